@@ -74,11 +74,7 @@ impl AllocatorSettings {
         let mut seeds = Generator::new(self.seed);
         let mut allocator = self.policy.allocator(&map, &set, seeds.number())?;
         let aged = if self.is_fresh() {
-            Aged {
-                held: Vec::new(),
-                utilization: 0.0,
-                unusable: allocator.free_blocks().unusable(os_alloc_sim::HUGE_ORDER),
-            }
+            Aged { held: Vec::new(), utilization: 0.0, free: allocator.free_blocks() }
         } else {
             age(&set, allocator.as_mut(), target, seeds.number())
         };

@@ -1,7 +1,7 @@
 //! Aging: a memory filled to a given utilization and fragmentation.
 
 use crate::allocator::{FrameAllocator, Request};
-use crate::blocks::HUGE_ORDER;
+use crate::blocks::{FreeBlocks, HUGE_ORDER};
 use crate::frame::Frame;
 use crate::frame_set::FrameSet;
 use crate::generator::Generator;
@@ -120,8 +120,15 @@ pub struct Aged {
     pub held: Vec<Frame>,
     /// Share of the frames in use, 0 to 1.
     pub utilization: f64,
+    /// Free blocks by order.
+    pub free: FreeBlocks,
+}
+
+impl Aged {
     /// Unusable free space index of order 9, 0 to 1.
-    pub unusable: f64,
+    pub fn unusable(&self) -> f64 {
+        self.free.unusable(HUGE_ORDER)
+    }
 }
 
 /// Ages a memory: allocates all frames, then frees as many in random order as the target requires.
@@ -142,7 +149,7 @@ pub fn age(set: &FrameSet, allocator: &mut dyn FrameAllocator, age: Age, seed: u
     let held: Vec<Frame> = set.grains().filter(|&grain| !allocator.is_free(grain)).collect();
     let in_use = held.len() as f64 * f64::from(set.grain_frames());
     let utilization = if set.frames() == 0 { 1.0 } else { in_use / set.frames() as f64 };
-    Aged { held, utilization, unusable: allocator.free_blocks().unusable(HUGE_ORDER) }
+    Aged { held, utilization, free: allocator.free_blocks() }
 }
 
 impl Kernel {
@@ -156,6 +163,7 @@ impl Kernel {
         let aged = age(&self.set, self.allocator.as_mut(), target, seed);
         aged.held.iter().for_each(|&grain| self.share(grain));
         self.background.clone_from(&aged.held);
+        self.free_before = aged.free;
         aged
     }
 }

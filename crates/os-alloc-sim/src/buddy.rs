@@ -53,8 +53,23 @@ impl Buddy {
             return Err(PolicyError::UnitAboveBlock { frames: set.grain_frames() });
         }
         let mut buddy = Buddy::empty(set);
-        set.grains().rev().for_each(|frame| buddy.free(frame));
+        buddy.out = Bits::new(set.end() as usize);
+        let top = buddy.lists.len() as u8 - 1;
+        for block in (0..set.end().div_ceil(1 << top)).rev() {
+            buddy.give_block(block << top, top);
+        }
         Ok(buddy)
+    }
+
+    /// Frees the grains of the set in a block, the highest first.
+    fn give_block(&mut self, first: u32, order: u8) {
+        let (end, grains) = (first + (1 << order), self.set.numbers());
+        if (first..end).all(|grain| grains.contains(grain)) {
+            self.push(first, order);
+        } else if order > 0 {
+            self.give_block(first + (1 << (order - 1)), order - 1);
+            self.give_block(first, order - 1);
+        }
     }
 
     /// Creates the allocator with all frames of a set allocated. A grain above the largest block is
@@ -179,5 +194,33 @@ impl FrameAllocator for Buddy {
             *count = list.blocks;
         }
         blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::maps;
+    use crate::frame::FrameMap;
+    use crate::frame_set::CopyUnit;
+
+    /// Lists built from whole blocks are those of grains freed one by one, the highest first.
+    #[test]
+    fn a_new_allocator_has_the_lists_of_grains_freed_one_by_one() {
+        for map in maps() {
+            let mut set = FrameSet::new(&FrameMap::new(map), CopyUnit::Page);
+            // Holes of one grain, besides the reserved frames.
+            for hole in [5, 6, 4096] {
+                assert!(set.withhold(Frame(hole)));
+            }
+            let (mut whole, mut single) = (Buddy::new(&set).expect("a grain is a frame"), Buddy::empty(&set));
+            set.grains().rev().for_each(|frame| single.free(frame));
+            assert_eq!(whole.free_blocks(), single.free_blocks());
+            let next = |buddy: &mut Buddy| buddy.allocate(Request::ANYWHERE).map(|grant| grant.frame);
+            while let Some(frame) = next(&mut whole) {
+                assert_eq!(next(&mut single), Some(frame));
+            }
+            assert_eq!(next(&mut single), None);
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::allocator::{FrameAllocator, Grant, Policy, PolicyError, Request};
+use crate::blocks::FreeBlocks;
 use crate::fault::Fault;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::{CopyUnit, FrameSet};
@@ -65,6 +66,8 @@ pub struct Kernel {
     pub(crate) next_checkpoint: u32,
     traffic: Traffic,
     pub(crate) huge_pages: HugePages,
+    /// Free blocks before the first process, after aging.
+    pub(crate) free_before: FreeBlocks,
 }
 
 impl Kernel {
@@ -97,7 +100,7 @@ impl Kernel {
         zero_on_free: ZeroOnFree,
     ) -> Result<Kernel, PolicyError> {
         let allocator = policy.allocator(&map, &set, seed)?;
-        let grains = set.end() as usize;
+        let (grains, free_before) = (set.end() as usize, allocator.free_blocks());
         Ok(Kernel {
             map,
             set,
@@ -111,6 +114,7 @@ impl Kernel {
             next_checkpoint: 0,
             traffic: Traffic::default(),
             huge_pages: HugePages::default(),
+            free_before,
         })
     }
 
@@ -168,6 +172,7 @@ impl Kernel {
             traffic: self.traffic,
             huge_pages: self.huge_pages,
             frames: self.set.frames(),
+            free_before: self.free_before,
             free: self.allocator.free_blocks(),
             reservation: self.set.reservation(),
         }

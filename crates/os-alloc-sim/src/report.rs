@@ -190,6 +190,8 @@ pub struct Report {
     pub huge_pages: HugePages,
     /// Allocatable frames.
     pub frames: u64,
+    /// Free frames by the order of their block, before the first process and after aging.
+    pub free_before: FreeBlocks,
     /// Free frames by the order of their block.
     pub free: FreeBlocks,
     /// Memory that cannot be allocated.

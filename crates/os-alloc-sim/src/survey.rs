@@ -61,6 +61,7 @@ impl Survey {
             traffic,
             huge_pages: HugePages::default(),
             frames: set.frames(),
+            free_before: aged.free,
             free: allocator.free_blocks(),
             reservation: set.reservation(),
         };

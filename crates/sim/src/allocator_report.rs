@@ -98,8 +98,8 @@ pub struct AllocatorReport {
 }
 
 impl AllocatorReport {
-    /// Combines the state before the workload with the allocator's report after it.
-    pub(crate) fn new(before: MemoryState, after: &Report) -> AllocatorReport {
+    /// Converts the report of an allocator after a workload.
+    pub(crate) fn new(after: &Report) -> AllocatorReport {
         let traffic: &Traffic = &after.traffic;
         AllocatorReport {
             policy: after.policy.name(),
@@ -117,7 +117,7 @@ impl AllocatorReport {
             huge_pages_served: after.huge_pages.served,
             copies: TrafficReport::new(&traffic.copies(), |cause| traffic.copies_of(cause).frames()),
             zeroings: TrafficReport::new(&traffic.zeroings(), |cause| traffic.zeroings_of(cause).frames()),
-            before,
+            before: MemoryState::new(after.frames, &after.free_before),
             after: MemoryState::new(after.frames, &after.free),
         }
     }
@@ -137,7 +137,6 @@ mod tests {
         let map = FrameMap::new(AddressMap::preset(geometry, Preset::RowInterleaved));
         let mut kernel = Kernel::new(map, CopyUnit::RowSet, policy, 1, ZeroOnFree::Off).expect("a frame is a row");
         kernel.age(Age::new(0.5, 0.5).expect("shares"), 1);
-        let before = MemoryState::new(kernel.report().frames, &kernel.report().free);
         let mut operations = Vec::new();
         let process = kernel.spawn();
         let first = kernel.map(process, 64, PageSize::Small).expect("it lives");
@@ -148,7 +147,7 @@ mod tests {
         for page in first..first + 64 {
             kernel.write(process, page, &mut operations).expect("there is room");
         }
-        AllocatorReport::new(before, &kernel.report())
+        AllocatorReport::new(&kernel.report())
     }
 
     #[test]

@@ -19,7 +19,7 @@ use protocol_check::Checker;
 use rowclone::{Mechanism, Operation};
 use trace_io::trace::{Format, Reader};
 
-use crate::allocator_report::{AllocatorReport, MemoryState};
+use crate::allocator_report::AllocatorReport;
 use crate::backlog::Offered;
 use crate::check_report::CheckReport;
 use crate::error::ExperimentError;
@@ -227,18 +227,12 @@ impl Run<'_> {
         attachments: Attachments<'_, '_>,
     ) -> Result<Outcome, ExperimentError> {
         let planner = self.system.planner();
-        // A second instance of the memory, for its state before the workload: the run changes its
-        // own.
-        let before = allocator.map(|settings| settings.memory(planner.map())).transpose()?;
         let source = settings.source(planner, allocator.as_ref(), self.seed, self.check.clone())?;
         let total = source.requests();
         let (source, mut played) = self.play(WithProgress::new(source, total, attachments.progress), attachments)?;
         let host::workload::Outcome { os, wrong } = source.finish().into_outcome();
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(wrong));
-        let allocator = before.zip(os).map(|(before, os)| {
-            let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
-            AllocatorReport::new(before, &os.report)
-        });
+        let allocator = os.map(|os| AllocatorReport::new(&os.report));
         let fixed_arrivals = settings.has_fixed_arrivals();
         Ok(Outcome { fixed_arrivals, allocator, ..Outcome::new(self.system, self.policy, played) })
     }
@@ -254,19 +248,12 @@ impl Run<'_> {
             copier: if self.policy == BASELINE { Copier::Cpu } else { Copier::Controller },
             placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
         };
-        // A second instance of the memory, for its state before the first record: the run changes
-        // its own.
-        let before = allocator.map(|settings| settings.memory(self.system.map())).transpose();
-        let before = before.map_err(host::ReplayError::from)?;
         let is_checked = self.check.is_some();
         let source = Replay::new(reader, self.system.planner(), settings, self.check.clone())?;
         let (source, mut played) = self.play(WithProgress::new(source, None, attachments.progress), attachments)?;
         let replayed = source.finish().into_outcome()?;
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(replayed.wrong));
-        let allocator = before.zip(replayed.pages.as_ref()).map(|(before, pages)| {
-            let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
-            AllocatorReport::new(before, &pages.allocator)
-        });
+        let allocator = replayed.pages.as_ref().map(|pages| AllocatorReport::new(&pages.allocator));
         let is_data_used = is_checked && replayed.counts.writes_with_data > 0;
         let trace = Some(TraceReport::new(name, format, timing, is_data_used, &replayed));
         let fixed_arrivals = replayed.has_times;

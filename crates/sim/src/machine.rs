@@ -10,7 +10,7 @@ use os_alloc_sim::Policy;
 use rowclone::{FPM, PSM};
 use serde::Serialize;
 
-use crate::allocator_report::{AllocatorReport, MemoryState};
+use crate::allocator_report::AllocatorReport;
 use crate::error::ExperimentError;
 use crate::experiment::{Attachments, Run};
 use crate::interval::{IntervalMeter, MeasuredInterval};
@@ -335,9 +335,6 @@ impl Run<'_> {
         let Programs { settings, programs, region } = programs;
         let settings = CopyMethod::of(self.policy).applied_to(settings);
         let (map, clock) = (self.system.map(), self.system.system().clock());
-        // A second instance of the memory, for its state before the run.
-        let before = settings.allocator.memory(map).map_err(host::machine::MachineError::from)?;
-        let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
         let cores = programs.len();
         let machine = Machine::new(settings, region, programs, map, self.check.clone())?;
         let mut meter = IntervalMeter::new(self.system, &machine, cores, attachments.commands);
@@ -351,7 +348,7 @@ impl Run<'_> {
         Ok(Outcome {
             latency_cycles: settings.clock.memory_at(longest).0,
             latency_ns: longest.0 as f64 * clock.ns(Cycles(1)) / settings.clock.per_clock(),
-            allocator: Some(AllocatorReport::new(before, &machine.os)),
+            allocator: Some(AllocatorReport::new(&machine.os)),
             cores: Some(cores),
             ..Outcome::new(self.system, self.policy, played)
         })

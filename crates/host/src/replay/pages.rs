@@ -187,7 +187,7 @@ impl Pages {
         PageReport {
             settings,
             utilization_before: aged.utilization,
-            fragmentation_before: aged.unusable,
+            fragmentation_before: aged.unusable(),
             appeared,
             copied,
             filled,
@@ -201,6 +201,7 @@ impl Pages {
                 traffic,
                 huge_pages: HugePages::default(),
                 frames: set.frames(),
+                free_before: aged.free,
                 free: allocator.free_blocks(),
                 reservation: set.reservation(),
             },

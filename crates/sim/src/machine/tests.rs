@@ -46,6 +46,7 @@ fn no_kernel() -> os_alloc_sim::Report {
         traffic: os_alloc_sim::Traffic::default(),
         huge_pages: os_alloc_sim::HugePages::default(),
         frames: 0,
+        free_before: os_alloc_sim::FreeBlocks::default(),
         free: os_alloc_sim::FreeBlocks::default(),
         reservation: os_alloc_sim::Reservation::default(),
     }
