@@ -123,6 +123,21 @@ impl AllocatorReport {
     }
 }
 
+/// The report of an allocator without any event.
+#[cfg(test)]
+pub(crate) fn no_counts() -> Report {
+    Report {
+        policy: os_alloc_sim::Policy::Buddy,
+        sharing: Sharing::None,
+        traffic: Traffic::default(),
+        huge_pages: os_alloc_sim::HugePages::default(),
+        frames: 0,
+        free_before: FreeBlocks::default(),
+        free: FreeBlocks::default(),
+        reservation: os_alloc_sim::Reservation::default(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use dram_spec::address::Preset;
@@ -169,5 +184,53 @@ mod tests {
             assert_eq!(report.reserved_frames * 4096, report.lost_bytes, "{policy}: a frame is a row");
         }
         assert_eq!(forked(Policy::SubarrayAware).copies.frames_by_mechanism["fpm"], 64);
+    }
+
+    /// 1,000 frames, of which 3 + 2 x 2 + 512 = 519 were free before, and 100 are free after. Of the
+    /// free frames, only those of order 9 can be a huge page. 6 + 3 frames of 4,096 bytes are lost.
+    #[test]
+    fn every_count_of_an_allocator_is_its_own() {
+        let blocks = |counts: [(usize, u64); 3]| {
+            let mut blocks = FreeBlocks::default();
+            for (order, count) in counts {
+                blocks.0[order] = count;
+            }
+            blocks
+        };
+        let report = AllocatorReport::new(&Report {
+            policy: Policy::BankAware,
+            sharing: Sharing::RowSet { frames: 4 },
+            huge_pages: os_alloc_sim::HugePages { wanted: 11, served: 7 },
+            frames: 1_000,
+            free_before: blocks([(0, 3), (1, 2), (9, 1)]),
+            free: blocks([(0, 96), (2, 1), (9, 0)]),
+            reservation: os_alloc_sim::Reservation { row_bytes: 20_000, reserved_frames: 6, lost_frames: 3 },
+            ..no_counts()
+        });
+        let none = || TrafficReport::new(&Tally::default(), |_| 0);
+        let state = |utilization, unusable_index, free_frames, free_frames_by_order: &[u64; 11]| MemoryState {
+            utilization,
+            unusable_index,
+            free_frames,
+            free_frames_by_order: free_frames_by_order.to_vec(),
+        };
+        let expected = AllocatorReport {
+            policy: "bank-aware",
+            sharing: "row-set",
+            unit_frames: 4,
+            frames: 1_000,
+            reserved_row_bytes: 20_000,
+            reserved_frames: 6,
+            lost_frames: 3,
+            lost_bytes: 9 * 4_096,
+            huge_pages_wanted: 11,
+            huge_pages_served: 7,
+            copies: none(),
+            zeroings: none(),
+            before: state(1.0 - 0.519, 7.0 / 519.0, 519, &[3, 4, 0, 0, 0, 0, 0, 0, 0, 512, 0]),
+            after: state(0.9, 1.0, 100, &[96, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0]),
+        };
+        assert_eq!(report, expected);
+        assert_eq!(MemoryState::new(0, &FreeBlocks::default()), state(1.0, 1.0, 0, &[0; 11]), "no frame is free");
     }
 }

@@ -62,6 +62,18 @@ mod tests {
         assert_eq!(Distribution::cycles(&histogram), cycles);
     }
 
+    /// 1 to 200 clocks at DDR3-1600, 1.25 ns: the median is the 100th value, the 99th percentile the
+    /// 198th.
+    #[test]
+    fn percentiles_are_the_least_values_that_reach_their_share() {
+        let mut histogram = Histogram::default();
+        (1..=200).for_each(|value| histogram.record(Cycles(value)));
+        let cycles = Distribution { count: 200, mean: Some(100.5), p50: Some(100), p99: Some(198), max: Some(200) };
+        assert_eq!(Distribution::cycles(&histogram), cycles);
+        let ns = Distribution { count: 200, mean: Some(125.625), p50: Some(125.0), p99: Some(247.5), max: Some(250.0) };
+        assert_eq!(Distribution::ns(&histogram, Clock::DDR3_1600), ns);
+    }
+
     #[test]
     fn nothing_has_no_mean_and_no_maximum() {
         let nothing = Distribution { count: 0, mean: None, p50: None, p99: None, max: None };

@@ -271,19 +271,4 @@ pub fn cause_key(cause: Cause) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 1,000 clocks of DDR3-1066 are 1,875 ns: 7,500 bytes are 4 GB/s, and 500 of 2 x 1,000 clocks
-    /// a quarter.
-    #[test]
-    fn shares_are_of_all_channels_and_bandwidth_is_of_their_sum() {
-        let interval = Interval { cycles: Cycles(1_000), clock: Clock::DDR3_1066, channels: 2 };
-        assert_eq!((interval.bandwidth(7_500), interval.share(500, 2)), (Some(4.0), Some(0.25)));
-        let depth = Depth { entry_cycles: 6_000, most: 7 };
-        assert_eq!(interval.depth(&depth, 2), QueueDepth { mean_entries: Some(3.0), max_entries: Some(7) });
-        let none = Interval { cycles: Cycles(0), ..interval };
-        let nothing = QueueDepth { mean_entries: None, max_entries: None };
-        assert_eq!((none.bandwidth(0), none.depth(&depth, 2)), (None, nothing), "no time, no mean");
-    }
-}
+mod tests;

@@ -109,3 +109,53 @@ impl EventSink for IntervalMeter<'_> {
         self.next.finish(end);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::{BankId, Command, Row};
+
+    use super::*;
+    use crate::SystemBuilder;
+
+    /// The regions begin at clock 100 and end at 350: the ACT at 100 and later count, that at 350 does
+    /// not. Request 2 is of core 0, and request 3 of core 1.
+    #[test]
+    fn an_interval_lasts_from_the_first_phase_to_the_last() {
+        let system = SystemBuilder::default().channels(1).build().unwrap();
+        let phase = Rc::new(Cell::new(Phase::WarmUp));
+        let mut meter = IntervalMeter {
+            phase: Rc::clone(&phase),
+            account: Account::new(system.system()),
+            by_core: ByRequest::in_groups(system.system().geometry, 2),
+            cores: 2,
+            readings: Vec::new(),
+            next: None,
+        };
+        let mut activate = |at, phase_now, bank, request| {
+            phase.set(phase_now);
+            let command = Command::Activate { bank: BankId { rank: 0, bank }, row: Row(1) };
+            meter.command(&CommandEvent {
+                at: Cycle(at),
+                channel: Channel(0),
+                command,
+                cause: dram_spec::Cause::Read(RequestId(request)),
+                held_by: None,
+            });
+        };
+        activate(50, Phase::WarmUp, 0, 2);
+        activate(100, Phase::Measured, 1, 2);
+        activate(200, Phase::Measured, 2, 3);
+        activate(300, Phase::Measured, 3, 3);
+        activate(350, Phase::Over, 4, 2);
+        meter.finish(Cycle(400));
+        let measured = meter.report(&system).unwrap().unwrap();
+        let activation = system.prices().events().activate.0;
+        assert_eq!(measured.cycles, Cycles(250));
+        let of = |report: &EnergyReport| report.of(energy::Cause::Activate).0 / activation;
+        assert!((of(&measured.energy) - 3.0).abs() < 1e-9);
+        for (found, expected) in measured.by_core.iter().map(of).zip([1.0, 2.0]) {
+            assert!((found - expected).abs() < 1e-9, "{found}");
+        }
+        assert_eq!(measured.by_core.len(), 2);
+    }
+}

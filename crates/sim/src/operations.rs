@@ -140,3 +140,50 @@ fn chosen(policy: &'static dyn CopyPolicy, part: &Part, completion: &Completion)
     });
     taken.map(|(mechanism, ..)| mechanism).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::{Cycle, PhysicalAddress, RequestId, SourceId};
+    use host::{Kind, Place};
+    use memctrl::policy::copy::ROWCLONE;
+    use memctrl::stats::{PartTally, Parts};
+    use rowclone::Operation;
+
+    use super::*;
+    use crate::SystemBuilder;
+
+    /// A copy that arrives at 100, begins at 120 and is done at 168: its latency is 48 clocks of 1.875
+    /// ns. 3 RD and 5 WR move 8 lines of 64 bytes; a TRANSFER moves none over the channel.
+    #[test]
+    fn a_row_has_the_latency_from_the_first_command_and_the_bytes_of_the_channel() {
+        let system = SystemBuilder::default().build().unwrap();
+        let (src, dst) = (PhysicalAddress(0x40_0000), PhysicalAddress(0x41_0000));
+        let spec =
+            OperationSpec { kind: Kind::Copy, src: Some(Place::Address(src)), dst, bytes: 4096, value: 0, at: None };
+        let completion = Completion {
+            id: RequestId(0),
+            source: SourceId(0),
+            operation: Operation::Copy { src, dst, bytes: 4096 },
+            arrival: Cycle(100),
+            first_command: Some(Cycle(120)),
+            done: Cycle(168),
+            served: PartTally::from_iter([
+                (FPM, FIRST_CHOICE, Parts { count: 1, bytes: 2_048 }),
+                (Mechanism::CHANNEL, "a", Parts { count: 1, bytes: 1_024 }),
+                (Mechanism::CHANNEL, "b", Parts { count: 1, bytes: 1_024 }),
+            ]),
+            data: None,
+        };
+        let counts = Counts { activates: 1, reads: 3, writes: 5, transfers: 7, ..Counts::default() };
+        let row = operation_row(&system, ROWCLONE, &spec, &completion, &counts);
+        assert_eq!((row.arrival_cycle, row.latency_cycles, row.latency_ns), (100, 48, 90.0));
+        assert_eq!((row.channel_bytes, row.mechanism.as_str()), (512, "fpm+channel"));
+        let each = system.prices().events();
+        let pj = each.activate.0
+            + 7.0 * each.transfer.0
+            + 3.0 * (each.read.0 + each.read_io.0)
+            + 5.0 * (each.write.0 + each.write_io.0);
+        assert!((row.energy_nj / (pj / 1e3) - 1.0).abs() < 1e-12, "{} nJ, {pj} pJ", row.energy_nj);
+        assert!((row.energy_by_cause_nj.values().sum::<f64>() / row.energy_nj - 1.0).abs() < 1e-12);
+    }
+}

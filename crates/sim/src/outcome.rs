@@ -191,3 +191,57 @@ impl Outcome {
         self.completions = completions;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::Cycle;
+    use memctrl::policy::copy::{FIRST_CHOICE, ROWCLONE};
+    use memctrl::stats::{Figures, PartTally, Parts};
+    use rowclone::FPM;
+
+    use super::*;
+    use crate::SystemBuilder;
+
+    /// Figures from clock 1,000 to 5,000 of DDR3-1066, 7,500 ns: 30,000 bytes are 4 GB/s.
+    #[test]
+    fn an_outcome_measures_from_the_end_of_the_warm_up_and_lasts_from_the_start() {
+        let system = SystemBuilder::default().build().unwrap();
+        let part = |count, bytes| PartTally::from_iter([(FPM, FIRST_CHOICE, Parts { count, bytes })]);
+        let played = Played {
+            stats: Stats {
+                from: Cycle(1_000),
+                end: Cycle(5_000),
+                whole: Figures { channel_bytes: 30_000, requests: 9, ..Figures::default() },
+                epochs: Vec::new(),
+            },
+            measured: Measurements::default(),
+            served: ServedTally { copies: part(2, 8_192), inits: part(3, 12_288) },
+            backlog: Backlog { offered: 100, requests: 7, wait: Cycles(40) },
+            commands: None,
+            check: None,
+            dropped_activations: 6,
+        };
+        let outcome = Outcome::new(&system, ROWCLONE, played);
+        assert_eq!(outcome.policy, "rowclone");
+        assert_eq!((outcome.makespan_cycles, outcome.makespan_ns), (5_000, 9_375.0));
+        assert_eq!((outcome.latency_cycles, outcome.latency_ns), (5_000, 9_375.0));
+        assert_eq!((outcome.from_cycle, outcome.dropped_activations), (1_000, 6));
+        let backlog = (outcome.backlog_requests, outcome.backlog_wait_cycles, outcome.backlog_wait_ns);
+        assert_eq!(backlog, (7, 40, 75.0));
+        assert_eq!((outcome.figures.requests, outcome.figures.bandwidth_gb_s), (9, Some(4.0)));
+        let served = outcome.served.iter().map(|row| (row.operation, row.count, row.bytes, row.share_of_bytes));
+        assert_eq!(served.collect::<Vec<_>>(), [("copy", 2, 8_192, 1.0), ("init", 3, 12_288, 1.0)]);
+        assert!(outcome.passed_checks() && !outcome.fixed_arrivals);
+    }
+
+    #[test]
+    fn ratios_of_means_are_those_of_reads_copies_and_writes() {
+        let outcome = Outcome {
+            read_latency_ratio: Some(2.0),
+            copy_latency_ratio: Some(3.0),
+            write_latency_ratio: Some(5.0),
+            ..Outcome::default()
+        };
+        assert_eq!(outcome.mean_latency_ratios(), [Some(2.0), Some(3.0), Some(5.0)]);
+    }
+}

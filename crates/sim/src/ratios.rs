@@ -112,6 +112,25 @@ mod tests {
         assert_ne!(channel(Policy::SubarrayAware), channel(Policy::Buddy), "the allocator has a cost of its own");
     }
 
+    /// Reads of 60 and 40 ns, copies of 900 and 300 ns, writes of 70 and 10 ns: 1.5, 3 and 7.
+    #[test]
+    fn mean_latencies_of_a_kind_are_compared_with_their_kind() {
+        let outcome = |[read, copy, write]: [f64; 3], latency_ns| {
+            let mut outcome = Outcome { latency_ns, ..Outcome::default() };
+            let figures = &mut outcome.figures;
+            figures.read_latency_ns.mean = Some(read);
+            figures.copy_latency_ns.mean = Some(copy);
+            figures.write_latency_ns.mean = Some(write);
+            outcome
+        };
+        let mut this = outcome([40.0, 300.0, 10.0], 50.0);
+        this.compare(&outcome([60.0, 900.0, 70.0], 400.0).reference());
+        assert_eq!((this.speedup, this.read_latency_ratio), (Some(8.0), Some(1.5)));
+        assert_eq!((this.copy_latency_ratio, this.write_latency_ratio), (Some(3.0), Some(7.0)));
+        this.compare(&Outcome::default().reference());
+        assert_eq!((this.speedup, this.mean_latency_ratios()), (None, [None; 3]), "nothing to compare with");
+    }
+
     #[test]
     fn there_is_no_ratio_of_nothing() {
         assert_eq!([ratio(0.0, 1.0), ratio(1.0, 0.0), ratio(0.0, 0.0)], [None; 3]);

@@ -94,3 +94,87 @@ impl<S: RequestSource> RequestSource for Served<S> {
         self.source.complete(completion);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::{PhysicalAddress, RequestId, SourceId};
+    use memctrl::policy::copy::FIRST_CHOICE;
+    use rowclone::{FPM, PSM};
+
+    use super::*;
+
+    fn tally(parts: &[(Mechanism, &'static str, u64, u64)]) -> PartTally {
+        parts.iter().map(|&(mechanism, reason, count, bytes)| (mechanism, reason, Parts { count, bytes })).collect()
+    }
+
+    /// 3,072 of 12,288 bytes are a quarter. Rows are in the order of mechanisms.
+    #[test]
+    fn rows_have_their_share_of_the_bytes_of_their_operation() {
+        let rows = ServedRow::of(
+            "init",
+            &tally(&[(PSM, "other-subarray", 5, 3_072), (FPM, FIRST_CHOICE, 2, 8_192), (PSM, "other-bank", 7, 1_024)]),
+        );
+        let row = |mechanism, reason, count, bytes, share_of_bytes| ServedRow {
+            operation: "init",
+            mechanism,
+            reason,
+            count,
+            bytes,
+            share_of_bytes,
+        };
+        assert_eq!(
+            rows,
+            [
+                row("fpm", None, 2, 8_192, 8_192.0 / 12_288.0),
+                row("psm", Some("other-bank"), 7, 1_024, 1_024.0 / 12_288.0),
+                row("psm", Some("other-subarray"), 5, 3_072, 0.25),
+            ]
+        );
+        assert_eq!(ServedRow::of("copy", &PartTally::default()), []);
+    }
+
+    /// A source that counts its completions.
+    struct Counted(u64);
+
+    impl RequestSource for Counted {
+        fn next_arrival(&self) -> Option<Cycle> {
+            Some(Cycle(42))
+        }
+
+        fn take(&mut self, _: Cycle) -> Option<Request> {
+            None
+        }
+
+        fn complete(&mut self, _: Completion) {
+            self.0 += 1;
+        }
+    }
+
+    /// Completions at 99 are before the count, at 100 and later in it.
+    #[test]
+    fn copies_and_initializations_are_counted_apart_from_the_first_cycle_on() {
+        let mut served = Served::new(Counted(0), Cycle(100));
+        let (src, dst) = (PhysicalAddress(0), PhysicalAddress(4096));
+        let copy = Operation::Copy { src, dst, bytes: 64 };
+        let init = Operation::Init { dst, bytes: 64, value: 0 };
+        let read = Operation::Read { address: src, bytes: 64 };
+        let completions = [(copy, 99, 1), (copy, 100, 2), (init, 100, 4), (copy, 101, 8), (read, 101, 16)];
+        for (operation, done, count) in completions {
+            served.complete(Completion {
+                id: RequestId(0),
+                source: SourceId(0),
+                operation,
+                arrival: Cycle::ZERO,
+                first_command: None,
+                done: Cycle(done),
+                served: tally(&[(FPM, FIRST_CHOICE, count, 10 * count)]),
+                data: None,
+            });
+        }
+        assert_eq!(served.next_arrival(), Some(Cycle(42)));
+        let (source, ServedTally { copies, inits }) = served.finish();
+        assert_eq!(source.0, 5, "the source gets every completion");
+        assert_eq!(copies, tally(&[(FPM, FIRST_CHOICE, 10, 100)]));
+        assert_eq!(inits, tally(&[(FPM, FIRST_CHOICE, 4, 40)]));
+    }
+}

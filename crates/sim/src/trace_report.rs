@@ -155,3 +155,100 @@ pub struct TracePages {
     /// Fills of whole pages with a value other than zero: not in the allocator's counts.
     pub fills_of_other_values: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::Cycles;
+    use host::{LateRecords, PageReport, TraceCounts};
+
+    use super::*;
+
+    /// No two counts are equal.
+    fn counts() -> TraceCounts {
+        TraceCounts {
+            records: 400,
+            skipped_records: 5,
+            accesses: 101,
+            reads: 102,
+            writes: 103,
+            writebacks: 104,
+            copies: 105,
+            fills: 106,
+            os_events: 107,
+            accesses_outside: 108,
+            accesses_reserved: 109,
+            skipped_outside: 110,
+            skipped_reserved: 111,
+            skipped: Vec::new(),
+            late: LateRecords { records: 112, jump_max: Cycles(113) },
+            writes_with_data: 114,
+        }
+    }
+
+    fn pages() -> PageReport {
+        PageReport {
+            settings: host::AllocatorSettings {
+                policy: os_alloc_sim::Policy::Buddy,
+                seed: 1,
+                utilization: 0.0,
+                fragmentation: 0.0,
+                copy_unit: os_alloc_sim::CopyUnit::Page,
+            },
+            utilization_before: 0.0,
+            fragmentation_before: 0.0,
+            appeared: 1,
+            copied: 2,
+            filled: 3,
+            freed: 4,
+            copies_in_part: 5,
+            fills_in_part: 6,
+            fills_of_other_values: 7,
+            allocator: crate::allocator_report::no_counts(),
+        }
+    }
+
+    /// 5 of 400 records are 1.25 %.
+    #[test]
+    fn every_count_of_a_trace_is_its_own() {
+        let format = Format::named("native").unwrap();
+        let outcome = ReplayOutcome { has_times: true, counts: counts(), pages: Some(pages()), wrong: None };
+        let report = TraceReport::new("a.trace".to_owned(), format, Timing::BackToBack, true, &outcome);
+        let expected = TraceReport {
+            file: "a.trace".to_owned(),
+            format: "native",
+            timing: Timing::BackToBack.to_string(),
+            latency_from: "acceptance into the queue",
+            records: 400,
+            skipped_records: 5,
+            skipped_share: 0.0125,
+            accesses: 101,
+            reads: 102,
+            writes: 103,
+            writebacks: 104,
+            copies: 105,
+            fills: 106,
+            os_events: 107,
+            accesses_outside: 108,
+            accesses_reserved: 109,
+            skipped_outside: 110,
+            skipped_reserved: 111,
+            skipped: Vec::new(),
+            late_records: 112,
+            late_cycles_max: 113,
+            writes_with_data: 114,
+            is_data_used: true,
+            pages: Some(TracePages {
+                appeared: 1,
+                copied: 2,
+                filled: 3,
+                freed: 4,
+                copies_in_part: 5,
+                fills_in_part: 6,
+                fills_of_other_values: 7,
+            }),
+        };
+        assert_eq!(report, expected);
+        assert_eq!(report.tally(), TraceTally { records: 400, skipped_records: 5 });
+        assert!(TraceTally { records: 0, skipped_records: 0 }.skipped_share() == 0.0, "no record, no share");
+    }
+}

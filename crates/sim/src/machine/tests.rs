@@ -38,20 +38,6 @@ fn counters() -> CoreCounters {
     counters
 }
 
-/// The counts of a kernel, of which no figure of a core depends.
-fn no_kernel() -> os_alloc_sim::Report {
-    os_alloc_sim::Report {
-        policy: Policy::Buddy,
-        sharing: os_alloc_sim::Sharing::None,
-        traffic: os_alloc_sim::Traffic::default(),
-        huge_pages: os_alloc_sim::HugePages::default(),
-        frames: 0,
-        free_before: os_alloc_sim::FreeBlocks::default(),
-        free: os_alloc_sim::FreeBlocks::default(),
-        reservation: os_alloc_sim::Reservation::default(),
-    }
-}
-
 fn near(found: Option<f64>, expected: f64) {
     let found = found.unwrap();
     assert!((found / expected - 1.0).abs() < 1e-12, "{found}, not {expected}");
@@ -86,7 +72,7 @@ fn report() -> CoresReport {
     let core = |counters, cycles, interval| CoreOutcome { counters, cycles: CoreCycle(cycles), interval };
     let outcome = MachineOutcome {
         cores: vec![core(counters(), 8_000, interval[0]), core(CoreCounters::default(), 0, interval[1])],
-        os: no_kernel(),
+        os: crate::allocator_report::no_counts(),
         wrong: None,
         check: Some((77, Some(WrongLoad { core: 1, address: PhysicalAddress(0x1234) }))),
     };
