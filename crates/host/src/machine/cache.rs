@@ -213,6 +213,7 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
+    use super::super::coherence_check::StoreData;
     use super::*;
 
     fn fill(cache: &mut Cache, line: u64) -> Option<LineNumber> {
@@ -245,5 +246,44 @@ mod tests {
         let way = cache.find(LineNumber(1)).unwrap();
         cache.state_mut(way).is_pending = false;
         assert_eq!(cache.victim(LineNumber(2)), Some(way));
+    }
+
+    /// Four sets of three ways take twelve lines without a replacement, wherever their numbers begin.
+    #[test]
+    fn no_two_sets_share_a_way() {
+        for first in [0, 1, 6, 1_000] {
+            let mut cache = Cache::new(CacheShape { bytes: 12 * 64, ways: 3, latency: 1 }, false);
+            for line in first..first + 12 {
+                assert_eq!(fill(&mut cache, line), None, "{line}");
+                assert_eq!(cache.places(LineNumber(line)), 3);
+            }
+            let ways: Vec<Way> = (first..first + 12).map(|line| cache.find(LineNumber(line)).unwrap()).collect();
+            assert!(ways.iter().enumerate().all(|(nth, way)| !ways[..nth].contains(way)), "{ways:?}");
+            for other in first..first + 12 {
+                let is_shared = cache.share_set(LineNumber(first), LineNumber(other));
+                assert_eq!(is_shared, (other - first) % 4 == 0, "lines {first} and {other}");
+            }
+        }
+    }
+
+    /// The first store decides who made a line dirty; a load does not.
+    #[test]
+    fn a_dirty_line_keeps_the_purpose_of_its_first_store() {
+        let mut cache = Cache::new(CacheShape { bytes: 128, ways: 2, latency: 1 }, false);
+        fill(&mut cache, 0);
+        let way = cache.find(LineNumber(0)).unwrap();
+        let access = |kind, purpose| Access { address: LineNumber(0).address(), bytes: 64, kind, purpose };
+        let zero = StoreData::Zero;
+        for (kind, purpose, dirty) in [
+            (AccessKind::Load, Purpose::Program, None),
+            (AccessKind::Store(zero), Purpose::KernelCopy, Some(Purpose::KernelCopy)),
+            (AccessKind::Store(zero), Purpose::Program, Some(Purpose::KernelCopy)),
+            (AccessKind::WholeLine(zero), Purpose::KernelZero, Some(Purpose::KernelCopy)),
+            (AccessKind::Load, Purpose::KernelData, Some(Purpose::KernelCopy)),
+        ] {
+            cache.mark_dirty(way, &access(kind, purpose));
+            assert_eq!(cache.state(way).dirty, dirty, "{kind:?} {purpose:?}");
+        }
+        assert_eq!(cache.remove(way).unwrap().dirty, Some(Purpose::KernelCopy));
     }
 }

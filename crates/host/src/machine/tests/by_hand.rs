@@ -346,3 +346,29 @@ fn a_program_that_breaks_a_rule_of_the_kernel_is_an_error() {
         assert!(!error.help().is_empty());
     }
 }
+
+/// A loop of words of 8 bytes needs 3 for 20 bytes, 1 for 1 byte and 8 for a line; each is loaded and
+/// stored. A copy of 100 bytes from byte 20 on has steps of 44 and 56 bytes, of 6 and 7 words.
+#[test]
+fn a_part_of_a_line_is_copied_in_as_many_words_as_it_needs() {
+    let instructions = |word_bytes, from: u64, bytes| {
+        let mut base = settings();
+        base.last_level.bytes = 1 << 16;
+        base.kernel.word_bytes = word_bytes;
+        let mapped = line(0);
+        let at = |byte| PhysicalAddress(START + byte);
+        let steps = [
+            Step::Map { address: mapped, bytes: 2 * 4096 },
+            Step::Filled { address: mapped, bytes: 2 * 4096 },
+            Step::Copy { dst: at(4096 + from), src: at(from), bytes },
+        ];
+        let counters = play(base, &steps).outcome.cores[0].counters;
+        let accesses = counters.lines[Purpose::KernelCopy as usize];
+        (counters.kernel_instructions, accesses.hits + accesses.merged + accesses.misses)
+    };
+    assert_eq!(instructions(8, 0, 64), (16, 2));
+    assert_eq!(instructions(8, 0, 20), (6, 2));
+    assert_eq!(instructions(8, 0, 1), (2, 2));
+    assert_eq!(instructions(16, 0, 20), (4, 2));
+    assert_eq!(instructions(8, 20, 100), (2 * (6 + 7), 4));
+}
