@@ -19,6 +19,8 @@ pub mod run_tables;
 mod slowdowns;
 pub mod table;
 pub mod table3;
+#[cfg(test)]
+mod tables_by_hand;
 pub mod timeline;
 pub mod zeroing;
 

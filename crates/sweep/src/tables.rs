@@ -109,9 +109,9 @@ struct Row<'a> {
 }
 
 /// The ratios of a run against its reference; none where one of the two is missing or has failed.
-fn ratios(sweep: &Sweep<'_>, run: Option<&[Cell]>, reference: Option<&[Cell]>) -> [Option<f64>; 5] {
+fn ratios(columns: &[Column], run: Option<&[Cell]>, reference: Option<&[Cell]>) -> [Option<f64>; 5] {
     let of = |name: &str| {
-        let place = sweep.run_columns.iter().position(|column| column.name == name)?;
+        let place = columns.iter().position(|column| column.name == name)?;
         let number = |cells: &[Cell]| if let Cell::Number(number) = cells[place] { number } else { None };
         ratio(number(reference?)?, number(run?)?)
     };
@@ -161,7 +161,7 @@ impl<'a> Writers<'a> {
                     seed: Some(planned.seed),
                     run: Some((variant, run.digest)),
                     reference: reference.map(|_| run.reference),
-                    ratios: ratios(sweep, outcome.ok(), of_reference.as_deref()),
+                    ratios: ratios(&sweep.run_columns, outcome.ok(), of_reference.as_deref()),
                     outcome,
                     rerun: rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant)),
                 };
@@ -208,5 +208,49 @@ impl<'a> Writers<'a> {
             files.push(named(directory, name, file)?);
         }
         files.into_iter().try_for_each(AtomicFile::commit).map(|()| tables)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 6] = [
+        "latency_ns",
+        "dynamic_energy_nj",
+        "energy_per_instruction_nj",
+        "read_latency_mean_ns",
+        "write_latency_mean_ns",
+        "copy_latency_mean_ns",
+    ];
+
+    fn cells(numbers: [Option<f64>; 6]) -> Vec<Cell> {
+        numbers.map(Cell::Number).into()
+    }
+
+    /// Each figure of the reference is 2, 3, 5, 7, 11 or 13 times that of the run.
+    #[test]
+    fn ratios_are_those_of_their_figures_reference_by_run() {
+        let columns = NAMES.map(|name| Column::new(name, Kind::Number));
+        let run = cells([Some(10.0); 6]);
+        let reference = [20.0, 30.0, 50.0, 70.0, 110.0, 130.0].map(Some);
+        let of = |reference: &[Cell]| ratios(&columns, Some(&run), Some(reference));
+        assert_eq!(of(&cells(reference)), [2.0, 5.0, 7.0, 11.0, 13.0].map(Some), "energy is per instruction");
+        let mut without_cores = reference;
+        without_cores[2] = None;
+        assert_eq!(of(&cells(without_cores)), [2.0, 3.0, 7.0, 11.0, 13.0].map(Some));
+        assert_eq!(ratios(&columns, Some(&run), None), [None; 5]);
+        assert_eq!(ratios(&columns, None, Some(&run)), [None; 5]);
+    }
+
+    #[test]
+    fn the_first_points_that_miss_runs_are_named_once() {
+        let mut tables = Tables::default();
+        for point in [3, 3, 5, 7, 7, 7] {
+            tables.miss(point);
+        }
+        assert_eq!((tables.missing, tables.missing_points.as_slice()), (6, &[3, 5, 7][..]));
+        (10..30).for_each(|point| tables.miss(point));
+        assert_eq!((tables.missing, tables.missing_points.len()), (26, MISSING_NAMED));
     }
 }

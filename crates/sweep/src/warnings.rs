@@ -109,3 +109,37 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
     }
     warnings
 }
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::Cycles;
+
+    use super::*;
+
+    /// 5 of 100 are 5 %, which is not more than 5 %; 501 of 10,000 are.
+    #[test]
+    fn more_than_five_percent_of_skipped_records_are_too_many() {
+        let of = |skipped_records, records| too_much_skipped(TraceTally { records, skipped_records });
+        assert_eq!([of(0, 0), of(5, 100), of(500, 10_000)], [None, None, None]);
+        let text = "501 of 10,000 records of the trace (5.01 %) were left out, more than 5 %";
+        assert_eq!(of(501, 10_000).as_deref(), Some(text));
+        assert!(skipped(TraceTally { records: 100_000, skipped_records: 9 }).contains("(below 0.01 %)"));
+    }
+
+    /// 9 requests are more than 8, and 11 of 1,000 are more than 1 %. 4 clocks of DDR3-1066 are 7.5 ns.
+    #[test]
+    fn a_backlog_of_more_than_a_percent_and_eight_requests_is_an_overload() {
+        let of = |offered, requests| overload(Backlog { offered, requests, wait: Cycles(4) }, Clock::DDR3_1066);
+        for (offered, requests) in [(20, 8), (900, 9), (1_000, 10), (1_000_000, 10_000)] {
+            assert_eq!(of(offered, requests), None, "{requests} of {offered}");
+        }
+        for (offered, requests) in [(20, 9), (899, 9), (1_000, 11)] {
+            assert!(of(offered, requests).is_some(), "{requests} of {offered}");
+        }
+        let text = of(2_000, 1_500).unwrap();
+        assert!(
+            text.contains("the last of 2,000 requests arrived, 1,500 were waiting, and it waited 7.5 ns"),
+            "{text}"
+        );
+    }
+}
