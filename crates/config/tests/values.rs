@@ -143,7 +143,10 @@ fn faulty_rows_are_within_the_memory_and_each_once() {
     assert!(system(&format!("[{},{}]", row(0, 7), row(1, 7))).is_ok());
     let refused = system(&format!("[{},{}]", row(1, 7), row(1, 7))).unwrap_err();
     assert!(refused.message.contains("`faulty_rows.1` is the same row as `faulty_rows.0`"), "{}", refused.message);
-    for (row, limit) in [(row(0, 8), "must be from 0 to 7"), (row(2, 0), "must be from 0 to 1")] {
+    for (row, limit) in [
+        (row(0, 8), "`faulty_rows.0.bank` is 8, but must be from 0 to 7"),
+        (row(2, 0), "`faulty_rows.0.rank` is 2, but must be from 0 to 1"),
+    ] {
         let refused = system(&format!("[{row}]")).unwrap_err();
         assert!(refused.message.contains(limit), "{}", refused.message);
     }

@@ -187,6 +187,22 @@ mod tests {
         assert_eq!(holding("bin != \"1600K\"").len(), 4);
     }
 
+    /// Of 64 and 4096 bytes, and two bins, only 64 bytes in the bin 1600K are left out.
+    #[test]
+    fn a_point_is_left_out_if_all_conditions_hold() {
+        let axes = axes();
+        let parsed = |text: &str| Condition::parse(text, &axes).unwrap();
+        let exclude = Exclude { conditions: vec![parsed("bytes < 4096"), parsed("bin = 1600K")] };
+        let place_of = |name: &str| place(&axes, name).unwrap();
+        for (bytes, bin, is_left_out) in
+            [(64, "1600K", true), (64, "800D", false), (4096, "1600K", false), (4096, "800D", false)]
+        {
+            let (bytes, bin) = (Value::from(bytes), Value::from(bin));
+            let holds = exclude.holds(|place| if place == place_of("bytes") { &bytes } else { &bin });
+            assert_eq!(holds, is_left_out, "{bytes} {bin}");
+        }
+    }
+
     #[test]
     fn a_value_of_a_key_with_a_unit_may_have_the_unit() {
         let axes = axes();

@@ -50,7 +50,9 @@ mod tests {
 
     #[test]
     fn a_shard_is_written_as_a_fraction() {
-        assert_eq!("2/8".parse(), Ok(Shard { number: 2, count: 8 }));
+        for number in [1, 2, 8] {
+            assert_eq!(format!("{number}/8").parse(), Ok(Shard { number, count: 8 }));
+        }
         for wrong in ["0/8", "9/8", "2", "2/", "a/b", "-1/2", "1/0"] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }

@@ -126,6 +126,43 @@ mod tests {
         assert!(skipped(TraceTally { records: 100_000, skipped_records: 9 }).contains("(below 0.01 %)"));
     }
 
+    /// Two records are late by up to 1,500 clocks; the data of 3 writes are used or not.
+    #[test]
+    fn late_records_and_ignored_data_are_warnings() {
+        let trace = |late_records, late_cycles_max, is_data_used| TraceReport {
+            file: "a.trace".to_owned(),
+            format: "stl",
+            timing: "recorded".to_owned(),
+            latency_from: "arrival",
+            records: 10,
+            skipped_records: 0,
+            skipped_share: 0.0,
+            accesses: 10,
+            reads: 7,
+            writes: 3,
+            writebacks: 0,
+            copies: 0,
+            fills: 0,
+            os_events: 0,
+            accesses_outside: 0,
+            accesses_reserved: 0,
+            skipped_outside: 0,
+            skipped_reserved: 0,
+            skipped: Vec::new(),
+            late_records,
+            late_cycles_max,
+            writes_with_data: 3,
+            is_data_used,
+            pages: None,
+        };
+        assert_eq!(of_trace(&trace(0, 0, true)), [] as [String; 0]);
+        let late = "2 records of the trace arrive late, at once: their times precede that of an earlier record, by up to \
+                    1,500 clocks";
+        assert_eq!(of_trace(&trace(2, 1_500, true)), [late]);
+        let ignored = "the data of 3 writes of the trace are ignored: contents are modeled with `--check` only";
+        assert_eq!(of_trace(&trace(0, 0, false)), [ignored]);
+    }
+
     /// 9 requests are more than 8, and 11 of 1,000 are more than 1 %. 4 clocks of DDR3-1066 are 7.5 ns.
     #[test]
     fn a_backlog_of_more_than_a_percent_and_eight_requests_is_an_overload() {
