@@ -90,32 +90,45 @@ pub enum Reason {
     NoSource,
 }
 
-impl Reason {
-    /// Name in JSON; stable.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Reason::NotACopy => "not-a-copy",
-            Reason::Overlap { .. } => "overlap",
-            Reason::LineMisaligned { .. } => "line-misaligned",
-            Reason::PartialLine => "partial-line",
-            Reason::OtherChannel => "other-channel",
-            Reason::OtherRank => "other-rank",
-            Reason::OtherBank => "other-bank",
-            Reason::OtherSubarray => "other-subarray",
-            Reason::SameBank => "same-bank",
-            Reason::SameRow => "same-row",
-            Reason::PartialRow { .. } => "partial-row",
-            Reason::Interleaved { .. } => "interleaved",
-            Reason::ColumnsDiffer { .. } => "columns-differ",
-            Reason::FaultyRow { .. } => "faulty-row",
-            Reason::NoTemporaryRow => "no-temporary-row",
-            Reason::NoZeroRow => "no-zero-row",
-            Reason::PsmSuffices => "psm-suffices",
-            Reason::FirstRowIsWritten => "first-row-is-written",
-            Reason::NoSource => "no-source",
-        }
-    }
+macro_rules! names {
+    ($($reason:pat => $name:literal,)*) => {
+        impl Reason {
+            /// Names of all reasons.
+            pub const NAMES: [&'static str; [$($name),*].len()] = [$($name),*];
 
+            /// Name in JSON; stable.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $($reason => $name,)*
+                }
+            }
+        }
+    };
+}
+
+names! {
+    Reason::NotACopy => "not-a-copy",
+    Reason::Overlap { .. } => "overlap",
+    Reason::LineMisaligned { .. } => "line-misaligned",
+    Reason::PartialLine => "partial-line",
+    Reason::OtherChannel => "other-channel",
+    Reason::OtherRank => "other-rank",
+    Reason::OtherBank => "other-bank",
+    Reason::OtherSubarray => "other-subarray",
+    Reason::SameBank => "same-bank",
+    Reason::SameRow => "same-row",
+    Reason::PartialRow { .. } => "partial-row",
+    Reason::Interleaved { .. } => "interleaved",
+    Reason::ColumnsDiffer { .. } => "columns-differ",
+    Reason::FaultyRow { .. } => "faulty-row",
+    Reason::NoTemporaryRow => "no-temporary-row",
+    Reason::NoZeroRow => "no-zero-row",
+    Reason::PsmSuffices => "psm-suffices",
+    Reason::FirstRowIsWritten => "first-row-is-written",
+    Reason::NoSource => "no-source",
+}
+
+impl Reason {
     /// Minimum copy granularity, if the reason is that the operation does not cover a row from the
     /// same columns of one row.
     pub const fn uncovered_granularity(&self) -> Option<u64> {

@@ -73,6 +73,11 @@ fn label(Served { mechanism, reason, .. }: &Served) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use memctrl::policy::copy::{BY_POLICY, FIRST_CHOICE, POLICIES, WITH_CORES};
+    use rowclone::Reason;
+
     use super::*;
 
     #[test]
@@ -91,13 +96,16 @@ mod tests {
         assert_eq!((of("psm", "other-bank").as_str(), of("fpm", "").as_str()), ("psm: other-bank", "fpm"));
     }
 
+    /// The reasons of the planner and of the policies. Reads and writes have no segments.
     #[test]
     fn each_reason_has_one_sentence() {
-        let mut names: Vec<&str> = REASONS.iter().map(|(name, _)| *name).collect();
-        names.sort_unstable();
-        names.dedup();
+        let of_policies = POLICIES.into_iter().chain(WITH_CORES).map(|policy| policy.preference().0);
+        let of_parts = Reason::NAMES.into_iter().filter(|name| *name != Reason::NotACopy.name());
+        let expected: BTreeSet<&str> = of_parts.chain(of_policies).chain([FIRST_CHOICE, BY_POLICY]).collect();
+        let names: BTreeSet<&str> = REASONS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, expected);
         assert_eq!(names.len(), REASONS.len());
-        assert_eq!(sentence("other-bank"), "source and destination lie in different banks");
+        assert!(REASONS.iter().all(|(name, sentence)| !sentence.is_empty() && super::sentence(name) == *sentence));
         assert_eq!(sentence("of a later version"), "");
     }
 }
