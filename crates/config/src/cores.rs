@@ -48,7 +48,7 @@ pub(crate) const CORE_KINDS: &[Kind] = &[
         &["files"], &["warm_up_instructions", "region_instructions"]),
     Kind::new("forkbench", "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
         &["bytes", "pages"], &[]),
-    Kind::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer page by page; the copies are measured",
+    Kind::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer by copy units; the copies are measured",
         &["bytes"], &["dirty_share"]),
 ];
 

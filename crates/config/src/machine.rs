@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, Min};
 use host::AllocatorSettings;
 use host::machine::{
     CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
 };
-use os_alloc_sim::Policy;
+use os_alloc_sim::{FrameMap, Policy};
 
 use crate::allocator::{COPY_UNIT, copy_units};
 use crate::key::{Holds, Key};
@@ -66,6 +67,12 @@ pub const KEYS: &[Key] = &[
 ];
 
 impl MachineConfig {
+    /// Bytes of a copy unit of the kernel.
+    pub fn unit_bytes(&self) -> u64 {
+        let map = FrameMap::new(self.system.memory.map().clone());
+        u64::from(self.settings.allocator.copy_unit.frames(&map)) * FRAME_BYTES
+    }
+
     /// Reads and checks a machine file. Overrides of `system.` change the system file.
     ///
     /// # Errors

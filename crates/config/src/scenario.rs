@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use dram_spec::Cycles;
-use dram_spec::address::FRAME_BYTES;
 use host::OperationSpec;
 use host::workload::Settings;
 use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES, named};
@@ -58,16 +57,6 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// Pages that programs on cores copy in their measured region, where they do nothing else in it.
-    pub fn pages_copied(&self) -> Option<u64> {
-        match self {
-            Workload::Programs(CoreWorkload { programs: CorePrograms::Memcopy(copies), .. }) => {
-                Some(copies.bytes / FRAME_BYTES)
-            }
-            _ => None,
-        }
-    }
-
     /// Whether allocators place its pages.
     const fn is_placed(&self) -> bool {
         match self {
@@ -162,6 +151,16 @@ pub struct ResolvedScenario {
 const SEED_MAX: u64 = i64::MAX as u64;
 
 impl Scenario {
+    /// Copies of a copy unit, the last one possibly of a part, by programs on cores in their measured region, where they do nothing else in it.
+    pub fn copies(&self) -> Option<u64> {
+        match (&self.workload, &self.machine) {
+            (Workload::Programs(CoreWorkload { programs: CorePrograms::Memcopy(copies), .. }), Some(machine)) => {
+                Some(copies.bytes.div_ceil(machine.unit_bytes()))
+            }
+            _ => None,
+        }
+    }
+
     /// Reads and checks a scenario and its system; `sets` are the `--set` of the command line.
     ///
     /// # Errors

@@ -522,6 +522,33 @@ ZERO 0x20800 100
         assert_eq!((wrong.owner, wrong.address / 4096), (Owner::Process(0), 3));
     }
 
+    /// Pages of one unit of two: the second finds its frame, a page absent again is zeroed beside its
+    /// neighbor, and a unit in the page cache is copied as a whole.
+    #[test]
+    fn recorded_faults_of_neighbors_pass() {
+        let fault = |pid: u32, at: u32, address: u32, code: u32| {
+            format!(
+                "sh {pid} [0] 1.{at:06}: exceptions:page_fault_user: address={address:#x} ip=0x40 error_code={code:#x}\n"
+            )
+        };
+        let faults = |pid: u32, from: u32, list: &[(u32, u32)]| -> String {
+            list.iter().zip(from..).map(|(&(address, code), at)| fault(pid, at, address, code)).collect()
+        };
+        let before = [(0x1000, 6), (0x0, 6), (0x4000, 4), (0x5008, 7), (0x8000, 6), (0x9000, 4)];
+        let after = [(0x0, 7), (0x1008, 7), (0x0, 6), (0x4000, 6), (0x9000, 6), (0x8000, 6)];
+        let trace = faults(1, 0, &before)
+            + "sh 1 [0] 1.000010: PERF_RECORD_FORK(2:2):(1:1)\n"
+            + &faults(2, 20, &after)
+            + &faults(1, 40, &[(0x1000, 6), (0x0, 7)])
+            + "sh 2 [0] 1.000050: PERF_RECORD_EXIT(2:2):(1:1)\n";
+        for copy_unit in CopyUnit::ALL {
+            assert_eq!(replayed(&trace, copy_unit, None), None, "{copy_unit:?}");
+            for defect in [Planted::LostCopyOnWrite, Planted::WrongFrame] {
+                assert!(replayed(&trace, copy_unit, Some(defect)).is_some(), "{copy_unit:?}, {defect:?}");
+            }
+        }
+    }
+
     #[test]
     fn a_lost_copy_of_a_recorded_fault_is_found() {
         let trace = "sh 1 [0] 1.000000: exceptions:page_fault_user: address=0x1000 ip=0x40 error_code=0x6\n\

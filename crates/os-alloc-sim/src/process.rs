@@ -134,6 +134,26 @@ impl Kernel {
         self.frame(process, page)
     }
 
+    /// Zeroes a page in place: its neighbors in the copy unit keep their data. A page without a frame
+    /// gets a zeroed unit; a shared one is copied first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernel::write`].
+    pub fn clear(
+        &mut self,
+        process: ProcessId,
+        page: u64,
+        operations: &mut Vec<MemoryOperation>,
+    ) -> Result<Frame, Fault> {
+        let had_frame = self.space(process)?.entry(page).is_some();
+        let dst = self.write(process, page, operations)?;
+        if had_frame {
+            self.issue(MemoryOperation::Zero { dst, frames: 1, cause: Cause::DemandZero }, operations);
+        }
+        Ok(dst)
+    }
+
     /// Gives a page, or its whole huge page, unshared frames.
     pub(crate) fn unshare(
         &mut self,

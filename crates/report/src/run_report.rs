@@ -43,9 +43,9 @@ pub struct RunReport {
     /// Scenario and system in a line of a terminal.
     #[serde(skip)]
     pub brief: String,
-    /// Pages that programs on cores copy in their region, where they do nothing else in it.
+    /// Copies of a copy unit by programs on cores in their region, where they do nothing else in it.
     #[serde(skip)]
-    pub pages_copied: Option<u64>,
+    pub copies: Option<u64>,
     /// Bytes of a row of a rank.
     #[serde(skip)]
     pub row_bytes: u64,

@@ -91,11 +91,14 @@ pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'
             rowclone_sim::Workload::Made { settings: *settings, allocator: allocator(scenario, variant) }
         }
         Workload::Trace(workload) => trace(scenario, workload, variant, wanted)?,
-        Workload::Programs(workload) => rowclone_sim::Workload::Programs(Programs {
-            settings: scenario.machine.as_ref().expect("programs have a machine").settings,
-            programs: programs::of_workload(workload)?,
-            region: workload.region,
-        }),
+        Workload::Programs(workload) => {
+            let machine = scenario.machine.as_ref().expect("programs have a machine");
+            rowclone_sim::Workload::Programs(Programs {
+                settings: machine.settings,
+                programs: programs::of_workload(workload, machine)?,
+                region: workload.region,
+            })
+        }
     };
     Ok(Experiment {
         policy: variant.policy,

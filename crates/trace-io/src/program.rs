@@ -81,13 +81,16 @@ pub enum Step {
         /// Number of bytes.
         bytes: u64,
     },
-    /// Gives a page a new frame, allocated as the destination of a copy of another page; frees the
-    /// old frame. A copy of the whole page follows. Takes no time.
+    /// Gives each copy unit that lies as a whole in the pages of a range new frames, allocated as the
+    /// destination of a copy of `source`; frees the old frames. A copy of the whole pages follows.
+    /// Takes no time.
     Renew {
-        /// Address in the page.
+        /// First byte.
         page: PhysicalAddress,
-        /// Address in the source of the copy.
+        /// First byte of the source of the copy.
         source: PhysicalAddress,
+        /// Number of bytes; 1 stands for a page.
+        bytes: u64,
     },
     /// Forks the running process, which runs on.
     Fork {
@@ -215,7 +218,10 @@ fn step(words: &[&[u8]]) -> Option<Step> {
         [b"map", at, bytes] => Step::Map { address: address(at)?, bytes: decimal(bytes)? },
         [b"filled", at, bytes] => Step::Filled { address: address(at)?, bytes: decimal(bytes)? },
         [b"present", at, bytes] => Step::Present { address: address(at)?, bytes: decimal(bytes)? },
-        [b"renew", page, source] => Step::Renew { page: address(page)?, source: address(source)? },
+        [b"renew", page, source] => Step::Renew { page: address(page)?, source: address(source)?, bytes: 1 },
+        [b"renew", page, source, bytes] => {
+            Step::Renew { page: address(page)?, source: address(source)?, bytes: decimal(bytes)? }
+        }
         [b"fork", child] => Step::Fork { child: process(child)? },
         [b"run", next] => Step::Run { process: process(next)? },
         [b"exit"] => Step::Exit,
@@ -226,7 +232,9 @@ fn step(words: &[&[u8]]) -> Option<Step> {
 /// The ranges of a step.
 fn ranges(step: &Step) -> Vec<(PhysicalAddress, u64)> {
     match *step {
-        Step::Copy { dst, src, bytes } => vec![(dst, bytes), (src, bytes)],
+        Step::Copy { dst, src, bytes } | Step::Renew { page: dst, source: src, bytes } => {
+            vec![(dst, bytes), (src, bytes)]
+        }
         Step::Zero { address, bytes }
         | Step::Map { address, bytes }
         | Step::Filled { address, bytes }
@@ -234,7 +242,6 @@ fn ranges(step: &Step) -> Vec<(PhysicalAddress, u64)> {
         Step::Compute { .. }
         | Step::Load { .. }
         | Step::Store { .. }
-        | Step::Renew { .. }
         | Step::Fork { .. }
         | Step::Run { .. }
         | Step::Exit => Vec::new(),
@@ -255,7 +262,7 @@ mod tests {
     fn every_step_is_read() {
         let at = PhysicalAddress;
         let text = "map 0x1000 8192 # two pages\n\n# a comment\nfilled 0x1000 64\ncompute 12\nload 0x1040\n\tstore 0x1048\n\
-                    copy 0x2000 0x1000 64\nzero 0x1000 1\npresent 0x3000 4096\nrenew 0x3000 0x1000\nfork 2\nrun 2\nexit\n";
+                    copy 0x2000 0x1000 64\nzero 0x1000 1\npresent 0x3000 4096\nrenew 0x3000 0x1000\nrenew 0x4000 0x2000 8192\nfork 2\nrun 2\nexit\n";
         let expected = [
             Step::Map { address: at(0x1000), bytes: 8192 },
             Step::Filled { address: at(0x1000), bytes: 64 },
@@ -265,7 +272,8 @@ mod tests {
             Step::Copy { dst: at(0x2000), src: at(0x1000), bytes: 64 },
             Step::Zero { address: at(0x1000), bytes: 1 },
             Step::Present { address: at(0x3000), bytes: 4096 },
-            Step::Renew { page: at(0x3000), source: at(0x1000) },
+            Step::Renew { page: at(0x3000), source: at(0x1000), bytes: 1 },
+            Step::Renew { page: at(0x4000), source: at(0x2000), bytes: 8192 },
             Step::Fork { child: 2 },
             Step::Run { process: 2 },
             Step::Exit,

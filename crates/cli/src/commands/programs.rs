@@ -28,7 +28,7 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
     // The first method is the baseline.
     let (mut methods, mut reference) = (Vec::new(), None);
     for method in CopyMethod::ALL {
-        let programs = args.programs.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+        let programs = args.programs.iter().map(|path| open(path, &machine)).collect::<Result<_, _>>()?;
         let (mut outcome, report) = run_programs(&machine, method, programs, region, args.check)?;
         outcome.compare(reference.get_or_insert_with(|| outcome.reference()));
         methods.extend(MethodRow::new(&outcome, report.mix(&alone_ipc)));
@@ -60,7 +60,7 @@ pub(super) fn alone_ipc(
     advance: impl Fn(),
 ) -> Result<Vec<f64>, Failure> {
     let run = |path: &PathBuf| {
-        let (_, report) = run_programs(machine, CopyMethod::BASELINE, vec![open(path)?], region, is_checked)?;
+        let (_, report) = run_programs(machine, CopyMethod::BASELINE, vec![open(path, machine)?], region, is_checked)?;
         advance();
         Ok(report.cores[0].ipc)
     };

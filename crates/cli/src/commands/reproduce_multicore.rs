@@ -130,8 +130,9 @@ fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Re
     // Hidden unless standard error is a terminal.
     let bar = ProgressBar::new(jobs.len() as u64);
     let run = |job: &Job| {
-        let programs = job.members.iter().map(|&member| program(member, args)).collect::<Result<_, _>>()?;
-        let (_, report) = run_programs(&machines[job.scheduler], job.method, programs, region, args.check)?;
+        let machine = &machines[job.scheduler];
+        let programs = job.members.iter().map(|&member| program(member, machine, args)).collect::<Result<_, _>>()?;
+        let (_, report) = run_programs(machine, job.method, programs, region, args.check)?;
         bar.inc(1);
         Ok(report)
     };
@@ -141,9 +142,9 @@ fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Re
     reports.into_iter().collect()
 }
 
-fn program(member: Member, args: &MulticoreArgs) -> Result<Box<dyn Program>, Failure> {
+fn program(member: Member, machine: &MachineConfig, args: &MulticoreArgs) -> Result<Box<dyn Program>, Failure> {
     match member {
-        Member::Trace(index) => open(&args.traces[index]),
+        Member::Trace(index) => open(&args.traces[index], machine),
         Member::Shipped(program, instance) => Ok(program.program(args.seed.wrapping_mul(1_000) + instance)),
     }
 }

@@ -296,7 +296,7 @@ fn report(
         outcome: run,
         warnings,
         brief: brief(scenario) + &latency_from.unwrap_or_default(),
-        pages_copied: scenario.workload.pages_copied(),
+        copies: scenario.copies(),
         row_bytes: memory.system().geometry.row_bytes(),
     })
 }

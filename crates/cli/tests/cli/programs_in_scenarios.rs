@@ -77,6 +77,32 @@ fn the_first_screen_has_a_line_per_policy_and_names_the_baseline() {
     assert!(details.contains("stalls:") && details.contains("reference: baseline, a cached"), "{details}");
 }
 
+/// 64 pages on rows that two pages share. With units of pages FPM serves no copy; with row sets it serves all, of which there are
+/// half as many with twice the dirty lines each.
+#[test]
+fn copies_of_row_sets_on_a_core_go_by_fpm() {
+    let system = "machine.system='../configs/ddr3-1066-paper-line-interleaved.toml'";
+    let policies = "policies=['baseline','rowclone']";
+    for (unit, copies, fpm) in [("page", 64, false), ("row-set", 32, true)] {
+        let unit = format!("machine.kernel.copy_unit='{unit}'");
+        let arguments = ["--check", "--set", system, "--set", policies, "--set", &unit];
+        let results: Vec<Value> =
+            serde_json::from_str(&shipped(&[&arguments[..], &["--format", "json"]].concat()).1).unwrap();
+        let rowclone = &results[1];
+        assert!(rowclone["check"]["memory_equal"].as_bool().unwrap());
+        assert_eq!(rowclone["cores"]["cores"][0]["controller_copies"], copies);
+        assert_eq!(rowclone["cores"]["cores"][0]["coherence_written_back"], 1024);
+        assert_eq!(rowclone["speedup"].as_f64().unwrap() > 2.5, fpm, "{}", rowclone["speedup"]);
+        let (_, text, _) = shipped(&arguments);
+        let row = text.lines().find(|line| line.starts_with("rowclone")).unwrap();
+        assert_eq!(row.split_whitespace().nth(5), Some(if fpm { "32.0" } else { "16.0" }), "{text}");
+        let check = "check: every command is legal, and memory equals that of a plain memcpy, also as\n  \
+                     each process reads it at its virtual addresses\n";
+        assert!(text.contains(check), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
+
 /// 64 pages, of which 16 lines each are dirty. Time and energy per copy are those of the region and of its interval.
 #[test]
 fn copies_on_a_core_are_answered_by_time_and_energy_per_copy() {

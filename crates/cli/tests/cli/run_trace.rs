@@ -102,6 +102,34 @@ fn the_events_of_perf_become_zeroing_and_copies() {
     assert!(refused.contains("for which an allocator must hand out frames"), "{refused}");
 }
 
+/// Two pages share two rows: a fault of the first zeroes both, that of the second does nothing, and the child copies both.
+#[test]
+fn neighbors_in_the_events_of_perf_share_a_unit() {
+    let fault = |pid: u32, at: u32, address: u32, code: u32| {
+        format!(
+            "sh {pid} [0] 10.{at:06}: exceptions:page_fault_user: address={address:#x} ip=0x1 error_code={code:#x}\n"
+        )
+    };
+    let text = fault(7, 1, 0x2000, 6)
+        + &fault(7, 2, 0x3000, 6)
+        + "sh 7 [0] 10.000003: PERF_RECORD_FORK(8:8):(7:7)\n"
+        + &fault(8, 4, 0x2010, 7)
+        + &fault(8, 5, 0x3010, 7);
+    for (unit, operations) in [("page", 2), ("row-set", 1)] {
+        let unit = format!("allocator.copy_unit='{unit}'");
+        let interleaved = "system.address_map.preset=line-interleaved";
+        let channels = "system.geometry.channels=2";
+        let sets = ["--check", "--set", &unit, "--set", interleaved, "--set", channels];
+        for result in Trace::new("a", &text).results(&sets) {
+            let trace = &result["trace"];
+            let copied = &result["allocator"]["copies"];
+            assert_eq!((&trace["copies"], &trace["fills"]), (&operations.into(), &operations.into()));
+            assert_eq!(copied["frames"], 2, "{copied}");
+            assert!(result["check"]["memory_equal"].as_bool().unwrap());
+        }
+    }
+}
+
 #[test]
 fn a_trace_that_does_not_fit_is_refused_with_what_would_work() {
     let lackey = Trace::new("a", "I  04000,3\n L 1ffeffe7e,8\n");

@@ -27,7 +27,8 @@ fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (LineNumb
 }
 
 impl Machine {
-    /// Executes the next page of a `memcopy` or `meminit`; the arguments become those of the rest.
+    /// Executes the next part of a `memcopy` or `meminit`, which lies in one copy unit of each range;
+    /// the arguments become those of the rest.
     #[cold]
     pub(super) fn virtual_bulk(
         &mut self,
@@ -38,7 +39,13 @@ impl Machine {
         until: CoreCycle,
     ) -> Result<Outcome, ProgramFault> {
         let all = Bulk { src: src.as_deref().copied(), dst: *dst, bytes: *bytes };
-        let next = all.next_part(FRAME_BYTES);
+        // The frames of a unit are consecutive, and become present and writable together.
+        let next = all.next_part(self.processes.pages_per_unit() * FRAME_BYTES);
+        if next.bytes > FRAME_BYTES {
+            for start in next.src.into_iter().chain([next.dst]) {
+                self.processes.require_mapped(index, start, next.bytes)?;
+            }
+        }
         let from = match next.src {
             Some(src) => match self.translate(index, src, false)? {
                 None => return self.page_fault(index, src, false, until),

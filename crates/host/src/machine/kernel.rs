@@ -59,16 +59,14 @@ impl Machine {
         core.counters.stalls.kernel += core.pipeline.delay_until(at);
         core.translations.clear();
         let event = match step {
-            Step::Map { address, bytes } => self.processes.map(index, address, bytes).map(|()| None)?,
-            Step::Filled { address, bytes } => self.fill(index, address, bytes, at).map(|()| None)?,
-            Step::Present { address, bytes } => self.populate(index, address, bytes, false, at).map(|()| None)?,
-            Step::Renew { page, source } => {
-                if let Some(frame) = self.processes.renew(index, page, source)? {
-                    self.clean(index, frame, at);
-                    self.found(index, page);
-                }
+            Step::Map { address, bytes } => {
+                self.processes.map(index, address, bytes)?;
+                self.joined(index, address, bytes);
                 None
             }
+            Step::Filled { address, bytes } => self.fill(index, address, bytes, at).map(|()| None)?,
+            Step::Present { address, bytes } => self.populate(index, address, bytes, false, at).map(|()| None)?,
+            Step::Renew { page, source, bytes } => self.renew(index, page, source, bytes, at).map(|()| None)?,
             Step::Fork { child } => {
                 let event = self.processes.fork(index, child)?;
                 self.forked(index, child);
@@ -149,6 +147,36 @@ impl Machine {
             if let Some(frame) = populated {
                 self.clean(index, frame, at);
             }
+        }
+        Ok(())
+    }
+
+    /// Gives each copy unit that lies as a whole in the pages of a range new frames, for a copy of
+    /// `source`. Other units keep theirs: their other pages would lose their data.
+    fn renew(
+        &mut self,
+        index: usize,
+        address: PhysicalAddress,
+        source: PhysicalAddress,
+        bytes: u64,
+        at: CoreCycle,
+    ) -> Result<(), ProgramFault> {
+        let pages_per_unit = self.processes.pages_per_unit();
+        let (first, last) = (address.0 / FRAME_BYTES, (address.0 + (bytes - 1)) / FRAME_BYTES);
+        let whole = first.div_ceil(pages_per_unit)..(last + 1) / pages_per_unit;
+        #[cfg(test)]
+        let whole = if crate::virtual_memory::is_planted(crate::virtual_memory::Planted::RenewedInPart) {
+            first / pages_per_unit..last / pages_per_unit + 1
+        } else {
+            whole
+        };
+        for unit in whole {
+            let start = unit * pages_per_unit;
+            let source = source.0 / FRAME_BYTES + start.saturating_sub(first);
+            let (unit, source) = (PhysicalAddress(start * FRAME_BYTES), PhysicalAddress(source * FRAME_BYTES));
+            let frame = self.processes.renew(index, unit, source)?;
+            (0..pages_per_unit).for_each(|page| self.clean(index, frame.plus(page as u32), at));
+            self.found(index, unit, first..=last);
         }
         Ok(())
     }

@@ -1,17 +1,16 @@
 //! A program that copies a buffer, part of whose source is dirty in the cache.
 
-use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use trace_io::program::Step;
 
 use super::program::{Program, Steps};
 use super::region::Region;
 
-/// A process that stores to a share of the lines of a buffer, and then copies the buffer page by
-/// page to another one with the instruction `memcopy`.
+/// A process that stores to a share of the lines of a buffer, and then copies the buffer to another
+/// one with an instruction `memcopy` per copy unit.
 ///
 /// Both buffers have frames before the run, and no line of them is in a cache. Before each copy, the
-/// page of the destination gets a new frame, as for a copy of its source page. The measured region
+/// unit of the destination gets new frames, as for a copy of its source. The measured region
 /// begins when the stores are over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memcopy {
@@ -52,8 +51,8 @@ impl Memcopy {
         before(line + 1) > before(line)
     }
 
-    /// The program.
-    pub fn program(self) -> Box<dyn Program> {
+    /// The program, for a kernel with copy units of this size: 4096 bytes times a power of two.
+    pub fn program(self, unit: u64) -> Box<dyn Program> {
         let at = PhysicalAddress;
         let begin = [Memcopy::SRC, Memcopy::DST].into_iter().flat_map(move |address| {
             let (address, bytes) = (at(address), self.bytes);
@@ -61,9 +60,10 @@ impl Memcopy {
         });
         let dirty = (0..self.lines()).filter(move |&line| self.is_dirty(line));
         let stores = dirty.map(move |line| Step::Store { address: at(Memcopy::SRC + line * LINE_BYTES) });
-        let copies = (0..self.bytes / FRAME_BYTES).flat_map(move |page| {
-            let (dst, src) = (at(Memcopy::DST + page * FRAME_BYTES), at(Memcopy::SRC + page * FRAME_BYTES));
-            [Step::Renew { page: dst, source: src }, Step::Copy { dst, src, bytes: FRAME_BYTES }]
+        let copies = (0..self.bytes.div_ceil(unit)).flat_map(move |number| {
+            let (first, bytes) = (number * unit, unit.min(self.bytes - number * unit));
+            let (dst, src) = (at(Memcopy::DST + first), at(Memcopy::SRC + first));
+            [Step::Renew { page: dst, source: src, bytes }, Step::Copy { dst, src, bytes }]
         });
         let pause = Step::Compute { instructions: Memcopy::PAUSE };
         Box::new(Steps(begin.chain(stores).chain([pause]).chain(copies)))
@@ -72,13 +72,15 @@ impl Memcopy {
 
 #[cfg(test)]
 mod tests {
+    use dram_spec::address::FRAME_BYTES;
+
     use super::*;
 
     /// Dirty lines of each page, and all instructions before the region.
     fn dirty(bytes: u64, dirty_share: f64) -> (Vec<u64>, u64) {
         let bench = Memcopy { bytes, dirty_share };
         let (mut program, mut of_page, mut instructions) =
-            (bench.program(), vec![0; (bytes / FRAME_BYTES) as usize], 0);
+            (bench.program(FRAME_BYTES), vec![0; (bytes / FRAME_BYTES) as usize], 0);
         let mut copies = Vec::new();
         while let Some(step) = program.next_step().unwrap() {
             match step {
@@ -96,6 +98,24 @@ mod tests {
         assert_eq!(copies, pages.collect::<Vec<_>>());
         assert_eq!(bench.region().warm_up, instructions);
         (of_page, bench.dirty_lines())
+    }
+
+    /// A buffer of three pages, in units of two.
+    #[test]
+    fn copies_are_of_whole_units_and_a_rest() {
+        let mut program = Memcopy { bytes: 3 * 4096, dirty_share: 0.0 }.program(8192);
+        let mut found = Vec::new();
+        while let Some(step) = program.next_step().unwrap() {
+            if matches!(step, Step::Renew { .. } | Step::Copy { .. }) {
+                found.push(step);
+            }
+        }
+        let at = |start: u64, first: u64| PhysicalAddress(start + first);
+        let expected = [(0, 8192), (8192, 4096)].map(|(first, bytes)| {
+            let (dst, src) = (at(Memcopy::DST, first), at(Memcopy::SRC, first));
+            [Step::Renew { page: dst, source: src, bytes }, Step::Copy { dst, src, bytes }]
+        });
+        assert_eq!(found, expected.as_flattened());
     }
 
     #[test]

@@ -61,7 +61,9 @@ impl ProgramFault {
     }
 }
 
-/// Pages that a program mapped together.
+/// Consecutive pages of a program that are consecutive pages of the kernel. A copy unit of virtual
+/// addresses is a copy unit of the kernel: of both numbers of a page, the remainder by the pages per
+/// unit is equal.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     pages: u64,
@@ -81,6 +83,14 @@ struct Process {
 impl Process {
     fn new(id: ProcessId) -> Process {
         Process { id, table: 0, ranges: BTreeMap::new() }
+    }
+
+    /// The kernel's number of the first page of a copy unit, if a page of the unit is mapped.
+    fn kernel_unit(&self, unit: u64, pages_per_unit: u64) -> Option<u64> {
+        let start = unit * pages_per_unit;
+        let (first, range) = self.ranges.range(..=start + (pages_per_unit - 1)).next_back()?;
+        let page = start.max(*first);
+        (page - first < range.pages).then(|| (range.kernel_first + page - first) - (page - start))
     }
 }
 
@@ -231,38 +241,63 @@ impl Processes {
         Ok(None)
     }
 
-    /// Gives the page of an address a new frame, for a copy of the page of `source`; none where the
-    /// copy unit is larger: the other pages of the unit would lose their data.
+    /// Gives the copy unit that begins at an address new frames, for a copy of `source`; returns the
+    /// first one.
     pub(super) fn renew(
         &mut self,
         core: usize,
-        address: PhysicalAddress,
+        unit: PhysicalAddress,
         source: PhysicalAddress,
-    ) -> Result<Option<Frame>, ProgramFault> {
-        let near = self.frame(core, source, false)?.map(|(frame, _)| frame);
-        let (id, page) = self.page(core, address)?;
-        let is_page = self.kernel.frame_set().grain_frames() == 1;
-        #[cfg(test)]
-        let is_page = is_page || crate::virtual_memory::is_planted(crate::virtual_memory::Planted::RenewedInPart);
-        if !is_page {
-            return Ok(None);
-        }
+    ) -> Result<Frame, ProgramFault> {
+        let near = self.frame(core, source, false)?.map(|(frame, _)| self.kernel.frame_set().first_of_grain(frame));
+        let (id, page) = self.page(core, unit)?;
         self.has_freed = true;
-        Ok(Some(self.kernel.renew(id, page, near)?))
+        Ok(self.kernel.renew(id, page, near)?)
     }
 
-    /// Maps the pages that contain a range.
+    /// Pages per copy unit.
+    pub(super) fn pages_per_unit(&self) -> u64 {
+        self.kernel.frame_set().grain_frames().into()
+    }
+
+    /// Checks that all pages of a range are mapped.
+    pub(super) fn require_mapped(&self, core: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
+        (address.0 / FRAME_BYTES..=(address.0 + (bytes - 1)) / FRAME_BYTES)
+            .try_for_each(|page| self.page(core, PhysicalAddress(page * FRAME_BYTES)).map(|_| ()))
+    }
+
+    /// Maps the pages that contain a range. A page of a copy unit of which another page is mapped
+    /// joins the kernel's unit, and has a frame if the unit has.
     pub(super) fn map(&mut self, core: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
+        let pages_per_unit = self.pages_per_unit();
         let first = address.0 / FRAME_BYTES;
-        let pages = (address.0 + bytes).div_ceil(FRAME_BYTES) - first;
-        let (process, Process { id, ranges, .. }) = self.running(core)?;
-        let before = ranges.range(..first + pages).next_back();
+        let end = (address.0 + bytes).div_ceil(FRAME_BYTES);
+        let (process, found) = self.running(core)?;
+        let before = found.ranges.range(..end).next_back();
         if before.is_some_and(|(other, range)| first < other + range.pages) {
             return Err(ProgramFault::Mapped { process, address, bytes });
         }
-        let kernel_first = self.kernel.map(*id, pages, PageSize::Small)?;
+        let (mut units, id) = (first / pages_per_unit..end.div_ceil(pages_per_unit), found.id);
+        // Units that another range has begun.
+        let mut joined = Vec::new();
+        for unit in [units.start, units.end - 1] {
+            if let Some(kernel_first) = found.kernel_unit(unit, pages_per_unit)
+                && units.contains(&unit)
+            {
+                joined.push((unit..unit + 1, kernel_first));
+                units = if unit == units.start { unit + 1..units.end } else { units.start..unit };
+            }
+        }
+        if !units.is_empty() {
+            let pages = (units.end - units.start) * pages_per_unit;
+            joined.push((units, self.kernel.map(id, pages, PageSize::Small)?));
+        }
         let process = self.families[core].processes.get_mut(&process).expect("it runs");
-        process.ranges.insert(first, Range { pages, kernel_first });
+        for (units, kernel_first) in joined {
+            let start = units.start * pages_per_unit;
+            let (from, to) = (start.max(first), (units.end * pages_per_unit).min(end));
+            process.ranges.insert(from, Range { pages: to - from, kernel_first: kernel_first + (from - start) });
+        }
         Ok(())
     }
 

@@ -18,12 +18,14 @@ use super::program::Program;
 ///
 /// A read is a load. Its writeback is a store that is one of the instructions before the read. Where
 /// every access is recorded, an access is one of the instructions before it, per line. A
-/// copy is a `memcopy` per page of its destination, a fill with zeros a `meminit` per page, and
+/// copy is a `memcopy` per copy unit of its destination, a fill with zeros a `meminit` per unit, and
 /// another fill a loop of stores. Recorded addresses are virtual, and pages have frames before the
-/// run; a page that a copy overwrites as a whole gets a frame near its source. Memory grows with
+/// run; a unit that a copy overwrites as a whole gets frames near its source. Memory grows with
 /// the pages that the trace accesses.
 pub struct TraceProgram<R: Read> {
     records: Reader<R>,
+    /// Bytes of a copy unit of the kernel.
+    unit: u64,
     /// Pages that are mapped.
     pages: FxHashSet<u64>,
     /// Steps before the next piece.
@@ -42,15 +44,16 @@ struct Bulk {
 }
 
 impl<R: Read> TraceProgram<R> {
-    /// Creates the program of a trace.
+    /// Creates the program of a trace, for a kernel with copy units of this size: 4096 bytes times a
+    /// power of two.
     ///
     /// # Errors
     /// If the records of its format have no instructions.
-    pub fn new(records: Reader<R>) -> Result<TraceProgram<R>, ProgramError> {
+    pub fn new(records: Reader<R>, unit: u64) -> Result<TraceProgram<R>, ProgramError> {
         if records.format().timing != Timing::Instructions {
             return Err(ProgramError::NoInstructions { found: records.format().name });
         }
-        Ok(TraceProgram { records, pages: FxHashSet::default(), pending: VecDeque::new(), rest: None })
+        Ok(TraceProgram { records, unit, pages: FxHashSet::default(), pending: VecDeque::new(), rest: None })
     }
 
     /// Format of the trace.
@@ -99,14 +102,14 @@ impl<R: Read> TraceProgram<R> {
         self.pending.push_back(if is_store { Step::Store { address } } else { Step::Load { address } });
     }
 
-    /// Appends the steps of the part of a copy or fill in one destination page: the first one or, if
-    /// the destination begins within the source, the last one; returns the rest.
-    fn page_of(&mut self, bulk: Bulk) -> Option<Bulk> {
+    /// Appends the steps of the part of a copy or fill in one copy unit of the destination: the first
+    /// one or, if the destination begins within the source, the last one; returns the rest.
+    fn unit_of(&mut self, bulk: Bulk) -> Option<Bulk> {
         let is_last = bulk.src.is_some_and(|src| is_backward(src, bulk.dst, bulk.bytes));
         let room = if is_last {
-            bulk.dst.0.wrapping_add(bulk.bytes - 1) % FRAME_BYTES + 1
+            bulk.dst.0.wrapping_add(bulk.bytes - 1) % self.unit + 1
         } else {
-            FRAME_BYTES - bulk.dst.0 % FRAME_BYTES
+            self.unit - bulk.dst.0 % self.unit
         };
         let bytes = room.min(bulk.bytes);
         let left = bulk.bytes - bytes;
@@ -119,8 +122,8 @@ impl<R: Read> TraceProgram<R> {
         self.map(dst, bytes);
         match src {
             Some(src) => {
-                if bytes == FRAME_BYTES && dst.0.abs_diff(src.0) >= bytes {
-                    self.pending.push_back(Step::Renew { page: dst, source: src });
+                if bytes == self.unit && dst.0.abs_diff(src.0) >= bytes {
+                    self.pending.push_back(Step::Renew { page: dst, source: src, bytes });
                 }
                 self.pending.push_back(Step::Copy { dst, src, bytes });
             }
@@ -164,7 +167,7 @@ impl<R: Read> Program for TraceProgram<R> {
                 return Ok(Some(step));
             }
             if let Some(bulk) = self.rest.take() {
-                self.rest = self.page_of(bulk);
+                self.rest = self.unit_of(bulk);
             } else if let Some(record) = self.records.next().transpose()? {
                 self.translate(&record)?;
             } else {
@@ -189,7 +192,11 @@ mod tests {
     use super::*;
 
     fn steps(trace: &str) -> Vec<Step> {
-        let mut program = TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap()).unwrap();
+        steps_in_units(trace, FRAME_BYTES)
+    }
+
+    fn steps_in_units(trace: &str, unit: u64) -> Vec<Step> {
+        let mut program = TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap(), unit).unwrap();
         std::iter::from_fn(|| program.next_step().unwrap()).collect()
     }
 
@@ -225,8 +232,9 @@ mod tests {
         expected.extend([Step::Load { address: at(0x1038) }, Step::Load { address: at(0x1040) }]);
         expected.extend([Step::Load { address: at(0x1100) }, Step::Store { address: at(0x1100) }]);
         assert_eq!(found, expected);
-        let recorded =
-            |trace: &str| TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap()).unwrap().recorded();
+        let recorded = |trace: &str| {
+            TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap(), FRAME_BYTES).unwrap().recorded()
+        };
         assert_eq!(recorded(" L 00001038,16\n"), Recorded::EveryAccess);
         assert_eq!(recorded("R 1040 0 12\n"), Recorded::BehindFirstLevel);
         assert_eq!(recorded("12 4160\n"), Recorded::BehindLastLevel);
@@ -241,7 +249,7 @@ mod tests {
         expected.push(Step::Copy { dst: at(0x2fa0), src: at(0x7fa0), bytes: 96 });
         expected.extend([mapped(8), mapped(3)].concat());
         expected.extend([
-            Step::Renew { page: at(0x3000), source: at(0x8000) },
+            Step::Renew { page: at(0x3000), source: at(0x8000), bytes: 4096 },
             Step::Copy { dst: at(0x3000), src: at(0x8000), bytes: 4096 },
             Step::Zero { address: at(0x2000), bytes: 4096 },
         ]);
@@ -251,10 +259,28 @@ mod tests {
         assert_eq!(found, expected);
     }
 
+    /// Pages 3 to 6 of the destination, of which 4 and 5 are a unit of two pages.
+    #[test]
+    fn copies_are_cut_at_units_and_only_whole_units_get_frames() {
+        let at = PhysicalAddress;
+        let mut found = steps_in_units("C 3000 13000 16384 0\nS 3000 0 16384 0\n", 8192);
+        found.retain(|step| !matches!(step, Step::Map { .. } | Step::Present { .. }));
+        let expected = [
+            Step::Copy { dst: at(0x3000), src: at(0x13000), bytes: 4096 },
+            Step::Renew { page: at(0x4000), source: at(0x14000), bytes: 8192 },
+            Step::Copy { dst: at(0x4000), src: at(0x14000), bytes: 8192 },
+            Step::Copy { dst: at(0x6000), src: at(0x16000), bytes: 4096 },
+            Step::Zero { address: at(0x3000), bytes: 4096 },
+            Step::Zero { address: at(0x4000), bytes: 8192 },
+            Step::Zero { address: at(0x6000), bytes: 4096 },
+        ];
+        assert_eq!(found, expected);
+    }
+
     #[test]
     fn a_copy_of_all_memory_is_made_step_by_step() {
         let trace = "C 0 0 18446744073709551615 0\n";
-        let mut program = TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap()).unwrap();
+        let mut program = TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap(), FRAME_BYTES).unwrap();
         for _ in 0..1000 {
             program.next_step().unwrap();
         }
@@ -264,7 +290,7 @@ mod tests {
     #[test]
     fn a_trace_without_instructions_is_refused() {
         let reader = Reader::new("R 0x40 @5\n".as_bytes(), None).unwrap();
-        let error = TraceProgram::new(reader).unwrap_err();
+        let error = TraceProgram::new(reader, FRAME_BYTES).unwrap_err();
         assert_eq!(error.to_string(), "the trace has the format `native`, whose records have no instructions");
         assert!(error.help().contains("`rc`, `cpu` or `lackey`"));
     }

@@ -1,6 +1,8 @@
 //! Comparison of what the processes of the cores read at virtual addresses with a plain memory per
 //! process.
 
+use std::ops::RangeInclusive;
+
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 
@@ -41,21 +43,36 @@ impl Machine {
         check.memories.write(owner, dst.0, &data);
     }
 
-    /// Enters the data of a page that gets them with its frame, without an access.
-    pub(super) fn found(&mut self, index: usize, address: PhysicalAddress) {
-        let page = address.0 / FRAME_BYTES;
-        self.find(index, address, |other| other == page);
-    }
-
-    /// Enters the data of all pages of a copy unit.
+    /// Enters the data of all pages of a copy unit, which get them with their frames, without an
+    /// access.
     pub(super) fn unit_found(&mut self, index: usize, address: PhysicalAddress) {
-        self.find(index, address, |_| true);
+        self.found(index, address, 0..=u64::MAX);
     }
 
-    fn find(&mut self, index: usize, address: PhysicalAddress, is_wanted: impl Fn(u64) -> bool) {
+    /// Enters the data of the pages of a copy unit that are among some.
+    pub(super) fn found(&mut self, index: usize, address: PhysicalAddress, pages: RangeInclusive<u64>) {
         let (owner, Some(check)) = (self.owner(index), &mut self.check) else { return };
-        for (page, frame) in self.processes.unit_of(index, address).into_iter().filter(|(page, _)| is_wanted(*page)) {
-            check.find(owner, page, frame);
+        for (page, frame) in self.processes.unit_of(index, address) {
+            if pages.contains(&page) {
+                check.find(owner, page, frame);
+            }
+        }
+    }
+
+    /// Enters the data of those pages of a range, which has just been mapped, that joined a copy unit
+    /// with frames.
+    pub(super) fn joined(&mut self, index: usize, address: PhysicalAddress, bytes: u64) {
+        let pages_per_unit = self.processes.pages_per_unit();
+        let (owner, Some(check)) = (self.owner(index), &mut self.check) else { return };
+        let (first, last) = (address.0 / FRAME_BYTES, (address.0 + (bytes - 1)) / FRAME_BYTES);
+        let of_unit = |page: u64| {
+            let start = page / pages_per_unit * pages_per_unit;
+            first.max(start)..=last.min(start + (pages_per_unit - 1))
+        };
+        for page in of_unit(first).chain(of_unit(last)) {
+            if let Ok(Some((frame, _))) = self.processes.frame(index, PhysicalAddress(page * FRAME_BYTES), false) {
+                check.find(owner, page, frame);
+            }
         }
     }
 

@@ -2,9 +2,9 @@
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{AddressMap, PhysicalAddress};
-use os_alloc_sim::{HUGE_ORDER, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
+use os_alloc_sim::{Frame, HUGE_ORDER, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
 use rowclone::Operation;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trace_io::trace::{FaultKind, OsEvent};
 
 use super::pages::{NoFrame, PageReport};
@@ -19,6 +19,9 @@ use crate::workload::request;
 /// - A read of an absent page gets a frame of the page cache, without traffic.
 /// - A write to a write-protected page copies the page, unless its frame has no other user. A page
 ///   that the recording has not shown before lies in the page cache.
+/// - Where the copy unit is larger than a page, an event gives frames to the aligned unit of virtual
+///   addresses around the page. A later first fault of another page of the unit finds its frame. An
+///   absent page that was shown before, in a unit with other shown pages, is zeroed in place.
 #[derive(Debug)]
 pub(super) struct Processes {
     settings: AllocatorSettings,
@@ -27,6 +30,8 @@ pub(super) struct Processes {
     before: Before,
     /// Pages that got a frame of the page cache.
     cached: u64,
+    /// Pages zeroed in place.
+    cleared: u64,
     /// What processes do, for the check of virtual addresses.
     pub(super) log: EventLog,
 }
@@ -36,11 +41,20 @@ const fn owner(process: ProcessId) -> Owner {
     Owner::Process(process.0)
 }
 
-/// A process of the kernel, and the kernel's page of each recorded page.
+/// A process of the kernel.
 #[derive(Clone, Debug)]
 struct Process {
     id: ProcessId,
-    pages: FxHashMap<u64, u64>,
+    /// The kernel's first page of each copy unit.
+    units: FxHashMap<u64, u64>,
+    /// Pages that the recording has shown.
+    shown: FxHashSet<u64>,
+}
+
+impl Process {
+    fn new(id: ProcessId) -> Process {
+        Process { id, units: FxHashMap::default(), shown: FxHashSet::default() }
+    }
 }
 
 /// The memory before the trace.
@@ -61,7 +75,15 @@ impl Processes {
             utilization: (frames - free) as f64 / frames as f64,
             fragmentation: kernel.allocator().free_blocks().unusable(HUGE_ORDER),
         };
-        Ok(Processes { settings, kernel, by_pid: FxHashMap::default(), before, cached: 0, log: EventLog::new() })
+        Ok(Processes {
+            settings,
+            kernel,
+            by_pid: FxHashMap::default(),
+            before,
+            cached: 0,
+            cleared: 0,
+            log: EventLog::new(),
+        })
     }
 
     /// Frames, and frames in use before the trace.
@@ -79,12 +101,12 @@ impl Processes {
                 fault.map_err(|_| NoFrame { page: PhysicalAddress(address.0 / FRAME_BYTES * FRAME_BYTES) })?;
             }
             OsEvent::Fork { parent, child } => {
-                let Process { id, pages } = self.process(parent).clone();
-                let parent = owner(id);
-                let id = self.kernel.fork(id).expect("the process lives");
+                let forked = self.process(parent).clone();
+                let parent = owner(forked.id);
+                let id = self.kernel.fork(forked.id).expect("the process lives");
                 self.log.push(ProcessEvent::Fork { parent, child: owner(id) });
                 self.end(child, &mut operations);
-                self.by_pid.insert(child, Process { id, pages });
+                self.by_pid.insert(child, Process { id, ..forked });
             }
             OsEvent::Exec { pid } | OsEvent::Exit { pid } => self.end(pid, &mut operations),
         }
@@ -98,28 +120,51 @@ impl Processes {
         kind: FaultKind,
         operations: &mut Vec<MemoryOperation>,
     ) -> Result<(), os_alloc_sim::Fault> {
-        let Process { id, pages } = self.process(pid);
-        let (id, known) = (*id, pages.get(&page).copied());
-        if let (Some(unmapped), FaultKind::WriteAbsent | FaultKind::ReadAbsent) = (known, kind) {
-            self.kernel.unmap(id, unmapped, 1, operations)?;
+        let pages_per_unit = u64::from(self.kernel.frame_set().grain_frames());
+        let (unit, within) = (page / pages_per_unit, page % pages_per_unit);
+        let Process { id, units, shown } = self.process(pid);
+        let (id, mut known) = (*id, units.get(&unit).copied());
+        let was_shown = !shown.insert(page);
+        let is_unmapped = was_shown && matches!(kind, FaultKind::WriteAbsent | FaultKind::ReadAbsent);
+        let is_alone =
+            (0..pages_per_unit).all(|other| other == within || !shown.contains(&(unit * pages_per_unit + other)));
+        if is_unmapped
+            && is_alone
+            && let Some(unmapped) = known.take()
+        {
+            self.kernel.unmap(id, unmapped, pages_per_unit, operations)?;
         }
-        let mapped = if let (Some(mapped), FaultKind::WriteProtected) = (known, kind) {
-            mapped
+        let is_new = known.is_none();
+        let first = if let Some(first) = known {
+            first
         } else {
-            let mapped = self.kernel.map(id, 1, PageSize::Small)?;
-            self.process(pid).pages.insert(page, mapped);
-            mapped
+            let first = self.kernel.map(id, pages_per_unit, PageSize::Small)?;
+            self.process(pid).units.insert(unit, first);
+            first
         };
-        if kind == FaultKind::ReadAbsent || (kind == FaultKind::WriteProtected && known.is_none()) {
-            let frame = self.kernel.map_cached(id, mapped)?;
-            self.cached += 1;
-            self.log.push(ProcessEvent::Found { owner: owner(id), page: mapped, frame });
+        let mapped = first + within;
+        if is_new && matches!(kind, FaultKind::ReadAbsent | FaultKind::WriteProtected) {
+            let frame = Frame(self.kernel.map_cached(id, mapped)?.0 - within as u32);
+            self.cached += pages_per_unit;
+            for at in 0..pages_per_unit {
+                let (page, frame) = (first + at, frame.plus(at as u32));
+                self.log.push(ProcessEvent::Found { owner: owner(id), page, frame });
+            }
         }
         if kind != FaultKind::ReadAbsent {
-            let frame = self.kernel.write(id, mapped, operations)?;
+            let is_cleared = is_unmapped && !is_new;
+            let frame = if is_cleared {
+                self.kernel.clear(id, mapped, operations)?
+            } else {
+                self.kernel.write(id, mapped, operations)?
+            };
             #[cfg(test)]
             let frame = crate::workload::planted(frame, operations);
-            self.log.kernel_requests(operations.len());
+            self.log.kernel_requests(operations.len() - usize::from(is_cleared));
+            if is_cleared {
+                self.cleared += 1;
+                self.log.push(ProcessEvent::Store { owner: owner(id), address: mapped * FRAME_BYTES });
+            }
             self.log.push(ProcessEvent::Mark { owner: owner(id), page: mapped, frame });
         }
         Ok(())
@@ -128,7 +173,7 @@ impl Processes {
     /// The process with this pid, which starts if it does not exist.
     fn process(&mut self, pid: u32) -> &mut Process {
         let kernel = &mut self.kernel;
-        self.by_pid.entry(pid).or_insert_with(|| Process { id: kernel.spawn(), pages: FxHashMap::default() })
+        self.by_pid.entry(pid).or_insert_with(|| Process::new(kernel.spawn()))
     }
 
     /// Frees the pages of a process, if it exists.
@@ -143,8 +188,7 @@ impl Processes {
     /// Compares the pages of a process with its frames.
     fn compare(&mut self, process: ProcessId) {
         let (true, Some(space)) = (self.log.is_kept(), self.kernel.address_space(process)) else { return };
-        // A recorded page is the first page of a copy unit.
-        let frames = space.pages().step_by(self.kernel.frame_set().grain_frames() as usize).collect();
+        let frames = space.pages().collect();
         self.log.push(ProcessEvent::Compare { owner: owner(process), frames });
     }
 
@@ -155,7 +199,7 @@ impl Processes {
 
     /// Returns the counts.
     pub(super) fn into_report(self) -> PageReport {
-        let Processes { settings, kernel, before, cached, .. } = self;
+        let Processes { settings, kernel, before, cached, cleared, .. } = self;
         let allocator = kernel.report();
         let (copied, zeroed) = (allocator.traffic.copies().frames(), allocator.traffic.zeroings().frames());
         let in_use = before.free - kernel.allocator().free_frames();
@@ -166,7 +210,7 @@ impl Processes {
             appeared: cached,
             copied,
             filled: zeroed,
-            freed: cached + copied + zeroed - in_use,
+            freed: cached + copied + zeroed - cleared - in_use,
             copies_in_part: 0,
             fills_in_part: 0,
             fills_of_other_values: 0,
@@ -184,10 +228,13 @@ mod tests {
     use super::*;
 
     fn processes() -> Processes {
-        let map = AddressMap::preset(System::paper(1, Density::Gb1, Width::X16).geometry, Preset::RowInterleaved);
+        of_units(1, Preset::RowInterleaved, CopyUnit::Page)
+    }
+
+    fn of_units(channels: u64, preset: Preset, copy_unit: CopyUnit) -> Processes {
+        let map = AddressMap::preset(System::paper(channels, Density::Gb1, Width::X16).geometry, preset);
         let policy = Policy::Sequential;
-        let settings =
-            AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, copy_unit: CopyUnit::Page };
+        let settings = AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, copy_unit };
         Processes::new(&map, settings).unwrap()
     }
 
@@ -235,6 +282,49 @@ mod tests {
         assert_eq!((report.appeared, report.copied, report.filled), (2, 4, 5));
         // In use: the page cache's frames 2 and 6, and a page each of processes 1 and 3.
         assert_eq!(report.freed, 11 - 4);
+    }
+
+    /// Units of two pages: the frames of a unit are handed out, copied and zeroed together.
+    #[test]
+    fn faults_of_neighbors_share_a_unit() {
+        use FaultKind::{ReadAbsent, WriteAbsent, WriteProtected};
+        let mut processes = of_units(2, Preset::LineInterleaved, CopyUnit::RowSet);
+        let zero = |frame: u64, pages: u64| Operation::Init {
+            dst: PhysicalAddress(frame << 12),
+            bytes: pages * 4096,
+            value: 0,
+        };
+        let copy = |src: u64, dst: u64| Operation::Copy {
+            src: PhysicalAddress(src << 12),
+            dst: PhysicalAddress(dst << 12),
+            bytes: 8192,
+        };
+        let steps: [(OsEvent, &[Operation]); 13] = [
+            // The page is the second of its unit.
+            (fault(1, 0x1000, WriteAbsent), &[zero(0, 2)]),
+            (fault(1, 0x0000, WriteAbsent), &[]),
+            (fault(1, 0x2000, WriteAbsent), &[zero(2, 2)]),
+            (fault(1, 0x6000, ReadAbsent), &[]),
+            (fault(1, 0x7000, WriteProtected), &[copy(4, 6)]),
+            (OsEvent::Fork { parent: 1, child: 2 }, &[]),
+            (fault(2, 0x0000, WriteProtected), &[copy(0, 8)]),
+            (fault(2, 0x1000, WriteProtected), &[]),
+            // Absent again, beside a page in use: zeroed in place, in the child after a copy.
+            (fault(1, 0x1000, WriteAbsent), &[zero(1, 1)]),
+            (fault(2, 0x6000, WriteAbsent), &[copy(6, 10), zero(10, 1)]),
+            // Absent again, and the only page of its unit: the unit 2 keeps its parent as its user.
+            (fault(2, 0x2000, WriteAbsent), &[zero(12, 2)]),
+            (OsEvent::Exit { pid: 2 }, &[]),
+            (fault(3, 0, WriteAbsent), &[zero(8, 2)]),
+        ];
+        for (event, expected) in steps {
+            assert_eq!(processes.play(event).unwrap(), expected, "{event:?}");
+        }
+        let report = processes.into_report();
+        // Pages of the page cache; of three copies; of four zeroed units, and two zeroed in place.
+        assert_eq!((report.appeared, report.copied, report.filled), (2, 6, 10));
+        // In use: units 0, 2, 4 and 6, and that of process 3; units 8, 10 and 12 were freed.
+        assert_eq!(report.freed, 6);
     }
 
     #[test]

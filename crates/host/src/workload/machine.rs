@@ -195,7 +195,7 @@ pub(super) const fn owner(process: ProcessId) -> Owner {
 pub(crate) fn planted(frame: Frame, operations: &mut Vec<MemoryOperation>) -> Frame {
     use crate::virtual_memory::{Planted, is_planted};
     if is_planted(Planted::LostCopyOnWrite) {
-        operations.clear();
+        operations.retain(|operation| !matches!(operation, MemoryOperation::Copy { .. }));
     }
     if is_planted(Planted::WrongFrame) { Frame(frame.0 ^ 1) } else { frame }
 }

@@ -64,6 +64,7 @@ impl PlainMachine {
     /// Turns a step into work, or executes it if it takes no time.
     fn begin(&mut self, at: usize, now: u64, step: Step) {
         let program = Purpose::Program;
+        let unit = self.processes.unit_bytes();
         let core = &mut self.cores[at];
         match step {
             Step::Compute { instructions } => core.work.push_back(Work::Compute(instructions, program)),
@@ -71,11 +72,11 @@ impl PlainMachine {
             Step::Store { address } => core.work.push_back(Work::Store(Address::Virtual(address.0), program)),
             Step::Copy { dst, src, bytes } => {
                 core.count(program);
-                core.work.extend(pieces(Address::Virtual(dst.0), Some(Address::Virtual(src.0)), bytes));
+                core.work.extend(pieces(Address::Virtual(dst.0), Some(Address::Virtual(src.0)), bytes, unit));
             }
             Step::Zero { address, bytes } => {
                 core.count(program);
-                core.work.extend(pieces(Address::Virtual(address.0), None, bytes));
+                core.work.extend(pieces(Address::Virtual(address.0), None, bytes, unit));
             }
             Step::Map { address, bytes } => self.processes.map(at, address.0, bytes),
             Step::Filled { address, bytes } => self.fill(at, address.0, bytes),
@@ -370,10 +371,10 @@ pub fn parts(dst: u64, src: Option<u64>, bytes: u64, block: u64) -> Vec<(u64, u6
     found
 }
 
-/// The pieces of a range: each lies in one page of the destination, and of the source.
-fn pieces(dst: Address, src: Option<Address>, bytes: u64) -> Vec<Work> {
+/// The pieces of a range: each lies in one copy unit of the destination, and of the source.
+fn pieces(dst: Address, src: Option<Address>, bytes: u64, unit: u64) -> Vec<Work> {
     let piece = |(first, bytes)| Piece { dst: dst.plus(first), src: src.map(|src| src.plus(first)), bytes };
-    let parts = parts(dst.value(), src.map(Address::value), bytes, PAGE);
+    let parts = parts(dst.value(), src.map(Address::value), bytes, unit);
     parts.into_iter().map(|part| Work::Piece(piece(part))).collect()
 }
 

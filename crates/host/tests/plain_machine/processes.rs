@@ -119,12 +119,30 @@ impl Processes {
         Some(self.kernel.renew(process, page, None).expect("frames suffice").address().0)
     }
 
+    /// Bytes of a copy unit.
+    pub fn unit_bytes(&self) -> u64 {
+        u64::from(self.kernel.frame_set().grain_frames()) * PAGE
+    }
+
+    /// Maps pages. The mapped pages of an aligned copy unit are of one unit of the kernel.
     pub fn map(&mut self, core: usize, address: u64, bytes: u64) {
-        let pages = address / PAGE..=(address + bytes - 1) / PAGE;
-        let count = pages.end() - pages.start() + 1;
-        let process = self.table(core).process;
-        let first = self.kernel.map(process, count, PageSize::Small).expect("the process lives");
-        self.table(core).pages.extend(pages.zip(first..));
+        let pages: Vec<u64> = (address / PAGE..=(address + bytes - 1) / PAGE).collect();
+        let per_unit = self.unit_bytes() / PAGE;
+        let table = self.table(core);
+        let process = table.process;
+        // The kernel's first page of each unit.
+        let mut units: BTreeMap<u64, u64> =
+            table.pages.iter().map(|(page, of_kernel)| (page / per_unit, of_kernel / per_unit * per_unit)).collect();
+        let mut new: Vec<u64> =
+            pages.iter().map(|page| page / per_unit).filter(|unit| !units.contains_key(unit)).collect();
+        new.dedup();
+        if !new.is_empty() {
+            let count = new.len() as u64 * per_unit;
+            let first = self.kernel.map(process, count, PageSize::Small).expect("the process lives");
+            units.extend(new.into_iter().zip((first..).step_by(per_unit as usize)));
+        }
+        let of_kernel = |page: u64| (page, units[&(page / per_unit)] + page % per_unit);
+        self.table(core).pages.extend(pages.into_iter().map(of_kernel));
     }
 
     /// Forks the running process; returns the data of each page that has a frame.

@@ -74,7 +74,7 @@ fn repeated_programs_see_no_line_of_an_earlier_user() {
         for page in 16..16 + pages {
             steps.extend([Step::Load { address: at(page) }, Step::Store { address: at(page) }]);
         }
-        steps.push(Step::Renew { page: at(16), source: at(17) });
+        steps.push(Step::Renew { page: at(16), source: at(17), bytes: 1 });
         steps.push(Step::Copy { dst: at(16), src: at(17), bytes: 4096 });
         steps.extend((16..16 + pages).map(|page| Step::Load { address: at(page) }));
         steps.extend_from_slice(last);

@@ -12,7 +12,7 @@ fn steps() -> Vec<Step> {
         vec![Step::Map { address: at(0), bytes: 6 * 4096 }, Step::Filled { address: at(0), bytes: 2 * 4096 }];
     steps.extend((0..6).map(|page| Step::Store { address: at(page) }));
     steps.extend([
-        Step::Renew { page: at(2), source: at(0) },
+        Step::Renew { page: at(2), source: at(0), bytes: 1 },
         Step::Copy { dst: at(2), src: at(0), bytes: 4096 },
         Step::Load { address: at(3) },
         Step::Fork { child: 2 },
@@ -31,6 +31,19 @@ fn steps() -> Vec<Step> {
 }
 
 fn wrong(copy_unit: CopyUnit, policy: &'static dyn CopyPolicy, defect: Option<Planted>) -> Option<WrongByte> {
+    PLANTED.set(defect);
+    let (_, outcome) = played(copy_unit, policy, Box::new(Steps(steps().into_iter())));
+    PLANTED.set(None);
+    outcome.unwrap().wrong
+}
+
+/// Runs a program with data and checks on a memory where two pages share two rows; returns the
+/// requests.
+fn played(
+    copy_unit: CopyUnit,
+    policy: &'static dyn CopyPolicy,
+    program: Box<dyn Program>,
+) -> (Vec<Operation>, Result<MachineOutcome, MachineError>) {
     let system = System::paper(2, Density::Gb1, Width::X16);
     let map = AddressMap::preset(system.geometry, Preset::LineInterleaved);
     let mut settings = settings();
@@ -38,15 +51,29 @@ fn wrong(copy_unit: CopyUnit, policy: &'static dyn CopyPolicy, defect: Option<Pl
     settings.last_level = CacheShape { bytes: 1 << 14, ways: 4, latency: 12 };
     settings.kernel.copier = if policy == BASELINE { Copier::CachedLoop } else { Copier::Controller };
     let contents = Contents::new(1, map.clone());
-    let program: Box<dyn Program> = Box::new(Steps(steps().into_iter()));
-    PLANTED.set(defect);
     let machine = Machine::new(settings, Region::default(), vec![program], &map, Some(contents.clone())).unwrap();
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));
     let config = Config { contents: Some(Arc::new(contents)), ..Config::new(system, planner, policy) };
     let mut source = Recorded { machine, requests: Vec::new(), done: Vec::new() };
     Controller::new(&config).run(&mut source, &mut (), &AtomicBool::new(false)).expect("nothing stops it");
-    PLANTED.set(None);
-    source.machine.into_outcome().unwrap().wrong
+    (source.requests.into_iter().map(|(_, operation)| operation).collect(), source.machine.into_outcome())
+}
+
+/// Sizes of the copies and zeroings among requests.
+fn sizes(requests: &[Operation]) -> Vec<u64> {
+    let of = |operation: &Operation| match operation {
+        Operation::Copy { bytes, .. } | Operation::Init { bytes, .. } => Some(*bytes),
+        Operation::Read { .. } | Operation::Write { .. } => None,
+    };
+    requests.iter().filter_map(of).collect()
+}
+
+/// Checks that a program reads right data, and returns the sizes of its copies by the controller.
+fn checked_sizes(copy_unit: CopyUnit, program: Box<dyn Program>) -> Vec<u64> {
+    let (requests, outcome) = played(copy_unit, ROWCLONE, program);
+    let outcome = outcome.unwrap();
+    assert_eq!((outcome.wrong, outcome.check.map(|(_, wrong)| wrong)), (None, Some(None)), "{copy_unit:?}");
+    sizes(&requests)
 }
 
 #[test]
@@ -68,5 +95,77 @@ fn each_planted_defect_is_found() {
         let found = wrong(CopyUnit::RowSet, policy, Some(Planted::RenewedInPart)).unwrap();
         assert_eq!((found.owner, found.address), (Owner::OfCore(0, 1), START + 3 * 4096));
         assert_ne!(found.found, found.expected);
+    }
+}
+
+/// Units of two pages: pages 16 and 17, 18 and 19 are filled, and a copy of three pages from an odd
+/// page on is of a page and a unit. The next copy has a source that is not aligned as its destination.
+#[test]
+fn copies_of_programs_are_of_whole_units() {
+    let at = |page: u64| PhysicalAddress(START + page * 4096);
+    let steps = || {
+        let copy = |dst: u64, src: u64, pages: u64| Step::Copy { dst: at(dst), src: at(src), bytes: pages * 4096 };
+        let mut steps =
+            vec![Step::Map { address: at(0), bytes: 12 * 4096 }, Step::Present { address: at(0), bytes: 12 * 4096 }];
+        steps.extend((0..12).map(|page| Step::Store { address: at(page) }));
+        steps.extend([
+            copy(5, 1, 3),
+            copy(8, 1, 2),
+            Step::Zero { address: at(2), bytes: 2 * 4096 },
+            // Half a page, and a page.
+            Step::Copy { dst: at(0), src: PhysicalAddress(at(7).0 + 2048), bytes: 6144 },
+        ]);
+        steps.extend((0..12).map(|page| Step::Load { address: at(page) }));
+        Box::new(Steps(steps.into_iter()))
+    };
+    assert_eq!(checked_sizes(CopyUnit::RowSet, steps()), [4096, 8192, 4096, 4096, 8192, 2048, 4096]);
+    assert_eq!(checked_sizes(CopyUnit::Page, steps()), [4096, 4096, 4096, 4096, 4096, 4096, 4096, 2048, 2048, 2048],);
+}
+
+/// A page joins the unit of its neighbor, which was mapped before: a child that writes to one copies
+/// both, and both keep their data. Frames of a unit are given at once, and without a fault.
+#[test]
+fn pages_mapped_one_by_one_share_the_unit_of_their_addresses() {
+    let at = |page: u64| PhysicalAddress(START + page * 4096);
+    let map = |page: u64, pages: u64| Step::Map { address: at(page), bytes: pages * 4096 };
+    let steps = || {
+        let mut steps =
+            vec![map(1, 1), Step::Store { address: at(1) }, map(0, 1), map(3, 4), Step::Store { address: at(3) }];
+        steps.extend([map(2, 1), Step::Load { address: at(2) }, Step::Store { address: at(0) }]);
+        steps.extend([Step::Fork { child: 2 }, Step::Run { process: 2 }, Step::Store { address: at(0) }]);
+        steps.extend([Step::Load { address: at(1) }, Step::Store { address: at(1) }, Step::Exit]);
+        steps.extend([Step::Run { process: 1 }, Step::Load { address: at(1) }, Step::Store { address: at(2) }]);
+        Box::new(Steps(steps.into_iter()))
+    };
+    // The zeroings of two units, and the child's copy.
+    assert_eq!(checked_sizes(CopyUnit::RowSet, steps()), [8192, 8192, 8192]);
+    // Zeroings of pages 1, 3, 2 and 0, the child's copies of 0 and 1.
+    assert_eq!(checked_sizes(CopyUnit::Page, steps()), [4096; 6]);
+}
+
+#[test]
+fn a_copy_beyond_the_mapped_pages_of_a_unit_fails() {
+    let at = |page: u64| PhysicalAddress(START + page * 4096);
+    let steps = [Step::Map { address: at(0), bytes: 4096 }, Step::Zero { address: at(0), bytes: 8192 }];
+    for copy_unit in CopyUnit::ALL {
+        let (_, outcome) = played(copy_unit, ROWCLONE, Box::new(Steps(steps.into_iter())));
+        let error = outcome.unwrap_err().to_string();
+        assert!(error.contains(&format!("address {:#x} of process 1 is not mapped", at(1).0)), "{error}");
+    }
+}
+
+/// The benchmark and a trace copy whole units, whose destinations get frames near their sources.
+#[test]
+fn memcopy_and_traces_copy_whole_units() {
+    for (copy_unit, unit) in [(CopyUnit::Page, 4096), (CopyUnit::RowSet, 8192)] {
+        let bench = Memcopy { bytes: 4 * 8192 + 4096, dirty_share: 0.3 };
+        let mut expected = vec![unit; (4 * 8192 / unit) as usize];
+        expected.push(4096);
+        assert_eq!(checked_sizes(copy_unit, bench.program(unit)), expected, "memcopy");
+        let trace = "R 10000 0 4\nC 20000 10000 16384 0\nR 22000 20040 9\nS 40000 0 8192 0\nR 21000 0 1\n";
+        let records = trace_io::trace::Reader::new(trace.as_bytes(), None).unwrap();
+        let program = Box::new(TraceProgram::new(records, unit).unwrap());
+        let expected = vec![unit; ((16384 + 8192) / unit) as usize];
+        assert_eq!(checked_sizes(copy_unit, program), expected, "trace");
     }
 }
