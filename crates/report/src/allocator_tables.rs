@@ -85,7 +85,7 @@ fn free(reports: &[&AllocatorReport], width: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use dram_spec::{Density, Width};
     use os_alloc_sim::{CopyUnit, Policy};
     use rowclone_sim::host::AllocatorSettings;
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     /// A process of 64 pages in a half-full memory forks, and the child writes to all of them.
-    fn forked(policy: Policy) -> AllocatorReport {
+    pub(crate) fn forked(policy: Policy) -> AllocatorReport {
         let system = SystemBuilder::default().channels(1).chips(Density::Gb1, Width::X8).build().unwrap();
         let fork = Fork { bytes: 64 * 4096, pages: 64, fill: Fill::Played, gap: Gap::ZERO };
         let copy_unit = CopyUnit::RowSet;
@@ -103,6 +103,7 @@ mod tests {
         let workload = Workload::Made { settings: Settings::Fork(fork), allocator: Some(allocator) };
         Experiment::new(&system, workload).run().unwrap().allocator.unwrap()
     }
+
     #[test]
     fn a_terminal_shows_each_allocator_in_each_table() {
         let reports = [forked(Policy::Buddy), forked(Policy::SubarrayAware)];

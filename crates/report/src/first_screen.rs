@@ -45,6 +45,15 @@ fn in_lines(text: &str) -> Vec<String> {
     wrapped(text, COLUMNS_MAX).lines().map(str::to_owned).collect()
 }
 
+/// That the memory passed `--check`, which compares virtual addresses too where an allocator placed the pages of processes.
+pub(crate) fn memory_equal(is_virtual: bool) -> &'static str {
+    if is_virtual {
+        "memory equals that of a plain memcpy, also as each process reads it at its virtual addresses"
+    } else {
+        "memory equals that of a plain memcpy"
+    }
+}
+
 /// The verdict of `--check`.
 fn checks(reports: &[RunReport]) -> Option<String> {
     let checked = || reports.iter().filter_map(|report| Some((report, report.outcome.check.as_ref()?)));
@@ -52,7 +61,10 @@ fn checks(reports: &[RunReport]) -> Option<String> {
     let failed: Vec<String> =
         checked().filter(|(report, _)| !report.outcome.passed_checks()).map(|(report, _)| report.label()).collect();
     Some(match failed.as_slice() {
-        [] => "check: every command is legal, and memory equals that of a plain memcpy".to_owned(),
+        [] => {
+            let is_virtual = checked().any(|(report, _)| report.outcome.allocator.is_some());
+            format!("check: every command is legal, and {}", memory_equal(is_virtual))
+        }
         failed => format!("check FAILED (see `--details`): {}", failed.join(", ")),
     })
 }

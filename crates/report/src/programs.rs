@@ -6,7 +6,7 @@ use rowclone_sim::quantity::counted;
 use rowclone_sim::{CoreRow, CoresReport, MixMetrics, Outcome};
 use serde::Serialize;
 
-use crate::first_screen::COLUMNS_MAX;
+use crate::first_screen::{COLUMNS_MAX, memory_equal};
 use crate::run_report::RunReport;
 use crate::slowdowns::dirty_lines;
 pub(crate) use crate::slowdowns::slowdowns;
@@ -39,9 +39,9 @@ pub struct MethodRow {
     pub mix: Option<MixMetrics>,
     /// Report of the cores.
     pub report: CoresReport,
-    /// Pages that the region copies, where it does nothing else.
+    /// Copies of a copy unit in the region, where it does nothing else.
     #[serde(skip)]
-    pub pages_copied: Option<u64>,
+    pub copies: Option<u64>,
 }
 
 impl MethodRow {
@@ -59,13 +59,13 @@ impl MethodRow {
             energy_per_instruction_nj: report.energy_per_instruction_nj,
             mix,
             report,
-            pages_copied: None,
+            copies: None,
         })
     }
 
     /// Results of a run of a scenario, if programs ran on cores.
     pub(crate) fn of_run(run: &RunReport) -> Option<MethodRow> {
-        Some(MethodRow { pages_copied: run.pages_copied, ..MethodRow::new(&run.outcome, run.mix)? })
+        Some(MethodRow { copies: run.copies, ..MethodRow::new(&run.outcome, run.mix)? })
     }
 }
 
@@ -106,6 +106,12 @@ impl ProgramsTable {
         let causes = slowdowns(&self.methods).into_iter().map(|(_, cause)| wrapped(&cause, COLUMNS_MAX));
         text.extend(causes);
         text += &wrapped(&definitions(&self.methods), COLUMNS_MAX);
+        // A failed check is an error.
+        if self.methods.iter().any(|row| row.report.loads_checked.is_some()) {
+            let text_of =
+                format!("check: every command is legal, each load returns the last store, and {}", memory_equal(true));
+            text += &wrapped(&text_of, COLUMNS_MAX);
+        }
         text += "`--details` has a line per core.\n";
         if details {
             if self.programs.len() > 1 {
@@ -119,14 +125,14 @@ impl ProgramsTable {
     }
 }
 
-/// A line per method, in at most 80 columns for the usual numbers: of copies of pages alone with time and energy per copy; of
+/// A line per method, in at most 80 columns for the usual numbers: of copies alone with time and energy per copy; of
 /// several programs with the weighted speedup instead of the cycles, where it is known.
 pub(crate) fn methods(rows: &[MethodRow]) -> String {
     let times = |value: Option<f64>| or_dash(value, |ratio| format!("{ratio:.2}x"));
-    let per_copy = |value: f64, row: &MethodRow| or_dash(row.pages_copied, |pages| three_digits(value / pages as f64));
+    let per_copy = |value: f64, row: &MethodRow| or_dash(row.copies, |copies| three_digits(value / copies as f64));
     let shares: Column<'_, MethodRow> =
         ("copy share of\nchannel bytes", Right, &|row| or_dash(row.report.copy_share_of_channel_bytes, percent));
-    if rows.iter().any(|row| row.pages_copied.is_some()) {
+    if rows.iter().any(|row| row.copies.is_some()) {
         let columns: [Column<'_, MethodRow>; 7] = [
             ("\npolicy", Left, &|row| row.method.to_owned()),
             ("us per\ncopy", Right, &|row| per_copy(row.latency_ns / 1000.0, row)),

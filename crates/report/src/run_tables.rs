@@ -7,6 +7,7 @@ use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, ServedRow, TraceReport};
 
 use crate::allocator_tables;
+use crate::first_screen::memory_equal;
 use crate::programs::{self, MethodRow};
 use crate::result_tables;
 use crate::run_report::{RunReport, references};
@@ -78,7 +79,8 @@ fn fixes(reports: &[RunReport], width: usize) -> Option<String> {
 fn checks(reports: &[RunReport]) -> String {
     let mut text = String::new();
     for report in reports {
-        text.extend(report.outcome.check.iter().map(|check| checked(&report.label(), check)));
+        let is_virtual = report.outcome.allocator.is_some();
+        text.extend(report.outcome.check.iter().map(|check| checked(&report.label(), check, is_virtual)));
         if let Some(wrong) = report.outcome.cores.as_ref().and_then(|cores| cores.wrong_load.as_ref()) {
             let _ = writeln!(text, "{}: {wrong} returned wrong data", report.label());
         }
@@ -213,13 +215,13 @@ const TRACE_ROWS: [TraceRow; 19] = [
     ("fills of other values, not in these shares",         |trace| trace.pages.as_ref().map(|pages| pages.fills_of_other_values)),
 ];
 
-fn checked(policy: &str, check: &CheckReport) -> String {
+fn checked(policy: &str, check: &CheckReport, is_virtual: bool) -> String {
     let legality = match check.violations {
         0 => format!("every command is legal ({})", check.dialect),
         count => format!("{} violations ({})", grouped(count), check.dialect),
     };
     let memory = match &check.memory_mismatch {
-        None => "memory equals that of a plain memcpy",
+        None => memory_equal(is_virtual),
         Some(mismatch) => mismatch,
     };
     let mut text = format!("{policy}: {legality}; {memory}\n");

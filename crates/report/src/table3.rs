@@ -1,11 +1,10 @@
 //! Table 3 of the `RowClone` paper: six published rows beside the simulated ones.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
+use crate::first_screen::COLUMNS_MAX;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, change, listed};
+use crate::table::{Column, change, listed, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -95,32 +94,54 @@ impl Table3 {
         }
     }
 
-    /// The tables for a terminal.
+    /// The table for a terminal of 80 columns.
     pub fn to_text(&self) -> String {
         let columns: [Column<'_, Row3>; 8] = [
-            ("row", Left, &|row| row.id.to_owned()),
-            ("published ns", Right, &|row| format!("{:.0}", row.published.latency_ns)),
-            ("simulated ns", Right, &|row| format!("{:.2}", row.simulated.latency_ns)),
-            ("clocks", Right, &|row| row.simulated.latency_cycles.to_string()),
-            ("off by", Right, &|row| change(row.simulated.latency_ns / row.published.latency_ns)),
-            ("published nJ", Right, &|row| format!("{:.1}", row.published.energy_nj)),
-            ("simulated nJ", Right, &|row| format!("{:.1}", row.simulated.energy_nj)),
-            ("off by", Right, &|row| change(row.simulated.energy_nj / row.published.energy_nj)),
+            ("\nrow", Left, &|row| row.id.to_owned()),
+            ("ns:\npublished", Right, &|row| format!("{:.0}", row.published.latency_ns)),
+            ("\nsimulated", Right, &|row| format!("{:.2}", row.simulated.latency_ns)),
+            ("\nclocks", Right, &|row| row.simulated.latency_cycles.to_string()),
+            ("\noff by", Right, &|row| change(row.simulated.latency_ns / row.published.latency_ns)),
+            ("nJ:\npublished", Right, &|row| format!("{:.1}", row.published.energy_nj)),
+            ("\nsimulated", Right, &|row| format!("{:.1}", row.simulated.energy_nj)),
+            ("\noff by", Right, &|row| change(row.simulated.energy_nj / row.published.energy_nj)),
         ];
-        let mut text = format!(
-            "RowClone (MICRO 2013), table 3: one 4 KB operation, DDR3-1066 8-8-8, 4 KB rows, {} rank\n\
-             dynamic energy (without background and refresh) with the currents of `{}`\n\n",
-            self.ranks, self.currents
-        );
-        text += &listed(&columns, &self.rows, usize::MAX);
         let share = &self.channel_share_of_copy_energy;
-        let _ = write!(
-            text,
-            "\nI/O share of copy energy: {:.1} % simulated, about {:.0} % published\n\
-             published energy of FPM: the baseline divided by the published ratio (74.4 and 41.5)\n",
-            share.simulated * 100.0,
-            share.published * 100.0
-        );
-        text
+        let lines = |text: &str| wrapped(text, COLUMNS_MAX);
+        [
+            lines(&format!(
+                "RowClone (MICRO 2013), table 3: one 4 KB operation, DDR3-1066 8-8-8, 4 KB rows, {} rank",
+                self.ranks
+            )),
+            lines(&format!("dynamic energy (without background and refresh) with the currents of `{}`", self.currents)),
+            "\n".to_owned(),
+            listed(&columns, &self.rows, usize::MAX),
+            "\n".to_owned(),
+            lines(&format!(
+                "I/O share of copy energy: {:.1} % simulated, about {:.0} % published",
+                share.simulated * 100.0,
+                share.published * 100.0
+            )),
+            lines("published energy of FPM: the baseline divided by the published ratio (74.4 and 41.5)"),
+        ]
+        .concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figures as wide as those of the shipped current sets.
+    #[test]
+    fn the_table_fits_80_columns() {
+        let simulated = Simulated { latency_ns: 1046.25, latency_cycles: 558, energy_nj: 13_288.25 };
+        let text = Table3::new("2 Gb x16 early die 1066".to_owned(), 1, [simulated; 6], 0.296).to_text();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        // 1046.25 ns beside 1046, and 13288.2 nJ beside 3600.
+        let row = text.lines().find(|line| line.starts_with("copy/channel")).unwrap();
+        let cells = row.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(cells, "copy/channel 1046 1046.25 558 +0.0 % 3600.0 13288.2 +269.1 %");
+        assert!(text.contains("I/O share of copy energy: 29.6 % simulated, about 40 % published\n"), "{text}");
     }
 }

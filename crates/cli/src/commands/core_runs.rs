@@ -25,9 +25,42 @@ pub fn run_programs(
     let outcome = experiment.run_with(attachments)?;
     let cores = outcome.cores.clone().expect("programs ran on cores");
     if !outcome.passed_checks() {
-        let wrong = cores.wrong_load.as_deref().unwrap_or("a command or a line of memory");
-        return Err(Failure::new(format!("a check failed under `{}`: {wrong}", method.name()))
+        let found = failed_checks(&outcome).join("; ");
+        return Err(Failure::new(format!("a check failed under `{}`: {found}", method.name()))
             .with_help("this is a defect of the simulator: report the command line"));
     }
     Ok((outcome, cores))
+}
+
+/// What the checks of a run found: the first illegal command, the first wrong byte of the memory or
+/// of a process at a virtual address, and the first wrong load.
+fn failed_checks(outcome: &Outcome) -> Vec<String> {
+    let check = outcome.check.as_ref();
+    let command = check.and_then(|check| check.first_violations.first().cloned());
+    let memory = check.and_then(|check| check.memory_mismatch.clone());
+    let load = outcome.cores.as_ref().and_then(|cores| cores.wrong_load.as_ref());
+    let load = load.map(|load| format!("{load} returned wrong data"));
+    command.into_iter().chain(memory).chain(load).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rowclone_sim::CheckReport;
+
+    use super::*;
+
+    #[test]
+    fn a_failed_check_names_the_command_the_process_and_the_load() {
+        let mut outcome = Outcome::default();
+        assert!(failed_checks(&outcome).is_empty());
+        let byte = "process 2 of core 0 reads 0x01 at virtual address 0x3000, and a plain memory holds 0x02";
+        outcome.check = Some(CheckReport {
+            dialect: "rowclone",
+            violations: 2,
+            first_violations: vec!["PRE too early".to_owned(), "ACT too early".to_owned()],
+            memory_equal: false,
+            memory_mismatch: Some(byte.to_owned()),
+        });
+        assert_eq!(failed_checks(&outcome), ["PRE too early", byte]);
+    }
 }

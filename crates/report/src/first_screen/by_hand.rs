@@ -45,7 +45,7 @@ fn report(
         outcome,
         warnings: Vec::new(),
         brief: "system".into(),
-        pages_copied: None,
+        copies: None,
         row_bytes: 4096,
     }
 }
@@ -126,6 +126,11 @@ fn a_failed_check_is_reported_with_its_results() {
     let unchecked = report("baseline", 1.0, 1.0, [1.0, 1.0], [None; 2]);
     assert_eq!(checks(std::slice::from_ref(&unchecked)), None);
     assert_eq!(checks(&[unchecked.clone(), checked(0, true)]).as_deref(), Some(sound));
+    // An allocator placed the pages of processes.
+    let mut placed = checked(0, true);
+    placed.outcome.allocator = Some(crate::allocator_tables::tests::forked(os_alloc_sim::Policy::Buddy));
+    let of_processes = format!("{sound}, also as each process reads it at its virtual addresses");
+    assert_eq!(checks(&[checked(0, true), placed]).as_deref(), Some(of_processes.as_str()));
     for wrong in [checked(1, true), checked(0, false), checked(3, false)] {
         assert_eq!(checks(&[checked(0, true), wrong.clone()]).as_deref(), Some(failed));
         assert!(text(&[unchecked.clone(), wrong]).lines().any(|line| line == failed));

@@ -122,7 +122,7 @@ fn a_line_of_a_method_has_each_figure_in_its_column() {
     let alone = outcome("baseline", 2_500.0, vec![core(0, 8_000, 0.25)], 9_000.0, None);
     assert_eq!(line(&MethodRow::new(&alone, None).unwrap()), "baseline 250.00 8000 - - - 25.6 %");
     // 1.5625 us and 1,000 nJ for a quarter of a thousand copies are 6.25 ns and 4 nJ per copy.
-    row.pages_copied = Some(250);
+    row.copies = Some(250);
     let per_copy = line(&row);
     assert!(per_copy.starts_with("rowclone 0.01 1.60x 4.00 1.25x ") && per_copy.ends_with(" 25.6 %"), "{per_copy}");
 }
