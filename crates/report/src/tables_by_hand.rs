@@ -27,7 +27,7 @@ fn report(outcome: Outcome) -> RunReport {
         outcome: Outcome { policy: "rowclone", ..outcome },
         warnings: Vec::new(),
         brief: "system".into(),
-        pages_copied: None,
+        copies: None,
         row_bytes: 4096,
     }
 }
