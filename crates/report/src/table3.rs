@@ -98,11 +98,11 @@ impl Table3 {
     pub fn to_text(&self) -> String {
         let columns: [Column<'_, Row3>; 8] = [
             ("\nrow", Left, &|row| row.id.to_owned()),
-            ("ns:\npublished", Right, &|row| format!("{:.0}", row.published.latency_ns)),
+            ("ns:\npaper", Right, &|row| format!("{:.0}", row.published.latency_ns)),
             ("\nsimulated", Right, &|row| format!("{:.2}", row.simulated.latency_ns)),
             ("\nclocks", Right, &|row| row.simulated.latency_cycles.to_string()),
             ("\noff by", Right, &|row| change(row.simulated.latency_ns / row.published.latency_ns)),
-            ("nJ:\npublished", Right, &|row| format!("{:.1}", row.published.energy_nj)),
+            ("nJ:\npaper", Right, &|row| format!("{:.1}", row.published.energy_nj)),
             ("\nsimulated", Right, &|row| format!("{:.1}", row.simulated.energy_nj)),
             ("\noff by", Right, &|row| change(row.simulated.energy_nj / row.published.energy_nj)),
         ];
