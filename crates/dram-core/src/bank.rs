@@ -22,6 +22,12 @@ impl Holds {
         self.0[kind as usize]
     }
 
+    /// The hold of the kind with this number.
+    #[inline]
+    pub(crate) fn at(&self, kind: u8) -> Hold {
+        self.0[usize::from(kind) % KEPT.len()]
+    }
+
     /// Delays some of the kinds, each by its gap after `at`.
     #[inline]
     pub(crate) fn raise(&mut self, at: Cycle, gaps: &Gaps, raises: Raises) {

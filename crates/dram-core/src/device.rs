@@ -9,9 +9,9 @@ use dram_spec::{
     PrechargePowerDown, Row, System, Topology,
 };
 
-use crate::bank::Bank;
+use crate::bank::{Bank, Holds};
 use crate::cells::{Cells, Line};
-use crate::constraints::{Constraints, KeptKind};
+use crate::constraints::{Constraints, KEPT, KeptKind};
 use crate::hold::Hold;
 use crate::rank::{Power, Rank, RefreshLedger};
 use crate::rules::{Kind, RAS_MAX};
@@ -71,12 +71,28 @@ fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
     panic!("{id} open until cycle {at}, not after cycle {by}: breaks {}", RAS_MAX.name)
 }
 
-/// Delay of a kind of command by its rank.
-#[inline]
-fn held_in_rank(rank: &Rank, constraints: &Constraints, kind: Kind) -> Hold {
-    match KeptKind::of(kind) {
-        Some(kept) => rank.holds.of(kept),
-        None => constraints.work_out_in_rank(kind, &rank.lasts, &rank.refreshes),
+/// A rank and a kind of command, whose earliest cycle is [`Device::floor`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Floor(u8);
+
+impl Floor {
+    /// The floor of a kind in a rank.
+    #[inline]
+    pub const fn of(rank: u8, kind: KeptKind) -> Floor {
+        Floor(rank * KEPT.len() as u8 + kind as u8)
+    }
+
+    /// The floor of another kind in the same rank.
+    #[must_use]
+    #[inline]
+    pub const fn with(self, kind: KeptKind) -> Floor {
+        Floor(self.0 / KEPT.len() as u8 * KEPT.len() as u8 + kind as u8)
+    }
+
+    /// The rank.
+    #[inline]
+    pub const fn rank(self) -> u8 {
+        self.0 / KEPT.len() as u8
     }
 }
 
@@ -89,6 +105,8 @@ pub struct Device {
     constraints: Constraints,
     topology: Topology,
     ranks: PerRank<Rank>,
+    /// Delays of the stored kinds by the rank of the command.
+    floors: PerRank<Holds>,
     banks: PerBank<Bank>,
     /// Banks with an open row.
     open: BankSet,
@@ -113,6 +131,7 @@ impl Device {
             precharge_power_down: system.precharge_power_down,
             topology,
             ranks: PerRank::new(Rank::new(system.refresh, &timings)),
+            floors: PerRank::new(Holds::default()),
             banks: PerBank::new(Bank::default()),
             open: BankSet::EMPTY,
             bus: Hold::NONE,
@@ -183,10 +202,32 @@ impl Device {
     /// [`Self::kept_bank_hold`].
     #[inline]
     pub fn kept_rank_hold(&self, rank: u8, kind: KeptKind) -> Hold {
-        self.bus.max(self.rank(rank).holds.of(kind))
+        self.bus.max(self.floors[rank].of(kind))
+    }
+
+    /// First cycle at which a rank allows a kind of command, apart from the command bus
+    /// ([`Self::bus_free`]).
+    #[inline]
+    pub fn floor(&self, floor: Floor) -> Cycle {
+        self.floors[floor.0 / KEPT.len() as u8].at(floor.0 % KEPT.len() as u8).until()
+    }
+
+    /// First cycle at which the command bus is free.
+    #[inline]
+    pub fn bus_free(&self) -> Cycle {
+        self.bus.until()
+    }
+
+    /// Distance of the column commands of a run: a column command that is legal at some cycle is
+    /// legal again after this time, if no other command is issued in between.
+    #[inline]
+    pub fn pitch(&self, kind: KeptKind) -> Cycles {
+        let pushes = self.constraints.of(kind.kind());
+        pushes.rank[kind as usize].max(pushes.bus).cycles()
     }
 
     /// Power state of a rank.
+    #[inline]
     pub fn power(&self, rank: u8) -> Power {
         self.rank(rank).power
     }
@@ -314,10 +355,10 @@ impl Device {
     /// Kind of an ACT in the present state, and its delay.
     #[inline]
     fn activation(&self, id: BankId, row: Row) -> Result<(Kind, Hold), Refusal> {
-        let rank = self.awake(id.rank)?;
+        self.awake(id.rank)?;
         let bank = self.bank(id);
         let kind = self.activation_kind(bank, row);
-        Ok((kind, self.held(rank, kind).max(self.held_in_bank(bank, kind))))
+        Ok((kind, self.held(id.rank, kind).max(self.held_in_bank(bank, kind))))
     }
 
     /// Kind of an ACT in the present state.
@@ -333,26 +374,26 @@ impl Device {
     /// Delay of a PRE.
     #[inline]
     fn precharge(&self, id: BankId) -> Result<Hold, Refusal> {
-        let rank = self.awake(id.rank)?;
-        Ok(self.held(rank, Kind::Pre).max(self.held_in_bank(self.bank(id), Kind::Pre)))
+        self.awake(id.rank)?;
+        Ok(self.held(id.rank, Kind::Pre).max(self.held_in_bank(self.bank(id), Kind::Pre)))
     }
 
     /// Delay of a column access.
     #[inline]
     fn column_access(&self, id: BankId, kind: Kind) -> Result<Hold, Refusal> {
-        let rank = self.awake(id.rank)?;
-        Ok(self.held(rank, kind).max(self.held_in_bank(self.open_bank(id)?, kind)))
+        self.awake(id.rank)?;
+        Ok(self.held(id.rank, kind).max(self.held_in_bank(self.open_bank(id)?, kind)))
     }
 
     #[inline]
     fn transfer(&self, src: BankId, dst: BankId) -> Result<Hold, Refusal> {
-        let rank = self.awake(src.rank)?;
+        self.awake(src.rank)?;
         if src.rank != dst.rank || src.bank == dst.bank {
             return Err(Refusal::TransferBanks);
         }
         let out = self.held_in_bank(self.open_bank(src)?, Kind::TransferSrc);
         let into = self.held_in_bank(self.open_bank(dst)?, Kind::TransferDst);
-        Ok(self.held(rank, Kind::Transfer).max(out).max(into))
+        Ok(self.held(src.rank, Kind::Transfer).max(out).max(into))
     }
 
     /// Kind of a rank-wide command in the present state, and its delay.
@@ -373,7 +414,7 @@ impl Device {
             (Command::PrechargeAll { .. }, Power::Awake) => {
                 let banks = self.topology.rank(index).into_iter();
                 let in_banks = banks.map(|bank| self.bank_hold(bank, Kind::PreA)).max();
-                return Ok((Kind::PreA, self.held(rank, Kind::PreA).max(in_banks.unwrap_or(Hold::NONE))));
+                return Ok((Kind::PreA, self.held(index, Kind::PreA).max(in_banks.unwrap_or(Hold::NONE))));
             }
             (_, Power::Awake) if self.any_open(index) => return Err(Refusal::BanksOpen),
             (Command::SelfRefreshEnter { .. }, Power::Awake) if rank.owes_refresh_before_self_refresh() => {
@@ -382,20 +423,25 @@ impl Device {
             (Command::SelfRefreshEnter { .. }, Power::Awake) => Kind::Sre,
             (_, Power::Awake) => Kind::Ref,
         };
-        Ok((kind, self.held(rank, kind)))
+        Ok((kind, self.held(index, kind)))
     }
 
     /// Delay of a kind of command by the bus and its rank.
     #[inline]
-    fn held(&self, rank: &Rank, kind: Kind) -> Hold {
-        self.bus.max(held_in_rank(rank, &self.constraints, kind))
+    fn held(&self, rank: u8, kind: Kind) -> Hold {
+        let held = if let Some(kept) = KeptKind::of(kind) {
+            self.floors[rank].of(kept)
+        } else {
+            let Rank { lasts, refreshes, .. } = self.rank(rank);
+            self.constraints.work_out_in_rank(kind, lasts, refreshes)
+        };
+        self.bus.max(held)
     }
 
-    /// The rank, if its CKE is high.
+    /// Asserts that the CKE of a rank is high.
     #[inline]
-    fn awake(&self, rank: u8) -> Result<&Rank, Refusal> {
-        let rank = self.rank(rank);
-        if rank.power == Power::Awake { Ok(rank) } else { Err(Refusal::Asleep) }
+    fn awake(&self, rank: u8) -> Result<(), Refusal> {
+        if self.rank(rank).power == Power::Awake { Ok(()) } else { Err(Refusal::Asleep) }
     }
 
     #[inline]

@@ -18,7 +18,7 @@ pub mod timings;
 pub use cells::Defect;
 pub use cells::{Background, Cells, Line, RowOrigin, StoredRow};
 pub use constraints::KeptKind;
-pub use device::{Device, Effect, Refusal};
+pub use device::{Device, Effect, Floor, Refusal};
 pub use hold::Hold;
 pub use rank::{Power, RefreshLedger};
 pub use rules::{Kind, MAXIMA, Maximum, Origin, RULES, Rule, Scope, Term, When};

@@ -130,7 +130,6 @@ impl RefreshLedger {
 #[derive(Clone, Debug)]
 pub(crate) struct Rank {
     pub(crate) power: Power,
-    pub(crate) holds: Holds,
     pub(crate) refresh: RefreshLedger,
     pub(crate) lasts: Lasts,
     pub(crate) window: Ring,
@@ -141,7 +140,6 @@ impl Rank {
     pub(crate) fn new(refresh: Refresh, timings: &Timings) -> Rank {
         Rank {
             power: Power::Awake,
-            holds: Holds::default(),
             refresh: RefreshLedger::new(refresh, timings),
             lasts: Lasts::default(),
             window: Ring::EMPTY,
@@ -150,14 +148,20 @@ impl Rank {
     }
 
     /// Adds a command to the activation window, if it counts there. The oldest command of the
-    /// window then delays some of the `possible` kinds, which are constants at compile time, so
-    /// that other kinds take no time.
+    /// window then delays in `holds` some of the `possible` kinds, which are constants at compile
+    /// time, so that other kinds take no time.
     #[inline]
-    pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(Gap, Raises)>, possible: Raises) {
+    pub(crate) fn enter_window(
+        &mut self,
+        at: Cycle,
+        window: Option<(Gap, Raises)>,
+        possible: Raises,
+        holds: &mut Holds,
+    ) {
         if let Some((gap, raises)) = window {
             self.window.enter(Hold::new(at, gap));
             let raised = |(raised, possible)| possible && raised;
-            self.holds.raise_to(self.window.hold(), raises.into_iter().zip(possible).map(raised));
+            holds.raise_to(self.window.hold(), raises.into_iter().zip(possible).map(raised));
         }
     }
 

@@ -137,6 +137,24 @@ impl Command {
         }
     }
 
+    /// The column command some columns further on.
+    ///
+    /// # Panics
+    /// If it is no column command.
+    #[must_use]
+    #[inline]
+    pub const fn further(mut self, columns: u16) -> Command {
+        match &mut self {
+            Command::Read { column, .. } | Command::Write { column, .. } => column.0 += columns,
+            Command::Transfer { src_column, dst_column, .. } => {
+                src_column.0 += columns;
+                dst_column.0 += columns;
+            }
+            _ => panic!("only column commands have columns"),
+        }
+        self
+    }
+
     /// Rank of the command.
     pub const fn rank(&self) -> u8 {
         match self {

@@ -3,7 +3,7 @@
 use crate::command::{Channel, Command};
 use crate::log::Issued;
 use crate::mechanism::Mechanism;
-use crate::units::Cycle;
+use crate::units::{Cycle, Cycles};
 
 /// Identifier of a request. Its requester chooses it; the controller returns it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +74,39 @@ impl CommandEvent {
     }
 }
 
+/// Column commands of one step of a copy to consecutive columns, at equal distances, between which
+/// the channel issues no other command.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnRun {
+    /// The first command.
+    pub first: CommandEvent,
+    /// Number of commands.
+    pub lines: u64,
+    /// Distance from one command to the next.
+    pub pitch: Cycles,
+    /// The rule that determined the cycle of each command but the first.
+    pub rest_held_by: Option<&'static str>,
+}
+
+impl ColumnRun {
+    /// Cycle of the last command.
+    pub fn last(&self) -> Cycle {
+        self.first.at + self.pitch * (self.lines - 1)
+    }
+
+    /// The commands one by one.
+    pub fn events(&self) -> impl Iterator<Item = CommandEvent> {
+        let ColumnRun { first, lines, pitch, rest_held_by } = *self;
+        let rest = (1..lines).map(move |number| CommandEvent {
+            at: first.at + pitch * number,
+            command: first.command.further(number as u16),
+            held_by: rest_held_by,
+            ..first
+        });
+        std::iter::once(first).chain(rest)
+    }
+}
+
 /// Number of accesses in the queues of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queued {
@@ -85,7 +118,8 @@ pub struct Queued {
 
 /// A sink of the commands of a run, called as each command is issued.
 ///
-/// Cycles never decrease, over all channels.
+/// Cycles never decrease: over all channels, or for a sink that [needs no
+/// order](EventSink::wants_order) on each channel.
 pub trait EventSink {
     /// Called for each command.
     fn command(&mut self, event: &CommandEvent);
@@ -94,6 +128,19 @@ pub trait EventSink {
     #[inline]
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         self.command(&CommandEvent { at, channel, command: *command, cause: Cause::Unknown, held_by: None });
+    }
+
+    /// Called instead of [`Self::command`] for the commands of a run; by default, passes them on one
+    /// by one.
+    fn run(&mut self, run: &ColumnRun) {
+        run.events().for_each(|event| self.command(&event));
+    }
+
+    /// Whether commands must be reported in order of time over all channels. If not, those of each
+    /// channel are in order.
+    #[inline]
+    fn wants_order(&self) -> bool {
+        true
     }
 
     /// Whether [`Self::queued`] must be called.
@@ -117,12 +164,22 @@ pub trait EventSink {
 /// A sink without effect.
 impl EventSink for () {
     fn command(&mut self, _: &CommandEvent) {}
+    fn run(&mut self, _: &ColumnRun) {}
+    fn wants_order(&self) -> bool {
+        false
+    }
 }
 
 impl<S: EventSink + ?Sized> EventSink for &mut S {
     #[inline]
     fn command(&mut self, event: &CommandEvent) {
         (**self).command(event);
+    }
+    fn run(&mut self, run: &ColumnRun) {
+        (**self).run(run);
+    }
+    fn wants_order(&self) -> bool {
+        (**self).wants_order()
     }
     fn wants_queues(&self) -> bool {
         (**self).wants_queues()
@@ -141,6 +198,14 @@ impl<S: EventSink> EventSink for Option<S> {
         if let Some(sink) = self {
             sink.command(event);
         }
+    }
+    fn run(&mut self, run: &ColumnRun) {
+        if let Some(sink) = self {
+            sink.run(run);
+        }
+    }
+    fn wants_order(&self) -> bool {
+        self.as_ref().is_some_and(EventSink::wants_order)
     }
     fn wants_queues(&self) -> bool {
         self.as_ref().is_some_and(EventSink::wants_queues)
@@ -165,6 +230,15 @@ impl<S: EventSink> EventSink for Vec<S> {
         if !self.is_empty() {
             command_to_all(self, *event);
         }
+    }
+    fn run(&mut self, run: &ColumnRun) {
+        for sink in self {
+            sink.run(run);
+        }
+    }
+    #[inline]
+    fn wants_order(&self) -> bool {
+        self.iter().any(S::wants_order)
     }
     #[inline]
     fn wants_queues(&self) -> bool {
@@ -195,6 +269,14 @@ impl<A: EventSink, B: EventSink> EventSink for (A, B) {
     fn command(&mut self, event: &CommandEvent) {
         self.0.command(event);
         self.1.command(event);
+    }
+    fn run(&mut self, run: &ColumnRun) {
+        self.0.run(run);
+        self.1.run(run);
+    }
+    #[inline]
+    fn wants_order(&self) -> bool {
+        self.0.wants_order() || self.1.wants_order()
     }
     fn wants_queues(&self) -> bool {
         self.0.wants_queues() || self.1.wants_queues()

@@ -20,7 +20,7 @@ pub mod units;
 pub use address::{AddressMap, Location, PhysicalAddress};
 pub use command::{AutoPrecharge, BankId, Channel, Column, Command, Row};
 pub use datasheet::{Density, SpeedBin, Width};
-pub use event::{Cause, CommandEvent, EventSink, Queued, RequestId, SourceId};
+pub use event::{Cause, ColumnRun, CommandEvent, EventSink, Queued, RequestId, SourceId};
 pub use geometry::{Geometry, GeometryError, LINE_BYTES, RawGeometry, SubarrayId};
 pub use log::{CommandLog, Issued};
 pub use mechanism::{Mechanism, MechanismInfo};

@@ -147,6 +147,8 @@ impl BankSet {
     pub const CAPACITY: usize = u64::BITS as usize;
     /// The empty set.
     pub const EMPTY: BankSet = BankSet(0);
+    /// All banks that a channel can have.
+    pub const ALL: BankSet = BankSet(u64::MAX);
 
     /// The set of one bank.
     #[inline]

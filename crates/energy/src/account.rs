@@ -2,8 +2,8 @@
 
 use dram_spec::datasheet::BURST;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Command, CommandEvent, Cycle, Cycles, EventSink, Geometry, PrechargePowerDown, Row,
-    System,
+    AutoPrecharge, BankId, Channel, ColumnRun, Command, CommandEvent, Cycle, Cycles, EventSink, Geometry,
+    PrechargePowerDown, Row, System,
 };
 
 use crate::counts::{Counts, PowerState};
@@ -253,6 +253,24 @@ impl EventSink for Account {
         if taken.is_none() {
             self.take_or_fault(at, channel, *command);
         }
+    }
+
+    fn run(&mut self, run: &ColumnRun) {
+        // Column and cycle of the last command are valid only if all are.
+        let (at, channel, columns) = (run.last(), run.first.channel, run.lines - 1);
+        let command = run.first.command.further(columns as u16);
+        self.command(&CommandEvent { at, command, ..run.first });
+        let Some(counts) = self.channels.get_mut(usize::from(channel.0)) else { return };
+        let counts = &mut counts.ranks[usize::from(command.rank())].counts;
+        *match command {
+            Command::Read { .. } => &mut counts.reads,
+            Command::Write { .. } => &mut counts.writes,
+            _ => &mut counts.transfers,
+        } += columns;
+    }
+
+    fn wants_order(&self) -> bool {
+        false
     }
 
     fn finish(&mut self, end: Cycle) {

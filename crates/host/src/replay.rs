@@ -302,6 +302,10 @@ impl<R: Read> RequestSource for Replay<R> {
         Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 
+    fn wants_accesses(&self) -> bool {
+        self.window < u64::MAX
+    }
+
     fn complete(&mut self, completion: Completion) {
         self.served += 1;
         if !completion.operation.is_copy() {

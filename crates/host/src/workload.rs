@@ -320,12 +320,11 @@ impl RequestSource for Workload {
         Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 
-    #[inline]
+    fn wants_accesses(&self) -> bool {
+        !matches!(self.source, Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_))
+    }
+
     fn complete(&mut self, completion: Completion) {
-        let Completion { operation, done, .. } = completion;
-        let Workload { source, .. } = self;
-        if !matches!(source, Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_)) {
-            source.complete(&operation, done);
-        }
+        self.source.complete(&completion.operation, completion.done);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dram_core::{Cells, Device};
 use dram_spec::{Cycle, Cycles, EventSink, Refresh};
 
-use crate::channel::{Channel, Outcome, Queues};
+use crate::channel::{Channel, Queues};
 use crate::config::Config;
 use crate::front_end::FrontEnd;
 use crate::request::{Completion, Request, RequestSource};
@@ -28,6 +28,20 @@ impl std::fmt::Display for Interrupt {
     }
 }
 
+/// How far a channel runs alone.
+#[derive(Clone, Copy, Debug)]
+struct Horizon {
+    /// First cycle at which it issues no further command.
+    commands: Cycle,
+    /// First cycle at which no further command of a run of columns is issued.
+    runs: Cycle,
+}
+
+impl Horizon {
+    /// No other channel affects it.
+    const NONE: Horizon = Horizon { commands: Cycle::NEVER, runs: Cycle::NEVER };
+}
+
 /// The memory controller of all channels.
 #[derive(Debug)]
 pub struct Controller {
@@ -37,6 +51,8 @@ pub struct Controller {
     now: Cycle,
     /// Whether programs may be dispatched in this cycle.
     may_dispatch: bool,
+    /// Whether the run ends with the last request in progress.
+    may_end: bool,
 }
 
 impl Controller {
@@ -64,7 +80,7 @@ impl Controller {
         let ids = (0..config.system.geometry.channels()).map(dram_spec::Channel);
         let channels: Vec<_> = ids.map(|id| Channel::new(id, Device::new(&config.system, cells(id)), config)).collect();
         let front = FrontEnd::new(config, &channels);
-        Controller { front, channels, now: Cycle::ZERO, may_dispatch: false }
+        Controller { front, channels, now: Cycle::ZERO, may_dispatch: false, may_end: true }
     }
 
     /// The present cycle: all commands before it were issued, and none of it.
@@ -81,7 +97,7 @@ impl Controller {
 
     /// Whether no request is in progress and no completion is left to take.
     pub fn is_idle(&self) -> bool {
-        self.front.is_idle()
+        self.front.is_idle(self.now)
     }
 
     /// Enqueues a request that has arrived by now.
@@ -96,16 +112,14 @@ impl Controller {
         if !self.has_room() {
             return Err(request);
         }
-        self.enqueue(request);
+        self.enqueue(request, true);
         Ok(())
     }
 
     /// Enqueues a request that has arrived by now; [`Self::has_room`] must be true.
-    #[expect(clippy::inline_always, reason = "a request that is moved in memory costs as much as making it")]
-    #[inline(always)]
-    fn enqueue(&mut self, request: Request) {
-        self.front.enter(request);
-        self.front.admit(&mut self.channels, self.now);
+    #[inline]
+    fn enqueue(&mut self, request: Request, is_reported: bool) {
+        self.front.enter(request, is_reported, &mut self.channels, self.now);
         self.may_dispatch = true;
     }
 
@@ -144,40 +158,66 @@ impl Controller {
         self.now
     }
 
-    /// Issues commands in cycle order, up to `until` or the first cycle in which the front end
-    /// reacts to one.
+    /// Issues commands up to `until`, or to the first cycle in which the front end reacts to one.
+    /// Each channel runs alone, as far as no other one can affect it.
     #[inline]
     fn run_channels(&mut self, mut until: Cycle, sink: &mut impl EventSink) -> Cycle {
+        let wants_order = sink.wants_order();
         loop {
-            let (index, at) = self.first_channel();
-            if at >= until {
+            let (index, horizon) = self.first_channel(until, wants_order);
+            let Horizon { commands, runs } = horizon;
+            if self.channels[index].wakes_at() >= until {
                 assert!(until < Cycle::NEVER, "requests are in progress, but no event can occur: {:?}", self.front);
                 return until;
             }
-            let channel = &mut self.channels[index];
-            if !channel.has_command() {
-                channel.decide();
-                continue;
-            }
-            let outcome = channel.issue(sink);
-            if !matches!(outcome, Outcome::None) {
+            if let Some((at, outcome)) = self.channels[index].advance(until.min(commands), until.min(runs), sink) {
                 until = until.min(self.front.observe(&mut self.channels, index, at, outcome));
-                until = until.min(self.front.wakes_at(at));
             }
         }
     }
 
-    /// Index and wake-up of the channel that wakes first.
+    /// The channel to run next, and how far.
     #[inline]
-    fn first_channel(&self) -> (usize, Cycle) {
-        let mut first = (0, self.channels[0].wakes_at());
-        for (index, channel) in self.channels.iter().enumerate().skip(1) {
-            let at = channel.wakes_at();
-            if at < first.1 {
-                first = (index, at);
-            }
+    fn first_channel(&self, until: Cycle, wants_order: bool) -> (usize, Horizon) {
+        if self.channels.len() == 1 {
+            return (0, Horizon::NONE);
         }
-        first
+        // The channel for which the head request waits determines how far the others run.
+        if !wants_order
+            && let Some(awaited) = self.front.awaited_channel()
+            && self.channels[awaited].wakes_at() < until
+        {
+            return (awaited, Horizon::NONE);
+        }
+        self.earliest_channel(wants_order)
+    }
+
+    /// The channel that wakes first, and how far it can run before another may affect it.
+    fn earliest_channel(&self, wants_order: bool) -> (usize, Horizon) {
+        let wakes = |(index, channel): (usize, &Channel)| (channel.wakes_at(), index);
+        let (_, first) = self.channels.iter().enumerate().map(wakes).min().expect("there is a channel");
+        let has_copies = self.front.has_copies();
+        if !wants_order && !has_copies && !self.may_end && !self.front.is_any_reported() {
+            return (first, Horizon::NONE);
+        }
+        let mut horizon = Horizon::NONE;
+        for (other, channel) in self.channels.iter().enumerate().filter(|&(other, _)| other != first) {
+            // Of two commands in one cycle, that of the first channel is issued first.
+            let at = channel.wakes_at().0;
+            let after = Cycle(at.saturating_add(u64::from(first < other)));
+            let Horizon { commands, runs } = match () {
+                () if wants_order => Horizon { commands: after, runs: after },
+                // What copies change on another channel, they change in the order of time.
+                () if has_copies => Horizon { commands: after, runs: channel.affects_from() },
+                // The requester, or the end of the run, waits for the data of an access.
+                () => {
+                    let answered = Cycle(at.saturating_add(channel.least_latency().0));
+                    Horizon { commands: answered, runs: answered }
+                }
+            };
+            horizon = Horizon { commands: horizon.commands.min(commands), runs: horizon.runs.min(runs) };
+        }
+        (first, horizon)
     }
 
     /// The front end's part of a cycle, up to the requests that arrive in it. Returns whether the requester should look.
@@ -200,7 +240,7 @@ impl Controller {
         }
         self.may_dispatch = true;
         let is_accepted = self.front.admit(&mut self.channels, now);
-        if waited { is_accepted } else { is_any_delivered }
+        if waited { is_accepted } else { is_any_delivered || self.front.is_idle(now) }
     }
 
     /// Runs `source` until all requests are delivered.
@@ -216,7 +256,7 @@ impl Controller {
         sink: &mut impl EventSink,
         stop: &AtomicBool,
     ) -> Result<Stats, Interrupt> {
-        let mut pause = self.now;
+        let (mut pause, is_reported) = (self.now, source.wants_accesses());
         loop {
             while let Some(completion) = self.front.take_completion() {
                 source.complete(completion);
@@ -227,7 +267,7 @@ impl Controller {
                     break arrival;
                 }
                 let Some(request) = source.take(self.now) else { break arrival };
-                self.enqueue(request);
+                self.enqueue(request, is_reported);
             };
             if arrival.is_none() && self.is_idle() {
                 return Ok(self.finish(sink));
@@ -238,6 +278,7 @@ impl Controller {
                 }
                 pause = self.now + STOP_CHECK;
             }
+            self.may_end = arrival.is_none() && self.has_room();
             let mut until = arrival.unwrap_or(Cycle::NEVER);
             if until > pause {
                 let nothing_until = if self.is_idle() { self.next_event() } else { pause };

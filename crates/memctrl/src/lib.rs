@@ -1,6 +1,7 @@
 //! Memory controller: accepts requests, schedules commands, manages refresh and power, and executes
 //! copy programs. `docs/controller.md` has its rules.
 
+mod access;
 mod channel;
 mod config;
 mod controller;
@@ -10,9 +11,10 @@ pub mod policy;
 mod request;
 pub mod stats;
 
+pub use access::{AccessKind, QueuedAccess, Stamp};
 #[cfg(feature = "test-api")]
 pub use channel::yield_from;
-pub use channel::{AccessKind, QueuedAccess, Stamp};
+
 pub use config::{Config, PowerPolicy, Queues, RefreshPolicy};
 pub use controller::{Controller, Interrupt};
 pub use copy::estimate::{self, PriceTable};

@@ -71,6 +71,12 @@ pub trait RequestSource {
     /// Takes the request announced by [`Self::next_arrival`], if it has arrived by `now`.
     fn take(&mut self, now: Cycle) -> Option<Request>;
 
+    /// Whether [`Self::complete`] must be called for reads and writes. If not, it is called for
+    /// copies, initializations, and reads and writes of several lines or of parts of lines.
+    fn wants_accesses(&self) -> bool {
+        true
+    }
+
     /// Reports a completion, which may lead to new arrivals.
     fn complete(&mut self, completion: Completion);
 }

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use dram_spec::{Cycle, Cycles};
-use memctrl::{Completion, Request, RequestSource};
 
 /// The backlog when the last request arrived. If the offered load exceeds the service rate, the
 /// backlog grows with the length of the run.
@@ -18,19 +17,13 @@ pub struct Backlog {
     pub wait: Cycles,
 }
 
-/// A request source that measures its backlog.
-pub struct Offered<S> {
-    source: S,
-    meter: Meter,
-}
-
 /// Maximum number of groups of requests that the meter stores. The relative error of a large
 /// backlog is at most the reciprocal of half this number.
 const GROUPS_MAX: usize = 1 << 14;
 
 /// Counts the requests taken after the latest arrival.
 #[derive(Debug)]
-struct Meter {
+pub(crate) struct Meter {
     offered: u64,
     /// Latest arrival.
     arrival: Cycle,
@@ -44,12 +37,12 @@ struct Meter {
 }
 
 impl Meter {
-    fn new() -> Meter {
+    pub(crate) fn new() -> Meter {
         Meter { offered: 0, arrival: Cycle::ZERO, wait: Cycles(0), groups: VecDeque::new(), group_requests: 1 }
     }
 
     #[inline]
-    fn take(&mut self, now: Cycle, arrival: Cycle) {
+    pub(crate) fn take(&mut self, now: Cycle, arrival: Cycle) {
         self.offered += 1;
         self.arrival = self.arrival.max(arrival);
         self.wait = now.since(arrival);
@@ -76,41 +69,9 @@ impl Meter {
         }
     }
 
-    fn backlog(&self) -> Backlog {
+    pub(crate) fn backlog(&self) -> Backlog {
         let requests = self.groups.iter().map(|(_, requests)| requests).sum();
         Backlog { offered: self.offered, requests, wait: self.wait }
-    }
-}
-
-impl<S> Offered<S> {
-    /// Starts before the first request.
-    pub fn new(source: S) -> Offered<S> {
-        Offered { source, meter: Meter::new() }
-    }
-
-    /// Returns the source and its backlog.
-    pub fn finish(self) -> (S, Backlog) {
-        let backlog = self.meter.backlog();
-        (self.source, backlog)
-    }
-}
-
-impl<S: RequestSource> RequestSource for Offered<S> {
-    #[inline]
-    fn next_arrival(&self) -> Option<Cycle> {
-        self.source.next_arrival()
-    }
-
-    #[inline]
-    fn take(&mut self, now: Cycle) -> Option<Request> {
-        let request = self.source.take(now)?;
-        self.meter.take(now, request.arrival.unwrap_or(now));
-        Some(request)
-    }
-
-    #[inline]
-    fn complete(&mut self, completion: Completion) {
-        self.source.complete(completion);
     }
 }
 

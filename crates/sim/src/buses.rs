@@ -3,7 +3,7 @@
 use std::ops::Sub;
 
 use dram_spec::datasheet::BURST;
-use dram_spec::{Channel, Command, Cycle, Cycles, System};
+use dram_spec::{Channel, ColumnRun, Command, Cycle, Cycles, System};
 
 /// Cycles in which buses were in use, summed over the channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +74,22 @@ impl Buses {
         self.total.data += BURST;
         buses.burst_ends[buses.bursts % BURSTS_MAX] = at + latency + BURST;
         buses.bursts += 1;
+    }
+
+    /// Adds a run of column commands.
+    pub fn run(&mut self, run: &ColumnRun) {
+        // Only the latest bursts may extend beyond a later cycle.
+        let single = run.lines.min(BURSTS_MAX as u64);
+        let rest = run.lines - single;
+        let (channel, command) = (run.first.channel, &run.first.command);
+        for number in rest..run.lines {
+            self.push(run.first.at + run.pitch * number, channel, command);
+        }
+        let taken = if matches!(command, Command::Transfer { .. }) { TRANSFER_COMMAND } else { Cycles(1) };
+        self.total.command += taken * rest;
+        if matches!(command, Command::Read { .. } | Command::Write { .. }) {
+            self.total.data += BURST * rest;
+        }
     }
 
     /// Bus use before a cycle that is not before the last command. Bursts and TRANSFERs that extend

@@ -20,18 +20,17 @@ use rowclone::{Mechanism, Operation};
 use trace_io::trace::{Format, Reader};
 
 use crate::allocator_report::AllocatorReport;
-use crate::backlog::Offered;
 use crate::check_report::CheckReport;
 use crate::error::ExperimentError;
 use crate::machine::Programs;
 use crate::metered::Metered;
-use crate::observer::{Observed, ObserverSink, Shared};
+use crate::observer::{ObserverSink, Shared};
 use crate::outcome::{Outcome, Played};
-use crate::progress::{Progress, WithProgress};
+use crate::progress::Progress;
 use crate::range::{CYCLES_MAX, within};
-use crate::served::Served;
 use crate::system::MemorySystem;
 use crate::trace_report::TraceReport;
+use crate::tracked::Tracked;
 
 /// Requests of an experiment.
 pub enum Workload<'a> {
@@ -213,10 +212,10 @@ impl Run<'_> {
         };
         let operations = specs.iter().enumerate().map(resolve).collect::<Result<Vec<_>, _>>()?;
         let total = Some(operations.len() as u64);
-        let source = WithProgress::new(Sequence::new(operations, self.check.clone()), total, attachments.progress);
-        let (source, played) = self.play(source, attachments)?;
+        let source = Sequence::new(operations, self.check.clone());
+        let (source, played) = self.play(source, total, attachments)?;
         let mut outcome = Outcome::new(self.system, self.policy, played);
-        outcome.list(self.system, self.policy, specs, source.finish().into_completions());
+        outcome.list(self.system, self.policy, specs, source.into_completions());
         Ok(outcome)
     }
 
@@ -229,8 +228,8 @@ impl Run<'_> {
         let planner = self.system.planner();
         let source = settings.source(planner, allocator.as_ref(), self.seed, self.check.clone())?;
         let total = source.requests();
-        let (source, mut played) = self.play(WithProgress::new(source, total, attachments.progress), attachments)?;
-        let host::workload::Outcome { os, wrong } = source.finish().into_outcome();
+        let (source, mut played) = self.play(source, total, attachments)?;
+        let host::workload::Outcome { os, wrong } = source.into_outcome();
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(wrong));
         let allocator = os.map(|os| AllocatorReport::new(&os.report));
         let fixed_arrivals = settings.has_fixed_arrivals();
@@ -250,8 +249,8 @@ impl Run<'_> {
         };
         let is_checked = self.check.is_some();
         let source = Replay::new(reader, self.system.planner(), settings, self.check.clone())?;
-        let (source, mut played) = self.play(WithProgress::new(source, None, attachments.progress), attachments)?;
-        let replayed = source.finish().into_outcome()?;
+        let (source, mut played) = self.play(source, None, attachments)?;
+        let replayed = source.into_outcome()?;
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(replayed.wrong));
         let allocator = replayed.pages.as_ref().map(|pages| AllocatorReport::new(&pages.allocator));
         let is_data_used = is_checked && replayed.counts.writes_with_data > 0;
@@ -260,17 +259,17 @@ impl Run<'_> {
         Ok(Outcome { fixed_arrivals, allocator, trace, ..Outcome::new(self.system, self.policy, played) })
     }
 
-    /// Runs a source to its end.
+    /// Runs a source to its end; `total` is the number of its requests, if known.
     pub(crate) fn play<S: RequestSource>(
         &self,
         source: S,
+        total: Option<u64>,
         attachments: Attachments<'_, '_>,
     ) -> Result<(S, Played), ExperimentError> {
-        let Attachments { stop, commands: mut log, observer, progress: _ } = attachments;
+        let Attachments { stop, commands: mut log, observer, progress } = attachments;
         let never = AtomicBool::new(false);
         let stop = stop.unwrap_or(&never);
-        let source = Served::new(Offered::new(source), Cycle::ZERO + self.warm_up);
-        let mut source = Observed::new(source, observer);
+        let mut source = Tracked::new(source, total, Cycle::ZERO + self.warm_up, progress, observer);
         let system = self.system.system();
         let meters = Metered::new(system, self.warm_up, self.epoch);
         let mut checker = self.check.is_some().then(|| Checker::new(system, dialect(self.policy)));
@@ -297,8 +296,7 @@ impl Run<'_> {
         };
         let measured = sink.0.report(self.system.prices(), &stats)?;
         let channels = (0..system.geometry.channels()).map(Channel);
-        let (source, served) = source.finish().finish();
-        let (source, backlog) = source.finish();
+        let (source, backlog, served) = source.finish();
         let played = Played {
             stats,
             measured,

@@ -142,6 +142,7 @@ mod ratios;
 mod served;
 mod system;
 mod trace_report;
+mod tracked;
 
 /// The example of the README, as a test.
 #[cfg(doctest)]

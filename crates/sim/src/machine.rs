@@ -16,7 +16,6 @@ use crate::experiment::{Attachments, Run};
 use crate::interval::{IntervalMeter, MeasuredInterval};
 use crate::mix::MixMetrics;
 use crate::outcome::Outcome;
-use crate::progress::WithProgress;
 
 /// Who copies and zeroes pages of programs on cores, and where copies are placed: the meaning of a
 /// copy policy for a machine.
@@ -339,8 +338,8 @@ impl Run<'_> {
         let machine = Machine::new(settings, region, programs, map, self.check.clone())?;
         let mut meter = IntervalMeter::new(self.system, &machine, cores, attachments.commands);
         let attached = Attachments { commands: Some(&mut meter), ..attachments };
-        let (source, mut played) = self.play(WithProgress::new(machine, None, attached.progress), attached)?;
-        let machine = source.finish().into_outcome()?;
+        let (source, mut played) = self.play(machine, None, attached)?;
+        let machine = source.into_outcome()?;
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(machine.wrong));
         let interval = meter.report(self.system)?.expect("all regions ended");
         let cores = CoresReport::new(&machine, &settings, &interval, clock);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dram_spec::{CommandEvent, Cycle, Cycles, EventSink, System};
+use dram_spec::{ColumnRun, CommandEvent, Cycle, Cycles, EventSink, System};
 use energy::{Account, Counts, EnergyError, EnergyReport, Prices};
 use memctrl::stats::Stats;
 
@@ -113,6 +113,20 @@ impl EventSink for Metered {
         }
         self.account.command(event);
         self.buses.push(event.at, event.channel, &event.command);
+    }
+
+    fn run(&mut self, run: &ColumnRun) {
+        if self.next.is_some_and(|boundary| boundary <= run.last()) {
+            run.events().for_each(|event| self.command(&event));
+            return;
+        }
+        self.account.run(run);
+        self.buses.run(run);
+    }
+
+    /// No command after the end of an epoch is issued before all those before it.
+    fn wants_order(&self) -> bool {
+        false
     }
 
     fn finish(&mut self, end: Cycle) {

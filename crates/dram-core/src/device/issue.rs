@@ -3,7 +3,7 @@
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Row};
 
 use super::{Device, Effect, Refusal};
-use crate::constraints::{Place, raises};
+use crate::constraints::{KeptKind, Place, raises};
 use crate::hold::Hold;
 use crate::rank::Power;
 use crate::rules::Kind;
@@ -40,6 +40,34 @@ impl Device {
         }
     }
 
+    /// Issues `lines` column commands to consecutive columns, the first of which is `command` at
+    /// `at`, and each [`Self::pitch`] after the one before it.
+    ///
+    /// # Panics
+    /// As [`Self::issue`], and if it is no column command without auto-precharge.
+    pub fn issue_run(&mut self, at: Cycle, command: &Command, lines: u64) {
+        let last = |pitch| at + pitch * (lines - 1);
+        match *command {
+            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => {
+                self.assert_legal(at, command, self.column_access(bank, Kind::Rd));
+                self.delay(last(self.pitch(KeptKind::Rd)), bank, Kind::Rd);
+            }
+            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => {
+                self.assert_legal(at, command, self.column_access(bank, Kind::Wr));
+                self.delay(last(self.pitch(KeptKind::Wr)), bank, Kind::Wr);
+            }
+            Command::Transfer { src, src_column, dst, dst_column } => {
+                self.assert_legal(at, command, self.transfer(src, dst));
+                for line in 0..if self.cells.is_some() { lines as u16 } else { 0 } {
+                    let further = |column: Column| Column(column.0 + line);
+                    self.transfer_line((src, further(src_column)), (dst, further(dst_column)));
+                }
+                self.transferred(last(self.pitch(KeptKind::Transfer)), src, dst);
+            }
+            _ => panic!("{command} is not in a run of columns"),
+        }
+    }
+
     /// [`Self::issue`] of less frequent commands.
     #[inline(never)]
     fn issue_less_frequent(&mut self, at: Cycle, command: Command) -> Effect {
@@ -65,12 +93,17 @@ impl Device {
         if self.cells.is_some() {
             self.transfer_line(src, dst);
         }
-        self.delay_in_bank(at, src.0, Kind::TransferSrc);
-        self.delay_in_bank(at, dst.0, Kind::TransferDst);
-        self.delay_in_rank(at, src.0.rank, Kind::Transfer);
-        // As far as idle time goes, it is a command to banks.
-        self.ranks[src.0.rank].lasts.issued(at, Kind::TransferSrc);
+        self.transferred(at, src.0, dst.0);
         Effect::Plain
+    }
+
+    /// Delays later commands by a TRANSFER.
+    fn transferred(&mut self, at: Cycle, src: BankId, dst: BankId) {
+        self.delay_in_bank(at, src, Kind::TransferSrc);
+        self.delay_in_bank(at, dst, Kind::TransferDst);
+        self.delay_in_rank(at, src.rank, Kind::Transfer);
+        // As far as idle time goes, it is a command to banks.
+        self.ranks[src.rank].lasts.issued(at, Kind::TransferSrc);
     }
 
     /// Moves a line between two open rows.
@@ -123,12 +156,12 @@ impl Device {
     #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
     #[inline(always)]
     fn issue_activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
-        let (rank, bank) = (self.rank(id.rank), self.bank(id));
+        let bank = self.bank(id);
         if let Some(open) = bank.open {
             return self.issue_copy_activation(at, *command, id, open, row);
         }
-        let held = self.held(rank, Kind::Act).max(self.held_in_bank(bank, Kind::Act));
-        if rank.power != Power::Awake || at < held.until() {
+        let held = self.held(id.rank, Kind::Act).max(self.held_in_bank(bank, Kind::Act));
+        if self.power(id.rank) != Power::Awake || at < held.until() {
             self.panic_illegal(at, *command);
         }
         self.last_hold = held;
@@ -199,11 +232,11 @@ impl Device {
     fn delay_in_rank(&mut self, at: Cycle, index: u8, kind: Kind) {
         let pushes = self.constraints.of(kind);
         self.bus = Hold::new(at, pushes.bus);
-        let rank = &mut self.ranks[index];
-        rank.holds.raise(at, &pushes.rank, raises(kind, Place::Rank));
+        let (rank, holds) = (&mut self.ranks[index], &mut self.floors[index]);
+        holds.raise(at, &pushes.rank, raises(kind, Place::Rank));
         rank.lasts.issued(at, kind);
         if raises(kind, Place::Window).contains(&true) {
-            rank.enter_window(at, pushes.window, raises(kind, Place::Window));
+            rank.enter_window(at, pushes.window, raises(kind, Place::Window), holds);
         }
         if raises(kind, Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
             self.delay_in_other_ranks(at, index, kind);
@@ -214,7 +247,7 @@ impl Device {
     fn delay_in_other_ranks(&mut self, at: Cycle, rank: u8, kind: Kind) {
         let gaps = &self.constraints.of(kind).other_ranks;
         for other in (0..self.geometry.ranks()).filter(|&other| other != rank) {
-            self.ranks[other].holds.raise(at, gaps, raises(kind, Place::OtherRanks));
+            self.floors[other].raise(at, gaps, raises(kind, Place::OtherRanks));
         }
     }
 

@@ -1,17 +1,16 @@
 //! Issue of commands: updates device, queues, threads and counters, and sends the event. No other
 //! module issues commands.
 
-use dram_core::{Kind, P};
+use dram_core::{KeptKind, Kind, P};
 use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, Cause, Column, Command, CommandEvent, Cycle, Cycles, EventSink, Queued,
+    AutoPrecharge, BankId, BankIndex, Cause, Column, ColumnRun, Command, CommandEvent, Cycle, Cycles, EventSink, Queued,
 };
 
-use super::Channel;
-use super::access::{AccessKind, RowOutcome};
-use super::arbiter::{Choice, Decision};
-use super::candidate::{AccessCommand, Candidate};
+use super::accesses::Candidate;
+use super::offer::Choice;
+use super::{Channel, Next};
+use crate::access::{AccessKind, RowOutcome};
 use crate::copy::port::{ColumnStepDone, RowStepDone};
-use crate::policy::scheduler::Changes;
 
 /// Effect of a command on the front end.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +40,10 @@ pub(crate) struct ThreadStep {
     pub(crate) program: u32,
     /// Slot of the thread, unless it is done.
     pub(crate) slot: u8,
-    /// Whether the step read or wrote a line over the channel, and the end of its data.
+    /// Whether the step read or wrote lines over the channel, and the end of the data of the last.
     pub(crate) moved: Option<(AccessKind, Cycle)>,
+    /// Number of these lines.
+    pub(crate) lines: u32,
     /// Earliest next ACT of the bank with which the thread is now done.
     pub(crate) bank_ready: Option<Cycle>,
     /// Whether the thread is done, and its slot free.
@@ -50,21 +51,29 @@ pub(crate) struct ThreadStep {
 }
 
 impl Channel {
-    /// Issues the decided command in the decided cycle.
+    /// Issues the decided command in the decided cycle, and the run of columns that it begins before
+    /// `until`.
     #[inline]
-    pub(crate) fn issue(&mut self, sink: &mut impl EventSink) -> Outcome {
-        let Decision { at, choice, others_from } = self.decision;
-        self.changed(at + Cycles(1));
+    pub(super) fn issue(&mut self, until: Cycle, sink: &mut impl EventSink) -> Outcome {
+        let Next { at, choice, .. } = self.next;
         let outcome = match choice {
             Choice::Access(bank) => self.issue_candidate(at, bank, sink),
-            Choice::Column(slot) => self.issue_column_step(at, slot, others_from, sink),
+            Choice::Column(slot) => match self.run_of(slot, until) {
+                (lines @ 2.., pitch) => return self.issue_run(at, slot, lines, pitch, sink),
+                _ => self.issue_column_step(at, slot, sink),
+            },
             _ => self.issue_other(at, choice, sink),
         };
+        self.changed(at + Cycles(1));
         if sink.wants_queues() {
-            let [reads, writes] = [AccessKind::Read, AccessKind::Write].map(|kind| self.queues.entries(kind));
-            sink.queued(at, self.id, Queued { reads, writes });
+            self.report_queues(at, sink);
         }
         outcome
+    }
+
+    fn report_queues(&self, at: Cycle, sink: &mut impl EventSink) {
+        let [reads, writes] = [AccessKind::Read, AccessKind::Write].map(|kind| self.queues.entries(kind));
+        sink.queued(at, self.id, Queued { reads, writes });
     }
 
     /// Issues a command: device, counters and event.
@@ -81,49 +90,47 @@ impl Channel {
     /// Issues the candidate of a bank.
     #[inline]
     fn issue_candidate(&mut self, at: Cycle, index: BankIndex, sink: &mut impl EventSink) -> Outcome {
-        let Candidate { command, kind, place, .. } = *self.banks.candidate(index);
-        let (access, bank) = (self.queues.get(place), self.banks.get(index).id());
+        let candidate = self.accesses.candidate(index);
+        let Candidate { command, kind, place, .. } = candidate;
+        let (access, bank) = (self.queues.get(place), self.topology.bank(index));
         let (row, column, id) = (access.row(), access.column(), access.id());
         let cause = match kind {
             AccessKind::Read => Cause::Read(id),
             AccessKind::Write => Cause::Write(id),
         };
-        let closes = self.closes_after_last && command.is_column() && !self.queues.has_other(index, place, row);
+        let closes = self.closes_after_last && candidate.is_column() && !self.queues.has_other(index, place, row);
         if closes {
             self.issue_closing(at, bank, column, cause, sink);
         }
         let auto_precharge = AutoPrecharge::No;
         match command {
-            AccessCommand::Precharge => {
+            KeptKind::Pre => {
                 self.emit(at, Command::Precharge { bank }, cause, false, sink);
                 self.queues.note_row_command(place, at, RowOutcome::Conflict);
-                self.closed(index);
+                self.counters.unused_activates += u64::from(self.accesses.unused().contains(index));
+                self.accesses.row_command_issued(index, &self.queues, &self.device);
                 return Outcome::None;
             }
-            AccessCommand::Activate => {
+            KeptKind::Act => {
                 self.emit(at, Command::Activate { bank, row }, cause, false, sink);
                 self.queues.note_row_command(place, at, RowOutcome::Miss);
-                self.banks.opened(index, Some(kind));
+                self.accesses.row_command_issued(index, &self.queues, &self.device);
                 return Outcome::None;
             }
             _ if closes => {}
-            AccessCommand::Read => {
+            KeptKind::Rd => {
                 self.emit(at, Command::Read { bank, column, auto_precharge }, Cause::Read(id), false, sink);
             }
-            AccessCommand::Write => {
-                self.emit(at, Command::Write { bank, column, auto_precharge }, Cause::Write(id), false, sink);
-            }
+            _ => self.emit(at, Command::Write { bank, column, auto_precharge }, Cause::Write(id), false, sink),
         }
         let outcomes = if kind == AccessKind::Read { &mut self.counters.reads } else { &mut self.counters.writes };
         outcomes.count(self.queues.get(place).row);
         self.queues.remove(place, at);
-        self.banks.has_served(index);
+        let free = self.all.without(self.port.held());
+        self.accesses.served(self.queues.get(place), at, &self.queues, free);
         self.reads_issued += u64::from(kind == AccessKind::Read && self.port.remaining().contains(index));
         if closes {
             self.closed(index);
-        }
-        if self.has_state && self.scheduler.served(self.queues.get(place), at) == Changes::All {
-            self.banks.all_changed();
         }
         let latency = if kind == AccessKind::Read { self.read_latency } else { self.write_latency };
         Outcome::Access(Served { place, done: at + latency })
@@ -194,50 +201,76 @@ impl Channel {
     fn row_step_issued(&mut self, at: Cycle, bank: BankIndex) -> Outcome {
         let open = self.device.row_in(bank);
         match open {
-            Some(_) => self.banks.opened(bank, None),
+            Some(_) => self.accesses.opened(bank),
             None => self.closed(bank),
         }
         let RowStepDone { program, slot, released_since, is_left, is_done } = self.port.row_issued(bank, open);
         if let Some(since) = released_since {
             self.bank_released(bank, since, at);
+            let free = self.free();
+            self.accesses.look_at_mode(&self.queues, free);
         }
         let bank_ready = is_left.then(|| self.device.bank_hold(bank, Kind::Act).until());
-        Outcome::Step(ThreadStep { program, slot, moved: None, bank_ready, is_done })
+        Outcome::Step(ThreadStep { program, slot, moved: None, lines: 0, bank_ready, is_done })
     }
 
-    /// Issues the column step of a thread; no other command can be issued before `others_from`.
+    /// Issues one line of the column step of a thread.
     #[inline]
-    fn issue_column_step(&mut self, at: Cycle, slot: u8, others_from: Cycle, sink: &mut impl EventSink) -> Outcome {
+    fn issue_column_step(&mut self, at: Cycle, slot: u8, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.port.column_command(slot);
-        // One test of the kind, instead of one in the device and in each reader of the event.
-        let auto_precharge = AutoPrecharge::No;
-        match command {
-            Command::Read { bank, column, .. } => {
-                self.emit(at, Command::Read { bank, column, auto_precharge }, cause, false, sink);
+        self.emit(at, command, cause, false, sink);
+        let step = self.port.column_issued(slot);
+        self.columns_issued(slot, step, 1, at)
+    }
+
+    /// The lines before `until` that the decided column step of a thread begins and that no other
+    /// command interrupts, and their distance. The last line of a step is not in a run.
+    pub(super) fn run_of(&self, slot: u8, until: Cycle) -> (u64, Cycles) {
+        let Some(step) = self.port.column_step(slot) else { return (0, Cycles(1)) };
+        let pitch = self.device.pitch(step.kind);
+        let fitting = until.min(self.next.run_until).since(self.next.at).0.div_ceil(pitch.0);
+        (self.port.steady_lines(slot).min(fitting), pitch)
+    }
+
+    /// Issues a run of column commands, `pitch` apart: one issue of the device, one count, and one
+    /// call of each reader.
+    fn issue_run(&mut self, at: Cycle, slot: u8, lines: u64, pitch: Cycles, sink: &mut impl EventSink) -> Outcome {
+        let (command, cause) = self.port.column_command(slot);
+        let last = at + pitch * (lines - 1);
+        self.device.issue_run(at, &command, lines);
+        self.maintenance.issued(command.rank(), false);
+        self.counters.commands.count_columns(&command, lines);
+        let held_by = self.device.last_hold().binding(at);
+        let first = CommandEvent { at, channel: self.id, command, cause, held_by };
+        let rest_held_by = self.device.earliest(&command).ok().and_then(|hold| hold.binding(last + pitch));
+        let run = ColumnRun { first, lines, pitch, rest_held_by };
+        if sink.wants_queues() {
+            for event in run.events() {
+                sink.command(&event);
+                self.report_queues(event.at, sink);
             }
-            Command::Write { bank, column, .. } => {
-                self.emit(at, Command::Write { bank, column, auto_precharge }, cause, false, sink);
-            }
-            _ => self.emit(at, command, cause, false, sink),
+        } else {
+            sink.run(&run);
         }
-        let ColumnStepDone { program, moved, is_steady } = self.port.column_issued(slot);
-        if is_steady {
-            self.follow_up(slot, others_from);
-            if moved.is_none() {
-                return Outcome::None;
-            }
-        }
+        self.changed(last + Cycles(1));
+        let step = self.port.lines_issued(slot, lines);
+        self.columns_issued(slot, step, lines, last)
+    }
+
+    /// Effect of column commands of a thread, of which the last was issued at `last`.
+    #[inline]
+    fn columns_issued(&self, slot: u8, step: ColumnStepDone, lines: u64, last: Cycle) -> Outcome {
+        let ColumnStepDone { program, moved } = step;
         let moved = moved.map(|kind| match kind {
-            AccessKind::Read => (kind, at + self.read_latency),
-            AccessKind::Write => (kind, at + self.write_latency),
+            AccessKind::Read => (kind, last + self.read_latency),
+            AccessKind::Write => (kind, last + self.write_latency),
         });
-        Outcome::Step(ThreadStep { program, slot, moved, bank_ready: None, is_done: false })
+        Outcome::Step(ThreadStep { program, slot, moved, lines: lines as u32, bank_ready: None, is_done: false })
     }
 
     /// Updates the state after a bank was closed.
     #[inline]
     fn closed(&mut self, bank: BankIndex) {
-        self.counters.unused_activates += u64::from(self.banks.get(bank).unused().is_some());
-        self.banks.closed(bank);
+        self.counters.unused_activates += u64::from(self.accesses.closed(bank));
     }
 }

@@ -1,42 +1,39 @@
-//! A channel: its device, its queues, its threads, and the decision on the next command.
+//! A channel: its device, its queues, and four sources of commands, of which the one with the first
+//! offer issues the next command.
 //!
 //! A channel has no reference to other channels or to the front end. It returns the effect of a
-//! command as [`Outcome`]. The front end queues accesses and threads, and requests the commands in
-//! time order.
+//! command as [`Outcome`]. The front end queues accesses and threads.
 
-mod access;
-mod arbiter;
-mod bank;
-mod candidate;
-mod contenders;
+mod accesses;
+mod column_turns;
 mod drain;
 mod issue;
 mod maintenance;
+mod offer;
 mod queues;
+mod row_timeout;
 
 use dram_core::{Device, Kind, P};
-use dram_spec::{BankIndex, BankSet, Cycle, Cycles, PerRank, Row, Topology};
+use dram_spec::{BankIndex, BankSet, Cycle, Cycles, EventSink, PerRank, Row, Topology};
 
-pub use access::{AccessKind, QueuedAccess, Stamp};
 #[cfg(feature = "test-api")]
 pub use maintenance::yield_from;
 pub use queues::Queues;
 
-pub(crate) use access::{Access, RowOutcome};
 pub(crate) use issue::{Outcome, Served, ThreadStep};
 pub(crate) use queues::{Rows, chain, line_hash};
 
+use crate::access::{Access, AccessKind};
 use crate::config::Config;
 use crate::copy::port::Port;
 use crate::copy::preemption::{Situation, Surroundings};
 use crate::copy::thread::Thread;
-use crate::policy::scheduler::{Changes, Reads, RowState, Scheduler};
 use crate::stats::Figures;
 use crate::stats::counters::Counters;
-use arbiter::{Choice, Decision};
-use bank::Banks;
-use drain::WriteDrain;
+use accesses::Accesses;
+use column_turns::ThreadOffers;
 use maintenance::{Maintenance, Upkeep};
+use offer::{Choice, Offer, Tier, View};
 
 /// A channel.
 #[derive(Debug)]
@@ -45,17 +42,12 @@ pub(crate) struct Channel {
     topology: Topology,
     pub(crate) device: Device,
     queues: Queues,
-    banks: Banks,
-    drain: WriteDrain,
-    scheduler: Box<dyn Scheduler>,
-    /// Whether the scheduler is strict, and whether it has state.
-    is_strict: bool,
-    has_state: bool,
+    accesses: Accesses,
+    maintenance: Maintenance,
+    pub(crate) port: Port,
     /// Settings of the row policy.
     closes_after_last: bool,
     closes_after: Option<Cycles>,
-    maintenance: Maintenance,
-    pub(crate) port: Port,
     /// Reads issued in banks that threads were not done with.
     reads_issued: u64,
     /// All banks.
@@ -63,13 +55,31 @@ pub(crate) struct Channel {
     /// Cycles from RD, and from WR, to the end of its data.
     read_latency: Cycles,
     write_latency: Cycles,
-    /// The present decision; after a change it only specifies when to decide again.
-    decision: Decision,
+    next: Next,
     /// First cycle for which no command has been issued.
     from: Cycle,
     /// End of the last REF, PDX or SRX of each rank.
     usable_from: PerRank<Cycle>,
     pub(crate) counters: Counters,
+}
+
+/// The next command, if only time passes.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    /// Cycle of the command; without a command, cycle of the next decision.
+    at: Cycle,
+    choice: Choice,
+    /// End of the run of columns that the command may begin: until then, no other command is
+    /// issued and no decision is due.
+    run_until: Cycle,
+}
+
+impl Next {
+    /// No command is decided; the next decision is at `at`.
+    #[inline]
+    const fn decision(at: Cycle) -> Next {
+        Next { at, choice: Choice::Nothing, run_until: Cycle::ZERO }
+    }
 }
 
 impl Channel {
@@ -79,20 +89,16 @@ impl Channel {
             id,
             topology,
             queues: Queues::new(),
-            banks: Banks::new(topology),
-            drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
-            scheduler: config.scheduler.clone(),
-            is_strict: config.scheduler.is_strict(),
-            has_state: config.scheduler.has_state(),
-            closes_after_last: config.row_policy.closes_after_last_access(),
-            closes_after: config.row_policy.closes_after(),
+            accesses: Accesses::new(config, topology),
             maintenance: Maintenance::new(config),
             port: Port::new(config.copy_hold_max),
+            closes_after_last: config.row_policy.closes_after_last_access(),
+            closes_after: config.row_policy.closes_after(),
             reads_issued: 0,
             all: topology.indices().collect(),
             read_latency: device.timings().read_data(),
             write_latency: device.timings().write_latency() + device.timings().get(P::Burst),
-            decision: Decision::outstanding(Cycle::ZERO),
+            next: Next::decision(Cycle::ZERO),
             from: Cycle::ZERO,
             usable_from: PerRank::new(Cycle::ZERO),
             counters: Counters::default(),
@@ -112,23 +118,30 @@ impl Channel {
         &self.queues
     }
 
+    /// Cycles from a command to the end of the data of an access, at least.
+    pub(crate) fn least_latency(&self) -> Cycles {
+        self.read_latency.min(self.write_latency)
+    }
+
     /// Queues an access that has taken its entry.
+    #[inline]
     pub(crate) fn queue(&mut self, access: &Access, now: Cycle) {
-        let bank = access.bank;
         let queued = self.queues.queue(access, now);
-        let state = self.banks.get(bank);
-        // The candidate remains valid unless the new access precedes the one of the candidate.
-        let candidate = self.banks.candidate(bank);
-        let row = || RowState { is_hit: self.device.row_in(bank) == Some(queued.row()), served: state.served() };
-        let is_preferred = !self.banks.is_current(bank)
-            || (candidate.kind == queued.kind() && self.scheduler.priority(queued, row()) < candidate.priority);
-        if is_preferred {
-            self.banks.changed(bank);
-        }
-        let stands = || self.decision.outlives_queueing() && !(self.has_state && self.scheduler.awaits_reads());
-        if is_preferred || !stands() || self.drain.is_due(&self.queues, self.free()) {
+        let is_hit = self.device.row_in(access.bank) == Some(queued.row());
+        let free = self.all.without(self.port.held());
+        let queued = *queued;
+        let changes = self.accesses.queued(&queued, is_hit, &self.queues, free);
+        // A queued access may need the row that the timeout would close.
+        if changes || matches!(self.next.choice, Choice::Timeout(_)) {
             self.changed(now);
         }
+    }
+
+    /// Reports that copies now wait for some of the queued accesses.
+    pub(crate) fn awaited(&mut self, now: Cycle) {
+        let free = self.free();
+        self.accesses.look_at_mode(&self.queues, free);
+        self.changed(now);
     }
 
     /// Adds a thread to the port; returns its slot.
@@ -144,44 +157,93 @@ impl Channel {
         self.changed(now);
     }
 
-    /// Invalidates the decision after a change.
-    pub(crate) fn changed(&mut self, now: Cycle) {
+    /// Discards the next command after a change.
+    #[inline]
+    fn changed(&mut self, now: Cycle) {
         self.from = self.from.max(now);
-        self.decision = Decision::outstanding(self.from);
+        self.next = Next::decision(self.from);
     }
 
     /// Wake-up: the first cycle at which the channel may issue a command or change its state; exact
     /// once it has decided.
     #[inline]
     pub(crate) fn wakes_at(&self) -> Cycle {
-        self.decision.at
+        self.next.at
     }
 
-    /// Whether a command is decided.
+    /// Lower bound of the cycle after which a command of a thread affects the front end.
     #[inline]
-    pub(crate) fn has_command(&self) -> bool {
-        !matches!(self.decision.choice, Choice::Nothing)
+    pub(crate) fn affects_from(&self) -> Cycle {
+        match self.next.choice {
+            Choice::Column(slot) => {
+                let (lines, pitch) = self.run_of(slot, Cycle::NEVER);
+                (self.next.at + pitch * lines).min(self.next.run_until).max(self.next.at)
+            }
+            _ => self.next.at,
+        }
     }
 
-    /// Decides the next command, from the wake-up on.
-    pub(crate) fn decide(&mut self) {
-        let from = self.wakes_at();
-        self.from = from;
-        if self.has_state && self.scheduler.update(from, Reads(&self.queues)) == Changes::All {
-            self.banks.all_changed();
+    /// Runs alone: issues commands up to `until`, or to the first command that the front end must
+    /// know. Runs of columns that have begun by then last up to `runs_until`.
+    #[inline]
+    pub(crate) fn advance(
+        &mut self,
+        until: Cycle,
+        runs_until: Cycle,
+        sink: &mut impl EventSink,
+    ) -> Option<(Cycle, Outcome)> {
+        while self.next.at < until {
+            let at = self.next.at;
+            if matches!(self.next.choice, Choice::Nothing) {
+                self.decide();
+                continue;
+            }
+            let outcome = self.issue(runs_until, sink);
+            if !matches!(outcome, Outcome::None) {
+                return Some((at, outcome));
+            }
         }
+        None
+    }
+
+    /// Decides the next command, from the wake-up on: the first of the offers of four sources.
+    fn decide(&mut self) {
+        let from = self.next.at;
+        self.from = from;
+        let order_until = self.accesses.update_order(from, &self.queues);
         if !self.port.is_empty() {
             let Upkeep { urgent, must, .. } = *self.upkeep(from);
             self.update_port(from, urgent, must);
+            self.accesses.look_at_mode(&self.queues, self.all.without(self.port.held()));
         }
         let Upkeep { command, again_at, usable, must, .. } = *self.upkeep(from);
-        if self.drain.update(&self.queues, self.free()) {
-            self.banks.all_changed();
+        let free = self.free();
+        self.accesses.choose_mode(&self.queues, free);
+        let (device, queues, topology) = (&self.device, &self.queues, self.topology);
+        let view = View { device, queues, topology, from, free: free.intersection(usable), must };
+        let mut again_at = again_at.min(order_until);
+        let mut run_until = Cycle::ZERO;
+        let mut first = if self.port.is_empty() {
+            self.accesses.offer(&view)
+        } else {
+            again_at = again_at.min(self.port.next_term_end());
+            let (first, others_at) = offer_with_threads(&mut self.port, &mut self.accesses, &view);
+            run_until = others_at.min(again_at);
+            first
+        };
+        if let Some((at, rank)) = command {
+            run_until = run_until.min(at);
+            let choice = Choice::Maintenance(rank);
+            first = first.or(Offer { at, tier: Tier::Maintenance, order: 0, tie: 0, choice });
         }
-        let mut decision = self.arbitrate(from, command, usable, must);
-        let next_update = if self.has_state { self.scheduler.next_update() } else { Cycle::NEVER };
-        decision.bound(again_at.min(next_update).min(self.port.next_term_end()));
-        self.decision = decision;
+        if let Some(after) = self.closes_after {
+            let timeout = row_timeout::offer(&view, after);
+            run_until = run_until.min(timeout.at);
+            first = first.or(timeout);
+        }
+        let Offer { at, choice, .. } = first;
+        // A change in a cycle affects the command of that cycle.
+        self.next = if at < again_at { Next { at, choice, run_until } } else { Next::decision(again_at) };
     }
 
     /// Banks that no thread holds.
@@ -201,9 +263,9 @@ impl Channel {
     /// that must refresh.
     #[inline]
     fn update_port(&mut self, now: Cycle, urgent: BankSet, must: BankSet) {
-        let unused = self.banks.unused(AccessKind::Read).union(self.banks.unused(AccessKind::Write));
+        let unused = self.accesses.unused();
         let situation = Situation { reads_issued: self.reads_issued, unused, urgent, must };
-        let around = Around { device: &self.device, queues: &self.queues, banks: &self.banks };
+        let around = Around { device: &self.device, queues: &self.queues };
         for (bank, since) in self.port.update(now, situation, &around) {
             self.bank_released(bank, since, now);
         }
@@ -221,16 +283,17 @@ impl Channel {
         let (for_reads, for_refresh) = self.port.take_preempted();
         figures.preempted_for_reads += for_reads;
         figures.preempted_for_refresh += for_refresh;
-        figures.write_drains += self.drain.take_drains();
+        figures.write_drains += self.accesses.take_drains();
         figures.read_queue += self.queues.take_depth(AccessKind::Read, to);
         figures.write_queue += self.queues.take_depth(AccessKind::Write, to);
     }
 
     /// Records that a thread released a bank that it had held since `since`.
     fn bank_released(&mut self, bank: BankIndex, since: Cycle, now: Cycle) {
-        self.banks.released(bank, now);
+        self.accesses.released(bank);
+        self.port.released(bank, now);
         if let Some(read) = self.queues.oldest(AccessKind::Read, bank) {
-            let rank = self.banks.get(bank).id().rank;
+            let rank = self.topology.bank(bank).rank;
             let blocked_from = read.stamp().cycle().max(since).max(self.usable_from[rank]);
             let ready = self.device.bank_hold(bank, Kind::Act).until();
             self.counters.blocked_by_copies.record(ready.since(blocked_from));
@@ -238,11 +301,28 @@ impl Channel {
     }
 }
 
+/// The first command of threads and accesses, and the end of the run of columns that it may begin.
+#[inline(never)]
+fn offer_with_threads(port: &mut Port, accesses: &mut Accesses, view: &View<'_>) -> (Offer, Cycle) {
+    if port.held().is_empty() {
+        return (accesses.offer(view), Cycle::ZERO);
+    }
+    let claim = if port.columns().is_empty() { None } else { accesses.claim(view) };
+    let ThreadOffers { first, others_at, older } = port.offer(view, claim.as_ref());
+    let (access, access_at) = accesses.offer_among(view, &older);
+    let first = first.or(access);
+    let is_lead = |slot| older.lead.is_some_and(|lead| lead.slot == slot);
+    let run_until = match first.choice {
+        Choice::Column(slot) if is_lead(slot) => others_at.min(access_at),
+        _ => Cycle::ZERO,
+    };
+    (first, run_until)
+}
+
 /// State of the channel that the threads use.
 struct Around<'a> {
     device: &'a Device,
     queues: &'a Queues,
-    banks: &'a Banks,
 }
 
 impl Surroundings for Around<'_> {
@@ -252,9 +332,5 @@ impl Surroundings for Around<'_> {
 
     fn oldest_read(&self, bank: BankIndex) -> Option<Cycle> {
         self.queues.oldest(AccessKind::Read, bank).map(|read| read.stamp().cycle())
-    }
-
-    fn released(&self, bank: BankIndex) -> Option<Cycle> {
-        self.banks.get(bank).released()
     }
 }

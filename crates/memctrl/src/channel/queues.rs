@@ -2,7 +2,7 @@
 
 use dram_spec::{BankIndex, BankSet, Column, Cycle, Cycles, PerBank, Row};
 
-use super::access::{Access, AccessKind, QueuedAccess, RowOutcome, Stamp};
+use crate::access::{Access, AccessKind, QueuedAccess, RowOutcome, Stamp};
 use crate::policy::scheduler::{BankAccesses, Priority, Scheduler};
 use crate::stats::Depth;
 use crate::stats::gauge::Gauge;

@@ -22,7 +22,8 @@ use dram_core::{P, Power, Timings};
 use dram_spec::{BankId, Cycle, Cycles, Picojoule, Row};
 use rowclone::{Program, Step, Thread};
 
-use crate::channel::{AccessKind, Channel};
+use crate::access::AccessKind;
+use crate::channel::Channel;
 use crate::config::RefreshPolicy;
 
 /// Dynamic energy of each command that a copy may need, for all chips of the rank together,

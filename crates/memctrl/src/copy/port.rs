@@ -7,7 +7,7 @@ use rowclone::{Line, LineWrite};
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
 use super::row_step::{RowOrder, RowStep};
 use super::thread::{ColumnStep, Phase, Thread};
-use crate::channel::{AccessKind, Stamp};
+use crate::access::{AccessKind, Stamp};
 
 /// A contender for column commands: a thread whose next column step has its rows open. The oldest
 /// is the least.
@@ -47,6 +47,8 @@ pub(crate) struct Port {
     users: PerBank<u8>,
     /// Banks held by threads.
     held: BankSet,
+    /// Cycle in which a thread last released each bank.
+    released: PerBank<Option<Cycle>>,
     /// Next row step of the thread that holds each bank; valid for the banks in `stepping`.
     row_steps: PerBank<RowStep>,
     stepping: BankSet,
@@ -88,8 +90,6 @@ pub(crate) struct ColumnStepDone {
     pub(crate) program: u32,
     /// Whether the step read or wrote a line over the channel.
     pub(crate) moved: Option<AccessKind>,
-    /// Whether the thread is unchanged except for its next line.
-    pub(crate) is_steady: bool,
 }
 
 impl Port {
@@ -105,6 +105,7 @@ impl Port {
             remaining: BankSet::EMPTY,
             users: PerBank::new(0),
             held: BankSet::EMPTY,
+            released: PerBank::new(None),
             row_steps: PerBank::new(RowStep::NONE),
             stepping: BankSet::EMPTY,
             columns: Vec::new(),
@@ -135,6 +136,11 @@ impl Port {
     #[inline]
     pub(crate) fn held(&self) -> BankSet {
         self.held
+    }
+
+    /// Records that a thread released a bank.
+    pub(crate) fn released(&mut self, bank: BankIndex, now: Cycle) {
+        self.released[bank] = Some(now);
     }
 
     /// Threads preempted for reads, and for refresh, since the last call.
@@ -254,19 +260,33 @@ impl Port {
             self.version += u64::from(self.term.is_some());
             self.reschedule(slot);
         }
-        ColumnStepDone { program, moved, is_steady }
+        ColumnStepDone { program, moved }
     }
 
-    /// Line that the latest column command of a thread moved over the channel.
-    pub(crate) fn moved_line(&self, slot: u8) -> MovedLine {
-        self.thread(slot).moved_line()
+    /// The lines that a thread moves next without any other change.
+    #[inline]
+    pub(crate) fn steady_lines(&self, slot: u8) -> u64 {
+        self.thread(slot).steady_lines()
+    }
+
+    /// Updates the state after some of the [`Self::steady_lines`].
+    pub(crate) fn lines_issued(&mut self, slot: u8, lines: u64) -> ColumnStepDone {
+        let thread = self.thread_mut(slot);
+        let moved = thread.lines_issued(lines);
+        ColumnStepDone { program: thread.origin.slot, moved }
+    }
+
+    /// Line that a thread moved over the channel `back` column commands before the latest one of its
+    /// step.
+    pub(crate) fn moved_line(&self, slot: u8, back: u16) -> MovedLine {
+        self.thread(slot).moved_line(back)
     }
 
     /// Updates the next steps of a thread after a change.
     fn reschedule(&mut self, slot: u8) {
         let thread = self.threads[usize::from(slot)].as_ref().expect("a slot in use");
         let (stamp, program) = (thread.stamp(), thread.origin.program);
-        for (place, (bank, step)) in (1..).zip(thread.row_steps()) {
+        for (place, (bank, step)) in (1_u8..).zip(thread.row_steps()) {
             self.stepping.set(bank, step.is_some());
             if let Some((command, kind)) = step {
                 let order = RowOrder { stamp, program, place };
@@ -321,7 +341,7 @@ impl Port {
             let is_changed = match thread.phase() {
                 Phase::Waiting => {
                     let busy = earlier.union(self.held).union(closed);
-                    if remaining.intersects(busy) || !may_begin(thread, remaining, around) {
+                    if remaining.intersects(busy) || !may_begin(thread, remaining, &self.released, around) {
                         earlier = earlier.union(remaining);
                         continue;
                     }

@@ -1,7 +1,7 @@
 //! When a thread begins, is preempted, or begins a new term. Rules 20 to 22 of
 //! `docs/controller.md`.
 
-use dram_spec::{BankIndex, BankSet, Cycle, Row};
+use dram_spec::{BankIndex, BankSet, Cycle, PerBank, Row};
 
 use super::thread::Thread;
 
@@ -12,9 +12,6 @@ pub(crate) trait Surroundings {
 
     /// Cycle in which the oldest queued read of a bank was queued.
     fn oldest_read(&self, bank: BankIndex) -> Option<Cycle>;
-
-    /// Cycle in which a thread last released a bank.
-    fn released(&self, bank: BankIndex) -> Option<Cycle>;
 }
 
 /// Changes of the channel that affect the start and the end of threads.
@@ -64,10 +61,16 @@ pub(crate) fn term_end(
     Some(if is_read_queued { TermEnd::Reads } else { TermEnd::Time })
 }
 
-/// Whether no read has precedence in the banks of a thread.
-pub(super) fn may_begin(thread: &Thread, banks: BankSet, around: &impl Surroundings) -> bool {
+/// Whether no read has precedence in the banks of a thread; `released` is when a thread last released
+/// each bank.
+pub(super) fn may_begin(
+    thread: &Thread,
+    banks: BankSet,
+    released: &PerBank<Option<Cycle>>,
+    around: &impl Surroundings,
+) -> bool {
     banks.into_iter().all(|bank| {
-        let since = around.released(bank).map_or(thread.dispatched(), |released| released.max(thread.dispatched()));
+        let since = released[bank].map_or(thread.dispatched(), |released| released.max(thread.dispatched()));
         around.oldest_read(bank).is_none_or(|read| read > since)
     })
 }

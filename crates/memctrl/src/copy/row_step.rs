@@ -3,7 +3,7 @@
 use dram_core::KeptKind;
 use dram_spec::{Command, Cycle};
 
-use crate::channel::Stamp;
+use crate::access::Stamp;
 
 /// The next row command of the thread that holds a bank.
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +26,12 @@ pub(crate) struct RowOrder {
     /// Number of its program over the run.
     pub(crate) program: u64,
     /// Number of the bank in the program, from 1.
-    pub(crate) place: usize,
+    pub(crate) place: u8,
 }
 
 impl RowOrder {
     /// After all others.
-    pub(crate) const LAST: RowOrder = RowOrder { stamp: Stamp(u64::MAX), program: u64::MAX, place: usize::MAX };
+    pub(crate) const LAST: RowOrder = RowOrder { stamp: Stamp(u64::MAX), program: u64::MAX, place: u8::MAX };
 }
 
 impl RowStep {

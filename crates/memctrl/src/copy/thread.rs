@@ -8,7 +8,7 @@ use rowclone::{Step, Thread as Steps};
 use super::Origin;
 use super::data_gate::DataGate;
 use super::port::MovedLine;
-use crate::channel::{AccessKind, Stamp};
+use crate::access::{AccessKind, Stamp};
 
 /// Phase of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,9 +293,11 @@ impl Thread {
         Some(ColumnStep { command, kind, data_from })
     }
 
-    /// Line that the latest column command moved over the channel.
-    pub(crate) fn moved_line(&self) -> MovedLine {
+    /// Line that the column command `back` commands before the latest one of a step moved over the
+    /// channel.
+    pub(crate) fn moved_line(&self, back: u16) -> MovedLine {
         let (step, number) = self.moved;
+        let number = number - back;
         match &self.steps[step] {
             Step::Read { run, .. } => MovedLine::Read(run.line(number)),
             Step::Write { write, .. } => MovedLine::Written(write.write(number)),
@@ -347,16 +349,37 @@ impl Thread {
         if self.line == lines {
             self.step_done();
         } else {
-            match &mut self.next_column {
-                Some(Command::Transfer { src_column, dst_column, .. }) => {
-                    (src_column.0, dst_column.0) = (src_column.0 + 1, dst_column.0 + 1);
-                }
-                Some(Command::Read { column, .. } | Command::Write { column, .. }) => column.0 += 1,
-                other => unreachable!("{other:?} is no column command"),
-            }
+            let command = self.next_column.as_mut().expect("a column step was issued");
+            *command = command.further(1);
         }
         let is_steady = std::mem::replace(&mut self.has_moved, true) && self.line > 0;
         (moved, is_steady)
+    }
+
+    /// Lines that follow the next one in its step, without the last, if no other channel waits for
+    /// each of them: the thread is unchanged by them except for its next line.
+    #[inline]
+    pub(crate) fn steady_lines(&self) -> u64 {
+        let lines = self.steps.get(self.column).and_then(Step::lines).unwrap_or(0);
+        match self.gate {
+            DataGate::All(_) if self.has_moved => u64::from(lines.saturating_sub(self.line + 1)),
+            _ => 0,
+        }
+    }
+
+    /// Updates the state after some of the [`Self::steady_lines`]. Returns whether they were read or
+    /// written over the channel.
+    pub(crate) fn lines_issued(&mut self, count: u64) -> Option<AccessKind> {
+        let count = count as u16;
+        self.line += count;
+        self.moved = (self.column, self.line - 1);
+        let command = self.next_column.as_mut().expect("a run continues a step whose rows are open");
+        *command = command.further(count);
+        match command {
+            Command::Read { .. } => Some(AccessKind::Read),
+            Command::Write { .. } => Some(AccessKind::Write),
+            _ => None,
+        }
     }
 
     /// Ends the column step after its last line.

@@ -7,7 +7,8 @@ use dram_spec::{
 
 use super::FrontEnd;
 use super::hazards::{CopyLines, is_whole_lines, whole_lines};
-use crate::channel::{Access, AccessKind, Channel, QueuedAccess, line_hash};
+use crate::access::{Access, AccessKind, QueuedAccess};
+use crate::channel::{Channel, line_hash};
 use crate::request::Request;
 
 /// The request being accepted.
@@ -21,18 +22,22 @@ pub(crate) struct Head {
 /// Remainder of a request to accept.
 #[derive(Clone, Copy, Debug)]
 enum Work {
-    /// Lines of a read or a write: the next line, and the number of the last.
-    Lines(NextLine, u32),
+    /// Lines of a read or a write.
+    Lines(Lines),
     /// A copy, by its slot.
     Copy(u32),
 }
 
-/// The line to accept next.
+/// The lines of a read or a write that are not accepted.
 #[derive(Clone, Copy, Debug)]
-struct NextLine {
-    address: PhysicalAddress,
+struct Lines {
+    /// Channel and access of the next line.
     channel: ChannelId,
     access: Access,
+    /// Address of the last line.
+    last: PhysicalAddress,
+    /// Position of the request in the order of acceptance.
+    accepted: u64,
 }
 
 /// Reason why the head request waits.
@@ -94,35 +99,46 @@ impl Budget {
 }
 
 impl FrontEnd {
-    /// Makes a request the head request.
+    /// Makes a request the head request, and accepts as much of it as possible in this cycle.
+    /// Completions of reads and writes of one line are `reported` or only counted.
     #[inline]
-    pub(crate) fn enter(&mut self, request: Request) {
-        let (operation, id, source) = (request.operation, request.id, request.source);
-        let slot = self.in_flight.insert(request);
+    pub(crate) fn enter(&mut self, request: Request, is_reported: bool, channels: &mut [Channel], now: Cycle) {
+        let Request { id, source, arrival, operation, .. } = request;
         let kind = match operation {
             Operation::Read { .. } => AccessKind::Read,
             Operation::Write { address, bytes } if is_whole_lines(address, bytes) => AccessKind::Write,
             Operation::Write { .. } | Operation::Copy { .. } | Operation::Init { .. } => {
-                self.head = Some(Head { work: Work::Copy(slot), waits: Wait::NextCycle });
+                let work = Work::Copy(self.in_flight.insert(request));
+                self.head = Some(Head { work, waits: Wait::NextCycle });
+                self.admit(channels, now);
                 return;
             }
         };
         let lines = whole_lines(operation.target(), operation.bytes());
-        let count = ((lines.end - lines.start) / LINE_BYTES) as u32;
-        let in_flight = self.in_flight.get_mut(slot);
-        in_flight.lines_left = count;
-        if self.has_contents && kind == AccessKind::Read {
-            in_flight.keep_data();
-        }
+        let (address, last) = (PhysicalAddress(lines.start), PhysicalAddress(lines.end - LINE_BYTES));
+        let (slot, accepted) = if is_reported || address != last || self.has_contents {
+            let slot = self.in_flight.insert(request);
+            let in_flight = self.in_flight.get_mut(slot);
+            in_flight.lines_left = ((lines.end - lines.start) / LINE_BYTES) as u32;
+            if self.has_contents && kind == AccessKind::Read {
+                in_flight.keep_data();
+            }
+            (slot, in_flight.accepted)
+        } else {
+            self.uncompleted += 1;
+            (Access::NO_SLOT, self.in_flight.next_accepted())
+        };
         let (bank, row, column) = (BankIndex::default(), Row(0), Column(0));
-        let access = Access { id, slot, line: 0, kind, source, bank, row, column, filter: 0 };
-        let next = NextLine { address: PhysicalAddress(lines.start), channel: ChannelId(0), access };
-        self.head = Some(Head { work: Work::Lines(self.located(next), count - 1), waits: Wait::NextCycle });
+        let arrival = arrival.unwrap_or(Cycle::NEVER);
+        let access = Access { id, arrival, address, slot, kind, source, bank, row, column, filter: 0 };
+        let mut lines = Lines { channel: ChannelId(0), access, last, accepted };
+        self.locate(&mut lines);
+        self.head = self.admit_lines(lines, channels, now);
     }
 
-    /// The line with the location of its address.
+    /// Looks up the location of the next line.
     #[inline]
-    fn located(&mut self, line: NextLine) -> NextLine {
+    fn locate(&mut self, lines: &mut Lines) {
         let topology = self.topology;
         let keep = |place: Location| Place {
             channel: place.channel,
@@ -130,63 +146,44 @@ impl FrontEnd {
             row: place.row,
             column: place.column,
         };
-        let located = self.locator.locate(self.planner.map(), line.address, keep);
+        let located = self.locator.locate(self.planner.map(), lines.access.address, keep);
         let (Place { channel, bank, row, column }, further) = located.expect("requests lie in the memory");
-        let column = Column(column.0 + further);
-        let filter = line_hash(bank, row, column);
-        NextLine { channel, access: Access { row, column, bank, filter, ..line.access }, ..line }
+        let (column, access) = (Column(column.0 + further), &mut lines.access);
+        (access.bank, access.row, access.column, access.filter) = (bank, row, column, line_hash(bank, row, column));
+        lines.channel = channel;
     }
 
     /// Accepts as much of the head request as possible in this cycle; returns whether it is
     /// completely accepted.
     #[inline]
     pub(crate) fn admit(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
-        loop {
-            let Some(Head { work, .. }) = &self.head else { return true };
-            let (slot, waits) = match work {
-                Work::Copy(slot) => (*slot, self.admit_copy(*slot, channels, now)),
-                Work::Lines(line, _) => {
-                    let (slot, channel) = (line.access.slot, &mut channels[usize::from(line.channel.0)]);
-                    match self.obstacle(line, channel, now) {
-                        Some(waits) => (slot, Some(waits)),
-                        None => (slot, self.admit_line(*line, channel, now)),
-                    }
+        let Some(Head { work, .. }) = self.head else { return true };
+        self.head = match work {
+            Work::Lines(lines) => self.admit_lines(lines, channels, now),
+            Work::Copy(slot) => {
+                let waits = self.admit_copy(slot, channels, now);
+                if waits.is_none() {
+                    self.in_flight.get_mut(slot).accepted_at(now);
                 }
-            };
-            if let (Some(waits), Some(head)) = (waits, &mut self.head) {
-                head.waits = waits;
-                return false;
+                waits.map(|waits| Head { waits, work })
             }
-            self.in_flight.get_mut(slot).accepted_at(now);
-            self.next_line();
-        }
+        };
+        self.head.is_none()
     }
 
-    /// Advances the head request to its next line, if any.
+    /// Accepts as many lines as possible in this cycle; returns the others, as the head request.
     #[inline]
-    fn next_line(&mut self) {
-        match &self.head {
-            Some(Head { work: Work::Lines(line, last), .. }) if line.access.line < *last => {
-                let (address, number, last) = (line.address.0 + LINE_BYTES, line.access.line + 1, *last);
-                let access = Access { line: number, ..line.access };
-                let next = NextLine { address: PhysicalAddress(address), access, ..*line };
-                self.head = Some(Head { waits: Wait::NextCycle, work: Work::Lines(self.located(next), last) });
+    fn admit_lines(&mut self, mut lines: Lines, channels: &mut [Channel], now: Cycle) -> Option<Head> {
+        loop {
+            let channel = &mut channels[usize::from(lines.channel.0)];
+            if let Some(waits) = self.admit_line(&mut lines, channel, now) {
+                return Some(Head { waits, work: Work::Lines(lines) });
             }
-            _ => self.head = None,
-        }
-    }
-
-    /// The reason why entries, or the accesses of the cycle, prevent the acceptance of a line, if
-    /// any.
-    #[inline]
-    fn obstacle(&self, line: &NextLine, channel: &Channel, now: Cycle) -> Option<Wait> {
-        let NextLine { channel: id, access, .. } = line;
-        if self.is_full(channel, access.kind) && !self.may_meet(channel, access) {
-            Some(Wait::Entry(*id, access.kind))
-        } else if !self.budget.has_room(usize::from(id.0), now) {
-            Some(Wait::NextCycle)
-        } else {
-            None
+            if lines.access.address == lines.last {
+                return None;
+            }
+            lines.access.address.0 += LINE_BYTES;
+            self.locate(&mut lines);
         }
     }
 
@@ -195,31 +192,38 @@ impl FrontEnd {
         channel.queued().entries(kind) >= self.entries[kind as usize]
     }
 
-    /// Accepts a line without an [obstacle](Self::obstacle), or returns why it waits.
+    /// Accepts a line, or returns why it waits.
     #[inline]
-    fn admit_line(&mut self, line: NextLine, channel: &mut Channel, now: Cycle) -> Option<Wait> {
-        let NextLine { address, channel: id, access } = line;
-        let (kind, index) = (access.kind, usize::from(id.0));
+    fn admit_line(&mut self, lines: &mut Lines, channel: &mut Channel, now: Cycle) -> Option<Wait> {
+        let Lines { channel: id, access, accepted, .. } = lines;
+        let (kind, index, address) = (access.kind, usize::from(id.0), access.address);
+        let (is_full, may_meet) = (self.is_full(channel, kind), self.may_meet(channel, access));
+        if is_full && !may_meet {
+            return Some(Wait::Entry(*id, kind));
+        }
+        if !self.budget.has_room(index, now) {
+            return Some(Wait::NextCycle);
+        }
         let copies = if self.hazards.copies() == 0 { 0 } else { self.hazards.conflicts(kind, address) };
-        if self.may_meet(channel, &access) {
-            if kind == AccessKind::Read && copies == 0 && self.forward(&access, channel, address, now) {
+        if may_meet {
+            if kind == AccessKind::Read && copies == 0 && self.forward(access, channel, now) {
                 self.budget.take(index, now);
                 return None;
             }
-            if kind == AccessKind::Write && self.is_read_awaited(channel, &access, address) {
-                return Some(Wait::Read(id));
+            if kind == AccessKind::Write && self.is_read_awaited(channel, access) {
+                return Some(Wait::Read(*id));
             }
-            if self.is_full(channel, kind) {
-                return Some(Wait::Entry(id, kind));
+            if is_full {
+                return Some(Wait::Entry(*id, kind));
             }
         }
         self.budget.take(index, now);
         channel.queues().take_entry(kind, now);
+        self.accepted(access, now);
         if copies > 0 {
-            let accepted = self.in_flight.get(access.slot).accepted;
-            self.hazards.block(id, access, address, accepted, copies);
+            self.hazards.block(*id, *access, *accepted, copies);
         } else {
-            channel.queue(&access, now);
+            channel.queue(access, now);
         }
         None
     }
@@ -233,30 +237,37 @@ impl FrontEnd {
     }
 
     /// Whether a read of the line is queued or blocked.
-    fn is_read_awaited(&self, channel: &Channel, access: &Access, line: PhysicalAddress) -> bool {
+    fn is_read_awaited(&self, channel: &Channel, access: &Access) -> bool {
         channel.queued().newest_of_line(AccessKind::Read, access.bank, access.row, access.column).is_some()
-            || self.hazards.newest_blocked(AccessKind::Read, line).is_some()
+            || self.hazards.newest_blocked(AccessKind::Read, access.address).is_some()
     }
 
-    /// Forwards a read from the newest write of its line in the write queue, if there is one.
+    /// Forwards a read from the newest write of its line that is not issued, if there is one.
     #[inline]
-    pub(crate) fn forward(&mut self, access: &Access, channel: &Channel, line: PhysicalAddress, now: Cycle) -> bool {
+    pub(crate) fn forward(&mut self, access: &Access, channel: &Channel, now: Cycle) -> bool {
         let queued = channel.queued().newest_of_line(AccessKind::Write, access.bank, access.row, access.column);
-        let queued = queued.map(QueuedAccess::slot);
-        let blocked = self.hazards.newest_blocked(AccessKind::Write, line).map(|write| write.access.slot);
-        let Some(write) = self.newest(queued, blocked) else { return false };
+        let queued = queued.map(|write| write.access.slot);
+        let blocked = self.hazards.newest_blocked(AccessKind::Write, access.address).map(|write| write.access.slot);
+        // A write that waits for a copy is newer than a queued one, which would wait for it, too.
+        let Some(write) = blocked.or(queued) else { return false };
         if self.has_contents {
-            let bytes = self.line_of_write(write, line);
-            self.in_flight.get_mut(access.slot).line_read(line, &bytes);
+            let bytes = self.line_of_write(write, access.address);
+            self.in_flight.get_mut(access.slot).line_read(access.address, &bytes);
         }
         self.recorder.figures.forwarded += 1;
-        self.line_done(access.slot, now + Cycles(1));
+        let mut access = *access;
+        self.accepted(&mut access, now);
+        self.line_done(&access, now + Cycles(1));
         true
     }
 
-    /// The later accepted of the requests in two slots.
-    fn newest(&self, one: Option<u32>, other: Option<u32>) -> Option<u32> {
-        [one, other].into_iter().flatten().max_by_key(|&slot| self.in_flight.get(slot).accepted)
+    /// Records that a line was accepted by now: the arrival of a request without one.
+    #[inline]
+    fn accepted(&mut self, access: &mut Access, now: Cycle) {
+        access.arrival = access.arrival.min(now);
+        if access.slot != Access::NO_SLOT {
+            self.in_flight.get_mut(access.slot).accepted_at(now);
+        }
     }
 
     /// Accepts a copy, or returns why it waits.
@@ -275,13 +286,12 @@ impl FrontEnd {
         let mut waits_for = 0;
         for channel in channels {
             for kind in [AccessKind::Read, AccessKind::Write] {
-                let in_flight = &self.in_flight;
-                let line = |access: &QueuedAccess| in_flight.get(access.slot()).line(access.line());
-                let found = channel.queues().await_where(kind, |access| lines.conflicts(kind, line(access)));
+                let conflicts = |access: &QueuedAccess| lines.conflicts(kind, access.access.address);
+                let found = channel.queues().await_where(kind, conflicts);
                 waits_for += found as u32;
                 if found > 0 {
                     // The write drain serves writes for which a copy waits.
-                    channel.changed(now);
+                    channel.awaited(now);
                 }
             }
         }

@@ -93,14 +93,14 @@ impl RunningProgram {
         self.threads_left == 0
     }
 
-    /// Records that a line read by a channel arrives at a cycle. Returns the threads whose writes
-    /// wait for it, and the arrival of all data for which they wait.
+    /// Records that lines read by a channel arrive, the last at a cycle. Returns the threads whose
+    /// writes wait for them, and the arrival of all data for which they wait.
     pub(crate) fn data_arrives(
         &mut self,
         reader: dram_spec::Channel,
-        at: Cycle,
+        (lines, at): (u32, Cycle),
     ) -> Option<(impl Iterator<Item = (dram_spec::Channel, u8)>, Cycle)> {
-        self.unread -= 1;
+        self.unread -= lines;
         self.arrives = self.arrives.max(at);
         let is_pipelined = self.is_pipelined;
         let writes = move |&(channel, _): &(dram_spec::Channel, u8)| !is_pipelined || channel != reader;

@@ -4,7 +4,8 @@ use dram_core::Line;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 
 use super::FrontEnd;
-use crate::channel::{AccessKind, Channel, QueuedAccess, ThreadStep};
+use crate::access::{Access, AccessKind};
+use crate::channel::{Channel, ThreadStep};
 use crate::copy::port::MovedLine;
 
 impl FrontEnd {
@@ -19,36 +20,39 @@ impl FrontEnd {
 
     /// Moves the data of an access between its request and the cells.
     #[inline(never)]
-    pub(super) fn move_data(&mut self, channel: &mut Channel, access: &QueuedAccess, line: PhysicalAddress) {
-        let bank = channel.topology().bank(access.bank());
-        match access.kind() {
+    pub(super) fn move_data(&mut self, channel: &mut Channel, access: &Access) {
+        let Access { slot, address, row, column, .. } = *access;
+        let bank = channel.topology().bank(access.bank);
+        match access.kind {
             AccessKind::Read => {
-                if let Some(bytes) = channel.device.read_line(bank, access.row(), access.column()) {
-                    self.in_flight.get_mut(access.slot()).line_read(line, &bytes);
+                if let Some(bytes) = channel.device.read_line(bank, row, column) {
+                    self.in_flight.get_mut(slot).line_read(address, &bytes);
                 }
             }
             AccessKind::Write => {
-                let bytes = self.line_of_write(access.slot(), line);
-                channel.device.write_line(bank, access.row(), access.column(), &bytes);
+                let bytes = self.line_of_write(slot, address);
+                channel.device.write_line(bank, row, column, &bytes);
             }
         }
     }
 
-    /// Moves the data of a line between a program and the cells.
-    pub(super) fn move_line(&mut self, channel: &mut Channel, step: &ThreadStep) {
+    /// Moves the data of the lines of a step between a program and the cells.
+    pub(super) fn move_lines(&mut self, channel: &mut Channel, step: &ThreadStep) {
         let program = self.programs.get_mut(step.program);
-        match channel.port.moved_line(step.slot) {
-            MovedLine::Read(line) => {
-                let place = line.location;
-                if let Some(bytes) = channel.device.read_line(place.bank, place.row, place.column) {
-                    program.line_read(line.address, bytes);
+        for back in (0..step.lines as u16).rev() {
+            match channel.port.moved_line(step.slot, back) {
+                MovedLine::Read(line) => {
+                    let place = line.location;
+                    if let Some(bytes) = channel.device.read_line(place.bank, place.row, place.column) {
+                        program.line_read(line.address, bytes);
+                    }
                 }
-            }
-            MovedLine::Written(write) => {
-                let in_flight = self.in_flight.get(program.copy);
-                let bytes = program.line_written(&write, &in_flight.operation, in_flight.payload());
-                let place = write.line.location;
-                channel.device.write_line(place.bank, place.row, place.column, &bytes);
+                MovedLine::Written(write) => {
+                    let in_flight = self.in_flight.get(program.copy);
+                    let bytes = program.line_written(&write, &in_flight.operation, in_flight.payload());
+                    let place = write.line.location;
+                    channel.device.write_line(place.bank, place.row, place.column, &bytes);
+                }
             }
         }
     }

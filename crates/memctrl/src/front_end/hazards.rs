@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dram_spec::{LINE_BYTES, Operation, PhysicalAddress};
 
-use crate::channel::{Access, AccessKind};
+use crate::access::{Access, AccessKind};
 
 /// Lines that a copy reads and writes, as byte ranges of whole lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,6 @@ struct Undelivered {
 pub(crate) struct Blocked {
     pub(crate) channel: dram_spec::Channel,
     pub(crate) access: Access,
-    pub(crate) line: PhysicalAddress,
     /// Position of its request in the order of acceptance.
     accepted: u64,
     /// Number of copies that it waits for.
@@ -82,15 +81,8 @@ impl Hazards {
     }
 
     /// Adds an access that waits for `copies` copies.
-    pub(crate) fn block(
-        &mut self,
-        channel: dram_spec::Channel,
-        access: Access,
-        line: PhysicalAddress,
-        accepted: u64,
-        copies: u32,
-    ) {
-        self.blocked.push(Blocked { channel, access, line, accepted, copies });
+    pub(crate) fn block(&mut self, channel: dram_spec::Channel, access: Access, accepted: u64, copies: u32) {
+        self.blocked.push(Blocked { channel, access, accepted, copies });
     }
 
     /// Whether any access is blocked.
@@ -101,12 +93,12 @@ impl Hazards {
 
     /// The newest blocked access of a kind to a line.
     pub(crate) fn newest_blocked(&self, kind: AccessKind, line: PhysicalAddress) -> Option<&Blocked> {
-        self.blocked.iter().rev().find(|blocked| blocked.access.kind == kind && blocked.line == line)
+        self.blocked.iter().rev().find(|blocked| blocked.access.kind == kind && blocked.access.address == line)
     }
 
     /// Adds an accepted copy; returns the number of blocked accesses for which it must wait.
     pub(crate) fn copy_accepted(&mut self, slot: u32, accepted: u64, lines: CopyLines) -> u32 {
-        let conflicts = |blocked: &&Blocked| lines.conflicts(blocked.access.kind, blocked.line);
+        let conflicts = |blocked: &&Blocked| lines.conflicts(blocked.access.kind, blocked.access.address);
         let waits_for = self.blocked.iter().filter(conflicts).count() as u32;
         self.copies.push(Undelivered { slot, accepted, lines });
         waits_for
@@ -125,7 +117,7 @@ impl Hazards {
         let at = self.copies.iter().position(|copy| copy.slot == slot).expect("a copy is delivered once");
         let copy = self.copies.remove(at);
         for blocked in &mut self.blocked {
-            if blocked.accepted > copy.accepted && copy.lines.conflicts(blocked.access.kind, blocked.line) {
+            if blocked.accepted > copy.accepted && copy.lines.conflicts(blocked.access.kind, blocked.access.address) {
                 blocked.copies -= 1;
             }
         }

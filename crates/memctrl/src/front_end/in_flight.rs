@@ -31,13 +31,6 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Address of a line of a read or write.
-    #[inline]
-    pub(crate) fn line(&self, number: u32) -> PhysicalAddress {
-        let first = self.operation.target().0 / LINE_BYTES * LINE_BYTES;
-        PhysicalAddress(first + u64::from(number) * LINE_BYTES)
-    }
-
     /// Records that a line, or the copy, was accepted.
     #[inline]
     pub(crate) fn accepted_at(&mut self, now: Cycle) {
@@ -115,12 +108,19 @@ pub(crate) struct InFlightTable {
 }
 
 impl InFlightTable {
+    /// The next position in the order of acceptance.
+    #[inline]
+    pub(crate) fn next_accepted(&mut self) -> u64 {
+        let accepted = self.accepted;
+        self.accepted += 1;
+        accepted
+    }
+
     /// Adds a request; returns its slot.
     #[inline]
     pub(crate) fn insert(&mut self, request: Request) -> u32 {
         let Request { id, source, arrival, operation, payload } = request;
-        let (arrival, accepted) = (arrival.unwrap_or(Cycle::NEVER), self.accepted);
-        self.accepted += 1;
+        let (arrival, accepted) = (arrival.unwrap_or(Cycle::NEVER), self.next_accepted());
         let (first_command, done) = (Cycle::NEVER, Cycle::ZERO);
         let Some(slot) = self.free.pop() else {
             let (lines_left, data, copy) = (0, None, None);

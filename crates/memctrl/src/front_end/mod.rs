@@ -21,7 +21,8 @@ use copies::{DispatchQueue, Programs};
 use hazards::{Blocked, Hazards};
 use in_flight::InFlightTable;
 
-use crate::channel::{AccessKind, Channel, Outcome, Served, ThreadStep};
+use crate::access::{Access, AccessKind};
+use crate::channel::{Channel, Outcome, Served, ThreadStep};
 use crate::config::Config;
 use crate::copy::Origin;
 use crate::copy::estimate::{Estimator, PriceTable};
@@ -47,6 +48,9 @@ pub(crate) struct FrontEnd {
     budget: Budget,
     pub(crate) head: Option<Head>,
     pub(crate) in_flight: InFlightTable,
+    /// Accepted or waiting requests without a slot, and the end of the last one so far.
+    uncompleted: u64,
+    last_done: Cycle,
     completions: Completions,
     hazards: Hazards,
     dispatch: DispatchQueue,
@@ -72,6 +76,8 @@ impl FrontEnd {
             budget: Budget::new(config.queues.admission_per_cycle, channels.len()),
             head: None,
             in_flight: InFlightTable::default(),
+            uncompleted: 0,
+            last_done: Cycle::ZERO,
             completions: Completions::default(),
             hazards: Hazards::default(),
             dispatch: DispatchQueue::default(),
@@ -88,8 +94,30 @@ impl FrontEnd {
     }
 
     /// Whether no request is in progress.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.in_flight.is_empty()
+    #[inline]
+    pub(crate) fn is_idle(&self, now: Cycle) -> bool {
+        self.uncompleted == 0 && self.last_done <= now && self.in_flight.is_empty()
+    }
+
+    /// Whether a copy is not delivered.
+    #[inline]
+    pub(crate) fn has_copies(&self) -> bool {
+        self.hazards.copies() > 0
+    }
+
+    /// Whether the completion of any request in progress is reported.
+    #[inline]
+    pub(crate) fn is_any_reported(&self) -> bool {
+        !self.in_flight.is_empty()
+    }
+
+    /// The channel for which alone the head request waits.
+    #[inline]
+    pub(crate) fn awaited_channel(&self) -> Option<usize> {
+        match self.head.as_ref()?.waits {
+            Wait::Entry(channel, _) | Wait::Read(channel) if !self.has_copies() => Some(usize::from(channel.0)),
+            _ => None,
+        }
     }
 
     /// Wake-up: the first cycle after `now` in which the front end acts without an event, as far as
@@ -100,10 +128,11 @@ impl FrontEnd {
             Some(head) if head.waits == Wait::NextCycle => now + Cycles(1),
             // A waiting head request is served before the effects of a completion, unless copies
             // are in progress.
-            Some(_) if self.hazards.copies() == 0 => return self.recorder.until(),
+            Some(_) if !self.has_copies() => return self.recorder.until(),
             _ => Cycle::NEVER,
         };
-        retry.min(self.completions.next_due()).min(self.dispatch.next).min(self.recorder.until())
+        let last_done = if self.uncompleted == 0 && self.last_done > now { self.last_done } else { Cycle::NEVER };
+        retry.min(last_done).min(self.completions.next_due()).min(self.dispatch.next).min(self.recorder.until())
     }
 
     /// Delivers all requests due by `now`; returns whether there were any.
@@ -156,28 +185,33 @@ impl FrontEnd {
     /// Queues an access that waits for no further copy.
     fn release(&mut self, blocked: &Blocked, channels: &mut [Channel], now: Cycle) {
         let (access, channel) = (blocked.access, &mut channels[usize::from(blocked.channel.0)]);
-        if access.kind == AccessKind::Read && self.forward(&access, channel, blocked.line, now) {
+        if access.kind == AccessKind::Read && self.forward(&access, channel, now) {
             channel.queues().free_entry(AccessKind::Read, now);
-            self.access_gone(AccessKind::Read, blocked.line);
+            self.access_gone(AccessKind::Read, access.address);
             return;
         }
         channel.queue(&access, now);
         // Copies accepted after it wait for it.
-        if self.hazards.waiting_for(access.kind, blocked.line).next().is_some() {
+        if self.hazards.waiting_for(access.kind, access.address).next().is_some() {
             channel.queues().await_newest(access.kind, access.bank);
-            channel.changed(now);
+            channel.awaited(now);
         }
     }
 
-    /// Records that a line of a request completes at a cycle.
+    /// Records that an access completes at a cycle.
     #[inline]
-    fn line_done(&mut self, slot: u32, done: Cycle) {
-        let in_flight = self.in_flight.get_mut(slot);
+    fn line_done(&mut self, access: &Access, done: Cycle) {
+        if access.slot == Access::NO_SLOT {
+            self.uncompleted -= 1;
+            self.last_done = self.last_done.max(done);
+            return self.recorder.access_done(access.kind, done.since(access.arrival), done);
+        }
+        let in_flight = self.in_flight.get_mut(access.slot);
         in_flight.lasts_until(done);
         in_flight.lines_left -= 1;
         if in_flight.lines_left == 0 {
             let (due, accepted) = (in_flight.done(), in_flight.accepted);
-            self.completions.push(due, accepted, slot);
+            self.completions.push(due, accepted, access.slot);
         }
     }
 
@@ -188,33 +222,31 @@ impl FrontEnd {
         match outcome {
             Outcome::None => Cycle::NEVER,
             Outcome::Access(served) => self.observe_access(&mut channels[index], at, &served),
-            Outcome::Step(step) => self.observe_step(channels, index, at, &step),
+            Outcome::Step(step) => self.observe_step(channels, index, at, &step).min(self.wakes_at(at)),
         }
     }
 
     #[inline]
     fn observe_access(&mut self, channel: &mut Channel, at: Cycle, served: &Served) -> Cycle {
         let Served { place, done } = *served;
-        let access = channel.queued().get(place);
-        let (kind, slot, line, is_awaited) = (access.kind(), access.slot(), access.line(), access.is_awaited);
-        let (next, first_command) = (at + Cycles(1), access.first_command.min(at));
-        let in_flight = self.in_flight.get_mut(slot);
-        in_flight.commanded(first_command);
-        if self.has_contents {
-            let access = *access;
-            let line = in_flight.line(line);
-            self.move_data(channel, &access, line);
+        let queued = channel.queued().get(place);
+        let (access, is_awaited, first_command) = (queued.access, queued.is_awaited, queued.first_command.min(at));
+        let next = at + Cycles(1);
+        if access.slot != Access::NO_SLOT {
+            self.in_flight.get_mut(access.slot).commanded(first_command);
+            if self.has_contents {
+                self.move_data(channel, &access);
+            }
         }
-        let mut wakes_at = Cycle::NEVER;
-        if is_awaited && self.access_gone(kind, self.in_flight.get(slot).line(line)) {
+        if is_awaited && self.access_gone(access.kind, access.address) {
             self.dispatch.next = next;
-            wakes_at = next;
         }
-        self.line_done(slot, done);
+        self.line_done(&access, done);
         match &self.head {
-            Some(head) if head.waits == Wait::Entry(channel.id, kind) => next,
-            Some(head) if head.waits == Wait::Read(channel.id) && kind == AccessKind::Read => next,
-            _ => wakes_at,
+            Some(head) if head.waits == Wait::Entry(channel.id, access.kind) => next,
+            Some(head) if head.waits == Wait::Read(channel.id) && access.kind == AccessKind::Read => next,
+            _ if access.slot == Access::NO_SLOT && self.uncompleted > 0 && !self.has_copies() => Cycle::NEVER,
+            _ => self.wakes_at(at),
         }
     }
 
@@ -242,10 +274,10 @@ impl FrontEnd {
             in_flight.lasts_until(ready);
         }
         if let Some((AccessKind::Read, arrives)) = step.moved {
-            self.data_arrives(channels, (index, at), slot, arrives);
+            self.data_arrives(channels, (index, at), slot, (step.lines, arrives));
         }
         if step.moved.is_some() && self.has_contents {
-            self.move_line(&mut channels[index], step);
+            self.move_lines(&mut channels[index], step);
         }
         if !step.is_done {
             return Cycle::NEVER;
@@ -270,10 +302,10 @@ impl FrontEnd {
         wakes_at
     }
 
-    /// Records that a program has read a line, whose data arrives at a cycle.
+    /// Records that a program has read lines, and when the data of the last arrives.
     #[inline]
-    fn data_arrives(&mut self, channels: &mut [Channel], (index, at): (usize, Cycle), slot: u32, arrives: Cycle) {
-        if let Some((threads, arrives)) = self.programs.get_mut(slot).data_arrives(channels[index].id, arrives) {
+    fn data_arrives(&mut self, channels: &mut [Channel], (index, at): (usize, Cycle), slot: u32, lines: (u32, Cycle)) {
+        if let Some((threads, arrives)) = self.programs.get_mut(slot).data_arrives(channels[index].id, lines) {
             for (channel, thread) in threads {
                 channels[usize::from(channel.0)].data_arrives((thread, slot), arrives, at);
             }

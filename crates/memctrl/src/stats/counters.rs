@@ -6,7 +6,7 @@ use dram_core::Effect;
 use dram_spec::Command;
 
 use super::histogram::Histogram;
-use crate::channel::RowOutcome;
+use crate::access::RowOutcome;
 
 /// Commands by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +55,15 @@ impl CommandCounts {
             Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => &mut self.wake_ups,
         };
         *count += 1;
+    }
+
+    /// Counts the column commands of a run.
+    pub(crate) fn count_columns(&mut self, command: &Command, lines: u64) {
+        *match command {
+            Command::Read { .. } => &mut self.reads,
+            Command::Write { .. } => &mut self.writes,
+            _ => &mut self.transfers,
+        } += lines;
     }
 }
 

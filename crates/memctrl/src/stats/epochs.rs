@@ -4,6 +4,7 @@ use dram_spec::{Cycle, Cycles, LINE_BYTES};
 
 use super::gauge::Gauge;
 use super::{Epoch, Figures, Stats};
+use crate::access::AccessKind;
 use crate::channel::Channel;
 use crate::config::Config;
 
@@ -21,6 +22,8 @@ pub(crate) struct Recorder {
     until: Cycle,
     epoch: Option<Cycles>,
     is_warming_up: bool,
+    /// Reads and writes that are done in a later epoch: cycle, kind and latency.
+    later: Vec<(Cycle, AccessKind, Cycles)>,
     /// Undelivered copies.
     pub(crate) copies: Gauge,
 }
@@ -38,6 +41,7 @@ impl Recorder {
             until: start,
             epoch: config.epoch,
             is_warming_up,
+            later: Vec::new(),
             copies: Gauge::default(),
         };
         if !is_warming_up {
@@ -56,6 +60,18 @@ impl Recorder {
         self.until
     }
 
+    /// Records the latency of a read or a write, which counts in the epoch in which it is done.
+    #[inline]
+    pub(crate) fn access_done(&mut self, kind: AccessKind, latency: Cycles, done: Cycle) {
+        if done >= self.until {
+            return self.later.push((done, kind, latency));
+        }
+        match kind {
+            AccessKind::Read => self.figures.read_latency.record(latency),
+            AccessKind::Write => self.figures.write_latency.record(latency),
+        }
+    }
+
     /// Ends every epoch that ends at or before `now`. All events before `now` are counted, and no
     /// later ones.
     pub(crate) fn advance_to(&mut self, now: Cycle, channels: &mut [Channel]) {
@@ -66,6 +82,9 @@ impl Recorder {
                 self.close(until, figures);
             }
             (self.from, self.until) = (until, self.next_end(until));
+            for (done, kind, latency) in std::mem::take(&mut self.later) {
+                self.access_done(kind, latency, done);
+            }
         }
     }
 

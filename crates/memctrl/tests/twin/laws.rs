@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::cases::{Case, arb_case, registered_copy_policies};
 use crate::judge::same;
-use crate::runs::{engine, plain, stepped};
+use crate::runs::{Outcome, engine, plain, stepped, unordered};
 
 #[path = "sequence.rs"]
 mod sequence;
@@ -53,6 +53,19 @@ proptest! {
         distances in vec(prop_oneof![1u64..4, 1u64..100, 1u64..10_000], 1..20),
     ) {
         same(["one run", "in steps"], [&engine(&case)?, &stepped(&case, &distances)?])?;
+    }
+}
+
+proptest! {
+    #![proptest_config(runs(60, 4))]
+
+    /// Readers that need no order get the same commands of each channel, and a source that asks for
+    /// no completions of accesses changes nothing.
+    #[test]
+    fn readers_without_order_get_the_same_commands(case in arb_case()) {
+        let (events, stats) = unordered(&case);
+        let expected = plain(&case);
+        same(["unordered", "plain"], [&Outcome { events, stats, ..expected.clone() }, &expected])?;
     }
 }
 

@@ -69,6 +69,7 @@ impl RequestSource for Source {
 }
 
 /// Record of a run.
+#[derive(Clone)]
 pub struct Outcome {
     pub events: Vec<CommandEvent>,
     pub completions: Vec<Completion>,
@@ -144,6 +145,47 @@ pub fn engine(case: &Case) -> Result<Outcome, TestCaseError> {
     let stop = AtomicBool::new(false);
     let stats = run.controller.run(&mut run.source, &mut run.log, &stop).expect("it is not interrupted");
     run.judged(stats)
+}
+
+/// Commands of a run, in order of time on each channel.
+struct Unordered(Vec<CommandEvent>);
+
+impl EventSink for Unordered {
+    fn command(&mut self, event: &CommandEvent) {
+        self.0.push(*event);
+    }
+    fn wants_order(&self) -> bool {
+        false
+    }
+}
+
+/// A source that asks for completions only if a request waits for one.
+struct Silent(Source);
+
+impl RequestSource for Silent {
+    fn next_arrival(&self) -> Option<Cycle> {
+        self.0.next_arrival()
+    }
+    fn take(&mut self, now: Cycle) -> Option<Request> {
+        self.0.take(now)
+    }
+    fn wants_accesses(&self) -> bool {
+        self.0.items.iter().any(|item| item.when == When::Done)
+    }
+    fn complete(&mut self, completion: Completion) {
+        self.0.complete(completion);
+    }
+}
+
+/// Runs the engine without contents, with a reader that needs no order: its commands, ordered, and
+/// its statistics.
+pub fn unordered(case: &Case) -> (Vec<CommandEvent>, Stats) {
+    let config = Config { contents: None, ..case.config.clone() };
+    let (mut source, mut log) = (Silent(Source::new(&case.items)), Unordered(Vec::new()));
+    let stop = AtomicBool::new(false);
+    let stats = Controller::new(&config).run(&mut source, &mut log, &stop).expect("it is not interrupted");
+    log.0.sort_by_key(|event| (event.at, event.channel));
+    (log.0, stats)
 }
 
 /// Runs the engine in steps of the given sizes, cyclically. Before each step, the engine announces

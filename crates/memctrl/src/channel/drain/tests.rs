@@ -1,11 +1,11 @@
 //! The write drain compared with rules 12 and 13 of `docs/controller.md`.
 
-use dram_spec::{BankIndex, BankSet, Column, Cycle, RequestId, Row, SourceId, Topology};
+use dram_spec::{BankIndex, BankSet, Column, Cycle, PhysicalAddress, RequestId, Row, SourceId, Topology};
 use proptest::prelude::*;
 
 use super::WriteDrain;
+use crate::access::AccessKind;
 use crate::channel::Access;
-use crate::channel::access::AccessKind;
 use crate::channel::queues::{Queues, Rows};
 use crate::policy::scheduler::Fcfs;
 
@@ -66,7 +66,8 @@ proptest! {
             for (kind, number) in queued {
                 let (id, source, row, column) = (RequestId(0), SourceId(0), Row(0), Column(0));
                 queues.take_entry(kind, Cycle(now));
-                let access = Access { id, slot: 0, line: 0, kind, source, bank: bank(number), row, column, filter: 0 };
+                let (arrival, address) = (Cycle(now), PhysicalAddress(0));
+                let access = Access { id, arrival, address, slot: 0, kind, source, bank: bank(number), row, column, filter: 0 };
                 queues.queue(&access, Cycle(now));
                 *if kind == AccessKind::Read { &mut banks[number].0 } else { &mut banks[number].1 } += 1;
             }

@@ -1,11 +1,11 @@
 //! The queues compared with a plain list of accesses.
 
-use dram_spec::{BankIndex, BankSet, Column, Cycle, RequestId, Row, SourceId, Topology};
+use dram_spec::{BankIndex, BankSet, Column, Cycle, PhysicalAddress, RequestId, Row, SourceId, Topology};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::{Access, AccessKind, QueuedAccess, Queues, Rows, Stamp};
-use crate::channel::access::RowOutcome;
+use crate::access::RowOutcome;
 use crate::policy::scheduler::{Fcfs, FrFcfs, FrFcfsCap, Priority, RowState, Scheduler};
 
 const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 4 };
@@ -108,8 +108,9 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
             let (bank, row, column, source) = (bank(number), Row(row), Column(column), SourceId(source));
             let access = Access {
                 id: RequestId(id),
+                arrival: *now,
+                address: PhysicalAddress(id * 64),
                 slot: id as u32,
-                line: 0,
                 kind,
                 source,
                 bank,
@@ -118,7 +119,7 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
                 filter: crate::channel::line_hash(bank, row, column),
             };
             queues.take_entry(kind, *now);
-            assert_eq!(queues.queue(&access, *now).slot(), id as u32);
+            assert_eq!(queues.queue(&access, *now).access.slot, id as u32);
             let (queued, row_outcome, first_command) = (*now, RowOutcome::Hit, Cycle::NEVER);
             let is_awaited = false;
             model.list.push(Known {

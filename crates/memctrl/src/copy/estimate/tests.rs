@@ -11,7 +11,8 @@ use dram_spec::{
 use rowclone::{Block, FPM, FaultyRows, PSM, PSM2, Planner};
 
 use super::{Estimator, PriceTable};
-use crate::channel::{Access, AccessKind, Channel};
+use crate::access::{Access, AccessKind};
+use crate::channel::Channel;
 use crate::config::{Config, RefreshPolicy};
 use crate::policy::copy::{CopyPolicy, FASTEST, LEAST_ENERGY, Outlook};
 
@@ -73,8 +74,9 @@ impl Memory {
             let kind = if at == reads { AccessKind::Write } else { AccessKind::Read };
             let access = Access {
                 id: RequestId(at),
+                arrival: Cycle(0),
+                address: PhysicalAddress(0),
                 slot: 0,
-                line: 0,
                 kind,
                 source,
                 bank: index,

@@ -12,7 +12,7 @@ use proptest::sample::Index;
 use rowclone::{FPM, Line, PSM, PSM2, Run, RunWrite, Step, Thread as Steps};
 
 use super::{ColumnContender, Port, RowStepDone};
-use crate::channel::Stamp;
+use crate::access::Stamp;
 use crate::copy::Origin;
 use crate::copy::data_gate::DataGate;
 use crate::copy::thread::{Phase, Thread};
@@ -215,6 +215,7 @@ impl Pair {
         if is_released {
             model.release(BankSet::of(index));
             self.world.released[index.get()] = Some(self.now);
+            self.port.released(index, self.now);
         }
         let (is_left, is_done) = (model.next(bank).is_none(), model.remaining().is_empty());
         let (program, slot) = (self.thread(place).origin.slot, self.port.order[place]);
@@ -241,6 +242,7 @@ proptest! {
             let (released, preempted) = update(&mut pair.models, pair.now, &pair.world);
             for &(bank, _) in &released {
                 pair.world.released[bank.get()] = Some(pair.now);
+                pair.port.released(bank, pair.now);
             }
             prop_assert_eq!(found, released);
             prop_assert_eq!(pair.port.take_preempted(), preempted);

@@ -1,11 +1,11 @@
 //! The hazards compared with byte ranges, and with the set of copies that each access waits for.
 
-use dram_spec::{BankIndex, Channel, Column, Operation, PhysicalAddress, RequestId, Row, SourceId};
+use dram_spec::{BankIndex, Channel, Column, Cycle, Operation, PhysicalAddress, RequestId, Row, SourceId};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::{CopyLines, Hazards, is_whole_lines, whole_lines};
-use crate::channel::{Access, AccessKind};
+use crate::access::{Access, AccessKind};
 
 /// An event, within eight lines.
 #[derive(Clone, Debug)]
@@ -49,12 +49,13 @@ struct Waiting {
     copies: Vec<u32>,
 }
 
-fn access(kind: AccessKind, accepted: u64) -> Access {
+fn access(kind: AccessKind, accepted: u64, address: PhysicalAddress) -> Access {
     let (bank, row, column) = (BankIndex::default(), Row(0), Column(0));
     Access {
         id: RequestId(accepted),
+        arrival: Cycle(0),
+        address,
         slot: 0,
-        line: 0,
         kind,
         source: SourceId(0),
         bank,
@@ -79,7 +80,7 @@ proptest! {
                     prop_assert_eq!(hazards.conflicts(kind, PhysicalAddress(line)) as usize, before.len());
                     if !before.is_empty() {
                         let (at, count) = (PhysicalAddress(line), before.len() as u32);
-                        hazards.block(Channel(0), access(kind, number), at, number, count);
+                        hazards.block(Channel(0), access(kind, number, at), number, count);
                         waiting.push(Waiting { accepted: number, kind, line, copies: before });
                     }
                 }
@@ -96,7 +97,7 @@ proptest! {
                     }
                     let free: Vec<_> = waiting.extract_if(.., |access| access.copies.is_empty()).collect();
                     let found: Vec<_> = hazards.copy_delivered(slot).iter()
-                        .map(|blocked| (blocked.access.id.0, blocked.access.kind, blocked.line.0)).collect();
+                        .map(|blocked| (blocked.access.id.0, blocked.access.kind, blocked.access.address.0)).collect();
                     let free: Vec<_> = free.iter().map(|access| (access.accepted, access.kind, access.line)).collect();
                     prop_assert_eq!(found, free, "in the order of acceptance");
                 }

@@ -3,7 +3,7 @@
 use dram_spec::{Cycle, Cycles, SourceId};
 
 use super::{BySource, Changes, Parameter, Priority, Reads, RowState, Scheduler, write_order};
-use crate::channel::{AccessKind, QueuedAccess};
+use crate::access::{AccessKind, QueuedAccess};
 
 /// BLISS: a source with many consecutive reads served is blacklisted for a period. Reads of other
 /// sources have the highest priority, then row hits, then the oldest access.

@@ -1,7 +1,7 @@
 //! First come, first served.
 
 use super::{Priority, RowState, Scheduler};
-use crate::channel::QueuedAccess;
+use crate::access::QueuedAccess;
 
 /// FCFS: the oldest access of the channel, and no other before it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! First ready, first come, first served.
 
 use super::{Priority, RowState, Scheduler};
-use crate::channel::QueuedAccess;
+use crate::access::QueuedAccess;
 
 /// FR-FCFS: accesses to open rows first, then the oldest.
 ///

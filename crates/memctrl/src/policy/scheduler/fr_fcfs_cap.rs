@@ -1,7 +1,7 @@
 //! FR-FCFS with a cap on row hits.
 
 use super::{Parameter, Priority, RowState, Scheduler};
-use crate::channel::QueuedAccess;
+use crate::access::QueuedAccess;
 
 /// FR-FCFS, except that after `cap` accesses to an open row further hits have no precedence: an
 /// older access to another row of the bank is served first.

@@ -20,7 +20,8 @@ pub use fr_fcfs::FrFcfs;
 pub use fr_fcfs_cap::FrFcfsCap;
 pub use par_bs::ParBs;
 
-use crate::channel::{AccessKind, QueuedAccess, Rows, Stamp, chain};
+use crate::access::{AccessKind, QueuedAccess, Stamp};
+use crate::channel::{Rows, chain};
 
 /// All schedulers, in the order of messages. The configuration replaces their parameters.
 pub static SCHEDULERS: [&dyn Scheduler; 5] = [
@@ -35,7 +36,9 @@ pub static SCHEDULERS: [&dyn Scheduler; 5] = [
 ///
 /// The priority of an access must not decrease while it is queued, unless the scheduler reports
 /// [`Changes::All`]. Of two accesses to one row from one source, the older must have the smaller
-/// priority: the order of writes to a line depends on it.
+/// priority: the order of writes to a line depends on it. A row hit must not make an access worse, and
+/// of two accesses with equal row states the order must not depend on these: an access for which a row
+/// was closed or opened keeps its precedence in the bank.
 pub trait Scheduler: fmt::Debug + Send + Sync {
     /// Name in the configuration.
     fn name(&self) -> &'static str;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dram_spec::{BankIndex, Cycle, SourceId};
 
 use super::{BySource, Changes, Parameter, Priority, Reads, RowState, Scheduler, write_order};
-use crate::channel::{AccessKind, QueuedAccess, Stamp};
+use crate::access::{AccessKind, QueuedAccess, Stamp};
 
 /// PAR-BS: serves reads in batches, and within a batch source by source, so that a source's reads
 /// of several banks are served in parallel.

@@ -4,7 +4,7 @@ use dram_core::Effect;
 use dram_spec::{BankId, Command, Row};
 
 use super::{CommandCounts, Outcomes};
-use crate::channel::RowOutcome::{Conflict, Hit, Miss};
+use crate::access::RowOutcome::{Conflict, Hit, Miss};
 
 #[test]
 fn an_access_counts_by_the_row_commands_that_were_issued_for_it() {

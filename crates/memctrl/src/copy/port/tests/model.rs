@@ -4,7 +4,7 @@ use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycl
 use rowclone::Step;
 
 use super::{HOLD, TOPOLOGY, WRITE_LATENCY};
-use crate::channel::Stamp;
+use crate::access::Stamp;
 use crate::copy::preemption::{Situation, Surroundings};
 use crate::copy::thread::Phase;
 
@@ -27,10 +27,6 @@ impl Surroundings for World {
 
     fn oldest_read(&self, bank: BankIndex) -> Option<Cycle> {
         self.reads[bank.get()]
-    }
-
-    fn released(&self, bank: BankIndex) -> Option<Cycle> {
-        self.released[bank.get()]
     }
 }
 

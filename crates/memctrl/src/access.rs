@@ -1,5 +1,6 @@
 //! Accesses of a channel, before and after they enter the queues.
 
+use dram_spec::address::PhysicalAddress;
 use dram_spec::{BankIndex, Column, Cycle, RequestId, Row, SourceId};
 
 /// Kind of an access.
@@ -61,14 +62,14 @@ impl Stamp {
 /// An access in a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueuedAccess {
-    pub(super) access: Access,
+    pub(crate) access: Access,
     stamp: Stamp,
     /// Cycle of the first row command issued for the access; [`Cycle::NEVER`] without any.
     pub(crate) first_command: Cycle,
     /// Places in the pool of the accesses before and after it in its bank's queue.
-    pub(super) before: u16,
-    pub(super) after: u16,
-    pub(super) row: RowOutcome,
+    pub(crate) before: u16,
+    pub(crate) after: u16,
+    pub(crate) row: RowOutcome,
     /// Whether a copy waits for the access.
     pub(crate) is_awaited: bool,
 }
@@ -87,7 +88,7 @@ pub(crate) enum RowOutcome {
 impl QueuedAccess {
     /// Creates an access as it enters its queue, without row commands, after the last of its bank.
     #[inline]
-    pub(super) fn new(access: Access, stamp: Stamp, before: u16, after: u16) -> QueuedAccess {
+    pub(crate) fn new(access: Access, stamp: Stamp, before: u16, after: u16) -> QueuedAccess {
         let (first_command, row, is_awaited) = (Cycle::NEVER, RowOutcome::Hit, false);
         QueuedAccess { access, stamp, first_command, before, after, row, is_awaited }
     }
@@ -114,18 +115,6 @@ impl QueuedAccess {
     #[inline]
     pub const fn source(&self) -> SourceId {
         self.access.source
-    }
-
-    /// Slot of its request in the front end.
-    #[inline]
-    pub(crate) const fn slot(&self) -> u32 {
-        self.access.slot
-    }
-
-    /// Index of the line within the request.
-    #[inline]
-    pub(crate) const fn line(&self) -> u32 {
-        self.access.line
     }
 
     /// Bank.
@@ -157,15 +146,23 @@ impl QueuedAccess {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) id: RequestId,
-    /// Slot of its request in the front end.
+    /// Arrival of its request; [`Cycle::NEVER`] until the acceptance of one without.
+    pub(crate) arrival: Cycle,
+    /// Address of its line.
+    pub(crate) address: PhysicalAddress,
+    /// Slot of its request in the front end; [`Access::NO_SLOT`] if the line is the whole request
+    /// and its completion is not reported.
     pub(crate) slot: u32,
-    /// Index of the line within the request.
-    pub(crate) line: u32,
     pub(crate) row: Row,
     pub(crate) column: Column,
     pub(crate) source: SourceId,
     pub(crate) bank: BankIndex,
     pub(crate) kind: AccessKind,
-    /// Hash of its line ([`super::line_hash`]).
+    /// Hash of its line (`channel::line_hash`).
     pub(crate) filter: u8,
+}
+
+impl Access {
+    /// No slot.
+    pub(crate) const NO_SLOT: u32 = u32::MAX;
 }

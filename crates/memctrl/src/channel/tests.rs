@@ -6,13 +6,14 @@ use std::sync::Arc;
 use dram_core::Device;
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, Column, Command, CommandLog, Cycle, Cycles, Density, Geometry, RawGeometry,
+    AutoPrecharge, BankId, BankIndex, Column, Command, CommandLog, Cycle, Cycles, Density, Geometry, PhysicalAddress, RawGeometry,
     Refresh, RequestId, Row, SourceId, System, Width,
 };
 use proptest::prelude::*;
 use rowclone::{FaultyRows, Planner};
 
-use crate::channel::{Access, AccessKind, Channel};
+use crate::access::{Access, AccessKind};
+use crate::channel::Channel;
 use crate::config::{Config, Queues};
 use crate::policy::copy::BASELINE;
 use crate::policy::row::{Closed, Open, RowPolicy, Timeout};
@@ -187,13 +188,7 @@ impl Naive {
 
 /// Issues the commands of all cycles before `until`.
 fn advance(channel: &mut Channel, until: Cycle, log: &mut CommandLog) {
-    while channel.wakes_at() < until {
-        if channel.has_command() {
-            channel.issue(log);
-        } else {
-            channel.decide();
-        }
-    }
+    while channel.advance(until, until, log).is_some() {}
 }
 
 fn arb_accesses() -> impl Strategy<Value = Vec<(u64, Queued)>> {
@@ -231,7 +226,10 @@ proptest! {
             let Queued { kind, bank, row, column } = queued;
             let (bank, source) = (topology.index(bank), SourceId(0));
             channel.queues().take_entry(kind, now);
-            channel.queue(&Access { id: RequestId(id), slot: 0, line: 0, kind, source, bank, row, column, filter: crate::channel::line_hash(bank, row, column) }, now);
+            let (id, filter) = (RequestId(id), crate::channel::line_hash(bank, row, column));
+            let (arrival, address, slot) = (now, PhysicalAddress(0), 0);
+            let access = Access { id, arrival, address, slot, kind, source, bank, row, column, filter };
+            channel.queue(&access, now);
             naive.list.push(queued);
         }
         for _ in 0..2000 {

@@ -1,0 +1,337 @@
+//! Accesses as a source of commands: each bank has one candidate, and the accesses offer the one
+//! that can be issued first. Rules 12 to 14 and 23 to 27 of `docs/controller.md`.
+
+use dram_core::{Device, Floor, KeptKind};
+use dram_spec::{BankIndex, BankSet, Cycle, PerBank, PerRank, Topology};
+
+use super::drain::WriteDrain;
+use super::offer::{Choice, Claim, Offer, Older, Tier, View};
+use super::queues::{Queues, Rows};
+use crate::access::{AccessKind, QueuedAccess};
+use crate::config::Config;
+use crate::policy::scheduler::{Changes, Priority, Reads, RowState, Scheduler};
+
+/// The next command for the accesses of a bank, and the access it serves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    /// First cycle at which the bank's own rules permit the command.
+    ready: Cycle,
+    priority: Priority,
+    /// Place of the access in the pool.
+    pub(crate) place: u16,
+    pub(crate) command: KeptKind,
+    /// Kind of the access.
+    pub(crate) kind: AccessKind,
+    /// What else delays the command.
+    floor: Floor,
+    /// Accesses served by the open row.
+    served: u32,
+}
+
+/// The accesses of a channel.
+#[derive(Debug)]
+pub(crate) struct Accesses {
+    candidates: PerBank<Candidate>,
+    /// Banks whose candidate must be computed before it is used.
+    stale: BankSet,
+    /// Banks with an unused row opened for a read, and for a write.
+    unused: [BankSet; 2],
+    drain: WriteDrain,
+    /// Whether the mode changes before the next command.
+    is_mode_due: bool,
+    scheduler: Box<dyn Scheduler>,
+    is_strict: bool,
+    has_state: bool,
+}
+
+/// Column command of a kind of access.
+const fn column(kind: AccessKind) -> KeptKind {
+    match kind {
+        AccessKind::Read => KeptKind::Rd,
+        AccessKind::Write => KeptKind::Wr,
+    }
+}
+
+impl Candidate {
+    /// Whether the command is RD or WR.
+    #[inline]
+    pub(crate) fn is_column(&self) -> bool {
+        matches!(self.command, KeptKind::Rd | KeptKind::Wr)
+    }
+}
+
+impl Accesses {
+    pub(crate) fn new(config: &Config, topology: Topology) -> Accesses {
+        let candidate = |index| Candidate {
+            ready: Cycle::ZERO,
+            priority: Priority::LAST,
+            place: 0,
+            command: KeptKind::Act,
+            kind: AccessKind::Read,
+            floor: Floor::of(topology.bank(index).rank, KeptKind::Act),
+            served: 0,
+        };
+        Accesses {
+            candidates: PerBank::from_fn(candidate),
+            stale: topology.indices().collect(),
+            unused: [BankSet::EMPTY; 2],
+            drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
+            is_mode_due: false,
+            scheduler: config.scheduler.clone(),
+            is_strict: config.scheduler.is_strict(),
+            has_state: config.scheduler.has_state(),
+        }
+    }
+
+    /// The candidate of a bank, as it was last offered.
+    #[inline]
+    pub(crate) fn candidate(&self, bank: BankIndex) -> Candidate {
+        self.candidates[bank]
+    }
+
+    /// Banks with an unused row: no thread may begin in them.
+    #[inline]
+    pub(crate) fn unused(&self) -> BankSet {
+        self.unused[0].union(self.unused[1])
+    }
+
+    /// Write drains since the last call.
+    pub(crate) fn take_drains(&mut self) -> u64 {
+        self.drain.take_drains()
+    }
+
+    /// Considers an access that has been queued. `open` is whether its row is open, and `free` are
+    /// the banks that no thread holds. Returns whether the next command may have changed.
+    #[inline]
+    pub(crate) fn queued(&mut self, access: &QueuedAccess, is_hit: bool, queues: &Queues, free: BankSet) -> bool {
+        let bank = access.bank();
+        let candidate = &self.candidates[bank];
+        let state = RowState { is_hit, served: candidate.served };
+        // The candidate remains valid unless the new access precedes the one of the candidate.
+        let is_preferred = self.stale.contains(bank)
+            || (candidate.kind == access.kind() && self.scheduler.priority(access, state) < candidate.priority);
+        if is_preferred {
+            self.stale.insert(bank);
+        }
+        self.look_at_mode(queues, free);
+        is_preferred || self.is_mode_due || (self.has_state && self.scheduler.awaits_reads())
+    }
+
+    /// Notes whether the mode is due to change, after a change of the queues or the free banks.
+    #[inline]
+    pub(crate) fn look_at_mode(&mut self, queues: &Queues, free: BankSet) {
+        self.is_mode_due = self.drain.is_due(queues, free);
+    }
+
+    /// Updates the scheduler for a decision at `from`. Returns the next cycle at which time alone
+    /// changes the order.
+    #[inline]
+    pub(crate) fn update_order(&mut self, from: Cycle, queues: &Queues) -> Cycle {
+        if !self.has_state {
+            return Cycle::NEVER;
+        }
+        if self.scheduler.update(from, Reads(queues)) == Changes::All {
+            self.all_changed();
+        }
+        self.scheduler.next_update()
+    }
+
+    /// Changes the mode, if that is due.
+    #[inline]
+    pub(crate) fn choose_mode(&mut self, queues: &Queues, free: BankSet) {
+        if std::mem::take(&mut self.is_mode_due) && self.drain.update(queues, free) {
+            self.all_changed();
+        }
+    }
+
+    fn all_changed(&mut self) {
+        self.stale = BankSet::ALL;
+    }
+
+    /// The banks with a candidate that counts, all of which are up to date, and the column command
+    /// that may be issued: the direction of the data bus.
+    #[inline]
+    fn eligible(&mut self, view: &View<'_>) -> (BankSet, KeptKind) {
+        let mode = self.drain.mode();
+        let unused = self.unused[mode.other() as usize].intersection(view.free);
+        let banks = view.queues.pending(mode).intersection(view.free).union(unused);
+        let stale = banks.intersection(self.stale);
+        if !stale.is_empty() {
+            stale.into_iter().for_each(|bank| self.update(bank, view));
+            self.stale = self.stale.without(stale);
+        }
+        let direction = if unused.is_empty() { mode } else { mode.other() };
+        if unused.is_empty() && !self.is_strict {
+            return (banks, column(direction));
+        }
+        // Column commands of the other direction wait.
+        let waits = column(direction.other());
+        let banks = banks.into_iter().filter(|&bank| self.candidates[bank].command != waits).collect();
+        (if self.is_strict { self.preferred(banks) } else { banks }, column(direction))
+    }
+
+    /// Computes the candidate of a free bank of a usable rank with accesses of the mode, or with an
+    /// unused row.
+    fn update(&mut self, bank: BankIndex, view: &View<'_>) {
+        let (open, mode) = (view.device.row_in(bank), self.drain.mode());
+        // An unused row serves an access before the bank serves the other kind.
+        let is_other = self.unused[mode.other() as usize].contains(bank);
+        let kind = if is_other { mode.other() } else { mode };
+        let rows = Rows { open, served: self.candidates[bank].served, only_hits: is_other };
+        let preferred = view.queues.preferred(kind, bank, rows, &*self.scheduler);
+        let (priority, place) = preferred.expect("an access is queued, or needs the unused row");
+        let command = match open {
+            None => KeptKind::Act,
+            Some(row) if row != view.queues.get(place).row() => KeptKind::Pre,
+            Some(_) => column(kind),
+        };
+        self.set(bank, command, view.device);
+        let candidate = &mut self.candidates[bank];
+        (candidate.priority, candidate.place, candidate.kind) = (priority, place, kind);
+    }
+
+    /// The next command of a bank is of another kind.
+    #[inline]
+    fn set(&mut self, bank: BankIndex, command: KeptKind, device: &Device) {
+        let candidate = &mut self.candidates[bank];
+        candidate.command = command;
+        candidate.ready = device.kept_bank_hold(bank, command).until();
+        candidate.floor = candidate.floor.with(command);
+    }
+
+    /// The command that the accesses would issue first, where no thread has a turn: of the
+    /// candidates with the earliest cycle, the one of least priority.
+    #[inline]
+    pub(crate) fn offer(&mut self, view: &View<'_>) -> Offer {
+        let (banks, _) = self.eligible(view);
+        let from = view.from.max(view.device.bus_free());
+        let (mut at, mut priority, mut first) = (Cycle::NEVER, Priority::LAST, None);
+        for bank in banks {
+            let candidate = &self.candidates[bank];
+            let ready = candidate.ready.max(view.device.floor(candidate.floor)).max(from);
+            if ready < at || (ready == at && candidate.priority < priority) {
+                (at, priority, first) = (ready, candidate.priority, Some(bank));
+            }
+        }
+        self.offer_of(first, at, 0)
+    }
+
+    /// As [`Self::offer`], where threads have turns: `older` are the older contenders. Also returns
+    /// the first cycle at which a command may interrupt a run of the lead.
+    pub(crate) fn offer_among(&mut self, view: &View<'_>, older: &Older) -> (Offer, Cycle) {
+        let (banks, _) = self.eligible(view);
+        let (mut at, mut priority, mut first, mut others_at) = (Cycle::NEVER, Priority::LAST, None, Cycle::NEVER);
+        for bank in banks {
+            let candidate = &self.candidates[bank];
+            let (rank, command) = (candidate.floor.rank(), candidate.command);
+            let mut ready = candidate.ready.max(view.floor(rank, command));
+            if candidate.is_column() {
+                ready = older.turns.turn(command, rank, ready);
+            }
+            if !candidate.is_column() || !older.lead.is_some_and(|lead| lead.blocks(command, rank)) {
+                others_at = others_at.min(ready);
+            }
+            if ready < at || (ready == at && candidate.priority < priority) {
+                (at, priority, first) = (ready, candidate.priority, Some(bank));
+            }
+        }
+        (self.offer_of(first, at, older.number), others_at)
+    }
+
+    /// The offer of a candidate; `contender` is the number of the accesses as a contender for column
+    /// commands.
+    #[inline]
+    fn offer_of(&self, bank: Option<BankIndex>, at: Cycle, contender: u64) -> Offer {
+        let Some(bank) = bank else { return Offer::NOTHING };
+        let candidate = &self.candidates[bank];
+        let (tier, order) =
+            if candidate.is_column() { (Tier::Column, contender) } else { (Tier::Row, candidate.priority.order()) };
+        Offer { at, tier, order, tie: 0, choice: Choice::Access(bank) }
+    }
+
+    /// The bank whose candidate has the smallest priority.
+    fn preferred(&self, banks: BankSet) -> BankSet {
+        let least = banks.into_iter().min_by_key(|&bank| self.candidates[bank].priority);
+        least.map_or(BankSet::EMPTY, BankSet::of)
+    }
+
+    /// What the accesses claim as a contender for column commands, if they have a column candidate.
+    pub(crate) fn claim(&mut self, view: &View<'_>) -> Option<Claim> {
+        let (banks, kind) = self.eligible(view);
+        let mut claim: Option<Claim> = None;
+        for bank in banks {
+            let candidate = &self.candidates[bank];
+            if candidate.command != kind {
+                continue;
+            }
+            let stamp = view.queues.get(candidate.place).stamp();
+            let claim = claim.get_or_insert_with(|| Claim { stamp, kind, ready: PerRank::new(None) });
+            claim.stamp = claim.stamp.min(stamp);
+            let rank = candidate.floor.rank();
+            let ready = candidate.ready.max(view.floor(rank, kind));
+            claim.ready[rank] = claim.ready[rank].max(Some(ready));
+        }
+        claim
+    }
+
+    /// Records that the row command of a candidate was issued. The access keeps its precedence in the
+    /// bank, which a [scheduler](Scheduler) guarantees.
+    #[inline]
+    pub(crate) fn row_command_issued(&mut self, bank: BankIndex, queues: &Queues, device: &Device) {
+        let Candidate { command, kind, place, .. } = self.candidates[bank];
+        self.candidates[bank].served = 0;
+        if command == KeptKind::Pre {
+            self.set_unused(bank, None);
+            self.set(bank, KeptKind::Act, device);
+        } else {
+            self.set_unused(bank, Some(kind));
+            self.set(bank, column(kind), device);
+            let row = RowState { is_hit: true, served: 0 };
+            self.candidates[bank].priority = self.scheduler.priority(queues.get(place), row);
+        }
+    }
+
+    /// Records that a thread opened a row.
+    #[inline]
+    pub(crate) fn opened(&mut self, bank: BankIndex) {
+        self.row_changed(bank, 0);
+    }
+
+    /// Records that a row was closed, but not for an access; returns whether it was unused.
+    #[inline]
+    pub(crate) fn closed(&mut self, bank: BankIndex) -> bool {
+        let is_unused = self.unused().contains(bank);
+        self.row_changed(bank, 0);
+        is_unused
+    }
+
+    #[inline]
+    fn row_changed(&mut self, bank: BankIndex, served: u32) {
+        self.candidates[bank].served = served;
+        self.stale.insert(bank);
+        self.set_unused(bank, None);
+    }
+
+    #[inline]
+    fn set_unused(&mut self, bank: BankIndex, unused: Option<AccessKind>) {
+        for kind in [AccessKind::Read, AccessKind::Write] {
+            self.unused[kind as usize].set(bank, unused == Some(kind));
+        }
+    }
+
+    /// Records that the open row has served an access, whose column command was issued at `at`.
+    #[inline]
+    pub(crate) fn served(&mut self, access: &QueuedAccess, at: Cycle, queues: &Queues, free: BankSet) {
+        let bank = access.bank();
+        self.row_changed(bank, self.candidates[bank].served + 1);
+        self.look_at_mode(queues, free);
+        if self.has_state && self.scheduler.served(access, at) == Changes::All {
+            self.all_changed();
+        }
+    }
+
+    /// Records that a thread released a bank, in which accesses may now have a candidate.
+    pub(crate) fn released(&mut self, bank: BankIndex) {
+        self.stale.insert(bank);
+    }
+}
