@@ -20,6 +20,9 @@ pub struct Topology {
 pub struct BankIndex(u8);
 
 impl BankIndex {
+    /// Bank 0 of rank 0.
+    pub const FIRST: BankIndex = BankIndex(0);
+
     /// As an array index.
     #[inline]
     pub const fn get(self) -> usize {

@@ -165,4 +165,18 @@ pub(crate) struct Access {
 impl Access {
     /// No slot.
     pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+    /// No access.
+    pub(crate) const NONE: Access = Access {
+        id: RequestId(0),
+        arrival: Cycle::NEVER,
+        address: PhysicalAddress(0),
+        slot: Access::NO_SLOT,
+        row: Row(0),
+        column: Column(0),
+        source: SourceId(0),
+        bank: BankIndex::FIRST,
+        kind: AccessKind::Read,
+        filter: 0,
+    };
 }

@@ -193,6 +193,7 @@ impl Controller {
     }
 
     /// The channel that wakes first, and how far it can run before another may affect it.
+    #[inline(never)]
     fn earliest_channel(&self, wants_order: bool) -> (usize, Horizon) {
         let wakes = |(index, channel): (usize, &Channel)| (channel.wakes_at(), index);
         let (_, first) = self.channels.iter().enumerate().map(wakes).min().expect("there is a channel");
@@ -225,7 +226,7 @@ impl Controller {
     #[inline(always)]
     fn begin_cycle(&mut self) -> bool {
         let now = self.now;
-        let waited = self.front.head.is_some();
+        let waited = !self.front.head.is_none();
         let begins_epoch = now >= self.front.recorder.until();
         let mut is_any_delivered = false;
         if begins_epoch {

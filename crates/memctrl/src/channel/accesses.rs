@@ -100,16 +100,20 @@ impl Accesses {
         self.drain.take_drains()
     }
 
-    /// Considers an access that has been queued. `open` is whether its row is open, and `free` are
-    /// the banks that no thread holds. Returns whether the next command may have changed.
+    /// Considers an access that has been queued at a place of the pool. `is_hit` is whether its row is
+    /// open, and `free` are the banks that no thread holds. Returns whether the next command may have
+    /// changed.
     #[inline]
-    pub(crate) fn queued(&mut self, access: &QueuedAccess, is_hit: bool, queues: &Queues, free: BankSet) -> bool {
+    pub(crate) fn queued(&mut self, place: u16, is_hit: bool, queues: &Queues, free: BankSet) -> bool {
+        let access = queues.get(place);
         let bank = access.bank();
         let candidate = &self.candidates[bank];
-        let state = RowState { is_hit, served: candidate.served };
         // The candidate remains valid unless the new access precedes the one of the candidate.
         let is_preferred = self.stale.contains(bank)
-            || (candidate.kind == access.kind() && self.scheduler.priority(access, state) < candidate.priority);
+            || (candidate.kind == access.kind() && {
+                let row = RowState { is_hit, served: candidate.served };
+                self.scheduler.priority(access, row) < candidate.priority
+            });
         if is_preferred {
             self.stale.insert(bank);
         }
@@ -156,22 +160,28 @@ impl Accesses {
         let unused = self.unused[mode.other() as usize].intersection(view.free);
         let banks = view.queues.pending(mode).intersection(view.free).union(unused);
         let stale = banks.intersection(self.stale);
-        if !stale.is_empty() {
-            stale.into_iter().for_each(|bank| self.update(bank, view));
-            self.stale = self.stale.without(stale);
+        for bank in stale {
+            self.update(bank, view);
+        }
+        self.stale = self.stale.without(stale);
+        if unused.is_empty() && !self.is_strict {
+            return (banks, column(mode));
         }
         let direction = if unused.is_empty() { mode } else { mode.other() };
-        if unused.is_empty() && !self.is_strict {
-            return (banks, column(direction));
-        }
-        // Column commands of the other direction wait.
-        let waits = column(direction.other());
+        (self.without_waiting(banks, column(direction.other())), column(direction))
+    }
+
+    /// The banks whose candidate is not the column command that waits for the other direction; of a
+    /// strict scheduler, the first of them.
+    #[inline(never)]
+    fn without_waiting(&self, banks: BankSet, waits: KeptKind) -> BankSet {
         let banks = banks.into_iter().filter(|&bank| self.candidates[bank].command != waits).collect();
-        (if self.is_strict { self.preferred(banks) } else { banks }, column(direction))
+        if self.is_strict { self.preferred(banks) } else { banks }
     }
 
     /// Computes the candidate of a free bank of a usable rank with accesses of the mode, or with an
     /// unused row.
+    #[inline(never)]
     fn update(&mut self, bank: BankIndex, view: &View<'_>) {
         let (open, mode) = (view.device.row_in(bank), self.drain.mode());
         // An unused row serves an access before the bank serves the other kind.
@@ -199,10 +209,10 @@ impl Accesses {
         candidate.floor = candidate.floor.with(command);
     }
 
-    /// The command that the accesses would issue first, where no thread has a turn: of the
-    /// candidates with the earliest cycle, the one of least priority.
+    /// The bank of the command that the accesses would issue first, where no thread has a turn, and
+    /// its cycle: of the candidates with the earliest cycle, the one of least priority.
     #[inline]
-    pub(crate) fn offer(&mut self, view: &View<'_>) -> Offer {
+    pub(crate) fn first(&mut self, view: &View<'_>) -> (Option<BankIndex>, Cycle) {
         let (banks, _) = self.eligible(view);
         let from = view.from.max(view.device.bus_free());
         let (mut at, mut priority, mut first) = (Cycle::NEVER, Priority::LAST, None);
@@ -213,7 +223,13 @@ impl Accesses {
                 (at, priority, first) = (ready, candidate.priority, Some(bank));
             }
         }
-        self.offer_of(first, at, 0)
+        (first, at)
+    }
+
+    /// The offer of the accesses, where no thread has a turn.
+    pub(crate) fn offer(&mut self, view: &View<'_>) -> Offer {
+        let (bank, at) = self.first(view);
+        self.offer_of(bank, at, 0)
     }
 
     /// As [`Self::offer`], where threads have turns: `older` are the older contenders. Also returns

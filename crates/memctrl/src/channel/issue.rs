@@ -19,8 +19,8 @@ pub(crate) enum Outcome {
     None,
     /// The RD or WR of an access was issued, and its entry freed.
     Access(Served),
-    /// A thread executed a step.
-    Step(ThreadStep),
+    /// A thread executed a step, which is [`Channel::step`].
+    Step,
 }
 
 /// A served access.
@@ -34,7 +34,7 @@ pub(crate) struct Served {
 }
 
 /// A step executed by a thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ThreadStep {
     /// Slot of its program in the front end.
     pub(crate) program: u32,
@@ -71,6 +71,7 @@ impl Channel {
         outcome
     }
 
+    #[inline(never)]
     fn report_queues(&self, at: Cycle, sink: &mut impl EventSink) {
         let [reads, writes] = [AccessKind::Read, AccessKind::Write].map(|kind| self.queues.entries(kind));
         sink.queued(at, self.id, Queued { reads, writes });
@@ -211,11 +212,12 @@ impl Channel {
             self.accesses.look_at_mode(&self.queues, free);
         }
         let bank_ready = is_left.then(|| self.device.bank_hold(bank, Kind::Act).until());
-        Outcome::Step(ThreadStep { program, slot, moved: None, lines: 0, bank_ready, is_done })
+        self.step = ThreadStep { program, slot, moved: None, lines: 0, bank_ready, is_done };
+        Outcome::Step
     }
 
     /// Issues one line of the column step of a thread.
-    #[inline]
+    #[inline(never)]
     fn issue_column_step(&mut self, at: Cycle, slot: u8, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.port.column_command(slot);
         self.emit(at, command, cause, false, sink);
@@ -234,6 +236,7 @@ impl Channel {
 
     /// Issues a run of column commands, `pitch` apart: one issue of the device, one count, and one
     /// call of each reader.
+    #[inline(never)]
     fn issue_run(&mut self, at: Cycle, slot: u8, lines: u64, pitch: Cycles, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.port.column_command(slot);
         let last = at + pitch * (lines - 1);
@@ -259,13 +262,14 @@ impl Channel {
 
     /// Effect of column commands of a thread, of which the last was issued at `last`.
     #[inline]
-    fn columns_issued(&self, slot: u8, step: ColumnStepDone, lines: u64, last: Cycle) -> Outcome {
+    fn columns_issued(&mut self, slot: u8, step: ColumnStepDone, lines: u64, last: Cycle) -> Outcome {
         let ColumnStepDone { program, moved } = step;
         let moved = moved.map(|kind| match kind {
             AccessKind::Read => (kind, last + self.read_latency),
             AccessKind::Write => (kind, last + self.write_latency),
         });
-        Outcome::Step(ThreadStep { program, slot, moved, lines: lines as u32, bank_ready: None, is_done: false })
+        self.step = ThreadStep { program, slot, moved, lines: lines as u32, bank_ready: None, is_done: false };
+        Outcome::Step
     }
 
     /// Updates the state after a bank was closed.

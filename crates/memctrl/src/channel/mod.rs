@@ -61,6 +61,8 @@ pub(crate) struct Channel {
     /// End of the last REF, PDX or SRX of each rank.
     usable_from: PerRank<Cycle>,
     pub(crate) counters: Counters,
+    /// The latest step of a thread.
+    pub(crate) step: ThreadStep,
 }
 
 /// The next command, if only time passes.
@@ -102,6 +104,7 @@ impl Channel {
             from: Cycle::ZERO,
             usable_from: PerRank::new(Cycle::ZERO),
             counters: Counters::default(),
+            step: ThreadStep::default(),
             device,
         }
     }
@@ -126,11 +129,10 @@ impl Channel {
     /// Queues an access that has taken its entry.
     #[inline]
     pub(crate) fn queue(&mut self, access: &Access, now: Cycle) {
-        let queued = self.queues.queue(access, now);
-        let is_hit = self.device.row_in(access.bank) == Some(queued.row());
+        let place = self.queues.queue(access, now);
+        let is_hit = self.device.row_in(access.bank) == Some(access.row);
         let free = self.all.without(self.port.held());
-        let queued = *queued;
-        let changes = self.accesses.queued(&queued, is_hit, &self.queues, free);
+        let changes = self.accesses.queued(place, is_hit, &self.queues, free);
         // A queued access may need the row that the timeout would close.
         if changes || matches!(self.next.choice, Choice::Timeout(_)) {
             self.changed(now);
@@ -211,39 +213,28 @@ impl Channel {
         let from = self.next.at;
         self.from = from;
         let order_until = self.accesses.update_order(from, &self.queues);
-        if !self.port.is_empty() {
-            let Upkeep { urgent, must, .. } = *self.upkeep(from);
-            self.update_port(from, urgent, must);
-            self.accesses.look_at_mode(&self.queues, self.all.without(self.port.held()));
+        let has_threads = !self.port.is_empty();
+        if has_threads {
+            self.update_threads(from);
         }
         let Upkeep { command, again_at, usable, must, .. } = *self.upkeep(from);
         let free = self.free();
         self.accesses.choose_mode(&self.queues, free);
         let (device, queues, topology) = (&self.device, &self.queues, self.topology);
         let view = View { device, queues, topology, from, free: free.intersection(usable), must };
-        let mut again_at = again_at.min(order_until);
-        let mut run_until = Cycle::ZERO;
-        let mut first = if self.port.is_empty() {
-            self.accesses.offer(&view)
-        } else {
-            again_at = again_at.min(self.port.next_term_end());
-            let (first, others_at) = offer_with_threads(&mut self.port, &mut self.accesses, &view);
-            run_until = others_at.min(again_at);
-            first
+        let again_at = again_at.min(order_until);
+        if has_threads || command.is_some() || self.closes_after.is_some() {
+            let (port, accesses) = (&mut self.port, &mut self.accesses);
+            self.next = first_of_all(port, accesses, &view, command, self.closes_after, again_at);
+            return;
+        }
+        // The other sources have no offer.
+        let (bank, at) = self.accesses.first(&view);
+        self.next = match bank {
+            // A change in a cycle affects the command of that cycle.
+            Some(bank) if at < again_at => Next { at, choice: Choice::Access(bank), run_until: Cycle::ZERO },
+            _ => Next::decision(again_at),
         };
-        if let Some((at, rank)) = command {
-            run_until = run_until.min(at);
-            let choice = Choice::Maintenance(rank);
-            first = first.or(Offer { at, tier: Tier::Maintenance, order: 0, tie: 0, choice });
-        }
-        if let Some(after) = self.closes_after {
-            let timeout = row_timeout::offer(&view, after);
-            run_until = run_until.min(timeout.at);
-            first = first.or(timeout);
-        }
-        let Offer { at, choice, .. } = first;
-        // A change in a cycle affects the command of that cycle.
-        self.next = if at < again_at { Next { at, choice, run_until } } else { Next::decision(again_at) };
     }
 
     /// Banks that no thread holds.
@@ -259,16 +250,17 @@ impl Channel {
         self.maintenance.upkeep(&self.device, from, || (queued().union(port.remaining()), port.held()))
     }
 
-    /// Preempts and begins threads; `urgent` and `must` are the banks of urgent ranks and of ranks
-    /// that must refresh.
-    #[inline]
-    fn update_port(&mut self, now: Cycle, urgent: BankSet, must: BankSet) {
+    /// Preempts and begins threads.
+    #[inline(never)]
+    fn update_threads(&mut self, now: Cycle) {
+        let Upkeep { urgent, must, .. } = *self.upkeep(now);
         let unused = self.accesses.unused();
         let situation = Situation { reads_issued: self.reads_issued, unused, urgent, must };
         let around = Around { device: &self.device, queues: &self.queues };
         for (bank, since) in self.port.update(now, situation, &around) {
             self.bank_released(bank, since, now);
         }
+        self.accesses.look_at_mode(&self.queues, self.all.without(self.port.held()));
     }
 
     /// Moves the counts up to `to` to `figures`.
@@ -301,8 +293,34 @@ impl Channel {
     }
 }
 
-/// The first command of threads and accesses, and the end of the run of columns that it may begin.
+/// The first of the offers of all four sources. `command` is that of maintenance, with its rank;
+/// `again_at` is when time alone requires another decision.
 #[inline(never)]
+fn first_of_all(
+    port: &mut Port,
+    accesses: &mut Accesses,
+    view: &View<'_>,
+    command: Option<(Cycle, u8)>,
+    closes_after: Option<Cycles>,
+    again_at: Cycle,
+) -> Next {
+    let again_at = again_at.min(port.next_term_end());
+    let (mut first, mut run_until) = offer_with_threads(port, accesses, view);
+    let rank_offer = command.map(|(at, rank)| {
+        let choice = Choice::Maintenance(rank);
+        Offer { at, tier: Tier::Maintenance, order: 0, tie: 0, choice }
+    });
+    let timeout = closes_after.map(|after| row_timeout::offer(view, after));
+    for other in [rank_offer, timeout].into_iter().flatten() {
+        run_until = run_until.min(other.at);
+        first = first.or(other);
+    }
+    let Offer { at, choice, .. } = first;
+    let run_until = run_until.min(again_at);
+    if at < again_at { Next { at, choice, run_until } } else { Next::decision(again_at) }
+}
+
+/// The first command of threads and accesses, and the end of the run of columns that it may begin.
 fn offer_with_threads(port: &mut Port, accesses: &mut Accesses, view: &View<'_>) -> (Offer, Cycle) {
     if port.held().is_empty() {
         return (accesses.offer(view), Cycle::ZERO);

@@ -20,6 +20,8 @@ struct Queue {
     /// Queued accesses for which a copy waits.
     awaited: usize,
     lines: LineFilter,
+    /// Counts of rows by [`row_hash`]; a count of 0 proves that no access to a row is queued.
+    rows: Box<[u16; ROW_HASHES]>,
 }
 
 /// Places in the pool of the oldest and newest access of a bank; [`NOWHERE`] if it has none.
@@ -39,6 +41,15 @@ type LineFilter = [u16; 1 << u8::BITS];
 #[inline]
 pub(crate) const fn line_hash(bank: BankIndex, row: Row, column: Column) -> u8 {
     ((row.0 << 3 ^ row.0 >> 5) as usize ^ column.0 as usize ^ bank.get() << 5) as u8
+}
+
+/// Values of [`row_hash`]: several per entry of large queues, so that few rows have a count of others.
+const ROW_HASHES: usize = 1 << 12;
+
+/// Hash of a row on its channel.
+#[inline]
+const fn row_hash(bank: BankIndex, row: Row) -> usize {
+    (row.0 as usize ^ row.0 as usize >> 12 ^ bank.get() << 6) % ROW_HASHES
 }
 
 /// The read queue and the write queue.
@@ -74,6 +85,7 @@ impl Queue {
             entries: Gauge::default(),
             awaited: 0,
             lines: [0; 1 << u8::BITS],
+            rows: Box::new([0; ROW_HASHES]),
         }
     }
 }
@@ -165,15 +177,16 @@ impl Queues {
         self.side_mut(kind).entries.take(now)
     }
 
-    /// Queues an access that has taken its entry.
+    /// Queues an access that has taken its entry; returns its place in the pool.
     #[inline]
-    pub(crate) fn queue(&mut self, access: &Access, now: Cycle) -> &QueuedAccess {
+    pub(crate) fn queue(&mut self, access: &Access, now: Cycle) -> u16 {
         let order = if self.stamped.0 == now { self.stamped.1 } else { 0 };
         self.stamped = (now, order + 1);
-        let Access { kind, bank, filter, .. } = *access;
+        let Access { kind, bank, row, filter, .. } = *access;
         let place = if self.free == NOWHERE { self.pool.len() as u16 } else { self.free };
         let side = &mut self.sides[kind as usize];
         side.lines[usize::from(filter)] += 1;
+        side.rows[row_hash(bank, row)] += 1;
         side.queued += 1;
         side.pending.insert(bank);
         let list = &mut side.banks[bank];
@@ -187,15 +200,15 @@ impl Queues {
             Some(free) => self.free = std::mem::replace(free, queued).after,
             None => self.pool.push(queued),
         }
-        &self.pool[usize::from(place)]
+        place
     }
 
     /// Removes an access served at `at`, and frees its entry. The access remains at its place of the
     /// pool until another is queued.
     #[inline]
     pub(crate) fn remove(&mut self, place: u16, at: Cycle) {
-        let QueuedAccess { access: Access { kind, bank, filter, .. }, before, after, is_awaited, .. } =
-            *self.get(place);
+        let &QueuedAccess { access: Access { kind, bank, row, filter, .. }, before, after, is_awaited, .. } =
+            self.get(place);
         let side = &mut self.sides[kind as usize];
         let list = &mut side.banks[bank];
         match self.pool.get_mut(usize::from(before)) {
@@ -210,6 +223,7 @@ impl Queues {
         side.queued -= 1;
         side.entries.leave(at + Cycles(1));
         side.lines[usize::from(filter)] -= 1;
+        side.rows[row_hash(bank, row)] -= 1;
         side.awaited -= usize::from(is_awaited);
         self.pool[usize::from(place)].after = std::mem::replace(&mut self.free, place);
     }
@@ -238,9 +252,18 @@ impl Queues {
         rows: Rows,
         scheduler: &dyn Scheduler,
     ) -> Option<(Priority, u16)> {
-        let first = self.list(kind, bank).oldest;
-        let preferred = scheduler.preferred(BankAccesses { first, pool: &self.pool, rows });
+        let side = self.side(kind);
+        let first = side.banks[bank].oldest;
+        // Without a row hit, the first access may be known to be the best one.
+        let open = rows.open.filter(|&row| side.rows[row_hash(bank, row)] > 0);
+        let preferred = scheduler.preferred(BankAccesses { first, pool: &self.pool, rows: Rows { open, ..rows } });
         (preferred.0 < Priority::LAST).then_some(preferred)
+    }
+
+    /// Whether an access to a row may be queued; `false` is certain.
+    #[inline]
+    fn may_hold_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> bool {
+        self.side(kind).rows[row_hash(bank, row)] > 0
     }
 
     /// The oldest access of a kind in a bank.
@@ -251,6 +274,9 @@ impl Queues {
     /// Whether an access other than the one at a place of the pool is queued to a row.
     pub(crate) fn has_other(&self, bank: BankIndex, place: u16, row: Row) -> bool {
         [AccessKind::Read, AccessKind::Write].into_iter().any(|kind| {
+            if !self.may_hold_row(kind, bank, row) {
+                return false;
+            }
             let mut accesses = self.from(self.list(kind, bank).oldest);
             accesses.any(|(other, access)| other != place && access.row() == row)
         })
@@ -259,7 +285,9 @@ impl Queues {
     /// Whether any access is queued to a row.
     pub(crate) fn has_any(&self, bank: BankIndex, row: Row) -> bool {
         let mut kinds = [AccessKind::Read, AccessKind::Write].into_iter();
-        kinds.any(|kind| self.in_bank(kind, bank).any(|access| access.row() == row))
+        kinds.any(|kind| {
+            self.may_hold_row(kind, bank, row) && self.in_bank(kind, bank).any(|access| access.row() == row)
+        })
     }
 
     /// Whether an access of a kind to a line with this hash may be queued; `false` is certain.

@@ -1,5 +1,7 @@
 //! Admission: division of requests into accesses and copies. Rules 2 to 8 of `docs/controller.md`.
 
+use std::ops::Range;
+
 use dram_spec::address::Locator;
 use dram_spec::{
     BankIndex, Channel as ChannelId, Column, Cycle, Cycles, LINE_BYTES, Location, Operation, PhysicalAddress, Row,
@@ -14,16 +16,19 @@ use crate::request::Request;
 /// The request being accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
-    /// Reason why it waits.
-    pub(crate) waits: Wait,
     work: Work,
+    /// Reason why it waits.
+    waits: Wait,
+    /// Lines of a read or a write that are not accepted.
+    lines: Lines,
 }
 
-/// Remainder of a request to accept.
-#[derive(Clone, Copy, Debug)]
+/// What there is to accept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
-    /// Lines of a read or a write.
-    Lines(Lines),
+    Nothing,
+    /// The lines of the head request.
+    Lines,
     /// A copy, by its slot.
     Copy(u32),
 }
@@ -38,6 +43,27 @@ struct Lines {
     last: PhysicalAddress,
     /// Position of the request in the order of acceptance.
     accepted: u64,
+}
+
+impl Head {
+    /// No request.
+    pub(crate) const NONE: Head = Head {
+        work: Work::Nothing,
+        waits: Wait::NextCycle,
+        lines: Lines { channel: ChannelId(0), access: Access::NONE, last: PhysicalAddress(0), accepted: 0 },
+    };
+
+    /// Whether there is no request.
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        self.work == Work::Nothing
+    }
+
+    /// Reason why the request waits, if there is one.
+    #[inline]
+    pub(crate) fn waits(&self) -> Option<Wait> {
+        if self.is_none() { None } else { Some(self.waits) }
+    }
 }
 
 /// Reason why the head request waits.
@@ -108,8 +134,7 @@ impl FrontEnd {
             Operation::Read { .. } => AccessKind::Read,
             Operation::Write { address, bytes } if is_whole_lines(address, bytes) => AccessKind::Write,
             Operation::Write { .. } | Operation::Copy { .. } | Operation::Init { .. } => {
-                let work = Work::Copy(self.in_flight.insert(request));
-                self.head = Some(Head { work, waits: Wait::NextCycle });
+                self.head.work = Work::Copy(self.in_flight.insert(request));
                 self.admit(channels, now);
                 return;
             }
@@ -117,28 +142,36 @@ impl FrontEnd {
         let lines = whole_lines(operation.target(), operation.bytes());
         let (address, last) = (PhysicalAddress(lines.start), PhysicalAddress(lines.end - LINE_BYTES));
         let (slot, accepted) = if is_reported || address != last || self.has_contents {
-            let slot = self.in_flight.insert(request);
-            let in_flight = self.in_flight.get_mut(slot);
-            in_flight.lines_left = ((lines.end - lines.start) / LINE_BYTES) as u32;
-            if self.has_contents && kind == AccessKind::Read {
-                in_flight.keep_data();
-            }
-            (slot, in_flight.accepted)
+            self.enter_table(request, lines, kind)
         } else {
             self.uncompleted += 1;
             (Access::NO_SLOT, self.in_flight.next_accepted())
         };
-        let (bank, row, column) = (BankIndex::default(), Row(0), Column(0));
         let arrival = arrival.unwrap_or(Cycle::NEVER);
-        let access = Access { id, arrival, address, slot, kind, source, bank, row, column, filter: 0 };
-        let mut lines = Lines { channel: ChannelId(0), access, last, accepted };
-        self.locate(&mut lines);
-        self.head = self.admit_lines(lines, channels, now);
+        let head = &mut self.head;
+        (head.work, head.lines.last, head.lines.accepted) = (Work::Lines, last, accepted);
+        let access = &mut head.lines.access;
+        (access.id, access.source, access.kind, access.slot) = (id, source, kind, slot);
+        (access.arrival, access.address) = (arrival, address);
+        self.locate();
+        self.admit_lines(channels, now);
+    }
+
+    /// Adds a read or a write to the requests in flight; returns its slot, and its position in the
+    /// order of acceptance.
+    fn enter_table(&mut self, request: Request, lines: Range<u64>, kind: AccessKind) -> (u32, u64) {
+        let slot = self.in_flight.insert(request);
+        let in_flight = self.in_flight.get_mut(slot);
+        in_flight.lines_left = ((lines.end - lines.start) / LINE_BYTES) as u32;
+        if self.has_contents && kind == AccessKind::Read {
+            in_flight.keep_data();
+        }
+        (slot, in_flight.accepted)
     }
 
     /// Looks up the location of the next line.
     #[inline]
-    fn locate(&mut self, lines: &mut Lines) {
+    fn locate(&mut self) {
         let topology = self.topology;
         let keep = |place: Location| Place {
             channel: place.channel,
@@ -146,6 +179,7 @@ impl FrontEnd {
             row: place.row,
             column: place.column,
         };
+        let lines = &mut self.head.lines;
         let located = self.locator.locate(self.planner.map(), lines.access.address, keep);
         let (Place { channel, bank, row, column }, further) = located.expect("requests lie in the memory");
         let (column, access) = (Column(column.0 + further), &mut lines.access);
@@ -157,33 +191,37 @@ impl FrontEnd {
     /// completely accepted.
     #[inline]
     pub(crate) fn admit(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
-        let Some(Head { work, .. }) = self.head else { return true };
-        self.head = match work {
-            Work::Lines(lines) => self.admit_lines(lines, channels, now),
+        match self.head.work {
+            Work::Nothing => true,
+            Work::Lines => self.admit_lines(channels, now),
             Work::Copy(slot) => {
-                let waits = self.admit_copy(slot, channels, now);
-                if waits.is_none() {
-                    self.in_flight.get_mut(slot).accepted_at(now);
+                if let Some(waits) = self.admit_copy(slot, channels, now) {
+                    self.head.waits = waits;
+                    return false;
                 }
-                waits.map(|waits| Head { waits, work })
+                self.in_flight.get_mut(slot).accepted_at(now);
+                self.head.work = Work::Nothing;
+                true
             }
-        };
-        self.head.is_none()
+        }
     }
 
-    /// Accepts as many lines as possible in this cycle; returns the others, as the head request.
-    #[inline]
-    fn admit_lines(&mut self, mut lines: Lines, channels: &mut [Channel], now: Cycle) -> Option<Head> {
+    /// Accepts as many lines of the head request as possible in this cycle; returns whether these
+    /// were all.
+    #[inline(never)]
+    fn admit_lines(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
         loop {
-            let channel = &mut channels[usize::from(lines.channel.0)];
-            if let Some(waits) = self.admit_line(&mut lines, channel, now) {
-                return Some(Head { waits, work: Work::Lines(lines) });
+            let channel = &mut channels[usize::from(self.head.lines.channel.0)];
+            if let Some(waits) = self.admit_line(channel, now) {
+                self.head.waits = waits;
+                return false;
             }
-            if lines.access.address == lines.last {
-                return None;
+            if self.head.lines.access.address == self.head.lines.last {
+                self.head.work = Work::Nothing;
+                return true;
             }
-            lines.access.address.0 += LINE_BYTES;
-            self.locate(&mut lines);
+            self.head.lines.access.address.0 += LINE_BYTES;
+            self.locate();
         }
     }
 
@@ -192,36 +230,41 @@ impl FrontEnd {
         channel.queued().entries(kind) >= self.entries[kind as usize]
     }
 
-    /// Accepts a line, or returns why it waits.
+    /// Accepts the next line, or returns why it waits.
     #[inline]
-    fn admit_line(&mut self, lines: &mut Lines, channel: &mut Channel, now: Cycle) -> Option<Wait> {
-        let Lines { channel: id, access, accepted, .. } = lines;
-        let (kind, index, address) = (access.kind, usize::from(id.0), access.address);
-        let (is_full, may_meet) = (self.is_full(channel, kind), self.may_meet(channel, access));
+    fn admit_line(&mut self, channel: &mut Channel, now: Cycle) -> Option<Wait> {
+        let Access { kind, address, .. } = self.head.lines.access;
+        let (is_full, may_meet) = (self.is_full(channel, kind), self.may_meet(channel, &self.head.lines.access));
         if is_full && !may_meet {
-            return Some(Wait::Entry(*id, kind));
+            return Some(Wait::Entry(channel.id, kind));
         }
+        let index = usize::from(channel.id.0);
         if !self.budget.has_room(index, now) {
             return Some(Wait::NextCycle);
         }
         let copies = if self.hazards.copies() == 0 { 0 } else { self.hazards.conflicts(kind, address) };
         if may_meet {
-            if kind == AccessKind::Read && copies == 0 && self.forward(access, channel, now) {
+            let access = self.head.lines.access;
+            if kind == AccessKind::Read && copies == 0 && self.forward(&access, channel, now) {
                 self.budget.take(index, now);
                 return None;
             }
-            if kind == AccessKind::Write && self.is_read_awaited(channel, access) {
-                return Some(Wait::Read(*id));
+            if kind == AccessKind::Write && self.is_read_awaited(channel, &access) {
+                return Some(Wait::Read(channel.id));
             }
             if is_full {
-                return Some(Wait::Entry(*id, kind));
+                return Some(Wait::Entry(channel.id, kind));
             }
         }
         self.budget.take(index, now);
         channel.queues().take_entry(kind, now);
-        self.accepted(access, now);
+        let access = &mut self.head.lines.access;
+        access.arrival = access.arrival.min(now);
+        if access.slot != Access::NO_SLOT {
+            self.in_flight.get_mut(access.slot).accepted_at(now);
+        }
         if copies > 0 {
-            self.hazards.block(*id, *access, *accepted, copies);
+            self.hazards.block(channel.id, *access, self.head.lines.accepted, copies);
         } else {
             channel.queue(access, now);
         }
@@ -255,19 +298,12 @@ impl FrontEnd {
             self.in_flight.get_mut(access.slot).line_read(access.address, &bytes);
         }
         self.recorder.figures.forwarded += 1;
-        let mut access = *access;
-        self.accepted(&mut access, now);
-        self.line_done(&access, now + Cycles(1));
-        true
-    }
-
-    /// Records that a line was accepted by now: the arrival of a request without one.
-    #[inline]
-    fn accepted(&mut self, access: &mut Access, now: Cycle) {
-        access.arrival = access.arrival.min(now);
+        let arrival = access.arrival.min(now);
         if access.slot != Access::NO_SLOT {
             self.in_flight.get_mut(access.slot).accepted_at(now);
         }
+        self.line_done(access.kind, access.slot, arrival, now + Cycles(1));
+        true
     }
 
     /// Accepts a copy, or returns why it waits.

@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn arrival(program: &mut RunningProgram, channel: u8, at: u64) -> Option<(Vec<u8>, Cycle)> {
-        let (threads, at) = program.data_arrives(Channel(channel), Cycle(at))?;
+        let (threads, at) = program.data_arrives(Channel(channel), (1, Cycle(at)))?;
         Some((threads.map(|(_, slot)| slot).collect(), at))
     }
 

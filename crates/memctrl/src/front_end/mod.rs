@@ -22,7 +22,7 @@ use hazards::{Blocked, Hazards};
 use in_flight::InFlightTable;
 
 use crate::access::{Access, AccessKind};
-use crate::channel::{Channel, Outcome, Served, ThreadStep};
+use crate::channel::{Channel, Outcome, Served};
 use crate::config::Config;
 use crate::copy::Origin;
 use crate::copy::estimate::{Estimator, PriceTable};
@@ -46,7 +46,7 @@ pub(crate) struct FrontEnd {
     topology: Topology,
     locator: LineLocator,
     budget: Budget,
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Head,
     pub(crate) in_flight: InFlightTable,
     /// Accepted or waiting requests without a slot, and the end of the last one so far.
     uncompleted: u64,
@@ -74,7 +74,7 @@ impl FrontEnd {
             topology: config.system.geometry.topology(),
             locator: LineLocator::default(),
             budget: Budget::new(config.queues.admission_per_cycle, channels.len()),
-            head: None,
+            head: Head::NONE,
             in_flight: InFlightTable::default(),
             uncompleted: 0,
             last_done: Cycle::ZERO,
@@ -114,7 +114,7 @@ impl FrontEnd {
     /// The channel for which alone the head request waits.
     #[inline]
     pub(crate) fn awaited_channel(&self) -> Option<usize> {
-        match self.head.as_ref()?.waits {
+        match self.head.waits()? {
             Wait::Entry(channel, _) | Wait::Read(channel) if !self.has_copies() => Some(usize::from(channel.0)),
             _ => None,
         }
@@ -124,8 +124,8 @@ impl FrontEnd {
     /// is known.
     #[inline]
     pub(crate) fn wakes_at(&self, now: Cycle) -> Cycle {
-        let retry = match &self.head {
-            Some(head) if head.waits == Wait::NextCycle => now + Cycles(1),
+        let retry = match self.head.waits() {
+            Some(Wait::NextCycle) => now + Cycles(1),
             // A waiting head request is served before the effects of a completion, unless copies
             // are in progress.
             Some(_) if !self.has_copies() => return self.recorder.until(),
@@ -200,18 +200,18 @@ impl FrontEnd {
 
     /// Records that an access completes at a cycle.
     #[inline]
-    fn line_done(&mut self, access: &Access, done: Cycle) {
-        if access.slot == Access::NO_SLOT {
+    fn line_done(&mut self, kind: AccessKind, slot: u32, arrival: Cycle, done: Cycle) {
+        if slot == Access::NO_SLOT {
             self.uncompleted -= 1;
             self.last_done = self.last_done.max(done);
-            return self.recorder.access_done(access.kind, done.since(access.arrival), done);
+            return self.recorder.access_done(kind, done.since(arrival), done);
         }
-        let in_flight = self.in_flight.get_mut(access.slot);
+        let in_flight = self.in_flight.get_mut(slot);
         in_flight.lasts_until(done);
         in_flight.lines_left -= 1;
         if in_flight.lines_left == 0 {
             let (due, accepted) = (in_flight.done(), in_flight.accepted);
-            self.completions.push(due, accepted, access.slot);
+            self.completions.push(due, accepted, slot);
         }
     }
 
@@ -222,7 +222,7 @@ impl FrontEnd {
         match outcome {
             Outcome::None => Cycle::NEVER,
             Outcome::Access(served) => self.observe_access(&mut channels[index], at, &served),
-            Outcome::Step(step) => self.observe_step(channels, index, at, &step).min(self.wakes_at(at)),
+            Outcome::Step => self.observe_step(channels, index, at).min(self.wakes_at(at)),
         }
     }
 
@@ -230,22 +230,23 @@ impl FrontEnd {
     fn observe_access(&mut self, channel: &mut Channel, at: Cycle, served: &Served) -> Cycle {
         let Served { place, done } = *served;
         let queued = channel.queued().get(place);
-        let (access, is_awaited, first_command) = (queued.access, queued.is_awaited, queued.first_command.min(at));
-        let next = at + Cycles(1);
-        if access.slot != Access::NO_SLOT {
-            self.in_flight.get_mut(access.slot).commanded(first_command);
+        let Access { kind, slot, arrival, address, .. } = queued.access;
+        let (is_awaited, next) = (queued.is_awaited, at + Cycles(1));
+        if slot != Access::NO_SLOT {
+            self.in_flight.get_mut(slot).commanded(queued.first_command.min(at));
             if self.has_contents {
+                let access = queued.access;
                 self.move_data(channel, &access);
             }
         }
-        if is_awaited && self.access_gone(access.kind, access.address) {
+        if is_awaited && self.access_gone(kind, address) {
             self.dispatch.next = next;
         }
-        self.line_done(&access, done);
-        match &self.head {
-            Some(head) if head.waits == Wait::Entry(channel.id, access.kind) => next,
-            Some(head) if head.waits == Wait::Read(channel.id) && access.kind == AccessKind::Read => next,
-            _ if access.slot == Access::NO_SLOT && self.uncompleted > 0 && !self.has_copies() => Cycle::NEVER,
+        self.line_done(kind, slot, arrival, done);
+        match self.head.waits() {
+            Some(Wait::Entry(awaited, of)) if (awaited, of) == (channel.id, kind) => next,
+            Some(Wait::Read(awaited)) if awaited == channel.id && kind == AccessKind::Read => next,
+            _ if slot == Access::NO_SLOT && self.uncompleted > 0 && !self.has_copies() => Cycle::NEVER,
             _ => self.wakes_at(at),
         }
     }
@@ -265,7 +266,8 @@ impl FrontEnd {
     }
 
     #[inline(never)]
-    fn observe_step(&mut self, channels: &mut [Channel], index: usize, at: Cycle, step: &ThreadStep) -> Cycle {
+    fn observe_step(&mut self, channels: &mut [Channel], index: usize, at: Cycle) -> Cycle {
+        let step = channels[index].step;
         let slot = step.program;
         let copy = self.programs.get_mut(slot).copy;
         let in_flight = self.in_flight.get_mut(copy);
@@ -277,7 +279,7 @@ impl FrontEnd {
             self.data_arrives(channels, (index, at), slot, (step.lines, arrives));
         }
         if step.moved.is_some() && self.has_contents {
-            self.move_lines(&mut channels[index], step);
+            self.move_lines(&mut channels[index], &step);
         }
         if !step.is_done {
             return Cycle::NEVER;

@@ -119,7 +119,8 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
                 filter: crate::channel::line_hash(bank, row, column),
             };
             queues.take_entry(kind, *now);
-            assert_eq!(queues.queue(&access, *now).access.slot, id as u32);
+            let place = queues.queue(&access, *now);
+            assert_eq!(queues.get(place).access.slot, id as u32);
             let (queued, row_outcome, first_command) = (*now, RowOutcome::Hit, Cycle::NEVER);
             let is_awaited = false;
             model.list.push(Known {
