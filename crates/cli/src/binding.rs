@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 
 use dram_core::{RULES, Timings};
-use dram_spec::rows::{Activation, OpenRows};
-use dram_spec::{BankId, Cause, Channel, Command, CommandEvent, Cycle, Cycles, EventSink, RequestId, System};
+use dram_spec::{BankId, Cause, Channel, Command, CommandEvent, Cycle, Cycles, Effect, EventSink, RequestId, System};
 use memctrl::{Completion, Request};
 use report::timeline::Window;
 
@@ -50,8 +49,8 @@ pub struct Bound {
     pub channel: Channel,
     /// The command.
     pub command: Command,
-    /// Kind of an ACT; none for other commands.
-    pub activation: Option<Activation>,
+    /// Its effect.
+    pub effect: Effect,
     /// Reason why it was not issued earlier.
     pub wait: Wait,
 }
@@ -63,7 +62,6 @@ const HISTORY: Cycles = Cycles(2048);
 pub struct Bindings<'a> {
     system: &'a System,
     timings: Timings,
-    rows: OpenRows,
     /// The latest commands, with their numbers.
     history: VecDeque<(u64, Cycle, Channel, Command)>,
     /// The requests that were taken last, and when.
@@ -83,7 +81,6 @@ impl<'a> Bindings<'a> {
         Bindings {
             system,
             timings: Timings::new(system),
-            rows: OpenRows::new(system.geometry),
             history: VecDeque::new(),
             taken: Vec::new(),
             window,
@@ -169,12 +166,11 @@ impl EventSink for Bindings<'_> {
         }
         let number = self.number;
         self.number += 1;
-        let CommandEvent { at, channel, command, .. } = *event;
+        let CommandEvent { at, channel, command, effect, .. } = *event;
         let is_wanted = self.window.from <= at && at < self.window.to;
         let wait = is_wanted.then(|| self.wait(event));
-        let activation = self.rows.follow(channel, &command);
         if let Some(wait) = wait {
-            self.bound.push(Bound { number, at, channel, command, activation, wait });
+            self.bound.push(Bound { number, at, channel, command, effect, wait });
         }
         self.history.push_back((number, at, channel, command));
         while self.history.front().is_some_and(|(_, earlier, ..)| at.since(*earlier) > HISTORY) {

@@ -49,23 +49,6 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Effect of a command beyond its usual effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// None.
-    Plain,
-    /// A copy activation copied a row.
-    Copied {
-        /// Row that was open.
-        src: Row,
-    },
-    /// A copy activation to another subarray than that of the open row, which the chip dropped.
-    Dropped {
-        /// Row that is still open.
-        open: Row,
-    },
-}
-
 #[cold]
 fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
     panic!("{id} open until cycle {at}, not after cycle {by}: breaks {}", RAS_MAX.name)

@@ -4,8 +4,8 @@
 use dram_core::{Device, RULES, Rule, When};
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, EventSink,
-    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, Geometry,
+    PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
 };
 
 fn system(bin: &str) -> System {

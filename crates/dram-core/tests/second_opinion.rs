@@ -7,7 +7,7 @@ use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Cycles, Density, Dialect,
-    EventSink, Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
+    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
 };
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,6 +1,7 @@
 //! Command events and event sinks.
 
 use crate::command::{Channel, Command};
+use crate::kind::{CommandKind, Effect};
 use crate::log::Issued;
 use crate::mechanism::Mechanism;
 use crate::units::{Cycle, Cycles};
@@ -59,6 +60,8 @@ pub struct CommandEvent {
     pub channel: Channel,
     /// Command.
     pub command: Command,
+    /// Effect of the command on the rows of its bank.
+    pub effect: Effect,
     /// Reason why the command was issued.
     pub cause: Cause,
     /// The timing rule that permits the command from `at` on, if it determined the cycle; `None` if
@@ -67,7 +70,18 @@ pub struct CommandEvent {
 }
 
 impl CommandEvent {
-    /// The command without its cause.
+    /// A command of unknown cause.
+    pub const fn new(at: Cycle, channel: Channel, command: Command, effect: Effect) -> CommandEvent {
+        CommandEvent { at, channel, command, effect, cause: Cause::Unknown, held_by: None }
+    }
+
+    /// Kind of the command, by its effect.
+    #[inline]
+    pub const fn kind(&self) -> CommandKind {
+        CommandKind::of(&self.command, self.effect)
+    }
+
+    /// The command without its cause and its effect.
     #[inline]
     pub const fn issued(&self) -> Issued {
         Issued { at: self.at, channel: self.channel, command: self.command }
@@ -123,12 +137,6 @@ pub struct Queued {
 pub trait EventSink {
     /// Called for each command.
     fn command(&mut self, event: &CommandEvent);
-
-    /// Adds a command of unknown cause.
-    #[inline]
-    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        self.command(&CommandEvent { at, channel, command: *command, cause: Cause::Unknown, held_by: None });
-    }
 
     /// Called instead of [`Self::command`] for the commands of a run; by default, passes them on one
     /// by one.
@@ -318,23 +326,21 @@ mod tests {
         }
     }
 
-    const REFRESH: Command = Command::Refresh { rank: 1 };
+    const EVENT: CommandEvent = CommandEvent::new(Cycle(7), Channel(1), Command::Refresh { rank: 1 }, Effect::Plain);
     const QUEUED: Queued = Queued { reads: 3, writes: 4 };
 
     /// Sends a command, queue depths and the end.
     fn feed(mut sink: impl EventSink) {
         assert!(sink.wants_queues());
-        sink.push(Cycle(7), Channel(1), &REFRESH);
+        sink.command(&EVENT);
         sink.queued(Cycle(7), Channel(1), QUEUED);
         sink.finish(Cycle(9));
     }
 
     #[test]
     fn sinks_made_of_sinks_pass_everything_on_to_each() {
-        let event =
-            CommandEvent { at: Cycle(7), channel: Channel(1), command: REFRESH, cause: Cause::Unknown, held_by: None };
         let expected =
-            Kept { commands: vec![event], queues: vec![(Cycle(7), Channel(1), QUEUED)], ends: vec![Cycle(9)] };
+            Kept { commands: vec![EVENT], queues: vec![(Cycle(7), Channel(1), QUEUED)], ends: vec![Cycle(9)] };
         let [mut first, mut second] = [Kept::default(), Kept::default()];
         let mut third = Some(Kept::default());
         let mut others = vec![Kept::default(), Kept::default()];

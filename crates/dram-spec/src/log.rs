@@ -1,7 +1,9 @@
-//! Command logs: commands without their causes.
+//! Command logs: commands without their causes and effects.
 
 use crate::command::{Channel, Command};
 use crate::event::{CommandEvent, EventSink};
+use crate::geometry::Geometry;
+use crate::rows::OpenRows;
 use crate::units::Cycle;
 
 /// A command, its cycle and its channel.
@@ -34,10 +36,16 @@ impl EventSink for CommandLog {
 }
 
 impl CommandLog {
-    /// Sends the log to another sink.
-    pub fn replay(&self, sink: &mut impl EventSink) {
+    /// Adds a command.
+    pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+        self.commands.push(Issued { at, channel, command: *command });
+    }
+
+    /// Sends the log to a sink. Effects follow from the subarrays of `geometry`.
+    pub fn replay(&self, geometry: Geometry, sink: &mut impl EventSink) {
+        let mut rows = OpenRows::new(geometry);
         for issued in &self.commands {
-            sink.push(issued.at, issued.channel, &issued.command);
+            sink.command(&rows.event(*issued));
         }
         sink.finish(self.end);
     }

@@ -1,33 +1,21 @@
-//! Open rows of a command stream.
+//! Effects of the commands of a log.
 
 use std::collections::BTreeMap;
 
 use crate::command::{AutoPrecharge, BankId, Channel, Command, Row};
+use crate::event::CommandEvent;
 use crate::geometry::Geometry;
+use crate::kind::Effect;
+use crate::log::Issued;
 
-/// Open row of each bank after the commands so far. Event sinks use it to distinguish copy
-/// activations.
+/// Open row of each bank after the commands of a log so far.
+///
+/// Events of a run contain the effects of their commands, and logs do not: this type converts the
+/// commands of a log to events.
 #[derive(Clone, Debug)]
 pub struct OpenRows {
     geometry: Geometry,
     rows: BTreeMap<(Channel, BankId), Row>,
-}
-
-/// Effect of an ACT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activation {
-    /// Opens a row of a closed bank.
-    Opens,
-    /// Copies the open row of the same subarray.
-    Copies {
-        /// Open row.
-        src: Row,
-    },
-    /// Dropped by the chips: the open row is in another subarray.
-    Dropped {
-        /// Open row.
-        open: Row,
-    },
 }
 
 impl OpenRows {
@@ -36,37 +24,117 @@ impl OpenRows {
         OpenRows { geometry, rows: BTreeMap::new() }
     }
 
-    /// Open row of a bank.
-    pub fn row(&self, channel: Channel, bank: BankId) -> Option<Row> {
-        self.rows.get(&(channel, bank)).copied()
+    /// Event of the next command of the log, of unknown cause.
+    pub fn event(&mut self, issued: Issued) -> CommandEvent {
+        let Issued { at, channel, command } = issued;
+        let effect = self.apply(channel, &command);
+        CommandEvent::new(at, channel, command, effect)
     }
 
-    /// Applies a command; returns the effect of an ACT.
-    pub fn follow(&mut self, channel: Channel, command: &Command) -> Option<Activation> {
+    /// Applies a command; returns its effect.
+    fn apply(&mut self, channel: Channel, command: &Command) -> Effect {
         match *command {
             Command::Activate { bank, row } => {
                 let place = (channel, bank);
-                let does = match self.rows.get(&place).copied() {
-                    None => Activation::Opens,
-                    Some(src) if self.geometry.subarray(src) == self.geometry.subarray(row) => {
-                        Activation::Copies { src }
-                    }
-                    Some(open) => return Some(Activation::Dropped { open }),
+                let effect = match self.rows.get(&place).copied() {
+                    None => Effect::Plain,
+                    Some(src) if self.geometry.subarray(src) == self.geometry.subarray(row) => Effect::Copied { src },
+                    Some(open) => return Effect::Dropped { open },
                 };
                 self.rows.insert(place, row);
-                Some(does)
+                return effect;
             }
             Command::Precharge { bank }
             | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
             | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
                 self.rows.remove(&(channel, bank));
-                None
             }
             Command::PrechargeAll { rank } => {
                 self.rows.retain(|(other, bank), _| *other != channel || bank.rank != rank);
-                None
             }
-            _ => None,
+            Command::Read { auto_precharge: AutoPrecharge::No, .. }
+            | Command::Write { auto_precharge: AutoPrecharge::No, .. }
+            | Command::Transfer { .. }
+            | Command::Refresh { .. }
+            | Command::PowerDownEnter { .. }
+            | Command::PowerDownExit { .. }
+            | Command::SelfRefreshEnter { .. }
+            | Command::SelfRefreshExit { .. } => {}
+        }
+        Effect::Plain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Column;
+    use crate::datasheet::{Density, Width};
+    use crate::kind::CommandKind;
+    use crate::system::System;
+    use crate::units::Cycle;
+
+    const CHANNEL: Channel = Channel(0);
+    const OTHER: Channel = Channel(1);
+    const BANK: BankId = BankId { rank: 1, bank: 3 };
+
+    fn act(row: u32) -> Command {
+        Command::Activate { bank: BANK, row: Row(row) }
+    }
+
+    /// Of the commands to one bank: an ACT opens, copies within the subarray of 512 rows, or is dropped.
+    #[test]
+    fn the_effect_of_an_activation_follows_from_the_commands_before_it() {
+        let mut rows = OpenRows::new(System::paper(1, Density::Gb2, Width::X8).geometry);
+        let (bank, column) = (BANK, Column(0));
+        let mut effect = |channel, command| rows.event(Issued { at: Cycle(7), channel, command }).effect;
+        assert_eq!(effect(CHANNEL, act(5)), Effect::Plain);
+        assert_eq!(effect(OTHER, act(7)), Effect::Plain, "a bank of its own");
+        assert_eq!(effect(CHANNEL, act(511)), Effect::Copied { src: Row(5) });
+        assert_eq!(effect(CHANNEL, act(512)), Effect::Dropped { open: Row(511) });
+        assert_eq!(effect(CHANNEL, act(6)), Effect::Copied { src: Row(511) }, "a dropped ACT opens nothing");
+        let (no, yes) = (AutoPrecharge::No, AutoPrecharge::Yes);
+        for closing in [
+            Command::Precharge { bank },
+            Command::Read { bank, column, auto_precharge: yes },
+            Command::Write { bank, column, auto_precharge: yes },
+            Command::PrechargeAll { rank: 1 },
+        ] {
+            assert_eq!(effect(CHANNEL, closing), Effect::Plain);
+            assert_eq!(effect(CHANNEL, act(6)), Effect::Plain, "{closing} closes the bank");
+            assert_eq!(effect(OTHER, act(7)), Effect::Copied { src: Row(7) }, "{closing} is to the other channel");
+        }
+        for other in [
+            Command::Read { bank, column, auto_precharge: no },
+            Command::Write { bank, column, auto_precharge: no },
+            Command::Precharge { bank: BankId { rank: 1, bank: 2 } },
+            Command::PrechargeAll { rank: 0 },
+        ] {
+            assert_eq!(effect(CHANNEL, other), Effect::Plain);
+            assert_eq!(effect(CHANNEL, act(6)), Effect::Copied { src: Row(6) }, "{other} closes nothing here");
+        }
+    }
+
+    /// After ACT of row 4 or 4096, each example has its effect; the kinds that close the bank are known.
+    #[test]
+    fn the_examples_of_each_kind_have_their_effect() {
+        let geometry = System::paper(1, Density::Gb2, Width::X8).geometry;
+        for kind in CommandKind::ALL {
+            for (command, effect) in kind.examples() {
+                let mut rows = OpenRows::new(geometry);
+                let issued = |command| Issued { at: Cycle(7), channel: CHANNEL, command };
+                let bank = BankId { rank: 0, bank: 0 };
+                let open = match effect {
+                    Effect::Copied { src } => Some(src),
+                    Effect::Dropped { open } => Some(open),
+                    Effect::Plain => None,
+                };
+                if let Some(row) = open {
+                    rows.event(issued(Command::Activate { bank, row }));
+                }
+                let event = CommandEvent::new(Cycle(7), CHANNEL, command, effect);
+                assert_eq!((rows.event(issued(command)), event.kind()), (event, kind));
+            }
         }
     }
 }

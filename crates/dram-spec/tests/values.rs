@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use dram_spec::address::{Locator, Preset};
-use dram_spec::rows::{Activation, OpenRows};
 use dram_spec::{
     AddressMap, AutoPrecharge, BankId, BankIndex, BankSet, Cause, Channel, Clock, Column, Command, CommandLog, Cycle,
     Cycles, Density, Dialect, EventSink, Geometry, GeometryError, Mechanism, MechanismInfo, Min, Operation,
@@ -22,7 +21,7 @@ const NO: AutoPrecharge = AutoPrecharge::No;
 const YES: AutoPrecharge = AutoPrecharge::Yes;
 
 /// Each command with its text; its mnemonic is the first word, its rank is 1.
-fn commands() -> [(Command, &'static str); 13] {
+fn commands() -> [(Command, &'static str); Command::MNEMONICS.len()] {
     let (bank, row, column, rank) = (BANK, Row(1000), Column(17), 1);
     let dst = BankId { rank, bank: 5 };
     [
@@ -107,35 +106,6 @@ fn densities_and_widths_have_numbers() {
     assert_eq!([4, 8, 16, 32].map(Width::from_pins), [Some(Width::X4), Some(Width::X8), Some(Width::X16), None]);
 }
 
-/// Of the commands to one bank: an ACT opens, copies within the subarray, or is dropped.
-#[test]
-fn open_rows_follow_a_stream() {
-    let (mut rows, bank, column) = (OpenRows::new(geometry()), BANK, Column(0));
-    let (channel, other) = (Channel(0), Channel(1));
-    let act = |row| Command::Activate { bank, row: Row(row) };
-    assert_eq!((rows.row(channel, bank), rows.follow(channel, &act(5))), (None, Some(Activation::Opens)));
-    assert_eq!((rows.row(channel, bank), rows.row(other, bank)), (Some(Row(5)), None));
-    assert_eq!(rows.follow(channel, &act(511)), Some(Activation::Copies { src: Row(5) }));
-    assert_eq!(rows.follow(channel, &act(512)), Some(Activation::Dropped { open: Row(511) }));
-    assert_eq!(rows.row(channel, bank), Some(Row(511)), "a dropped ACT opens nothing");
-    assert_eq!(rows.follow(channel, &Command::Read { bank, column, auto_precharge: NO }), None);
-    assert_eq!(rows.row(channel, bank), Some(Row(511)));
-    for closing in [
-        Command::Precharge { bank },
-        Command::Read { bank, column, auto_precharge: YES },
-        Command::Write { bank, column, auto_precharge: YES },
-        Command::PrechargeAll { rank: 1 },
-    ] {
-        rows.follow(other, &act(7));
-        assert_eq!((rows.follow(channel, &act(7)).is_some(), rows.follow(channel, &closing)), (true, None));
-        assert_eq!((rows.row(channel, bank), rows.row(other, bank)), (None, Some(Row(7))), "{closing}");
-        rows.follow(other, &closing);
-    }
-    rows.follow(channel, &act(7));
-    rows.follow(channel, &Command::PrechargeAll { rank: 0 });
-    assert_eq!(rows.row(channel, bank), Some(Row(7)), "another rank");
-}
-
 #[test]
 fn a_log_is_replayed_with_its_end() {
     let mut log = CommandLog::default();
@@ -145,7 +115,7 @@ fn a_log_is_replayed_with_its_end() {
     log.finish(Cycle(100));
     assert_eq!((log.commands.len(), log.commands[2].at, log.end), (13, Cycle(3), Cycle(100)));
     let mut copy = CommandLog::default();
-    log.replay(&mut copy);
+    log.replay(geometry(), &mut copy);
     assert_eq!(copy, log);
     // References and options pass the end on; no sink wants queues.
     let mut end = CommandLog::default();

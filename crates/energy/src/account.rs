@@ -2,8 +2,8 @@
 
 use dram_spec::datasheet::BURST;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, ColumnRun, Command, CommandEvent, Cycle, Cycles, EventSink, Geometry,
-    PrechargePowerDown, Row, System,
+    AutoPrecharge, BankId, Channel, ColumnRun, Command, CommandEvent, CommandKind, Cycle, Cycles, Effect, EventSink,
+    Geometry, PrechargePowerDown, System,
 };
 
 use crate::counts::{Counts, PowerState};
@@ -56,20 +56,13 @@ struct RankAccount {
     /// Clocks before this one are counted.
     counted: Cycle,
     mode: Mode,
-    banks: Box<[BankAccount]>,
+    /// Cycle of the last ACT of each bank that was not dropped.
+    activated: Box<[Cycle]>,
     /// Bit mask of the banks not closed by PRE, RDA or WRA.
     open_banks: u32,
     /// Start of the last auto-precharge, or end of the last refresh: the rank counts as active
     /// until then.
     active_until: Cycle,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct BankAccount {
-    /// The row last activated, which is the open row if the bank is open.
-    row: Row,
-    /// Cycle of that activation.
-    activated: Cycle,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +81,7 @@ impl Account {
             counts: Counts::default(),
             counted: Cycle::ZERO,
             mode: Mode::Awake,
-            banks: vec![BankAccount::default(); geometry.banks().into()].into(),
+            activated: vec![Cycle::ZERO; geometry.banks().into()].into(),
             open_banks: 0,
             active_until: Cycle::ZERO,
         };
@@ -140,7 +133,7 @@ impl Account {
         }
     }
 
-    /// Counts a command that [`EventSink::push`] has not counted, if its address and time are
+    /// Counts a command that [`EventSink::command`] has not counted, if its address and time are
     /// valid.
     fn take_less_frequent(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
         if !self.geometry.holds_command(channel, command) {
@@ -150,29 +143,41 @@ impl Account {
         let rank = self.rank(at, channel, command.rank())?;
         match *command {
             Command::Read { bank, .. } => {
-                rank.counts.reads += 1;
+                rank.count(CommandKind::Read);
                 rank.close_by_itself(at, bank, closing.read, closing, asleep);
             }
             Command::Write { bank, .. } => {
-                rank.counts.writes += 1;
+                rank.count(CommandKind::Write);
                 rank.close_by_itself(at, bank, closing.write, closing, asleep);
             }
-            Command::Transfer { .. } => rank.counts.transfers += 1,
-            Command::PrechargeAll { .. } => rank.close_all(at, asleep),
+            Command::Transfer { .. } => rank.count(CommandKind::Transfer),
+            Command::PrechargeAll { .. } => {
+                rank.count(CommandKind::Precharge);
+                rank.close_all(at, asleep);
+            }
             Command::Refresh { .. } => {
-                rank.counts.refreshes += 1;
+                rank.count(CommandKind::Refresh);
                 rank.start_refresh(at, closing.refresh, asleep);
             }
-            Command::PowerDownEnter { .. } => rank.change_mode(at, Mode::Awake, Mode::PowerDown, asleep),
-            Command::PowerDownExit { .. } => rank.change_mode(at, Mode::PowerDown, Mode::Awake, asleep),
+            Command::PowerDownEnter { .. } => {
+                rank.count(CommandKind::PowerDownEnter);
+                rank.change_mode(at, Mode::Awake, Mode::PowerDown, asleep);
+            }
+            Command::PowerDownExit { .. } => {
+                rank.count(CommandKind::WakeUp);
+                rank.change_mode(at, Mode::PowerDown, Mode::Awake, asleep);
+            }
             Command::SelfRefreshEnter { .. } => {
                 if rank.mode == Mode::Awake {
-                    rank.counts.self_refreshes += 1;
+                    rank.count(CommandKind::SelfRefreshEnter);
                     rank.start_refresh(at, closing.refresh, asleep);
                 }
                 rank.change_mode(at, Mode::Awake, Mode::SelfRefresh, asleep);
             }
-            Command::SelfRefreshExit { .. } => rank.change_mode(at, Mode::SelfRefresh, Mode::Awake, asleep),
+            Command::SelfRefreshExit { .. } => {
+                rank.count(CommandKind::WakeUp);
+                rank.change_mode(at, Mode::SelfRefresh, Mode::Awake, asleep);
+            }
             Command::Activate { .. } | Command::Precharge { .. } => unreachable!("`command` counts these"),
         }
         Some(())
@@ -230,23 +235,28 @@ impl EventSink for Account {
     #[inline(always)]
     fn command(&mut self, event: &CommandEvent) {
         let (at, channel, command) = (event.at, event.channel, &event.command);
-        let (geometry, columns, asleep) = (self.geometry, self.columns, self.asleep);
+        let (rows, columns, asleep) = (self.geometry.rows_per_bank(), self.columns, self.asleep);
         // Most commands are RD, WR, ACT, PRE and TRANSFER.
         let taken = match *command {
             Command::Read { bank, column, auto_precharge: AutoPrecharge::No } if column.0 < columns => {
-                self.rank_of(at, channel, bank).map(|rank| rank.counts.reads += 1)
+                self.rank_of(at, channel, bank).map(|rank| rank.count(CommandKind::Read))
             }
             Command::Write { bank, column, auto_precharge: AutoPrecharge::No } if column.0 < columns => {
-                self.rank_of(at, channel, bank).map(|rank| rank.counts.writes += 1)
+                self.rank_of(at, channel, bank).map(|rank| rank.count(CommandKind::Write))
             }
-            Command::Activate { bank, row } if row.0 < geometry.rows_per_bank() => {
-                self.rank_of(at, channel, bank).map(|rank| rank.activate(at, bank, row, &geometry, asleep))
+            Command::Activate { bank, row } if row.0 < rows => {
+                self.rank_of(at, channel, bank).map(|rank| rank.activate(at, bank, event.effect, asleep))
             }
-            Command::Precharge { bank } => self.rank_of(at, channel, bank).map(|rank| rank.close(at, bank, asleep)),
+            Command::Precharge { bank } => self.rank_of(at, channel, bank).map(|rank| {
+                rank.count(CommandKind::Precharge);
+                rank.close(at, bank, asleep);
+            }),
             Command::Transfer { src, src_column, dst, dst_column }
-                if src_column.0 < columns && dst_column.0 < columns && dst.bank < geometry.banks() =>
+                if src_column.0 < columns && dst_column.0 < columns && dst.bank < self.geometry.banks() =>
             {
-                self.rank_of(at, channel, src).filter(|_| dst.rank == src.rank).map(|rank| rank.counts.transfers += 1)
+                self.rank_of(at, channel, src)
+                    .filter(|_| dst.rank == src.rank)
+                    .map(|rank| rank.count(CommandKind::Transfer))
             }
             _ => None,
         };
@@ -262,11 +272,7 @@ impl EventSink for Account {
         self.command(&CommandEvent { at, command, ..run.first });
         let Some(counts) = self.channels.get_mut(usize::from(channel.0)) else { return };
         let counts = &mut counts.ranks[usize::from(command.rank())].counts;
-        *match command {
-            Command::Read { .. } => &mut counts.reads,
-            Command::Write { .. } => &mut counts.writes,
-            _ => &mut counts.transfers,
-        } += columns;
+        counts.commands[run.first.kind()] += columns;
     }
 
     fn wants_order(&self) -> bool {
@@ -315,21 +321,24 @@ impl RankAccount {
     }
 
     #[inline]
-    fn activate(&mut self, at: Cycle, id: BankId, row: Row, geometry: &Geometry, asleep: PowerState) {
-        let (bank, bit) = (&mut self.banks[usize::from(id.bank)], 1 << id.bank);
-        if self.open_banks & bit == 0 {
-            *bank = BankAccount { row, activated: at };
-            if self.open_banks == 0 {
-                self.advance_to(at, asleep);
+    fn count(&mut self, kind: CommandKind) {
+        self.counts.commands[kind] += 1;
+    }
+
+    #[inline]
+    fn activate(&mut self, at: Cycle, id: BankId, effect: Effect, asleep: PowerState) {
+        match effect {
+            Effect::Plain => {
+                if self.open_banks == 0 {
+                    self.advance_to(at, asleep);
+                }
+                self.open_banks |= 1 << id.bank;
+                self.count(CommandKind::Activate);
             }
-            self.counts.activates += 1;
-            self.open_banks |= bit;
-        } else if geometry.subarray(bank.row) == geometry.subarray(row) {
-            *bank = BankAccount { row, activated: at };
-            self.counts.copy_activates += 1;
-        } else {
-            self.counts.dropped_activates += 1;
+            Effect::Copied { .. } => self.count(CommandKind::CopyActivate),
+            Effect::Dropped { .. } => return self.count(CommandKind::DroppedActivate),
         }
+        self.activated[usize::from(id.bank)] = at;
     }
 
     #[inline]
@@ -357,7 +366,7 @@ impl RankAccount {
     fn close_by_itself(&mut self, at: Cycle, id: BankId, ready: Cycles, closing: Closing, asleep: PowerState) {
         if self.open_banks & 1 << id.bank != 0 {
             self.close(at, id, asleep);
-            let restored = self.banks[usize::from(id.bank)].activated + closing.activate;
+            let restored = self.activated[usize::from(id.bank)] + closing.activate;
             self.active_until = self.active_until.max(at + ready).max(restored);
         }
     }

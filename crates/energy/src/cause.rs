@@ -2,6 +2,24 @@
 
 use std::fmt;
 
+use dram_spec::CommandKind;
+
+/// Part of the dynamic energy of a command, by place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Component {
+    /// Within the chips.
+    Core,
+    /// At the data pins of the rank: drivers of a read, termination of a write.
+    Io,
+    /// Termination of the data pins in another rank of the channel.
+    IdleRankIo,
+}
+
+impl Component {
+    /// All components, in the order of reports.
+    pub const ALL: [Component; 3] = [Component::Core, Component::Io, Component::IdleRankIo];
+}
+
 /// Cause of energy. Every picojoule of a report has exactly one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
@@ -56,6 +74,37 @@ impl Cause {
         Cause::PowerDownSlow,
         Cause::SelfRefresh,
     ];
+
+    /// Cause of the energy of a component of a command; `None` if commands of the kind take no such
+    /// energy. The energy of a PRE is part of that of its ACT.
+    pub const fn of(kind: CommandKind, component: Component) -> Option<Cause> {
+        match (kind, component) {
+            (CommandKind::Activate, Component::Core) => Some(Cause::Activate),
+            (CommandKind::CopyActivate, Component::Core) => Some(Cause::CopyActivate),
+            (CommandKind::Read, Component::Core) => Some(Cause::Read),
+            (CommandKind::Read, Component::Io) => Some(Cause::ReadIo),
+            (CommandKind::Write, Component::Core) => Some(Cause::Write),
+            (CommandKind::Write, Component::Io) => Some(Cause::WriteIo),
+            (CommandKind::Read | CommandKind::Write, Component::IdleRankIo) => Some(Cause::IdleRankIo),
+            (CommandKind::Transfer, Component::Core) => Some(Cause::Transfer),
+            (CommandKind::Refresh | CommandKind::SelfRefreshEnter, Component::Core) => Some(Cause::Refresh),
+            (
+                CommandKind::Activate
+                | CommandKind::CopyActivate
+                | CommandKind::Transfer
+                | CommandKind::Refresh
+                | CommandKind::SelfRefreshEnter,
+                Component::Io | Component::IdleRankIo,
+            )
+            | (
+                CommandKind::DroppedActivate
+                | CommandKind::Precharge
+                | CommandKind::PowerDownEnter
+                | CommandKind::WakeUp,
+                _,
+            ) => None,
+        }
+    }
 
     /// Name in reports: "copy activation".
     pub const fn name(self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign};
 
-use dram_spec::Cycles;
+use dram_spec::{CommandCounts, Cycles};
 
 use crate::cause::Cause;
 
@@ -63,22 +63,9 @@ impl PowerState {
 /// per clock. All counts are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Ordinary activations: ACT to a closed bank.
-    pub activates: u64,
-    /// Copy activations: ACT to an open bank, in the open row's subarray.
-    pub copy_activates: u64,
-    /// Dropped activations: ACT to an open bank, in another subarray. They take no energy.
-    pub dropped_activates: u64,
-    /// RD and RDA.
-    pub reads: u64,
-    /// WR and WRA.
-    pub writes: u64,
-    /// TRANSFER.
-    pub transfers: u64,
-    /// REF.
-    pub refreshes: u64,
-    /// SRE of an awake rank: the device starts one refresh on entry.
-    pub self_refreshes: u64,
+    /// Commands by kind. Dropped activations take no energy; an SRE counts only if its rank was
+    /// awake, because the device then starts one refresh on entry.
+    pub commands: CommandCounts,
     /// Clocks in each state, in the order of [`PowerState::ALL`].
     pub clocks: [Cycles; 6],
 }
@@ -96,46 +83,18 @@ impl Counts {
     /// If a count is greater in `earlier`, which is then not the earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &Counts) -> Counts {
-        let less = |later: u64, earlier: u64| later.checked_sub(earlier).expect("counts never fall");
         let mut clocks = self.clocks;
         for (later, earlier) in clocks.iter_mut().zip(earlier.clocks) {
-            later.0 = less(later.0, earlier.0);
+            later.0 = later.0.checked_sub(earlier.0).expect("counts never fall");
         }
-        Counts {
-            activates: less(self.activates, earlier.activates),
-            copy_activates: less(self.copy_activates, earlier.copy_activates),
-            dropped_activates: less(self.dropped_activates, earlier.dropped_activates),
-            reads: less(self.reads, earlier.reads),
-            writes: less(self.writes, earlier.writes),
-            transfers: less(self.transfers, earlier.transfers),
-            refreshes: less(self.refreshes, earlier.refreshes),
-            self_refreshes: less(self.self_refreshes, earlier.self_refreshes),
-            clocks,
-        }
+        Counts { commands: self.commands.since(&earlier.commands), clocks }
     }
 }
 
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Counts) {
-        let Counts {
-            activates,
-            copy_activates,
-            dropped_activates,
-            reads,
-            writes,
-            transfers,
-            refreshes,
-            self_refreshes,
-            clocks,
-        } = other;
-        self.activates += activates;
-        self.copy_activates += copy_activates;
-        self.dropped_activates += dropped_activates;
-        self.reads += reads;
-        self.writes += writes;
-        self.transfers += transfers;
-        self.refreshes += refreshes;
-        self.self_refreshes += self_refreshes;
+        let Counts { commands, clocks } = other;
+        self.commands += commands;
         for (mine, theirs) in self.clocks.iter_mut().zip(clocks) {
             *mine += theirs;
         }
@@ -152,6 +111,8 @@ impl Add for Counts {
 
 #[cfg(test)]
 mod tests {
+    use dram_spec::CommandKind;
+
     use super::*;
 
     #[test]
@@ -163,14 +124,17 @@ mod tests {
 
     #[test]
     fn since_is_the_inverse_of_addition() {
-        let first = Counts { activates: 3, reads: 5, clocks: [1, 2, 3, 4, 5, 6].map(Cycles), ..Counts::default() };
-        let second = Counts { copy_activates: 2, reads: 1, clocks: [9; 6].map(Cycles), ..Counts::default() };
+        let first = Counts {
+            commands: CommandCounts::new(3).with(CommandKind::Read, 5),
+            clocks: [1, 2, 3, 4, 5, 6].map(Cycles),
+        };
+        let second = Counts { commands: CommandCounts::new(0).with(CommandKind::Read, 1), clocks: [9; 6].map(Cycles) };
         assert_eq!((first + second).since(&first), second);
     }
 
     #[test]
     #[should_panic(expected = "counts never fall")]
     fn a_later_reading_cannot_be_the_earlier_one() {
-        let _ = Counts::default().since(&Counts { reads: 1, ..Counts::default() });
+        let _ = Counts::default().since(&Counts { commands: CommandCounts::new(1), ..Counts::default() });
     }
 }

@@ -19,7 +19,7 @@ mod shipped;
 
 pub use account::Account;
 pub use by_request::ByRequest;
-pub use cause::Cause;
+pub use cause::{Cause, Component};
 pub use counts::{Counts, PowerState};
 pub use currents::{Currents, CurrentsError, RawCurrents};
 pub use error::EnergyError;

@@ -1,35 +1,42 @@
 //! Energy of each command and each clock, for one system and one current set.
 
-use dram_spec::{Cycles, Picojoule, System};
+use dram_spec::{CommandCounts, CommandKind, Cycles, PerKind, Picojoule, System};
 
-use crate::cause::Cause;
+use crate::cause::{Cause, Component};
 use crate::counts::{Counts, PowerState};
 use crate::currents::Currents;
 use crate::error::EnergyError;
 use crate::pins;
 use crate::report::EnergyReport;
 
-/// Dynamic energy of one command (without background), for all chips of the rank together.
+/// Dynamic energy of one command of each kind (without background), for all chips of the rank
+/// together, by component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventPrices {
-    /// One activation, ordinary or copy, including the precharge that follows.
-    pub activate: Picojoule,
-    /// One read burst, within the chips.
-    pub read: Picojoule,
-    /// One write burst, within the chips.
-    pub write: Picojoule,
-    /// One TRANSFER: the mean of `read` and `write`, without I/O.
-    pub transfer: Picojoule,
-    /// Driving the pins for one read burst.
-    pub read_io: Picojoule,
-    /// Terminating the pins for one write burst, in the rank written to.
-    pub write_io: Picojoule,
-    /// Terminating the pins for one read burst in another rank; 0 if the channel has one rank.
-    pub idle_rank_read: Picojoule,
-    /// Terminating the pins for one write burst in another rank; 0 if the channel has one rank.
-    pub idle_rank_write: Picojoule,
-    /// One REF, or the refresh that SRE starts.
-    pub refresh: Picojoule,
+    /// Within the chips. Ordinary and copy activations have one price, which includes the precharge
+    /// that follows; a TRANSFER takes the mean of a read burst and a write burst; SRE starts a refresh.
+    core: PerKind<Picojoule>,
+    /// Driving the pins for one read burst; terminating them for one write burst, in the rank
+    /// written to.
+    io: PerKind<Picojoule>,
+    /// Terminating the pins for one burst in another rank; 0 if the channel has one rank.
+    idle_rank: PerKind<Picojoule>,
+}
+
+impl EventPrices {
+    /// A component of the energy of one command.
+    pub fn of(&self, kind: CommandKind, component: Component) -> Picojoule {
+        match component {
+            Component::Core => self.core[kind],
+            Component::Io => self.io[kind],
+            Component::IdleRankIo => self.idle_rank[kind],
+        }
+    }
+
+    /// Dynamic energy of one command: the sum of its components.
+    pub fn total(&self, kind: CommandKind) -> Picojoule {
+        self.core[kind] + self.io[kind] + self.idle_rank[kind]
+    }
 }
 
 /// Energy of each command, and of each clock in each state, of one system with one current set.
@@ -65,15 +72,23 @@ impl Prices {
         Ok(Prices {
             set: currents.name().to_owned(),
             events: EventPrices {
-                activate: currents.activate() * chips,
-                read,
-                write,
-                transfer: (read + write) * 0.5,
-                read_io: pins::burst(pins::READ_DRIVER_MW, read_pins, clock),
-                write_io: pins::burst(pins::WRITE_TERMINATION_MW, write_pins, clock),
-                idle_rank_read: pins::burst(pins::IDLE_READ_TERMINATION_MW, read_pins, clock) * others,
-                idle_rank_write: pins::burst(pins::IDLE_WRITE_TERMINATION_MW, write_pins, clock) * others,
-                refresh: currents.refresh() * chips,
+                core: PerKind::from_fn(|kind| match kind {
+                    CommandKind::Activate | CommandKind::CopyActivate => currents.activate() * chips,
+                    CommandKind::Read => read,
+                    CommandKind::Write => write,
+                    CommandKind::Transfer => (read + write) * 0.5,
+                    CommandKind::Refresh | CommandKind::SelfRefreshEnter => currents.refresh() * chips,
+                    CommandKind::DroppedActivate
+                    | CommandKind::Precharge
+                    | CommandKind::PowerDownEnter
+                    | CommandKind::WakeUp => Picojoule(0.0),
+                }),
+                io: PerKind::default()
+                    .with(CommandKind::Read, pins::burst(pins::READ_DRIVER_MW, read_pins, clock))
+                    .with(CommandKind::Write, pins::burst(pins::WRITE_TERMINATION_MW, write_pins, clock)),
+                idle_rank: PerKind::default()
+                    .with(CommandKind::Read, pins::burst(pins::IDLE_READ_TERMINATION_MW, read_pins, clock) * others)
+                    .with(CommandKind::Write, pins::burst(pins::IDLE_WRITE_TERMINATION_MW, write_pins, clock) * others),
             },
             clocks: PowerState::ALL.map(|state| currents.milliamperes(state).map(clock_of)),
         })
@@ -96,19 +111,15 @@ impl Prices {
 
     /// Dynamic energy of these commands; refresh and background are 0. This is the energy of one
     /// copy or zeroing, independent of other activity.
-    pub fn operation(&self, counts: &Counts) -> EnergyReport {
-        let price = &self.events;
+    pub fn operation(&self, commands: &CommandCounts) -> EnergyReport {
         let mut report = EnergyReport::empty();
-        let mut book = |cause, count: u64, each: Picojoule| report.book(cause, each * count as f64);
-        book(Cause::Activate, counts.activates, price.activate);
-        book(Cause::CopyActivate, counts.copy_activates, price.activate);
-        book(Cause::Read, counts.reads, price.read);
-        book(Cause::Write, counts.writes, price.write);
-        book(Cause::Transfer, counts.transfers, price.transfer);
-        book(Cause::ReadIo, counts.reads, price.read_io);
-        book(Cause::WriteIo, counts.writes, price.write_io);
-        book(Cause::IdleRankIo, counts.reads, price.idle_rank_read);
-        book(Cause::IdleRankIo, counts.writes, price.idle_rank_write);
+        for component in Component::ALL {
+            for kind in CommandKind::ALL {
+                if let Some(cause) = Cause::of(kind, component).filter(|cause| cause.in_operation()) {
+                    report.book(cause, self.events.of(kind, component) * commands[kind] as f64);
+                }
+            }
+        }
         report
     }
 
@@ -118,8 +129,9 @@ impl Prices {
     ///
     /// If a rank was in a state whose current the set lacks.
     pub fn report(&self, counts: &Counts) -> Result<EnergyReport, EnergyError> {
-        let mut report = self.operation(counts);
-        report.book(Cause::Refresh, self.events.refresh * (counts.refreshes + counts.self_refreshes) as f64);
+        let mut report = self.operation(&counts.commands);
+        let refreshes = counts.commands[CommandKind::Refresh] + counts.commands[CommandKind::SelfRefreshEnter];
+        report.book(Cause::Refresh, self.events.of(CommandKind::Refresh, Component::Core) * refreshes as f64);
         for state in PowerState::ALL {
             let clocks = counts.in_state(state);
             if clocks > Cycles(0) {

@@ -6,10 +6,11 @@ mod common;
 
 use common::{act, bank, log, pre, rd, rda, set, system, transfer, wr, wra};
 use dram_spec::{
-    AutoPrecharge, Channel, Column, Command, Cycle, Cycles, Density, EventSink, Geometry, Picojoule,
-    PrechargePowerDown, RawGeometry, Row, SpeedBin, System, Width,
+    AutoPrecharge, Channel, Column, Command, CommandCounts, CommandEvent, CommandKind, Cycle, Density, Effect,
+    EventSink, Geometry, Picojoule, PrechargePowerDown, RawGeometry, SpeedBin, System, Width,
 };
-use energy::{Account, Cause, Counts, EnergyError, PowerState, Prices, plain};
+use energy::Component::{Core, IdleRankIo, Io};
+use energy::{Account, Cause, Component, Counts, EnergyError, PowerState, Prices, plain};
 
 const A: dram_spec::BankId = bank(0, 0);
 const B: dram_spec::BankId = bank(0, 1);
@@ -18,9 +19,17 @@ fn prices(name: &str, ranks: u64) -> Prices {
     Prices::new(&system(1, ranks, Width::X8), &set(name)).unwrap()
 }
 
+/// Kinds of ACT.
+const ACTS: [CommandKind; 3] = [CommandKind::Activate, CommandKind::CopyActivate, CommandKind::DroppedActivate];
+
+/// A command without effect on another row.
+const fn event(at: u64, channel: Channel, command: Command) -> CommandEvent {
+    CommandEvent::new(Cycle(at), channel, command, Effect::Plain)
+}
+
 fn account(system: &System, commands: &[(u64, Command)], end: u64) -> Account {
     let mut account = Account::new(system);
-    log(commands, end).replay(&mut account);
+    log(commands, end).replay(system.geometry, &mut account);
     account
 }
 
@@ -38,18 +47,18 @@ fn near(found: f64, worked_out: f64, digit: f64) {
 #[test]
 fn core_energies_are_those_of_the_sets_own_bin() {
     let events = *prices("2 Gb x8 -25E", 1).events();
-    near(events.activate.nj(), 24.75, 1e-9);
-    near(events.read.nj(), 15.6, 1e-9);
-    near(events.write.nj(), 19.8, 1e-9);
-    near(events.transfer.nj(), 17.7, 1e-9);
-    near(events.refresh.nj(), 403.2, 1e-9);
+    near(events.of(CommandKind::Activate, Core).nj(), 24.75, 1e-9);
+    near(events.of(CommandKind::Read, Core).nj(), 15.6, 1e-9);
+    near(events.of(CommandKind::Write, Core).nj(), 19.8, 1e-9);
+    near(events.of(CommandKind::Transfer, Core).nj(), 17.7, 1e-9);
+    near(events.of(CommandKind::Refresh, Core).nj(), 403.2, 1e-9);
     for (name, activate) in [
         ("2 Gb x8 -25E", 24.8),
         ("2 Gb x8 early die 1066", 13.5),
         ("2 Gb x8 D-die 1066", 25.7),
         ("1 Gb x8 G-die 1066", 13.5),
     ] {
-        near(prices(name, 1).events().activate.nj(), activate, 0.1);
+        near(prices(name, 1).events().of(CommandKind::Activate, Core).nj(), activate, 0.1);
     }
 }
 
@@ -66,29 +75,45 @@ fn a_refresh_lasts_trfc_of_the_sets_density() {
         // 350 ns are 280 clocks of 1.25 ns: 1.5 V x (245 - 51) mA x 350 ns x 8.
         ("8 Gb x8 1600", 814.8),
     ] {
-        near(prices(name, 1).events().refresh.nj(), nanojoules, 1e-9);
+        near(prices(name, 1).events().of(CommandKind::Refresh, Core).nj(), nanojoules, 1e-9);
     }
     // Three REF cost three times as much.
-    let counts = Counts { refreshes: 3, ..Counts::default() };
+    let counts = Counts { commands: CommandCounts::new(0).with(CommandKind::Refresh, 3), ..Counts::default() };
     near(prices("8 Gb x8 1600", 1).report(&counts).unwrap().of(Cause::Refresh).nj(), 3.0 * 814.8, 1e-9);
+}
+
+/// Each component of each kind that takes energy has a price and a cause; no other has one. The
+/// dynamic energy of one command of a kind is the sum of its prices.
+#[test]
+fn what_has_a_price_has_a_cause() {
+    let prices = prices("2 Gb x8 -25E", 2);
+    for kind in CommandKind::ALL {
+        for component in Component::ALL {
+            let price = prices.events().of(kind, component).0;
+            assert_eq!(price > 0.0, Cause::of(kind, component).is_some(), "{kind:?}, {component:?}");
+        }
+        let is_refresh = Cause::of(kind, Core) == Some(Cause::Refresh);
+        let found = prices.operation(&CommandCounts::default().with(kind, 1)).operation().nj();
+        near(found, if is_refresh { 0.0 } else { prices.events().total(kind).nj() }, 1e-9);
+    }
 }
 
 #[test]
 fn energy_of_pins_uses_the_clock_of_the_system() {
     let one = *prices("2 Gb x8 -25E", 1).events();
-    near(one.read_io.nj(), 2.48, 0.01);
-    near(one.write_io.nj(), 12.72, 1e-9);
-    near(one.idle_rank_read.nj(), 0.0, 1e-9);
-    near(one.idle_rank_write.nj(), 0.0, 1e-9);
+    near(one.of(CommandKind::Read, Io).nj(), 2.48, 0.01);
+    near(one.of(CommandKind::Write, Io).nj(), 12.72, 1e-9);
+    near(one.of(CommandKind::Read, IdleRankIo).nj(), 0.0, 1e-9);
+    near(one.of(CommandKind::Write, IdleRankIo).nj(), 0.0, 1e-9);
     let two = *prices("2 Gb x8 -25E", 2).events();
-    near(two.idle_rank_read.nj(), 8.37, 1e-9);
-    near(two.idle_rank_write.nj(), 9.24, 1e-9);
+    near(two.of(CommandKind::Read, IdleRankIo).nj(), 8.37, 1e-9);
+    near(two.of(CommandKind::Write, IdleRankIo).nj(), 9.24, 1e-9);
     assert_eq!(prices("2 Gb x8 -25E", 4).events(), &two, "one other rank terminates, however many there are");
 
     let faster = System { bin: SpeedBin::named("2133N").unwrap(), ..system(1, 1, Width::X8) };
     let faster = *Prices::new(&faster, &set("2 Gb x8 -25E")).unwrap().events();
-    near(faster.write_io.nj(), 6.36, 1e-9);
-    near(faster.write.nj(), 19.8, 1e-9);
+    near(faster.of(CommandKind::Write, Io).nj(), 6.36, 1e-9);
+    near(faster.of(CommandKind::Write, Core).nj(), 19.8, 1e-9);
 }
 
 #[test]
@@ -96,8 +121,8 @@ fn wider_and_narrower_chips_have_their_own_pins() {
     // x4: 64 DQ + 16 DQS, no DM; x16: 64 + 8 + 8.
     for (width, name, read_pins) in [(Width::X4, "4 Gb x4 1600", 80.0), (Width::X16, "4 Gb x16 1600", 72.0)] {
         let prices = Prices::new(&system(1, 1, width), &set(name)).unwrap();
-        near(prices.events().read_io.nj(), 4.6 * read_pins * 7.5 / 1000.0, 1e-9);
-        near(prices.events().write_io.nj(), 12.72, 1e-9);
+        near(prices.events().of(CommandKind::Read, Io).nj(), 4.6 * read_pins * 7.5 / 1000.0, 1e-9);
+        near(prices.events().of(CommandKind::Write, Io).nj(), 12.72, 1e-9);
     }
 }
 
@@ -131,7 +156,7 @@ fn an_fpm_copy_is_two_activations_and_a_dropped_one_is_free() {
     // Row 512 lies in the next subarray. The open row stays row 0, so the third ACT is a copy activation again.
     let dropped = account(&system, &[(0, act(A, 0)), (20, act(A, 512)), (40, act(A, 5)), (60, pre(A))], 68);
     let counts = dropped.counts();
-    assert_eq!((counts.activates, counts.copy_activates, counts.dropped_activates), (1, 1, 1));
+    assert_eq!(ACTS.map(|kind| counts.commands[kind]), [1, 1, 1]);
     near(dropped.report(&prices("2 Gb x8 -25E", 1)).unwrap().operation().nj(), 49.5, 1e-9);
 }
 
@@ -248,14 +273,17 @@ fn a_long_sum_has_no_drift() {
 
 #[test]
 fn the_counts_of_one_operation_are_its_price() {
-    let counts = Counts { activates: 2, reads: 64, writes: 64, ..Counts::default() };
+    let counts = CommandCounts::default()
+        .with(CommandKind::Activate, 2)
+        .with(CommandKind::Read, 64)
+        .with(CommandKind::Write, 64);
     let report = prices("2 Gb x8 -25E", 1).operation(&counts);
     // 2 x 24.75 + 64 x (15.6 + 19.8 + 2.484 + 12.72)
     near(report.operation().nj(), 3288.156, 1e-6);
     assert_eq!(report.total(), report.operation());
     near(report.channel_share().unwrap(), 973.056 / 3288.156, 1e-9);
-    let idle = Counts { refreshes: 3, self_refreshes: 2, clocks: [Cycles(9); 6], ..Counts::default() };
-    assert_eq!(prices("2 Gb x8 -25E", 1).operation(&idle).total(), Picojoule(0.0), "neither refresh nor background");
+    let idle = CommandCounts::default().with(CommandKind::Refresh, 3).with(CommandKind::SelfRefreshEnter, 2);
+    assert_eq!(prices("2 Gb x8 -25E", 1).operation(&idle).total(), Picojoule(0.0), "no refresh");
 }
 
 #[test]
@@ -322,13 +350,14 @@ fn invalid_streams_are_errors_that_name_the_position() {
     assert_eq!(fault(&[(8, act(A, 0)), (7, pre(A))], 10), back);
     assert_eq!(fault(&[(8, act(A, 0))], 7), EnergyError::End { end: Cycle(7), last: Cycle(8) });
     let mut other = Account::new(&system);
-    other.push(Cycle(0), Channel(1), &Command::Activate { bank: A, row: Row(0) });
+    other.command(&event(0, Channel(1), act(A, 0)));
     assert!(other.report(&prices).is_err(), "a channel that is not there");
     let before = account(&system, &[(8, act(A, 0)), (20, rd(A))], 7).counts();
-    assert_eq!((before.activates, before.reads), (1, 1));
+    let expected = CommandCounts::default().with(CommandKind::Activate, 1).with(CommandKind::Read, 1);
+    assert_eq!(before.commands, expected);
     let mut ended = account(&system, &[(8, act(A, 0)), (20, rd(A))], 7);
-    ended.push(Cycle(30), Channel(0), &rd(A));
-    ended.push(Cycle(31), Channel(0), &Command::PrechargeAll { rank: 0 });
+    ended.command(&event(30, Channel(0), rd(A)));
+    ended.command(&event(31, Channel(0), Command::PrechargeAll { rank: 0 }));
     ended.finish(Cycle(1000));
     assert_eq!(ended.counts(), before, "nothing counts after a fault");
 }

@@ -4,7 +4,7 @@
 //! DDR3-1600 11-11-11, 4 Gb x8 chips, one channel, one rank, FR-FCFS, open rows, no postponed
 //! refresh; all requests arrive at cycle 0 and are taken as fast as the queues permit.
 
-use dram_spec::Cycle;
+use dram_spec::{CommandKind, Cycle};
 use memctrl::stats::Stats;
 use rowclone::Operation;
 
@@ -48,6 +48,6 @@ fn page_copies_by_line_agree_with_other_simulators() {
 fn a_million_random_lines_take_at_most_6_9_million_cycles_and_waste_few_activations() {
     let (end, stats) = play(traffic::random, 1_000_000, 32);
     assert!(end <= Cycle(6_900_000), "{end}");
-    let (wasted, all) = (stats.whole.unused_activates, stats.whole.commands.activates);
+    let (wasted, all) = (stats.whole.unused_activates, stats.whole.commands[CommandKind::Activate]);
     assert!(200 * wasted < all, "{wasted} of {all}");
 }

@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{
-    CopyActivations, Cycle, Cycles, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown, RawGeometry,
-    Refresh, RequestId, SourceId, SpeedBin, System, Width,
+    CommandKind, CopyActivations, Cycle, Cycles, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown,
+    RawGeometry, Refresh, RequestId, SourceId, SpeedBin, System, Width,
 };
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Completion, Config, Controller, RefreshPolicy, Request, RequestSource};
@@ -123,8 +123,8 @@ fn main() {
             let figures = &stats.whole;
             assert_eq!(figures.requests, READS);
             let summary = figures.read_latency.summary().expect("it has read");
-            let activates = 1000.0 * figures.commands.activates as f64 / READS as f64;
-            let refreshes = figures.commands.refreshes;
+            let activates = 1000.0 * figures.commands[CommandKind::Activate] as f64 / READS as f64;
+            let refreshes = figures.commands[CommandKind::Refresh];
             println!(
                 "{name}, {idle:3} cycles: latency {:6.2}, 99 % {:3}, {activates:7.2} ACT per 1000 reads, {refreshes} REF",
                 summary.mean, summary.p99.0

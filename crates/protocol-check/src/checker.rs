@@ -1,6 +1,6 @@
 //! The checker of a command stream.
 
-use dram_spec::{Channel, CommandEvent, CommandLog, Cycle, Dialect, EventSink, Issued, System};
+use dram_spec::{Channel, Command, CommandEvent, CommandLog, Cycle, Dialect, EventSink, Issued, System};
 
 use crate::check::{Check, Setting};
 use crate::history::ChannelHistory;
@@ -74,10 +74,10 @@ impl Checker {
     }
 }
 
-impl EventSink for Checker {
-    fn command(&mut self, event: &CommandEvent) {
-        let issued = event.issued();
-        let (Issued { at, channel, .. }, command) = (issued, &event.command);
+impl Checker {
+    /// Judges a command. The checker follows the open rows by itself, so it needs no effect.
+    pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+        let issued = Issued { at, channel, command: *command };
         let Checker { setting, channels, report, finished: _ } = self;
         let mut check = Check { setting, report, at, channel, rank: command.rank(), command: Some(issued) };
         match channels.get_mut(usize::from(channel.0)) {
@@ -87,6 +87,18 @@ impl EventSink for Checker {
             }
             None => check.state(Rule::Address, None),
         }
+    }
+
+    /// Judges the commands and the end of a log.
+    pub fn replay(&mut self, log: &CommandLog) {
+        log.commands.iter().for_each(|issued| self.push(issued.at, issued.channel, &issued.command));
+        self.finish(log.end);
+    }
+}
+
+impl EventSink for Checker {
+    fn command(&mut self, event: &CommandEvent) {
+        self.push(event.at, event.channel, &event.command);
     }
 
     /// Judges the maxima at the end of the run. Only the first call has an effect. An `end` before the last command of
@@ -101,6 +113,6 @@ impl EventSink for Checker {
 /// Returns the first [`Report::KEPT`] violations; none means that the log complies with every rule.
 pub fn audit(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Violation> {
     let mut checker = Checker::new(system, dialect);
-    log.replay(&mut checker);
+    checker.replay(log);
     checker.into_report().into_violations()
 }

@@ -117,7 +117,7 @@ proptest! {
     fn the_checker_is_total(system in arb_system(), log in arb_log()) {
         for dialect in [Dialect::Jedec, Dialect::RowClone] {
             let mut checker = Checker::new(&system, dialect);
-            log.replay(&mut checker);
+            checker.replay(&log);
             let report = checker.into_report();
             prop_assert_eq!(report.total(), report.counts().map(|(_, count)| count).sum::<u64>());
             prop_assert_eq!(report.violations().len() as u64, report.total().min(Report::KEPT as u64));

@@ -3,12 +3,12 @@
 use std::ops::Sub;
 
 use dram_spec::datasheet::BURST;
-use dram_spec::{Channel, ColumnRun, Command, Cycle, Cycles, System};
+use dram_spec::{Channel, ColumnRun, CommandKind, Cycle, Cycles, System};
 
 /// Cycles in which buses were in use, summed over the channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusUse {
-    /// Command buses: two cycles for a TRANSFER, one for any other command.
+    /// Command buses: [`CommandKind::bus_cycles`] of each command.
     pub command: Cycles,
     /// Data buses: the cycles of each burst.
     pub data: Cycles,
@@ -25,8 +25,16 @@ impl Sub for BusUse {
 /// least tCCD (4 cycles) apart, and their data end at most 18 cycles later.
 const BURSTS_MAX: usize = 8;
 
-/// Cycles of a TRANSFER on the command bus; all other commands take one.
-const TRANSFER_COMMAND: Cycles = Cycles(2);
+/// Maximum of [`CommandKind::bus_cycles`].
+const COMMAND_MAX: Cycles = {
+    let (mut most, mut next) = (0, 0);
+    while next < CommandKind::ALL.len() {
+        let Cycles(cycles) = CommandKind::ALL[next].bus_cycles();
+        most = if cycles > most { cycles } else { most };
+        next += 1;
+    }
+    Cycles(most)
+};
 
 /// Bus use of all channels, up to the last command.
 pub struct Buses {
@@ -61,16 +69,12 @@ impl Buses {
 
     /// Adds a command. Commands must be in order of time.
     #[inline]
-    pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        let taken = if matches!(command, Command::Transfer { .. }) { TRANSFER_COMMAND } else { Cycles(1) };
-        let buses = &mut self.channels[usize::from(channel.0)];
+    pub fn push(&mut self, at: Cycle, channel: Channel, kind: CommandKind) {
+        let taken = kind.bus_cycles();
         self.total.command += taken;
-        buses.command_end = at + taken;
-        let latency = match command {
-            Command::Read { .. } => self.read_latency,
-            Command::Write { .. } => self.write_latency,
-            _ => return,
-        };
+        self.channels[usize::from(channel.0)].command_end = at + taken;
+        let Some(latency) = self.data_latency(kind) else { return };
+        let buses = &mut self.channels[usize::from(channel.0)];
         self.total.data += BURST;
         buses.burst_ends[buses.bursts % BURSTS_MAX] = at + latency + BURST;
         buses.bursts += 1;
@@ -81,14 +85,31 @@ impl Buses {
         // Only the latest bursts may extend beyond a later cycle.
         let single = run.lines.min(BURSTS_MAX as u64);
         let rest = run.lines - single;
-        let (channel, command) = (run.first.channel, &run.first.command);
+        let (channel, kind) = (run.first.channel, run.first.kind());
         for number in rest..run.lines {
-            self.push(run.first.at + run.pitch * number, channel, command);
+            self.push(run.first.at + run.pitch * number, channel, kind);
         }
-        let taken = if matches!(command, Command::Transfer { .. }) { TRANSFER_COMMAND } else { Cycles(1) };
-        self.total.command += taken * rest;
-        if matches!(command, Command::Read { .. } | Command::Write { .. }) {
+        self.total.command += kind.bus_cycles() * rest;
+        if self.data_latency(kind).is_some() {
             self.total.data += BURST * rest;
+        }
+    }
+
+    /// Cycles from a command to its data on the data bus; `None` if it transfers none.
+    #[inline]
+    const fn data_latency(&self, kind: CommandKind) -> Option<Cycles> {
+        match kind {
+            CommandKind::Read => Some(self.read_latency),
+            CommandKind::Write => Some(self.write_latency),
+            CommandKind::Activate
+            | CommandKind::CopyActivate
+            | CommandKind::DroppedActivate
+            | CommandKind::Precharge
+            | CommandKind::Transfer
+            | CommandKind::Refresh
+            | CommandKind::PowerDownEnter
+            | CommandKind::SelfRefreshEnter
+            | CommandKind::WakeUp => None,
         }
     }
 
@@ -98,7 +119,7 @@ impl Buses {
         let beyond = |end: Cycle, most: Cycles| Cycles(end.0.saturating_sub(cycle.0).min(most.0));
         let mut used = self.total;
         for buses in &self.channels {
-            used.command = used.command - beyond(buses.command_end, TRANSFER_COMMAND);
+            used.command = used.command - beyond(buses.command_end, COMMAND_MAX);
             for end in buses.burst_ends {
                 used.data = used.data - beyond(end, BURST);
             }

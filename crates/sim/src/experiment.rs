@@ -4,8 +4,8 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, Cycle, Cycles, Dialect, EventSink};
-use energy::{ByRequest, Counts};
+use dram_spec::{Channel, CommandCounts, Cycle, Cycles, Dialect, EventSink};
+use energy::ByRequest;
 use host::workload::Settings;
 use host::{
     AllocatorSettings, CheckedSource, Contents, Copier, FlatMemory, OperationSpec, Replay, ReplaySettings, Sequence,
@@ -273,7 +273,7 @@ impl Run<'_> {
         let system = self.system.system();
         let meters = Metered::new(system, self.warm_up, self.epoch);
         let mut checker = self.check.is_some().then(|| Checker::new(system, dialect(self.policy)));
-        let mut commands = self.is_listed.then(|| ByRequest::new(system.geometry));
+        let mut commands = self.is_listed.then(ByRequest::default);
         let mut observed = observer.map(ObserverSink);
         let mut sink = (meters, event_sinks(&mut commands, &mut checker, &mut log, &mut observed));
         let mut controller = Controller::new(&Config {
@@ -349,11 +349,11 @@ impl MemorySystem {
         policy: &'static dyn CopyPolicy,
         operation: Operation,
         stop: Option<&AtomicBool>,
-    ) -> Result<(Completion, Counts), ExperimentError> {
+    ) -> Result<(Completion, CommandCounts), ExperimentError> {
         let refused = |source| ExperimentError::Operation { index: 0, source };
         self.planner().check(&operation).map_err(|error| refused(error.into()))?;
         let mut source = Sequence::new([(operation, None)], None);
-        let mut commands = ByRequest::new(self.system().geometry);
+        let mut commands = ByRequest::default();
         let never = AtomicBool::new(false);
         let mut controller = Controller::new(&self.config(policy));
         drive(&mut controller, &mut source, &mut commands, stop.unwrap_or(&never))?;

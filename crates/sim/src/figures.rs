@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dram_spec::{Clock, Cycles};
+use dram_spec::{Clock, CommandKind, Cycles};
 use energy::{Cause, EnergyReport};
 use memctrl::policy::copy::FIRST_CHOICE;
 use memctrl::stats::{Depth, Figures, Histogram, Outcomes};
@@ -203,7 +203,7 @@ impl FiguresReport {
             read_queue: interval.depth(&figures.read_queue, channels),
             write_queue: interval.depth(&figures.write_queue, channels),
             copy_queue: interval.depth(&figures.copy_queue, 1),
-            commands: commands(&figures.commands),
+            commands: CommandKind::ALL.map(|kind| (kind.name(), figures.commands[kind])).into(),
             segments: segments.collect(),
             energy_nj: energy.total().nj(),
             dynamic_energy_nj: energy.operation().nj(),
@@ -227,35 +227,6 @@ impl FiguresReport {
 /// The reason in results: none where the best mechanism served.
 pub(crate) fn reason_of(reason: &'static str) -> Option<&'static str> {
     (reason != FIRST_CHOICE).then_some(reason)
-}
-
-fn commands(counts: &memctrl::stats::CommandCounts) -> BTreeMap<&'static str, u64> {
-    let memctrl::stats::CommandCounts {
-        activates,
-        copy_activates,
-        dropped_activates,
-        precharges,
-        reads,
-        writes,
-        transfers,
-        refreshes,
-        power_downs,
-        self_refreshes,
-        wake_ups,
-    } = *counts;
-    BTreeMap::from([
-        ("ACT", activates),
-        ("ACT copy", copy_activates),
-        ("ACT dropped", dropped_activates),
-        ("PRE", precharges),
-        ("RD", reads),
-        ("WR", writes),
-        ("TRANSFER", transfers),
-        ("REF", refreshes),
-        ("PDE", power_downs),
-        ("SRE", self_refreshes),
-        ("PDX or SRX", wake_ups),
-    ])
 }
 
 /// Energy by cause in nJ, by key: `copy_activation`, `read_io`.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use dram_spec::{Channel, CommandEvent, Cycle, Cycles, EventSink, Queued, RequestId};
+use dram_spec::{Channel, CommandCounts, CommandEvent, Cycle, Cycles, EventSink, Queued, RequestId};
 use energy::{Account, ByRequest, Counts, EnergyError, EnergyReport};
 use host::machine::{Machine, Phase};
 
@@ -14,7 +14,7 @@ use crate::system::MemorySystem;
 struct Reading {
     at: Cycle,
     counts: Counts,
-    by_core: Vec<Counts>,
+    by_core: Vec<CommandCounts>,
 }
 
 /// Event sink that counts the commands of the interval, in total and by core, and forwards all
@@ -52,7 +52,7 @@ impl<'a> IntervalMeter<'a> {
         let mut meter = IntervalMeter {
             phase: machine.phase(),
             account: Account::new(system.system()),
-            by_core: ByRequest::in_groups(system.system().geometry, cores),
+            by_core: ByRequest::in_groups(cores),
             cores,
             readings: Vec::with_capacity(2),
             next,
@@ -112,7 +112,7 @@ impl EventSink for IntervalMeter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::{BankId, Command, Row};
+    use dram_spec::{BankId, Command, CommandKind, Effect, Row};
 
     use super::*;
     use crate::SystemBuilder;
@@ -126,7 +126,7 @@ mod tests {
         let mut meter = IntervalMeter {
             phase: Rc::clone(&phase),
             account: Account::new(system.system()),
-            by_core: ByRequest::in_groups(system.system().geometry, 2),
+            by_core: ByRequest::in_groups(2),
             cores: 2,
             readings: Vec::new(),
             next: None,
@@ -134,13 +134,8 @@ mod tests {
         let mut activate = |at, phase_now, bank, request| {
             phase.set(phase_now);
             let command = Command::Activate { bank: BankId { rank: 0, bank }, row: Row(1) };
-            meter.command(&CommandEvent {
-                at: Cycle(at),
-                channel: Channel(0),
-                command,
-                cause: dram_spec::Cause::Read(RequestId(request)),
-                held_by: None,
-            });
+            let event = CommandEvent::new(Cycle(at), Channel(0), command, Effect::Plain);
+            meter.command(&CommandEvent { cause: dram_spec::Cause::Read(RequestId(request)), ..event });
         };
         activate(50, Phase::WarmUp, 0, 2);
         activate(100, Phase::Measured, 1, 2);
@@ -149,7 +144,7 @@ mod tests {
         activate(350, Phase::Over, 4, 2);
         meter.finish(Cycle(400));
         let measured = meter.report(&system).unwrap().unwrap();
-        let activation = system.prices().events().activate.0;
+        let activation = system.prices().events().total(CommandKind::Activate).0;
         assert_eq!(measured.cycles, Cycles(250));
         let of = |report: &EnergyReport| report.of(energy::Cause::Activate).0 / activation;
         assert!((of(&measured.energy) - 3.0).abs() < 1e-9);

@@ -48,7 +48,7 @@
 //!
 //! ```
 //! use rowclone_sim::dram_core::Device;
-//! use rowclone_sim::dram_spec::{BankId, Channel, Command, Cycle, EventSink, Row};
+//! use rowclone_sim::dram_spec::{BankId, Channel, Command, CommandEvent, Cycle, EventSink, Row};
 //! use rowclone_sim::energy::{Account, Cause};
 //! use rowclone_sim::SystemBuilder;
 //!
@@ -64,8 +64,8 @@
 //!     Command::Precharge { bank },
 //! ] {
 //!     at = device.earliest(&command)?.until();
-//!     device.issue(at, &command);
-//!     account.push(at, Channel(0), &command);
+//!     let effect = device.issue(at, &command);
+//!     account.command(&CommandEvent::new(at, Channel(0), command, effect));
 //! }
 //! assert_eq!(at, Cycle(40), "tRAS + tRAS");
 //! account.finish(device.ready(bank));

@@ -112,7 +112,7 @@ impl EventSink for Metered {
             self.read_to(event.at);
         }
         self.account.command(event);
-        self.buses.push(event.at, event.channel, &event.command);
+        self.buses.push(event.at, event.channel, event.kind());
     }
 
     fn run(&mut self, run: &ColumnRun) {
@@ -138,7 +138,7 @@ impl EventSink for Metered {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Row};
+    use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, CommandKind, Effect, Row};
     use energy::PowerState::{ActiveStandby, PrechargedStandby};
     use memctrl::stats::{Epoch, Figures};
 
@@ -165,7 +165,7 @@ mod tests {
         for (at, command) in
             [(10, Command::Activate { bank: BANK, row: Row(1) }), (30, read), (60, Command::Precharge { bank: BANK })]
         {
-            metered.push(Cycle(at), Channel(0), &command);
+            metered.command(&CommandEvent::new(Cycle(at), Channel(0), command, Effect::Plain));
         }
         metered.finish(Cycle(100));
         (metered, config.prices().clone())
@@ -179,14 +179,16 @@ mod tests {
         let all = play(0, None).0.account.report(&prices).unwrap().total().0;
         // 20 clocks of two ranks, one of which had a bank open for 10; and the activation.
         let standby = |state| prices.clock(state).unwrap().0;
-        let before = 30.0 * standby(PrechargedStandby) + 10.0 * standby(ActiveStandby) + prices.events().activate.0;
+        let before = 30.0 * standby(PrechargedStandby)
+            + 10.0 * standby(ActiveStandby)
+            + prices.events().total(CommandKind::Activate).0;
         assert!((energy.whole.energy.total().0 + before - all).abs() < 1e-6 * all);
         let epochs: f64 = energy.epochs.iter().map(|epoch| epoch.energy.total().0).sum();
         assert!((epochs - energy.whole.energy.total().0).abs() < 1e-6 * all);
         // The read is in the first epoch, which has 25 clocks of both states; the last epoch has 5
         // clocks of two ranks with closed banks.
         let first = 25.0 * (standby(PrechargedStandby) + standby(ActiveStandby));
-        let read = prices.events().read.0 + prices.events().read_io.0;
+        let read = prices.events().total(CommandKind::Read).0;
         assert!((energy.epochs[0].energy.total().0 - first - read).abs() < 1e-6 * all);
         assert!((energy.epochs[3].energy.total().0 - 10.0 * standby(PrechargedStandby)).abs() < 1e-6 * all);
     }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dram_spec::LINE_BYTES;
-use energy::Counts;
+use dram_spec::{CommandCounts, CommandKind, LINE_BYTES};
 use host::OperationSpec;
 use memctrl::Completion;
 use memctrl::policy::copy::{CopyPolicy, FIRST_CHOICE, explain, reason as reason_of};
@@ -78,7 +77,7 @@ pub(crate) fn operation_row(
     policy: &'static dyn CopyPolicy,
     spec: &OperationSpec,
     completion: &Completion,
-    commands: &Counts,
+    commands: &CommandCounts,
 ) -> OperationRow {
     let energy = system.prices().operation(commands);
     let latency = completion.latency();
@@ -93,7 +92,7 @@ pub(crate) fn operation_row(
         latency_ns: system.system().clock().ns(latency),
         energy_nj: energy.operation().nj(),
         energy_by_cause_nj: by_cause(&energy),
-        channel_bytes: (commands.reads + commands.writes) * LINE_BYTES,
+        channel_bytes: (commands[CommandKind::Read] + commands[CommandKind::Write]) * LINE_BYTES,
         speedup: None,
         energy_ratio: None,
         against_same_bank: None,
@@ -174,15 +173,19 @@ mod tests {
             ]),
             data: None,
         };
-        let counts = Counts { activates: 1, reads: 3, writes: 5, transfers: 7, ..Counts::default() };
+        let counts = CommandCounts::default()
+            .with(CommandKind::Activate, 1)
+            .with(CommandKind::Read, 3)
+            .with(CommandKind::Write, 5)
+            .with(CommandKind::Transfer, 7);
         let row = operation_row(&system, ROWCLONE, &spec, &completion, &counts);
         assert_eq!((row.arrival_cycle, row.latency_cycles, row.latency_ns), (100, 48, 90.0));
         assert_eq!((row.channel_bytes, row.mechanism.as_str()), (512, "fpm+channel"));
-        let each = system.prices().events();
-        let pj = each.activate.0
-            + 7.0 * each.transfer.0
-            + 3.0 * (each.read.0 + each.read_io.0)
-            + 5.0 * (each.write.0 + each.write_io.0);
+        let each = |kind| system.prices().events().total(kind).0;
+        let pj = each(CommandKind::Activate)
+            + 7.0 * each(CommandKind::Transfer)
+            + 3.0 * each(CommandKind::Read)
+            + 5.0 * each(CommandKind::Write);
         assert!((row.energy_nj / (pj / 1e3) - 1.0).abs() < 1e-12, "{} nJ, {pj} pJ", row.energy_nj);
         assert!((row.energy_by_cause_nj.values().sum::<f64>() / row.energy_nj - 1.0).abs() < 1e-12);
     }

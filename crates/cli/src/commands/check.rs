@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use dram_spec::{Cycle, Dialect, EventSink, Issued};
+use dram_spec::{Cycle, Dialect, Issued};
 use protocol_check::{Checker, Report, Rule, Violation};
 use report::table::Align::{Left, Right};
 use report::table::{Column, listed};

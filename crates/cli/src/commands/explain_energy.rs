@@ -2,20 +2,20 @@
 
 use std::fmt::Write as _;
 
-use dram_spec::Picojoule;
 use dram_spec::datasheet::BURST;
-use energy::{Counts, Currents, Prices, pins};
+use dram_spec::{CommandCounts, CommandKind, Picojoule};
+use energy::{Cause, Component, Currents, Prices, pins};
 use report::table::Align::{Left, Right};
 use report::table::{fitted, wrapped};
 use rowclone_sim::quantity::grouped;
 
-use rowclone_sim::mechanisms;
+use rowclone_sim::{MemorySystem, mechanisms};
 
 use crate::args::ExplainRequestArgs;
 use crate::interrupt;
 use crate::output;
 use crate::requests;
-use rowclone_config::{Failure, SystemConfig};
+use rowclone_config::Failure;
 
 /// Prices each operation of a scenario, or one request of a workload, on an idle memory under each policy.
 ///
@@ -26,7 +26,7 @@ pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
     let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();
     let (stop, width) = (interrupt::flag(), output::width());
-    let mut text = unit_prices(&scenario.system, prices, width);
+    let mut text = unit_prices(&scenario.system.memory, width);
     for (label, operation) in operations {
         for &policy in &scenario.policies {
             let (completion, commands) = scenario.system.memory.alone(policy, operation, Some(&stop))?;
@@ -41,74 +41,106 @@ pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
 }
 
 /// Energies of single commands, with their formulas.
-fn unit_prices(system: &SystemConfig, prices: &Prices, columns: usize) -> String {
-    let currents = system.memory.currents();
-    let events = prices.events();
-    let width = system.memory.system().geometry.width();
+fn unit_prices(memory: &MemorySystem, columns: usize) -> String {
+    let (currents, prices, width) = (memory.currents(), memory.prices(), memory.system().geometry.width());
     let chips = width.chips();
-    let burst_ns = system.memory.system().clock().ns(BURST);
-    let io = |milliwatts: f64, pins: u64| format!("{milliwatts} mW x {pins} pins x {burst_ns} ns");
-    let (read_pins, write_pins) = (pins::read_pins(width), pins::write_pins(width));
-    let mut rows = core_prices(currents, prices, chips);
-    rows.extend([
-        ("read I/O", io(pins::READ_DRIVER_MW, read_pins), events.read_io),
-        ("write I/O", io(pins::WRITE_TERMINATION_MW, write_pins), events.write_io),
-    ]);
-    if system.memory.system().geometry.ranks() > 1 {
-        rows.extend([
-            ("idle rank, read", io(pins::IDLE_READ_TERMINATION_MW, read_pins), events.idle_rank_read),
-            ("idle rank, write", io(pins::IDLE_WRITE_TERMINATION_MW, write_pins), events.idle_rank_write),
-        ]);
-    }
-    let cells: Vec<_> = rows.into_iter().map(|(what, how, price)| vec![what.to_string(), how, nj(price)]).collect();
+    let rows = priced().filter_map(|(kind, component)| {
+        let price = prices.events().of(kind, component);
+        Some((name(kind, component), formula(memory, kind, component)?, price))
+    });
+    let cells: Vec<_> = rows.map(|(what, how, price)| vec![what.to_string(), how, nj(price)]).collect();
     let title = format!(
         "Prices with the currents of `{}` (measured in bin {}), {chips} {width} chips per rank, at DDR3-{}",
         currents.name(),
         currents.bin().name,
-        system.memory.system().bin.name
+        memory.system().bin.name
     );
     format!("{}\n{}", wrapped(&title, columns), fitted(&[("one", Left), ("how", Left), ("nJ", Right)], &cells, columns))
 }
 
-/// The prices that the set's own bin decides.
-fn core_prices(currents: &Currents, prices: &Prices, chips: u64) -> Vec<(&'static str, String, Picojoule)> {
-    let (raw, bin, events) = (currents.raw(), currents.bin(), prices.events());
+/// Kinds of commands that take energy, with the components that they take, in the order of the tables.
+fn priced() -> impl Iterator<Item = (CommandKind, Component)> {
+    let kinds = |component| CommandKind::ALL.into_iter().map(move |kind| (kind, component));
+    Component::ALL.into_iter().flat_map(kinds).filter(|&(kind, component)| Cause::of(kind, component).is_some())
+}
+
+/// Name of a component of the energy of a command.
+const fn name(kind: CommandKind, component: Component) -> &'static str {
+    match (component, kind) {
+        (Component::Io, CommandKind::Read) => "read I/O",
+        (Component::Io, CommandKind::Write) => "write I/O",
+        (Component::IdleRankIo, CommandKind::Read) => "idle rank, read",
+        (Component::IdleRankIo, CommandKind::Write) => "idle rank, write",
+        (_, CommandKind::Activate) => "activation with its precharge",
+        (_, CommandKind::CopyActivate) => "copy activation",
+        (_, CommandKind::Read) => "read",
+        (_, CommandKind::Write) => "write",
+        (_, CommandKind::Refresh) => "refresh",
+        (_, kind) => kind.name(),
+    }
+}
+
+/// How a price follows from the currents, or from the power of the pins; `None` if it equals another one.
+/// A single rank has no idle one.
+fn formula(memory: &MemorySystem, kind: CommandKind, component: Component) -> Option<String> {
+    let geometry = memory.system().geometry;
+    let (width, burst_ns) = (geometry.width(), memory.system().clock().ns(BURST));
+    let io = |milliwatts: f64, pins: u64| Some(format!("{milliwatts} mW x {pins} pins x {burst_ns} ns"));
+    let (read_pins, write_pins) = (pins::read_pins(width), pins::write_pins(width));
+    match (component, kind) {
+        (Component::Core, _) => core_formula(memory.currents(), kind),
+        (Component::IdleRankIo, _) if geometry.ranks() == 1 => None,
+        (Component::Io, CommandKind::Read) => io(pins::READ_DRIVER_MW, read_pins),
+        (Component::Io, CommandKind::Write) => io(pins::WRITE_TERMINATION_MW, write_pins),
+        (Component::IdleRankIo, CommandKind::Read) => io(pins::IDLE_READ_TERMINATION_MW, read_pins),
+        (Component::IdleRankIo, CommandKind::Write) => io(pins::IDLE_WRITE_TERMINATION_MW, write_pins),
+        (
+            Component::Io | Component::IdleRankIo,
+            CommandKind::Activate
+            | CommandKind::CopyActivate
+            | CommandKind::DroppedActivate
+            | CommandKind::Precharge
+            | CommandKind::Transfer
+            | CommandKind::Refresh
+            | CommandKind::PowerDownEnter
+            | CommandKind::SelfRefreshEnter
+            | CommandKind::WakeUp,
+        ) => None,
+    }
+}
+
+/// Formula of a price within the chips, with the times of the set's own bin.
+fn core_formula(currents: &Currents, kind: CommandKind) -> Option<String> {
+    let (raw, bin, chips) = (currents.raw(), currents.bin(), currents.width().chips());
     let ns = |min| bin.clock.ns(bin.clock.at_least(min));
     let (t_rc, t_ras, t_rfc) = (ns(bin.t_rc), ns(bin.t_ras), ns(currents.density().t_rfc()));
     let (v, idd0, idd2n, idd3n) = (raw.vdd_v, raw.idd0_ma, raw.idd2n_ma, raw.idd3n_ma);
     let burst = |ma: f64| format!("{v} V x ({ma} - {idd3n}) mA x {} ns x {chips}", bin.clock.ns(BURST));
     let rest = t_rc - t_ras;
-    vec![
-        (
-            "activation with its precharge",
-            format!("{v} V x ({idd0} x {t_rc} - {idd3n} x {t_ras} - {idd2n} x {rest}) mA ns x {chips}"),
-            events.activate,
-        ),
-        ("copy activation", "as an activation".to_string(), events.activate),
-        ("read", burst(raw.idd4r_ma), events.read),
-        ("write", burst(raw.idd4w_ma), events.write),
-        ("TRANSFER", "mean of read and write; no pin moves".to_string(), events.transfer),
-        ("refresh", format!("{v} V x ({} - {idd3n}) mA x {t_rfc} ns x {chips}", raw.idd5b_ma), events.refresh),
-    ]
+    match kind {
+        CommandKind::Activate => {
+            Some(format!("{v} V x ({idd0} x {t_rc} - {idd3n} x {t_ras} - {idd2n} x {rest}) mA ns x {chips}"))
+        }
+        CommandKind::CopyActivate => Some("as an activation".to_owned()),
+        CommandKind::Read => Some(burst(raw.idd4r_ma)),
+        CommandKind::Write => Some(burst(raw.idd4w_ma)),
+        CommandKind::Transfer => Some("mean of read and write; no pin moves".to_owned()),
+        CommandKind::Refresh => Some(format!("{v} V x ({} - {idd3n}) mA x {t_rfc} ns x {chips}", raw.idd5b_ma)),
+        // The refresh that an SRE starts costs as much as a REF.
+        CommandKind::SelfRefreshEnter => None,
+        CommandKind::DroppedActivate | CommandKind::Precharge | CommandKind::PowerDownEnter | CommandKind::WakeUp => {
+            None
+        }
+    }
 }
 
 /// An operation's energy: how many of what, at which price.
-fn shares(prices: &Prices, commands: &Counts, width: usize) -> String {
-    let events = prices.events();
-    let (reads, writes) = (commands.reads, commands.writes);
-    let rows = [
-        ("activation with its precharge", commands.activates, events.activate),
-        ("copy activation", commands.copy_activates, events.activate),
-        ("read", reads, events.read),
-        ("write", writes, events.write),
-        ("TRANSFER", commands.transfers, events.transfer),
-        ("read I/O", reads, events.read_io),
-        ("write I/O", writes, events.write_io),
-        ("idle rank, read", reads, events.idle_rank_read),
-        ("idle rank, write", writes, events.idle_rank_write),
-    ];
+fn shares(prices: &Prices, commands: &CommandCounts, width: usize) -> String {
+    let dynamic = priced().filter(|&(kind, component)| Cause::of(kind, component).is_some_and(Cause::in_operation));
+    let rows =
+        dynamic.map(|(kind, component)| (name(kind, component), commands[kind], prices.events().of(kind, component)));
+    let spent = rows.filter(|(_, count, price)| *count > 0 && price.0 > 0.0);
     let total = prices.operation(commands).operation();
-    let spent = rows.into_iter().filter(|(_, count, price)| *count > 0 && price.0 > 0.0);
     let mut cells: Vec<_> = spent
         .map(|(what, count, price)| {
             let share = price * count as f64;
@@ -122,4 +154,47 @@ fn shares(prices: &Prices, commands: &Counts, width: usize) -> String {
 
 fn nj(energy: Picojoule) -> String {
     format!("{:.3}", energy.nj())
+}
+
+#[cfg(test)]
+mod tests {
+    use rowclone_sim::SystemBuilder;
+
+    use super::*;
+
+    /// Cells of a line of a table, which at least two spaces separate.
+    fn cells(line: &str) -> Vec<&str> {
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
+    }
+
+    /// One command of each kind: each of its components is a line of the table, under a name of its own,
+    /// and the lines add up to the dynamic energy.
+    #[test]
+    fn the_shares_of_every_kind_add_up_to_the_dynamic_energy() {
+        let memory = SystemBuilder::default().ranks(2).build().expect("two ranks are possible");
+        let commands = CommandCounts::new(1);
+        let table = shares(memory.prices(), &commands, 120);
+        let lines: Vec<Vec<&str>> = table.lines().map(cells).collect();
+        let nj = |cells: &[&str], at: usize| cells[at].parse::<f64>().expect("a number");
+        let spent: Vec<&Vec<&str>> = lines.iter().filter(|cells| cells.len() == 5 && cells[1] == "1").collect();
+        let sum: f64 = spent.iter().map(|cells| nj(cells, 3)).sum();
+        let total = memory.prices().operation(&commands).operation().nj();
+        assert!((sum - total).abs() < 0.001 * spent.len() as f64, "{sum} of {total}\n{table}");
+        for (kind, component) in priced().filter(|&(kind, _)| Cause::of(kind, Component::Core) != Some(Cause::Refresh))
+        {
+            let name = name(kind, component);
+            assert_eq!(spent.iter().filter(|cells| cells[0] == name).count(), 1, "{name}\n{table}");
+        }
+    }
+
+    /// Each price has a line with its formula, except the refresh that an SRE starts.
+    #[test]
+    fn every_price_has_its_formula() {
+        let memory = SystemBuilder::default().ranks(2).build().expect("two ranks are possible");
+        let table = unit_prices(&memory, 160);
+        for (kind, component) in priced().filter(|&(kind, _)| kind != CommandKind::SelfRefreshEnter) {
+            let name = name(kind, component);
+            assert_eq!(table.lines().filter(|line| cells(line).first() == Some(&name)).count(), 1, "{name}\n{table}");
+        }
+    }
 }

@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
-use dram_spec::rows::Activation;
-use dram_spec::{Channel, Command, Cycles};
+use dram_spec::{Channel, Command, Cycles, Effect};
 use report::table::Align::{Left, Right};
 use report::table::{Column, listed, wrapped};
 use rowclone_sim::quantity::counted;
@@ -99,20 +98,26 @@ pub(super) fn place(system: &SystemConfig, channel: Channel, command: &Command) 
 /// A command without its bank, and what it did.
 fn command_text(bound: &Bound) -> String {
     let name = bound.command.mnemonic();
-    match (bound.command, bound.activation) {
-        (Command::Activate { row, .. }, Some(Activation::Copies { src })) => {
-            format!("{name} row {} (copies {})", row.0, src.0)
-        }
-        (Command::Activate { row, .. }, Some(Activation::Dropped { .. })) => format!("{name} row {} (dropped)", row.0),
-        (Command::Activate { row, .. }, _) => format!("{name} row {}", row.0),
-        (Command::Read { column, .. } | Command::Write { column, .. }, _) => format!("{name} col {}", column.0),
-        (Command::Transfer { src_column, dst, dst_column, .. }, _) if src_column == dst_column => {
+    match bound.command {
+        Command::Activate { row, .. } => match bound.effect {
+            Effect::Plain => format!("{name} row {}", row.0),
+            Effect::Copied { src } => format!("{name} row {} (copies {})", row.0, src.0),
+            Effect::Dropped { .. } => format!("{name} row {} (dropped)", row.0),
+        },
+        Command::Read { column, .. } | Command::Write { column, .. } => format!("{name} col {}", column.0),
+        Command::Transfer { src_column, dst, dst_column, .. } if src_column == dst_column => {
             format!("{name} col {} -> b{}", src_column.0, dst.bank)
         }
-        (Command::Transfer { src_column, dst, dst_column, .. }, _) => {
+        Command::Transfer { src_column, dst, dst_column, .. } => {
             format!("{name} col {} -> b{} col {}", src_column.0, dst.bank, dst_column.0)
         }
-        _ => name.to_owned(),
+        Command::Precharge { .. }
+        | Command::PrechargeAll { .. }
+        | Command::Refresh { .. }
+        | Command::PowerDownEnter { .. }
+        | Command::PowerDownExit { .. }
+        | Command::SelfRefreshEnter { .. }
+        | Command::SelfRefreshExit { .. } => name.to_owned(),
     }
 }
 

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use dram_spec::rows::Activation;
-use dram_spec::{AutoPrecharge, BankId, Channel, Command};
+use dram_spec::{AutoPrecharge, BankId, Channel, Command, CommandKind};
 
 use super::explain_timeline::place;
 use crate::binding::Bound;
@@ -19,27 +18,52 @@ const WIDTH_MIN: usize = 20;
 /// More banks than this are not drawn.
 const LANES_MOST: usize = 24;
 
-/// Marks of commands with their meanings, in the order of the legend.
-const MARKS: [(char, &str); 12] = [
-    ('A', "ACT"),
-    ('C', "ACT (copy)"),
-    ('D', "ACT (dropped)"),
-    ('P', "PRE"),
-    ('R', "RD"),
-    ('W', "WR"),
-    ('T', "TRANSFER out"),
-    ('t', "TRANSFER in"),
-    ('F', "REF"),
-    ('Z', "to sleep"),
-    ('U', "woken"),
-    (SEVERAL, "several"),
-];
+/// A letter of the drawing, for a command that a bank receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Mark {
+    letter: char,
+    /// Meaning in the legend.
+    meaning: &'static str,
+    /// Whether only a bank with an open row receives the command.
+    needs_open_row: bool,
+}
 
-/// The mark of several commands in one column.
-const SEVERAL: char = '*';
+impl Mark {
+    /// The mark of several commands in one column.
+    const SEVERAL: Mark = Mark::of_any('*', "several");
 
-/// Marks of commands that only a bank with an open row receives.
-const OF_OPEN_ROWS: [char; 7] = ['C', 'D', 'P', 'R', 'W', 'T', 't'];
+    const fn of_open(letter: char, meaning: &'static str) -> Mark {
+        Mark { letter, meaning, needs_open_row: true }
+    }
+
+    const fn of_any(letter: char, meaning: &'static str) -> Mark {
+        Mark { letter, meaning, needs_open_row: false }
+    }
+
+    /// Mark of the bank of a command, and of its destination bank if it has another.
+    const fn of(kind: CommandKind) -> (Mark, Option<Mark>) {
+        match kind {
+            CommandKind::Activate => (Mark::of_any('A', "ACT"), None),
+            CommandKind::CopyActivate => (Mark::of_open('C', "ACT (copy)"), None),
+            CommandKind::DroppedActivate => (Mark::of_open('D', "ACT (dropped)"), None),
+            CommandKind::Precharge => (Mark::of_open('P', "PRE"), None),
+            CommandKind::Read => (Mark::of_open('R', "RD"), None),
+            CommandKind::Write => (Mark::of_open('W', "WR"), None),
+            CommandKind::Transfer => (Mark::of_open('T', "TRANSFER out"), Some(Mark::of_open('t', "TRANSFER in"))),
+            CommandKind::Refresh => (Mark::of_any('F', "REF"), None),
+            CommandKind::PowerDownEnter | CommandKind::SelfRefreshEnter => (Mark::of_any('Z', "to sleep"), None),
+            CommandKind::WakeUp => (Mark::of_any('U', "woken"), None),
+        }
+    }
+
+    /// All marks, in the order of the legend.
+    fn all() -> Vec<Mark> {
+        let of_kinds = CommandKind::ALL.into_iter().map(Mark::of).flat_map(|(own, other)| [Some(own), other]);
+        let mut marks: Vec<Mark> = of_kinds.flatten().chain([Mark::SEVERAL]).collect();
+        marks.dedup();
+        marks
+    }
+}
 
 /// A bank of a channel.
 type Lane = (Channel, BankId);
@@ -47,7 +71,7 @@ type Lane = (Channel, BankId);
 /// The command that a bank receives in one column, and whether a row is open after it, where that changes.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    mark: char,
+    mark: Mark,
     is_open: Option<bool>,
 }
 
@@ -56,10 +80,10 @@ struct Cell {
 struct Lanes(BTreeMap<Lane, BTreeMap<u64, Cell>>);
 
 impl Lanes {
-    fn mark(&mut self, column: u64, lane: Lane, mark: char, is_open: Option<bool>) {
+    fn mark(&mut self, column: u64, lane: Lane, mark: Mark, is_open: Option<bool>) {
         let cells = self.0.entry(lane).or_default();
         let earlier = cells.get(&column);
-        let mark = if earlier.is_some() { SEVERAL } else { mark };
+        let mark = if earlier.is_some() { Mark::SEVERAL } else { mark };
         let is_open = is_open.or(earlier.and_then(|cell| cell.is_open));
         cells.insert(column, Cell { mark, is_open });
     }
@@ -67,37 +91,32 @@ impl Lanes {
     /// A command, to its bank or its banks; one to a rank goes to each bank of it that is drawn.
     fn push(&mut self, column: u64, bound: &Bound, of_rank: &[Lane]) {
         let at = |bank: BankId| (bound.channel, bank);
-        let mut to_rank = |mark, is_open| of_rank.iter().for_each(|&lane| self.mark(column, lane, mark, is_open));
+        let (mark, other) = Mark::of(CommandKind::of(&bound.command, bound.effect));
+        let mut to_rank = |is_open| of_rank.iter().for_each(|&lane| self.mark(column, lane, mark, is_open));
         match bound.command {
-            Command::Activate { bank, .. } => {
-                let mark = match bound.activation {
-                    Some(Activation::Copies { .. }) => 'C',
-                    Some(Activation::Dropped { .. }) => 'D',
-                    Some(Activation::Opens) | None => 'A',
-                };
-                self.mark(column, at(bank), mark, Some(true));
-            }
-            Command::Precharge { bank } => self.mark(column, at(bank), 'P', Some(false)),
+            Command::Activate { bank, .. } => self.mark(column, at(bank), mark, Some(true)),
+            Command::Precharge { bank } => self.mark(column, at(bank), mark, Some(false)),
             Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
-                let mark = if matches!(bound.command, Command::Read { .. }) { 'R' } else { 'W' };
                 self.mark(column, at(bank), mark, Some(auto_precharge == AutoPrecharge::No));
             }
             Command::Transfer { src, dst, .. } => {
-                self.mark(column, at(src), 'T', Some(true));
-                self.mark(column, at(dst), 't', Some(true));
+                self.mark(column, at(src), mark, Some(true));
+                self.mark(column, at(dst), other.unwrap_or(mark), Some(true));
             }
-            Command::PrechargeAll { .. } => to_rank('P', Some(false)),
-            Command::Refresh { .. } => to_rank('F', None),
-            Command::PowerDownEnter { .. } | Command::SelfRefreshEnter { .. } => to_rank('Z', None),
-            Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => to_rank('U', None),
+            Command::PrechargeAll { .. } => to_rank(Some(false)),
+            Command::Refresh { .. }
+            | Command::PowerDownEnter { .. }
+            | Command::SelfRefreshEnter { .. }
+            | Command::PowerDownExit { .. }
+            | Command::SelfRefreshExit { .. } => to_rank(None),
         }
     }
 
     /// Legend of the letters, in lines of at most `width` columns.
     fn legend(&self, width: usize) -> String {
-        let used: BTreeSet<char> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
-        let used = MARKS.iter().filter(|(mark, _)| used.contains(mark));
-        let names = used.map(|(mark, name)| format!("{mark} {name}, "));
+        let used: BTreeSet<Mark> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
+        let used = Mark::all().into_iter().filter(|mark| used.contains(mark));
+        let names = used.map(|Mark { letter, meaning, .. }| format!("{letter} {meaning}, "));
         let mut lines = vec![String::new()];
         for name in names.chain(["= row open".to_owned()]) {
             match lines.last_mut() {
@@ -145,16 +164,53 @@ fn banks(bound: &Bound) -> Vec<Lane> {
 
 /// One bank, up to a column.
 fn line(cells: &BTreeMap<u64, Cell>, end: u64) -> String {
-    let mut is_open = cells.values().next().is_some_and(|cell| OF_OPEN_ROWS.contains(&cell.mark));
+    let mut is_open = cells.values().next().is_some_and(|cell| cell.mark.needs_open_row);
     let mut text = String::new();
     for column in 0..=end {
         match cells.get(&column) {
             Some(cell) => {
-                text.push(cell.mark);
+                text.push(cell.mark.letter);
                 is_open = cell.is_open.unwrap_or(is_open);
             }
             None => text.push(if is_open { '=' } else { '.' }),
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::Cycle;
+
+    use super::*;
+    use crate::binding::Wait;
+
+    #[test]
+    fn each_letter_has_one_meaning() {
+        let marks = Mark::all();
+        for mark in &marks {
+            assert_eq!(marks.iter().filter(|other| other.letter == mark.letter).count(), 1, "{mark:?}");
+            assert_eq!(marks.iter().filter(|other| other.meaning == mark.meaning).count(), 1, "{mark:?}");
+        }
+    }
+
+    /// A bank that receives an example of each kind has the mark of the kind, and the legend its meaning.
+    #[test]
+    fn the_drawing_marks_and_explains_every_kind() {
+        for kind in CommandKind::ALL {
+            for (command, effect) in kind.examples() {
+                let bank = BankId { rank: 0, bank: 0 };
+                let (at, channel) = (Cycle(7), Channel(0));
+                let bound = Bound { number: 0, at, channel, command, effect, wait: Wait::Turn };
+                let mut lanes = Lanes::default();
+                lanes.push(0, &bound, &[(channel, bank)]);
+                let (mark, other) = Mark::of(kind);
+                let letters: Vec<String> = lanes.0.values().map(|cells| line(cells, 0)).collect();
+                let expected: Vec<String> =
+                    [Some(mark), other].into_iter().flatten().map(|mark| mark.letter.to_string()).collect();
+                assert_eq!(letters, expected, "{command}");
+                assert!(lanes.legend(80).starts_with(&format!("{} {},", mark.letter, mark.meaning)), "{command}");
+            }
+        }
+    }
 }

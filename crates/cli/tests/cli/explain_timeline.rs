@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::BufReader;
 
-use dram_spec::{Cycle, Dialect, EventSink, Issued};
+use dram_spec::{Cycle, Dialect, Issued};
 use protocol_check::Checker;
 use rowclone_config::Scenario;
 use trace_io::command_log::LogReader;

@@ -1,8 +1,8 @@
 //! Execution of commands: the state that each command changes, and the commands that it delays.
 
-use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Row};
+use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Effect, Row};
 
-use super::{Device, Effect, Refusal};
+use super::{Device, Refusal};
 use crate::constraints::{KeptKind, Place, raises};
 use crate::hold::Hold;
 use crate::rank::Power;

@@ -2,41 +2,32 @@
 
 use std::fmt::Write as _;
 
-use dram_spec::System;
-use energy::{Counts, Currents, Prices};
+use dram_spec::CommandKind::{Activate, CopyActivate, Read, Transfer, Write};
+use dram_spec::{CommandCounts, System};
+use energy::{Currents, Prices};
 
 /// An operation on 4 KB: its commands, and its published energy.
 pub struct Operation {
     /// Operation and mechanism.
     pub name: &'static str,
     /// Commands.
-    pub counts: Counts,
+    pub counts: CommandCounts,
     /// Published energy, nJ. For FPM, from the published ratio to the baseline, as 0.04 and 0.05 uJ
     /// are rounded.
     pub published_nj: f64,
 }
 
-const NONE: Counts = Counts {
-    activates: 0,
-    copy_activates: 0,
-    dropped_activates: 0,
-    reads: 0,
-    writes: 0,
-    transfers: 0,
-    refreshes: 0,
-    self_refreshes: 0,
-    clocks: [dram_spec::Cycles(0); 6],
-};
-const FPM: Counts = Counts { activates: 1, copy_activates: 1, ..NONE };
+const NONE: CommandCounts = CommandCounts::new(0);
+const FPM: CommandCounts = NONE.with(Activate, 1).with(CopyActivate, 1);
 
 /// Table 3 of the paper.
 #[rustfmt::skip] // One operation per line: read it beside the paper.
 pub const OPERATIONS: [Operation; 6] = [
-    Operation { name: "copy/channel", counts: Counts { activates: 2, reads: 64, writes: 64, ..NONE }, published_nj: 3600.0 },
+    Operation { name: "copy/channel", counts: NONE.with(Activate, 2).with(Read, 64).with(Write, 64), published_nj: 3600.0 },
     Operation { name: "copy/fpm",     counts: FPM,                                                    published_nj: 3600.0 / 74.4 },
-    Operation { name: "copy/psm",     counts: Counts { activates: 2, transfers: 64, ..NONE },         published_nj: 1100.0 },
-    Operation { name: "copy/psm2",    counts: Counts { activates: 3, transfers: 128, ..NONE },        published_nj: 2500.0 },
-    Operation { name: "zero/channel", counts: Counts { activates: 1, writes: 64, ..NONE },            published_nj: 2000.0 },
+    Operation { name: "copy/psm",     counts: NONE.with(Activate, 2).with(Transfer, 64), published_nj: 1100.0 },
+    Operation { name: "copy/psm2",    counts: NONE.with(Activate, 3).with(Transfer, 128), published_nj: 2500.0 },
+    Operation { name: "zero/channel", counts: NONE.with(Activate, 1).with(Write, 64), published_nj: 2000.0 },
     Operation { name: "zero/fpm",     counts: FPM,                                                    published_nj: 2000.0 / 41.5 },
 ];
 

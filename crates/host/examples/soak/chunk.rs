@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, CommandEvent, Cycle, Cycles, Dialect, EventSink};
+use dram_spec::{Channel, CommandEvent, CommandKind, Cycle, Cycles, Dialect, EventSink};
 use dram_spec::{RequestId, SourceId};
 use host::{CheckedSource, Contents, FlatMemory, MemoryCheck};
 use memctrl::policy::copy::BASELINE;
@@ -122,8 +122,9 @@ impl Tally {
         for mechanism in MECHANISMS {
             assert!(self.segments_by(mechanism) > 0, "no segment by {}", mechanism.name());
         }
-        let CommandCounts { refreshes, power_downs, self_refreshes, .. } = self.commands;
-        assert!(refreshes > 0 && power_downs > 0 && self_refreshes > 0, "{:?}", self.commands);
+        for kind in [CommandKind::Refresh, CommandKind::PowerDownEnter, CommandKind::SelfRefreshEnter] {
+            assert!(self.commands[kind] > 0, "no {}", kind.name());
+        }
         assert!(self.forwarded > 0 && self.preempted > 0, "no read forwarded, or no segment preempted");
     }
 }

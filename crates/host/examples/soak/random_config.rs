@@ -6,8 +6,8 @@ use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
-    AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, Picojoule, PrechargePowerDown,
-    RawGeometry, Refresh, Row, System, Width,
+    AddressMap, BankId, Channel, CommandKind, CopyActivations, Cycles, Density, Geometry, Picojoule,
+    PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
 };
 use memctrl::RefreshPolicy;
 use memctrl::policy::copy::POLICIES;
@@ -134,6 +134,8 @@ fn faulty_rows(generator: &mut Generator, geometry: &Geometry) -> FaultyRows {
 
 /// Random prices, such that each mechanism may be the cheapest.
 fn prices(generator: &mut Generator) -> PriceTable {
+    use CommandKind::{Activate, CopyActivate, Read, Transfer, Write};
     let mut price = || Picojoule(f64::from(1000 + generator.below(40_000)));
-    PriceTable { activate: price(), copy_activate: price(), read: price(), write: price(), transfer: price() }
+    let kinds = [Activate, CopyActivate, Read, Write, Transfer];
+    kinds.into_iter().fold(PriceTable::default(), |prices, kind| prices.with(kind, price()))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dram_spec::address::Preset;
 use dram_spec::geometry::native_row_bytes;
-use dram_spec::{AddressMap, Cycles, Density, Geometry, Picojoule, RawGeometry, Refresh, System, Width};
+use dram_spec::{AddressMap, CommandKind, Cycles, Density, Geometry, Picojoule, RawGeometry, Refresh, System, Width};
 use host::AllocatorSettings;
 use host::machine::{
     CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
@@ -181,7 +181,14 @@ impl Memory {
             [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
         let [power_down_after, self_refresh_after] = self.power.map(|after| after.map(Cycles));
         Config {
-            prices: Some(PriceTable { activate, copy_activate, read, write, transfer }),
+            prices: Some(
+                PriceTable::default()
+                    .with(CommandKind::Activate, activate)
+                    .with(CommandKind::CopyActivate, copy_activate)
+                    .with(CommandKind::Read, read)
+                    .with(CommandKind::Write, write)
+                    .with(CommandKind::Transfer, transfer),
+            ),
             row_policy: self.row_policy,
             queues: self.queues,
             power: PowerPolicy { power_down_after, self_refresh_after },

@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use dram_core::Defect;
 use dram_spec::address::Preset;
-use dram_spec::{AddressMap, CommandLog, Cycle, Density, Dialect, PhysicalAddress, Picojoule, System, Width};
+use dram_spec::{
+    AddressMap, CommandKind, CommandLog, Cycle, Density, Dialect, PhysicalAddress, Picojoule, System, Width,
+};
 use host::{CheckedSource, Contents, FlatMemory, MemoryCheck, Place, Sequence, place};
 use memctrl::policy::copy::CopyPolicy;
 use memctrl::stats::Stats;
@@ -16,7 +18,14 @@ pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: &'sta
     // Approximately the prices of `2 Gb x8 -25E`.
     let [activate, copy_activate, read, write, transfer] =
         [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
-    let prices = Some(PriceTable { activate, copy_activate, read, write, transfer });
+    let prices = Some(
+        PriceTable::default()
+            .with(CommandKind::Activate, activate)
+            .with(CommandKind::CopyActivate, copy_activate)
+            .with(CommandKind::Read, read)
+            .with(CommandKind::Write, write)
+            .with(CommandKind::Transfer, transfer),
+    );
     Config { prices, ..Config::new(system, Arc::new(Planner::new(map, faulty)), policy) }
 }
 

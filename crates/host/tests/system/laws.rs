@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dram_core::Defect;
 use dram_spec::geometry::ReservedRow;
-use dram_spec::{AutoPrecharge, Command, Dialect};
+use dram_spec::{AutoPrecharge, Command, CommandKind, Dialect};
 use host::MemoryCheck;
 use memctrl::policy::copy::BASELINE;
 use proptest::prelude::*;
@@ -183,7 +183,7 @@ fn the_cases_cover_every_mechanism_and_refreshes() {
     for _ in 0..300 {
         let outcome = outcome(&strategy.new_tree(&mut runner).expect("cases can be drawn").current());
         mechanisms.extend(outcome.stats.whole.parts.iter().map(|(mechanism, ..)| mechanism));
-        refreshes += outcome.stats.whole.commands.refreshes;
+        refreshes += outcome.stats.whole.commands[CommandKind::Refresh];
         let spans = outcome.completions.windows(2);
         overlapping += spans.filter(|pair| pair[1].first_command.is_some_and(|first| first < pair[0].done)).count();
     }

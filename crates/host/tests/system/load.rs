@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dram_spec::{
-    AddressMap, BankId, Channel, Column, Cycle, Cycles, Location, PhysicalAddress, PrechargePowerDown, Refresh, Row,
+    AddressMap, BankId, Channel, Column, CommandKind, Cycle, Cycles, Location, PhysicalAddress, PrechargePowerDown,
+    Refresh, Row,
 };
 use memctrl::RefreshPolicy;
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
@@ -295,9 +296,9 @@ fn reached(case: &Case, outcome: &Outcome) -> Vec<String> {
         ("waits for a segment's banks", figures.blocked_by_copies.count()),
         ("preempted for reads", figures.preempted_for_reads),
         ("preempted for refresh", figures.preempted_for_refresh),
-        ("REF", figures.commands.refreshes),
-        ("power-down", figures.commands.power_downs),
-        ("self-refresh", figures.commands.self_refreshes),
+        ("REF", figures.commands[CommandKind::Refresh]),
+        ("power-down", figures.commands[CommandKind::PowerDownEnter]),
+        ("self-refresh", figures.commands[CommandKind::SelfRefreshEnter]),
         ("epochs", u64::from(outcome.stats.epochs.len() > 1)),
     ];
     let mut names: Vec<String> =

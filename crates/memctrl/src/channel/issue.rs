@@ -3,7 +3,8 @@
 
 use dram_core::{KeptKind, Kind, P};
 use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, Cause, Column, ColumnRun, Command, CommandEvent, Cycle, Cycles, EventSink, Queued,
+    AutoPrecharge, BankId, BankIndex, Cause, Column, ColumnRun, Command, CommandEvent, CommandKind, Cycle, Cycles,
+    Effect, EventSink, Queued,
 };
 
 use super::accesses::Candidate;
@@ -83,9 +84,9 @@ impl Channel {
     fn emit(&mut self, at: Cycle, command: Command, cause: Cause, is_upkeep: bool, sink: &mut impl EventSink) {
         let effect = self.device.issue(at, &command);
         self.maintenance.issued(command.rank(), is_upkeep);
-        self.counters.commands.count(&command, effect);
+        self.counters.commands[CommandKind::of(&command, effect)] += 1;
         let held_by = self.device.last_hold().binding(at);
-        sink.command(&CommandEvent { at, channel: self.id, command, cause, held_by });
+        sink.command(&CommandEvent { at, channel: self.id, command, effect, cause, held_by });
     }
 
     /// Issues the candidate of a bank.
@@ -242,9 +243,9 @@ impl Channel {
         let last = at + pitch * (lines - 1);
         self.device.issue_run(at, &command, lines);
         self.maintenance.issued(command.rank(), false);
-        self.counters.commands.count_columns(&command, lines);
+        self.counters.commands[CommandKind::of(&command, Effect::Plain)] += lines;
         let held_by = self.device.last_hold().binding(at);
-        let first = CommandEvent { at, channel: self.id, command, cause, held_by };
+        let first = CommandEvent { at, channel: self.id, command, effect: Effect::Plain, cause, held_by };
         let rest_held_by = self.device.earliest(&command).ok().and_then(|hold| hold.binding(last + pitch));
         let run = ColumnRun { first, lines, pitch, rest_held_by };
         if sink.wants_queues() {

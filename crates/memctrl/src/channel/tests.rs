@@ -169,7 +169,7 @@ impl Naive {
         self.update_mode();
         let Some((command, access)) = self.choose(now) else { return };
         self.device.issue(now, &command);
-        dram_spec::EventSink::push(&mut self.log, now, dram_spec::Channel(0), &command);
+        self.log.push(now, dram_spec::Channel(0), &command);
         match command {
             Command::Activate { bank, .. } => {
                 let kind = access.map(|at| self.list[at].kind);

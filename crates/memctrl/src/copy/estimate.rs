@@ -19,38 +19,27 @@
 //! its channels for tCCD per line.
 
 use dram_core::{P, Power, Timings};
-use dram_spec::{BankId, Cycle, Cycles, Picojoule, Row};
+use dram_spec::{BankId, CommandKind, Cycle, Cycles, PerKind, Picojoule, Row};
 use rowclone::{Program, Step, Thread};
 
 use crate::access::AccessKind;
 use crate::channel::Channel;
 use crate::config::RefreshPolicy;
 
-/// Dynamic energy of each command that a copy may need, for all chips of the rank together,
-/// including I/O on the channel. The caller provides it, as the controller has no currents.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PriceTable {
-    /// ACT to a closed bank, including the PRE that follows.
-    pub activate: Picojoule,
-    /// Copy activation.
-    pub copy_activate: Picojoule,
-    /// RD, including I/O and termination.
-    pub read: Picojoule,
-    /// WR, including I/O and termination.
-    pub write: Picojoule,
-    /// TRANSFER.
-    pub transfer: Picojoule,
-}
+/// Dynamic energy of one command of each kind, for all chips of the rank together, including I/O on
+/// the channel. The price of an ACT includes the PRE that follows, so that of a PRE is 0. The
+/// caller provides the prices, as the controller has no currents.
+pub type PriceTable = PerKind<Picojoule>;
 
 /// Dynamic energy of a program: the sum over its steps.
 pub fn energy(program: &Program, prices: &PriceTable) -> Picojoule {
     let price = |step: &Step| match step {
-        Step::Open { .. } => prices.activate,
-        Step::CopyOpen { .. } => prices.copy_activate,
-        Step::Close { .. } => Picojoule(0.0),
-        Step::Transfer { count, .. } => prices.transfer * f64::from(*count),
-        Step::Read { run, .. } => prices.read * f64::from(run.count),
-        Step::Write { write, .. } => prices.write * f64::from(write.run.count),
+        Step::Open { .. } => prices[CommandKind::Activate],
+        Step::CopyOpen { .. } => prices[CommandKind::CopyActivate],
+        Step::Close { .. } => prices[CommandKind::Precharge],
+        Step::Transfer { count, .. } => prices[CommandKind::Transfer] * f64::from(*count),
+        Step::Read { run, .. } => prices[CommandKind::Read] * f64::from(run.count),
+        Step::Write { write, .. } => prices[CommandKind::Write] * f64::from(write.run.count),
     };
     program.threads.iter().flat_map(|thread| &thread.steps).map(price).sum()
 }

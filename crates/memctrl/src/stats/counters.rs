@@ -2,99 +2,10 @@
 
 use std::ops::AddAssign;
 
-use dram_core::Effect;
-use dram_spec::Command;
+use dram_spec::CommandCounts;
 
 use super::histogram::Histogram;
 use crate::access::RowOutcome;
-
-/// Commands by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CommandCounts {
-    /// ACT to a closed bank.
-    pub activates: u64,
-    /// Copy activations.
-    pub copy_activates: u64,
-    /// Copy activations that the chips dropped.
-    pub dropped_activates: u64,
-    /// PRE and PREA.
-    pub precharges: u64,
-    /// RD and RDA.
-    pub reads: u64,
-    /// WR and WRA.
-    pub writes: u64,
-    /// TRANSFER.
-    pub transfers: u64,
-    /// REF.
-    pub refreshes: u64,
-    /// PDE.
-    pub power_downs: u64,
-    /// SRE.
-    pub self_refreshes: u64,
-    /// PDX and SRX.
-    pub wake_ups: u64,
-}
-
-impl CommandCounts {
-    /// Counts a command that had an effect.
-    #[inline]
-    pub(crate) fn count(&mut self, command: &Command, effect: Effect) {
-        let count = match command {
-            Command::Activate { .. } => match effect {
-                Effect::Plain => &mut self.activates,
-                Effect::Copied { .. } => &mut self.copy_activates,
-                Effect::Dropped { .. } => &mut self.dropped_activates,
-            },
-            Command::Precharge { .. } | Command::PrechargeAll { .. } => &mut self.precharges,
-            Command::Read { .. } => &mut self.reads,
-            Command::Write { .. } => &mut self.writes,
-            Command::Transfer { .. } => &mut self.transfers,
-            Command::Refresh { .. } => &mut self.refreshes,
-            Command::PowerDownEnter { .. } => &mut self.power_downs,
-            Command::SelfRefreshEnter { .. } => &mut self.self_refreshes,
-            Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => &mut self.wake_ups,
-        };
-        *count += 1;
-    }
-
-    /// Counts the column commands of a run.
-    pub(crate) fn count_columns(&mut self, command: &Command, lines: u64) {
-        *match command {
-            Command::Read { .. } => &mut self.reads,
-            Command::Write { .. } => &mut self.writes,
-            _ => &mut self.transfers,
-        } += lines;
-    }
-}
-
-impl AddAssign for CommandCounts {
-    fn add_assign(&mut self, other: CommandCounts) {
-        let CommandCounts {
-            activates,
-            copy_activates,
-            dropped_activates,
-            precharges,
-            reads,
-            writes,
-            transfers,
-            refreshes,
-            power_downs,
-            self_refreshes,
-            wake_ups,
-        } = other;
-        self.activates += activates;
-        self.copy_activates += copy_activates;
-        self.dropped_activates += dropped_activates;
-        self.precharges += precharges;
-        self.reads += reads;
-        self.writes += writes;
-        self.transfers += transfers;
-        self.refreshes += refreshes;
-        self.power_downs += power_downs;
-        self.self_refreshes += self_refreshes;
-        self.wake_ups += wake_ups;
-    }
-}
 
 /// Row-buffer outcomes of accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

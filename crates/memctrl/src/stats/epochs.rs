@@ -1,6 +1,6 @@
 //! Figures of epochs, without the warm-up.
 
-use dram_spec::{Cycle, Cycles, LINE_BYTES};
+use dram_spec::{CommandKind, Cycle, Cycles, LINE_BYTES};
 
 use super::gauge::Gauge;
 use super::{Epoch, Figures, Stats};
@@ -104,7 +104,8 @@ impl Recorder {
         }
         let delivered = [&figures.read_latency, &figures.write_latency, &figures.copy_response];
         figures.requests = delivered.iter().map(|latency| latency.count()).sum();
-        figures.channel_bytes = (figures.commands.reads + figures.commands.writes) * LINE_BYTES;
+        figures.channel_bytes =
+            (figures.commands[CommandKind::Read] + figures.commands[CommandKind::Write]) * LINE_BYTES;
         figures.copy_queue = self.copies.take(to);
         figures
     }

@@ -9,7 +9,8 @@ use std::ops::AddAssign;
 
 use dram_spec::{Cycle, Mechanism};
 
-pub use counters::{CommandCounts, Outcomes};
+pub use counters::Outcomes;
+pub use dram_spec::CommandCounts;
 pub use histogram::{Histogram, Summary};
 
 /// Parts of copies by mechanism, and by the reason why no better one was chosen.

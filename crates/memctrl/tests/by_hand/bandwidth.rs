@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::address::Preset;
 use dram_spec::{
-    CopyActivations, Cycle, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown, RawGeometry, Refresh,
-    RequestId, SourceId, SpeedBin, System, Width,
+    CommandKind, CopyActivations, Cycle, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown,
+    RawGeometry, Refresh, RequestId, SourceId, SpeedBin, System, Width,
 };
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, Queues, Request, RequestSource};
@@ -68,11 +68,11 @@ fn sequential_reads_use_at_least_95_percent_of_the_data_bus() {
         let read = |number| Operation::Read { address: PhysicalAddress(64 * number), bytes: 64 };
         let stats = run(&config, read, 4000 * channels);
         // A line takes four cycles of a data bus.
-        let (used, all) = (4 * stats.whole.commands.reads, channels * stats.end.0);
+        let (used, all) = (4 * stats.whole.commands[CommandKind::Read], channels * stats.end.0);
         assert_eq!(used, 4 * 4000 * channels);
         assert!(100 * used >= 95 * all, "{channels} channels: {used} of {all} cycles");
         // Per channel one ACT per 128 lines: 31.25 rows.
-        assert_eq!(stats.whole.commands.activates, 32 * channels);
+        assert_eq!(stats.whole.commands[CommandKind::Activate], 32 * channels);
     }
 }
 
@@ -98,7 +98,7 @@ fn random_lines_come_close_to_the_limit_of_activations_and_waste_few() {
     let queues = Queues { read_entries: 32, write_entries: 32, drain_high: 24, drain_low: 8, ..config.queues };
     let stats = run(&Config { queues, ..config }, random_line, 100_000);
     assert!(stats.end <= Cycle(690_000), "{:?}", stats.end);
-    let (unused, activates) = (stats.whole.unused_activates, stats.whole.commands.activates);
+    let (unused, activates) = (stats.whole.unused_activates, stats.whole.commands[CommandKind::Activate]);
     assert!(unused * 200 < activates, "{unused} of {activates} ACT unused");
     assert_eq!(stats.whole.reads.total() + stats.whole.writes.total() + stats.whole.forwarded, 100_000);
 }

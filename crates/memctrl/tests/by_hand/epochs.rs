@@ -1,7 +1,7 @@
 //! Statistics: hand-computed figures of a few requests; epochs and warm-up compared with the whole
 //! run.
 
-use dram_spec::{Cycle, Cycles, Operation, Refresh};
+use dram_spec::{CommandKind, Cycle, Cycles, Operation, Refresh};
 use memctrl::policy::copy::ROWCLONE;
 use memctrl::stats::{Depth, Figures, Outcomes};
 use memctrl::{Config, PowerPolicy, RefreshPolicy};
@@ -33,8 +33,8 @@ fn each_event_counts_in_the_epoch_of_its_cycle() {
     // A request completed in cycle 20 counts from there on; one completed in the run's last cycle
     // also counts.
     assert_eq!(each(|figures| figures.requests), [0, 0, 2, 0, 1]);
-    assert_eq!(each(|figures| figures.commands.activates), [1, 0, 1, 0, 0]);
-    assert_eq!(each(|figures| figures.commands.reads), [1, 1, 0, 1, 0]);
+    assert_eq!(each(|figures| figures.commands[CommandKind::Activate]), [1, 0, 1, 0, 0]);
+    assert_eq!(each(|figures| figures.commands[CommandKind::Read]), [1, 1, 0, 1, 0]);
     assert_eq!(each(|figures| figures.channel_bytes), [64, 64, 0, 64, 0]);
     // An entry is in use until the cycle of its RD: 0 to 8, 5 to 12, 15 to 36.
     assert_eq!(each(|figures| figures.read_queue.entry_cycles), [9 + 5, 3 + 5, 10, 7, 0]);
@@ -54,7 +54,7 @@ fn what_happens_before_the_end_of_the_warm_up_does_not_count() {
     // WR in cycles 8 and 12, completed in 18 and 22.
     let stats = run_until(&config, requests(&list), 30).stats;
     assert_eq!((stats.from, stats.end, stats.whole.requests), (Cycle(15), Cycle(30), 2));
-    assert_eq!((stats.whole.commands.writes, stats.whole.write_queue), (0, Depth::default()));
+    assert_eq!((stats.whole.commands[CommandKind::Write], stats.whole.write_queue), (0, Depth::default()));
     assert_eq!(stats.whole.write_latency.mean(), Some(18.5), "from the arrival on, also before the end of the warm-up");
     let stats = run_until(&config, requests(&list), 15).stats;
     assert_eq!((stats.from, stats.end, stats.whole), (Cycle(15), Cycle(15), Figures::default()));

@@ -2,7 +2,9 @@
 
 use dram_core::Timings;
 use dram_spec::address::Preset;
-use dram_spec::{Channel, Column, Location, Mechanism, Operation, PhysicalAddress, Picojoule, Refresh, Row};
+use dram_spec::{
+    Channel, Column, CommandKind, Location, Mechanism, Operation, PhysicalAddress, Picojoule, Refresh, Row,
+};
 use memctrl::Config;
 use memctrl::PriceTable;
 use memctrl::estimate::{duration, energy};
@@ -62,13 +64,12 @@ fn a_program_takes_the_cycles_of_its_commands() {
 }
 
 /// Prices of which no two sum to a third.
-const PRICES: PriceTable = PriceTable {
-    activate: Picojoule(1000.0),
-    copy_activate: Picojoule(700.0),
-    read: Picojoule(30.0),
-    write: Picojoule(20.0),
-    transfer: Picojoule(1.0),
-};
+const PRICES: PriceTable = PriceTable::new(Picojoule(0.0))
+    .with(CommandKind::Activate, Picojoule(1000.0))
+    .with(CommandKind::CopyActivate, Picojoule(700.0))
+    .with(CommandKind::Read, Picojoule(30.0))
+    .with(CommandKind::Write, Picojoule(20.0))
+    .with(CommandKind::Transfer, Picojoule(1.0));
 
 #[test]
 fn a_program_costs_the_sum_of_its_commands() {

@@ -2,7 +2,7 @@
 
 use dram_core::P;
 use dram_spec::datasheet::BURST;
-use dram_spec::{BankId, Command, Cycle};
+use dram_spec::{BankId, Command, Cycle, Effect};
 use rowclone::Step;
 
 use super::access::Kind;
@@ -12,6 +12,17 @@ use super::figures::Recorder;
 use super::front::FrontEnd;
 
 impl Channel {
+    /// Effect of a command that is about to be issued, from the open rows.
+    pub fn effect(&self, command: &Command) -> Effect {
+        let Command::Activate { bank, row } = *command else { return Effect::Plain };
+        let subarray = |row| self.config.system.geometry.subarray(row);
+        match self.device.open_row(bank) {
+            None => Effect::Plain,
+            Some(open) if subarray(open) == subarray(row) => Effect::Copied { src: open },
+            Some(open) => Effect::Dropped { open },
+        }
+    }
+
     /// Issues a command.
     pub fn apply(&mut self, now: u64, owner: Owner, command: &Command, front: &mut FrontEnd, recorder: &mut Recorder) {
         let open: Vec<BankId> =
@@ -20,8 +31,8 @@ impl Channel {
             Command::Write { .. } => self.device.timings().get(P::Cwl).0,
             _ => self.device.timings().get(P::Cl).0,
         };
-        let effect = self.device.issue(Cycle(now), command);
-        recorder.command(command, effect);
+        recorder.command(command, self.effect(command));
+        self.device.issue(Cycle(now), command);
         let done = now + latency + BURST.0;
         match owner {
             Owner::Rank(_) => self.apply_to_rank(now, command),

@@ -63,9 +63,9 @@ impl Channel {
         let (owner, command) = self.choose(now, front)?;
         let hold = self.device.earliest(&command).expect("it was chosen");
         let held_by = (hold.until().0 == now).then(|| hold.rule()).flatten();
-        let cause = self.cause(owner, front);
+        let (cause, effect) = (self.cause(owner, front), self.effect(&command));
         self.apply(now, owner, &command, front, recorder);
-        Some(CommandEvent { at: Cycle(now), channel: self.id, command, cause, held_by })
+        Some(CommandEvent { at: Cycle(now), channel: self.id, command, effect, cause, held_by })
     }
 
     fn allows(&self, now: u64, command: &Command) -> bool {

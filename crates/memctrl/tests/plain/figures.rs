@@ -1,7 +1,6 @@
 //! The statistics, as `memctrl::stats` defines them.
 
-use dram_core::Effect;
-use dram_spec::{Command, Cycle, LINE_BYTES, Operation};
+use dram_spec::{Command, CommandKind, Cycle, Effect, LINE_BYTES, Operation};
 use memctrl::stats::{CommandCounts, Epoch, Figures, Outcomes, Stats};
 use memctrl::{Completion, Config};
 
@@ -47,7 +46,8 @@ impl Recorder {
     /// Stores the figures of the present epoch, which ends at `to`.
     fn close(&mut self, to: u64) {
         let mut figures = std::mem::take(&mut self.figures);
-        figures.channel_bytes = (figures.commands.reads + figures.commands.writes) * LINE_BYTES;
+        figures.channel_bytes =
+            (figures.commands[CommandKind::Read] + figures.commands[CommandKind::Write]) * LINE_BYTES;
         let delivered = [&figures.read_latency, &figures.write_latency, &figures.copy_response];
         figures.requests = delivered.iter().map(|latency| latency.count()).sum();
         if self.from < self.start {
@@ -119,17 +119,17 @@ impl Recorder {
 }
 
 fn count<'a>(counts: &'a mut CommandCounts, command: &Command, effect: Effect) -> &'a mut u64 {
-    match (command, effect) {
-        (Command::Activate { .. }, Effect::Plain) => &mut counts.activates,
-        (Command::Activate { .. }, Effect::Copied { .. }) => &mut counts.copy_activates,
-        (Command::Activate { .. }, Effect::Dropped { .. }) => &mut counts.dropped_activates,
-        (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => &mut counts.precharges,
-        (Command::Read { .. }, _) => &mut counts.reads,
-        (Command::Write { .. }, _) => &mut counts.writes,
-        (Command::Transfer { .. }, _) => &mut counts.transfers,
-        (Command::Refresh { .. }, _) => &mut counts.refreshes,
-        (Command::PowerDownEnter { .. }, _) => &mut counts.power_downs,
-        (Command::SelfRefreshEnter { .. }, _) => &mut counts.self_refreshes,
-        (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => &mut counts.wake_ups,
-    }
+    &mut counts[match (command, effect) {
+        (Command::Activate { .. }, Effect::Plain) => CommandKind::Activate,
+        (Command::Activate { .. }, Effect::Copied { .. }) => CommandKind::CopyActivate,
+        (Command::Activate { .. }, Effect::Dropped { .. }) => CommandKind::DroppedActivate,
+        (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => CommandKind::Precharge,
+        (Command::Read { .. }, _) => CommandKind::Read,
+        (Command::Write { .. }, _) => CommandKind::Write,
+        (Command::Transfer { .. }, _) => CommandKind::Transfer,
+        (Command::Refresh { .. }, _) => CommandKind::Refresh,
+        (Command::PowerDownEnter { .. }, _) => CommandKind::PowerDownEnter,
+        (Command::SelfRefreshEnter { .. }, _) => CommandKind::SelfRefreshEnter,
+        (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => CommandKind::WakeUp,
+    }]
 }

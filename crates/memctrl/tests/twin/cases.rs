@@ -7,7 +7,7 @@ use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
-    AddressMap, BankId, Channel, Column, CopyActivations, Cycles, Density, Geometry, Location, Operation,
+    AddressMap, BankId, Channel, Column, CommandKind, CopyActivations, Cycles, Density, Geometry, Location, Operation,
     PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, Refresh, Row, SourceId, System, Width,
 };
 use memctrl::estimate::PriceTable;
@@ -363,7 +363,14 @@ fn controller(system: System, map: AddressMap, faulty: FaultyRows, knobs: &Knobs
     let [power_down_after, self_refresh_after] = knobs.power.map(|after| after.filter(|_| !is_off).map(Cycles));
     let planner = Arc::new(Planner::new(map, faulty));
     Config {
-        prices: Some(PriceTable { activate, copy_activate, read, write, transfer }),
+        prices: Some(
+            PriceTable::default()
+                .with(CommandKind::Activate, activate)
+                .with(CommandKind::CopyActivate, copy_activate)
+                .with(CommandKind::Read, read)
+                .with(CommandKind::Write, write)
+                .with(CommandKind::Transfer, transfer),
+        ),
         staging_lines: knobs.staging_lines,
         copy_hold_max: knobs.copy_hold_max.map(Cycles),
         queues: knobs.queues,

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use dram_spec::{Cause, CommandEvent};
+use dram_spec::{Cause, CommandEvent, Effect};
 use memctrl::stats::{Epoch, Stats};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -66,11 +66,16 @@ fn list(events: &[CommandEvent]) -> String {
 }
 
 fn listed(event: &CommandEvent) -> String {
-    let CommandEvent { at, channel, command, cause, held_by } = event;
+    let CommandEvent { at, channel, command, effect, cause, held_by } = event;
     let cause = match cause {
         Cause::Copy { request, mechanism, program } => format!("copy {} {mechanism} {program}", request.0),
         cause => format!("{cause:?}"),
     };
+    let effect = match effect {
+        Effect::Plain => "",
+        Effect::Copied { .. } => " (copy)",
+        Effect::Dropped { .. } => " (dropped)",
+    };
     let held_by = held_by.unwrap_or("-");
-    format!("{at:>7} ch{} {:<34} {cause:<20} {held_by}\n", channel.0, command.to_string())
+    format!("{at:>7} ch{} {:<34} {cause:<20} {held_by}\n", channel.0, format!("{command}{effect}"))
 }

@@ -206,6 +206,10 @@ pub(super) fn write_all(shown: &[f64]) -> Vec<String> {
     shown.iter().map(write).collect()
 }
 
+/// Words of column names with another spelling in labels: acronyms, abbreviations.
+const SPELLINGS: [(&str, &str); 5] =
+    [("fpm", "FPM"), ("psm", "PSM"), ("psm2", "2 × PSM"), ("io", "I/O"), ("inits", "initializations")];
+
 /// `copy_latency_mean` is "copy latency, mean", and `copies_by_fpm` is "copies by FPM".
 fn words(name: &str) -> String {
     let mut words = String::new();
@@ -215,9 +219,7 @@ fn words(name: &str) -> String {
         if statistic {
             words.insert(words.len() - 1, ',');
         }
-        let spelling =
-            [("fpm", "FPM"), ("psm", "PSM"), ("psm2", "2 × PSM"), ("io", "I/O"), ("inits", "initializations")];
-        words += spelling.iter().find(|(name, _)| *name == word).map_or(word, |(_, spelling)| spelling);
+        words += SPELLINGS.iter().find(|(name, _)| *name == word).map_or(word, |(_, spelling)| spelling);
     }
     words
 }
@@ -275,6 +277,8 @@ fn grouped(value: f64, decimals: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dram_spec::{CommandKind, Mechanism};
+
     use super::*;
 
     const NS: Unit = Unit::Prefixed { symbol: "s", exponent: -9 };
@@ -301,6 +305,21 @@ mod tests {
             ("speedup", Unit::None, "speedup"),
         ] {
             assert_eq!(Unit::of_column(column), (unit, label.to_owned()), "{column}");
+        }
+    }
+
+    /// Names of mechanisms are acronyms, except that of the channel. Kinds of commands are in capitals.
+    #[test]
+    fn mechanisms_and_commands_are_spelled_in_capitals() {
+        for mechanism in rowclone::MECHANISMS.into_iter().filter(|&mechanism| mechanism != Mechanism::CHANNEL) {
+            let words = words(&format!("copies_by_{}", mechanism.name()));
+            let spelling = words.strip_prefix("copies by ").expect("the other words are unchanged");
+            let is_acronym = !spelling.chars().any(char::is_lowercase);
+            assert!(is_acronym, "{} has no spelling in SPELLINGS", mechanism.name());
+        }
+        for kind in CommandKind::ALL {
+            let words = words(&format!("commands_{}", kind.name().replace(' ', "_")));
+            assert_eq!(words, format!("commands {}", kind.name()));
         }
     }
 

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use dram_spec::datasheet::BURST;
-use dram_spec::rows::Activation;
-use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles, Geometry, Queued, Row, System};
+use dram_spec::{
+    AutoPrecharge, BankId, Channel, Command, CommandEvent, Cycle, Cycles, Effect, Geometry, Queued, Row, System,
+};
 
 use super::writer::{Counter, PacketWriter, Shows, Track, count, word};
 
@@ -98,27 +99,25 @@ impl ChannelTracks {
         self.ranks[usize::from(bank.rank)].banks[usize::from(bank.bank)].1
     }
 
-    /// Draws a command, and what it does to rows and ranks; `activation` is the effect of an ACT.
-    pub(super) fn push<W: Write>(
-        &mut self,
-        writer: &mut PacketWriter<W>,
-        at: Cycle,
-        command: &Command,
-        activation: Option<Activation>,
-    ) -> Vec<BankId> {
-        let (clocks, remark) = match (command, activation) {
-            (Command::Transfer { .. }, _) => (2, ""),
-            (_, Some(Activation::Copies { .. })) => (1, " (copy)"),
-            (_, Some(Activation::Dropped { .. })) => (1, " (dropped)"),
-            (_, Some(Activation::Opens) | None) => (1, ""),
+    /// Draws a command, and what it does to rows and ranks; returns the banks that it closes.
+    pub(super) fn push<W: Write>(&mut self, writer: &mut PacketWriter<W>, event: &CommandEvent) -> Vec<BankId> {
+        let CommandEvent { at, ref command, effect, .. } = *event;
+        let remark = match effect {
+            Effect::Plain => "",
+            Effect::Copied { .. } => " (copy)",
+            Effect::Dropped { .. } => " (dropped)",
         };
-        writer.slice(self.command_bus, at, at + Cycles(clocks), format!("{command}{remark}"), Vec::new());
+        let end = at + event.kind().bus_cycles();
+        writer.slice(self.command_bus, at, end, format!("{command}{remark}"), Vec::new());
         let mut closed = Vec::new();
         match *command {
-            Command::Activate { .. } if matches!(activation, Some(Activation::Dropped { .. })) => {}
             Command::Activate { bank, row } => {
+                let copied_from = match effect {
+                    Effect::Plain => None,
+                    Effect::Copied { src } => Some(src),
+                    Effect::Dropped { .. } => return closed,
+                };
                 self.close(writer, at, bank);
-                let copied_from = if let Some(Activation::Copies { src }) = activation { Some(src) } else { None };
                 self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from });
             }
             Command::Precharge { bank } => closed.push(bank),

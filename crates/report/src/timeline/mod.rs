@@ -11,10 +11,9 @@ mod writer;
 
 use std::io::{self, Write};
 
-use dram_spec::rows::{Activation, OpenRows};
 use dram_spec::{
-    AddressMap, Cause, Channel, Command, CommandEvent, Cycle, EventSink, LINE_BYTES, Location, Operation, Queued,
-    RequestId, System,
+    AddressMap, Cause, Channel, Command, CommandEvent, Cycle, Effect, EventSink, LINE_BYTES, Location, Operation,
+    Queued, RequestId, System,
 };
 use memctrl::{Completion, Request};
 use rowclone_sim::Observer;
@@ -32,7 +31,6 @@ pub use writer::{Window, nanoseconds};
 pub struct Timeline<W: Write> {
     writer: PacketWriter<W>,
     map: AddressMap,
-    rows: OpenRows,
     channels: Vec<ChannelTracks>,
     copies: Copies,
     /// Requests in progress: reads, writes, copies and initializations.
@@ -52,7 +50,7 @@ impl<W: Write> Timeline<W> {
         let channels = (0..system.geometry.channels())
             .map(|channel| ChannelTracks::new(&mut writer, root, 2 + usize::from(channel), Channel(channel), system))
             .collect();
-        Timeline { writer, map: map.clone(), rows: OpenRows::new(system.geometry), channels, copies, depths }
+        Timeline { writer, map: map.clone(), channels, copies, depths }
     }
 
     /// The output, with everything in it.
@@ -64,14 +62,15 @@ impl<W: Write> Timeline<W> {
     }
 
     /// What a command does for the copy that it was issued for.
-    fn step(&self, event: &CommandEvent, activation: Option<Activation>) -> Option<(RequestId, Step)> {
+    fn step(&self, event: &CommandEvent) -> Option<(RequestId, Step)> {
         let Cause::Copy { request, mechanism, program } = event.cause else { return None };
         let open = |bank| self.channels[usize::from(event.channel.0)].open_row(bank).map(|open| open.row);
         let (first, second, filled, bytes) = match event.command {
-            Command::Activate { bank, row } if matches!(activation, Some(Activation::Copies { .. })) => {
-                (bank, None, Some((bank, row)), self.map.geometry().row_bytes())
-            }
-            Command::Activate { bank, .. } | Command::Read { bank, .. } => (bank, None, None, 0),
+            Command::Activate { bank, row } => match event.effect {
+                Effect::Copied { .. } => (bank, None, Some((bank, row)), self.map.geometry().row_bytes()),
+                Effect::Plain | Effect::Dropped { .. } => (bank, None, None, 0),
+            },
+            Command::Read { bank, .. } => (bank, None, None, 0),
             Command::Write { bank, column, .. } => {
                 let row = open(bank).expect("WR is issued to an open row");
                 let line = self.map.address(Location { channel: event.channel, bank, row, column, offset: 0 });
@@ -82,7 +81,13 @@ impl<W: Write> Timeline<W> {
                 let filled = open(dst).filter(|row| *row != self.map.geometry().temporary_row());
                 (src, Some(dst), filled.map(|row| (dst, row)), if filled.is_some() { LINE_BYTES } else { 0 })
             }
-            _ => return None,
+            Command::Precharge { .. }
+            | Command::PrechargeAll { .. }
+            | Command::Refresh { .. }
+            | Command::PowerDownEnter { .. }
+            | Command::PowerDownExit { .. }
+            | Command::SelfRefreshEnter { .. }
+            | Command::SelfRefreshExit { .. } => return None,
         };
         let place = |bank| (event.channel, bank);
         let banks = [Some(first), second].map(|bank| bank.map(place));
@@ -103,10 +108,9 @@ const fn kind(operation: &Operation) -> usize {
 
 impl<W: Write> EventSink for Timeline<W> {
     fn command(&mut self, event: &CommandEvent) {
-        let CommandEvent { at, channel, ref command, .. } = *event;
-        let activation = self.rows.follow(channel, command);
-        let step = self.step(event, activation);
-        let closed = self.channels[usize::from(channel.0)].push(&mut self.writer, at, command, activation);
+        let CommandEvent { at, channel, .. } = *event;
+        let step = self.step(event);
+        let closed = self.channels[usize::from(channel.0)].push(&mut self.writer, event);
         if let Some((request, step)) = step {
             self.copies.step(request, &step);
         }
@@ -155,7 +159,7 @@ mod tests {
 
     use dram_spec::address::Preset;
     use dram_spec::datasheet::{Density, Width};
-    use dram_spec::{BankId, Row};
+    use dram_spec::{BankId, CommandKind, Row};
 
     use super::*;
 
@@ -180,6 +184,28 @@ mod tests {
     }
 
     #[test]
+    fn commands_of_every_kind_are_on_the_command_bus() {
+        let system = System::paper(1, Density::Gb2, Width::X8);
+        let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+        for kind in CommandKind::ALL {
+            for (command, effect) in kind.examples() {
+                let mut timeline = Timeline::new(Vec::new(), "one command", &system, &map, Window::ALL);
+                timeline.command(&CommandEvent::new(Cycle(7), Channel(0), command, effect));
+                timeline.finish(Cycle(100));
+                let trace = timeline.into_result().expect("a vector takes all");
+                let remark = match kind {
+                    CommandKind::CopyActivate => " (copy)",
+                    CommandKind::DroppedActivate => " (dropped)",
+                    _ => "",
+                };
+                let name = format!("{command}{remark}");
+                let is_drawn = trace.windows(name.len()).any(|bytes| bytes == name.as_bytes());
+                assert!(is_drawn, "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn the_first_error_ends_the_writing_and_is_returned() {
         let refused = Cell::new(0);
         let system = System::paper(1, Density::Gb2, Width::X8);
@@ -188,8 +214,11 @@ mod tests {
         let mut timeline = Timeline::new(output, "full", &system, &map, Window::ALL);
         let bank = BankId { rank: 0, bank: 3 };
         for at in 0..1000 {
-            timeline.push(Cycle(100 * at), Channel(0), &Command::Activate { bank, row: Row(7) });
-            timeline.push(Cycle(100 * at + 50), Channel(0), &Command::Precharge { bank });
+            for (at, command) in
+                [(100 * at, Command::Activate { bank, row: Row(7) }), (100 * at + 50, Command::Precharge { bank })]
+            {
+                timeline.command(&CommandEvent::new(Cycle(at), Channel(0), command, Effect::Plain));
+            }
         }
         timeline.finish(Cycle(100_000));
         let error = timeline.into_result().err().map(|error| error.kind());

@@ -1,7 +1,9 @@
 //! Figures from counts made by hand.
 
+use dram_spec::CommandCounts;
+use energy::Component::{Core, IdleRankIo, Io};
 use energy::{Counts, EnergyReport, Prices};
-use memctrl::stats::{CommandCounts, PartTally, Parts};
+use memctrl::stats::{PartTally, Parts};
 use rowclone::{FPM, PSM};
 
 use super::*;
@@ -34,19 +36,7 @@ fn counts() -> Figures {
     let parts = |count, bytes| Parts { count, bytes };
     Figures {
         requests: 101,
-        commands: CommandCounts {
-            activates: 1,
-            copy_activates: 2,
-            dropped_activates: 3,
-            precharges: 4,
-            reads: 5,
-            writes: 6,
-            transfers: 7,
-            refreshes: 8,
-            power_downs: 9,
-            self_refreshes: 10,
-            wake_ups: 11,
-        },
+        commands: CommandCounts::from_fn(|kind| 1 + kind as u64),
         reads: Outcomes { hits: 12, misses: 13, conflicts: 14 },
         writes: Outcomes { hits: 15, misses: 16, conflicts: 17 },
         unused_activates: 18,
@@ -73,8 +63,12 @@ fn prices() -> Prices {
 
 /// Energy of 2 ACT, 3 RD, 5 WR and 1 REF, without clocks.
 fn spent(prices: &Prices) -> EnergyReport {
-    let counts = Counts { activates: 2, reads: 3, writes: 5, refreshes: 1, ..Counts::default() };
-    prices.report(&counts).unwrap()
+    let commands = CommandCounts::default()
+        .with(CommandKind::Activate, 2)
+        .with(CommandKind::Read, 3)
+        .with(CommandKind::Write, 5)
+        .with(CommandKind::Refresh, 1);
+    prices.report(&Counts { commands, ..Counts::default() }).unwrap()
 }
 
 fn distribution<T>(count: u64, mean: f64, [p50, p99, max]: [T; 3]) -> Distribution<T> {
@@ -147,30 +141,30 @@ fn every_figure_is_its_own_count_in_its_own_unit() {
 #[test]
 fn energy_is_in_nj_and_by_cause() {
     let prices = prices();
-    let each = prices.events();
+    let each = |kind, component| prices.events().of(kind, component).0;
     let measured = Measured { energy: spent(&prices), buses: BusUse::default() };
     let interval = Interval { cycles: Cycles(1_000), clock: Clock::DDR3_1066, channels: 2 };
     let found = FiguresReport::new(&Figures::default(), &measured, interval);
     let same = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
     let mut expected = vec![
-        ("activate", 2.0 * each.activate.0 / 1e3),
-        ("read", 3.0 * each.read.0 / 1e3),
-        ("write", 5.0 * each.write.0 / 1e3),
-        ("read_io", 3.0 * each.read_io.0 / 1e3),
-        ("write_io", 5.0 * each.write_io.0 / 1e3),
-        ("refresh", each.refresh.0 / 1e3),
+        ("activate", 2.0 * each(CommandKind::Activate, Core) / 1e3),
+        ("read", 3.0 * each(CommandKind::Read, Core) / 1e3),
+        ("write", 5.0 * each(CommandKind::Write, Core) / 1e3),
+        ("read_io", 3.0 * each(CommandKind::Read, Io) / 1e3),
+        ("write_io", 5.0 * each(CommandKind::Write, Io) / 1e3),
+        ("refresh", each(CommandKind::Refresh, Core) / 1e3),
     ];
-    let idle = (3.0 * each.idle_rank_read.0 + 5.0 * each.idle_rank_write.0) / 1e3;
+    let idle = (3.0 * each(CommandKind::Read, IdleRankIo) + 5.0 * each(CommandKind::Write, IdleRankIo)) / 1e3;
     expected.extend((idle > 0.0).then_some(("idle_rank_io", idle)));
     assert_eq!(found.energy_by_cause_nj.len(), expected.len(), "{:?}", found.energy_by_cause_nj);
     for &(cause, energy) in &expected {
         same(found.energy_by_cause_nj[cause], energy);
     }
     let total: f64 = expected.iter().map(|(_, energy)| energy).sum();
-    let dynamic = total - each.refresh.0 / 1e3;
+    let dynamic = total - each(CommandKind::Refresh, Core) / 1e3;
     same(found.energy_nj, total);
     same(found.dynamic_energy_nj, dynamic);
-    let io = (3.0 * each.read_io.0 + 5.0 * each.write_io.0) / 1e3 + idle;
+    let io = (3.0 * each(CommandKind::Read, Io) + 5.0 * each(CommandKind::Write, Io)) / 1e3 + idle;
     same(found.io_share_of_dynamic_energy.unwrap(), io / dynamic);
 }
 

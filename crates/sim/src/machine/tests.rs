@@ -1,7 +1,6 @@
 //! Results of cores, by hand.
 
-use dram_spec::{Clock, PhysicalAddress};
-use energy::Counts;
+use dram_spec::{Clock, CommandCounts, CommandKind, PhysicalAddress};
 use host::machine::{CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, LineCounts, Sharing, WrongLoad};
 
 use super::*;
@@ -76,7 +75,7 @@ fn report() -> CoresReport {
         wrong: None,
         check: Some((77, Some(WrongLoad { core: 1, address: PhysicalAddress(0x1234) }))),
     };
-    let activates = |activates| system.prices().operation(&Counts { activates, ..Counts::default() });
+    let activates = |count| system.prices().operation(&CommandCounts::default().with(CommandKind::Activate, count));
     let interval =
         MeasuredInterval { cycles: Cycles(4_000), energy: activates(4), by_core: vec![activates(2), activates(1)] };
     CoresReport::new(&outcome, &settings, &interval, Clock::DDR3_1066)

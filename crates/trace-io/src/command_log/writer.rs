@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::mem;
 
-use dram_spec::{BankId, Channel, Command, CommandEvent, Cycle, Dialect, EventSink, Issued, Refresh, SpeedBin, System};
+use dram_spec::{BankId, Channel, Command, CommandEvent, Cycle, Dialect, EventSink, Refresh, SpeedBin, System};
 
 use super::{COLUMNS, header};
 use crate::number::push_decimal;
@@ -41,6 +41,18 @@ impl<W: Write + Seek> LogWriter<W> {
         writeln!(output, "{before_end}{:END_WIDTH$}", header::END_UNKNOWN)?;
         writeln!(output, "{}", COLUMNS.join(","))?;
         Ok(LogWriter { output: Ok(output), end_at, line: Vec::new() })
+    }
+
+    /// Writes the line of a command.
+    pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+        if self.output.is_err() {
+            return;
+        }
+        let mut line = mem::take(&mut self.line);
+        line.clear();
+        let fits = push_line(&mut line, at, channel, command);
+        self.write(|output| if fits { output.write_all(&line) } else { Err(between_ranks(at, command)) });
+        self.line = line;
     }
 
     /// Returns the output, which contains all lines.
@@ -84,15 +96,7 @@ fn check(system: &System) -> io::Result<()> {
 
 impl<W: Write + Seek> EventSink for LogWriter<W> {
     fn command(&mut self, event: &CommandEvent) {
-        let Issued { at, channel, command } = event.issued();
-        if self.output.is_err() {
-            return;
-        }
-        let mut line = mem::take(&mut self.line);
-        line.clear();
-        let fits = push_line(&mut line, at, channel, &command);
-        self.write(|output| if fits { output.write_all(&line) } else { Err(between_ranks(at, &command)) });
-        self.line = line;
+        self.push(event.at, event.channel, &event.command);
     }
 
     fn finish(&mut self, end: Cycle) {

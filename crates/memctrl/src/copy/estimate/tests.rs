@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dram_core::Device;
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{
-    BankId, Column, Command, Cycle, Density, Location, Mechanism, Operation, PhysicalAddress, Picojoule, Refresh,
-    RequestId, Row, SourceId, System, Width,
+    BankId, Column, Command, CommandKind, Cycle, Density, Location, Mechanism, Operation, PhysicalAddress, Picojoule,
+    Refresh, RequestId, Row, SourceId, System, Width,
 };
 use rowclone::{Block, FPM, FaultyRows, PSM, PSM2, Planner};
 
@@ -23,13 +23,12 @@ const NOW: Cycle = Cycle(1000);
 /// Another subarray of bank 0. The indirect way leads through the temporary row of bank 1.
 const WITHIN_A_BANK: (Place, Place) = ((0, 1), (0, 600));
 /// Prices of which no two sum to a third.
-const PRICES: PriceTable = PriceTable {
-    activate: Picojoule(1000.0),
-    copy_activate: Picojoule(700.0),
-    read: Picojoule(30.0),
-    write: Picojoule(20.0),
-    transfer: Picojoule(1.0),
-};
+const PRICES: PriceTable = PriceTable::new(Picojoule(0.0))
+    .with(CommandKind::Activate, Picojoule(1000.0))
+    .with(CommandKind::CopyActivate, Picojoule(700.0))
+    .with(CommandKind::Read, Picojoule(30.0))
+    .with(CommandKind::Write, Picojoule(20.0))
+    .with(CommandKind::Transfer, Picojoule(1.0));
 
 const fn bank(bank: u8) -> BankId {
     BankId { rank: 0, bank }
@@ -204,7 +203,7 @@ fn what_is_booked_delays_what_comes_after_it() {
 #[test]
 fn the_cheapest_is_the_one_that_costs_least() {
     let chosen = |transfer| {
-        let prices = Some(PriceTable { transfer: Picojoule(transfer), ..PRICES });
+        let prices = Some(PRICES.with(CommandKind::Transfer, Picojoule(transfer)));
         Memory::new(Config { prices, ..config(Refresh::Off, 0) }).choose(LEAST_ENERGY, ((0, 1), (1, 1)), NOW)
     };
     assert_eq!(chosen(50.0), PSM, "of equals, the first of the paper's rule");

@@ -8,7 +8,7 @@ mod rank;
 
 use std::io::{BufWriter, Write};
 
-use dram_spec::{Cycle, Geometry, Issued, System};
+use dram_spec::{Cycle, Geometry, Issued, OpenRows, System};
 
 use super::Place;
 pub use error::ExportError;
@@ -65,6 +65,7 @@ pub struct Exporter<W: Write> {
     target: Target,
     unsupported: Unsupported,
     geometry: Geometry,
+    rows: OpenRows,
     ranks: Vec<(Place, Rank, BufWriter<W>)>,
     found: RowCloneCommands,
 }
@@ -88,8 +89,8 @@ impl<W: Write> Exporter<W> {
             }
             ranks.push((place, Rank::new(system), output));
         }
-        let found = RowCloneCommands::default();
-        Ok(Exporter { target, unsupported, geometry: system.geometry, ranks, found })
+        let (geometry, found) = (system.geometry, RowCloneCommands::default());
+        Ok(Exporter { target, unsupported, geometry, rows: OpenRows::new(geometry), ranks, found })
     }
 
     /// Writes a command.
@@ -105,7 +106,7 @@ impl<W: Write> Exporter<W> {
         let place = Place { channel, rank: command.rank() };
         let rank = self.ranks.iter_mut().find(|(other, ..)| *other == place);
         let (_, rank, output) = rank.ok_or(ExportError::Address { at, channel, command })?;
-        let event = rank.follow(at, &command)?;
+        let event = rank.follow(&self.rows.event(*issued))?;
         if matches!(event, RankEvent::Transfer | RankEvent::CopyActivation) {
             if self.target != Target::Hdl && self.unsupported == Unsupported::Refuse {
                 return Err(ExportError::Unsupported { at, command, is_copy: event == RankEvent::CopyActivation });

@@ -1,7 +1,7 @@
 //! State of a rank: open banks, pending auto-precharges, power-down.
 
 use dram_spec::datasheet::{BANKS, BURST};
-use dram_spec::{AutoPrecharge, BankId, Command, Cycle, Cycles, PrechargePowerDown, System};
+use dram_spec::{AutoPrecharge, BankId, Command, CommandEvent, Cycle, Cycles, Effect, PrechargePowerDown, System};
 
 use super::ExportError;
 
@@ -63,15 +63,19 @@ impl Rank {
     }
 
     /// Applies a command of the rank, whose banks exist.
-    pub(super) fn follow(&mut self, at: Cycle, command: &Command) -> Result<RankEvent, ExportError> {
+    pub(super) fn follow(&mut self, event: &CommandEvent) -> Result<RankEvent, ExportError> {
+        let CommandEvent { at, ref command, effect, .. } = *event;
         if at < self.last {
             return Err(ExportError::Order { at, command: *command, last: self.last });
         }
         self.last = at;
         match *command {
             Command::Activate { bank, .. } => {
-                let was_open = self.open[usize::from(bank.bank)].replace(at).is_some();
-                return Ok(if was_open { RankEvent::CopyActivation } else { RankEvent::Other });
+                self.open[usize::from(bank.bank)] = Some(at);
+                return Ok(match effect {
+                    Effect::Plain => RankEvent::Other,
+                    Effect::Copied { .. } | Effect::Dropped { .. } => RankEvent::CopyActivation,
+                });
             }
             Command::Precharge { bank } => self.open[usize::from(bank.bank)] = None,
             Command::PrechargeAll { .. } => self.open = [None; BANKS as usize],
