@@ -29,7 +29,7 @@ impl Port {
 
     /// The first row step of the threads. In a rank in power-down or self-refresh they wait for its
     /// exit command.
-    fn offer_row_steps(&mut self, view: &View<'_>) -> Offer {
+    pub(crate) fn offer_row_steps(&mut self, view: &View<'_>) -> Offer {
         let mut best = Offer::NOTHING;
         for (rank, banks) in view.topology.by_rank(self.stepping()) {
             if view.device.power(rank) != Power::Awake {

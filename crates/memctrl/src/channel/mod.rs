@@ -322,10 +322,10 @@ fn first_of_all(
 
 /// The first command of threads and accesses, and the end of the run of columns that it may begin.
 fn offer_with_threads(port: &mut Port, accesses: &mut Accesses, view: &View<'_>) -> (Offer, Cycle) {
-    if port.held().is_empty() {
-        return (accesses.offer(view), Cycle::ZERO);
+    if port.columns().is_empty() {
+        return (port.offer_row_steps(view).or(accesses.offer(view)), Cycle::ZERO);
     }
-    let claim = if port.columns().is_empty() { None } else { accesses.claim(view) };
+    let claim = accesses.claim(view);
     let ThreadOffers { first, others_at, older } = port.offer(view, claim.as_ref());
     let (access, access_at) = accesses.offer_among(view, &older);
     let first = first.or(access);
