@@ -158,7 +158,7 @@ pub(crate) struct Access {
     pub(crate) source: SourceId,
     pub(crate) bank: BankIndex,
     pub(crate) kind: AccessKind,
-    /// Hash of its line (`channel::line_hash`).
+    /// Hash of its line (`queues::line_hash`).
     pub(crate) filter: u8,
 }
 

@@ -8,7 +8,7 @@ use dram_core::Defect;
 use dram_spec::{Cycles, System};
 use rowclone::Planner;
 
-use crate::copy::estimate::PriceTable;
+use crate::estimate::PriceTable;
 use crate::policy::copy::CopyPolicy;
 use crate::policy::row::{Open, RowPolicy};
 use crate::policy::scheduler::{FrFcfs, Scheduler};

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dram_core::{Cells, Device};
 use dram_spec::{Cycle, Cycles, EventSink, Refresh};
 
-use crate::channel::{Channel, Queues};
+use crate::channel::Channel;
 use crate::config::Config;
 use crate::front_end::FrontEnd;
+use crate::queues::Queues;
 use crate::request::{Completion, Request, RequestSource};
 use crate::stats::Stats;
 

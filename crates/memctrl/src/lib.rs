@@ -6,8 +6,10 @@ mod channel;
 mod config;
 mod controller;
 mod copy;
+pub mod estimate;
 mod front_end;
 pub mod policy;
+mod queues;
 mod request;
 pub mod stats;
 
@@ -17,5 +19,5 @@ pub use channel::yield_from;
 
 pub use config::{Config, PowerPolicy, Queues, RefreshPolicy};
 pub use controller::{Controller, Interrupt};
-pub use copy::estimate::{self, PriceTable};
+pub use estimate::PriceTable;
 pub use request::{Completion, Request, RequestSource};

@@ -6,10 +6,10 @@ use dram_spec::{BankIndex, BankSet, Cycle, PerBank, PerRank, Topology};
 
 use super::drain::WriteDrain;
 use super::offer::{Choice, Claim, Offer, Older, Tier, View};
-use super::queues::{Queues, Rows};
 use crate::access::{AccessKind, QueuedAccess};
 use crate::config::Config;
-use crate::policy::scheduler::{Changes, Priority, Reads, RowState, Scheduler};
+use crate::policy::scheduler::{BankAccesses, Changes, Priority, Reads, RowState, Scheduler};
+use crate::queues::{Queues, Rows};
 
 /// The next command for the accesses of a bank, and the access it serves.
 #[derive(Clone, Copy, Debug)]
@@ -188,8 +188,8 @@ impl Accesses {
         let is_other = self.unused[mode.other() as usize].contains(bank);
         let kind = if is_other { mode.other() } else { mode };
         let rows = Rows { open, served: self.candidates[bank].served, only_hits: is_other };
-        let preferred = view.queues.preferred(kind, bank, rows, &*self.scheduler);
-        let (priority, place) = preferred.expect("an access is queued, or needs the unused row");
+        let (priority, place) = self.scheduler.preferred(BankAccesses::new(view.queues, kind, bank, rows));
+        debug_assert!(priority < Priority::LAST, "an access is queued, or needs the unused row");
         let command = match open {
             None => KeptKind::Act,
             Some(row) if row != view.queues.get(place).row() => KeptKind::Pre,

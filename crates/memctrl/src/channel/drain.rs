@@ -2,8 +2,8 @@
 
 use dram_spec::BankSet;
 
-use super::queues::Queues;
 use crate::access::AccessKind;
+use crate::queues::Queues;
 
 /// The kind of access that a channel serves. Rules 12 and 13 of `docs/controller.md`.
 #[derive(Clone, Debug)]

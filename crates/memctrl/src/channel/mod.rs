@@ -10,7 +10,6 @@ mod drain;
 mod issue;
 mod maintenance;
 mod offer;
-mod queues;
 mod row_timeout;
 
 use dram_core::{Device, Kind, P};
@@ -18,16 +17,15 @@ use dram_spec::{BankIndex, BankSet, Cycle, Cycles, EventSink, PerRank, Row, Topo
 
 #[cfg(feature = "test-api")]
 pub use maintenance::yield_from;
-pub use queues::Queues;
 
 pub(crate) use issue::{Outcome, Served, ThreadStep};
-pub(crate) use queues::{Rows, chain, line_hash};
 
 use crate::access::{Access, AccessKind};
 use crate::config::Config;
 use crate::copy::port::Port;
 use crate::copy::preemption::{Situation, Surroundings};
 use crate::copy::thread::Thread;
+use crate::queues::Queues;
 use crate::stats::Figures;
 use crate::stats::counters::Counters;
 use accesses::Accesses;

@@ -4,8 +4,8 @@
 use dram_core::{Device, Floor, KeptKind};
 use dram_spec::{BankIndex, BankSet, Cycle, PerRank, Topology};
 
-use super::queues::Queues;
 use crate::access::Stamp;
+use crate::queues::Queues;
 
 /// The next command that a source would issue if only time passed.
 #[derive(Clone, Copy, Debug)]

@@ -226,7 +226,7 @@ proptest! {
             let Queued { kind, bank, row, column } = queued;
             let (bank, source) = (topology.index(bank), SourceId(0));
             channel.queues().take_entry(kind, now);
-            let (id, filter) = (RequestId(id), crate::channel::line_hash(bank, row, column));
+            let (id, filter) = (RequestId(id), crate::queues::line_hash(bank, row, column));
             let (arrival, address, slot) = (now, PhysicalAddress(0), 0);
             let access = Access { id, arrival, address, slot, kind, source, bank, row, column, filter };
             channel.queue(&access, now);

@@ -1,7 +1,6 @@
 //! Execution of copy programs on the channels, and estimates of their duration.
 
 pub(crate) mod data_gate;
-pub mod estimate;
 pub(crate) mod port;
 pub(crate) mod preemption;
 pub(crate) mod row_step;

@@ -10,7 +10,8 @@ use dram_spec::{
 use super::FrontEnd;
 use super::hazards::{CopyLines, is_whole_lines, whole_lines};
 use crate::access::{Access, AccessKind, QueuedAccess};
-use crate::channel::{Channel, line_hash};
+use crate::channel::Channel;
+use crate::queues::line_hash;
 use crate::request::Request;
 
 /// The request being accepted.

@@ -2,11 +2,13 @@
 //! delivery.
 
 mod admission;
+mod bookings;
 mod completions;
 mod copies;
 mod data;
 mod hazards;
 mod in_flight;
+mod recorder;
 
 use std::sync::Arc;
 
@@ -16,21 +18,22 @@ use rowclone::{Mechanism, Planner};
 pub(crate) use admission::Wait;
 
 use admission::{Budget, Head, LineLocator};
+use bookings::{Estimator, Present};
 use completions::Completions;
 use copies::{DispatchQueue, Programs};
 use hazards::{Blocked, Hazards};
 use in_flight::InFlightTable;
+use recorder::Recorder;
 
 use crate::access::{Access, AccessKind};
 use crate::channel::{Channel, Outcome, Served};
 use crate::config::Config;
 use crate::copy::Origin;
-use crate::copy::estimate::{Estimator, PriceTable};
 use crate::copy::thread::Thread;
+use crate::estimate::PriceTable;
 use crate::policy::copy::{CopyPolicy, Outlook, reason};
 use crate::request::Completion;
 use crate::stats::Parts;
-use crate::stats::epochs::Recorder;
 
 /// State shared by all channels.
 #[derive(Debug)]
@@ -363,13 +366,9 @@ impl FrontEnd {
     fn plan_block(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
         let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are planned");
         let Some(block) = copy.blocks.next() else { return false };
-        let outlook = Outlook {
-            estimator: &self.estimator,
-            channels,
-            prices: self.prices.as_ref(),
-            staging_lines: self.staging_lines,
-            now,
-        };
+        let present = Present { estimator: &self.estimator, channels, now };
+        let (prices, staging_lines) = (self.prices.as_ref(), self.staging_lines);
+        let outlook = Outlook { forecast: &present, prices, staging_lines };
         self.choices.clear();
         for (index, part) in block.parts().iter().enumerate() {
             let chosen = self.copy_policy.choose(&block, index, &outlook);

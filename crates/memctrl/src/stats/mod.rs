@@ -1,7 +1,6 @@
 //! Statistics of a run, in integers.
 
 pub(crate) mod counters;
-pub(crate) mod epochs;
 pub(crate) mod gauge;
 pub(crate) mod histogram;
 

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::WriteDrain;
 use crate::access::AccessKind;
 use crate::channel::Access;
-use crate::channel::queues::{Queues, Rows};
-use crate::policy::scheduler::Fcfs;
+use crate::policy::scheduler::{BankAccesses, Fcfs, Scheduler};
+use crate::queues::{Queues, Rows};
 
 const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 3 };
 const HIGH: usize = 4;
@@ -79,7 +79,7 @@ proptest! {
                 let count = if kind == AccessKind::Read { &mut banks[number].0 } else { &mut banks[number].1 };
                 if *count > 0 {
                     *count -= 1;
-                    let (_, oldest) = queues.preferred(kind, bank(number), ROWS, &Fcfs).unwrap();
+                    let (_, oldest) = Fcfs.preferred(BankAccesses::new(&queues, kind, bank(number), ROWS));
                     queues.remove(oldest, Cycle(now));
                     if kind == AccessKind::Write {
                         banks[number].2 = banks[number].2.saturating_sub(1);

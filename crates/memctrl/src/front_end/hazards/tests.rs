@@ -61,7 +61,7 @@ fn access(kind: AccessKind, accepted: u64, address: PhysicalAddress) -> Access {
         bank,
         row,
         column,
-        filter: crate::channel::line_hash(bank, row, column),
+        filter: crate::queues::line_hash(bank, row, column),
     }
 }
 

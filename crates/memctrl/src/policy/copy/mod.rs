@@ -21,8 +21,7 @@ pub use only::Only;
 pub use rowclone_rule::RowCloneRule;
 pub use with_cores::WithCores;
 
-use crate::channel::Channel;
-use crate::copy::estimate::{Estimator, PriceTable, energy};
+use crate::estimate::{PriceTable, energy};
 
 /// Chooses the mechanism of each part of a copy.
 pub trait CopyPolicy: fmt::Debug + Send + Sync {
@@ -128,14 +127,18 @@ impl PartialEq for dyn CopyPolicy {
 
 impl Eq for dyn CopyPolicy {}
 
-/// State of the memory available to a policy when a block is planned.
+/// Estimates from the present state of the memory.
+pub trait Forecast {
+    /// Estimated completion of a program.
+    fn done(&self, program: &Program) -> Cycle;
+}
+
+/// What a policy knows when a block is planned.
 #[derive(Clone, Copy)]
 pub struct Outlook<'a> {
-    pub(crate) estimator: &'a Estimator,
-    pub(crate) channels: &'a [Channel],
+    pub(crate) forecast: &'a dyn Forecast,
     pub(crate) prices: Option<&'a PriceTable>,
     pub(crate) staging_lines: usize,
-    pub(crate) now: Cycle,
 }
 
 impl Outlook<'_> {
@@ -146,7 +149,7 @@ impl Outlook<'_> {
 
     /// Estimated completion of a program.
     pub fn done(&self, program: &Program) -> Cycle {
-        self.estimator.done(program, self.channels, self.now)
+        self.forecast.done(program)
     }
 
     /// Dynamic energy of a program, in pJ.

@@ -12,7 +12,7 @@ mod par_bs;
 
 use std::fmt;
 
-use dram_spec::{Cycle, SourceId};
+use dram_spec::{BankIndex, Cycle, SourceId};
 
 pub use bliss::Bliss;
 pub use fcfs::Fcfs;
@@ -21,7 +21,7 @@ pub use fr_fcfs_cap::FrFcfsCap;
 pub use par_bs::ParBs;
 
 use crate::access::{AccessKind, QueuedAccess, Stamp};
-use crate::channel::{Rows, chain};
+use crate::queues::{Queues, Rows, chain};
 
 /// All schedulers, in the order of messages. The configuration replaces their parameters.
 pub static SCHEDULERS: [&dyn Scheduler; 5] = [
@@ -148,6 +148,14 @@ pub struct BankAccesses<'a> {
 }
 
 impl<'a> BankAccesses<'a> {
+    /// The accesses of a kind in a bank.
+    #[inline]
+    pub(crate) fn new(queues: &'a Queues, kind: AccessKind, bank: BankIndex, rows: Rows) -> BankAccesses<'a> {
+        // Without a row hit, the first access may be known to be the best one.
+        let open = rows.open.filter(|&row| queues.may_hold_row(kind, bank, row));
+        BankAccesses { first: queues.first(kind, bank), pool: queues.pool(), rows: Rows { open, ..rows } }
+    }
+
     /// The relevant accesses, oldest first: place, access, and row state.
     #[inline]
     fn iter(self) -> impl Iterator<Item = (u16, &'a QueuedAccess, RowState)> {
@@ -160,7 +168,7 @@ impl<'a> BankAccesses<'a> {
 
 /// The queued reads of a channel.
 #[derive(Clone, Copy)]
-pub struct Reads<'a>(pub(crate) &'a crate::channel::Queues);
+pub struct Reads<'a>(pub(crate) &'a Queues);
 
 impl<'a> Reads<'a> {
     /// All reads, by bank; the oldest of a bank first.

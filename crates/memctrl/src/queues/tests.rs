@@ -6,7 +6,7 @@ use proptest::sample::Index;
 
 use super::{Access, AccessKind, QueuedAccess, Queues, Rows, Stamp};
 use crate::access::RowOutcome;
-use crate::policy::scheduler::{Fcfs, FrFcfs, FrFcfsCap, Priority, RowState, Scheduler};
+use crate::policy::scheduler::{BankAccesses, Fcfs, FrFcfs, FrFcfsCap, Priority, RowState, Scheduler};
 
 const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 4 };
 const KINDS: [AccessKind; 2] = [AccessKind::Read, AccessKind::Write];
@@ -116,7 +116,7 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
                 bank,
                 row,
                 column,
-                filter: crate::channel::line_hash(bank, row, column),
+                filter: crate::queues::line_hash(bank, row, column),
             };
             queues.take_entry(kind, *now);
             let place = queues.queue(&access, *now);
@@ -197,7 +197,7 @@ fn compare(queues: &Queues, model: &Model) {
             for (row, column) in (0..3).flat_map(|row| (0..3).map(move |column| (Row(row), Column(column)))) {
                 let newest = model.of(kind, bank).rfind(|known| (known.row, known.column) == (row, column));
                 assert_eq!(queues.newest_of_line(kind, bank, row, column).map(known).as_ref(), newest);
-                let may_hold = queues.may_hold(kind, crate::channel::line_hash(bank, row, column));
+                let may_hold = queues.may_hold(kind, crate::queues::line_hash(bank, row, column));
                 assert!(may_hold || newest.is_none());
                 assert!(!may_hold || model.count(kind) > 0, "an empty queue holds no line");
             }
@@ -242,8 +242,9 @@ fn compare_preferred(queues: &Queues, model: &Model, open: Option<Row>, served: 
     for scheduler in schedulers {
         for (kind, bank) in KINDS.into_iter().flat_map(|kind| TOPOLOGY.indices().map(move |bank| (kind, bank))) {
             for only_hits in [false, true] {
-                let found = queues.preferred(kind, bank, Rows { open, served, only_hits }, scheduler);
-                let found = found.map(|(priority, place)| (priority, known(queues.get(place))));
+                let rows = Rows { open, served, only_hits };
+                let (found, place) = scheduler.preferred(BankAccesses::new(queues, kind, bank, rows));
+                let found = (found < Priority::LAST).then(|| (found, known(queues.get(place))));
                 let priority = |access: &QueuedAccess| {
                     scheduler.priority(access, RowState { is_hit: open == Some(access.row()), served })
                 };

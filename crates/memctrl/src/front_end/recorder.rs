@@ -2,11 +2,11 @@
 
 use dram_spec::{CommandKind, Cycle, Cycles, LINE_BYTES};
 
-use super::gauge::Gauge;
-use super::{Epoch, Figures, Stats};
 use crate::access::AccessKind;
 use crate::channel::Channel;
 use crate::config::Config;
+use crate::stats::gauge::Gauge;
+use crate::stats::{Epoch, Figures, Stats};
 
 /// Recorder of the figures of the front end and of the channels.
 #[derive(Debug)]

@@ -18,13 +18,9 @@
 //! Each program planned under `fastest` is booked: its banks until its end, and the bus of each of
 //! its channels for tCCD per line.
 
-use dram_core::{P, Power, Timings};
-use dram_spec::{BankId, CommandKind, Cycle, Cycles, PerKind, Picojoule, Row};
+use dram_core::{P, Timings};
+use dram_spec::{BankId, CommandKind, Cycles, PerKind, Picojoule};
 use rowclone::{Program, Step, Thread};
-
-use crate::access::AccessKind;
-use crate::channel::Channel;
-use crate::config::RefreshPolicy;
 
 /// Dynamic energy of one command of each kind, for all chips of the rank together, including I/O on
 /// the channel. The price of an ACT includes the PRE that follows, so that of a PRE is 0. The
@@ -148,120 +144,3 @@ fn position(banks: &mut Vec<IdleBank>, bank: BankId) -> usize {
         banks.len() - 1
     })
 }
-
-/// Bookings of programs, and the state for estimates.
-#[derive(Clone, Debug)]
-pub(crate) struct Estimator {
-    refresh: RefreshPolicy,
-    /// End of the bookings of each bank, by channel and bank.
-    banks: Vec<Vec<Cycle>>,
-    /// End of the bookings of each channel's data bus.
-    buses: Vec<Cycle>,
-}
-
-impl Estimator {
-    /// Starts without bookings.
-    pub(crate) fn new(refresh: RefreshPolicy, channels: &[Channel]) -> Estimator {
-        let banks = channels.iter().map(|channel| vec![Cycle::ZERO; channel.topology().banks()]).collect();
-        Estimator { refresh, banks, buses: vec![Cycle::ZERO; channels.len()] }
-    }
-
-    /// Completion of a program.
-    pub(crate) fn done(&self, program: &Program, channels: &[Channel], now: Cycle) -> Cycle {
-        self.start(program, channels, now) + duration(program, timings(program, channels))
-    }
-
-    fn start(&self, program: &Program, channels: &[Channel], now: Cycle) -> Cycle {
-        let mut start = now;
-        for thread in &program.threads {
-            let channel = &channels[usize::from(thread.channel.0)];
-            for (bank, row) in first_rows(thread) {
-                start = start.max(self.bank_free(channel, bank, row, now));
-            }
-            if lines(thread) > 0 {
-                start = start.max(self.bus_free(channel, now));
-            }
-        }
-        start
-    }
-
-    fn bus_free(&self, channel: &Channel, now: Cycle) -> Cycle {
-        let reads = channel.queued().queued(AccessKind::Read) as u64;
-        let t_ccd = channel.device.timings().get(P::Ccd);
-        self.buses[usize::from(channel.id.0)].max(now + t_ccd * reads)
-    }
-
-    fn bank_free(&self, channel: &Channel, bank: BankId, row: Row, now: Cycle) -> Cycle {
-        let (device, index) = (&channel.device, channel.topology().index(bank));
-        let n = |parameter| device.timings().get(parameter);
-        let awake = now
-            + match device.power(bank.rank) {
-                Power::Awake => Cycles(0),
-                Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. } => n(P::Xp),
-                Power::SelfRefresh { .. } => n(P::Dllk),
-            };
-        let own = match device.open_row(bank) {
-            Some(open) if open == row => awake,
-            Some(_) => device.closable(bank).max(awake) + n(P::Rp),
-            None => device.ready(bank).max(awake),
-        };
-        let mut free = own.max(self.banks[usize::from(channel.id.0)][index.get()]);
-        let reads = channel.queued().queued_in(AccessKind::Read, index) as u64;
-        if reads > 0 {
-            free += n(P::Ccd) * reads + n(P::Rc);
-        }
-        let ledger = device.refresh(bank.rank);
-        let falls_due = || ledger.next_due(now).is_some_and(|due| due <= free) && self.refresh.postpone_max == 0;
-        if ledger.owed(now) > self.refresh.postpone_max || falls_due() {
-            free += n(P::Rp) + n(P::Rfc);
-        }
-        free
-    }
-
-    /// Books a planned program.
-    pub(crate) fn book(&mut self, program: &Program, channels: &[Channel], now: Cycle) {
-        let start = self.start(program, channels, now);
-        let timings = timings(program, channels);
-        let end = start + duration(program, timings);
-        for thread in &program.threads {
-            let channel = usize::from(thread.channel.0);
-            for (bank, _) in first_rows(thread) {
-                self.banks[channel][channels[channel].topology().index(bank).get()] = end;
-            }
-            let lines = lines(thread);
-            if lines > 0 {
-                self.buses[channel] = start + timings.get(P::Ccd) * lines;
-            }
-        }
-    }
-}
-
-fn timings<'a>(program: &Program, channels: &'a [Channel]) -> &'a Timings {
-    channels[usize::from(program.threads[0].channel.0)].device.timings()
-}
-
-/// First row that a thread requires in each of its banks.
-fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
-    let mut rows: Vec<(BankId, Row)> = Vec::with_capacity(3);
-    for step in &thread.steps {
-        if let Step::Open { bank, row } = *step
-            && !rows.iter().any(|(known, _)| *known == bank)
-        {
-            rows.push((bank, row));
-        }
-    }
-    rows
-}
-
-/// Lines that a thread moves over the channel.
-fn lines(thread: &Thread) -> u64 {
-    let lines = |step: &Step| match step {
-        Step::Read { run, .. } => u64::from(run.count),
-        Step::Write { write, .. } => u64::from(write.run.count),
-        _ => 0,
-    };
-    thread.steps.iter().map(lines).sum()
-}
-
-#[cfg(test)]
-mod tests;

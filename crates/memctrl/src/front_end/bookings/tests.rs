@@ -10,10 +10,11 @@ use dram_spec::{
 };
 use rowclone::{Block, FPM, FaultyRows, PSM, PSM2, Planner};
 
-use super::{Estimator, PriceTable};
+use super::{Estimator, Present};
 use crate::access::{Access, AccessKind};
 use crate::channel::Channel;
 use crate::config::{Config, RefreshPolicy};
+use crate::estimate::PriceTable;
 use crate::policy::copy::{CopyPolicy, FASTEST, LEAST_ENERGY, Outlook};
 
 /// A bank and a row.
@@ -81,7 +82,7 @@ impl Memory {
                 bank: index,
                 row,
                 column,
-                filter: crate::channel::line_hash(index, row, column),
+                filter: crate::queues::line_hash(index, row, column),
             };
             self.channels[0].queues().queue(&access, Cycle(0));
         }
@@ -99,7 +100,8 @@ impl Memory {
 
     fn choose(&self, policy: &dyn CopyPolicy, places: (Place, Place), now: Cycle) -> Mechanism {
         let (estimator, channels, prices) = (&self.estimator, &self.channels[..], self.config.prices.as_ref());
-        let outlook = Outlook { estimator, channels, prices, staging_lines: 64, now };
+        let present = Present { estimator, channels, now };
+        let outlook = Outlook { forecast: &present, prices, staging_lines: 64 };
         policy.choose(&self.copy(places), 0, &outlook)
     }
 

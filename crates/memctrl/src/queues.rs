@@ -3,7 +3,6 @@
 use dram_spec::{BankIndex, BankSet, Column, Cycle, Cycles, PerBank, Row};
 
 use crate::access::{Access, AccessKind, QueuedAccess, RowOutcome, Stamp};
-use crate::policy::scheduler::{BankAccesses, Priority, Scheduler};
 use crate::stats::Depth;
 use crate::stats::gauge::Gauge;
 
@@ -242,27 +241,21 @@ impl Queues {
         access.first_command = access.first_command.min(at);
     }
 
-    /// The access of a kind in a bank that the scheduler prefers: its priority, and its place in the
-    /// pool.
+    /// The queued accesses, each at its place.
     #[inline]
-    pub(crate) fn preferred(
-        &self,
-        kind: AccessKind,
-        bank: BankIndex,
-        rows: Rows,
-        scheduler: &dyn Scheduler,
-    ) -> Option<(Priority, u16)> {
-        let side = self.side(kind);
-        let first = side.banks[bank].oldest;
-        // Without a row hit, the first access may be known to be the best one.
-        let open = rows.open.filter(|&row| side.rows[row_hash(bank, row)] > 0);
-        let preferred = scheduler.preferred(BankAccesses { first, pool: &self.pool, rows: Rows { open, ..rows } });
-        (preferred.0 < Priority::LAST).then_some(preferred)
+    pub(crate) fn pool(&self) -> &[QueuedAccess] {
+        &self.pool
+    }
+
+    /// Place in the pool of the oldest access of a kind in a bank, if there is one.
+    #[inline]
+    pub(crate) fn first(&self, kind: AccessKind, bank: BankIndex) -> u16 {
+        self.list(kind, bank).oldest
     }
 
     /// Whether an access to a row may be queued; `false` is certain.
     #[inline]
-    fn may_hold_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> bool {
+    pub(crate) fn may_hold_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> bool {
         self.side(kind).rows[row_hash(bank, row)] > 0
     }
 
