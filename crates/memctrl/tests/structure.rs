@@ -37,9 +37,9 @@ fn no_module_is_in_an_import_cycle() {
     // Remove modules that import none of those left, until no more can be removed.
     while let Some(free) = imports.iter().find(|(_, others)| others.is_empty()).map(|(module, _)| module.clone()) {
         imports.remove(&free);
-        imports.values_mut().for_each(|others| {
+        for others in imports.values_mut() {
             others.remove(&free);
-        });
+        }
     }
     assert!(imports.is_empty(), "these modules import each other in a cycle: {imports:?}");
 }
