@@ -196,8 +196,13 @@ impl Controller {
     /// The channel that wakes first, and how far it can run before another may affect it.
     #[inline(never)]
     fn earliest_channel(&self, wants_order: bool) -> (usize, Horizon) {
-        let wakes = |(index, channel): (usize, &Channel)| (channel.wakes_at(), index);
-        let (_, first) = self.channels.iter().enumerate().map(wakes).min().expect("there is a channel");
+        let mut first = (0, self.channels[0].wakes_at());
+        for (index, channel) in self.channels.iter().enumerate().skip(1) {
+            if channel.wakes_at() < first.1 {
+                first = (index, channel.wakes_at());
+            }
+        }
+        let (first, _) = first;
         let has_copies = self.front.has_copies();
         if !wants_order && !has_copies && !self.may_end && !self.front.is_any_reported() {
             return (first, Horizon::NONE);

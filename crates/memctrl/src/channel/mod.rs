@@ -72,13 +72,15 @@ struct Next {
     /// End of the run of columns that the command may begin: until then, no other command is
     /// issued and no decision is due.
     run_until: Cycle,
+    /// Lower bound of the cycle in which a command affects the front end: the end of that run.
+    affects_from: Cycle,
 }
 
 impl Next {
     /// No command is decided; the next decision is at `at`.
     #[inline]
     const fn decision(at: Cycle) -> Next {
-        Next { at, choice: Choice::Nothing, run_until: Cycle::ZERO }
+        Next { at, choice: Choice::Nothing, run_until: Cycle::ZERO, affects_from: at }
     }
 }
 
@@ -171,16 +173,10 @@ impl Channel {
         self.next.at
     }
 
-    /// Lower bound of the cycle after which a command of a thread affects the front end.
+    /// Lower bound of the cycle in which a command of a thread affects the front end.
     #[inline]
     pub(crate) fn affects_from(&self) -> Cycle {
-        match self.next.choice {
-            Choice::Column(slot) => {
-                let (lines, pitch) = self.run_of(slot, Cycle::NEVER);
-                (self.next.at + pitch * lines).min(self.next.run_until).max(self.next.at)
-            }
-            _ => self.next.at,
-        }
+        self.next.affects_from
     }
 
     /// Runs alone: issues commands up to `until`, or to the first command that the front end must
@@ -230,7 +226,9 @@ impl Channel {
         let (bank, at) = self.accesses.first(&view);
         self.next = match bank {
             // A change in a cycle affects the command of that cycle.
-            Some(bank) if at < again_at => Next { at, choice: Choice::Access(bank), run_until: Cycle::ZERO },
+            Some(bank) if at < again_at => {
+                Next { at, choice: Choice::Access(bank), run_until: Cycle::ZERO, affects_from: at }
+            }
             _ => Next::decision(again_at),
         };
     }
@@ -315,7 +313,16 @@ fn first_of_all(
     }
     let Offer { at, choice, .. } = first;
     let run_until = run_until.min(again_at);
-    if at < again_at { Next { at, choice, run_until } } else { Next::decision(again_at) }
+    if at >= again_at {
+        return Next::decision(again_at);
+    }
+    let affects_from = match choice {
+        Choice::Column(slot) if view.topology.channels > 1 => {
+            port.steady_until(slot, at, view.device).min(run_until).max(at)
+        }
+        _ => at,
+    };
+    Next { at, choice, run_until, affects_from }
 }
 
 /// The first command of threads and accesses, and the end of the run of columns that it may begin.
