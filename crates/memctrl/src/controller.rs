@@ -196,34 +196,31 @@ impl Controller {
     /// The channel that wakes first, and how far it can run before another may affect it.
     #[inline(never)]
     fn earliest_channel(&self, wants_order: bool) -> (usize, Horizon) {
-        let mut first = (0, self.channels[0].wakes_at());
+        let (mut first, mut wakes_at, mut next) = (0, self.channels[0].wakes_at(), Cycle::NEVER);
         for (index, channel) in self.channels.iter().enumerate().skip(1) {
-            if channel.wakes_at() < first.1 {
-                first = (index, channel.wakes_at());
+            let at = channel.wakes_at();
+            if at < wakes_at {
+                (first, wakes_at, next) = (index, at, wakes_at);
+            } else {
+                next = next.min(at);
             }
         }
-        let (first, _) = first;
-        let has_copies = self.front.has_copies();
-        if !wants_order && !has_copies && !self.may_end && !self.front.is_any_reported() {
-            return (first, Horizon::NONE);
-        }
-        let mut horizon = Horizon::NONE;
-        for (other, channel) in self.channels.iter().enumerate().filter(|&(other, _)| other != first) {
-            // Of two commands in one cycle, that of the first channel is issued first.
-            let at = channel.wakes_at().0;
-            let after = Cycle(at.saturating_add(u64::from(first < other)));
-            let Horizon { commands, runs } = match () {
-                () if wants_order => Horizon { commands: after, runs: after },
-                // What copies change on another channel, they change in the order of time.
-                () if has_copies => Horizon { commands: after, runs: channel.affects_from() },
-                // The requester, or the end of the run, waits for the data of an access.
-                () => {
-                    let answered = Cycle(at.saturating_add(channel.least_latency().0));
-                    Horizon { commands: answered, runs: answered }
-                }
-            };
-            horizon = Horizon { commands: horizon.commands.min(commands), runs: horizon.runs.min(runs) };
-        }
+        // Of two channels that wake in one cycle, the first one has the first turn.
+        let commands = next.max(Cycle(wakes_at.0.saturating_add(1)));
+        let horizon = if wants_order {
+            Horizon { commands, runs: commands }
+        } else if self.front.has_copies() {
+            // What copies change on another channel, they change in the order of time.
+            let others = self.channels.iter().enumerate().filter(|&(other, _)| other != first);
+            let affects = others.map(|(_, channel)| channel.affects_from()).min();
+            Horizon { commands, runs: affects.unwrap_or(Cycle::NEVER) }
+        } else if self.may_end || self.front.is_any_reported() {
+            // The requester, or the end of the run, waits for the data of an access.
+            let answered = Cycle(next.0.saturating_add(self.channels[first].least_latency().0));
+            Horizon { commands: answered, runs: answered }
+        } else {
+            Horizon::NONE
+        };
         (first, horizon)
     }
 
