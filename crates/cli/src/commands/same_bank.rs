@@ -50,7 +50,7 @@ impl<'a> SameBankCopies<'a> {
         }
     }
 
-    /// Compares the row of a copy or an initialisation with the channel copy within a bank.
+    /// Compares the row of a copy or an initialization with the channel copy within a bank.
     ///
     /// # Errors
     /// The run was stopped.
