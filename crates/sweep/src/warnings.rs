@@ -52,8 +52,10 @@ fn of_trace(trace: &TraceReport) -> Vec<String> {
     let TraceReport { late_records, late_cycles_max, writes_with_data, is_data_used, .. } = *trace;
     let mut warnings = Vec::new();
     if late_records > 0 {
+        let (arrive, times) =
+            if late_records == 1 { ("arrives", "its time precedes") } else { ("arrive", "their times precede") };
         warnings.push(format!(
-            "{} of the trace arrive late, at once: their times precede that of an earlier record, by up to {}",
+            "{} of the trace {arrive} late, at once: {times} that of an earlier record, by up to {}",
             counted(late_records, "record"),
             counted(late_cycles_max, "clock")
         ));
@@ -159,6 +161,9 @@ mod tests {
         let late = "2 records of the trace arrive late, at once: their times precede that of an earlier record, by up to \
                     1,500 clocks";
         assert_eq!(of_trace(&trace(2, 1_500, true)), [late]);
+        let late = "1 record of the trace arrives late, at once: its time precedes that of an earlier record, by up to \
+                    1 clock";
+        assert_eq!(of_trace(&trace(1, 1, true)), [late]);
         let ignored = "the data of 3 writes of the trace are ignored: contents are modeled with `--check` only";
         assert_eq!(of_trace(&trace(0, 0, false)), [ignored]);
     }
