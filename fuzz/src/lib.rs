@@ -1,5 +1,7 @@
 //! What the fuzz targets of the trace readers share.
 
+pub mod find_copies;
+
 use trace_io::trace::{Format, Reader, Record, Writer};
 
 /// Any bytes are records of a format and an error, or an end. If the format is written, the records

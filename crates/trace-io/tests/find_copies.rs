@@ -4,12 +4,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::num::NonZeroU32;
+use std::path::Path;
 
 use dram_spec::PhysicalAddress;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use trace_io::trace::copies::{Accesses, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
-use trace_io::trace::{Arrival, Event, Reader, Record};
+use trace_io::trace::{Arrival, Event, FORMATS, Format, Reader, Record};
+
+use fuzzed::search;
+
+/// The body of the fuzz target.
+#[path = "../../../fuzz/src/find_copies.rs"]
+mod fuzzed;
 
 const SETTINGS: FindSettings = FindSettings { window: 256, bytes_min: 256, instructions_per_clock: 4.0 };
 
@@ -329,6 +336,41 @@ fn mix(loops: &[Loop], noise: u64, seed: u64) -> Vec<Record> {
         }
     }
     records
+}
+
+/// Initial inputs of the fuzzer, with the copies and fills of each, under a window of 8 accesses and
+/// 16 bytes at the least, and under the default; and what it found, if it ran here.
+#[test]
+fn the_seeds_of_the_fuzzer_have_copies() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
+    let inputs = |of: &str| {
+        let entries = std::fs::read_dir(fuzz.join(of).join("find-copies")).into_iter().flatten();
+        entries.map(|entry| entry.unwrap()).map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap()))
+    };
+    for (_, bytes) in inputs("seeds").chain(inputs("corpus")) {
+        for format in FORMATS.into_iter().map(Some).chain([None]) {
+            search(&bytes, format);
+        }
+    }
+    let found = |name: &str, bytes: &[u8]| {
+        let format = name.rsplit_once('.').and_then(|(_, extension)| Format::named(extension));
+        search(bytes, format).unwrap().map(|CopyReport { copies, fills, .. }| (copies.count, copies.bytes, fills.bytes))
+    };
+    let seeds: BTreeMap<_, _> = inputs("seeds")
+        .map(|(name, bytes)| (name.into_string().unwrap(), bytes))
+        .map(|(name, bytes)| (name.clone(), found(&name, &bytes)))
+        .collect();
+    let expected = [
+        // 40 words, and 64 bytes to an overlapping range above, descending.
+        ("memmove.lackey", [(2, 320 + 64, 0), (0, 0, 0)]),
+        // The second record is no write of the first one's line, and the third one is refused.
+        ("refused.txt", [(0, 0, 0), (0, 0, 0)]),
+        // 4 lines, and 3 lines of each loop.
+        ("two-loops.txt", [(3, 256 + 2 * 192, 0), (0, 0, 0)]),
+        // 20 lines of zeros.
+        ("zeros.stl", [(0, 0, 1280), (0, 0, 1280)]),
+    ];
+    assert_eq!(seeds, expected.map(|(name, found)| (name.to_owned(), found)).into());
 }
 
 proptest! {
