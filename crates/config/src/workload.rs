@@ -352,7 +352,8 @@ pub(crate) fn check_settings(
 ) -> Result<(), Failure> {
     let placed = allocators.map(|all| all.into_iter().map(|(key, allocator)| (key, Some(allocator))).collect());
     for (of_allocator, allocator) in placed.unwrap_or_else(|| vec![("", None)]) {
-        settings.source(system.memory.planner(), allocator.as_ref(), 0, None).map_err(|error| {
+        let (memories, planner) = (system.memory.aged_memories(), system.memory.planner());
+        settings.source_with(memories, planner, allocator.as_ref(), 0, None).map_err(|error| {
             let rename = |text: String| {
                 ["writes", "copies", "zeroings", "stride"].iter().fold(text, |text, key| {
                     text.replace(&format!("`{key}`"), &format!("`{}`", file_key(settings, key)))

@@ -2,9 +2,10 @@
 
 use dram_spec::AddressMap;
 use os_alloc_sim::{
-    Age, AgeError, Aged, CopyUnit, FrameAllocator, FrameMap, FrameSet, Generator, Kernel, Policy, PolicyError,
-    ZeroOnFree, age,
+    Age, AgeError, Aged, CopyUnit, FrameMap, FrameSet, Generator, Kernel, Policy, PolicyError, ZeroOnFree, age,
 };
+
+use crate::aged_memory::AgedMemory;
 
 /// Allocation policy, and utilization and fragmentation of the memory before the first allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,19 +45,6 @@ impl AllocatorError {
     }
 }
 
-/// A memory and its allocator before the run.
-#[derive(Debug)]
-pub struct AgedMemory {
-    /// Frame map of the memory.
-    pub map: FrameMap,
-    /// Allocatable frames.
-    pub set: FrameSet,
-    /// The allocator, in which the frames used by the background are allocated.
-    pub allocator: Box<dyn FrameAllocator>,
-    /// Frames in use throughout the run.
-    pub aged: Aged,
-}
-
 impl AllocatorSettings {
     /// Whether no frame is in use before the run.
     fn is_fresh(&self) -> bool {
@@ -86,14 +74,6 @@ impl AllocatorSettings {
     /// # Errors
     /// If a share is not from 0 to 1, or the policy cannot allocate copy units of this size.
     pub fn kernel(&self, map: &AddressMap, zero_on_free: ZeroOnFree) -> Result<Kernel, AllocatorError> {
-        let age = Age::new(self.utilization, self.fragmentation)?;
-        let map = FrameMap::new(map.clone());
-        // Seeds are drawn in the order of [`Self::memory`], which gives the identical memory.
-        let mut seeds = Generator::new(self.seed);
-        let mut kernel = Kernel::new(map, self.copy_unit, self.policy, seeds.number(), zero_on_free)?;
-        if !self.is_fresh() {
-            kernel.age(age, seeds.number());
-        }
-        Ok(kernel)
+        Ok(self.memory(map)?.into_kernel(zero_on_free))
     }
 }

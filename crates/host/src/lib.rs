@@ -1,6 +1,7 @@
 //! Sources of memory requests: scenarios, traces and workloads; and the reference memory they are
 //! checked against.
 
+pub mod aged_memory;
 pub mod allocator_settings;
 pub mod checked_source;
 pub mod comparison;
@@ -13,7 +14,8 @@ pub mod scenario;
 pub mod virtual_memory;
 pub mod workload;
 
-pub use allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
+pub use aged_memory::{AgedMemories, AgedMemory};
+pub use allocator_settings::{AllocatorError, AllocatorSettings};
 pub use checked_source::{CheckedSource, MemoryCheck};
 pub use comparison::Mismatch;
 pub use contents::Contents;

@@ -38,9 +38,11 @@ use std::sync::Arc;
 use dram_spec::{Cycle, PhysicalAddress};
 use dram_spec::{RequestId, SourceId};
 use memctrl::{Completion, Request, RequestSource};
+use os_alloc_sim::ZeroOnFree;
 use rowclone::{Operation, Planner};
 use trace_io::trace::{Access, Addresses, Arrival, Event, Reader, Record};
 
+use crate::aged_memory::AgedMemories;
 use crate::flat_memory::Contents;
 use crate::scenario::payload;
 use crate::virtual_memory::{EventLog, VirtualCheck, WrongByte};
@@ -142,14 +144,28 @@ impl<R: Read> Replay<R> {
         settings: ReplaySettings,
         contents: Option<Contents>,
     ) -> Result<Replay<R>, ReplayError> {
+        Replay::with_memories(&AgedMemories::default(), reader, planner, settings, contents)
+    }
+
+    /// Starts as [`Replay::new`] does; an aged memory is built only if `memories` does not keep it.
+    ///
+    /// # Errors
+    /// As of [`Replay::new`].
+    pub fn with_memories(
+        memories: &AgedMemories,
+        reader: Reader<R>,
+        planner: &Planner,
+        settings: ReplaySettings,
+        contents: Option<Contents>,
+    ) -> Result<Replay<R>, ReplayError> {
         let ReplaySettings { unusable, clock, timing, copier, placement } = settings;
         let map = planner.map();
         let (pages, processes) = match placement {
             Placement::AsRecorded => (None, None),
             Placement::Allocator(settings) if reader.format().addresses == Addresses::Processes => {
-                (None, Some(Processes::new(map, settings)?))
+                (None, Some(Processes::new(settings, memories.kernel(&settings, map, ZeroOnFree::Off)?)))
             }
-            Placement::Allocator(settings) => (Some(Pages::new(map, settings)?), None),
+            Placement::Allocator(settings) => (Some(Pages::new(settings, memories.memory(&settings, map)?)), None),
         };
         let mut replay = Replay {
             reader,

@@ -16,6 +16,7 @@ pub mod machine_clone;
 pub mod migration;
 pub mod mixed;
 mod pace;
+mod page_allocator;
 pub mod page_copies;
 pub mod pairs;
 pub mod process_exits;
@@ -32,6 +33,7 @@ use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::Report;
 use rowclone::{Operation, Planner};
 
+use crate::aged_memory::AgedMemories;
 use crate::allocator_settings::AllocatorSettings;
 use crate::contents::Contents;
 use crate::scenario::payload;
@@ -49,6 +51,7 @@ pub(crate) use machine::request;
 pub use machine_clone::MachineClone;
 pub use migration::{Migration, MoveTo};
 pub use mixed::Mixed;
+use page_allocator::PageAllocator;
 pub use page_copies::{CopyBy, PageCopies};
 pub use pairs::Pairs;
 pub use process_exits::ProcessExits;
@@ -145,6 +148,22 @@ impl Settings {
         seed: u64,
         contents: Option<Contents>,
     ) -> Result<Workload, WorkloadError> {
+        self.source_with(&AgedMemories::default(), planner, allocator, seed, contents)
+    }
+
+    /// Creates the workload as [`Settings::source`] does; an aged memory is built only if `memories`
+    /// does not keep it.
+    ///
+    /// # Errors
+    /// As of [`Settings::source`].
+    pub fn source_with(
+        &self,
+        memories: &AgedMemories,
+        planner: &Planner,
+        allocator: Option<&AllocatorSettings>,
+        seed: u64,
+        contents: Option<Contents>,
+    ) -> Result<Workload, WorkloadError> {
         if !self.needs_allocator() && allocator.is_some() {
             return Err(WorkloadError::NeedlessAllocator { workload: self.name() });
         }
@@ -153,6 +172,7 @@ impl Settings {
             return Err(WorkloadError::GapTooLong { found: gap, most: Gap::CYCLES_MAX });
         }
         let name = self.name();
+        let allocator = PageAllocator { settings: allocator, memories };
         let source = match self {
             Settings::Stream(settings) => Source::Stream(settings.source(planner)?),
             Settings::Random(settings) => Source::Random(settings.source(planner, seed)?),

@@ -161,9 +161,7 @@ impl Kernel {
     /// If frames of the memory are already in use.
     pub fn age(&mut self, target: Age, seed: u64) -> Aged {
         let aged = age(&self.set, self.allocator.as_mut(), target, seed);
-        aged.held.iter().for_each(|&grain| self.share(grain));
-        self.background.clone_from(&aged.held);
-        self.free_before = aged.free;
+        self.hold(aged.clone());
         aged
     }
 }

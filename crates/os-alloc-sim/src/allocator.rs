@@ -54,7 +54,10 @@ pub struct Grant {
 }
 
 /// Allocates and frees frames.
-pub trait FrameAllocator: fmt::Debug + Send {
+pub trait FrameAllocator: fmt::Debug + Send + Sync {
+    /// A copy of the allocator in its present state.
+    fn boxed_clone(&self) -> Box<dyn FrameAllocator>;
+
     /// Allocation policy.
     fn policy(&self) -> Policy;
 
@@ -81,6 +84,12 @@ pub trait FrameAllocator: fmt::Debug + Send {
 
     /// Free frames by the order of their block.
     fn free_blocks(&self) -> FreeBlocks;
+}
+
+impl Clone for Box<dyn FrameAllocator> {
+    fn clone(&self) -> Box<dyn FrameAllocator> {
+        self.as_ref().boxed_clone()
+    }
 }
 
 /// Rule by which an allocator chooses a free frame.

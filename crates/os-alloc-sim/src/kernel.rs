@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::age::Aged;
 use crate::allocator::{FrameAllocator, Grant, Policy, PolicyError, Request};
 use crate::blocks::FreeBlocks;
 use crate::fault::Fault;
@@ -100,12 +101,25 @@ impl Kernel {
         zero_on_free: ZeroOnFree,
     ) -> Result<Kernel, PolicyError> {
         let allocator = policy.allocator(&map, &set, seed)?;
-        let (grains, free_before) = (set.end() as usize, allocator.free_blocks());
-        Ok(Kernel {
+        let free = allocator.free_blocks();
+        Ok(Kernel::aged(map, set, allocator, Aged { held: Vec::new(), utilization: 0.0, free }, zero_on_free))
+    }
+
+    /// Creates a kernel without processes over an aged memory: a frame map, its allocatable frames,
+    /// the allocator, and the grains in use, which belong to the background.
+    pub fn aged(
+        map: FrameMap,
+        set: FrameSet,
+        allocator: Box<dyn FrameAllocator>,
+        aged: Aged,
+        zero_on_free: ZeroOnFree,
+    ) -> Kernel {
+        let references = vec![0; set.end() as usize];
+        let mut kernel = Kernel {
             map,
             set,
             allocator,
-            references: vec![0; grains],
+            references,
             zero_on_free,
             spaces: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
@@ -114,8 +128,17 @@ impl Kernel {
             next_checkpoint: 0,
             traffic: Traffic::default(),
             huge_pages: HugePages::default(),
-            free_before,
-        })
+            free_before: aged.free,
+        };
+        kernel.hold(aged);
+        kernel
+    }
+
+    /// Gives the grains in use after aging to the background.
+    pub(crate) fn hold(&mut self, aged: Aged) {
+        aged.held.iter().for_each(|&grain| self.share(grain));
+        self.background = aged.held;
+        self.free_before = aged.free;
     }
 
     /// The kernel's frame map.

@@ -22,6 +22,10 @@ impl Sequential {
 }
 
 impl FrameAllocator for Sequential {
+    fn boxed_clone(&self) -> Box<dyn FrameAllocator> {
+        Box::new(self.clone())
+    }
+
     fn policy(&self) -> Policy {
         Policy::Sequential
     }

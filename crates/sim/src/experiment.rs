@@ -226,7 +226,8 @@ impl Run<'_> {
         attachments: Attachments<'_, '_>,
     ) -> Result<Outcome, ExperimentError> {
         let planner = self.system.planner();
-        let source = settings.source(planner, allocator.as_ref(), self.seed, self.check.clone())?;
+        let memories = self.system.aged_memories();
+        let source = settings.source_with(memories, planner, allocator.as_ref(), self.seed, self.check.clone())?;
         let total = source.requests();
         let (source, mut played) = self.play(source, total, attachments)?;
         let host::workload::Outcome { os, wrong } = source.into_outcome();
@@ -248,7 +249,8 @@ impl Run<'_> {
             placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
         };
         let is_checked = self.check.is_some();
-        let source = Replay::new(reader, self.system.planner(), settings, self.check.clone())?;
+        let (memories, planner) = (self.system.aged_memories(), self.system.planner());
+        let source = Replay::with_memories(memories, reader, planner, settings, self.check.clone())?;
         let (source, mut played) = self.play(source, None, attachments)?;
         let replayed = source.into_outcome()?;
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(replayed.wrong));

@@ -335,7 +335,8 @@ impl Run<'_> {
         let settings = CopyMethod::of(self.policy).applied_to(settings);
         let (map, clock) = (self.system.map(), self.system.system().clock());
         let cores = programs.len();
-        let machine = Machine::new(settings, region, programs, map, self.check.clone())?;
+        let memories = self.system.aged_memories();
+        let machine = Machine::with_memories(memories, settings, region, programs, map, self.check.clone())?;
         let mut meter = IntervalMeter::new(self.system, &machine, cores, attachments.commands);
         let attached = Attachments { commands: Some(&mut meter), ..attachments };
         let (source, mut played) = self.play(machine, None, attached)?;

@@ -8,6 +8,7 @@ use dram_spec::{
     Row, SpeedBin, System, Width,
 };
 use energy::{Currents, Prices};
+use host::AgedMemories;
 use memctrl::policy::copy::CopyPolicy;
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::Scheduler;
@@ -28,6 +29,7 @@ pub struct MemorySystem {
     currents: Currents,
     prices: Prices,
     controller: ControllerSettings,
+    aged_memories: Arc<AgedMemories>,
 }
 
 impl MemorySystem {
@@ -59,6 +61,11 @@ impl MemorySystem {
     /// Settings of the controller.
     pub const fn controller(&self) -> &ControllerSettings {
         &self.controller
+    }
+
+    /// Memories after aging, which runs on this system and on its clones share.
+    pub fn aged_memories(&self) -> &AgedMemories {
+        &self.aged_memories
     }
 
     /// Configuration of a controller with this copy policy.
@@ -297,6 +304,7 @@ impl SystemBuilder {
         checks::policies(&controller)?;
         checks::power(controller.power, &system, &currents)?;
         let planner = Arc::new(Planner::new(map, FaultyRows::from_iter(self.faulty_rows)));
-        Ok(MemorySystem { system, planner, currents, prices, controller })
+        let aged_memories = Arc::default();
+        Ok(MemorySystem { system, planner, currents, prices, controller, aged_memories })
     }
 }

@@ -46,6 +46,7 @@ use self::counters::StallSlots;
 use self::outbox::Outbox;
 use self::processes::Processes;
 use self::region::{Interval, Marks};
+use crate::aged_memory::AgedMemories;
 use crate::contents::Contents;
 use crate::flat_memory::FlatMemory;
 use crate::virtual_memory::WrongByte;
@@ -145,7 +146,23 @@ impl Machine {
         map: &AddressMap,
         contents: Option<Contents>,
     ) -> Result<Machine, MachineError> {
-        let kernel = settings.allocator.kernel(map, ZeroOnFree::Off)?;
+        Machine::with_memories(&AgedMemories::default(), settings, region, programs, map, contents)
+    }
+
+    /// Creates a machine as [`Machine::new`] does; its aged memory is built only if `memories` does
+    /// not keep it.
+    ///
+    /// # Errors
+    /// As of [`Machine::new`].
+    pub fn with_memories(
+        memories: &AgedMemories,
+        settings: MachineSettings,
+        region: Region,
+        programs: Vec<Box<dyn Program>>,
+        map: &AddressMap,
+        contents: Option<Contents>,
+    ) -> Result<Machine, MachineError> {
+        let kernel = memories.kernel(&settings.allocator, map, ZeroOnFree::Off)?;
         let has_data = contents.is_some();
         let caches = match settings.sharing {
             Sharing::Private => programs.len(),

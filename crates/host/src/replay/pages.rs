@@ -1,12 +1,13 @@
 //! Pages of a trace, and the frames allocated to them.
 
+use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
-use dram_spec::{AddressMap, PhysicalAddress};
 use os_alloc_sim::{Cause, Found, Frame, HugePages, MemoryOperation, Report, Request, Traffic};
 use rustc_hash::FxHashMap;
 
 use super::pieces::{DestinationUnit, Piece};
-use crate::allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
+use crate::aged_memory::AgedMemory;
+use crate::allocator_settings::AllocatorSettings;
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 /// Counts of the allocator during a replay.
@@ -82,17 +83,16 @@ struct Counts {
 }
 
 impl Pages {
-    /// Starts without mapped pages.
-    pub(super) fn new(map: &AddressMap, settings: AllocatorSettings) -> Result<Pages, AllocatorError> {
-        let memory = settings.memory(map)?;
-        Ok(Pages {
+    /// Starts without mapped pages, on the memory of these settings.
+    pub(super) fn new(settings: AllocatorSettings, memory: AgedMemory) -> Pages {
+        Pages {
             settings,
             memory,
             frames: FxHashMap::default(),
             counts: Counts::default(),
             traffic: Traffic::default(),
             log: EventLog::new(),
-        })
+        }
     }
 
     /// Compares all pages with their frames.

@@ -1,14 +1,14 @@
 //! Recorded events of processes, played on a simulated kernel.
 
+use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
-use dram_spec::{AddressMap, PhysicalAddress};
-use os_alloc_sim::{Frame, HUGE_ORDER, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
+use os_alloc_sim::{Frame, HUGE_ORDER, Kernel, MemoryOperation, PageSize, ProcessId};
 use rowclone::Operation;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace_io::trace::{FaultKind, OsEvent};
 
 use super::pages::{NoFrame, PageReport};
-use crate::allocator_settings::{AllocatorError, AllocatorSettings};
+use crate::allocator_settings::AllocatorSettings;
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 use crate::workload::request;
 
@@ -66,16 +66,15 @@ struct Before {
 }
 
 impl Processes {
-    /// Starts without processes.
-    pub(super) fn new(map: &AddressMap, settings: AllocatorSettings) -> Result<Processes, AllocatorError> {
-        let kernel = settings.kernel(map, ZeroOnFree::Off)?;
+    /// Starts with the kernel of these settings, which has no processes.
+    pub(super) fn new(settings: AllocatorSettings, kernel: Kernel) -> Processes {
         let (frames, free) = (kernel.frame_set().frames(), kernel.allocator().free_frames());
         let before = Before {
             free,
             utilization: (frames - free) as f64 / frames as f64,
             fragmentation: kernel.allocator().free_blocks().unusable(HUGE_ORDER),
         };
-        Ok(Processes {
+        Processes {
             settings,
             kernel,
             by_pid: FxHashMap::default(),
@@ -83,7 +82,7 @@ impl Processes {
             cached: 0,
             cleared: 0,
             log: EventLog::new(),
-        })
+        }
     }
 
     /// Frames, and frames in use before the trace.
@@ -222,8 +221,8 @@ impl Processes {
 #[cfg(test)]
 mod tests {
     use dram_spec::address::Preset;
-    use dram_spec::{Density, System, Width};
-    use os_alloc_sim::{CopyUnit, Policy};
+    use dram_spec::{AddressMap, Density, System, Width};
+    use os_alloc_sim::{CopyUnit, Policy, ZeroOnFree};
 
     use super::*;
 
@@ -235,7 +234,7 @@ mod tests {
         let map = AddressMap::preset(System::paper(channels, Density::Gb1, Width::X16).geometry, preset);
         let policy = Policy::Sequential;
         let settings = AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, copy_unit };
-        Processes::new(&map, settings).unwrap()
+        Processes::new(settings, settings.kernel(&map, ZeroOnFree::Off).unwrap())
     }
 
     const fn fault(pid: u32, address: u64, kind: FaultKind) -> OsEvent {

@@ -5,12 +5,11 @@ use std::collections::VecDeque;
 use os_alloc_sim::{CheckpointId, Generator};
 use rowclone::{Operation, Planner};
 
-use crate::allocator_settings::AllocatorSettings;
-
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::machine::{Machine, a_line, request};
+use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 /// A process that alternates between writing lines to its memory and being stopped while all its
@@ -52,7 +51,7 @@ impl Checkpoint {
         &self,
         workload: &'static str,
         planner: &Planner,
-        allocator: Option<&AllocatorSettings>,
+        allocator: PageAllocator<'_>,
         seed: u64,
     ) -> Result<Bulk<Checkpoints>, WorkloadError> {
         let Checkpoint { bytes, checkpoints, writes, window, gap } = *self;

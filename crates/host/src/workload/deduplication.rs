@@ -7,11 +7,10 @@ use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::{Frame, Generator, ProcessId};
 use rowclone::{Operation, Planner};
 
-use crate::allocator_settings::AllocatorSettings;
-
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
+use super::page_allocator::PageAllocator;
 use crate::virtual_memory::ProcessEvent;
 
 use super::machine::{Machine, a_line, line, owner, request};
@@ -59,7 +58,7 @@ impl Deduplication {
         &self,
         workload: &'static str,
         planner: &Planner,
-        allocator: Option<&AllocatorSettings>,
+        allocator: PageAllocator<'_>,
         seed: u64,
     ) -> Result<Bulk<Merges>, WorkloadError> {
         let Deduplication { bytes, pages, writes, gap } = *self;

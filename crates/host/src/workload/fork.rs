@@ -7,11 +7,10 @@ use dram_spec::{Cycle, LINE_BYTES};
 use os_alloc_sim::{Generator, MemoryOperation, ProcessId, Report};
 use rowclone::{Operation, Planner};
 
-use crate::allocator_settings::AllocatorSettings;
-
 use super::error::WorkloadError;
 use super::gap::{Gap, Gaps};
 use super::machine::{Machine, a_line, request};
+use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 /// When the memory of a process is written.
@@ -77,7 +76,7 @@ impl Fork {
         &self,
         workload: &'static str,
         planner: &Planner,
-        allocator: Option<&AllocatorSettings>,
+        allocator: PageAllocator<'_>,
         seed: u64,
     ) -> Result<ForkSource, WorkloadError> {
         let Fork { bytes, pages, fill, gap } = *self;

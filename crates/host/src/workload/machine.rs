@@ -5,11 +5,10 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::{CheckpointId, Fault, Frame, Generator, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
 use rowclone::{Operation, Planner};
 
-use crate::allocator_settings::AllocatorSettings;
-
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 use super::error::WorkloadError;
+use super::page_allocator::PageAllocator;
 use super::region::{below, positive_multiple};
 
 /// A kernel, and the process on which it currently operates.
@@ -29,7 +28,7 @@ impl Machine {
     pub(super) fn new(
         workload: &'static str,
         planner: &Planner,
-        allocator: Option<&AllocatorSettings>,
+        allocator: PageAllocator<'_>,
         bytes: u64,
     ) -> Result<Machine, WorkloadError> {
         Machine::with(ZeroOnFree::Off, workload, planner, allocator, bytes)
@@ -40,12 +39,11 @@ impl Machine {
         zero_on_free: ZeroOnFree,
         workload: &'static str,
         planner: &Planner,
-        allocator: Option<&AllocatorSettings>,
+        allocator: PageAllocator<'_>,
         bytes: u64,
     ) -> Result<Machine, WorkloadError> {
         positive_multiple("bytes", bytes, FRAME_BYTES)?;
-        let settings = allocator.ok_or(WorkloadError::NoAllocator { workload })?;
-        let mut kernel = settings.kernel(planner.map(), zero_on_free)?;
+        let mut kernel = allocator.kernel(workload, planner.map(), zero_on_free)?;
         let process = kernel.spawn();
         let mut machine = Machine { kernel, process, pages: bytes / FRAME_BYTES, log: EventLog::new() };
         machine.ensure_free_frames("bytes", machine.grains(), 1)?;

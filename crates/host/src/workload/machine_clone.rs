@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 
 use rowclone::{Operation, Planner};
 
-use crate::allocator_settings::AllocatorSettings;
-
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::machine::{Machine, request};
+use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 /// A stopped virtual machine of which several complete copies are made. All clones remain in
@@ -40,7 +39,7 @@ impl MachineClone {
         &self,
         workload: &'static str,
         planner: &Planner,
-        allocator: Option<&AllocatorSettings>,
+        allocator: PageAllocator<'_>,
     ) -> Result<Bulk<Clones>, WorkloadError> {
         let MachineClone { bytes, clones, window, gap } = *self;
         positive_multiple("clones", clones, 1)?;

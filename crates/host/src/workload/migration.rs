@@ -3,12 +3,11 @@
 use os_alloc_sim::{Destination, Generator};
 use rowclone::Planner;
 
-use crate::allocator_settings::AllocatorSettings;
-
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::machine::{Machine, request};
+use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 /// Destination of a page migration.
@@ -67,7 +66,7 @@ impl Migration {
         &self,
         workload: &'static str,
         planner: &Planner,
-        allocator: Option<&AllocatorSettings>,
+        allocator: PageAllocator<'_>,
         seed: u64,
     ) -> Result<Bulk<Moves>, WorkloadError> {
         let Migration { bytes, pages, to, window, gap } = *self;

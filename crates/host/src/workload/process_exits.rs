@@ -5,12 +5,11 @@ use std::collections::VecDeque;
 use os_alloc_sim::{Generator, ZeroOnFree};
 use rowclone::Planner;
 
-use crate::allocator_settings::AllocatorSettings;
-
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::machine::{Machine, a_line, request};
+use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 /// Processes that run one after another under zero on free (Linux's `init_on_free=1`). Each writes
@@ -46,7 +45,7 @@ impl ProcessExits {
         &self,
         workload: &'static str,
         planner: &Planner,
-        allocator: Option<&AllocatorSettings>,
+        allocator: PageAllocator<'_>,
         seed: u64,
     ) -> Result<Bulk<Exits>, WorkloadError> {
         let ProcessExits { bytes, processes, window, gap } = *self;

@@ -1,0 +1,179 @@
+//! Memories as they are before a run, after aging.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use dram_spec::AddressMap;
+use os_alloc_sim::{Aged, FrameAllocator, FrameMap, FrameSet, Kernel, Policy, ZeroOnFree};
+
+use crate::allocator_settings::{AllocatorError, AllocatorSettings};
+
+/// A memory and its allocator before the run.
+#[derive(Clone, Debug)]
+pub struct AgedMemory {
+    /// Frame map of the memory.
+    pub map: FrameMap,
+    /// Allocatable frames.
+    pub set: FrameSet,
+    /// The allocator, in which the frames used by the background are allocated.
+    pub allocator: Box<dyn FrameAllocator>,
+    /// Frames in use throughout the run.
+    pub aged: Aged,
+}
+
+impl AgedMemory {
+    /// A kernel without processes over this memory.
+    pub fn into_kernel(self, zero_on_free: ZeroOnFree) -> Kernel {
+        let AgedMemory { map, set, allocator, aged } = self;
+        Kernel::aged(map, set, allocator, aged, zero_on_free)
+    }
+}
+
+/// Memories that were built, for runs with equal settings on an equal address map. Such runs clone
+/// the memory, because its aging takes most of the time of a short run.
+#[derive(Debug, Default)]
+pub struct AgedMemories {
+    /// The latest memories, at most [`KEPT_MAX`], the oldest first.
+    kept: Mutex<Vec<Arc<Kept>>>,
+}
+
+/// Memories kept: one of each policy.
+const KEPT_MAX: usize = Policy::ALL.len();
+
+/// A memory and what determines it.
+#[derive(Debug)]
+struct Kept {
+    settings: AllocatorSettings,
+    map: AddressMap,
+    /// Empty until the first run has built it.
+    memory: OnceLock<Result<AgedMemory, AllocatorError>>,
+}
+
+impl AgedMemories {
+    /// The memory that [`AllocatorSettings::memory`] builds.
+    ///
+    /// # Errors
+    /// As of [`AllocatorSettings::memory`].
+    ///
+    /// # Panics
+    /// If a thread panicked during a call.
+    pub fn memory(&self, settings: &AllocatorSettings, map: &AddressMap) -> Result<AgedMemory, AllocatorError> {
+        // The memory is built without the lock: runs with other settings do not wait for it.
+        let kept = self.entry(settings, map);
+        kept.memory.get_or_init(|| settings.memory(map)).clone()
+    }
+
+    /// The kernel that [`AllocatorSettings::kernel`] builds.
+    ///
+    /// # Errors
+    /// As of [`AllocatorSettings::kernel`].
+    ///
+    /// # Panics
+    /// If a thread panicked during a call.
+    pub fn kernel(
+        &self,
+        settings: &AllocatorSettings,
+        map: &AddressMap,
+        zero_on_free: ZeroOnFree,
+    ) -> Result<Kernel, AllocatorError> {
+        Ok(self.memory(settings, map)?.into_kernel(zero_on_free))
+    }
+
+    /// The entry of a memory, which may be empty.
+    fn entry(&self, settings: &AllocatorSettings, map: &AddressMap) -> Arc<Kept> {
+        let mut kept = self.kept.lock().expect("no call panics while it holds the lock");
+        if let Some(equal) = kept.iter().find(|kept| kept.settings == *settings && kept.map == *map) {
+            return Arc::clone(equal);
+        }
+        if kept.len() == KEPT_MAX {
+            kept.remove(0);
+        }
+        let entry = Arc::new(Kept { settings: *settings, map: map.clone(), memory: OnceLock::new() });
+        kept.push(Arc::clone(&entry));
+        entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::address::Preset;
+    use dram_spec::{Density, System, Width};
+    use os_alloc_sim::{CopyUnit, PageSize};
+
+    use super::*;
+
+    fn map(preset: Preset) -> AddressMap {
+        AddressMap::preset(System::paper(2, Density::Gb1, Width::X16).geometry, preset)
+    }
+
+    const BUDDY: AllocatorSettings = AllocatorSettings {
+        policy: Policy::Buddy,
+        seed: 1,
+        utilization: 0.5,
+        fragmentation: 0.5,
+        copy_unit: CopyUnit::Page,
+    };
+
+    /// What a process sees of a kernel.
+    fn seen(mut kernel: Kernel) -> impl PartialEq {
+        let background = kernel.background().to_vec();
+        let process = kernel.spawn();
+        let first = kernel.map(process, 100, PageSize::Small).unwrap();
+        let mut operations = Vec::new();
+        let frames: Vec<_> =
+            (0..100).map(|page| kernel.touch(process, first + page, &mut operations).unwrap()).collect();
+        (background, frames, operations, kernel.report())
+    }
+
+    /// Each case differs from the first in one respect.
+    #[test]
+    fn a_kept_memory_is_the_one_that_would_be_built() {
+        let rows = map(Preset::RowInterleaved);
+        let mut cases = Policy::ALL.map(|policy| (AllocatorSettings { policy, ..BUDDY }, rows.clone())).to_vec();
+        cases.extend([
+            (AllocatorSettings { seed: 2, ..BUDDY }, rows.clone()),
+            (AllocatorSettings { utilization: 0.75, ..BUDDY }, rows.clone()),
+            (AllocatorSettings { fragmentation: 0.9, ..BUDDY }, rows.clone()),
+            (AllocatorSettings { utilization: 0.0, fragmentation: 0.0, ..BUDDY }, rows.clone()),
+            (AllocatorSettings { copy_unit: CopyUnit::RowSet, ..BUDDY }, map(Preset::LineInterleaved)),
+            (BUDDY, map(Preset::LineInterleaved)),
+        ]);
+        let memories = AgedMemories::default();
+        for (settings, map) in &cases {
+            for zero_on_free in [ZeroOnFree::Off, ZeroOnFree::On] {
+                let built = seen(settings.kernel(map, zero_on_free).unwrap());
+                // Clones are not changed by what earlier kernels allocated.
+                for _ in 0..2 {
+                    let kept = seen(memories.kernel(settings, map, zero_on_free).unwrap());
+                    assert!(kept == built, "{settings:?}, {zero_on_free:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_settings_share_a_memory_and_the_oldest_is_dropped() {
+        let (memories, rows) = (AgedMemories::default(), map(Preset::RowInterleaved));
+        let of_seed = |seed| memories.entry(&AllocatorSettings { seed, ..BUDDY }, &rows);
+        let first = of_seed(0);
+        for seed in 1..KEPT_MAX as u64 {
+            assert!(!Arc::ptr_eq(&first, &of_seed(seed)));
+        }
+        assert!(Arc::ptr_eq(&first, &of_seed(0)));
+        // One more drops the memory of seed 0 only.
+        let second = of_seed(1);
+        of_seed(KEPT_MAX as u64);
+        assert!(Arc::ptr_eq(&second, &of_seed(1)));
+        assert!(!Arc::ptr_eq(&first, &of_seed(0)));
+    }
+
+    #[test]
+    fn a_share_above_one_is_an_error_each_time() {
+        let (memories, rows) = (AgedMemories::default(), map(Preset::RowInterleaved));
+        let settings = AllocatorSettings { utilization: 1.5, ..BUDDY };
+        for _ in 0..2 {
+            let error = memories.memory(&settings, &rows).err();
+            assert_eq!(error, settings.memory(&rows).err());
+            assert!(error.is_some());
+        }
+    }
+}
