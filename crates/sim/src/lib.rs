@@ -79,10 +79,10 @@
 //! # A user-defined scheduler
 //!
 //! ```
-//! use rowclone_sim::dram_spec::PhysicalAddress;
+//! use rowclone_sim::dram_spec::{PhysicalAddress, SourceId};
 //! use rowclone_sim::host::workload::{Gap, Random, Settings};
 //! use rowclone_sim::memctrl::QueuedAccess;
-//! use rowclone_sim::memctrl::policy::scheduler::{Priority, RowState, Scheduler};
+//! use rowclone_sim::memctrl::policy::scheduler::{Key, RowState, Scheduler};
 //! use rowclone_sim::{Experiment, SystemBuilder, Workload};
 //!
 //! /// The oldest access to an even bank first, then the oldest one.
@@ -96,8 +96,11 @@
 //!     fn clone_box(&self) -> Box<dyn Scheduler> {
 //!         Box::new(self.clone())
 //!     }
-//!     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
-//!         Priority::new(row.is_hit, access.stamp()).with_class((access.bank().get() % 2) as u8)
+//!     fn key(&self, access: &QueuedAccess, row: RowState) -> Key {
+//!         Key::EQUAL.first_if(access.bank().get() % 2 == 0).first_if(row.is_hit)
+//!     }
+//!     fn copy_key(&self, _: SourceId) -> Key {
+//!         Key::EQUAL.first_if(false).first_if(false)
 //!     }
 //! }
 //!
