@@ -100,13 +100,13 @@ impl Accesses {
         self.drain.take_drains()
     }
 
-    /// Whether the scheduler is told of the service of sources.
+    /// Whether the scheduler receives the service of sources.
     #[inline]
     pub(crate) fn wants_service(&self) -> bool {
         self.has_state
     }
 
-    /// Tells the scheduler of a command for a source.
+    /// Reports a command for a source to the scheduler.
     pub(crate) fn serve(&mut self, service: &Service<'_>) {
         if self.scheduler.serve(service) == Changes::All {
             self.all_changed();

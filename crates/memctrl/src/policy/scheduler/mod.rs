@@ -4,6 +4,7 @@
 //! in a cycle, the one with the smallest key is issued, and of equal keys the oldest.
 //! `docs/extending.md` has the steps to add a scheduler.
 
+mod atlas;
 mod bliss;
 mod fcfs;
 mod fr_fcfs;
@@ -17,6 +18,7 @@ use std::fmt;
 
 use dram_spec::{BankIndex, Cycle, Cycles, SourceId};
 
+pub use atlas::Atlas;
 pub use bliss::Bliss;
 pub use fcfs::Fcfs;
 pub use fr_fcfs::FrFcfs;
@@ -38,6 +40,7 @@ pub static SCHEDULERS: &[&dyn Scheduler] = &[
     &FrFcfsCap { cap: 4 },
     &Bliss::new(Bliss::THRESHOLD, Bliss::CLEARING_INTERVAL),
     &ParBs::new(ParBs::MARKING_CAP),
+    &Atlas::new(Atlas::QUANTUM, Atlas::THRESHOLD, Atlas::BIAS),
 ];
 
 /// Order of the accesses of one channel. Each channel has its own instance.
