@@ -5,29 +5,24 @@ use std::sync::Arc;
 use dram_spec::{Cycles, PrechargePowerDown, Refresh};
 use energy::{Currents, PowerState};
 use memctrl::policy::row::{Open, ROW_POLICIES, RowPolicy, Timeout};
-use memctrl::policy::scheduler::{Bliss, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
+use memctrl::policy::scheduler::{FrFcfs, SCHEDULERS, Scheduler, Setting, Unit};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
+use rowclone_sim::quantity::grouped;
 use rowclone_sim::{CYCLES_MAX, ControllerSettings};
 
 use crate::Failure;
 use crate::key::{Holds, Key};
 use crate::section::Section;
 
-const CAP_MAX: u64 = 1 << 30;
 /// Range of the entries of a queue.
 const ENTRIES: Holds = Holds::Count(1, ControllerSettings::ENTRIES_MAX);
 const CLOCKS: Holds = Holds::Clocks(1, CYCLES_MAX);
 
-/// Keys of `[controller]`.
+/// Keys of `[controller]`, without those of schedulers.
 #[rustfmt::skip]
-pub(crate) const KEYS: &[Key] = &[
+const KEYS: &[Key] = &[
     Key::new("controller", Holds::Table, "", "the memory controller (`controller.md`)").or("as below"),
     Key::new("controller.staging_lines", Holds::Count(1, ControllerSettings::STAGING_LINES_MAX), "64", "lines of 64 bytes that a copy over the channel reads before it writes them").or("the lines of one row"),
-    Key::new("controller.scheduler", Holds::Name(|| SCHEDULERS.map(Scheduler::name).into()), "\"fr-fcfs\"", "order of accesses: the oldest first; row hits first, then the oldest; row hits first up to a cap; BLISS (Subramanian et al., ICCD 2014); PAR-BS (Mutlu and Moscibroda, ISCA 2008)").or("`fr-fcfs`"),
-    Key::new("controller.scheduler_cap", Holds::Count(1, CAP_MAX), "4", "with `fr-fcfs-cap` only: accesses to an open row after which an older access to another row goes first").or("required with `fr-fcfs-cap`"),
-    Key::new("controller.bliss_threshold", Holds::Count(1, CAP_MAX), "4", "with `bliss` only: consecutive reads of a source after which it is blacklisted (a workload is one source, which a blacklist does not reorder)").or("4"),
-    Key::new("controller.bliss_clearing_cycles", CLOCKS, "10_000", "with `bliss` only: clocks after which the blacklist is cleared").or("10,000"),
-    Key::new("controller.par_bs_marking_cap", ENTRIES, "5", "with `par-bs` only: reads per source and bank in a batch").or("5"),
     Key::new("controller.row_policy", Holds::Name(|| ROW_POLICIES.map(RowPolicy::name).into()), "\"open\"", "when a row that no access waits for is closed: when another row is needed; with the last access to it; after a time").or("`open`"),
     Key::new("controller.row_timeout_cycles", CLOCKS, "200", "with `timeout` only: clocks from the last command to the bank to the precharge").or("required with `timeout`"),
     Key::new("controller.read_entries", ENTRIES, "64", "entries of a channel's read queue").or("64"),
@@ -41,6 +36,37 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("controller.power_down_after_cycles", CLOCKS, "100", "clocks of idleness after which a rank enters power-down; needs refresh, and currents of these states").or("never"),
     Key::new("controller.self_refresh_after_cycles", CLOCKS, "10_000", "clocks of idleness after which a rank enters self-refresh; needs the same, and more than `power_down_after_cycles`").or("never"),
 ];
+
+/// Keys of `[controller]`: those of schedulers after the first two.
+pub(crate) fn keys() -> Vec<Key> {
+    let (first, rest) = KEYS.split_at(2);
+    let settings = settings_of_schedulers().map(|(scheduler, setting)| setting_key(scheduler, setting));
+    first.iter().copied().chain([scheduler_key()]).chain(settings).chain(rest.iter().copied()).collect()
+}
+
+fn scheduler_key() -> Key {
+    let names = || SCHEDULERS.iter().map(|scheduler| scheduler.name()).collect();
+    let orders: Vec<_> = SCHEDULERS.iter().map(|scheduler| scheduler.about()).collect();
+    let about = format!("order of accesses: {}", orders.join("; ")).leak();
+    Key::new("controller.scheduler", Holds::Name(names), "\"fr-fcfs\"", about).or("`fr-fcfs`")
+}
+
+/// The settings of all schedulers.
+fn settings_of_schedulers() -> impl Iterator<Item = (&'static str, &'static Setting)> {
+    SCHEDULERS.iter().flat_map(|scheduler| scheduler.settings().iter().map(|setting| (scheduler.name(), setting)))
+}
+
+/// The key of a scheduler's setting. Keys last as long as the program.
+fn setting_key(scheduler: &str, setting: &Setting) -> Key {
+    let Setting { name, unit, least, most, default, is_required, about } = *setting;
+    let holds = match unit {
+        Unit::Count => Holds::Count(least, most),
+        Unit::Clocks => Holds::Clocks(least, most),
+    };
+    let absent = if is_required { format!("required with `{scheduler}`") } else { grouped(default) };
+    let about = format!("with `{scheduler}` only: {about}").leak();
+    Key::new(format!("controller.{name}").leak(), holds, default.to_string().leak(), about).or(absent.leak())
+}
 
 /// The table, and the settings of the system with which it is compared.
 pub(crate) struct Controller<'a> {
@@ -74,29 +100,20 @@ impl Controller<'_> {
     }
 
     fn scheduler(&self) -> Result<Box<dyn Scheduler>, Failure> {
-        let known = SCHEDULERS.map(|scheduler| (scheduler.name(), scheduler));
+        let known: Vec<_> = SCHEDULERS.iter().map(|scheduler| (scheduler.name(), *scheduler)).collect();
         let scheduler = self.table.choice("scheduler", &known).unwrap_or(&FrFcfs);
         let name = scheduler.name();
-        for (key, owner) in [
-            ("scheduler_cap", FrFcfsCap::NAME),
-            ("bliss_threshold", Bliss::NAME),
-            ("bliss_clearing_cycles", Bliss::NAME),
-            ("par_bs_marking_cap", ParBs::NAME),
-        ] {
-            self.only_with(key, "scheduler", owner, name)?;
+        for (owner, setting) in settings_of_schedulers() {
+            self.only_with(setting.name, "scheduler", owner, name)?;
         }
-        Ok(match name {
-            FrFcfsCap::NAME => {
-                self.table.needs("scheduler_cap", "scheduler", name)?;
-                Box::new(FrFcfsCap { cap: self.table.of::<u64>("scheduler_cap") as u32 })
+        let value = |setting: &Setting| {
+            if setting.is_required {
+                self.table.needs(setting.name, "scheduler", name)?;
             }
-            Bliss::NAME => Box::new(Bliss::new(
-                self.table.get::<u64>("bliss_threshold").map_or(Bliss::THRESHOLD, |threshold| threshold as u32),
-                self.table.get("bliss_clearing_cycles").map_or(Bliss::CLEARING_INTERVAL, Cycles),
-            )),
-            ParBs::NAME => Box::new(ParBs::new(self.count("par_bs_marking_cap", ParBs::MARKING_CAP))),
-            _ => scheduler.clone_box(),
-        })
+            Ok(self.table.get(setting.name).unwrap_or(setting.default))
+        };
+        let values = scheduler.settings().iter().map(value).collect::<Result<Vec<u64>, Failure>>()?;
+        Ok(scheduler.with_values(&values))
     }
 
     fn row_policy(&self) -> Result<Arc<dyn RowPolicy>, Failure> {

@@ -31,7 +31,7 @@ pub struct SystemConfig {
 pub const PAPER: (&str, &str) = ("configs/ddr3-1066-paper.toml", include_str!("ddr3-1066-paper.toml"));
 
 /// Keys of a system file.
-pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| [DEVICE_KEYS, controller::KEYS, FAULTY_ROW_KEYS].concat());
+pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| [DEVICE_KEYS, &controller::keys(), FAULTY_ROW_KEYS].concat());
 
 /// A key of `device.timings`.
 const fn timing(path: &'static str, parameter: T, example: &'static str, about: &'static str) -> Key {

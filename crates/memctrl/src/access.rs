@@ -28,8 +28,7 @@ impl AccessKind {
 pub struct Stamp(pub(crate) u64);
 
 impl Stamp {
-    /// Bits of a stamp; cycles are below 2^40.
-    pub(crate) const BITS: u32 = 52;
+    /// Bits of the order; cycles are below 2^40.
     const ORDER_BITS: u32 = 12;
     /// Order of threads: after all accesses of the cycle.
     const LAST: u64 = (1 << Self::ORDER_BITS) - 1;

@@ -9,6 +9,7 @@ use dram_spec::{Cycle, Cycles, EventSink, Refresh};
 use crate::channel::Channel;
 use crate::config::Config;
 use crate::front_end::FrontEnd;
+use crate::policy::scheduler::Others;
 use crate::queues::Queues;
 use crate::request::{Completion, Request, RequestSource};
 use crate::stats::Stats;
@@ -50,6 +51,9 @@ pub struct Controller {
     channels: Vec<Channel>,
     /// The present cycle: all commands before it were issued, and none of it.
     now: Cycle,
+    /// Quantum of the schedulers, and the end of the present one.
+    quantum: Cycles,
+    quantum_end: Cycle,
     /// Whether programs may be dispatched in this cycle.
     may_dispatch: bool,
     /// Whether the run ends with the last request in progress.
@@ -81,7 +85,10 @@ impl Controller {
         let ids = (0..config.system.geometry.channels()).map(dram_spec::Channel);
         let channels: Vec<_> = ids.map(|id| Channel::new(id, Device::new(&config.system, cells(id)), config)).collect();
         let front = FrontEnd::new(config, &channels);
-        Controller { front, channels, now: Cycle::ZERO, may_dispatch: false, may_end: true }
+        let quantum = config.scheduler.quantum().filter(|_| config.scheduler.has_state()).unwrap_or(Cycles(u64::MAX));
+        assert!(quantum > Cycles(0), "a quantum has at least a cycle");
+        let quantum_end = Cycle(quantum.0);
+        Controller { front, channels, quantum, quantum_end, now: Cycle::ZERO, may_dispatch: false, may_end: true }
     }
 
     /// The present cycle: all commands before it were issued, and none of it.
@@ -134,7 +141,7 @@ impl Controller {
     /// waiting request, if no request is enqueued before.
     pub fn next_event(&self) -> Cycle {
         let first = self.channels.iter().map(Channel::wakes_at).min().unwrap_or(Cycle::NEVER);
-        let first = first.min(self.front.wakes_at(self.now)).max(self.now + Cycles(1));
+        let first = first.min(self.quantum_end).min(self.front.wakes_at(self.now)).max(self.now + Cycles(1));
         if self.may_dispatch && self.front.has_copies_to_dispatch() { self.now + Cycles(1) } else { first }
     }
 
@@ -150,13 +157,26 @@ impl Controller {
             if std::mem::take(&mut self.may_dispatch) && self.front.has_copies_to_dispatch() {
                 self.front.dispatch(&mut self.channels, self.now);
             }
-            let until = limit.min(self.front.wakes_at(self.now));
+            let until = limit.min(self.front.wakes_at(self.now)).min(self.quantum_end);
             self.now = self.run_channels(until, sink);
+            if self.now >= self.quantum_end {
+                self.end_quantum();
+            }
             if self.begin_cycle() {
                 break;
             }
         }
         self.now
+    }
+
+    /// Ends a quantum of the schedulers, before the commands of the present cycle.
+    #[cold]
+    fn end_quantum(&mut self) {
+        self.quantum_end += self.quantum;
+        let now = self.now;
+        let mut schedulers = self.channels.iter_mut().map(|channel| channel.end_quantum(now));
+        let first = schedulers.next().expect("there is a channel");
+        first.end_quantum(Others(schedulers.collect()));
     }
 
     /// Issues commands up to `until`, or to the first cycle in which the front end reacts to one.

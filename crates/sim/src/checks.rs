@@ -2,7 +2,6 @@
 
 use dram_spec::{BankId, Channel, Geometry, PrechargePowerDown, Refresh, Row, System};
 use energy::{Currents, PowerState};
-use memctrl::policy::scheduler::Parameter;
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 
 use crate::controller::ControllerSettings;
@@ -48,10 +47,10 @@ pub(crate) fn queues(controller: &ControllerSettings) -> Result<(), OutOfRange> 
     within("copy_hold_max", controller.copy_hold_max.map_or(1, |cycles| cycles.0), 1, CYCLES_MAX)
 }
 
-/// Checks the parameters of the scheduler and of the row policy.
+/// Checks the settings of the scheduler and of the row policy.
 pub(crate) fn policies(controller: &ControllerSettings) -> Result<(), OutOfRange> {
-    for Parameter { name, value, least, most } in controller.scheduler.parameters() {
-        within(name, value, least, most)?;
+    for (setting, value) in controller.scheduler.settings().iter().zip(controller.scheduler.values()) {
+        within(setting.name, value, setting.least, setting.most)?;
     }
     within("row_policy.closes_after", controller.row_policy.closes_after().map_or(1, |after| after.0), 1, CYCLES_MAX)
 }

@@ -79,25 +79,48 @@
 //! # A user-defined scheduler
 //!
 //! ```
-//! use rowclone_sim::dram_spec::PhysicalAddress;
+//! use rowclone_sim::dram_spec::{Cycles, PhysicalAddress, SourceId};
 //! use rowclone_sim::host::workload::{Gap, Random, Settings};
 //! use rowclone_sim::memctrl::QueuedAccess;
-//! use rowclone_sim::memctrl::policy::scheduler::{Priority, RowState, Scheduler};
+//! use rowclone_sim::memctrl::policy::scheduler::{Changes, Key, Others, RowState, Scheduler, Service};
 //! use rowclone_sim::{Experiment, SystemBuilder, Workload};
 //!
-//! /// The oldest access to an even bank first, then the oldest one.
-//! #[derive(Clone, Debug)]
-//! struct EvenBanksFirst;
+//! /// Even or odd banks first: those that were busy for less time in the last quantum, over all
+//! /// channels. Then row hits, then the oldest access.
+//! #[derive(Clone, Debug, Default)]
+//! struct LessBusyBanksFirst {
+//!     busy: [u64; 2],
+//!     first: usize,
+//! }
 //!
-//! impl Scheduler for EvenBanksFirst {
+//! impl Scheduler for LessBusyBanksFirst {
 //!     fn name(&self) -> &'static str {
-//!         "even-banks-first"
+//!         "less-busy-banks-first"
 //!     }
 //!     fn clone_box(&self) -> Box<dyn Scheduler> {
 //!         Box::new(self.clone())
 //!     }
-//!     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
-//!         Priority::new(row.is_hit, access.stamp()).with_class((access.bank().get() % 2) as u8)
+//!     fn key(&self, access: &QueuedAccess, row: RowState) -> Key {
+//!         Key::EQUAL.first_if(access.bank().get() % 2 == self.first).first_if(row.is_hit)
+//!     }
+//!     fn copy_key(&self, _: SourceId) -> Key {
+//!         Key::EQUAL.first_if(false).first_if(false)
+//!     }
+//!     fn serve(&mut self, service: &Service<'_>) -> Changes {
+//!         self.busy[service.bank.get() % 2] += service.bank_time.0;
+//!         Changes::None
+//!     }
+//!     fn quantum(&self) -> Option<Cycles> {
+//!         Some(Cycles(1000))
+//!     }
+//!     fn end_quantum(&mut self, mut others: Others<'_>) {
+//!         for other in others.iter_mut::<Self>() {
+//!             self.busy = [self.busy[0] + other.busy[0], self.busy[1] + other.busy[1]];
+//!             other.busy = [0; 2];
+//!         }
+//!         self.first = usize::from(self.busy[1] < self.busy[0]);
+//!         self.busy = [0; 2];
+//!         others.iter_mut::<Self>().for_each(|other| other.first = self.first);
 //!     }
 //! }
 //!
@@ -110,7 +133,7 @@
 //!     assert_eq!(outcome.figures.requests, 1000);
 //!     Ok(outcome.makespan_cycles)
 //! };
-//! let (own, fr_fcfs) = (SystemBuilder::default().scheduler(EvenBanksFirst), SystemBuilder::default());
+//! let (own, fr_fcfs) = (SystemBuilder::default().scheduler(LessBusyBanksFirst::default()), SystemBuilder::default());
 //! assert!(makespan(own)? > makespan(fr_fcfs)?);
 //! # Ok(())
 //! # }

@@ -45,6 +45,7 @@ fn keys_of_the_controller_have_an_effect() {
     check("limits");
     check("bliss");
     check("par-bs");
+    check("atlas");
     check("postponed refresh");
     check("sleep");
 }

@@ -221,7 +221,7 @@ fn the_controller() {
     check_controller(
         "scheduler = \"frfcfs\"",
         "system.toml:18: `controller.scheduler` is \"frfcfs\", which is none of its values",
-        "did you mean `fr-fcfs`? the values are `fcfs`, `fr-fcfs`, `fr-fcfs-cap`, `bliss`, `par-bs`",
+        "did you mean `fr-fcfs`? the values are `fcfs`, `fr-fcfs`, `fr-fcfs-cap`, `bliss`, `par-bs`, `atlas`",
     );
     check_controller(
         "scheduler_cap = 4",

@@ -2,13 +2,13 @@
 //! that can be issued first. Rules 12 to 14 and 23 to 27 of `docs/controller.md`.
 
 use dram_core::{Device, Floor, KeptKind};
-use dram_spec::{BankIndex, BankSet, Cycle, PerBank, PerRank, Topology};
+use dram_spec::{BankIndex, BankSet, Cycle, PerBank, PerRank, SourceId, Topology};
 
 use super::drain::WriteDrain;
 use super::offer::{Choice, Claim, Offer, Older, Tier, View};
-use crate::access::{AccessKind, QueuedAccess};
+use crate::access::AccessKind;
 use crate::config::Config;
-use crate::policy::scheduler::{BankAccesses, Changes, Priority, Reads, RowState, Scheduler};
+use crate::policy::scheduler::{BankAccesses, Changes, Key, Priority, Reads, RowState, Scheduler, Service};
 use crate::queues::{Queues, Rows};
 
 /// The next command for the accesses of a bank, and the access it serves.
@@ -100,6 +100,31 @@ impl Accesses {
         self.drain.take_drains()
     }
 
+    /// Whether the scheduler receives the service of sources.
+    #[inline]
+    pub(crate) fn wants_service(&self) -> bool {
+        self.has_state
+    }
+
+    /// Reports a command for a source to the scheduler.
+    pub(crate) fn serve(&mut self, service: &Service<'_>) {
+        if self.scheduler.serve(service) == Changes::All {
+            self.all_changed();
+        }
+    }
+
+    /// The scheduler, at the end of a quantum.
+    pub(crate) fn end_quantum(&mut self) -> &mut dyn Scheduler {
+        self.all_changed();
+        &mut *self.scheduler
+    }
+
+    /// Key of the row commands of a source's copies.
+    #[inline]
+    pub(crate) fn copy_key(&self, source: SourceId) -> Key {
+        self.scheduler.copy_key(source)
+    }
+
     /// Considers an access that has been queued at a place of the pool. `is_hit` is whether its row is
     /// open, and `free` are the banks that no thread holds. Returns whether the next command may have
     /// changed.
@@ -112,7 +137,7 @@ impl Accesses {
         let is_preferred = self.stale.contains(bank)
             || (candidate.kind == access.kind() && {
                 let row = RowState { is_hit, served: candidate.served };
-                self.scheduler.priority(access, row) < candidate.priority
+                self.scheduler.key(access, row) < candidate.priority.key
             });
         if is_preferred {
             self.stale.insert(bank);
@@ -188,11 +213,13 @@ impl Accesses {
         let is_other = self.unused[mode.other() as usize].contains(bank);
         let kind = if is_other { mode.other() } else { mode };
         let rows = Rows { open, served: self.candidates[bank].served, only_hits: is_other };
-        let (priority, place) = self.scheduler.preferred(BankAccesses::new(view.queues, kind, bank, rows));
-        debug_assert!(priority < Priority::LAST, "an access is queued, or needs the unused row");
+        let preferred = self.scheduler.preferred(BankAccesses::new(view.queues, kind, bank, rows));
+        let (key, place) = preferred.expect("an access is queued, or needs the unused row");
+        let access = view.queues.get(place);
+        let priority = Priority { key, stamp: access.stamp() };
         let command = match open {
             None => KeptKind::Act,
-            Some(row) if row != view.queues.get(place).row() => KeptKind::Pre,
+            Some(row) if row != access.row() => KeptKind::Pre,
             Some(_) => column(kind),
         };
         self.set(bank, command, view.device);
@@ -260,9 +287,9 @@ impl Accesses {
     fn offer_of(&self, bank: Option<BankIndex>, at: Cycle, contender: u64) -> Offer {
         let Some(bank) = bank else { return Offer::NOTHING };
         let candidate = &self.candidates[bank];
-        let (tier, order) =
-            if candidate.is_column() { (Tier::Column, contender) } else { (Tier::Row, candidate.priority.order()) };
-        Offer { at, tier, order, tie: 0, choice: Choice::Access(bank) }
+        let Priority { key, stamp } = candidate.priority;
+        let (tier, order) = if candidate.is_column() { (Tier::Column, contender) } else { (Tier::Row, key.order()) };
+        Offer { at, tier, order, age: stamp, tie: 0, choice: Choice::Access(bank) }
     }
 
     /// The bank whose candidate has the smallest priority.
@@ -303,7 +330,7 @@ impl Accesses {
             self.set_unused(bank, Some(kind));
             self.set(bank, column(kind), device);
             let row = RowState { is_hit: true, served: 0 };
-            self.candidates[bank].priority = self.scheduler.priority(queues.get(place), row);
+            self.candidates[bank].priority.key = self.scheduler.key(queues.get(place), row);
         }
     }
 
@@ -335,15 +362,11 @@ impl Accesses {
         }
     }
 
-    /// Records that the open row has served an access, whose column command was issued at `at`.
+    /// Records that the open row of a bank has served an access.
     #[inline]
-    pub(crate) fn served(&mut self, access: &QueuedAccess, at: Cycle, queues: &Queues, free: BankSet) {
-        let bank = access.bank();
+    pub(crate) fn served(&mut self, bank: BankIndex, queues: &Queues, free: BankSet) {
         self.row_changed(bank, self.candidates[bank].served + 1);
         self.look_at_mode(queues, free);
-        if self.has_state && self.scheduler.served(access, at) == Changes::All {
-            self.all_changed();
-        }
     }
 
     /// Records that a thread released a bank, in which accesses may now have a candidate.

@@ -2,13 +2,13 @@
 //! to 25 of `docs/controller.md`.
 
 use dram_core::{Device, KeptKind, Power};
-use dram_spec::{Cycle, Cycles};
+use dram_spec::{Cycle, Cycles, SourceId};
 
 use super::offer::{Choice, Claim, Lead, Offer, Older, Tier, Turns, View};
 use crate::copy::port::Port;
 use crate::copy::row_step::RowOrder;
 use crate::copy::thread::ColumnStep;
-use crate::policy::scheduler::Priority;
+use crate::policy::scheduler::Key;
 
 /// What the threads offer.
 pub(crate) struct ThreadOffers {
@@ -21,9 +21,15 @@ pub(crate) struct ThreadOffers {
 }
 
 impl Port {
-    /// The offers of the threads; `claim` is that of the accesses for column commands, if any.
-    pub(crate) fn offer(&mut self, view: &View<'_>, claim: Option<&Claim>) -> ThreadOffers {
-        let rows = self.offer_row_steps(view);
+    /// The offers of the threads; `claim` is that of the accesses for column commands, if any, and
+    /// `key` the scheduler's key of the row commands of a source's copies.
+    pub(crate) fn offer(
+        &mut self,
+        view: &View<'_>,
+        claim: Option<&Claim>,
+        key: impl Fn(SourceId) -> Key,
+    ) -> ThreadOffers {
+        let rows = self.offer_row_steps(view, key);
         let ThreadOffers { first, others_at, older } = self.offer_column_steps(view, claim);
         ThreadOffers { first: first.or(rows), others_at: others_at.min(rows.at), older }
     }
@@ -36,7 +42,7 @@ impl Port {
 
     /// The first row step of the threads. In a rank in power-down or self-refresh they wait for its
     /// exit command.
-    pub(crate) fn offer_row_steps(&mut self, view: &View<'_>) -> Offer {
+    pub(crate) fn offer_row_steps(&mut self, view: &View<'_>, key: impl Fn(SourceId) -> Key) -> Offer {
         let mut best = Offer::NOTHING;
         for (rank, banks) in view.topology.by_rank(self.stepping()) {
             if view.device.power(rank) != Power::Awake {
@@ -44,7 +50,9 @@ impl Port {
             }
             let [activate, copy, precharge] =
                 [KeptKind::Act, KeptKind::ActCopy, KeptKind::Pre].map(|kind| view.floor(rank, kind));
-            let mut first = (Cycle::NEVER, RowOrder::LAST);
+            let must = view.must.intersects(banks);
+            let tier = if must { Tier::Maintenance } else { Tier::Row };
+            let mut first = (Cycle::NEVER, Key::LAST, RowOrder::LAST);
             let mut choice = Choice::Nothing;
             for bank in banks {
                 let step = self.row_step(bank);
@@ -56,14 +64,18 @@ impl Port {
                     KeptKind::ActCopy => copy,
                     _ => precharge,
                 });
-                if at < first.0 || (at == first.0 && step.order < first.1) {
-                    (first, choice) = ((at, step.order), Choice::Row(bank));
+                if at > first.0 {
+                    continue;
+                }
+                // In a rank that must refresh, the oldest thread is first, after the rank's command.
+                let key = if must { Key::EQUAL.first_if(false) } else { key(step.source) };
+                if (at, key, step.order) < first {
+                    (first, choice) = ((at, key, step.order), Choice::Row(bank));
                 }
             }
-            let tier = if view.must.intersects(banks) { Tier::Maintenance } else { Tier::Row };
-            let (at, RowOrder { stamp, program, place }) = first;
-            let (order, tie) = (Priority::new(false, stamp).order(), program << u8::BITS | u64::from(place));
-            best = best.or(Offer { at, tier, order, tie, choice });
+            let (at, key, RowOrder { stamp: age, program, place }) = first;
+            let (order, tie) = (key.order(), program << u8::BITS | u64::from(place));
+            best = best.or(Offer { at, tier, order, age, tie, choice });
         }
         best
     }
@@ -101,7 +113,7 @@ impl Port {
             } else if !lead.is_some_and(|lead: Lead| lead.blocks(kind, rank)) {
                 others_at = others_at.min(at);
             }
-            let offer = Offer { at, tier: Tier::Column, order, tie: 0, choice: Choice::Column(slot) };
+            let offer = Offer { order, ..Offer::new(at, Tier::Column, Choice::Column(slot)) };
             best = best.or(offer);
             // No younger contender can be earlier than this one.
             if best.at <= turns.first(view.topology.ranks) {

@@ -111,12 +111,14 @@ impl Channel {
                 self.queues.note_row_command(place, at, RowOutcome::Conflict);
                 self.counters.unused_activates += u64::from(self.accesses.unused().contains(index));
                 self.accesses.row_command_issued(index, &self.queues, &self.device);
+                self.served_access(at, CommandKind::Precharge, place);
                 return Outcome::None;
             }
             KeptKind::Act => {
                 self.emit(at, Command::Activate { bank, row }, cause, false, sink);
                 self.queues.note_row_command(place, at, RowOutcome::Miss);
                 self.accesses.row_command_issued(index, &self.queues, &self.device);
+                self.served_access(at, CommandKind::Activate, place);
                 return Outcome::None;
             }
             _ if closes => {}
@@ -129,9 +131,12 @@ impl Channel {
         outcomes.count(self.queues.get(place).row);
         self.queues.remove(place, at);
         let free = self.all.without(self.port.held());
-        self.accesses.served(self.queues.get(place), at, &self.queues, free);
+        self.accesses.served(index, &self.queues, free);
+        let column = if kind == AccessKind::Read { CommandKind::Read } else { CommandKind::Write };
+        self.served_access(at, column, place);
         self.reads_issued += u64::from(kind == AccessKind::Read && self.port.remaining().contains(index));
         if closes {
+            self.served_access(at, CommandKind::Precharge, place);
             self.closed(index);
         }
         let latency = if kind == AccessKind::Read { self.read_latency } else { self.write_latency };
@@ -156,7 +161,10 @@ impl Channel {
         let is_upkeep = matches!(choice, Choice::Maintenance(_) | Choice::Timeout(_));
         self.emit(at, command, cause, is_upkeep, sink);
         match choice {
-            Choice::Row(bank) => self.row_step_issued(at, bank),
+            Choice::Row(bank) => {
+                self.served_row_step(at, bank);
+                self.row_step_issued(at, bank)
+            }
             Choice::Maintenance(_) | Choice::Timeout(_) => {
                 self.upkeep_issued(at, &command);
                 Outcome::None
@@ -222,6 +230,7 @@ impl Channel {
     fn issue_column_step(&mut self, at: Cycle, slot: u8, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.port.column_command(slot);
         self.emit(at, command, cause, false, sink);
+        self.served_columns(at, slot, &command, 1);
         let step = self.port.column_issued(slot);
         self.columns_issued(slot, step, 1, at)
     }
@@ -257,6 +266,7 @@ impl Channel {
             sink.run(&run);
         }
         self.changed(last + Cycles(1));
+        self.served_columns(at, slot, &command, lines);
         let step = self.port.lines_issued(slot, lines);
         self.columns_issued(slot, step, lines, last)
     }

@@ -11,6 +11,7 @@ mod issue;
 mod maintenance;
 mod offer;
 mod row_timeout;
+mod service;
 
 use dram_core::{Device, Kind, P};
 use dram_spec::{BankIndex, BankSet, Cycle, Cycles, EventSink, PerRank, Row, Topology};
@@ -25,6 +26,7 @@ use crate::config::Config;
 use crate::copy::port::Port;
 use crate::copy::preemption::{Situation, Surroundings};
 use crate::copy::thread::Thread;
+use crate::policy::scheduler::Scheduler;
 use crate::queues::Queues;
 use crate::stats::Figures;
 use crate::stats::counters::Counters;
@@ -157,6 +159,12 @@ impl Channel {
     pub(crate) fn data_arrives(&mut self, (slot, program): (u8, u32), at: Cycle, now: Cycle) {
         self.port.data_arrives((slot, program), at);
         self.changed(now);
+    }
+
+    /// The scheduler, at the end of a quantum.
+    pub(crate) fn end_quantum(&mut self, now: Cycle) -> &mut dyn Scheduler {
+        self.changed(now);
+        self.accesses.end_quantum()
     }
 
     /// Discards the next command after a change.
@@ -302,10 +310,7 @@ fn first_of_all(
 ) -> Next {
     let again_at = again_at.min(port.next_term_end());
     let (mut first, mut run_until) = offer_with_threads(port, accesses, view);
-    let rank_offer = command.map(|(at, rank)| {
-        let choice = Choice::Maintenance(rank);
-        Offer { at, tier: Tier::Maintenance, order: 0, tie: 0, choice }
-    });
+    let rank_offer = command.map(|(at, rank)| Offer::new(at, Tier::Maintenance, Choice::Maintenance(rank)));
     let timeout = closes_after.map(|after| row_timeout::offer(view, after));
     for other in [rank_offer, timeout].into_iter().flatten() {
         run_until = run_until.min(other.at);
@@ -328,10 +333,10 @@ fn first_of_all(
 /// The first command of threads and accesses, and the end of the run of columns that it may begin.
 fn offer_with_threads(port: &mut Port, accesses: &mut Accesses, view: &View<'_>) -> (Offer, Cycle) {
     if port.columns().is_empty() {
-        return (port.offer_row_steps(view).or(accesses.offer(view)), Cycle::ZERO);
+        return (port.offer_row_steps(view, |source| accesses.copy_key(source)).or(accesses.offer(view)), Cycle::ZERO);
     }
     let claim = accesses.claim(view);
-    let ThreadOffers { first, others_at, older } = port.offer(view, claim.as_ref());
+    let ThreadOffers { first, others_at, older } = port.offer(view, claim.as_ref(), |source| accesses.copy_key(source));
     let (access, access_at) = accesses.offer_among(view, &older);
     let first = first.or(access);
     let is_lead = |slot| older.lead.is_some_and(|lead| lead.slot == slot);

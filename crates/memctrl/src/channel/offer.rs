@@ -13,9 +13,12 @@ pub(crate) struct Offer {
     /// Earliest cycle.
     pub(crate) at: Cycle,
     pub(crate) tier: Tier,
-    /// Order within the tier: for columns the number of the contender, the oldest first.
+    /// Order within the tier: for columns the number of the contender, the oldest first; for rows the
+    /// key of the scheduler.
     pub(crate) order: u64,
-    /// Order of equals.
+    /// Order of equals: the oldest first.
+    pub(crate) age: Stamp,
+    /// Order of these.
     pub(crate) tie: u64,
     pub(crate) choice: Choice,
 }
@@ -47,12 +50,17 @@ pub(crate) enum Choice {
 
 impl Offer {
     pub(crate) const NOTHING: Offer =
-        Offer { at: Cycle::NEVER, tier: Tier::Timeout, order: u64::MAX, tie: u64::MAX, choice: Choice::Nothing };
+        Offer { at: Cycle::NEVER, order: u64::MAX, ..Offer::new(Cycle::NEVER, Tier::Timeout, Choice::Nothing) };
+
+    /// A command whose order is that of its tier.
+    pub(crate) const fn new(at: Cycle, tier: Tier, choice: Choice) -> Offer {
+        Offer { at, tier, order: 0, age: Stamp::OLDEST, tie: 0, choice }
+    }
 
     /// Whether this command is issued before the other.
     #[inline]
     pub(crate) fn precedes(&self, other: &Offer) -> bool {
-        (self.at, self.tier, self.order, self.tie) < (other.at, other.tier, other.order, other.tie)
+        (self.at, self.tier, self.order, self.age, self.tie) < (other.at, other.tier, other.order, other.age, other.tie)
     }
 
     /// The one of two offers that is issued first.

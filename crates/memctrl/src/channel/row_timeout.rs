@@ -17,7 +17,7 @@ pub(crate) fn offer(view: &View<'_>, after: Cycles) -> Offer {
         let hold = view.device.earliest(&Command::Precharge { bank }).expect("a rank that can be used is awake");
         let at = hold.until().max(last + after).max(view.from);
         let tie = index.get() as u64;
-        best = best.or(Offer { at, tier: Tier::Timeout, order: 0, tie, choice: Choice::Timeout(index) });
+        best = best.or(Offer { tie, ..Offer::new(at, Tier::Timeout, Choice::Timeout(index)) });
     }
     best
 }

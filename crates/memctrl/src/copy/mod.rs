@@ -6,12 +6,13 @@ pub(crate) mod preemption;
 pub(crate) mod row_step;
 pub(crate) mod thread;
 
-use dram_spec::{Mechanism, RequestId};
+use dram_spec::{Mechanism, RequestId, SourceId};
 
 /// Program of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) request: RequestId,
+    pub(crate) source: SourceId,
     pub(crate) mechanism: Mechanism,
     /// Number of the program over the run.
     pub(crate) program: u64,

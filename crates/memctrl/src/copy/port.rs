@@ -1,7 +1,7 @@
 //! Port of a channel: its threads in order of dispatch, their beginning and preemption, and their
 //! next steps.
 
-use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, PerBank, Row};
+use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, PerBank, Row, SourceId};
 use rowclone::{Line, LineWrite};
 
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
@@ -202,6 +202,11 @@ impl Port {
         self.thread(slot).column_step()
     }
 
+    /// Source of a thread's request.
+    pub(crate) fn source(&self, slot: u8) -> SourceId {
+        self.thread(slot).origin.source
+    }
+
     /// Next column command of a thread, and its cause.
     #[inline]
     pub(crate) fn column_command(&self, slot: u8) -> (Command, Cause) {
@@ -285,12 +290,12 @@ impl Port {
     /// Updates the next steps of a thread after a change.
     fn reschedule(&mut self, slot: u8) {
         let thread = self.threads[usize::from(slot)].as_ref().expect("a slot in use");
-        let (stamp, program) = (thread.stamp(), thread.origin.program);
+        let (stamp, program, source) = (thread.stamp(), thread.origin.program, thread.origin.source);
         for (place, (bank, step)) in (1_u8..).zip(thread.row_steps()) {
             self.stepping.set(bank, step.is_some());
             if let Some((command, kind)) = step {
                 let order = RowOrder { stamp, program, place };
-                self.row_steps[bank] = RowStep { command, order, slot, kind, ready: Cycle::NEVER };
+                self.row_steps[bank] = RowStep { command, order, slot, source, kind, ready: Cycle::NEVER };
             }
         }
         let contender = thread.has_column_rows().then_some(ColumnContender { stamp, program, slot });

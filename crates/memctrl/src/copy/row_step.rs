@@ -1,7 +1,7 @@
 //! Row steps of threads, and their order.
 
 use dram_core::KeptKind;
-use dram_spec::{Command, Cycle};
+use dram_spec::{Command, Cycle, SourceId};
 
 use crate::access::Stamp;
 
@@ -12,6 +12,8 @@ pub(crate) struct RowStep {
     pub(crate) order: RowOrder,
     /// Slot of the thread.
     pub(super) slot: u8,
+    /// Source of its request.
+    pub(crate) source: SourceId,
     /// Kind of the command for the device.
     pub(crate) kind: KeptKind,
     /// Cycle at which the bank permits the command; [`Cycle::NEVER`] until it is computed. Only the thread issues commands to the bank.
@@ -40,6 +42,7 @@ impl RowStep {
         command: Command::PrechargeAll { rank: 0 },
         order: RowOrder::LAST,
         slot: 0,
+        source: SourceId(0),
         kind: KeptKind::Pre,
         ready: Cycle::NEVER,
     };

@@ -385,11 +385,12 @@ impl FrontEnd {
 
     /// Adds the threads of a program to its channels.
     fn start(&mut self, copy: u32, program: rowclone::Program, channels: &mut [Channel], now: Cycle) {
-        let request = self.in_flight.get(copy).id;
+        let in_flight = self.in_flight.get(copy);
+        let (request, source) = (in_flight.id, in_flight.source);
         let number = self.programs.dispatched;
         let slot = self.programs.begin(copy, &program, self.has_contents);
         let gate = self.programs.get_mut(slot).gate();
-        let origin = Origin { request, mechanism: program.mechanism, program: number, slot };
+        let origin = Origin { request, source, mechanism: program.mechanism, program: number, slot };
         for thread in program.threads {
             let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
             let write_latency = channel.device.timings().write_latency();

@@ -6,7 +6,7 @@ use proptest::sample::Index;
 
 use super::{Access, AccessKind, QueuedAccess, Queues, Rows, Stamp};
 use crate::access::RowOutcome;
-use crate::policy::scheduler::{BankAccesses, Fcfs, FrFcfs, FrFcfsCap, Priority, RowState, Scheduler};
+use crate::policy::scheduler::{BankAccesses, Fcfs, FrFcfs, FrFcfsCap, Key, Priority, RowState, Scheduler};
 
 const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 4 };
 const KINDS: [AccessKind; 2] = [AccessKind::Read, AccessKind::Write];
@@ -230,9 +230,13 @@ impl Scheduler for BySource {
         false
     }
 
-    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
-        let source = access.source().0 as u8;
-        Priority::new(row.is_hit, access.stamp()).with_class(1 - source).with_rank(source)
+    fn key(&self, access: &QueuedAccess, row: RowState) -> Key {
+        let source = u64::from(access.source().0);
+        Key::EQUAL.rank(1 - source, 4).first_if(row.is_hit).rank(source, 7)
+    }
+
+    fn copy_key(&self, _: SourceId) -> Key {
+        Key::EQUAL
     }
 }
 
@@ -243,10 +247,13 @@ fn compare_preferred(queues: &Queues, model: &Model, open: Option<Row>, served: 
         for (kind, bank) in KINDS.into_iter().flat_map(|kind| TOPOLOGY.indices().map(move |bank| (kind, bank))) {
             for only_hits in [false, true] {
                 let rows = Rows { open, served, only_hits };
-                let (found, place) = scheduler.preferred(BankAccesses::new(queues, kind, bank, rows));
-                let found = (found < Priority::LAST).then(|| (found, known(queues.get(place))));
+                let found = scheduler.preferred(BankAccesses::new(queues, kind, bank, rows)).map(|(key, place)| {
+                    let access = queues.get(place);
+                    (Priority { key, stamp: access.stamp() }, known(access))
+                });
                 let priority = |access: &QueuedAccess| {
-                    scheduler.priority(access, RowState { is_hit: open == Some(access.row()), served })
+                    let row = RowState { is_hit: open == Some(access.row()), served };
+                    Priority { key: scheduler.key(access, row), stamp: access.stamp() }
                 };
                 let may = |access: &&QueuedAccess| !only_hits || open == Some(access.row());
                 let all = queues.of_kind(kind).filter(|access| access.bank() == bank).filter(may);

@@ -4,13 +4,14 @@
 //! each is (source, bank, row). A RD that opens no row follows its predecessor by 4 cycles; a row
 //! of a bank is closed tRAS 20 after its ACT, and the next one opened 8 later.
 
-use dram_spec::{Command, Cycle, Cycles, Refresh, RequestId, SourceId};
-use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
+use dram_spec::address::Preset;
+use dram_spec::{Command, Cycle, Cycles, Operation, PhysicalAddress, Refresh, RequestId, SourceId};
+use memctrl::policy::scheduler::{Atlas, Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
 use memctrl::{Config, Queues, Request};
 
 use crate::drive::{Outcome, run_until};
 use crate::source_order::SourceOrder;
-use crate::{config, line, read};
+use crate::{bank, config, config_of, line, read, system};
 
 /// A read's source, bank and row.
 type Read = (u16, u64, u64);
@@ -234,6 +235,107 @@ fn par_bs_serves_no_later_read_before_the_batch_is_done() {
 fn par_bs_serves_hits_of_a_batch_before_better_ranks() {
     let list = [(0, (3, 0, 0)), (3, (1, 0, 0)), (3, (1, 0, 0)), (3, (2, 0, 1))];
     assert_eq!(order(&run_at(ParBs::default(), &list)), [0, 1, 2, 3]);
+}
+
+/// Twelve reads of source 1 of one row, and one of source 2 of another; RDs from cycle 8 on.
+fn twelve_against_one() -> Vec<Read> {
+    [vec![(1, 0, 0); 12], vec![(2, 0, 1)]].concat()
+}
+
+fn atlas(quantum: u64, threshold: u64, bias: u64) -> Atlas {
+    Atlas::new(Cycles(quantum), Cycles(threshold), bias)
+}
+
+/// In the first quantum no source has a total. Then source 1 has attained service, and source 2 none.
+#[test]
+fn atlas_serves_the_source_with_the_least_service_of_past_quanta_before_row_hits() {
+    let with = |quantum| run(atlas(quantum, 10_000, 875), &twelve_against_one());
+    assert_eq!(order(&run(Atlas::default(), &twelve_against_one())), order(&run(FrFcfs, &twelve_against_one())));
+    // The RD of cycle 36 is the eighth; the first quantum ends before cycle 40.
+    assert_eq!(order(&with(40)), [0, 1, 2, 3, 4, 5, 6, 7, 12, 8, 9, 10, 11]);
+    assert_eq!(order(&with(41)), [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 10, 11]);
+    let expected = ["36 RD r0 b0 col 7", "40 PRE r0 b0", "48 ACT r0 b0 row 1", "56 RD r0 b0 col 12"];
+    assert_eq!(with(40).listing[8..12], expected);
+}
+
+/// The reads of cycle 0 have waited for 40 cycles in cycle 40, and for 41 in cycle 41.
+#[test]
+fn atlas_serves_reads_that_waited_longer_than_the_threshold_first() {
+    let mut list: Vec<(u64, Read)> = vec![(0, (1, 0, 0)); 12];
+    list.push((30, (2, 0, 1)));
+    let with = |threshold| run_at(atlas(40, threshold, 875), &list);
+    assert_eq!(order(&with(39)), (0..=12).collect::<Vec<_>>());
+    assert_eq!(with(39).listing[9], "40 RD r0 b0 col 8");
+    // A row is closed for source 2 in cycle 40; in cycle 41 the reads of source 1 go first.
+    assert_eq!(with(40).listing[9..11], ["40 PRE r0 b0", "48 ACT r0 b0 row 0"]);
+    // Below the threshold, only the service counts.
+    assert_eq!(order(&with(1000)), [0, 1, 2, 3, 4, 5, 6, 7, 12, 8, 9, 10, 11]);
+}
+
+/// Source 1 attains 8 + 8 x 4 = 40 cycles before cycle 40, source 2 none. A total of 1 is enough; with a
+/// total of 0 the order is that of FR-FCFS.
+#[test]
+fn atlas_rounds_totals_down_to_a_cycle() {
+    let with = |bias| order(&run(atlas(40, 10_000, bias), &twelve_against_one()));
+    let fr_fcfs = order(&run(FrFcfs, &twelve_against_one()));
+    assert_eq!(with(975)[8], 12, "40 x 25 / 1000 = 1");
+    assert_eq!(with(976)[8], 8, "40 x 24 / 1000 = 0");
+    assert_eq!(with(1000), fr_fcfs);
+}
+
+/// One line copied in the first quantum counts as service of its source. The read of source 1 is the
+/// older one.
+#[test]
+fn atlas_counts_the_steps_of_copies() {
+    let with = |scheduler: Box<dyn Scheduler>, source_of_copy| {
+        let config = config(Refresh::Off);
+        let config = Config { scheduler, ..config };
+        let operations = [
+            (0, source_of_copy, Operation::Copy { src: line(0, 0, 0), dst: line(1, 0, 0), bytes: 64 }),
+            (5000, 3, read(line(5, 0, 0))),
+            (5001, 1, read(line(5, 1, 0))),
+            (5002, 2, read(line(5, 2, 0))),
+        ];
+        let request = |(id, (arrival, source, operation)): (u64, (u64, u16, Operation))| Request {
+            id: RequestId(id),
+            source: SourceId(source),
+            arrival: Some(Cycle(arrival)),
+            operation,
+            payload: None,
+        };
+        let done = run_until(&config, (0..).zip(operations).map(request).collect(), 10_000).done();
+        done.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    assert_eq!(with(Box::new(FrFcfs), 1), [0, 1, 2, 3]);
+    assert_eq!(with(Box::new(atlas(4000, 10_000, 875)), 1), [0, 1, 3, 2]);
+    assert_eq!(with(Box::new(atlas(4000, 10_000, 875)), 2), [0, 1, 2, 3]);
+}
+
+/// Reads of source 1 on channel 0 in the first quantum give it a worse rank on channel 1.
+#[test]
+fn atlas_sums_the_service_over_channels() {
+    let config = config_of(system(2, Refresh::Off), Preset::RowInterleaved);
+    let channel = |address: PhysicalAddress| config.planner.map().locate(address).unwrap().channel.0;
+    let on = |of: u8, row: u64| {
+        let rows = (0..1 << 20).map(|at| PhysicalAddress(at * 4096));
+        let location = |address: &PhysicalAddress| config.planner.map().locate(*address).unwrap();
+        let mut found = rows.filter(|address| channel(*address) == of && location(address).bank == bank(0));
+        found.nth(row as usize).unwrap()
+    };
+    let list = [(0, 1, on(0, 0)), (5000, 3, on(1, 0)), (5001, 1, on(1, 1)), (5002, 2, on(1, 2)), (5003, 1, on(1, 1))];
+    let request = |(id, &(arrival, source, address)): (u64, &(u64, u16, PhysicalAddress))| Request {
+        id: RequestId(id),
+        source: SourceId(source),
+        arrival: Some(Cycle(arrival)),
+        operation: read(address),
+        payload: None,
+    };
+    let with = |scheduler: Box<dyn Scheduler>| {
+        let config = Config { scheduler, ..config.clone() };
+        order(&run_until(&config, (0..).zip(&list).map(request).collect(), 10_000))
+    };
+    assert_eq!(with(Box::new(FrFcfs)), [0, 1, 2, 4, 3]);
+    assert_eq!(with(Box::new(atlas(4000, 10_000, 875))), [0, 1, 3, 2, 4]);
 }
 
 /// `docs/extending.md` quotes the code that this crate compiles and tests.

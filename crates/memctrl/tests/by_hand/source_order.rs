@@ -1,6 +1,7 @@
 //! The scheduler of `docs/extending.md`.
 
-use memctrl::policy::scheduler::{Priority, RowState, Scheduler};
+use dram_spec::SourceId;
+use memctrl::policy::scheduler::{Key, RowState, Scheduler};
 use memctrl::{AccessKind, QueuedAccess};
 
 /// Reads of the source with the smallest number first, then row hits, then the oldest. Writes in FR-FCFS order.
@@ -16,12 +17,16 @@ impl Scheduler for SourceOrder {
         Box::new(*self)
     }
 
-    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
-        let fr_fcfs = Priority::new(row.is_hit, access.stamp());
-        match access.kind() {
-            AccessKind::Read => fr_fcfs.with_class(access.source().0.min(15) as u8),
+    fn key(&self, access: &QueuedAccess, row: RowState) -> Key {
+        let rank = match access.kind() {
+            AccessKind::Read => access.source().0.into(),
             // Two writes of one line must keep their order, even from different sources.
-            AccessKind::Write => fr_fcfs,
-        }
+            AccessKind::Write => 0,
+        };
+        Key::EQUAL.rank(rank, 16).first_if(row.is_hit)
+    }
+
+    fn copy_key(&self, source: SourceId) -> Key {
+        Key::EQUAL.rank(source.0.into(), 16).first_if(false)
     }
 }

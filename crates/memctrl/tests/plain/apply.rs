@@ -10,6 +10,7 @@ use super::arbiter::Owner;
 use super::channel::Channel;
 use super::figures::Recorder;
 use super::front::FrontEnd;
+use super::scheduler::attain;
 
 impl Channel {
     /// Effect of a command that is about to be issued, from the open rows.
@@ -34,6 +35,17 @@ impl Channel {
         recorder.command(command, self.effect(command));
         self.device.issue(Cycle(now), command);
         let done = now + latency + BURST.0;
+        let source = match owner {
+            Owner::Rank(_) | Owner::RowPolicy => None,
+            Owner::Access(at) => Some(self.accesses[at].source),
+            Owner::ThreadRow(at, _) | Owner::ThreadColumn(at) => {
+                Some(front.programs[self.threads[at].program].source())
+            }
+        };
+        if let Some(source) = source {
+            let is_copy = matches!(command, Command::Activate { bank, .. } if open.contains(bank));
+            attain(&mut self.scheduler, source, command, is_copy, self.device.timings());
+        }
         match owner {
             Owner::Rank(_) => self.apply_to_rank(now, command),
             Owner::RowPolicy => {}

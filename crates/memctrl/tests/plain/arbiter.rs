@@ -79,7 +79,7 @@ impl Channel {
         let first = of_rank.chain(self.thread_rows(now, true)).find(|(_, command)| self.allows(now, command));
         first
             .or_else(|| self.column(now, &candidates, front))
-            .or_else(|| self.row(now, &candidates))
+            .or_else(|| self.row(now, &candidates, front))
             .or_else(|| self.timeout(now))
     }
 
@@ -216,11 +216,14 @@ impl Channel {
     }
 
     /// A row command of an access or a thread, by priority (25).
-    fn row(&self, now: u64, candidates: &[Candidate]) -> Option<(Owner, Command)> {
+    fn row(&self, now: u64, candidates: &[Candidate], front: &FrontEnd) -> Option<(Owner, Command)> {
         let rows = candidates.iter().filter(|candidate| !candidate.is_column);
         let of_accesses = rows.map(|row| (row.priority, (Owner::Access(row.access), row.command)));
         let priority = |owner: Owner| match owner {
-            Owner::ThreadRow(at, _) => self.scheduler.thread_priority(self.threads[at].stamp()),
+            Owner::ThreadRow(at, _) => {
+                let thread = &self.threads[at];
+                self.scheduler.thread_priority(front.programs[thread.program].source(), thread.stamp())
+            }
             _ => unreachable!("it is a thread's"),
         };
         let of_threads = self.thread_rows(now, false).into_iter().map(|row| (priority(row.0), row));

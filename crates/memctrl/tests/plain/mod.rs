@@ -57,6 +57,8 @@ impl Plain {
         let mut events = Vec::new();
         for now in 0..CYCLES_MOST {
             self.recorder.begin_cycle(now);
+            let mut schedulers: Vec<_> = self.channels.iter_mut().map(|channel| &mut channel.scheduler).collect();
+            scheduler::end_quanta(now, &mut schedulers);
             self.front.deliver(now, source, &mut self.recorder);
             self.front.admit(now, source, &mut self.channels, &mut self.recorder);
             self.front.dispatch(now, &mut self.channels);

@@ -1,7 +1,7 @@
 //! Data of a program, from its reads to its writes.
 
 use dram_core::Line;
-use dram_spec::{Cause, LINE_BYTES, Operation};
+use dram_spec::{Cause, LINE_BYTES, Operation, SourceId};
 use memctrl::Request;
 use rowclone::{LineWrite, Program};
 
@@ -20,6 +20,11 @@ pub struct ProgramRun {
 impl ProgramRun {
     pub fn new(request: Request, program: Program) -> ProgramRun {
         ProgramRun { request, program, arrivals: Vec::new(), written: 0, staging: Vec::new() }
+    }
+
+    /// Source of its copy.
+    pub fn source(&self) -> SourceId {
+        self.request.source
     }
 
     /// Cause of its commands; `number` is the number of the program.

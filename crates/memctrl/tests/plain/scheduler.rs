@@ -1,6 +1,9 @@
 //! The schedulers, by their definitions (`memctrl::policy::scheduler`).
 
-use dram_spec::{BankId, SourceId};
+use std::collections::BTreeMap;
+
+use dram_core::{P, Timings};
+use dram_spec::{BankId, Command, SourceId};
 
 use super::access::{Access, Kind, Stamp};
 
@@ -18,13 +21,24 @@ pub enum Scheduler {
     Bliss { threshold: u32, interval: u64, last: Option<SourceId>, consecutive: u32, blacklist: Vec<SourceId> },
     /// Reads are served in batches; within a batch by source.
     ParBs { cap: usize, marked: Vec<Stamp>, ranking: Vec<SourceId> },
+    /// Sources with less service in past quanta first. Service and totals in cycles; bias in
+    /// thousandths.
+    Atlas {
+        quantum: u64,
+        threshold: u64,
+        bias: u64,
+        now: u64,
+        service: BTreeMap<SourceId, u64>,
+        totals: BTreeMap<SourceId, u64>,
+    },
 }
 
-/// Priority, the smallest first: class, whether a row command is needed first, rank of the source,
-/// age.
+/// Priority, the smallest first: class, total service of the source, whether a row command is needed
+/// first, rank of the source, age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Priority {
     pub class: u8,
+    pub total: u64,
     pub is_miss: bool,
     pub rank: usize,
     pub stamp: Stamp,
@@ -41,6 +55,12 @@ impl Scheduler {
         Scheduler::ParBs { cap, marked: Vec::new(), ranking: Vec::new() }
     }
 
+    /// Starts without service.
+    pub fn atlas(quantum: u64, threshold: u64, bias: u64) -> Scheduler {
+        let (service, totals) = (BTreeMap::new(), BTreeMap::new());
+        Scheduler::Atlas { quantum, threshold, bias, now: 0, service, totals }
+    }
+
     /// Whether only the candidate of least priority may be issued.
     pub fn is_strict(&self) -> bool {
         matches!(self, Scheduler::Fcfs)
@@ -50,12 +70,17 @@ impl Scheduler {
     /// row has served.
     pub fn priority(&self, access: &Access, is_hit: bool, served: u32) -> Priority {
         let stamp = access.stamp.expect("it is queued");
-        let plain = Priority { class: 0, is_miss: !is_hit, rank: 0, stamp };
+        let plain = Priority { class: 0, total: 0, is_miss: !is_hit, rank: 0, stamp };
         match self {
             Scheduler::Fcfs => Priority { is_miss: false, ..plain },
             Scheduler::FrFcfs => plain,
             Scheduler::FrFcfsCap(cap) => Priority { is_miss: !(is_hit && served < *cap), ..plain },
             Scheduler::Bliss { .. } | Scheduler::ParBs { .. } if access.kind == Kind::Write => plain,
+            Scheduler::Atlas { .. } if access.kind == Kind::Write => Priority { class: 1, ..plain },
+            Scheduler::Atlas { threshold, now, .. } => {
+                let class = u8::from(now - stamp.cycle <= *threshold);
+                Priority { class, total: self.total(access.source), ..plain }
+            }
             Scheduler::Bliss { blacklist, .. } => {
                 Priority { class: u8::from(blacklist.contains(&access.source)), ..plain }
             }
@@ -66,9 +91,17 @@ impl Scheduler {
         }
     }
 
-    /// Priority of a thread's row command: that of a row miss with its stamp (25).
-    pub fn thread_priority(&self, stamp: Stamp) -> Priority {
-        Priority { class: 0, is_miss: !self.is_strict(), rank: 0, stamp }
+    /// Priority of the row command of a source's thread: that of a row miss with its stamp (25).
+    pub fn thread_priority(&self, source: SourceId, stamp: Stamp) -> Priority {
+        let class = u8::from(matches!(self, Scheduler::Atlas { .. }));
+        let (total, is_miss) = (self.total(source), !self.is_strict());
+        Priority { class, total, is_miss, rank: 0, stamp }
+    }
+
+    /// Under ATLAS, the total service of a source.
+    fn total(&self, source: SourceId) -> u64 {
+        let Scheduler::Atlas { totals, .. } = self else { return 0 };
+        totals.get(&source).copied().unwrap_or(0)
     }
 
     /// Called before the decision of a cycle, with the queued reads of the channel.
@@ -77,6 +110,7 @@ impl Scheduler {
             Scheduler::Bliss { interval, blacklist, .. } if now > 0 && now.is_multiple_of(*interval) => {
                 blacklist.clear();
             }
+            Scheduler::Atlas { now: present, .. } => *present = now,
             Scheduler::ParBs { cap, marked, ranking } if marked.is_empty() && !reads.is_empty() => {
                 (*marked, *ranking) = batch(reads, *cap);
             }
@@ -103,6 +137,48 @@ impl Scheduler {
             Scheduler::ParBs { marked, .. } => marked.retain(|stamp| Some(*stamp) != access.stamp),
             _ => {}
         }
+    }
+}
+
+/// Records a command for a source's access or copy, which keeps banks busy; `is_copy` is whether it
+/// copies a row.
+pub fn attain(scheduler: &mut Scheduler, source: SourceId, command: &Command, is_copy: bool, timings: &Timings) {
+    let Scheduler::Atlas { service, .. } = scheduler else { return };
+    let n = |parameter| timings.get(parameter).0;
+    let closing = |auto: dram_spec::AutoPrecharge| if auto == dram_spec::AutoPrecharge::Yes { n(P::Rp) } else { 0 };
+    *service.entry(source).or_default() += match *command {
+        Command::Activate { .. } if is_copy => n(P::Ras) - n(P::Rcd) + n(P::Ras),
+        Command::Activate { .. } => n(P::Rcd),
+        Command::Precharge { .. } => n(P::Rp),
+        Command::Read { auto_precharge, .. } | Command::Write { auto_precharge, .. } => {
+            n(P::Ccd) + closing(auto_precharge)
+        }
+        Command::Transfer { .. } => 2 * n(P::Ccd),
+        ref other => unreachable!("{other:?} is for no source"),
+    };
+}
+
+/// Ends a quantum at its last cycle: the schedulers of all channels share their service.
+pub fn end_quanta(now: u64, all: &mut [&mut Scheduler]) {
+    let Scheduler::Atlas { quantum, bias, totals, .. } = &*all[0] else { return };
+    if now == 0 || !now.is_multiple_of(*quantum) {
+        return;
+    }
+    let (bias, mut totals) = (*bias, totals.clone());
+    let mut sum: BTreeMap<SourceId, u64> = totals.keys().map(|source| (*source, 0)).collect();
+    for scheduler in all.iter_mut() {
+        let Scheduler::Atlas { service, .. } = &mut **scheduler else { unreachable!("all are of one kind") };
+        for (source, cycles) in std::mem::take(service) {
+            *sum.entry(source).or_default() += cycles;
+        }
+    }
+    for (source, service) in sum {
+        let total = totals.entry(source).or_default();
+        *total = (bias * *total + (1000 - bias) * service) / 1000;
+    }
+    for scheduler in all {
+        let Scheduler::Atlas { totals: shared, .. } = &mut **scheduler else { unreachable!("all are of one kind") };
+        shared.clone_from(&totals);
     }
 }
 

@@ -13,7 +13,7 @@ use dram_spec::{
 use memctrl::estimate::PriceTable;
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{Closed, Open, ROW_POLICIES, RowPolicy, Timeout};
-use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
+use memctrl::policy::scheduler::{Atlas, Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
 use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -149,6 +149,12 @@ fn arb_parameters(registered: &'static dyn Scheduler) -> BoxedStrategy<ChosenSch
             .boxed(),
         ParBs::NAME => (1usize..6)
             .prop_map(|cap| Chosen { engine: ParBs::new(cap).clone_box(), plain: plain::Scheduler::par_bs(cap) })
+            .boxed(),
+        Atlas::NAME => (prop_oneof![1u64..200, 200u64..3000], 0u64..500, prop_oneof![Just(875u64), 0u64..=1000])
+            .prop_map(|(quantum, threshold, bias)| Chosen {
+                engine: Atlas::new(Cycles(quantum), Cycles(threshold), bias).clone_box(),
+                plain: plain::Scheduler::atlas(quantum, threshold, bias),
+            })
             .boxed(),
         other => panic!("the scheduler `{other}` is registered, but `tests/plain/scheduler.rs` does not define it"),
     }

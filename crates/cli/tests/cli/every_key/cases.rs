@@ -253,6 +253,26 @@ bytes = 4096
         set: &[("system.controller.scheduler", "'par-bs'")],
         cases: &[figures("system.controller.par_bs_marking_cap", "5", "1")],
     },
+    // The requests of a workload have one source.
+    Fixture {
+        name: "atlas",
+        body: "[workload]\nkind = 'random'\ncount = 600\nbytes = 0x0002_0000\n",
+        set: &[
+            ("system.geometry.channels", "1"),
+            ("system.geometry.ranks", "1"),
+            ("system.controller.scheduler", "'atlas'"),
+        ],
+        cases: &[
+            figures("system.controller.atlas_threshold_cycles", "16_667", "200"),
+            Case {
+                key: "system.controller.atlas_quantum_cycles",
+                base: "1_666_667",
+                changed: "100",
+                effect: Field("controller"),
+            },
+            Case { key: "system.controller.atlas_bias", base: "875", changed: "0", effect: Field("controller") },
+        ],
+    },
     Fixture {
         name: "postponed refresh",
         body: SLEEPING,

@@ -5,7 +5,7 @@ mod model;
 
 use dram_spec::{
     BankId, BankSet, Channel, Column, Command, Cycle, Cycles, Location, Mechanism, PhysicalAddress, RequestId, Row,
-    Topology,
+    SourceId, Topology,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -131,7 +131,8 @@ impl Pair {
         let gate = DataGate::All((model.reads_left == 0).then_some(Cycle::ZERO));
         let number = self.dispatched;
         self.dispatched += 1;
-        let origin = Origin { request: RequestId(0), mechanism: FPM, program: number.into(), slot: number };
+        let origin =
+            Origin { request: RequestId(0), source: SourceId(0), mechanism: FPM, program: number.into(), slot: number };
         let thread = Steps { channel: Channel(0), steps };
         self.port.push(Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, self.now));
         self.models.push(model);
@@ -294,7 +295,8 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     let bank = BankId { rank: 0, bank: 0 };
     let write = Step::Write { bank, write: RunWrite { run: run(bank, Row(2), 2), from: 0, to: 64 } };
     let steps = vec![Step::Open { bank, row: Row(2) }, write, Step::Close { bank }];
-    let origin = Origin { request: RequestId(0), mechanism: Mechanism::CHANNEL, program: 0, slot: 0 };
+    let origin =
+        Origin { request: RequestId(0), source: SourceId(0), mechanism: Mechanism::CHANNEL, program: 0, slot: 0 };
     let gate = DataGate::Each(std::collections::VecDeque::new());
     let thread = Steps { channel: Channel(0), steps };
     let mut thread = Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));

@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, Cycles, SourceId};
 
-use super::{BySource, Changes, Parameter, Priority, Reads, RowState, Scheduler, write_order};
+use super::{BySource, Changes, Key, Reads, RowState, Scheduler, Service, Setting, Unit};
 use crate::access::{AccessKind, QueuedAccess};
 
 /// BLISS: a source with many consecutive reads served is blacklisted for a period. Reads of other
@@ -74,31 +74,64 @@ impl Scheduler for Bliss {
         format!("bliss, threshold {}, cleared every {} clocks", self.threshold, self.clearing_interval)
     }
 
-    fn parameters(&self) -> Vec<Parameter> {
-        let (threshold, interval) = (self.threshold.into(), self.clearing_interval.0);
-        vec![
-            Parameter { name: "bliss_threshold", value: threshold, least: 1, most: 1 << 30 },
-            Parameter { name: "bliss_clearing_cycles", value: interval, least: 1, most: 1 << 40 },
-        ]
+    fn about(&self) -> &'static str {
+        "BLISS (Subramanian et al., ICCD 2014)"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        const THRESHOLD: Setting = Setting {
+            name: "bliss_threshold",
+            unit: Unit::Count,
+            least: 1,
+            most: 1 << 30,
+            default: Bliss::THRESHOLD as u64,
+            is_required: false,
+            about: "consecutive reads of a source after which it is blacklisted (a workload is one source, which a \
+                    blacklist does not reorder)",
+        };
+        const CLEARING_INTERVAL: Setting = Setting {
+            name: "bliss_clearing_cycles",
+            unit: Unit::Clocks,
+            least: 1,
+            most: 1 << 40,
+            default: Bliss::CLEARING_INTERVAL.0,
+            is_required: false,
+            about: "clocks after which the blacklist is cleared",
+        };
+        &[THRESHOLD, CLEARING_INTERVAL]
+    }
+
+    fn values(&self) -> Vec<u64> {
+        vec![self.threshold.into(), self.clearing_interval.0]
+    }
+
+    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
+        Box::new(Bliss::new(values[0] as u32, Cycles(values[1])))
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
     }
 
-    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
-        write_order(access, row).unwrap_or_else(|| {
-            let is_blacklisted = self.blacklisted.get(access.source()).copied().unwrap_or(false);
-            Priority::new(row.is_hit, access.stamp()).with_class(is_blacklisted.into())
-        })
+    #[inline]
+    fn key(&self, access: &QueuedAccess, row: RowState) -> Key {
+        let is_blacklisted = || self.blacklisted.get(access.source()).copied().unwrap_or(false);
+        let is_preferred = access.kind() == AccessKind::Write || !is_blacklisted();
+        Key::EQUAL.first_if(is_preferred).first_if(row.is_hit)
     }
 
-    fn served(&mut self, access: &QueuedAccess, now: Cycle) -> Changes {
-        let cleared = self.clear(now);
-        if access.kind() == AccessKind::Write {
-            return cleared;
-        }
-        let source = access.source();
+    fn copy_key(&self, _: SourceId) -> Key {
+        Key::EQUAL.first_if(true).first_if(false)
+    }
+
+    fn best_key(&self, row_is_open: bool) -> Key {
+        Key::EQUAL.first_if(true).first_if(row_is_open)
+    }
+
+    fn serve(&mut self, service: &Service<'_>) -> Changes {
+        let cleared = self.clear(service.at);
+        let Some(read) = service.completed_read() else { return cleared };
+        let source = read.source();
         if self.last_source != Some(source) {
             (self.last_source, self.consecutive) = (Some(source), 0);
         }

@@ -1,6 +1,8 @@
 //! First come, first served.
 
-use super::{Priority, RowState, Scheduler};
+use dram_spec::SourceId;
+
+use super::{Key, RowState, Scheduler};
 use crate::access::QueuedAccess;
 
 /// FCFS: the oldest access of the channel, and no other before it.
@@ -17,6 +19,10 @@ impl Scheduler for Fcfs {
         Self::NAME
     }
 
+    fn about(&self) -> &'static str {
+        "the oldest first"
+    }
+
     fn clone_box(&self) -> Box<dyn Scheduler> {
         Box::new(*self)
     }
@@ -25,8 +31,12 @@ impl Scheduler for Fcfs {
         false
     }
 
-    fn priority(&self, access: &QueuedAccess, _: RowState) -> Priority {
-        Priority::new(false, access.stamp())
+    fn key(&self, _: &QueuedAccess, _: RowState) -> Key {
+        Key::EQUAL
+    }
+
+    fn copy_key(&self, _: SourceId) -> Key {
+        Key::EQUAL
     }
 
     fn is_strict(&self) -> bool {

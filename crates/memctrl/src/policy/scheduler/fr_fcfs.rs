@@ -1,6 +1,8 @@
 //! First ready, first come, first served.
 
-use super::{Priority, RowState, Scheduler};
+use dram_spec::SourceId;
+
+use super::{Key, RowState, Scheduler};
 use crate::access::QueuedAccess;
 
 /// FR-FCFS: accesses to open rows first, then the oldest.
@@ -19,6 +21,10 @@ impl Scheduler for FrFcfs {
         Self::NAME
     }
 
+    fn about(&self) -> &'static str {
+        "row hits first, then the oldest"
+    }
+
     fn clone_box(&self) -> Box<dyn Scheduler> {
         Box::new(*self)
     }
@@ -28,7 +34,16 @@ impl Scheduler for FrFcfs {
     }
 
     #[inline]
-    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
-        Priority::new(row.is_hit, access.stamp())
+    fn key(&self, _: &QueuedAccess, row: RowState) -> Key {
+        Key::EQUAL.first_if(row.is_hit)
+    }
+
+    fn copy_key(&self, _: SourceId) -> Key {
+        Key::EQUAL.first_if(false)
+    }
+
+    #[inline]
+    fn best_key(&self, row_is_open: bool) -> Key {
+        Key::EQUAL.first_if(row_is_open)
     }
 }

@@ -1,6 +1,8 @@
 //! FR-FCFS with a cap on row hits.
 
-use super::{Parameter, Priority, RowState, Scheduler};
+use dram_spec::SourceId;
+
+use super::{Key, RowState, Scheduler, Setting, Unit};
 use crate::access::QueuedAccess;
 
 /// FR-FCFS, except that after `cap` accesses to an open row further hits have no precedence: an
@@ -27,8 +29,29 @@ impl Scheduler for FrFcfsCap {
         format!("fr-fcfs with a cap of {}", self.cap)
     }
 
-    fn parameters(&self) -> Vec<Parameter> {
-        vec![Parameter { name: "scheduler_cap", value: self.cap.into(), least: 1, most: 1 << 30 }]
+    fn about(&self) -> &'static str {
+        "row hits first up to a cap"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        const CAP: Setting = Setting {
+            name: "scheduler_cap",
+            unit: Unit::Count,
+            least: 1,
+            most: 1 << 30,
+            default: 4,
+            is_required: true,
+            about: "accesses to an open row after which an older access to another row goes first",
+        };
+        &[CAP]
+    }
+
+    fn values(&self) -> Vec<u64> {
+        vec![self.cap.into()]
+    }
+
+    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
+        Box::new(FrFcfsCap { cap: values[0] as u32 })
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {
@@ -39,7 +62,15 @@ impl Scheduler for FrFcfsCap {
         false
     }
 
-    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
-        Priority::new(row.is_hit && row.served < self.cap, access.stamp())
+    fn key(&self, _: &QueuedAccess, row: RowState) -> Key {
+        Key::EQUAL.first_if(row.is_hit && row.served < self.cap)
+    }
+
+    fn copy_key(&self, _: SourceId) -> Key {
+        Key::EQUAL.first_if(false)
+    }
+
+    fn best_key(&self, row_is_open: bool) -> Key {
+        Key::EQUAL.first_if(row_is_open)
     }
 }

@@ -1,45 +1,57 @@
 //! Schedulers, which determine the order of queued accesses.
 //!
-//! A scheduler assigns each access of a channel a [`Priority`]; of the candidates that the device allows in the same
-//! cycle, the one with the smallest priority is issued. `docs/extending.md`
-//! has the steps to add one.
+//! A scheduler assigns each access of a channel a [`Key`]; of the candidates that the device allows
+//! in a cycle, the one with the smallest key is issued, and of equal keys the oldest.
+//! `docs/extending.md` has the steps to add a scheduler.
 
+mod atlas;
 mod bliss;
 mod fcfs;
 mod fr_fcfs;
 mod fr_fcfs_cap;
+mod key;
 mod par_bs;
+mod service;
 
+use std::any::Any;
 use std::fmt;
 
-use dram_spec::{BankIndex, Cycle, SourceId};
+use dram_spec::{BankIndex, Cycle, Cycles, SourceId};
 
+pub use atlas::Atlas;
 pub use bliss::Bliss;
 pub use fcfs::Fcfs;
 pub use fr_fcfs::FrFcfs;
 pub use fr_fcfs_cap::FrFcfsCap;
+pub use key::Key;
 pub use par_bs::ParBs;
+pub use service::{Service, Setting, Unit, bank_time};
 
-use crate::access::{AccessKind, QueuedAccess, Stamp};
+pub(crate) use key::Priority;
+
+use crate::access::{AccessKind, QueuedAccess};
 use crate::queues::{Queues, Rows, chain};
 
-/// All schedulers, in the order of messages. The configuration replaces their parameters.
-pub static SCHEDULERS: [&dyn Scheduler; 5] = [
+/// All schedulers, in the order of messages, with their defaults. The keys of the configuration, their
+/// ranges and their descriptions follow from this list.
+pub static SCHEDULERS: &[&dyn Scheduler] = &[
     &Fcfs,
     &FrFcfs,
-    &FrFcfsCap { cap: 1 },
+    &FrFcfsCap { cap: 4 },
     &Bliss::new(Bliss::THRESHOLD, Bliss::CLEARING_INTERVAL),
     &ParBs::new(ParBs::MARKING_CAP),
+    &Atlas::new(Atlas::QUANTUM, Atlas::THRESHOLD, Atlas::BIAS),
 ];
 
 /// Order of the accesses of one channel. Each channel has its own instance.
 ///
-/// The priority of an access must not decrease while it is queued, unless the scheduler reports
-/// [`Changes::All`]. Of two accesses to one row from one source, the older must have the smaller
-/// priority: the order of writes to a line depends on it. A row hit must not make an access worse, and
-/// of two accesses with equal row states the order must not depend on these: an access for which a row
-/// was closed or opened keeps its precedence in the bank.
-pub trait Scheduler: fmt::Debug + Send + Sync {
+/// The key of an access must not change while it is queued and its row state is equal, unless the
+/// scheduler reports [`Changes::All`]. Of two reads from one source, and of two writes from any
+/// sources, to one row, the older must not have the larger key: the order of writes to a line depends
+/// on it. A row hit must not make an access worse, and of two accesses with equal row states the
+/// order must not depend on these: an access for which a row was closed or opened keeps its
+/// precedence in the bank.
+pub trait Scheduler: Any + fmt::Debug + Send + Sync {
     /// Name in the configuration.
     fn name(&self) -> &'static str;
 
@@ -48,27 +60,57 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
         self.name().to_owned()
     }
 
-    /// Parameters of the scheduler. The builder of a system rejects values out of range.
-    fn parameters(&self) -> Vec<Parameter> {
+    /// Order of accesses in a few words, for the list of keys.
+    fn about(&self) -> &'static str {
+        ""
+    }
+
+    /// Its settings. The builder of a system rejects values out of range.
+    fn settings(&self) -> &'static [Setting] {
+        &[]
+    }
+
+    /// Values of its settings, in their order.
+    fn values(&self) -> Vec<u64> {
         Vec::new()
+    }
+
+    /// A new scheduler with these values of its settings.
+    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
+        let _ = values;
+        self.clone_box()
     }
 
     /// A copy for another channel.
     fn clone_box(&self) -> Box<dyn Scheduler>;
 
-    /// Priority of an access to a bank in this state.
-    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority;
+    /// Key of an access to a bank in this state.
+    fn key(&self, access: &QueuedAccess, row: RowState) -> Key;
 
-    /// The access to a bank with the smallest priority, and its place; the largest possible priority
-    /// if there is none. The default is compiled for each scheduler, so that accesses need no
-    /// virtual call; no scheduler overrides it.
-    fn preferred(&self, accesses: BankAccesses<'_>) -> (Priority, u16) {
-        let mut best = (Priority::LAST, 0);
+    /// Key of the row commands of a source's copies, which compete with those of accesses: that of
+    /// a row miss.
+    fn copy_key(&self, source: SourceId) -> Key;
+
+    /// A key that no access to a bank precedes: a search ends with an access that has it. By default
+    /// no key precedes it at all; a scheduler without other fields than the row hit saves time by a
+    /// key of its own.
+    #[inline]
+    fn best_key(&self, row_is_open: bool) -> Key {
+        let _ = row_is_open;
+        Key::EQUAL
+    }
+
+    /// The access to a bank with the smallest key, the oldest of equals, and its place. The default
+    /// is compiled for each scheduler, so that accesses need no virtual call; no scheduler overrides
+    /// it.
+    fn preferred(&self, accesses: BankAccesses<'_>) -> Option<(Key, u16)> {
+        let best_key = self.best_key(accesses.rows.open.is_some());
+        let mut best: Option<(Key, u16)> = None;
         for (place, access, row) in accesses.iter() {
-            let priority = self.priority(access, row);
-            if priority < best.0 {
-                best = (priority, place);
-                if priority.is_best(accesses.rows.open.is_some()) {
+            let key = self.key(access, row);
+            if best.is_none_or(|(least, _)| key < least) {
+                best = Some((key, place));
+                if key <= best_key {
                     break;
                 }
             }
@@ -76,20 +118,20 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
         best
     }
 
-    /// Whether only the access with the smallest priority of the whole channel has a candidate.
+    /// Whether only the access that is first in the whole channel has a candidate.
     fn is_strict(&self) -> bool {
         false
     }
 
-    /// Whether priorities depend on accesses served or queued before; if not, the methods below are
-    /// not called, which saves time.
+    /// Whether keys change by themselves; if not, the methods below are not called, which saves time.
     fn has_state(&self) -> bool {
         true
     }
 
-    /// Called when the RD or WR of an access is issued at `now`.
-    fn served(&mut self, access: &QueuedAccess, now: Cycle) -> Changes {
-        let _ = (access, now);
+    /// Called with each command issued for a source. A strict scheduler must not change its order by
+    /// the service of copies, of which runs of columns are reported once.
+    fn serve(&mut self, service: &Service<'_>) -> Changes {
+        let _ = service;
         Changes::None
     }
 
@@ -104,23 +146,38 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Next cycle at which [`Self::update`] changes priorities without other events.
+    /// Next cycle at which [`Self::update`] changes keys without other events.
     fn next_update(&self) -> Cycle {
         Cycle::NEVER
     }
+
+    /// Length of a quantum, at least 1; without quanta, [`Self::end_quantum`] is not called.
+    fn quantum(&self) -> Option<Cycles> {
+        None
+    }
+
+    /// Called at the end of each quantum, for the scheduler of the first channel: before the commands
+    /// of the next quantum, and after those of this one on all channels. All keys may change.
+    fn end_quantum(&mut self, others: Others<'_>) {
+        let _ = others;
+    }
 }
 
-/// A parameter of a scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// Key in the configuration.
-    pub name: &'static str,
-    /// Value.
-    pub value: u64,
-    /// Least valid value.
-    pub least: u64,
-    /// Largest valid value.
-    pub most: u64,
+/// The schedulers of the channels other than the first.
+#[derive(Debug)]
+pub struct Others<'a>(pub(crate) Vec<&'a mut dyn Scheduler>);
+
+impl Others<'_> {
+    /// The schedulers, by channel. `S` is the type of the scheduler.
+    ///
+    /// # Panics
+    /// If they have another type.
+    pub fn iter_mut<S: Scheduler>(&mut self) -> impl Iterator<Item = &mut S> {
+        self.0.iter_mut().map(|other| {
+            let other: &mut dyn Any = &mut **other;
+            other.downcast_mut().expect("all channels have schedulers of one type")
+        })
+    }
 }
 
 impl Clone for Box<dyn Scheduler> {
@@ -182,67 +239,13 @@ impl<'a> Reads<'a> {
     }
 }
 
-/// The accesses whose priorities an event has changed.
+/// The accesses whose keys an event has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changes {
     /// No queued access.
     None,
     /// Possibly every queued access.
     All,
-}
-
-/// Priority of an access; the smallest is served first.
-///
-/// From the highest bit: a class, whether a row command is needed first, a rank, and the age. Class
-/// therefore precedes row hit, row hit precedes rank, and rank precedes age.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Priority(u64);
-
-impl Priority {
-    /// Largest class, and largest rank: greater values are reduced to these.
-    pub const CLASS_MAX: u8 = 15;
-    /// See [`Self::CLASS_MAX`].
-    pub const RANK_MAX: u8 = 127;
-
-    /// Lower priority than all others.
-    pub(crate) const LAST: Priority = Priority(u64::MAX);
-    const MISS_BIT: u32 = 59;
-
-    /// Class 0, rank 0: row hits first, then the oldest.
-    #[inline]
-    pub const fn new(is_hit: bool, stamp: Stamp) -> Priority {
-        Priority((!is_hit as u64) << Self::MISS_BIT | stamp.0)
-    }
-
-    /// Replaces the class.
-    #[must_use]
-    pub fn with_class(self, class: u8) -> Priority {
-        Priority(self.0 | u64::from(class.min(Self::CLASS_MAX)) << (Self::MISS_BIT + 1))
-    }
-
-    /// Replaces the rank.
-    #[must_use]
-    pub fn with_rank(self, rank: u8) -> Priority {
-        Priority(self.0 | u64::from(rank.min(Self::RANK_MAX)) << Stamp::BITS)
-    }
-
-    /// Whether no younger access to a bank in this state can have a smaller priority.
-    #[inline]
-    pub(crate) const fn is_best(self, bank_is_open: bool) -> bool {
-        let best = if bank_is_open { 0 } else { 1 << (Self::MISS_BIT - Stamp::BITS) };
-        self.0 >> Stamp::BITS <= best
-    }
-
-    /// The priority as an integer with equal order.
-    #[inline]
-    pub(crate) const fn order(self) -> u64 {
-        self.0
-    }
-}
-
-/// Priority of a write: FR-FCFS order, as sources are distinguished for reads only.
-fn write_order(access: &QueuedAccess, row: RowState) -> Option<Priority> {
-    (access.kind() == AccessKind::Write).then(|| Priority::new(row.is_hit, access.stamp()))
 }
 
 /// A value for each source.

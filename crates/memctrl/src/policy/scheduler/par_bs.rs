@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dram_spec::{BankIndex, Cycle, SourceId};
 
-use super::{BySource, Changes, Parameter, Priority, Reads, RowState, Scheduler, write_order};
+use super::{BySource, Changes, Key, Reads, RowState, Scheduler, Service, Setting, Unit};
 use crate::access::{AccessKind, QueuedAccess, Stamp};
 
 /// PAR-BS: serves reads in batches, and within a batch source by source, so that a source's reads
@@ -21,7 +21,7 @@ use crate::access::{AccessKind, QueuedAccess, Stamp};
 pub struct ParBs {
     marking_cap: usize,
     marked: Vec<Stamp>,
-    ranks: BySource<u8>,
+    ranks: BySource<u64>,
 }
 
 impl ParBs {
@@ -33,6 +33,10 @@ impl ParBs {
     /// Creates the scheduler with a marking cap of at least one read.
     pub const fn new(marking_cap: usize) -> ParBs {
         ParBs { marking_cap, marked: Vec::new(), ranks: BySource::new() }
+    }
+
+    fn fields(is_marked: bool, is_hit: bool, rank: u64) -> Key {
+        Key::EQUAL.first_if(is_marked).first_if(is_hit).rank(rank, u16::BITS)
     }
 
     fn begin_batch(&mut self, reads: Reads<'_>) {
@@ -52,8 +56,7 @@ impl ParBs {
         }
         let mut order: Vec<_> = loads.into_iter().map(|(source, load)| (load, source)).collect();
         order.sort_unstable();
-        let ranked = order.into_iter().enumerate();
-        self.ranks.0 = ranked.map(|(rank, (_, source))| (source, u8::try_from(rank).unwrap_or(u8::MAX))).collect();
+        self.ranks.0 = (0..).zip(order).map(|(rank, (_, source))| (source, rank)).collect();
     }
 }
 
@@ -72,26 +75,52 @@ impl Scheduler for ParBs {
         format!("par-bs, marking cap {}", self.marking_cap)
     }
 
-    fn parameters(&self) -> Vec<Parameter> {
-        vec![Parameter { name: "par_bs_marking_cap", value: self.marking_cap as u64, least: 1, most: 4096 }]
+    fn about(&self) -> &'static str {
+        "PAR-BS (Mutlu and Moscibroda, ISCA 2008)"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        const MARKING_CAP: Setting = Setting {
+            name: "par_bs_marking_cap",
+            unit: Unit::Count,
+            least: 1,
+            most: 4096,
+            default: ParBs::MARKING_CAP as u64,
+            is_required: false,
+            about: "reads per source and bank in a batch",
+        };
+        &[MARKING_CAP]
+    }
+
+    fn values(&self) -> Vec<u64> {
+        vec![self.marking_cap as u64]
+    }
+
+    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
+        Box::new(ParBs::new(values[0] as usize))
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
     }
 
-    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
-        write_order(access, row).unwrap_or_else(|| {
-            let is_marked = self.marked.contains(&access.stamp());
-            // A source that arrived after the batch began has the last rank.
-            let rank = self.ranks.get(access.source()).copied().unwrap_or(u8::MAX);
-            Priority::new(row.is_hit, access.stamp()).with_class((!is_marked).into()).with_rank(rank)
-        })
+    fn key(&self, access: &QueuedAccess, row: RowState) -> Key {
+        if access.kind() == AccessKind::Write {
+            return ParBs::fields(true, row.is_hit, 0);
+        }
+        let is_marked = self.marked.contains(&access.stamp());
+        // A source that arrived after the batch began has the last rank.
+        let rank = self.ranks.get(access.source()).copied().unwrap_or(u64::MAX);
+        ParBs::fields(is_marked, row.is_hit, rank)
     }
 
-    fn served(&mut self, access: &QueuedAccess, _: Cycle) -> Changes {
-        if access.kind() == AccessKind::Read {
-            self.marked.retain(|stamp| *stamp != access.stamp());
+    fn copy_key(&self, _: SourceId) -> Key {
+        ParBs::fields(true, false, 0)
+    }
+
+    fn serve(&mut self, service: &Service<'_>) -> Changes {
+        if let Some(read) = service.completed_read() {
+            self.marked.retain(|stamp| *stamp != read.stamp());
         }
         Changes::None
     }

@@ -1,0 +1,62 @@
+//! Reports of the service of sources to the scheduler, if it wants them.
+
+use dram_core::KeptKind;
+use dram_spec::{BankIndex, Command, CommandKind, Cycle, Effect, SourceId};
+
+use super::Channel;
+use crate::access::QueuedAccess;
+use crate::policy::scheduler::{Service, bank_time};
+
+impl Channel {
+    /// Reports a command for the access at a place of the pool.
+    #[inline]
+    pub(super) fn served_access(&mut self, at: Cycle, kind: CommandKind, place: u16) {
+        if self.accesses.wants_service() {
+            let access = *self.queues.get(place);
+            self.serve(at, kind, (access.source(), access.bank()), 1, Some(&access));
+        }
+    }
+
+    /// Reports the next row step in a bank, which has been issued.
+    pub(super) fn served_row_step(&mut self, at: Cycle, bank: BankIndex) {
+        if self.accesses.wants_service() {
+            let step = self.port.row_step(bank);
+            let kind = match step.kind {
+                KeptKind::Act => CommandKind::Activate,
+                KeptKind::ActCopy => CommandKind::CopyActivate,
+                _ => CommandKind::Precharge,
+            };
+            let source = step.source;
+            self.serve(at, kind, (source, bank), 1, None);
+        }
+    }
+
+    /// Reports a run of column steps of the thread in a slot.
+    #[inline]
+    pub(super) fn served_columns(&mut self, at: Cycle, slot: u8, command: &Command, commands: u64) {
+        if self.accesses.wants_service() {
+            let (source, kind) = (self.port.source(slot), CommandKind::of(command, Effect::Plain));
+            let banks = match *command {
+                Command::Transfer { src, dst, .. } => [Some(src), Some(dst)],
+                Command::Read { bank, .. } | Command::Write { bank, .. } => [Some(bank), None],
+                _ => [None; 2],
+            };
+            for bank in banks.into_iter().flatten() {
+                let bank = self.topology.index(bank);
+                self.serve(at, kind, (source, bank), commands, None);
+            }
+        }
+    }
+
+    fn serve(
+        &mut self,
+        at: Cycle,
+        kind: CommandKind,
+        (source, bank): (SourceId, BankIndex),
+        commands: u64,
+        access: Option<&QueuedAccess>,
+    ) {
+        let bank_time = bank_time(kind, self.device.timings()) * commands;
+        self.accesses.serve(&Service { at, source, bank, kind, commands, bank_time, access });
+    }
+}
