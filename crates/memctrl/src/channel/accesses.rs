@@ -73,7 +73,7 @@ impl Accesses {
         };
         Accesses {
             candidates: PerBank::from_fn(candidate),
-            stale: topology.indices().collect(),
+            stale: BankSet::ALL,
             unused: [BankSet::EMPTY; 2],
             drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
             is_mode_due: false,
@@ -242,10 +242,17 @@ impl Accesses {
     pub(crate) fn first(&mut self, view: &View<'_>) -> (Option<BankIndex>, Cycle) {
         let (banks, _) = self.eligible(view);
         let from = view.from.max(view.device.bus_free());
+        self.least(banks, |candidate| candidate.ready.max(view.device.floor(candidate.floor)).max(from))
+    }
+
+    /// Of some banks, the one whose candidate has the earliest turn, and that cycle; of several, the
+    /// one of least priority.
+    #[inline]
+    fn least(&self, banks: BankSet, mut turn: impl FnMut(&Candidate) -> Cycle) -> (Option<BankIndex>, Cycle) {
         let (mut at, mut priority, mut first) = (Cycle::NEVER, Priority::LAST, None);
         for bank in banks {
             let candidate = &self.candidates[bank];
-            let ready = candidate.ready.max(view.device.floor(candidate.floor)).max(from);
+            let ready = turn(candidate);
             if ready < at || (ready == at && candidate.priority < priority) {
                 (at, priority, first) = (ready, candidate.priority, Some(bank));
             }
@@ -263,9 +270,8 @@ impl Accesses {
     /// the first cycle at which a command may interrupt a run of the lead.
     pub(crate) fn offer_among(&mut self, view: &View<'_>, older: &Older) -> (Offer, Cycle) {
         let (banks, _) = self.eligible(view);
-        let (mut at, mut priority, mut first, mut others_at) = (Cycle::NEVER, Priority::LAST, None, Cycle::NEVER);
-        for bank in banks {
-            let candidate = &self.candidates[bank];
+        let mut others_at = Cycle::NEVER;
+        let (first, at) = self.least(banks, |candidate| {
             let (rank, command) = (candidate.floor.rank(), candidate.command);
             let mut ready = candidate.ready.max(view.floor(rank, command));
             if candidate.is_column() {
@@ -274,10 +280,8 @@ impl Accesses {
             if !candidate.is_column() || !older.lead.is_some_and(|lead| lead.blocks(command, rank)) {
                 others_at = others_at.min(ready);
             }
-            if ready < at || (ready == at && candidate.priority < priority) {
-                (at, priority, first) = (ready, candidate.priority, Some(bank));
-            }
-        }
+            ready
+        });
         (self.offer_of(first, at, older.number), others_at)
     }
 

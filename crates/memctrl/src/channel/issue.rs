@@ -130,7 +130,7 @@ impl Channel {
         let outcomes = if kind == AccessKind::Read { &mut self.counters.reads } else { &mut self.counters.writes };
         outcomes.count(self.queues.get(place).row);
         self.queues.remove(place, at);
-        let free = self.all.without(self.port.held());
+        let free = self.free();
         self.accesses.served(index, &self.queues, free);
         let column = if kind == AccessKind::Read { CommandKind::Read } else { CommandKind::Write };
         self.served_access(at, column, place);
@@ -139,8 +139,7 @@ impl Channel {
             self.served_access(at, CommandKind::Precharge, place);
             self.closed(index);
         }
-        let latency = if kind == AccessKind::Read { self.read_latency } else { self.write_latency };
-        Outcome::Access(Served { place, done: at + latency })
+        Outcome::Access(Served { place, done: at + self.latency(kind) })
     }
 
     /// Issues the RDA or WRA of an access.
@@ -217,8 +216,7 @@ impl Channel {
         let RowStepDone { program, slot, released_since, is_left, is_done } = self.port.row_issued(bank, open);
         if let Some(since) = released_since {
             self.bank_released(bank, since, at);
-            let free = self.free();
-            self.accesses.look_at_mode(&self.queues, free);
+            self.look_at_mode();
         }
         let bank_ready = is_left.then(|| self.device.bank_hold(bank, Kind::Act).until());
         self.step = ThreadStep { program, slot, moved: None, lines: 0, bank_ready, is_done };
@@ -275,10 +273,7 @@ impl Channel {
     #[inline]
     fn columns_issued(&mut self, slot: u8, step: ColumnStepDone, lines: u64, last: Cycle) -> Outcome {
         let ColumnStepDone { program, moved } = step;
-        let moved = moved.map(|kind| match kind {
-            AccessKind::Read => (kind, last + self.read_latency),
-            AccessKind::Write => (kind, last + self.write_latency),
-        });
+        let moved = moved.map(|kind| (kind, last + self.latency(kind)));
         self.step = ThreadStep { program, slot, moved, lines: lines as u32, bank_ready: None, is_done: false };
         Outcome::Step
     }

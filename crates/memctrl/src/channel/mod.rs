@@ -133,7 +133,7 @@ impl Channel {
     pub(crate) fn queue(&mut self, access: &Access, now: Cycle) {
         let place = self.queues.queue(access, now);
         let is_hit = self.device.row_in(access.bank) == Some(access.row);
-        let free = self.all.without(self.port.held());
+        let free = self.free();
         let changes = self.accesses.queued(place, is_hit, &self.queues, free);
         // A queued access may need the row that the timeout would close.
         if changes || matches!(self.next.choice, Choice::Timeout(_)) {
@@ -143,8 +143,7 @@ impl Channel {
 
     /// Reports that copies now wait for some of the queued accesses.
     pub(crate) fn awaited(&mut self, now: Cycle) {
-        let free = self.free();
-        self.accesses.look_at_mode(&self.queues, free);
+        self.look_at_mode();
         self.changed(now);
     }
 
@@ -264,7 +263,23 @@ impl Channel {
         for (bank, since) in self.port.update(now, situation, &around) {
             self.bank_released(bank, since, now);
         }
-        self.accesses.look_at_mode(&self.queues, self.all.without(self.port.held()));
+        self.look_at_mode();
+    }
+
+    /// Notes whether the mode is due to change, after a change of the free banks or of the accesses
+    /// for which copies wait.
+    fn look_at_mode(&mut self) {
+        let free = self.free();
+        self.accesses.look_at_mode(&self.queues, free);
+    }
+
+    /// Cycles from RD, or from WR, to the end of its data.
+    #[inline]
+    fn latency(&self, kind: AccessKind) -> Cycles {
+        match kind {
+            AccessKind::Read => self.read_latency,
+            AccessKind::Write => self.write_latency,
+        }
     }
 
     /// Moves the counts up to `to` to `figures`.

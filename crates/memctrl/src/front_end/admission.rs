@@ -259,17 +259,24 @@ impl FrontEnd {
         }
         self.budget.take(index, now);
         channel.queues().take_entry(kind, now);
-        let access = &mut self.head.lines.access;
-        access.arrival = access.arrival.min(now);
-        if access.slot != Access::NO_SLOT {
-            self.in_flight.get_mut(access.slot).accepted_at(now);
-        }
+        let Access { slot, arrival, .. } = self.head.lines.access;
+        self.head.lines.access.arrival = self.accepted(slot, arrival, now);
+        let Lines { access, accepted, .. } = &self.head.lines;
         if copies > 0 {
-            self.hazards.block(channel.id, *access, self.head.lines.accepted, copies);
+            self.hazards.block(channel.id, *access, *accepted, copies);
         } else {
             channel.queue(access, now);
         }
         None
+    }
+
+    /// Records that a line was accepted; returns the arrival of its request.
+    #[inline]
+    fn accepted(&mut self, slot: u32, arrival: Cycle, now: Cycle) -> Cycle {
+        if slot != Access::NO_SLOT {
+            self.in_flight.get_mut(slot).accepted_at(now);
+        }
+        arrival.min(now)
     }
 
     /// Whether an access of the other kind to the line may be queued or blocked; `false` is
@@ -299,10 +306,7 @@ impl FrontEnd {
             self.in_flight.get_mut(access.slot).line_read(access.address, &bytes);
         }
         self.recorder.figures.forwarded += 1;
-        let arrival = access.arrival.min(now);
-        if access.slot != Access::NO_SLOT {
-            self.in_flight.get_mut(access.slot).accepted_at(now);
-        }
+        let arrival = self.accepted(access.slot, access.arrival, now);
         self.line_done(access.kind, access.slot, arrival, now + Cycles(1));
         true
     }

@@ -159,19 +159,19 @@ impl FrontEnd {
     /// Delivers the request in a slot.
     fn deliver_one(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) {
         let in_flight = self.in_flight.get(slot);
-        let (figures, response) = (&mut self.recorder.figures, in_flight.done().since(in_flight.arrival));
+        let (done, response) = (in_flight.done(), in_flight.done().since(in_flight.arrival));
         match in_flight.operation {
-            Operation::Read { .. } => figures.read_latency.record(response),
-            Operation::Write { .. } => figures.write_latency.record(response),
+            Operation::Read { .. } => self.recorder.access_done(AccessKind::Read, response, done),
+            Operation::Write { .. } => self.recorder.access_done(AccessKind::Write, response, done),
             Operation::Copy { .. } | Operation::Init { .. } => {
-                let started = in_flight.first_command().unwrap_or(in_flight.done());
-                figures.copy_latency.record(in_flight.done().since(started));
-                figures.copy_response.record(response);
+                let started = in_flight.first_command().unwrap_or(done);
+                self.recorder.figures.copy_latency.record(done.since(started));
+                self.recorder.figures.copy_response.record(response);
             }
         }
         if let Some(copy) = &in_flight.copy {
             if !matches!(in_flight.operation, Operation::Write { .. }) {
-                figures.parts += &copy.tally;
+                self.recorder.figures.parts += &copy.tally;
             }
             self.copy_delivered(slot, channels, now);
         }
