@@ -1,9 +1,10 @@
 //! Reports of the service of sources to the scheduler, if it wants them.
 
-use dram_core::KeptKind;
+use dram_core::{Device, KeptKind};
 use dram_spec::{BankIndex, Command, CommandKind, Cycle, Effect, SourceId};
 
 use super::Channel;
+use super::accesses::Accesses;
 use crate::access::QueuedAccess;
 use crate::policy::scheduler::{Service, bank_time};
 
@@ -12,8 +13,9 @@ impl Channel {
     #[inline]
     pub(super) fn served_access(&mut self, at: Cycle, kind: CommandKind, place: u16) {
         if self.accesses.wants_service() {
-            let access = *self.queues.get(place);
-            self.serve(at, kind, (access.source(), access.bank()), 1, Some(&access));
+            let access = self.queues.get(place);
+            let of = (access.source(), access.bank());
+            serve(&mut self.accesses, &self.device, at, kind, of, 1, Some(access));
         }
     }
 
@@ -27,7 +29,7 @@ impl Channel {
                 _ => CommandKind::Precharge,
             };
             let source = step.source;
-            self.serve(at, kind, (source, bank), 1, None);
+            serve(&mut self.accesses, &self.device, at, kind, (source, bank), 1, None);
         }
     }
 
@@ -43,20 +45,23 @@ impl Channel {
             };
             for bank in banks.into_iter().flatten() {
                 let bank = self.topology.index(bank);
-                self.serve(at, kind, (source, bank), commands, None);
+                serve(&mut self.accesses, &self.device, at, kind, (source, bank), commands, None);
             }
         }
     }
+}
 
-    fn serve(
-        &mut self,
-        at: Cycle,
-        kind: CommandKind,
-        (source, bank): (SourceId, BankIndex),
-        commands: u64,
-        access: Option<&QueuedAccess>,
-    ) {
-        let bank_time = bank_time(kind, self.device.timings()) * commands;
-        self.accesses.serve(&Service { at, source, bank, kind, commands, bank_time, access });
-    }
+/// Reports commands for a source in a bank to the scheduler; `access` is what they serve, if it is
+/// no copy.
+fn serve(
+    accesses: &mut Accesses,
+    device: &Device,
+    at: Cycle,
+    kind: CommandKind,
+    (source, bank): (SourceId, BankIndex),
+    commands: u64,
+    access: Option<&QueuedAccess>,
+) {
+    let bank_time = bank_time(kind, device.timings()) * commands;
+    accesses.serve(&Service { at, source, bank, kind, commands, bank_time, access });
 }
