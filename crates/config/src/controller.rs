@@ -1,10 +1,8 @@
 //! The table `[controller]` of a system file: queues, scheduler, row policy, and the power-down of idle ranks.
 
-use std::sync::Arc;
-
 use dram_spec::{Cycles, PrechargePowerDown, Refresh};
 use energy::{Currents, PowerState};
-use memctrl::policy::row::{Open, ROW_POLICIES, RowPolicy, Timeout};
+use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
 use memctrl::policy::scheduler::{FrFcfs, SCHEDULERS, Scheduler, Setting, Unit};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 use rowclone_sim::quantity::grouped;
@@ -116,18 +114,20 @@ impl Controller<'_> {
         Ok(scheduler.with_values(&values))
     }
 
-    fn row_policy(&self) -> Result<Arc<dyn RowPolicy>, Failure> {
+    fn row_policy(&self) -> Result<RowPolicy, Failure> {
         let known = ROW_POLICIES.map(|policy| (policy.name(), policy));
-        let policy = self.table.choice("row_policy", &known).unwrap_or(&Open);
+        let mut policy = self.table.choice("row_policy", &known).unwrap_or_default();
         let name = policy.name();
-        self.only_with("row_timeout_cycles", "row_policy", Timeout::NAME, name)?;
-        Ok(match name {
-            Timeout::NAME => {
+        match &mut policy {
+            RowPolicy::Timeout { after } => {
                 self.table.needs("row_timeout_cycles", "row_policy", name)?;
-                Arc::new(Timeout { after: Cycles(self.table.of("row_timeout_cycles")) })
+                *after = Cycles(self.table.of("row_timeout_cycles"));
             }
-            _ => policy.shared(),
-        })
+            RowPolicy::Open | RowPolicy::Closed => {
+                self.only_with("row_timeout_cycles", "row_policy", "timeout", name)?;
+            }
+        }
+        Ok(policy)
     }
 
     /// Checks that a key of one variant of `owner` is not given with another.

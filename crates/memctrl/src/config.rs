@@ -10,7 +10,7 @@ use rowclone::Planner;
 
 use crate::estimate::PriceTable;
 use crate::policy::copy::CopyPolicy;
-use crate::policy::row::{Open, RowPolicy};
+use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::{FrFcfs, Scheduler};
 
 /// Queue sizes, and watermarks of the write drain.
@@ -98,7 +98,7 @@ pub struct Config {
     /// Order of the accesses of a channel.
     pub scheduler: Box<dyn Scheduler>,
     /// When rows are closed.
-    pub row_policy: Arc<dyn RowPolicy>,
+    pub row_policy: RowPolicy,
     /// Scheduling of refresh.
     pub refresh: RefreshPolicy,
     /// When idle ranks enter power-down or self-refresh.
@@ -127,7 +127,7 @@ impl Config {
             copy_hold_max: None,
             queues: Queues::default(),
             scheduler: Box::new(FrFcfs),
-            row_policy: Arc::new(Open),
+            row_policy: RowPolicy::Open,
             refresh: RefreshPolicy::default(),
             power: PowerPolicy::default(),
             warm_up: Cycles(0),

@@ -2,6 +2,7 @@
 
 use dram_spec::{BankId, Channel, Geometry, PrechargePowerDown, Refresh, Row, System};
 use energy::{Currents, PowerState};
+use memctrl::policy::row::RowPolicy;
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 
 use crate::controller::ControllerSettings;
@@ -52,7 +53,10 @@ pub(crate) fn policies(controller: &ControllerSettings) -> Result<(), OutOfRange
     for (setting, value) in controller.scheduler.settings().iter().zip(controller.scheduler.values()) {
         within(setting.name, value, setting.least, setting.most)?;
     }
-    within("row_policy.closes_after", controller.row_policy.closes_after().map_or(1, |after| after.0), 1, CYCLES_MAX)
+    match controller.row_policy {
+        RowPolicy::Timeout { after } => within("row_policy.after", after.0, 1, CYCLES_MAX),
+        RowPolicy::Open | RowPolicy::Closed => Ok(()),
+    }
 }
 
 pub(crate) fn power(power: PowerPolicy, system: &System, currents: &Currents) -> Result<(), SystemError> {

@@ -1,9 +1,7 @@
 //! Settings of a memory controller except the copy policy.
 
-use std::sync::Arc;
-
 use dram_spec::{Cycles, Geometry};
-use memctrl::policy::row::{Open, RowPolicy};
+use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{FrFcfs, Scheduler};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 
@@ -20,7 +18,7 @@ pub struct ControllerSettings {
     /// Order of the accesses of a channel.
     pub scheduler: Box<dyn Scheduler>,
     /// When rows are closed.
-    pub row_policy: Arc<dyn RowPolicy>,
+    pub row_policy: RowPolicy,
     /// Scheduling of refresh.
     pub refresh: RefreshPolicy,
     /// When idle ranks enter power-down or self-refresh.
@@ -42,7 +40,7 @@ impl ControllerSettings {
             copy_hold_max: None,
             queues: Queues::default(),
             scheduler: Box::new(FrFcfs),
-            row_policy: Arc::new(Open),
+            row_policy: RowPolicy::Open,
             refresh: RefreshPolicy::default(),
             power: PowerPolicy::default(),
         }
@@ -51,9 +49,9 @@ impl ControllerSettings {
     /// Formats a summary: `fr-fcfs, open rows, 64 + 64 entries per channel`.
     pub fn summary(&self) -> String {
         let scheduler = self.scheduler.summary();
-        let rows = match self.row_policy.closes_after() {
-            Some(after) => format!("rows closed after {after} clocks"),
-            None => format!("{} rows", self.row_policy.name()),
+        let rows = match self.row_policy {
+            RowPolicy::Timeout { after } => format!("rows closed after {after} clocks"),
+            RowPolicy::Open | RowPolicy::Closed => format!("{} rows", self.row_policy.name()),
         };
         let Queues { read_entries, write_entries, .. } = self.queues;
         let hold = self.copy_hold_max.map_or(String::new(), |most| format!(", copies held to {most} clocks"));

@@ -249,10 +249,10 @@ impl SystemBuilder {
         self
     }
 
-    /// Sets the row policy: one of [`memctrl::policy::row`], or a user-defined one.
+    /// Sets the row policy.
     #[must_use]
-    pub fn row_policy(mut self, policy: impl RowPolicy + 'static) -> SystemBuilder {
-        self.controller.row_policy = Arc::new(policy);
+    pub fn row_policy(mut self, policy: RowPolicy) -> SystemBuilder {
+        self.controller.row_policy = policy;
         self
     }
 

@@ -4,7 +4,7 @@ use dram_spec::address::RawAddressMap;
 use dram_spec::{BankId, Channel, Cycle, Cycles, Density, PhysicalAddress, Refresh, Row, Width};
 use host::{Kind, OperationSpec, Place, Timing, UnusableRecords};
 use memctrl::policy::copy::{BASELINE, ROWCLONE};
-use memctrl::policy::row::Timeout;
+use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, FrFcfsCap, ParBs};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 use rowclone_sim::{Experiment, ExperimentError, SystemBuilder, Trace, Workload};
@@ -71,8 +71,8 @@ fn settings_that_cannot_be_simulated_are_errors_that_name_them() {
         ),
         (system().scheduler(ParBs::new(0)), "`par_bs_marking_cap` is 0, but must be from 1 to 4096"),
         (
-            system().row_policy(Timeout { after: Cycles(u64::MAX) }),
-            "`row_policy.closes_after` is 18446744073709551615, but must be from 1 to 1099511627776",
+            system().row_policy(RowPolicy::Timeout { after: Cycles(u64::MAX) }),
+            "`row_policy.after` is 18446744073709551615, but must be from 1 to 1099511627776",
         ),
         (
             system().refresh_policy(RefreshPolicy { idle: Cycles(u64::MAX), ..RefreshPolicy::default() }),

@@ -14,7 +14,7 @@ use host::workload::{
 };
 use host::{AllocatorSettings, Kind, OperationSpec, Place, Timing, UnusableRecords};
 use memctrl::policy::copy::POLICIES;
-use memctrl::policy::row::{Closed, Timeout};
+use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfsCap, ParBs};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 use os_alloc_sim::{CopyUnit, Policy};
@@ -123,8 +123,8 @@ fn policy() -> impl Strategy<Value = fn(SystemBuilder, u64) -> SystemBuilder> {
         |builder, cap| builder.scheduler(FrFcfsCap { cap: u32::try_from(cap).unwrap_or(u32::MAX) }),
         |builder, number| builder.scheduler(Bliss::new(u32::try_from(number).unwrap_or(u32::MAX), Cycles(number))),
         |builder, cap| builder.scheduler(ParBs::new(usize::try_from(cap).unwrap_or(usize::MAX))),
-        |builder, _| builder.row_policy(Closed),
-        |builder, after| builder.row_policy(Timeout { after: Cycles(after) }),
+        |builder, _| builder.row_policy(RowPolicy::Closed),
+        |builder, after| builder.row_policy(RowPolicy::Timeout { after: Cycles(after) }),
     ];
     select(each)
 }

@@ -11,7 +11,7 @@ use dram_spec::{
 };
 use memctrl::RefreshPolicy;
 use memctrl::policy::copy::POLICIES;
-use memctrl::policy::row::{Closed, Open, Timeout};
+use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs};
 use memctrl::{Config, PowerPolicy, PriceTable, Queues};
 use os_alloc_sim::Generator;
@@ -63,9 +63,9 @@ pub fn config(generator: &mut Generator) -> Config {
             _ => Box::new(ParBs::new(from_to(generator, 1, 8))),
         },
         row_policy: match generator.below(3) {
-            0 => Arc::new(Open),
-            1 => Arc::new(Closed),
-            _ => Arc::new(Timeout { after: cycles(generator, 1, 500) }),
+            0 => RowPolicy::Open,
+            1 => RowPolicy::Closed,
+            _ => RowPolicy::Timeout { after: cycles(generator, 1, 500) },
         },
         refresh: RefreshPolicy { postpone_max: from_to(generator, 0, 8) as u64, idle: cycles(generator, 0, 500) },
         power: PowerPolicy {

@@ -11,7 +11,7 @@ use host::machine::{
     CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
-use memctrl::policy::row::{Closed, Open, RowPolicy};
+use memctrl::policy::row::RowPolicy;
 use memctrl::{Config, PowerPolicy, PriceTable, Queues, RefreshPolicy};
 use os_alloc_sim::{CopyUnit, Policy};
 use proptest::collection::vec;
@@ -153,7 +153,7 @@ fn arb_queues() -> impl Strategy<Value = Queues> {
 struct Memory {
     system: System,
     policy: &'static dyn CopyPolicy,
-    row_policy: Arc<dyn RowPolicy>,
+    row_policy: RowPolicy,
     /// Idle clocks until power-down, and until self-refresh.
     power: [Option<u64>; 2],
     queues: Queues,
@@ -162,7 +162,7 @@ struct Memory {
 
 fn arb_memory() -> impl Strategy<Value = Memory> {
     let policy = select(POLICIES.to_vec());
-    let rows = prop_oneof![Just(Arc::new(Open) as Arc<dyn RowPolicy>), Just(Arc::new(Closed) as Arc<dyn RowPolicy>)];
+    let rows = prop_oneof![Just(RowPolicy::Open), Just(RowPolicy::Closed)];
     let idle = || prop::option::of(0_u64..300);
     let queues = prop_oneof![Just(Queues::default()), arb_queues()];
     (arb_system(), policy, rows, [idle(), idle()], queues, 0_u64..9).prop_map(

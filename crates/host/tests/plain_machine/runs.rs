@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::{CommandEvent, CommandLog, Cycle, EventSink, Issued, Operation, SourceId};
 use host::Contents;
 use host::machine::{CoreCounters, CoreCycle, CoreOutcome, Machine, MachineOutcome, Program, Region, Steps};
-use memctrl::policy::row::Closed;
+use memctrl::policy::row::RowPolicy;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use proptest::test_runner::TestCaseError;
 use trace_io::program::{ProgramError, Step};
@@ -121,7 +121,7 @@ pub fn engine(case: &Case) -> Outcome {
 pub fn tick_by_tick(case: &Case) -> Outcome {
     let mut source = Logged { source: machine(case, None), taken: Vec::new() };
     // The cases have these two row policies.
-    let rows = if case.config.row_policy.name() == Closed::NAME { Rows::Closed } else { Rows::Open };
+    let rows = if case.config.row_policy == RowPolicy::Closed { Rows::Closed } else { Rows::Open };
     let (events, _) = Plain::new(&case.config, &Scheduler::FrFcfs, rows).run(&mut source);
     let commands = events.iter().map(CommandEvent::issued).collect();
     let cores = figures(&source.source.into_outcome().expect("the programs are sound").cores);

@@ -2,7 +2,6 @@
 //! after pauses.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use dram_spec::{
     AddressMap, BankId, Channel, Column, CommandKind, Cycle, Cycles, Location, PhysicalAddress, PrechargePowerDown,
@@ -10,7 +9,7 @@ use dram_spec::{
 };
 use memctrl::RefreshPolicy;
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
-use memctrl::policy::row::{Closed, Open, RowPolicy, Timeout};
+use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
 use memctrl::{Config, PowerPolicy, Queues};
 use proptest::prelude::*;
@@ -164,7 +163,7 @@ fn arb_queues() -> impl Strategy<Value = Queues> {
 struct ControllerSettings {
     policy: &'static dyn CopyPolicy,
     scheduler: Box<dyn Scheduler>,
-    row_policy: Arc<dyn RowPolicy>,
+    row_policy: RowPolicy,
     queues: Queues,
     copy_hold_max: Option<u64>,
     postpone_max: u64,
@@ -184,9 +183,9 @@ fn arb_controller_settings() -> impl Strategy<Value = ControllerSettings> {
         1 => (1usize..6).prop_map(|cap| Box::new(ParBs::new(cap)) as _),
     ];
     let rows = prop_oneof![
-        2 => Just(Arc::new(Open) as Arc<dyn RowPolicy>),
-        2 => Just(Arc::new(Closed) as _),
-        1 => (0u64..500).prop_map(|after| Arc::new(Timeout { after: Cycles(after) }) as _),
+        2 => Just(RowPolicy::Open),
+        2 => Just(RowPolicy::Closed),
+        1 => (0u64..500).prop_map(|after| RowPolicy::Timeout { after: Cycles(after) }),
     ];
     let hold = prop_oneof![1 => Just(None), 2 => (1u64..1000).prop_map(Some), 1 => (1u64..60).prop_map(Some)];
     let idle = || prop_oneof![2 => Just(None), 1 => (0u64..100).prop_map(Some), 1 => (0u64..3000).prop_map(Some)];

@@ -100,7 +100,7 @@ impl Channel {
             AccessKind::Read => Cause::Read(id),
             AccessKind::Write => Cause::Write(id),
         };
-        let closes = self.closes_after_last && candidate.is_column() && !self.queues.has_other(index, place, row);
+        let closes = candidate.is_column() && self.row_policy.closes_with(&self.queues, place);
         if closes {
             self.issue_closing(at, bank, column, cause, sink);
         }

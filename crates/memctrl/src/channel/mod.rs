@@ -26,6 +26,7 @@ use crate::config::Config;
 use crate::copy::port::Port;
 use crate::copy::preemption::{Situation, Surroundings};
 use crate::copy::thread::Thread;
+use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::Scheduler;
 use crate::queues::Queues;
 use crate::stats::Figures;
@@ -45,9 +46,7 @@ pub(crate) struct Channel {
     accesses: Accesses,
     maintenance: Maintenance,
     pub(crate) port: Port,
-    /// Settings of the row policy.
-    closes_after_last: bool,
-    closes_after: Option<Cycles>,
+    row_policy: RowPolicy,
     /// Reads issued in banks that threads were not done with.
     reads_issued: u64,
     /// All banks.
@@ -96,8 +95,7 @@ impl Channel {
             accesses: Accesses::new(config, topology),
             maintenance: Maintenance::new(config),
             port: Port::new(config.copy_hold_max),
-            closes_after_last: config.row_policy.closes_after_last_access(),
-            closes_after: config.row_policy.closes_after(),
+            row_policy: config.row_policy,
             reads_issued: 0,
             all: topology.indices().collect(),
             read_latency: device.timings().read_data(),
@@ -224,9 +222,9 @@ impl Channel {
         let (device, queues, topology) = (&self.device, &self.queues, self.topology);
         let view = View { device, queues, topology, from, free: free.intersection(usable), must };
         let again_at = again_at.min(order_until);
-        if has_threads || command.is_some() || self.closes_after.is_some() {
+        if has_threads || command.is_some() || self.row_policy.closes_unneeded() {
             let (port, accesses) = (&mut self.port, &mut self.accesses);
-            self.next = first_of_all(port, accesses, &view, command, self.closes_after, again_at);
+            self.next = first_of_all(port, accesses, &view, command, self.row_policy, again_at);
             return;
         }
         // The other sources have no offer.
@@ -320,13 +318,13 @@ fn first_of_all(
     accesses: &mut Accesses,
     view: &View<'_>,
     command: Option<(Cycle, u8)>,
-    closes_after: Option<Cycles>,
+    row_policy: RowPolicy,
     again_at: Cycle,
 ) -> Next {
     let again_at = again_at.min(port.next_term_end());
     let (mut first, mut run_until) = offer_with_threads(port, accesses, view);
     let rank_offer = command.map(|(at, rank)| Offer::new(at, Tier::Maintenance, Choice::Maintenance(rank)));
-    let timeout = closes_after.map(|after| row_timeout::offer(view, after));
+    let timeout = row_policy.closes_unneeded().then(|| row_timeout::offer(view, row_policy));
     for other in [rank_offer, timeout].into_iter().flatten() {
         run_until = run_until.min(other.at);
         first = first.or(other);

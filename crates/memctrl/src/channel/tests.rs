@@ -16,13 +16,14 @@ use crate::access::{Access, AccessKind};
 use crate::channel::Channel;
 use crate::config::{Config, Queues};
 use crate::policy::copy::BASELINE;
-use crate::policy::row::{Closed, Open, RowPolicy, Timeout};
+use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::{Fcfs, FrFcfs, FrFcfsCap, Scheduler};
 
 const DRAIN_HIGH: usize = 4;
 const DRAIN_LOW: usize = 1;
 const CAP: u32 = 2;
 const TIMEOUT: u64 = 30;
+const ROWS: [RowPolicy; 3] = [RowPolicy::Open, RowPolicy::Closed, RowPolicy::Timeout { after: Cycles(TIMEOUT) }];
 
 fn system() -> System {
     let (density, width) = (Density::Gb2, Width::X8);
@@ -31,18 +32,13 @@ fn system() -> System {
     System { geometry: Geometry::try_from(raw).unwrap(), refresh: Refresh::Off, ..paper }
 }
 
-fn config(scheduler: &'static str, rows: &'static str) -> Config {
+fn config(scheduler: &'static str, row_policy: RowPolicy) -> Config {
     let map = AddressMap::preset(system().geometry, Preset::RowInterleaved);
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));
     let scheduler: Box<dyn Scheduler> = match scheduler {
         Fcfs::NAME => Box::new(Fcfs),
         FrFcfs::NAME => Box::new(FrFcfs),
         _ => Box::new(FrFcfsCap { cap: CAP }),
-    };
-    let row_policy: Arc<dyn RowPolicy> = match rows {
-        Open::NAME => Arc::new(Open),
-        Closed::NAME => Arc::new(Closed),
-        _ => Arc::new(Timeout { after: Cycles(TIMEOUT) }),
     };
     let queues = Queues { drain_high: DRAIN_HIGH, drain_low: DRAIN_LOW, ..Queues::default() };
     Config { queues, scheduler, row_policy, ..Config::new(system(), planner, BASELINE) }
@@ -67,7 +63,7 @@ struct RowUse {
 /// A channel without threads and refresh that examines every candidate in every cycle.
 struct Naive {
     scheduler: &'static str,
-    rows: &'static str,
+    rows: RowPolicy,
     device: Device,
     list: Vec<Queued>,
     banks: Vec<RowUse>,
@@ -79,7 +75,7 @@ struct Naive {
 type Candidate = (Command, usize);
 
 impl Naive {
-    fn new(scheduler: &'static str, rows: &'static str) -> Naive {
+    fn new(scheduler: &'static str, rows: RowPolicy) -> Naive {
         let device = Device::new(&system(), None);
         let banks = vec![RowUse::default(); device.topology().banks()];
         let (list, mode, log) = (Vec::new(), AccessKind::Read, CommandLog::default());
@@ -125,7 +121,7 @@ impl Naive {
         let best = in_bank.min_by_key(|&at| self.priority(at))?;
         let Queued { kind, row, column, .. } = self.list[best];
         let others = self.list.iter().filter(|other| (other.bank, other.row) == (bank, row)).count() - 1;
-        let closes = self.rows == Closed::NAME && others == 0;
+        let closes = self.rows == RowPolicy::Closed && others == 0;
         let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
         let command = match (open, kind) {
             (None, _) => Command::Activate { bank, row },
@@ -162,7 +158,7 @@ impl Naive {
             is_idle && row.is_some() && !is_needed && is_allowed(&Command::Precharge { bank: *bank })
         };
         let bank = indices().map(|bank| self.device.topology().bank(bank)).find(times_out);
-        bank.filter(|_| self.rows == Timeout::NAME).map(|bank| (Command::Precharge { bank }, None))
+        bank.filter(|_| matches!(self.rows, RowPolicy::Timeout { .. })).map(|bank| (Command::Precharge { bank }, None))
     }
 
     fn cycle(&mut self, now: Cycle) {
@@ -211,7 +207,7 @@ proptest! {
     fn the_command_is_the_one_that_the_rules_choose_among_all_candidates(
         accesses in arb_accesses(),
         scheduler in prop::sample::select(vec![Fcfs::NAME, FrFcfs::NAME, FrFcfsCap::NAME]),
-        rows in prop::sample::select(vec![Open::NAME, Closed::NAME, Timeout::NAME]),
+        rows in prop::sample::select(ROWS.to_vec()),
     ) {
         let config = config(scheduler, rows);
         let mut channel = Channel::new(dram_spec::Channel(0), Device::new(&system(), None), &config);

@@ -1,4 +1,4 @@
-//! Policies: one trait per kind, one file per implementation.
+//! Policies: one trait or enum per kind, one file per policy.
 
 pub mod copy;
 pub mod row;

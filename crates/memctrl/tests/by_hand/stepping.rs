@@ -1,12 +1,11 @@
 //! A requester that advances the controller itself observes the results of [`Controller::run`],
 //! independent of the steps.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dram_spec::{Cycle, Cycles, Operation, Refresh, RequestId, SourceId};
 use memctrl::policy::copy::ROWCLONE;
-use memctrl::policy::row::Timeout;
+use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{FrFcfs, ParBs, Scheduler};
 use memctrl::{Completion, Config, Controller, PowerPolicy, Queues, RefreshPolicy, Request, RequestSource};
 use proptest::prelude::*;
@@ -225,7 +224,7 @@ proptest! {
             queues: if is_narrow { narrow } else { Queues::default() },
             copy_policy: ROWCLONE,
             copy_hold_max: Some(Cycles(200)),
-            row_policy: Arc::new(Timeout { after: Cycles(40) }),
+            row_policy: RowPolicy::Timeout { after: Cycles(40) },
             refresh: RefreshPolicy { postpone_max: 2, ..RefreshPolicy::default() },
             power: PowerPolicy { power_down_after: Some(Cycles(70)), self_refresh_after: Some(Cycles(2000)) },
             epoch: Some(Cycles(333)),

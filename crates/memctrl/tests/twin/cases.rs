@@ -12,7 +12,7 @@ use dram_spec::{
 };
 use memctrl::estimate::PriceTable;
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
-use memctrl::policy::row::{Closed, Open, ROW_POLICIES, RowPolicy, Timeout};
+use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
 use memctrl::policy::scheduler::{Atlas, Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
 use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
 use proptest::collection::vec;
@@ -31,7 +31,7 @@ pub struct Chosen<E, P> {
 }
 
 type ChosenScheduler = Chosen<Box<dyn Scheduler>, plain::Scheduler>;
-type ChosenRows = Chosen<Arc<dyn RowPolicy>, plain::Rows>;
+type ChosenRows = Chosen<RowPolicy, plain::Rows>;
 
 /// Arrival of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,21 +166,17 @@ fn arb_rows() -> impl Strategy<Value = ChosenRows> {
 }
 
 /// A registered row policy with its parameter.
-///
-/// # Panics
-/// If the plain controller has no definition of it.
-fn arb_row_policy(registered: &'static dyn RowPolicy) -> BoxedStrategy<ChosenRows> {
-    let without = |plain| Just(Chosen { engine: registered.shared(), plain }).boxed();
-    match registered.name() {
-        Open::NAME => without(plain::Rows::Open),
-        Closed::NAME => without(plain::Rows::Closed),
-        Timeout::NAME => (1u64..500)
+fn arb_row_policy(registered: RowPolicy) -> BoxedStrategy<ChosenRows> {
+    let without = |plain| Just(Chosen { engine: registered, plain }).boxed();
+    match registered {
+        RowPolicy::Open => without(plain::Rows::Open),
+        RowPolicy::Closed => without(plain::Rows::Closed),
+        RowPolicy::Timeout { .. } => (1u64..500)
             .prop_map(|after| Chosen {
-                engine: Timeout { after: Cycles(after) }.shared(),
+                engine: RowPolicy::Timeout { after: Cycles(after) },
                 plain: plain::Rows::Timeout(after),
             })
             .boxed(),
-        other => panic!("the row policy `{other}` is registered, but `tests/plain/rows.rs` does not define it"),
     }
 }
 
@@ -381,7 +377,7 @@ fn controller(system: System, map: AddressMap, faulty: FaultyRows, knobs: &Knobs
         copy_hold_max: knobs.copy_hold_max.map(Cycles),
         queues: knobs.queues,
         scheduler: knobs.scheduler.engine.clone(),
-        row_policy: Arc::clone(&knobs.rows.engine),
+        row_policy: knobs.rows.engine,
         refresh: knobs.refresh,
         power: PowerPolicy { power_down_after, self_refresh_after },
         warm_up: Cycles(knobs.warm_up),

@@ -1,28 +1,13 @@
-//! Closed rows.
+//! Closed rows: the last queued access to a row closes the row, by RDA or WRA.
 
-use std::sync::Arc;
+use crate::queues::Queues;
 
-use super::RowPolicy;
+/// Name in the configuration.
+pub(super) const NAME: &str = "closed";
 
-/// The last queued access to a row closes the row, by RDA or WRA.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Closed;
-
-impl Closed {
-    /// Name in the configuration.
-    pub const NAME: &str = "closed";
-}
-
-impl RowPolicy for Closed {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn shared(&self) -> Arc<dyn RowPolicy> {
-        Arc::new(*self)
-    }
-
-    fn closes_after_last_access(&self) -> bool {
-        true
-    }
+/// Whether the access at a place of the pool closes its row.
+#[inline]
+pub(super) fn closes(queues: &Queues, place: u16) -> bool {
+    let access = queues.get(place);
+    !queues.has_other(access.bank(), place, access.row())
 }

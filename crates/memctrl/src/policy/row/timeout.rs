@@ -1,33 +1,19 @@
-//! Rows with a timeout.
+//! Rows with a timeout: a row is closed some cycles after the last command to its bank, if no access
+//! to it is queued.
 
-use std::sync::Arc;
+use dram_core::Device;
+use dram_spec::{BankIndex, Cycle, Cycles};
 
-use dram_spec::Cycles;
+use crate::queues::Queues;
 
-use super::RowPolicy;
+/// Name in the configuration.
+pub(super) const NAME: &str = "timeout";
 
-/// A row is closed some cycles after the last command to its bank, if no access to it is queued.
-#[derive(Clone, Copy, Debug)]
-pub struct Timeout {
-    /// Cycles after the last command to the bank, at least 1.
-    pub after: Cycles,
-}
-
-impl Timeout {
-    /// Name in the configuration.
-    pub const NAME: &str = "timeout";
-}
-
-impl RowPolicy for Timeout {
-    fn name(&self) -> &'static str {
-        Self::NAME
+/// Cycle from which the open row of a bank may be closed.
+pub(super) fn closes_from(after: Cycles, device: &Device, queues: &Queues, bank: BankIndex) -> Option<Cycle> {
+    if device.row_in(bank).is_some_and(|row| queues.has_any(bank, row)) {
+        return None;
     }
-
-    fn shared(&self) -> Arc<dyn RowPolicy> {
-        Arc::new(*self)
-    }
-
-    fn closes_after(&self) -> Option<Cycles> {
-        Some(self.after)
-    }
+    let last = device.last_in_bank(device.topology().bank(bank)).unwrap_or(Cycle::ZERO);
+    Some(last + after)
 }
