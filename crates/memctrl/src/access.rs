@@ -65,12 +65,24 @@ pub struct QueuedAccess {
     stamp: Stamp,
     /// Cycle of the first row command issued for the access; [`Cycle::NEVER`] without any.
     pub(crate) first_command: Cycle,
-    /// Places in the pool of the accesses before and after it in its bank's queue.
-    pub(crate) before: u16,
-    pub(crate) after: u16,
+    /// Its links in the list of its bank, and in that of its row.
+    pub(crate) in_bank: Links,
+    pub(crate) in_row: Links,
     pub(crate) row: RowOutcome,
     /// Whether a copy waits for the access.
     pub(crate) is_awaited: bool,
+}
+
+/// Places in the pool of the accesses before and after one in a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Links {
+    pub(crate) before: u16,
+    pub(crate) after: u16,
+}
+
+impl Links {
+    /// Links of an access that is in no list yet.
+    const NONE: Links = Links { before: u16::MAX, after: u16::MAX };
 }
 
 /// Row-buffer outcome of an access, from the row commands issued for it.
@@ -85,11 +97,11 @@ pub(crate) enum RowOutcome {
 }
 
 impl QueuedAccess {
-    /// Creates an access as it enters its queue, without row commands, after the last of its bank.
+    /// Creates an access as it enters its queue, without row commands.
     #[inline]
-    pub(crate) fn new(access: Access, stamp: Stamp, before: u16, after: u16) -> QueuedAccess {
+    pub(crate) fn new(access: Access, stamp: Stamp) -> QueuedAccess {
         let (first_command, row, is_awaited) = (Cycle::NEVER, RowOutcome::Hit, false);
-        QueuedAccess { access, stamp, first_command, before, after, row, is_awaited }
+        QueuedAccess { access, stamp, first_command, in_bank: Links::NONE, in_row: Links::NONE, row, is_awaited }
     }
 
     /// Age.
@@ -101,7 +113,7 @@ impl QueuedAccess {
     /// Place in the pool of the access after it in its bank's queue.
     #[inline]
     pub(crate) const fn after(&self) -> u16 {
-        self.after
+        self.in_bank.after
     }
 
     /// Identifier of its request.

@@ -1,8 +1,8 @@
-//! Read queue and write queue of a channel, by bank.
+//! Read queue and write queue of a channel, by bank and by row.
 
 use dram_spec::{BankIndex, BankSet, Column, Cycle, Cycles, PerBank, Row};
 
-use crate::access::{Access, AccessKind, QueuedAccess, RowOutcome, Stamp};
+use crate::access::{Access, AccessKind, Links, QueuedAccess, RowOutcome, Stamp};
 use crate::stats::Depth;
 use crate::stats::gauge::Gauge;
 
@@ -19,11 +19,12 @@ struct Queue {
     /// Queued accesses for which a copy waits.
     awaited: usize,
     lines: LineFilter,
-    /// Counts of rows by [`row_hash`]; a count of 0 proves that no access to a row is queued.
-    rows: Box<[u16; ROW_HASHES]>,
+    /// Accesses by [`row_hash`]: those to a row, and rarely those to others.
+    rows: Box<[List; ROW_HASHES]>,
 }
 
-/// Places in the pool of the oldest and newest access of a bank; [`NOWHERE`] if it has none.
+/// A list of queued accesses: the places in the pool of the oldest and the newest; [`NOWHERE`] if it
+/// is empty.
 #[derive(Clone, Copy, Debug)]
 struct List {
     oldest: u16,
@@ -32,6 +33,34 @@ struct List {
 
 /// No place of the pool.
 const NOWHERE: u16 = u16::MAX;
+
+impl List {
+    const EMPTY: List = List { oldest: NOWHERE, newest: NOWHERE };
+
+    /// Links the access at a place of the pool behind the newest. `links` are those of this list.
+    #[inline]
+    fn push(&mut self, pool: &mut [QueuedAccess], place: u16, links: impl Fn(&mut QueuedAccess) -> &mut Links) {
+        let before = std::mem::replace(&mut self.newest, place);
+        match pool.get_mut(usize::from(before)) {
+            Some(before) => links(before).after = place,
+            None => self.oldest = place,
+        }
+        *links(&mut pool[usize::from(place)]) = Links { before, after: NOWHERE };
+    }
+
+    /// Removes an access with these links.
+    #[inline]
+    fn remove(&mut self, pool: &mut [QueuedAccess], of: Links, links: impl Fn(&mut QueuedAccess) -> &mut Links) {
+        match pool.get_mut(usize::from(of.before)) {
+            Some(before) => links(before).after = of.after,
+            None => self.oldest = of.after,
+        }
+        match pool.get_mut(usize::from(of.after)) {
+            Some(after) => links(after).before = of.before,
+            None => self.newest = of.before,
+        }
+    }
+}
 
 /// Counts of lines by [`line_hash`]; a count of 0 proves that a line is not queued.
 type LineFilter = [u16; 1 << u8::BITS];
@@ -42,7 +71,7 @@ pub(crate) const fn line_hash(bank: BankIndex, row: Row, column: Column) -> u8 {
     ((row.0 << 3 ^ row.0 >> 5) as usize ^ column.0 as usize ^ bank.get() << 5) as u8
 }
 
-/// Values of [`row_hash`]: several per entry of large queues, so that few rows have a count of others.
+/// Values of [`row_hash`]: several per entry of large queues, so that few rows share a list.
 const ROW_HASHES: usize = 1 << 12;
 
 /// Hash of a row on its channel.
@@ -78,13 +107,13 @@ pub(crate) struct Rows {
 impl Queue {
     fn new() -> Queue {
         Queue {
-            banks: PerBank::new(List { oldest: NOWHERE, newest: NOWHERE }),
+            banks: PerBank::new(List::EMPTY),
             pending: BankSet::EMPTY,
             queued: 0,
             entries: Gauge::default(),
             awaited: 0,
             lines: [0; 1 << u8::BITS],
-            rows: Box::new([0; ROW_HASHES]),
+            rows: Box::new([List::EMPTY; ROW_HASHES]),
         }
     }
 }
@@ -117,7 +146,15 @@ impl Queues {
     /// The access at a place of the pool and those after it in its bank, with their places.
     #[inline]
     fn from(&self, place: u16) -> impl Iterator<Item = (u16, &QueuedAccess)> {
-        chain(&self.pool, place, |access| access.after)
+        chain(&self.pool, place, |access| access.in_bank.after)
+    }
+
+    /// Places of the accesses of a kind to a row, the oldest first.
+    #[inline]
+    fn to_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> impl Iterator<Item = u16> {
+        let oldest = self.side(kind).rows[row_hash(bank, row)].oldest;
+        let accesses = chain(&self.pool, oldest, |access| access.in_row.after);
+        accesses.filter(move |(_, access)| (access.bank(), access.row()) == (bank, row)).map(|(place, _)| place)
     }
 
     #[inline]
@@ -185,20 +222,15 @@ impl Queues {
         let place = if self.free == NOWHERE { self.pool.len() as u16 } else { self.free };
         let side = &mut self.sides[kind as usize];
         side.lines[usize::from(filter)] += 1;
-        side.rows[row_hash(bank, row)] += 1;
         side.queued += 1;
         side.pending.insert(bank);
-        let list = &mut side.banks[bank];
-        let before = std::mem::replace(&mut list.newest, place);
-        let queued = QueuedAccess::new(*access, Stamp::of_access(now, order), before, NOWHERE);
-        match self.pool.get_mut(usize::from(before)) {
-            Some(before) => before.after = place,
-            None => list.oldest = place,
-        }
+        let queued = QueuedAccess::new(*access, Stamp::of_access(now, order));
         match self.pool.get_mut(usize::from(place)) {
-            Some(free) => self.free = std::mem::replace(free, queued).after,
+            Some(free) => self.free = std::mem::replace(free, queued).in_bank.after,
             None => self.pool.push(queued),
         }
+        side.banks[bank].push(&mut self.pool, place, |access| &mut access.in_bank);
+        side.rows[row_hash(bank, row)].push(&mut self.pool, place, |access| &mut access.in_row);
         place
     }
 
@@ -206,25 +238,17 @@ impl Queues {
     /// pool until another is queued.
     #[inline]
     pub(crate) fn remove(&mut self, place: u16, at: Cycle) {
-        let &QueuedAccess { access: Access { kind, bank, row, filter, .. }, before, after, is_awaited, .. } =
+        let &QueuedAccess { access: Access { kind, bank, row, filter, .. }, in_bank, in_row, is_awaited, .. } =
             self.get(place);
         let side = &mut self.sides[kind as usize];
-        let list = &mut side.banks[bank];
-        match self.pool.get_mut(usize::from(before)) {
-            Some(before) => before.after = after,
-            None => list.oldest = after,
-        }
-        match self.pool.get_mut(usize::from(after)) {
-            Some(after) => after.before = before,
-            None => list.newest = before,
-        }
-        side.pending.set(bank, list.oldest != NOWHERE);
+        side.banks[bank].remove(&mut self.pool, in_bank, |access| &mut access.in_bank);
+        side.rows[row_hash(bank, row)].remove(&mut self.pool, in_row, |access| &mut access.in_row);
+        side.pending.set(bank, side.banks[bank].oldest != NOWHERE);
         side.queued -= 1;
         side.entries.leave(at + Cycles(1));
         side.lines[usize::from(filter)] -= 1;
-        side.rows[row_hash(bank, row)] -= 1;
         side.awaited -= usize::from(is_awaited);
-        self.pool[usize::from(place)].after = std::mem::replace(&mut self.free, place);
+        self.pool[usize::from(place)].in_bank.after = std::mem::replace(&mut self.free, place);
     }
 
     /// The access at a place of the pool.
@@ -253,10 +277,10 @@ impl Queues {
         self.list(kind, bank).oldest
     }
 
-    /// Whether an access to a row may be queued; `false` is certain.
+    /// Place in the pool of the oldest access of a kind to a row.
     #[inline]
-    pub(crate) fn may_hold_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> bool {
-        self.side(kind).rows[row_hash(bank, row)] > 0
+    pub(crate) fn first_to_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> Option<u16> {
+        self.to_row(kind, bank, row).next()
     }
 
     /// The oldest access of a kind in a bank.
@@ -266,21 +290,14 @@ impl Queues {
 
     /// Whether an access other than the one at a place of the pool is queued to a row.
     pub(crate) fn has_other(&self, bank: BankIndex, place: u16, row: Row) -> bool {
-        [AccessKind::Read, AccessKind::Write].into_iter().any(|kind| {
-            if !self.may_hold_row(kind, bank, row) {
-                return false;
-            }
-            let mut accesses = self.from(self.list(kind, bank).oldest);
-            accesses.any(|(other, access)| other != place && access.row() == row)
-        })
+        let mut kinds = [AccessKind::Read, AccessKind::Write].into_iter();
+        kinds.any(|kind| self.to_row(kind, bank, row).any(|other| other != place))
     }
 
     /// Whether any access is queued to a row.
     pub(crate) fn has_any(&self, bank: BankIndex, row: Row) -> bool {
         let mut kinds = [AccessKind::Read, AccessKind::Write].into_iter();
-        kinds.any(|kind| {
-            self.may_hold_row(kind, bank, row) && self.in_bank(kind, bank).any(|access| access.row() == row)
-        })
+        kinds.any(|kind| self.first_to_row(kind, bank, row).is_some())
     }
 
     /// Whether an access of a kind to a line with this hash may be queued; `false` is certain.
@@ -297,8 +314,9 @@ impl Queues {
         row: Row,
         column: Column,
     ) -> Option<&QueuedAccess> {
-        let accesses = chain(&self.pool, self.list(kind, bank).newest, |access| access.before);
-        accesses.map(|(_, access)| access).find(|access| (access.row(), access.column()) == (row, column))
+        let newest = self.side(kind).rows[row_hash(bank, row)].newest;
+        let mut accesses = chain(&self.pool, newest, |access| access.in_row.before).map(|(_, access)| access);
+        accesses.find(|access| (access.bank(), access.row(), access.column()) == (bank, row, column))
     }
 
     /// All queued accesses of a kind, by bank; the oldest of a bank first.

@@ -124,8 +124,8 @@ impl Scheduler for Bliss {
         Key::EQUAL.first_if(true).first_if(false)
     }
 
-    fn best_key(&self, row_is_open: bool) -> Key {
-        Key::EQUAL.first_if(true).first_if(row_is_open)
+    fn best_key(&self, row: RowState) -> Key {
+        Key::EQUAL.first_if(true).first_if(row.is_hit)
     }
 
     fn serve(&mut self, service: &Service<'_>) -> Changes {

@@ -35,7 +35,7 @@ impl Scheduler for FrFcfs {
 
     #[inline]
     fn key(&self, _: &QueuedAccess, row: RowState) -> Key {
-        Key::EQUAL.first_if(row.is_hit)
+        self.best_key(row)
     }
 
     fn copy_key(&self, _: SourceId) -> Key {
@@ -43,7 +43,7 @@ impl Scheduler for FrFcfs {
     }
 
     #[inline]
-    fn best_key(&self, row_is_open: bool) -> Key {
-        Key::EQUAL.first_if(row_is_open)
+    fn best_key(&self, row: RowState) -> Key {
+        Key::EQUAL.first_if(row.is_hit)
     }
 }

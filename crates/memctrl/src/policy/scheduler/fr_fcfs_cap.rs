@@ -63,14 +63,14 @@ impl Scheduler for FrFcfsCap {
     }
 
     fn key(&self, _: &QueuedAccess, row: RowState) -> Key {
-        Key::EQUAL.first_if(row.is_hit && row.served < self.cap)
+        self.best_key(row)
     }
 
     fn copy_key(&self, _: SourceId) -> Key {
         Key::EQUAL.first_if(false)
     }
 
-    fn best_key(&self, row_is_open: bool) -> Key {
-        Key::EQUAL.first_if(row_is_open)
+    fn best_key(&self, row: RowState) -> Key {
+        Key::EQUAL.first_if(row.is_hit && row.served < self.cap)
     }
 }

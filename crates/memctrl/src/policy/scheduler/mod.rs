@@ -91,12 +91,12 @@ pub trait Scheduler: Any + fmt::Debug + Send + Sync {
     /// a row miss.
     fn copy_key(&self, source: SourceId) -> Key;
 
-    /// A key that no access to a bank precedes: a search ends with an access that has it. By default
-    /// no key precedes it at all; a scheduler without other fields than the row hit saves time by a
+    /// A key that no access to a bank in this state precedes: a search ends with an access that has
+    /// it. By default no key precedes it at all; a scheduler whose key has few values saves time by a
     /// key of its own.
     #[inline]
-    fn best_key(&self, row_is_open: bool) -> Key {
-        let _ = row_is_open;
+    fn best_key(&self, row: RowState) -> Key {
+        let _ = row;
         Key::EQUAL
     }
 
@@ -104,7 +104,16 @@ pub trait Scheduler: Any + fmt::Debug + Send + Sync {
     /// is compiled for each scheduler, so that accesses need no virtual call; no scheduler overrides
     /// it.
     fn preferred(&self, accesses: BankAccesses<'_>) -> Option<(Key, u16)> {
-        let best_key = self.best_key(accesses.rows.open.is_some());
+        let Rows { served, only_hits, .. } = accesses.rows;
+        let mut best_key = self.best_key(RowState { is_hit: false, served });
+        if let Some(place) = accesses.first_hit {
+            let row = RowState { is_hit: true, served };
+            let (key, best_hit) = (self.key(&accesses.pool[usize::from(place)], row), self.best_key(row));
+            if key <= best_hit && (key < best_key || only_hits) {
+                return Some((key, place));
+            }
+            best_key = best_key.min(best_hit);
+        }
         let mut best: Option<(Key, u16)> = None;
         for (place, access, row) in accesses.iter() {
             let key = self.key(access, row);
@@ -200,6 +209,8 @@ pub struct RowState {
 pub struct BankAccesses<'a> {
     /// Place in the pool of the oldest.
     pub(crate) first: u16,
+    /// Place of the oldest of those to the open row.
+    pub(crate) first_hit: Option<u16>,
     pub(crate) pool: &'a [QueuedAccess],
     pub(crate) rows: Rows,
 }
@@ -208,9 +219,8 @@ impl<'a> BankAccesses<'a> {
     /// The accesses of a kind in a bank.
     #[inline]
     pub(crate) fn new(queues: &'a Queues, kind: AccessKind, bank: BankIndex, rows: Rows) -> BankAccesses<'a> {
-        // Without a row hit, the first access may be known to be the best one.
-        let open = rows.open.filter(|&row| queues.may_hold_row(kind, bank, row));
-        BankAccesses { first: queues.first(kind, bank), pool: queues.pool(), rows: Rows { open, ..rows } }
+        let first_hit = rows.open.and_then(|row| queues.first_to_row(kind, bank, row));
+        BankAccesses { first: queues.first(kind, bank), first_hit, pool: queues.pool(), rows }
     }
 
     /// The relevant accesses, oldest first: place, access, and row state.
