@@ -39,6 +39,17 @@ macro_rules! flat {
     };
 }
 
+/// Settings under which a random line takes at most some percent of its instructions under the
+/// defaults: name, settings, and percent.
+const RATIOS: [(&str, &[&str], i64); 2] = [
+    (
+        "random, queues of 1,024 entries, percent of 64",
+        &["system.controller.read_entries=1024", "system.controller.write_entries=1024"],
+        130,
+    ),
+    ("random, 4 ranks, percent of 1", &["system.geometry.ranks=4"], 110),
+];
+
 const fn access(
     name: &'static str,
     limits: &'static [(u64, i64)],
@@ -117,6 +128,12 @@ pub fn check() -> Result<Vec<String>, String> {
             let options = ["--set", &channels_set, "--set", &map];
             let generated = per_unit_of(&program, &path, &options, (stream.count, stream.units))?.cast_signed();
             row(format!("{name}, {}", stream.unit), channels, generated, most);
+            for (ratio, settings, most) in RATIOS.iter().filter(|_| name == "random" && channels == 1) {
+                let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+                let options: Vec<&str> = options.into_iter().chain(settings).collect();
+                let with = per_unit_of(&program, &path, &options, (stream.count, stream.units))?.cast_signed();
+                row((*ratio).to_string(), channels, 100 * with / generated, *most);
+            }
             if let Some(record) = stream.record {
                 let run = |scenario: &Path| instructions(&program, scenario, &options);
                 let traced = traced(&directory, name, run, record)?.cast_signed();
