@@ -91,10 +91,13 @@ pub struct Replay<R: Read> {
     /// The record being played, and whether a part of it was skipped.
     current: Current,
     is_skipped: bool,
+    /// Operations of the simulated kernel that are left of the record.
+    operations: std::vec::IntoIter<Operation>,
     /// Whether the requests of the record arrive when they are accepted.
     when_taken: bool,
-    /// Next request of the record.
+    /// Next request of the record, and its data.
     upcoming: Option<Upcoming>,
+    line_data: Option<LineData>,
     /// The following record, blocked by copies or fills in flight.
     blocked: Option<Record>,
     /// Requests taken; the most that may be in flight; requests completed.
@@ -108,12 +111,13 @@ pub struct Replay<R: Read> {
     instructions_after: u64,
 }
 
+/// Bytes that the trace writes, and their offset in the line.
+type LineData = (usize, Vec<u8>);
+
 /// The next request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Upcoming {
     operation: Operation,
-    /// Bytes that the trace writes, and their offset in the line.
-    data: Option<(usize, Vec<u8>)>,
     /// Arrival, or the earliest cycle at which the request may be taken.
     at: Cycle,
     /// Whether the request arrives when it is accepted.
@@ -123,14 +127,34 @@ struct Upcoming {
 /// The remainder of the current record, after its next request.
 #[derive(Clone, Debug)]
 enum Current {
-    /// An access: its next line, the number of lines left, and the writeback after them.
-    Lines { access: Access, next: PhysicalAddress, left: u64, writeback: Option<PhysicalAddress> },
+    /// Lines of an access.
+    Lines(Lines),
     /// Nothing is left.
     Nothing,
-    /// Operations of the simulated kernel.
-    Kernel { operations: std::vec::IntoIter<Operation> },
+    /// [`Replay::operations`].
+    Kernel,
     /// A copy or fill by pages, and the value of a fill.
     Placed { pieces: Pieces, value: u8 },
+}
+
+/// A record that has begun.
+#[derive(Clone, Copy, Debug)]
+enum Entered {
+    /// An access.
+    Lines(Lines),
+    /// Another record, of which the first request is set or not.
+    Other(bool),
+}
+
+/// The rest of an access: at least a line, or the writeback.
+#[derive(Clone, Copy, Debug)]
+struct Lines {
+    access: Access,
+    next: PhysicalAddress,
+    /// Number of lines.
+    left: u64,
+    /// The line written back after them.
+    writeback: Option<PhysicalAddress>,
 }
 
 impl<R: Read> Replay<R> {
@@ -182,8 +206,10 @@ impl<R: Read> Replay<R> {
             error: None,
             current: Current::Nothing,
             is_skipped: false,
+            operations: Vec::new().into_iter(),
             when_taken: false,
             upcoming: None,
+            line_data: None,
             blocked: None,
             taken: 0,
             window: match timing {
@@ -231,30 +257,52 @@ impl<R: Read> Replay<R> {
 
     /// Advances to the next request, of the current record or of a following one that may arrive.
     fn advance(&mut self) {
-        while self.upcoming.is_none() && self.error.is_none() {
-            let entered = match self.current {
-                Current::Nothing => match self.blocked.take().map(Ok).or_else(|| self.reader.next()) {
-                    None => return,
-                    Some(Err(error)) => Err(Box::new(error.into())),
-                    Some(Ok(record)) => {
-                        let arrival = self.arrivals.of(record.arrival);
-                        if self.in_flight > 0 && matches!(arrival, Arrival::AfterInstructions(_)) {
-                            self.blocked = Some(record);
-                            return;
-                        }
-                        self.enter(arrival, &record.event)
-                    }
-                },
-                Current::Lines { .. } => self.enter_line(),
-                Current::Placed { .. } | Current::Kernel { .. } => self.enter_piece(),
-            };
-            self.error = entered.err();
+        while !self.step().unwrap_or_else(|error| {
+            self.error = Some(error);
+            true
+        }) {}
+    }
+
+    /// Plays a part of the current record, or begins the next one; `false` if that is no request, and
+    /// a further step may be one.
+    #[inline]
+    fn step(&mut self) -> Result<bool, Box<ReplayError>> {
+        let lines = match self.current {
+            Current::Lines(lines) => lines,
+            Current::Placed { .. } | Current::Kernel => return self.enter_piece(),
+            Current::Nothing => {
+                let Some((arrival, event)) = self.next_record()? else { return Ok(true) };
+                match self.enter(arrival, &event)? {
+                    Entered::Lines(lines) => lines,
+                    Entered::Other(is_request) => return Ok(is_request),
+                }
+            }
+        };
+        self.enter_line(lines)
+    }
+
+    /// The next record, with its arrival under this timing; `None` if there is none, or copies or fills
+    /// in flight block it.
+    #[inline]
+    fn next_record(&mut self) -> Result<Option<(Arrival, Event)>, Box<ReplayError>> {
+        let record = if let Some(record) = self.blocked {
+            self.blocked = None;
+            record
+        } else {
+            let Some(record) = self.reader.read().map_err(|error| Box::new(error.into()))? else { return Ok(None) };
+            *record
+        };
+        let arrival = self.arrivals.of(record.arrival);
+        if self.in_flight > 0 && matches!(arrival, Arrival::AfterInstructions(_)) {
+            self.blocked = Some(record);
+            return Ok(None);
         }
+        Ok(Some((arrival, record.event)))
     }
 
     /// Starts a record.
     #[inline]
-    fn enter(&mut self, arrival: Arrival, event: &Event) -> Result<(), Box<ReplayError>> {
+    fn enter(&mut self, arrival: Arrival, event: &Event) -> Result<Entered, Box<ReplayError>> {
         self.is_skipped = false;
         self.when_taken = arrival == Arrival::WhenTaken;
         self.counts.records += 1;
@@ -264,10 +312,10 @@ impl<R: Read> Replay<R> {
 
     /// Sets the next request of the current record.
     #[inline]
-    fn announce(&mut self, operation: Operation, data: Option<(usize, Vec<u8>)>) -> Result<(), Box<ReplayError>> {
+    fn announce(&mut self, operation: Operation) -> Result<bool, Box<ReplayError>> {
         let at = self.arrivals.now().map_err(|why| Box::new(self.no_arrival(why)))?;
-        self.upcoming = Some(Upcoming { operation, data, at, when_taken: self.when_taken });
-        Ok(())
+        self.upcoming = Some(Upcoming { operation, at, when_taken: self.when_taken });
+        Ok(true)
     }
 
     /// Whether the window permits another request in flight.
@@ -275,6 +323,7 @@ impl<R: Read> Replay<R> {
         self.taken - self.served < self.window
     }
 
+    #[cold]
     fn no_arrival(&self, why: NoArrival) -> ReplayError {
         let line = self.reader.line();
         match why {
@@ -297,7 +346,7 @@ impl<R: Read> RequestSource for Replay<R> {
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let has_room = self.has_room();
-        let Upcoming { operation, data, at, when_taken } =
+        let Upcoming { operation, at, when_taken } =
             self.upcoming.take_if(|upcoming| has_room && upcoming.at <= now)?;
         if when_taken {
             self.arrivals.resume(now);
@@ -305,12 +354,14 @@ impl<R: Read> RequestSource for Replay<R> {
         let id = RequestId(self.taken);
         self.taken += 1;
         self.in_flight += u64::from(operation.is_copy());
-        self.advance();
         let mut payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
-        if let (Some(payload), Some((offset, bytes))) = (&mut payload, data) {
+        if let Some(payload) = &mut payload
+            && let Some((offset, bytes)) = self.line_data.take()
+        {
             let line = Arc::make_mut(payload);
             line[offset..offset + bytes.len()].copy_from_slice(&bytes);
         }
+        self.advance();
         if let (Some(check), Some(log)) = (&mut self.check, log_of(&mut self.pages, &mut self.processes)) {
             check.request(log, &operation, payload.as_deref());
         }

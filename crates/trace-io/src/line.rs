@@ -97,14 +97,11 @@ impl<R: Read> Lines<R> {
         &self.buffer[self.unread.start..self.whole]
     }
 
-    /// Takes the first line read ahead, whose length includes its end; `false` if the line is too
-    /// long.
+    /// Takes the first lines read ahead, whose length includes their ends.
     #[inline]
-    pub(crate) fn take(&mut self, bytes: usize) -> bool {
-        self.number += 1;
-        let start = self.unread.start;
+    pub(crate) fn take(&mut self, lines: u64, bytes: usize) {
+        self.number += lines;
         self.unread.start += bytes;
-        bytes <= LINE_BYTES_MAX || without_end(&self.buffer[start..self.unread.start]).len() <= LINE_BYTES_MAX
     }
 
     /// Reads until the buffer contains a complete line, or the input ends.
@@ -147,10 +144,11 @@ impl<R: Read> Lines<R> {
             }
             let start = self.unread.start;
             let end = memchr(b'\n', self.ahead()).expect("each line ahead has its end");
-            if !self.take(end + 1) {
+            self.take(1, end + 1);
+            let text = &self.buffer[start..start + end];
+            if is_too_long(text) {
                 return Err(LineError::TooLong { line: self.number });
             }
-            let text = &self.buffer[start..start + end];
             let start = start + text.len() - text.trim_ascii_start().len();
             self.line = start..start + text.trim_ascii().len();
             if !self.line.is_empty() {
@@ -170,9 +168,13 @@ impl<R: Read> Lines<R> {
     }
 }
 
-fn without_end(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
+/// Whether a line is longer than [`LINE_BYTES_MAX`] without its end.
+#[inline]
+pub(crate) fn is_too_long(line: &[u8]) -> bool {
+    line.len() > LINE_BYTES_MAX && {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line.strip_suffix(b"\r").unwrap_or(line).len() > LINE_BYTES_MAX
+    }
 }
 
 /// Bytes as printable text, truncated for messages.

@@ -111,10 +111,17 @@ impl Arrivals {
     }
 
     /// Arrival of the current record.
+    #[inline]
     pub(super) fn now(&self) -> Result<Cycle, NoArrival> {
-        let Timing::Instructions(rate) = self.timing else {
-            return if self.since > LATEST { Err(NoArrival::TooLate) } else { Ok(self.since) };
-        };
+        match self.timing {
+            Timing::Instructions(rate) => self.now_by_instructions(rate),
+            _ if self.since > LATEST => Err(NoArrival::TooLate),
+            _ => Ok(self.since),
+        }
+    }
+
+    #[inline(never)]
+    fn now_by_instructions(&self, rate: f64) -> Result<Cycle, NoArrival> {
         let clocks = (self.instructions as f64 / rate).round();
         if clocks > LATEST.0 as f64 || self.since > LATEST {
             return Err(NoArrival::TooLate);

@@ -13,46 +13,44 @@ use super::error::{ReplayError, Unusable};
 use super::pages::{NoFrame, Pages, RECORDED};
 use super::pieces::{Piece, Pieces};
 use super::settings::{Copier, UnusableRecords};
-use super::{Current, Replay};
+use super::{Current, Entered, LineData, Lines, Replay};
 use crate::virtual_memory::ProcessEvent;
 
 impl<R: Read> Replay<R> {
     #[inline]
-    pub(super) fn enter_event(&mut self, event: &Event) -> Result<(), Box<ReplayError>> {
+    pub(super) fn enter_event(&mut self, event: &Event) -> Result<Entered, Box<ReplayError>> {
         match *event {
-            Event::Read { address, bytes, writeback } => self.enter_access(Access::Read, address, bytes, writeback),
-            Event::Write { address, bytes } => self.enter_access(Access::Write, address, bytes, None),
-            Event::Located { access, location } => {
-                if let Some(address) = self.located(location)? {
-                    self.enter_access(access, address, None, None);
-                }
-            }
+            Event::Read { address, bytes, writeback } => Ok(self.access(Access::Read, address, bytes, writeback)),
+            Event::Write { address, bytes } => Ok(self.access(Access::Write, address, bytes, None)),
+            Event::Located { access, location } => Ok(match self.located(location)? {
+                Some(address) => self.access(access, address, None, None),
+                None => Entered::Other(false),
+            }),
             Event::Copy { dst, src, bytes, instructions } => {
-                return self.enter_bulk(Operation::Copy { src, dst, bytes }, 0, instructions.into());
+                self.enter_bulk(Operation::Copy { src, dst, bytes }, 0, instructions.into()).map(Entered::Other)
             }
             Event::Fill { dst, value, bytes, instructions } => {
-                return self.enter_bulk(Operation::Init { dst, bytes, value }, value, instructions.into());
+                self.enter_bulk(Operation::Init { dst, bytes, value }, value, instructions.into()).map(Entered::Other)
             }
-            Event::Os(event) => return self.enter_os(event),
+            Event::Os(event) => self.enter_os(event).map(Entered::Other),
         }
-        Ok(())
     }
 
     #[inline]
-    fn enter_access(
+    fn access(
         &mut self,
         access: Access,
         address: PhysicalAddress,
         bytes: Option<NonZeroU32>,
         writeback: Option<PhysicalAddress>,
-    ) {
+    ) -> Entered {
         self.counts.accesses += 1;
         let within = address.0 % LINE_BYTES;
         if self.data.is_some() || self.reader.has_data() {
             self.take_data(bytes.map_or(address.0 - within, |_| address.0));
         }
         let left = bytes.map_or(1, |bytes| (within + u64::from(bytes.get())).div_ceil(LINE_BYTES));
-        self.current = Current::Lines { access, next: PhysicalAddress(address.0 - within), left, writeback };
+        Entered::Lines(Lines { access, next: PhysicalAddress(address.0 - within), left, writeback })
     }
 
     /// Takes the data of an access that begins at an address, or discards those of an earlier one.
@@ -63,37 +61,42 @@ impl<R: Read> Replay<R> {
         self.data = data.map(|bytes| (PhysicalAddress(first), bytes));
     }
 
-    /// Starts the next line of an access, or its writeback, if any.
+    /// Sets the request of the next line of an access or, after the last one, of its writeback.
     #[inline]
-    pub(super) fn enter_line(&mut self) -> Result<(), Box<ReplayError>> {
-        let Current::Lines { access, next, left, writeback } = &mut self.current else { return Ok(()) };
-        let (access, address, is_writeback) = if *left > 0 {
-            let line = (*access, *next, false);
-            (*next, *left) = (PhysicalAddress(next.0.wrapping_add(LINE_BYTES)), *left - 1);
-            line
-        } else if let Some(victim) = writeback.take() {
-            (Access::Write, PhysicalAddress(victim.0 / LINE_BYTES * LINE_BYTES), true)
-        } else {
-            self.current = Current::Nothing;
-            return Ok(());
+    pub(super) fn enter_line(&mut self, lines: Lines) -> Result<bool, Box<ReplayError>> {
+        let Lines { access, next, left, writeback } = lines;
+        let (access, recorded, is_writeback) = match writeback {
+            Some(victim) if left == 0 => (Access::Write, PhysicalAddress(victim.0 / LINE_BYTES * LINE_BYTES), true),
+            _ => (access, next, false),
         };
-        let recorded = address;
-        let Some(address) = self.line(access, address)? else { return Ok(()) };
-        let (count, operation) = match access {
-            Access::Read => (&mut self.counts.reads, Operation::Read { address, bytes: LINE_BYTES }),
-            Access::Write if is_writeback => {
-                (&mut self.counts.writebacks, Operation::Write { address, bytes: LINE_BYTES })
-            }
-            Access::Write => (&mut self.counts.writes, Operation::Write { address, bytes: LINE_BYTES }),
+        self.current = Current::Nothing;
+        if left > 1 || (left == 1 && writeback.is_some()) {
+            let next = PhysicalAddress(next.0.wrapping_add(LINE_BYTES));
+            self.current = Current::Lines(Lines { next, left: left - 1, ..lines });
+        }
+        let address = if self.pages.is_none() { recorded } else { self.placed_line(access, recorded)? };
+        let operation = match access {
+            Access::Read => Operation::Read { address, bytes: LINE_BYTES },
+            Access::Write => Operation::Write { address, bytes: LINE_BYTES },
         };
-        *count += 1;
-        let data = if is_writeback { None } else { self.data_of(recorded) };
-        self.announce(operation, data)
+        if self.pages.is_none()
+            && let Err(why) = self.planner.check(&operation)
+        {
+            return self.refuse(Shape::Access, why.into());
+        }
+        *match access {
+            Access::Read => &mut self.counts.reads,
+            Access::Write if is_writeback => &mut self.counts.writebacks,
+            Access::Write => &mut self.counts.writes,
+        } += 1;
+        if self.data.is_some() && !is_writeback {
+            self.line_data = self.data_of(recorded);
+        }
+        self.announce(operation)
     }
 
     /// The bytes of the record's data in the line at a recorded address, and their offset.
-    #[inline]
-    fn data_of(&self, line: PhysicalAddress) -> Option<(usize, Vec<u8>)> {
+    fn data_of(&self, line: PhysicalAddress) -> Option<LineData> {
         let (first, bytes) = self.data.as_ref()?;
         let from = line.0.saturating_sub(first.0) as usize;
         let offset = first.0.saturating_sub(line.0) as usize;
@@ -101,22 +104,15 @@ impl<R: Read> Replay<R> {
         Some((offset, bytes[from..from + count].to_vec()))
     }
 
-    /// Physical address of the line of an access; `None` if it is skipped.
-    #[inline]
-    fn line(&mut self, access: Access, address: PhysicalAddress) -> Result<Option<PhysicalAddress>, Box<ReplayError>> {
-        if let Some(pages) = &mut self.pages {
-            let placed = pages.place(address).map_err(|no_frame| Box::new(self.out_of_frames(no_frame)))?;
-            self.record(match access {
-                Access::Read => ProcessEvent::Load { owner: RECORDED, address: address.0 },
-                Access::Write => ProcessEvent::Store { owner: RECORDED, address: address.0 },
-            });
-            return Ok(Some(placed));
-        }
-        let operation = match access {
-            Access::Read => Operation::Read { address, bytes: LINE_BYTES },
-            Access::Write => Operation::Write { address, bytes: LINE_BYTES },
-        };
-        Ok(self.usable(&operation, Shape::Access)?.then_some(address))
+    /// Physical address of the line of an access at a virtual address.
+    fn placed_line(&mut self, access: Access, address: PhysicalAddress) -> Result<PhysicalAddress, Box<ReplayError>> {
+        let Some(pages) = &mut self.pages else { return Ok(address) };
+        let placed = pages.place(address).map_err(|no_frame| Box::new(self.out_of_frames(no_frame)))?;
+        self.record(match access {
+            Access::Read => ProcessEvent::Load { owner: RECORDED, address: address.0 },
+            Access::Write => ProcessEvent::Store { owner: RECORDED, address: address.0 },
+        });
+        Ok(placed)
     }
 
     /// Physical address of coordinates; `None` if they are skipped.
@@ -131,7 +127,7 @@ impl<R: Read> Replay<R> {
             let Some(reserved) = geometry.reserved(location.row) else { return Ok(Some(address)) };
             self.counts.accesses += 1;
             let why = PlanError::Reserved { operand: "address", address, location, reserved };
-            return self.refuse(Shape::Access, why.into()).map(|()| None);
+            return self.refuse(Shape::Access, why.into()).map(|_| None);
         }
         let memory = format!(
             "channels {}, ranks {}, banks {}, rows {}, columns {} (of a line each)",
@@ -143,11 +139,11 @@ impl<R: Read> Replay<R> {
         );
         let why = Unusable::Location { location, memory };
         self.counts.accesses += 1;
-        self.refuse(Shape::Access, why).map(|()| None)
+        self.refuse(Shape::Access, why).map(|_| None)
     }
 
     /// Plays an event on the simulated kernel.
-    fn enter_os(&mut self, event: OsEvent) -> Result<(), Box<ReplayError>> {
+    fn enter_os(&mut self, event: OsEvent) -> Result<bool, Box<ReplayError>> {
         let line = self.reader.line();
         let Some(processes) = &mut self.processes else { return Err(Box::new(ReplayError::NoKernel { line })) };
         self.counts.os_events += 1;
@@ -162,13 +158,16 @@ impl<R: Read> Replay<R> {
             }
         }
         self.instructions_after = 0;
-        self.current = Current::Kernel { operations: operations.into_iter() };
-        Ok(())
+        (self.current, self.operations) = (Current::Kernel, operations.into_iter());
+        Ok(false)
     }
 
-    fn enter_bulk(&mut self, operation: Operation, value: u8, instructions: u64) -> Result<(), Box<ReplayError>> {
-        if !self.usable(&operation, Shape::Bulk)? {
-            return Ok(());
+    #[inline(never)]
+    fn enter_bulk(&mut self, operation: Operation, value: u8, instructions: u64) -> Result<bool, Box<ReplayError>> {
+        if self.pages.is_none()
+            && let Err(why) = self.planner.check(&operation)
+        {
+            return self.refuse(Shape::Bulk, why.into());
         }
         match operation {
             Operation::Copy { .. } => self.counts.copies += 1,
@@ -178,24 +177,25 @@ impl<R: Read> Replay<R> {
             Copier::Cpu => instructions,
             Copier::Controller => 0,
         };
-        let Some(pages) = &self.pages else { return self.announce(operation, None) };
+        let Some(pages) = &self.pages else { return self.announce(operation) };
         self.current = Current::Placed { pieces: Pieces::new(&operation, pages.unit_bytes()), value };
-        Ok(())
+        Ok(false)
     }
 
     /// Starts the next piece of a copy or fill, or the next operation of the kernel, if any.
-    pub(super) fn enter_piece(&mut self) -> Result<(), Box<ReplayError>> {
+    #[inline(never)]
+    pub(super) fn enter_piece(&mut self) -> Result<bool, Box<ReplayError>> {
         let (piece, value) = match &mut self.current {
-            Current::Kernel { operations } => match operations.next() {
-                Some(operation) => return self.announce(operation, None),
+            Current::Kernel => match self.operations.next() {
+                Some(operation) => return self.announce(operation),
                 None => (None, 0),
             },
             Current::Placed { pieces, value } => (pieces.next(), *value),
-            Current::Lines { .. } | Current::Nothing => (None, 0),
+            Current::Lines(_) | Current::Nothing => (None, 0),
         };
         let (Some(piece), Some(pages)) = (piece, &mut self.pages) else {
             self.current = Current::Nothing;
-            return Ok(());
+            return Ok(false);
         };
         let Piece { src, dst, bytes, .. } = piece;
         let placed = match src {
@@ -207,24 +207,12 @@ impl<R: Read> Replay<R> {
             Some(src) => ProcessEvent::Copy { owner: RECORDED, dst: dst.0, src: src.0 },
             None => ProcessEvent::Store { owner: RECORDED, address: dst.0 },
         });
-        self.announce(operation, None)
-    }
-
-    /// Whether an operation can be played; if not, it is skipped or an error. With an allocator
-    /// every operation can be played, as its addresses are virtual.
-    fn usable(&mut self, operation: &Operation, shape: Shape) -> Result<bool, Box<ReplayError>> {
-        if self.pages.is_some() {
-            return Ok(true);
-        }
-        match self.planner.check(operation) {
-            Ok(()) => Ok(true),
-            Err(why) => self.refuse(shape, why.into()).map(|()| false),
-        }
+        self.announce(operation)
     }
 
     /// Skips and counts a part of the record, or returns the error.
     #[cold]
-    fn refuse(&mut self, shape: Shape, why: Unusable) -> Result<(), Box<ReplayError>> {
+    fn refuse(&mut self, shape: Shape, why: Unusable) -> Result<bool, Box<ReplayError>> {
         let line = self.reader.line();
         let skips = match self.unusable {
             UnusableRecords::Refuse => false,
@@ -236,7 +224,7 @@ impl<R: Read> Replay<R> {
         }
         self.counts.skip(line, shape, why);
         self.counts.skipped_records += u64::from(!std::mem::replace(&mut self.is_skipped, true));
-        Ok(())
+        Ok(false)
     }
 
     /// Records what the program does, if its addresses are virtual.

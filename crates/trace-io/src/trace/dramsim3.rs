@@ -11,6 +11,7 @@ use std::io::Write;
 
 use dram_spec::Cycle;
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -25,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes,
-    parser: || Box::new(parse),
+    parser: || parser(parse),
     write: Some(write),
 };
 
@@ -36,6 +37,7 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
     fields.word().starts_with(b"0x") && !matches!(fields.word(), b"R" | b"W") && !fields.word().is_empty()
 }
 
+#[inline]
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     fields.expect("<address> <operation> <cycle>");
     let address = fields.prefixed_hex("address")?;

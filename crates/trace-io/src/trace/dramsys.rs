@@ -14,6 +14,7 @@ use std::num::NonZeroU32;
 
 use dram_spec::{Cycle, Cycles, LINE_BYTES};
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -29,7 +30,7 @@ pub(super) static ABSOLUTE: Format = Format {
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes,
-    parser: || Box::new(|fields| parse(fields, |clock| Arrival::AtCycle(Cycle(clock)))),
+    parser: || parser(|fields| parse(fields, |clock| Arrival::AtCycle(Cycle(clock)))),
     write: Some(write),
 };
 
@@ -37,7 +38,7 @@ pub(super) static RELATIVE: Format = Format {
     name: "rstl",
     extension: Some("rstl"),
     timing: Timing::AfterCycles,
-    parser: || Box::new(|fields| parse(fields, |clock| Arrival::AfterCycles(Cycles(clock)))),
+    parser: || parser(|fields| parse(fields, |clock| Arrival::AfterCycles(Cycles(clock)))),
     ..ABSOLUTE
 };
 

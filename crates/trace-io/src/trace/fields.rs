@@ -24,20 +24,42 @@ pub(super) struct Fields<'a> {
     data: &'a [u8],
 }
 
-/// Valid values of an address without a prefix.
-const HEX: &str = "a hexadecimal number below 2^64";
-/// Valid values of a number.
-const DECIMAL: &str = "a decimal number below 2^64";
-/// Valid values of an address with a prefix.
-const PREFIXED: &str = "`0x` and a hexadecimal number below 2^64";
-/// Valid values of an address in either notation.
+/// A notation of numbers below 2^64, in any valid spelling.
+struct Notation {
+    prefix: &'static [u8],
+    parse: fn(&[u8]) -> Option<u64>,
+    /// Valid values, for messages.
+    expected: &'static str,
+}
+
+/// An address without a prefix.
+static HEX: Notation = Notation { prefix: b"", parse: number::hex, expected: "a hexadecimal number below 2^64" };
+/// A number.
+static DECIMAL: Notation = Notation { prefix: b"", parse: number::decimal, expected: "a decimal number below 2^64" };
+/// An address with a prefix.
+static PREFIXED: Notation =
+    Notation { prefix: b"0x", parse: number::hex, expected: "`0x` and a hexadecimal number below 2^64" };
+/// A number before a colon.
+static DECIMAL_AND_COLON: Notation = Notation {
+    prefix: b"",
+    parse: |word| word.strip_suffix(b":").and_then(number::decimal),
+    expected: "a decimal number below 2^64 and a colon",
+};
+/// Valid values of an address with a prefix or in decimal.
 const PREFIXED_OR_DECIMAL: &str = "a decimal number, or `0x` and a hexadecimal number, below 2^64";
-/// Valid values of a number before a colon.
-const DECIMAL_AND_COLON: &str = "a decimal number below 2^64 and a colon";
 /// Valid values of a number of instructions of a copy or fill.
 const DECIMAL_U32: &str = "a decimal number below 2^32";
 /// Valid values of a fill.
 const BYTE: &str = "a decimal number from 0 to 255";
+
+/// A place in a line, for paths that are taken rarely. They take a copy, so that the fields of the
+/// usual path stay in registers.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    text: &'a [u8],
+    rest: &'a [u8],
+    shape: &'static str,
+}
 
 /// Unit of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +68,9 @@ pub(super) enum Unit {
     Nanoseconds,
     Picoseconds,
 }
+
+/// A number of units.
+type Time = (u64, Unit);
 
 impl<'a> Fields<'a> {
     /// Creates the fields of the line at the beginning of a text.
@@ -79,20 +104,26 @@ impl<'a> Fields<'a> {
             self.rest = rest;
             return word;
         }
-        self.spaced_word()
-    }
-
-    /// [`Self::word`] after any blanks.
-    fn spaced_word(&mut self) -> &'a [u8] {
-        if self.is_empty() {
-            return &[];
-        }
-        // The first byte is always taken, even if it is a control character, so that the parser
-        // advances.
-        let length = 1 + self.rest[1..].iter().take_while(|byte| !ends::<BLANK>(**byte)).count();
-        let (word, rest) = self.rest.split_at(length);
+        let (word, rest) = self.place().spaced_word();
         self.rest = rest;
         word
+    }
+
+    /// Takes the next field if it is this word.
+    #[inline]
+    pub(super) fn takes(&mut self, word: &[u8]) -> bool {
+        match self.after_blank().strip_prefix(word) {
+            Some(rest @ [byte, ..]) if ends::<BLANK>(*byte) => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    const fn place(&self) -> Place<'a> {
+        Place { text: self.text, rest: self.rest, shape: self.shape }
     }
 
     /// Text from the next field, if at most one blank precedes it.
@@ -109,26 +140,16 @@ impl<'a> Fields<'a> {
             self.rest = &self.rest[2..];
             return Ok(PhysicalAddress(0));
         }
-        if let [b' ', text @ ..] = self.rest
-            && let Some((value, rest)) = field::hex::<BLANK>(text)
-        {
-            self.rest = rest;
-            return Ok(PhysicalAddress(value));
-        }
-        self.slow_number(key, b"", number::hex, HEX).map(PhysicalAddress)
+        let parsed = if let [b' ', text @ ..] = self.rest { field::hex::<BLANK>(text) } else { None };
+        self.number(parsed, key, &HEX).map(PhysicalAddress)
     }
 
     /// Takes an address with the prefix `0x`.
     #[expect(clippy::inline_always, reason = "most records are accesses, which have little more than an address")]
     #[inline(always)]
     pub(super) fn prefixed_hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
-        if let [b'0', b'x', text @ ..] = self.after_blank()
-            && let Some((value, rest)) = field::hex::<BLANK>(text)
-        {
-            self.rest = rest;
-            return Ok(PhysicalAddress(value));
-        }
-        self.slow_number(key, b"0x", number::hex, PREFIXED).map(PhysicalAddress)
+        let parsed = if let [b'0', b'x', text @ ..] = self.after_blank() { field::hex::<BLANK>(text) } else { None };
+        self.number(parsed, key, &PREFIXED).map(PhysicalAddress)
     }
 
     /// Takes an address: with the prefix `0x`, or decimal.
@@ -139,7 +160,10 @@ impl<'a> Fields<'a> {
             [b'0', b'x', ..] => self.prefixed_hex(key),
             _ => self.long_decimal(key).map(PhysicalAddress),
         };
-        address.or_else(|_| self.wrong_from(start, key, PREFIXED_OR_DECIMAL))
+        match address {
+            Ok(address) => Ok(address),
+            Err(_) => Place { rest: start, ..self.place() }.wrong(key, PREFIXED_OR_DECIMAL),
+        }
     }
 
     /// Takes a field of two numbers that a comma joins: a hexadecimal one without prefix, and a
@@ -161,7 +185,7 @@ impl<'a> Fields<'a> {
             self.rest = rest;
             return Ok((first, second));
         }
-        self.wrong_from(start, key, expected)
+        Place { rest: start, ..self.place() }.wrong(key, expected)
     }
 
     /// Takes a field of decimal numbers that commas join.
@@ -193,19 +217,19 @@ impl<'a> Fields<'a> {
             }
             (place, begin, value) = (place + 1, index + 1, 0);
         }
-        self.wrong_from(start, key, expected)
+        Place { rest: start, ..self.place() }.wrong(key, expected)
     }
 
     /// Takes a decimal number and the colon after it, which ends the field.
     #[inline]
     pub(super) fn decimal_and_colon(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
-        if let Some((value, [_, rest @ ..])) = field::long_decimal::<b':'>(self.after_blank())
-            && rest.first().is_some_and(|&byte| ends::<BLANK>(byte))
-        {
-            self.rest = rest;
-            return Ok(value);
-        }
-        self.slow_number(key, b"", |word| word.strip_suffix(b":").and_then(number::decimal), DECIMAL_AND_COLON)
+        let parsed = match field::long_decimal::<b':'>(self.after_blank()) {
+            Some((value, [_, rest @ ..])) if rest.first().is_some_and(|&byte| ends::<BLANK>(byte)) => {
+                Some((value, rest))
+            }
+            _ => None,
+        };
+        self.number(parsed, key, &DECIMAL_AND_COLON)
     }
 
     /// Requires exactly one blank before the next field, as Ramulator 2 does.
@@ -226,26 +250,13 @@ impl<'a> Fields<'a> {
     /// Takes a decimal number, usually of few digits.
     #[inline]
     pub(super) fn decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
-        self.decimal_by(field::short_decimal::<BLANK>, key)
+        self.number(field::short_decimal::<BLANK>(self.after_blank()), key, &DECIMAL)
     }
 
     /// Takes a decimal number, usually of many digits.
     #[inline]
     pub(super) fn long_decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
-        self.decimal_by(field::long_decimal::<BLANK>, key)
-    }
-
-    #[inline]
-    fn decimal_by(
-        &mut self,
-        parse: impl Fn(&'a [u8]) -> Option<(u64, &'a [u8])>,
-        key: &'static str,
-    ) -> Result<u64, Box<Fault>> {
-        if let Some((value, rest)) = parse(self.after_blank()) {
-            self.rest = rest;
-            return Ok(value);
-        }
-        self.slow_number(key, b"", number::decimal, DECIMAL)
+        self.number(field::long_decimal::<BLANK>(self.after_blank()), key, &DECIMAL)
     }
 
     /// Takes a decimal number below 256.
@@ -261,12 +272,15 @@ impl<'a> Fields<'a> {
     fn small_decimal<T: TryFrom<u64>>(&mut self, key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
         let start = self.rest;
         let value = self.decimal(key).ok().and_then(|value| T::try_from(value).ok());
-        value.map_or_else(|| self.wrong_from(start, key, expected), Ok)
+        match value {
+            Some(value) => Ok(value),
+            None => Place { rest: start, ..self.place() }.wrong(key, expected),
+        }
     }
 
     /// Takes a time, if a field is left: `@`, a decimal number, and optionally a unit.
     #[inline]
-    pub(super) fn time(&mut self, expected: &'static str) -> Result<Option<(u64, Unit)>, Box<Fault>> {
+    pub(super) fn time(&mut self, expected: &'static str) -> Result<Option<Time>, Box<Fault>> {
         if let [b' ', b'@', text @ ..] = self.rest
             && let Some((value, rest)) = field::long_decimal::<BLANK>(text)
         {
@@ -276,40 +290,25 @@ impl<'a> Fields<'a> {
         if let [b'\n', ..] = self.rest {
             return Ok(None);
         }
-        self.slow_time(expected)
+        let (time, rest) = self.place().slow_time(expected)?;
+        self.rest = rest;
+        Ok(time)
     }
 
-    /// Takes a time of any valid spelling, or returns the error.
-    #[cold]
-    fn slow_time(&mut self, expected: &'static str) -> Result<Option<(u64, Unit)>, Box<Fault>> {
-        if self.is_empty() {
-            return Ok(None);
-        }
-        let start = self.rest;
-        let time = self.word().strip_prefix(b"@").and_then(|time| {
-            if let Some(ns) = time.strip_suffix(b"ns") {
-                number::decimal(ns).map(|ns| (ns, Unit::Nanoseconds))
-            } else if let Some(ps) = time.strip_suffix(b"ps") {
-                number::decimal(ps).map(|ps| (ps, Unit::Picoseconds))
-            } else {
-                number::decimal(time).map(|clocks| (clocks, Unit::Clocks))
-            }
-        });
-        time.map_or_else(|| self.wrong_from(start, "time", expected), |time| Ok(Some(time)))
-    }
-
-    /// Takes a number of any valid spelling, or returns the error.
-    #[cold]
-    fn slow_number(
+    /// Takes a number: the parsed one with the text from its end, else one of any valid spelling.
+    #[inline]
+    fn number(
         &mut self,
+        parsed: Option<(u64, &'a [u8])>,
         key: &'static str,
-        prefix: &[u8],
-        parse: fn(&[u8]) -> Option<u64>,
-        expected: &'static str,
+        notation: &Notation,
     ) -> Result<u64, Box<Fault>> {
-        let start = self.rest;
-        let number = self.word().strip_prefix(prefix).and_then(parse);
-        number.map_or_else(|| self.wrong_from(start, key, expected), Ok)
+        let (value, rest) = match parsed {
+            Some(parsed) => parsed,
+            None => self.place().slow_number(key, notation)?,
+        };
+        self.rest = rest;
+        Ok(value)
     }
 
     /// The length of the line including its end, after the last field. A further field is an error.
@@ -360,35 +359,89 @@ impl<'a> Fields<'a> {
         self.modifies
     }
 
-    /// The error for a missing or invalid field at a position.
-    #[cold]
-    fn wrong_from<T>(&mut self, start: &'a [u8], key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
-        self.rest = start;
-        match self.word() {
-            [] => self.wrong_count(),
-            word => Self::wrong(word, key, expected),
-        }
-    }
-
     /// The error for an invalid field.
     #[cold]
     pub(super) fn wrong<T>(found: &[u8], key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
         Err(Box::new(Fault::Field { key, found: shown(found), expected }))
     }
 
+    /// The error for an unknown kind of record.
+    #[cold]
+    pub(super) fn unknown<T>(found: &[u8], expected: &'static str) -> Result<T, Box<Fault>> {
+        Err(Box::new(Fault::UnknownRecord { found: shown(found), expected }))
+    }
+
+    /// The error for too few or too many fields.
+    #[inline]
+    pub(super) fn wrong_count<T>(&self) -> Result<T, Box<Fault>> {
+        self.place().wrong_count()
+    }
+}
+
+impl<'a> Place<'a> {
+    /// The fields from here on.
+    const fn fields(self) -> Fields<'a> {
+        Fields { rest: self.rest, shape: self.shape, ..Fields::new(self.text) }
+    }
+
+    /// The next field after any blanks, empty if none is left, and the text from its end.
+    #[cold]
+    fn spaced_word(self) -> (&'a [u8], &'a [u8]) {
+        let mut fields = self.fields();
+        if fields.is_empty() {
+            return (&[], fields.rest);
+        }
+        // The first byte is always taken, even if it is a control character, so that the parser
+        // advances.
+        let length = 1 + fields.rest[1..].iter().take_while(|byte| !ends::<BLANK>(**byte)).count();
+        fields.rest.split_at(length)
+    }
+
+    /// A time of any valid spelling, and the text from its end; or the error.
+    #[cold]
+    fn slow_time(self, expected: &'static str) -> Result<(Option<Time>, &'a [u8]), Box<Fault>> {
+        let mut fields = self.fields();
+        if fields.is_empty() {
+            return Ok((None, fields.rest));
+        }
+        let time = fields.word().strip_prefix(b"@").and_then(|time| {
+            if let Some(ns) = time.strip_suffix(b"ns") {
+                number::decimal(ns).map(|ns| (ns, Unit::Nanoseconds))
+            } else if let Some(ps) = time.strip_suffix(b"ps") {
+                number::decimal(ps).map(|ps| (ps, Unit::Picoseconds))
+            } else {
+                number::decimal(time).map(|clocks| (clocks, Unit::Clocks))
+            }
+        });
+        if time.is_some() { Ok((time, fields.rest)) } else { self.wrong("time", expected) }
+    }
+
+    /// A number of any valid spelling, and the text from its end; or the error.
+    #[cold]
+    fn slow_number(self, key: &'static str, notation: &Notation) -> Result<(u64, &'a [u8]), Box<Fault>> {
+        let mut fields = self.fields();
+        match fields.word().strip_prefix(notation.prefix).and_then(notation.parse) {
+            Some(number) => Ok((number, fields.rest)),
+            None => self.wrong(key, notation.expected),
+        }
+    }
+
+    /// The error for a missing or invalid field.
+    #[cold]
+    fn wrong<T>(self, key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
+        match self.fields().word() {
+            [] => self.wrong_count(),
+            word => Fields::wrong(word, key, expected),
+        }
+    }
+
     /// The error for too few or too many fields.
     #[cold]
-    pub(super) fn wrong_count<T>(&self) -> Result<T, Box<Fault>> {
+    fn wrong_count<T>(self) -> Result<T, Box<Fault>> {
         let (mut all, mut found) = (Fields::new(self.text), 0);
         while !all.word().is_empty() {
             found += 1;
         }
         Err(Box::new(Fault::FieldCount { found, shape: self.shape }))
-    }
-
-    /// The error for an unknown kind of record.
-    #[cold]
-    pub(super) fn unknown<T>(found: &[u8], expected: &'static str) -> Result<T, Box<Fault>> {
-        Err(Box::new(Fault::UnknownRecord { found: shown(found), expected }))
     }
 }

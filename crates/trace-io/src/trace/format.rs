@@ -4,7 +4,7 @@ use std::path::Path;
 use std::{fmt, iter};
 
 use super::FORMATS;
-use super::error::Fault;
+use super::batch::Parser;
 use super::fields::Fields;
 use super::record::{Arrival, Record};
 
@@ -35,11 +35,6 @@ pub struct Format {
 
 /// Writer of a record.
 pub(super) type Write = fn(&Record, &mut Vec<u8>) -> Result<(), &'static str>;
-
-/// A parser of records. It is called with each line that is neither blank nor a comment, in order,
-/// and takes all fields of the line; it returns `None` for a line without a record. It may store
-/// state for later lines.
-pub(super) type Parser = Box<dyn FnMut(&mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> + Send>;
 
 /// Specification of arrivals in the records of a format: the kinds of
 /// [`Arrival`](super::Arrival) that it reads and writes.

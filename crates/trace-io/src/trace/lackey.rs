@@ -17,6 +17,7 @@ use std::num::NonZeroU32;
 
 use dram_spec::PhysicalAddress;
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -31,7 +32,7 @@ pub(super) static FORMAT: Format = Format {
     addresses: Addresses::Virtual,
     recorded: Recorded::EveryAccess,
     recognizes,
-    parser: || Box::new(parser()),
+    parser: || parser(fields_parser()),
     write: Some(write),
 };
 
@@ -54,7 +55,7 @@ fn is_message(word: &[u8]) -> bool {
     of_process(b"==") || of_process(b"--") || word.starts_with(b"SYSCALL[") || word == b"-->"
 }
 
-fn parser() -> impl FnMut(&mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+fn fields_parser() -> impl FnMut(&mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     let mut instructions = 0_u64;
     move |fields| {
         let kind = fields.word();
@@ -82,6 +83,7 @@ fn parser() -> impl FnMut(&mut Fields<'_>) -> Result<Option<Record>, Box<Fault>>
     }
 }
 
+#[inline]
 fn operands(fields: &mut Fields<'_>) -> Result<(PhysicalAddress, NonZeroU32), Box<Fault>> {
     const OPERANDS: &str = "a hexadecimal address, a comma, and a decimal number of bytes below 2^32";
     let (address, bytes) = fields.hex_and_decimal("access", OPERANDS, u32::MAX.into())?;

@@ -4,6 +4,7 @@
 //! [`FORMATS`]; `docs/formats.md` has the grammars. The [`Reader`] detects plain, gzip and zstd
 //! text, and the format by the first record and the extension of the file name.
 
+mod batch;
 mod convert;
 pub mod copies;
 mod dramsim3;

@@ -14,6 +14,7 @@ use std::io::Write;
 
 use dram_spec::Cycle;
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::{Fields, Unit};
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -28,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes,
-    parser: || Box::new(parse),
+    parser: || parser(parse),
     write: Some(write),
 };
 
@@ -49,24 +50,37 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
     }
 }
 
-fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
-    let event = match fields.word() {
-        word @ (b"R" | b"W") => {
-            let (access, shape) = if word == b"R" { (Access::Read, READ) } else { (Access::Write, WRITE) };
-            fields.expect(shape);
-            Event::of_line(access, fields.prefixed_hex("address")?)
-        }
+#[inline]
+fn bulk(fields: &mut Fields<'_>) -> Result<Event, Box<Fault>> {
+    match fields.word() {
         b"COPY" => {
             fields.expect(COPY);
             let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
-            Event::Copy { dst, src, bytes: fields.decimal("bytes")?, instructions: 0 }
+            Ok(Event::Copy { dst, src, bytes: fields.decimal("bytes")?, instructions: 0 })
         }
         b"ZERO" => {
             fields.expect(ZERO);
             let dst = fields.prefixed_hex("address")?;
-            Event::Fill { dst, value: 0, bytes: fields.decimal("bytes")?, instructions: 0 }
+            Ok(Event::Fill { dst, value: 0, bytes: fields.decimal("bytes")?, instructions: 0 })
         }
-        found => return Fields::unknown(found, "R, W, COPY or ZERO"),
+        found => Fields::unknown(found, "R, W, COPY or ZERO"),
+    }
+}
+
+#[inline]
+fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+    let access = if fields.takes(b"R") {
+        Some((Access::Read, READ))
+    } else if fields.takes(b"W") {
+        Some((Access::Write, WRITE))
+    } else {
+        None
+    };
+    let event = if let Some((access, shape)) = access {
+        fields.expect(shape);
+        Event::of_line(access, fields.prefixed_hex("address")?)
+    } else {
+        bulk(fields)?
     };
     let arrival = match fields.time(TIME)? {
         None => Arrival::WhenTaken,

@@ -14,26 +14,37 @@ pub(super) const fn ends<const END: u8>(byte: u8) -> bool {
     if END == BLANK { byte <= b' ' } else { byte == END }
 }
 
+/// The text from a digit on, if the field ends there.
+#[inline]
+fn end<const END: u8>((value, digits): (u64, usize), text: &[u8]) -> Option<(u64, &[u8])> {
+    let rest = text.get(digits..)?;
+    (digits > 0 && ends::<END>(*rest.first()?)).then_some((value, rest))
+}
+
 /// A hexadecimal number of up to 16 digits, in either case.
 #[inline]
 pub(super) fn hex<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
-    let Some(first) = text.first_chunk() else { return last_hex::<END>(text) };
-    let (mut value, mut digits) = leading_hex(*first);
-    if digits == 8 && !text.get(8).is_some_and(|&byte| ends::<END>(byte)) {
-        let Some(second) = text[8..].first_chunk() else { return last_hex::<END>(text) };
-        let (low, more) = leading_hex(*second);
-        value = value << (4 * more) | low;
-        digits += more;
-    }
-    let rest = &text[digits..];
-    (digits > 0 && rest.first().is_some_and(|&byte| ends::<END>(byte))).then_some((value, rest))
+    end::<END>(hex_digits(text), text)
 }
 
-/// [`hex`] in the last bytes of a text.
+/// Value and number of the hexadecimal digits at the beginning of a text, up to 16.
+#[inline]
+fn hex_digits(text: &[u8]) -> (u64, usize) {
+    let Some((first, rest)) = text.split_first_chunk() else { return any_digits(text, number::hex, 16) };
+    let (value, digits) = leading_hex(*first);
+    if digits < 8 || rest.first().is_some_and(|&byte| byte < b'0') {
+        return (value, digits);
+    }
+    let Some(second) = rest.first_chunk() else { return any_digits(text, number::hex, 16) };
+    let (low, more) = leading_hex(*second);
+    (value << (4 * more) | low, 8 + more)
+}
+
+/// Value and number of the digits at the beginning of any text, up to the digits that cannot overflow.
 #[cold]
-fn last_hex<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
-    let (digits, rest) = text.split_at(text.iter().position(|&byte| ends::<END>(byte))?);
-    Some((number::hex(digits)?, rest))
+fn any_digits(text: &[u8], parse: fn(&[u8]) -> Option<u64>, most: usize) -> (u64, usize) {
+    let digits = text.iter().take(most).take_while(|digit| parse(&[**digit]).is_some()).count();
+    parse(&text[..digits]).map_or((0, 0), |value| (value, digits))
 }
 
 /// Parses a decimal number of few digits, of at most 19, which cannot overflow.
@@ -50,21 +61,25 @@ pub(super) fn short_decimal<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> 
     None
 }
 
-/// Parses a decimal number of at most 19 digits: usually, up to 15 digits in two steps of eight
-/// bytes.
+/// Parses a decimal number of at most 19 digits: usually, up to 15 digits in one or two steps of
+/// eight bytes.
 #[inline]
 pub(super) fn long_decimal<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
-    let Some(first) = text.first_chunk() else { return short_decimal::<END>(text) };
-    let (mut value, mut digits) = leading_decimal(*first);
-    if digits == 8 {
-        let Some(second) = text[8..].first_chunk() else { return short_decimal::<END>(text) };
-        let (low, more) = leading_decimal(*second);
-        let Some(power) = POWERS_OF_TEN.get(more) else { return short_decimal::<END>(text) };
-        value = value * power + low;
-        digits += more;
+    end::<END>(decimal_digits(text), text)
+}
+
+/// Value and number of the decimal digits at the beginning of a text, up to 19.
+#[inline]
+fn decimal_digits(text: &[u8]) -> (u64, usize) {
+    let Some((first, rest)) = text.split_first_chunk() else { return any_digits(text, number::decimal, 19) };
+    let (value, digits) = leading_decimal(*first);
+    if digits < 8 || rest.first().is_some_and(|&byte| byte < b'0') {
+        return (value, digits);
     }
-    let rest = &text[digits..];
-    (digits > 0 && rest.first().is_some_and(|&byte| ends::<END>(byte))).then_some((value, rest))
+    let Some(second) = rest.first_chunk() else { return any_digits(text, number::decimal, 19) };
+    let (low, more) = leading_decimal(*second);
+    let Some(power) = POWERS_OF_TEN.get(more) else { return any_digits(text, number::decimal, 19) };
+    (value * power + low, 8 + more)
 }
 
 /// Powers of ten up to 10^7.

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use dram_spec::PhysicalAddress;
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -38,7 +39,7 @@ pub(super) static FORMAT: Format = Format {
     },
     parser: || {
         let mut recording = Recording::default();
-        Box::new(move |fields| recording.parse(fields))
+        parser(move |fields| recording.parse(fields))
     },
     write: None,
 };
@@ -158,6 +159,7 @@ struct Process {
 }
 
 impl Recording {
+    #[inline]
     fn parse(&mut self, fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
         let text = fields.line();
         let Some(line) = Line::split(text) else { return Fields::wrong(text, "line", LINE) };

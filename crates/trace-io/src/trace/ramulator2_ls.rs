@@ -9,6 +9,7 @@
 
 use std::io::Write;
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -23,10 +24,11 @@ pub(super) static FORMAT: Format = Format {
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes: |mut fields| matches!(fields.word(), b"LD" | b"ST"),
-    parser: || Box::new(parse),
+    parser: || parser(parse),
     write: Some(write),
 };
 
+#[inline]
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     let access = match fields.word() {
         b"LD" => Access::Read,

@@ -13,6 +13,7 @@ use std::io::Write;
 use dram_spec::address::Location;
 use dram_spec::{BankId, Channel, Column, Row};
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -27,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
     addresses: Addresses::Coordinates,
     recorded: Recorded::BehindLastLevel,
     recognizes: |mut fields| matches!(fields.word(), b"R" | b"W") && fields.word().contains(&b','),
-    parser: || Box::new(parse),
+    parser: || parser(parse),
     write: Some(write),
 };
 
@@ -38,6 +39,7 @@ const COLUMN_BYTES: u16 = 8;
 const BYTE: &str = "a decimal number from 0 to 255";
 const VECTOR: &str = "five decimal numbers `channel,rank,bank,row,column` with commas and no blanks between them";
 
+#[inline]
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     let access = match fields.word() {
         b"R" => Access::Read,

@@ -8,6 +8,7 @@
 
 use std::io::Write;
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -22,10 +23,11 @@ pub(super) static FORMAT: Format = Format {
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes: |mut fields| fields.word().starts_with(b"0x") && matches!(fields.word(), b"R" | b"W"),
-    parser: || Box::new(parse),
+    parser: || parser(parse),
     write: Some(write),
 };
 
+#[inline]
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     fields.expect("<address> R|W");
     let address = fields.prefixed_hex("address")?;

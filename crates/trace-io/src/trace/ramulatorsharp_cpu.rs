@@ -11,6 +11,7 @@ use std::io::Write;
 
 use dram_spec::PhysicalAddress;
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -25,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
     addresses: Addresses::Either,
     recorded: Recorded::BehindLastLevel,
     recognizes,
-    parser: || Box::new(parse),
+    parser: || parser(parse),
     write: Some(write),
 };
 
@@ -34,6 +35,7 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
     !first.is_empty() && first.iter().all(u8::is_ascii_digit) && second.first().is_none_or(u8::is_ascii_digit)
 }
 
+#[inline]
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     fields.expect("<instructions> <read> [<writeback>]");
     let arrival = Arrival::AfterInstructions(fields.decimal("instructions")?);

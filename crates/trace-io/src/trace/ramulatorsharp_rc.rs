@@ -14,6 +14,7 @@ use std::io::Write;
 
 use dram_spec::PhysicalAddress;
 
+use super::batch::parser;
 use super::error::Fault;
 use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
@@ -28,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
     addresses: Addresses::Physical,
     recorded: Recorded::BehindFirstLevel,
     recognizes,
-    parser: || Box::new(parse),
+    parser: || parser(parse),
     write: Some(write),
 };
 
@@ -45,6 +46,7 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
     }
 }
 
+#[inline]
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     let mut arrival = Arrival::AfterInstructions(0);
     let event = match fields.word() {

@@ -4,11 +4,12 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-use super::error::{Fault, TraceError};
+use super::batch::{Batch, Parser, Stop};
+use super::error::TraceError;
 use super::fields::Fields;
-use super::format::{Format, Parser};
+use super::format::Format;
 use super::record::Record;
-use crate::line::{LineError, Lines};
+use crate::line::{LineError, Lines, is_too_long};
 use crate::number;
 use crate::text::Text;
 
@@ -21,10 +22,11 @@ pub struct Reader<R: Read> {
     lines: Lines<Text<R>>,
     format: &'static Format,
     parser: Parser,
-    /// The second record of the last line, if it is still to be returned.
-    second: Option<Record>,
-    /// Digits of the data of the last record.
-    data: Vec<u8>,
+    /// Records read ahead, and the number of those returned.
+    batch: Batch,
+    returned: usize,
+    /// Reason why the line after the batch cannot be read.
+    stop: Option<Stop>,
     state: State,
 }
 
@@ -70,7 +72,15 @@ impl<R: Read> Reader<R> {
                 .filter(|format| several.contains(format))
                 .ok_or_else(|| TraceError::Ambiguous { line, found: first.shown(), formats: several.to_vec() })?,
         };
-        Ok(Reader { lines, format, parser: (format.parser)(), second: None, data: Vec::new(), state: State::Searching })
+        Ok(Reader {
+            lines,
+            format,
+            parser: (format.parser)(),
+            batch: Batch::default(),
+            returned: 0,
+            stop: None,
+            state: State::Searching,
+        })
     }
 
     /// Format of the trace.
@@ -82,42 +92,83 @@ impl<R: Read> Reader<R> {
     /// without a size, they are those of its line.
     pub fn data(&self) -> Option<Vec<u8>> {
         let byte = |digits: &[u8]| number::hex(digits).map_or(0, |byte| byte as u8);
-        (!self.data.is_empty()).then(|| self.data.chunks(2).map(byte).collect())
+        self.has_data().then(|| self.batch.data.chunks(2).map(byte).collect())
     }
 
     /// Whether the trace has the data that the last record returned writes.
+    #[inline]
     pub const fn has_data(&self) -> bool {
-        !self.data.is_empty()
+        !self.batch.data.is_empty() && self.returned == self.batch.records.len()
     }
 
-    /// Line of the last record returned, counted from 1.
-    pub const fn line(&self) -> u64 {
-        self.lines.number()
+    /// Line of the last record returned, counted from 1; at the end, the last line.
+    pub fn line(&self) -> u64 {
+        let last = self.returned.checked_sub(1).and_then(|last| self.batch.records.get(last));
+        last.map_or(self.lines.number(), |(_, line)| *line)
+    }
+
+    /// Reads the next record; `None` at the end, and after an error.
+    ///
+    /// # Errors
+    /// If the next line cannot be read, or is not a record of the format.
+    #[inline]
+    pub fn read(&mut self) -> Result<Option<&Record>, TraceError> {
+        if self.returned == self.batch.records.len() && !self.read_batch()? {
+            return Ok(None);
+        }
+        self.returned += 1;
+        Ok(self.batch.records.get(self.returned - 1).map(|(record, _)| record))
+    }
+
+    /// Reads a batch of at least one record; `false` at the end, and after an error.
+    #[inline(never)]
+    fn read_batch(&mut self) -> Result<bool, TraceError> {
+        self.returned = 0;
+        self.batch.records.clear();
+        self.batch.data.clear();
+        while self.batch.records.is_empty() && self.state != State::Ended {
+            if let Some(stop) = self.stop.take() {
+                return Err(self.fail(stop));
+            }
+            if !self.find_fields()? {
+                return Ok(false);
+            }
+            let number = self.lines.number();
+            self.batch.line = number;
+            let (length, stop) = (self.parser)(self.lines.ahead(), &mut self.batch);
+            self.lines.take(self.batch.line - number, length);
+            self.stop = stop;
+        }
+        if self.state == State::Searching {
+            self.state = State::Reading;
+        }
+        Ok(self.state != State::Ended)
     }
 
     /// Returns the error for the next line, which was read ahead, and ends the iteration.
     #[cold]
-    fn fail(&mut self, fault: Box<Fault>) -> TraceError {
+    fn fail(&mut self, stop: Stop) -> TraceError {
         self.state = State::Ended;
-        self.second = None;
+        let line = self.lines.number() + 1;
+        let fault = match stop {
+            Stop::Fault(fault) => fault,
+            Stop::TooLong => return LineError::TooLong { line }.into(),
+        };
         let matching = Format::matching(Fields::new(self.lines.ahead()));
         let other = if matching.contains(&self.format) { None } else { matching.first().copied() };
-        TraceError::Record { line: self.lines.number() + 1, fault, other }
+        TraceError::Record { line, fault, other }
     }
 
-    /// Skips lines without fields; `None` at the end of the input.
-    fn find_fields(&mut self) -> Option<Result<(), TraceError>> {
-        let error = match find_fields(&mut self.lines) {
-            Ok(true) => return Some(Ok(())),
-            Ok(false) if self.state == State::Searching => TraceError::Empty { line: self.lines.number().max(1) },
-            Ok(false) => {
-                self.state = State::Ended;
-                return None;
-            }
-            Err(error) => error.into(),
+    /// Skips lines without fields; `false` at the end of the input.
+    fn find_fields(&mut self) -> Result<bool, TraceError> {
+        let found = match find_fields(&mut self.lines) {
+            Ok(true) => return Ok(true),
+            Ok(false) if self.state == State::Searching => Err(TraceError::Empty { line: self.lines.number().max(1) }),
+            Ok(false) => Ok(false),
+            Err(error) => Err(error.into()),
         };
         self.state = State::Ended;
-        Some(Err(error))
+        found
     }
 }
 
@@ -129,7 +180,9 @@ fn find_fields<R: Read>(lines: &mut Lines<Text<R>>) -> Result<bool, LineError> {
             return Ok(true);
         }
         let length = fields.length();
-        if !lines.take(length) {
+        let is_too_long = is_too_long(&lines.ahead()[..length]);
+        lines.take(1, length);
+        if is_too_long {
             return Err(LineError::TooLong { line: lines.number() });
         }
     }
@@ -141,52 +194,7 @@ impl<R: Read> Iterator for Reader<R> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.second.is_some() {
-            return self.second.take().map(Ok);
-        }
-        if self.state == State::Ended {
-            return None;
-        }
-        loop {
-            // Blank lines and comments begin with bytes up to `#`; records begin with greater
-            // bytes, usually after at most one blank.
-            let mut ahead = self.lines.ahead();
-            if !matches!(ahead, [b'$'..=0xff, ..] | [b' ', b'$'..=0xff, ..]) {
-                if let Err(error) = self.find_fields()? {
-                    return Some(Err(error));
-                }
-                ahead = self.lines.ahead();
-            }
-            let mut fields = Fields::new(ahead);
-            let parsed = (self.parser)(&mut fields);
-            self.data.clear();
-            self.data.extend_from_slice(fields.data());
-            if fields.modifies() {
-                self.second = parsed.as_ref().ok().and_then(Option::as_ref).and_then(Record::written_back);
-            }
-            let length = match &parsed {
-                Ok(Some(record)) => record.check().map_err(|fault| Box::new(fault.into())).and_then(|()| fields.end()),
-                Ok(None) => fields.end(),
-                Err(_) => Ok(0),
-            };
-            let length = match length {
-                Ok(length) => length,
-                Err(fault) => return Some(Err(self.fail(fault))),
-            };
-            match parsed {
-                Err(fault) => return Some(Err(self.fail(fault))),
-                Ok(_) if !self.lines.take(length) => {
-                    self.state = State::Ended;
-                    self.second = None;
-                    return Some(Err(LineError::TooLong { line: self.lines.number() }.into()));
-                }
-                Ok(Some(record)) => {
-                    self.state = State::Reading;
-                    return Some(Ok(record));
-                }
-                Ok(None) => {}
-            }
-        }
+        self.read().map(Option::<&Record>::copied).transpose()
     }
 }
 
