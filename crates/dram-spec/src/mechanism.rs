@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use crate::CommandKind;
+
 /// A mechanism of copying or initializing rows: a name, and a rank in the `RowClone` paper's order
 /// of preference.
 ///
@@ -18,11 +20,13 @@ pub struct MechanismInfo {
     pub name: &'static str,
     /// Rank; 0 is preferred. Ranks are unique.
     pub rank: u8,
+    /// Commands that it needs and that JEDEC does not define.
+    pub commands: &'static [CommandKind],
 }
 
 impl Mechanism {
     /// Over the memory channel, with RD and WR. It can serve every part of a copy, so it ranks last.
-    pub const CHANNEL: Mechanism = Mechanism::new(&MechanismInfo { name: "channel", rank: u8::MAX });
+    pub const CHANNEL: Mechanism = Mechanism::new(&MechanismInfo { name: "channel", rank: u8::MAX, commands: &[] });
 
     /// Creates a mechanism.
     pub const fn new(info: &'static MechanismInfo) -> Mechanism {
@@ -32,6 +36,11 @@ impl Mechanism {
     /// Name in outputs: "fpm".
     pub const fn name(self) -> &'static str {
         self.0.name
+    }
+
+    /// Commands that it needs and that JEDEC does not define.
+    pub const fn commands(self) -> &'static [CommandKind] {
+        self.0.commands
     }
 
     /// Rank; 0 is preferred.

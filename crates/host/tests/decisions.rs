@@ -94,7 +94,8 @@ fn durations_are_those_of_idle_banks() {
             let operation = copy(&config, relation, 0x40_0000, bytes);
             let block = config.planner.blocks(&operation).next().unwrap();
             let choices = [policy.preferred(&block.parts()[0])];
-            let programs: Vec<_> = block.programs(&choices, config.staging_lines).collect();
+            let mut programs = Vec::new();
+            block.programs(&choices, config.staging_lines, |program| programs.push(program));
             let timings = dram_core::Timings::new(&config.system);
             let estimated = memctrl::estimate::duration(&programs[0], &timings);
             let (_, completions) = run(&config, &[(operation, None)]);

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use dram_spec::{BankId, Column, LINE_BYTES, Row};
+use dram_spec::{Column, LINE_BYTES, PhysicalAddress};
+use smallvec::{SmallVec, smallvec};
 
 use crate::blocks::Kind;
 use crate::faulty::RowAddress;
-use crate::mechanism::{FPM, MECHANISMS, PSM, PSM2};
-use crate::planner::{Classification, Shared};
+use crate::mechanism::{IN_DRAM, InDram, MECHANISMS, Route};
+use crate::planner::Shared;
 use crate::reason::Reason;
-use crate::segment::ColumnRun;
+use crate::step::ColumnRun;
 use crate::stripe::Stripe;
 use dram_spec::Mechanism;
 use dram_spec::Operation;
@@ -38,7 +39,7 @@ pub(crate) enum Direction {
 /// initialize, or bytes that need the channel.
 #[derive(Clone, Debug)]
 pub struct Part {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: SmallVec<[Piece; 1]>,
     pub(crate) bytes: u64,
     pub(crate) dst: RowAddress,
     pub(crate) kind: Kind,
@@ -66,37 +67,16 @@ impl Piece {
     }
 }
 
-/// A row of a bank of the destination's rank.
-pub(crate) type BankRow = (BankId, Row);
-
-/// Source row of each mechanism, or the reason why the mechanism is impossible.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Routes {
-    pub(crate) fpm: Result<Row, Reason>,
-    pub(crate) psm: Result<BankRow, Reason>,
-    /// Source row and temporary row.
-    pub(crate) psm2: Result<(BankRow, BankRow), Reason>,
-}
-
-impl Routes {
-    pub(crate) const fn channel_only(reason: Reason) -> Routes {
-        Routes { fpm: Err(reason), psm: Err(reason), psm2: Err(reason) }
-    }
-
-    /// Whether a mechanism is possible; if not, the reason.
-    pub(crate) fn allows(&self, mechanism: Mechanism) -> Result<(), Reason> {
-        let outcome = [(FPM, self.fpm.map(|_| ())), (PSM, self.psm.map(|_| ())), (PSM2, self.psm2.map(|_| ()))];
-        outcome.into_iter().find(|(other, _)| *other == mechanism).map_or(Ok(()), |(_, outcome)| outcome)
-    }
-
-    /// The paper's rule: the possible mechanism of the highest rank.
-    pub(crate) fn classification(&self) -> Classification {
-        let possible = MECHANISMS.into_iter().filter(|&mechanism| self.allows(mechanism).is_ok());
-        Classification { mechanism: possible.min().unwrap_or(Mechanism::CHANNEL), fpm: self.allows(FPM) }
-    }
-}
+/// Route of each mechanism of [`IN_DRAM`], or the reason why it is impossible.
+pub(crate) type Routes = [Result<Route, Reason>; IN_DRAM.len()];
 
 impl Block {
+    /// No part.
+    pub(crate) fn new(shared: Arc<Shared>) -> Block {
+        let operation = Operation::Read { address: PhysicalAddress(0), bytes: 0 };
+        Block { shared, operation, direction: Direction::Ascending, parts: Vec::new() }
+    }
+
     /// The parts, at least one.
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -107,7 +87,8 @@ impl Part {
     /// One piece of a row, which goes over the channel unless more is found possible.
     pub(crate) fn new(dst: RowAddress, kind: Kind, piece: Piece) -> Part {
         let reason = if let Kind::Channel(reason) = kind { reason } else { Reason::NotACopy };
-        Part { pieces: vec![piece], bytes: piece.dst.total(), dst, kind, routes: Routes::channel_only(reason) }
+        let routes = [Err(reason); IN_DRAM.len()];
+        Part { pieces: smallvec![piece], bytes: piece.dst.total(), dst, kind, routes }
     }
 
     /// Adds a piece of the same row and kind.
@@ -140,6 +121,18 @@ impl Part {
     /// coverage of the row before the location of the rows, the location before columns and
     /// remapped rows.
     pub fn allows(&self, mechanism: Mechanism) -> Result<(), Reason> {
-        self.routes.allows(mechanism)
+        self.route(mechanism).map_or(Ok(()), |(_, route)| route.as_ref().map(|_| ()).map_err(|reason| *reason))
+    }
+
+    /// The possible mechanism of the highest rank.
+    pub fn best(&self) -> Mechanism {
+        let possible = |&mechanism: &Mechanism| self.allows(mechanism).is_ok();
+        MECHANISMS.into_iter().find(possible).unwrap_or(Mechanism::CHANNEL)
+    }
+
+    /// The route of a mechanism, or the reason why it is impossible; `None` for the channel.
+    pub(crate) fn route(&self, mechanism: Mechanism) -> Option<(&'static dyn InDram, &Result<Route, Reason>)> {
+        let index = MECHANISMS.iter().position(|other| *other == mechanism)?;
+        Some((*IN_DRAM.get(index)?, &self.routes[index]))
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-use std::vec;
 
 use dram_spec::address::Stride;
 use dram_spec::{Channel, LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
 
 use crate::block::{Block, Direction, Part, Piece, Routes};
 use crate::faulty::RowAddress;
+use crate::mechanism::{Copied, Held, IN_DRAM};
 use crate::planner::{MAX_WINDOW_BYTES, Shared};
 use crate::reason::Reason;
 use crate::rules::Coverage;
@@ -25,8 +25,9 @@ pub struct Blocks {
     rest: Range<u64>,
     direction: Direction,
     shape: Shape,
-    /// What has been cut and not handed out: the parts of each block, without their routes.
-    drafts: vec::IntoIter<Vec<Part>>,
+    /// The blocks of the present window, and the number handed out.
+    drafts: Drafts,
+    taken: usize,
     written: Written,
 }
 
@@ -61,33 +62,44 @@ pub(crate) enum Kind {
 
 impl Blocks {
     pub(crate) fn new(shared: Arc<Shared>, operation: Operation) -> Blocks {
-        let (start, bytes) = (operation.target().0, operation.bytes());
-        let window_bytes = shared.map.granularity().min(MAX_WINDOW_BYTES);
         let mut blocks = Blocks {
-            rest: start..start + bytes,
+            rest: 0..0,
             direction: Direction::Ascending,
-            shape: Shape::Rows { window_bytes },
-            drafts: Vec::new().into_iter(),
+            shape: Shape::Rows { window_bytes: 0 },
+            drafts: Drafts::default(),
+            taken: 0,
             written: Written::default(),
             operation,
             shared,
         };
-        if let Some(PhysicalAddress(src)) = operation.src() {
-            let distance = src.abs_diff(start);
-            if distance == 0 {
-                blocks.rest = start..start;
-            } else if distance < bytes {
-                if src < start {
-                    blocks.direction = Direction::Descending;
-                }
-                if distance < window_bytes {
-                    let granularity = blocks.shared.map.granularity();
-                    let reason = Reason::Overlap { distance, granularity };
-                    blocks.shape = Shape::Pieces { piece_bytes: blocks.shared.map.geometry().row_bytes(), reason };
-                }
+        blocks.restart(operation);
+        blocks
+    }
+
+    /// Begins another operation of the same memory, which was checked, in the same place.
+    pub fn restart(&mut self, operation: Operation) {
+        let (start, bytes) = (operation.target().0, operation.bytes());
+        let granularity = self.shared.map.granularity();
+        let window_bytes = granularity.min(MAX_WINDOW_BYTES);
+        (self.operation, self.rest, self.direction) = (operation, start..start + bytes, Direction::Ascending);
+        self.shape = Shape::Rows { window_bytes };
+        self.drafts.clear();
+        self.taken = 0;
+        self.written.first.clear();
+        self.written.sound.clear();
+        let Some(PhysicalAddress(src)) = operation.src() else { return };
+        let distance = src.abs_diff(start);
+        if distance == 0 {
+            self.rest = start..start;
+        } else if distance < bytes {
+            if src < start {
+                self.direction = Direction::Descending;
+            }
+            if distance < window_bytes {
+                let reason = Reason::Overlap { distance, granularity };
+                self.shape = Shape::Pieces { piece_bytes: self.shared.map.geometry().row_bytes(), reason };
             }
         }
-        blocks
     }
 
     /// Takes the next window of at most `bytes` bytes, aligned to a multiple of `bytes`.
@@ -104,30 +116,26 @@ impl Blocks {
         }
     }
 
-    fn block(&self, parts: Vec<Part>) -> Block {
-        Block { shared: Arc::clone(&self.shared), operation: self.operation, direction: self.direction, parts }
-    }
-
     fn locate(&self, address: u64) -> Location {
         self.shared.map.locate(PhysicalAddress(address)).expect("the operation was checked to lie in the memory")
     }
 
     /// A piece that crosses rows as it likes.
-    fn overlapping(&self, window: &Range<u64>, reason: Reason) -> Block {
+    fn overlapping(&mut self, window: &Range<u64>, reason: Reason) {
         let (dst_column, dst) = place(self.locate(window.start));
         let piece = Piece { dst: Stripe::from(window.clone()), dst_column, src_column: dst_column };
-        self.block(vec![Part::new(dst, Kind::Channel(reason), piece)])
+        self.drafts.add(dst, Kind::Channel(reason), piece);
     }
 
     /// Cuts a window at runs and at ragged lines, and gathers the pieces by row.
     ///
     /// Where source and destination stay within a block of the map's [`Stride`], each row has one piece of many runs.
-    fn drafts(&self, window: &Range<u64>) -> Vec<Vec<Part>> {
+    fn cut(&mut self, window: &Range<u64>) {
         let run_bytes = self.shared.map.run_bytes();
         let Stride { bytes: stride, span } = self.shared.map.stride();
-        let src_of = |dst: u64| self.operation.src().map(|src| dst - self.operation.target().0 + src.0);
+        let (src, dst) = (self.operation.src(), self.operation.target());
+        let src_of = |address: u64| src.map(|src| address - dst.0 + src.0);
         let by_channel = self.everything_by_channel();
-        let mut drafts = Drafts { drafts: Vec::with_capacity((stride / run_bytes) as usize), last: 0 };
         let mut address = window.start;
         while address < window.end {
             let left = (next(address, span).min(window.end) - address) / stride;
@@ -151,12 +159,11 @@ impl Blocks {
                     (whole_end, Kind::Lines, dst_column)
                 };
                 let ranges = Stripe { start: address, bytes: end - address, stride, count };
-                drafts.add(dst, kind, Piece { dst: ranges, dst_column, src_column });
+                self.drafts.add(dst, kind, Piece { dst: ranges, dst_column, src_column });
                 address = end;
             }
             address += beyond;
         }
-        drafts.drafts
     }
 
     /// Why no byte can stay in DRAM, whatever the geometry, if so.
@@ -172,34 +179,40 @@ impl Blocks {
     }
 
     /// Gives the parts of a block their routes.
-    fn finish(&mut self, mut parts: Vec<Part>) -> Block {
+    fn finish(&mut self, parts: &mut [Part]) {
         let coverage = self.coverage(parts.iter().map(|part| part.bytes).sum());
-        for part in &mut parts {
-            part.routes = match part.kind {
-                Kind::From(src) => self.shared.copy_routes(src, part.dst, &part.pieces, coverage),
-                Kind::Lines => self.init_routes(part.dst, coverage),
-                Kind::Channel(reason) => Routes::channel_only(reason),
-            };
+        for part in parts {
+            match part.kind {
+                Kind::From(src) => {
+                    let copied = Copied { src, dst: part.dst, pieces: &part.pieces, coverage };
+                    part.routes = self.shared.routes(|it| it.copy(&self.shared, &copied));
+                }
+                Kind::Lines => part.routes = self.init_routes(part.dst, coverage),
+                Kind::Channel(_) => {}
+            }
         }
-        self.block(parts)
     }
 
     fn init_routes(&mut self, dst: RowAddress, coverage: Coverage) -> Routes {
-        if matches!(self.operation, Operation::Init { value: 0, .. }) {
-            return self.shared.zero_routes(dst, coverage);
+        let shared = &self.shared;
+        if matches!(self.operation, Operation::Init { value: 0, .. }) && shared.chip.zero_rows {
+            return shared.routes(|it| it.zero(shared, dst, coverage));
         }
         if let Coverage::Ragged(reason) | Coverage::TooSmall(reason) = coverage {
-            return Routes::channel_only(reason);
+            return [Err(reason); IN_DRAM.len()];
         }
-        let subarray = self.shared.map.geometry().subarray(dst.row);
+        let subarray = shared.map.geometry().subarray(dst.row);
         let subarray = SubarrayId { channel: dst.channel, bank: dst.bank, subarray };
         let rank = (dst.channel, dst.bank.rank);
         let routes = match self.written.first.get(&rank).copied() {
-            None => Routes::channel_only(Reason::FirstRowIsWritten),
-            Some(first) => self.shared.value_routes(first, self.written.sound.get(&subarray).copied(), dst),
+            None => [Err(Reason::FirstRowIsWritten); IN_DRAM.len()],
+            Some(first) => {
+                let held = Held { first, near: self.written.sound.get(&subarray).copied() };
+                shared.routes(|it| it.value(shared, &held, dst))
+            }
         };
         self.written.first.entry(rank).or_insert(dst);
-        if !self.shared.faulty.contains(dst) {
+        if !shared.faulty.contains(dst) {
             self.written.sound.entry(subarray).or_insert(dst.row);
         }
         routes
@@ -224,26 +237,40 @@ impl Blocks {
 }
 
 /// The parts of each destination row of a window, in the order of their first bytes.
+#[derive(Clone, Debug, Default)]
 struct Drafts {
-    drafts: Vec<Vec<Part>>,
+    /// The first `count` are in use.
+    rows: Vec<Vec<Part>>,
+    count: usize,
     /// The draft of the last piece.
     last: usize,
 }
 
 impl Drafts {
+    fn clear(&mut self) {
+        (self.count, self.last) = (0, 0);
+    }
+
     /// Adds a piece of a row. Pieces come by rising address.
     fn add(&mut self, dst: RowAddress, kind: Kind, piece: Piece) {
+        let used = &self.rows[..self.count];
         let is_of_row = |parts: &Vec<Part>| parts[0].dst == dst;
         // Mostly it is the row of the piece before, or the rows come in turn.
         let turns = [self.last, self.last + 1, 0];
-        let known = turns.into_iter().find(|&index| self.drafts.get(index).is_some_and(is_of_row));
-        let known = known.or_else(|| self.drafts.iter().position(is_of_row));
-        self.last = known.unwrap_or(self.drafts.len());
-        let new = || Part::new(dst, kind, piece);
-        let Some(parts) = self.drafts.get_mut(self.last) else { return self.drafts.push(vec![new()]) };
+        let known = turns.into_iter().find(|&index| used.get(index).is_some_and(is_of_row));
+        let known = known.or_else(|| used.iter().position(is_of_row));
+        self.last = known.unwrap_or(self.count);
+        if known.is_none() {
+            self.count += 1;
+            if self.rows.len() < self.count {
+                self.rows.push(Vec::new());
+            }
+            self.rows[self.last].clear();
+        }
+        let parts = &mut self.rows[self.last];
         match parts.iter_mut().find(|part| part.kind == kind) {
             Some(part) => part.add(piece),
-            None => parts.push(new()),
+            None => parts.push(Part::new(dst, kind, piece)),
         }
     }
 }
@@ -253,28 +280,40 @@ fn next(address: u64, step: u64) -> u64 {
     (address / step + 1) * step
 }
 
+impl Blocks {
+    /// Takes the next block, in the place of `block`; returns whether there was one.
+    pub fn take_next(&mut self, block: &mut Block) -> bool {
+        if self.taken == self.drafts.count {
+            if self.rest.is_empty() {
+                return false;
+            }
+            self.drafts.clear();
+            self.taken = 0;
+            match self.shape {
+                Shape::Rows { window_bytes } => {
+                    let window = self.take(window_bytes);
+                    self.cut(&window);
+                }
+                Shape::Pieces { piece_bytes, reason } => {
+                    let window = self.take(piece_bytes);
+                    self.overlapping(&window, reason);
+                }
+            }
+        }
+        (block.operation, block.direction) = (self.operation, self.direction);
+        std::mem::swap(&mut block.parts, &mut self.drafts.rows[self.taken]);
+        self.taken += 1;
+        self.finish(&mut block.parts);
+        true
+    }
+}
+
 impl Iterator for Blocks {
     type Item = Block;
 
     fn next(&mut self) -> Option<Block> {
-        loop {
-            if let Some(draft) = self.drafts.next() {
-                return Some(self.finish(draft));
-            }
-            if self.rest.is_empty() {
-                return None;
-            }
-            match self.shape {
-                Shape::Rows { window_bytes } => {
-                    let window = self.take(window_bytes);
-                    self.drafts = self.drafts(&window).into_iter();
-                }
-                Shape::Pieces { piece_bytes, reason } => {
-                    let window = self.take(piece_bytes);
-                    return Some(self.overlapping(&window, reason));
-                }
-            }
-        }
+        let mut block = Block::new(Arc::clone(&self.shared));
+        self.take_next(&mut block).then_some(block)
     }
 }
 

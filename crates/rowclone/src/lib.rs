@@ -3,15 +3,15 @@
 //!
 //! A [`Planner`] divides an [`Operation`] into [`Block`]s of one destination row each, and a block
 //! into [`Part`]s. A part reports the possible [`Mechanism`]s and, for each other mechanism, the
-//! [`Reason`]. The executor selects a mechanism per part and obtains [`Segment`]s. Plans depend
+//! [`Reason`]. The executor selects a mechanism per part and obtains [`Program`]s. Plans depend
 //! only on geometry, address map and addresses, not on cycles or prices.
 //!
 //! # The contract with the executor
 //!
-//! Segments of one operation with a common bank are executed in the given order, each complete in
-//! that bank before the next one starts there; segments without a common bank can run concurrently
+//! Programs of one operation with a common bank are executed in the given order, each complete in
+//! that bank before the next one starts there; programs without a common bank can run concurrently
 //! or in any order. The result is that of `memmove` or `memset`, because each dependence between
-//! two segments is through a row, and hence through a common bank. `docs/planner.md` defines the
+//! two programs is through a row, and hence through a common bank. `docs/planner.md` defines the
 //! rules.
 
 mod block;
@@ -23,7 +23,7 @@ mod planner;
 mod program;
 mod reason;
 mod rules;
-mod segment;
+mod step;
 mod stripe;
 #[cfg(test)]
 mod tests;
@@ -33,8 +33,8 @@ pub use blocks::Blocks;
 pub use check::PlanError;
 pub use dram_spec::{Mechanism, Operation};
 pub use faulty::{FaultyRows, RowAddress};
-pub use mechanism::{FPM, MECHANISMS, PSM, PSM2, mechanism};
+pub use mechanism::{Chip, FPM, MECHANISMS, PSM, PSM2, mechanism};
 pub use planner::{Classification, Extent, MAX_WINDOW_BYTES, Planner};
-pub use program::{Program, Step, Thread};
+pub use program::{Program, StepList, Thread};
 pub use reason::Reason;
-pub use segment::{ColumnRun, Line, LineWrite, Run, RunWrite, Segment, Work};
+pub use step::{Line, LineWrite, Run, RunWrite, Step};

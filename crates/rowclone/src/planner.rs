@@ -6,10 +6,12 @@ use std::sync::Arc;
 use dram_spec::address::AddressMap;
 use dram_spec::{Column, LINE_BYTES, Location, Mechanism, Operation, PhysicalAddress};
 
-use crate::block::Piece;
+use crate::block::{Block, Part, Piece, Routes};
 use crate::blocks::Blocks;
+use crate::blocks::Kind;
 use crate::check::{PlanError, Reserved};
 use crate::faulty::{FaultyRows, RowAddress};
+use crate::mechanism::{Chip, Copied, FPM, IN_DRAM, InDram, Route};
 use crate::reason::Reason;
 use crate::rules::Coverage;
 use crate::stripe::Stripe;
@@ -57,6 +59,7 @@ pub struct Planner {
 pub(crate) struct Shared {
     pub(crate) map: AddressMap,
     pub(crate) faulty: FaultyRows,
+    pub(crate) chip: Chip,
     pub(crate) spread: Spread,
     reserved: Reserved,
     /// End of the usable memory.
@@ -87,6 +90,15 @@ impl Spread {
 }
 
 impl Shared {
+    /// The route of each mechanism that the chips offer.
+    pub(crate) fn routes(&self, route: impl Fn(&dyn InDram) -> Result<Route, Reason>) -> Routes {
+        std::array::from_fn(
+            |index| {
+                if self.chip.offers(index) { route(IN_DRAM[index]) } else { Err(Reason::NotOffered) }
+            },
+        )
+    }
+
     /// Reason why an operation without a block of whole rows does not cover a row.
     pub(crate) fn uncovered(&self, covered: u64, operation_bytes: u64) -> Reason {
         let (row_bytes, granularity) = (self.map.geometry().row_bytes(), self.map.granularity());
@@ -99,11 +111,16 @@ impl Shared {
 }
 
 impl Planner {
-    /// Planner of a memory with this address map and these remapped rows.
+    /// Planner of a memory with this address map and these remapped rows, of chips as in the paper.
     pub fn new(map: AddressMap, faulty: FaultyRows) -> Planner {
+        Planner::of_chips(map, faulty, Chip::ROWCLONE)
+    }
+
+    /// Planner of a memory with these chips.
+    pub fn of_chips(map: AddressMap, faulty: FaultyRows, chip: Chip) -> Planner {
         let (spread, reserved) = (Spread::new(&map), Reserved::new(&map));
         let end = map.usable_end();
-        Planner { shared: Arc::new(Shared { map, faulty, spread, reserved, end }) }
+        Planner { shared: Arc::new(Shared { map, faulty, chip, spread, reserved, end }) }
     }
 
     /// The address map.
@@ -178,17 +195,31 @@ impl Planner {
         Blocks::new(Arc::clone(&self.shared), *operation)
     }
 
+    /// A block without parts, in whose place [`Blocks::take_next`] takes others.
+    pub fn no_block(&self) -> Block {
+        Block::new(Arc::clone(&self.shared))
+    }
+
     /// Applies the paper's rule to whole lines of row `src` that are copied to row `dst`. The
     /// mechanism is that of their part in a plan.
     pub fn classify_copy(&self, src: RowAddress, dst: RowAddress, extent: Extent) -> Classification {
-        let bytes = self.shared.map.geometry().row_bytes();
-        let piece = Piece { dst: Stripe::from(0..bytes), dst_column: Column(0), src_column: Column(0) };
-        self.shared.copy_routes(src, dst, &[piece], self.coverage(extent)).classification()
+        let (mut part, coverage) = (self.whole_row(dst), self.coverage(extent));
+        let copied = Copied { src, dst, pieces: &part.pieces, coverage };
+        part.routes = self.shared.routes(|it| it.copy(&self.shared, &copied));
+        Classification { mechanism: part.best(), fpm: part.allows(FPM) }
     }
 
     /// Applies the paper's rule to whole lines of row `dst` that are set to zero.
     pub fn classify_zero(&self, dst: RowAddress, extent: Extent) -> Classification {
-        self.shared.zero_routes(dst, self.coverage(extent)).classification()
+        let (mut part, coverage) = (self.whole_row(dst), self.coverage(extent));
+        part.routes = self.shared.routes(|it| it.zero(&self.shared, dst, coverage));
+        Classification { mechanism: part.best(), fpm: part.allows(FPM) }
+    }
+
+    fn whole_row(&self, dst: RowAddress) -> Part {
+        let bytes = self.shared.map.geometry().row_bytes();
+        let piece = Piece { dst: Stripe::from(0..bytes), dst_column: Column(0), src_column: Column(0) };
+        Part::new(dst, Kind::Lines, piece)
     }
 
     fn coverage(&self, extent: Extent) -> Coverage {

@@ -1,13 +1,16 @@
-//! Copy programs: the untimed steps that copy or initialize a part by its selected mechanism.
+//! Copy programs: the untimed steps that copy or initialize rows by the selected mechanisms.
 //!
-//! A program is data. The controller runs it, the estimator computes its time on idle banks, the
+//! A program is data. The controller runs it, the estimator computes its time on an idle device, the
 //! price table sums the prices of its commands, and `explain plan` prints it. `docs/planner.md`
 //! defines the rules of execution.
 
-use dram_spec::{BankId, Channel, Column, Location, Mechanism, Row};
+use dram_spec::{BankId, Channel, LINE_BYTES, Location, Mechanism, Operation, PhysicalAddress};
+use smallvec::SmallVec;
 
-use crate::block::Block;
-use crate::segment::{ColumnRun, Run, RunWrite, Segment, Work};
+use crate::block::{Block, Direction, Part};
+use crate::mechanism::BankRow;
+use crate::step::{ColumnRun, Line, Run, RunWrite, Step};
+use crate::stripe::{Bytes, Stripe, Stripes, chunks, falling, joined};
 
 /// Steps that copy or initialize a part of a block by one mechanism.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +22,7 @@ pub struct Program {
     /// Index of the part in its block; for several parts over the channel, index of the longest.
     pub part: usize,
     /// Steps per channel, in the order in which the program first uses the channels.
-    pub threads: Vec<Thread>,
+    pub threads: SmallVec<[Thread; 1]>,
 }
 
 /// Steps of a program on one channel, in order.
@@ -32,104 +35,28 @@ pub struct Thread {
     /// The channel.
     pub channel: Channel,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: StepList,
 }
 
-/// Step of a copy program. A column step represents `count` lines, one command per line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// ACT of a row.
-    Open {
-        /// The bank.
-        bank: BankId,
-        /// The row.
-        row: Row,
-    },
-    /// ACT of another row in the subarray of the open row: copies the open row to that row.
-    CopyOpen {
-        /// The bank.
-        bank: BankId,
-        /// Row that is overwritten completely.
-        row: Row,
-    },
-    /// PRE.
-    Close {
-        /// The bank.
-        bank: BankId,
-    },
-    /// TRANSFER of consecutive columns from the open row of `src` to the open row of `dst`.
-    Transfer {
-        /// The bank read.
-        src: BankId,
-        /// First column in that bank.
-        src_column: Column,
-        /// The bank written, of the same rank.
-        dst: BankId,
-        /// First column in that bank.
-        dst_column: Column,
-        /// Lines.
-        count: u16,
-    },
-    /// RD of consecutive lines into the staging buffer.
-    Read {
-        /// The bank.
-        bank: BankId,
-        /// The lines.
-        run: Run,
-    },
-    /// WR of consecutive lines from the staging buffer.
-    Write {
-        /// The bank.
-        bank: BankId,
-        /// The lines, and the bytes of them that the operation changes.
-        write: RunWrite,
-    },
-}
-
-impl Step {
-    /// Banks of the step.
-    #[inline]
-    pub fn banks(&self) -> (BankId, Option<BankId>) {
-        match *self {
-            Step::Open { bank, .. }
-            | Step::CopyOpen { bank, .. }
-            | Step::Close { bank }
-            | Step::Read { bank, .. }
-            | Step::Write { bank, .. } => (bank, None),
-            Step::Transfer { src, dst, .. } => (src, Some(dst)),
-        }
-    }
-
-    /// Whether the step uses a bank.
-    #[inline]
-    pub fn uses(&self, bank: BankId) -> bool {
-        let (first, second) = self.banks();
-        first == bank || second == Some(bank)
-    }
-
-    /// Lines of a column step; `None` for a row step.
-    #[inline]
-    pub fn lines(&self) -> Option<u16> {
-        match self {
-            Step::Open { .. } | Step::CopyOpen { .. } | Step::Close { .. } => None,
-            Step::Transfer { count, .. } => Some(*count),
-            Step::Read { run, .. } => Some(run.count),
-            Step::Write { write, .. } => Some(write.run.count),
-        }
-    }
-}
+/// Steps, without memory of their own where they are few.
+pub type StepList = SmallVec<[Step; 8]>;
 
 impl Program {
     /// Lines that the program reads over the channels.
     pub fn lines_read(&self) -> u32 {
         let reads = |step: &Step| if let Step::Read { run, .. } = step { u32::from(run.count) } else { 0 };
-        self.threads.iter().flat_map(|thread| &thread.steps).map(reads).sum()
+        self.steps().map(reads).sum()
     }
 
     /// Lines that the program writes over the channels.
     pub fn lines_written(&self) -> u32 {
         let writes = |step: &Step| if let Step::Write { write, .. } = step { u32::from(write.run.count) } else { 0 };
-        self.threads.iter().flat_map(|thread| &thread.steps).map(writes).sum()
+        self.steps().map(writes).sum()
+    }
+
+    /// Steps of all threads.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.threads.iter().flat_map(|thread| &thread.steps)
     }
 
     /// Whether all reads use one channel and equally many writes use another: each line is then
@@ -148,124 +75,37 @@ impl Program {
     }
 }
 
-impl Block {
-    /// Programs of the block with a mechanism per part, in dispatch order.
-    ///
-    /// # Panics
-    ///
-    /// As [`Block::segments`].
-    pub fn programs(&self, choices: &[Mechanism], staging_lines: usize) -> impl Iterator<Item = Program> {
-        self.segments(choices, staging_lines).into_iter().map(|segment| Program::from(&segment))
+impl Thread {
+    /// No steps.
+    fn on(channel: Channel) -> Thread {
+        Thread { channel, steps: StepList::new() }
     }
 
-    /// Programs of one part alone with a mechanism.
-    ///
-    /// # Panics
-    ///
-    /// As [`Block::segments_of`].
-    pub fn programs_of(&self, part: usize, mechanism: Mechanism, staging_lines: usize) -> Vec<Program> {
-        self.segments_of(part, mechanism, staging_lines).iter().map(Program::from).collect()
-    }
-}
-
-impl From<&Segment> for Program {
-    fn from(segment: &Segment) -> Program {
-        let mut threads = Threads::default();
-        match &segment.work {
-            Work::Fpm { channel, bank, src, dst } => {
-                threads.open(*channel, *bank, *src);
-                threads.on(*channel).push(Step::CopyOpen { bank: *bank, row: *dst });
-            }
-            Work::Psm { channel, src, dst, columns } => threads.transfer(*channel, *src, *dst, columns.iter().copied()),
-            Work::Psm2 { channel, src, temporary, dst, columns } => {
-                threads.transfer(*channel, *src, *temporary, columns.iter().copied());
-                let same = |run: &ColumnRun| ColumnRun { src: run.dst, ..*run };
-                threads.transfer(*channel, *temporary, *dst, columns.iter().map(same));
-            }
-            Work::Channel { reads, writes } => {
-                for &run in reads {
-                    let place = run.first.location;
-                    threads.open(place.channel, place.bank, place.row);
-                    threads.read(run);
-                }
-                for &write in writes {
-                    let place = write.run.first.location;
-                    threads.open(place.channel, place.bank, place.row);
-                    threads.write(write);
-                }
-            }
-        }
-        Program { mechanism: segment.mechanism, bytes: segment.bytes, part: segment.part, threads: threads.close() }
-    }
-}
-
-/// Threads of a program under construction.
-#[derive(Default)]
-struct Threads {
-    threads: Vec<Thread>,
-}
-
-impl Threads {
-    /// Steps on a channel.
-    fn on(&mut self, channel: Channel) -> &mut Vec<Step> {
-        let index = self.threads.iter().position(|thread| thread.channel == channel).unwrap_or_else(|| {
-            self.threads.push(Thread { channel, steps: Vec::with_capacity(8) });
-            self.threads.len() - 1
-        });
-        &mut self.threads[index].steps
-    }
-
-    /// Reads a run from the open row of its bank.
-    fn read(&mut self, run: Run) {
-        let Location { channel, bank, .. } = run.first.location;
-        let steps = self.on(channel);
-        if let Some(Step::Read { run: last, .. }) = steps.last_mut()
-            && last.append(&run)
-        {
-            return;
-        }
-        steps.push(Step::Read { bank, run });
-    }
-
-    /// Writes a run to the open row of its bank.
-    fn write(&mut self, write: RunWrite) {
-        let Location { channel, bank, .. } = write.run.first.location;
-        let steps = self.on(channel);
-        if let Some(Step::Write { write: last, .. }) = steps.last_mut()
-            && last.append(&write)
-        {
-            return;
-        }
-        steps.push(Step::Write { bank, write });
+    /// Adds a step.
+    pub(crate) fn push(&mut self, step: Step) {
+        self.steps.push(step);
     }
 
     /// Opens a row that is not open, after closing another open row of the bank.
-    fn open(&mut self, channel: Channel, bank: BankId, row: Row) {
-        let steps = self.on(channel);
-        let opened = steps.iter().rev().find_map(|step| match *step {
+    pub(crate) fn open(&mut self, (bank, row): BankRow) {
+        let opened = self.steps.iter().rev().find_map(|step| match *step {
             Step::Open { bank: other, row } | Step::CopyOpen { bank: other, row } if other == bank => Some(row),
             _ => None,
         });
         match opened {
             Some(open) if open == row => return,
-            Some(_) => steps.push(Step::Close { bank }),
+            Some(_) => self.push(Step::Close { bank }),
             None => {}
         }
-        steps.push(Step::Open { bank, row });
+        self.push(Step::Open { bank, row });
     }
 
-    fn transfer(
-        &mut self,
-        channel: Channel,
-        src: (BankId, Row),
-        dst: (BankId, Row),
-        columns: impl Iterator<Item = ColumnRun>,
-    ) {
-        self.open(channel, src.0, src.1);
-        self.open(channel, dst.0, dst.1);
-        let steps = self.on(channel);
+    /// Copies lines from a row to a row of another bank.
+    pub(crate) fn transfer(&mut self, src: BankRow, dst: BankRow, columns: impl Iterator<Item = ColumnRun>) {
+        self.open(src);
+        self.open(dst);
         let mut push = |ColumnRun { src: src_column, dst: dst_column, count }| {
-            steps.push(Step::Transfer { src: src.0, src_column, dst: dst.0, dst_column, count });
+            self.steps.push(Step::Transfer { src: src.0, src_column, dst: dst.0, dst_column, count });
         };
         let mut last: Option<ColumnRun> = None;
         for run in columns {
@@ -276,17 +116,193 @@ impl Threads {
         last.into_iter().for_each(push);
     }
 
+    /// Reads lines of a row, which it opens.
+    fn read(&mut self, run: Run) {
+        let Location { bank, row, .. } = run.first.location;
+        self.open((bank, row));
+        if let Some(Step::Read { run: last, .. }) = self.steps.last_mut()
+            && last.append(&run)
+        {
+            return;
+        }
+        self.push(Step::Read { bank, run });
+    }
+
+    /// Writes lines of a row, which it opens.
+    fn write(&mut self, write: RunWrite) {
+        let Location { bank, row, .. } = write.run.first.location;
+        self.open((bank, row));
+        if let Some(Step::Write { write: last, .. }) = self.steps.last_mut()
+            && last.append(&write)
+        {
+            return;
+        }
+        self.push(Step::Write { bank, write });
+    }
+
     /// Adds the steps that close all banks, in the order of their first opening.
-    fn close(mut self) -> Vec<Thread> {
-        for Thread { steps, .. } in &mut self.threads {
-            for at in 0..steps.len() {
-                if let Step::Open { bank, .. } = steps[at]
-                    && !steps[..at].iter().any(|step| matches!(step, Step::Open { bank: other, .. } if *other == bank))
-                {
-                    steps.push(Step::Close { bank });
-                }
+    fn close(&mut self) {
+        let mut opened: SmallVec<[BankId; 8]> = SmallVec::new();
+        for step in &self.steps {
+            if let Step::Open { bank, .. } = *step
+                && !opened.contains(&bank)
+            {
+                opened.push(bank);
             }
         }
-        self.threads
+        self.steps.extend(opened.into_iter().map(|bank| Step::Close { bank }));
     }
+}
+
+impl Block {
+    /// Passes on the programs of the block with a mechanism per part, in dispatch order.
+    ///
+    /// Each part copied in DRAM is one program. All parts over the channel are merged, sorted by
+    /// address, and divided into programs of at most `staging_lines` written lines (of a read: read
+    /// lines). Whole lines from one channel to another are not divided.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one choice per part, if a part does not allow its choice, or if
+    /// `staging_lines` is 0.
+    pub fn programs(&self, choices: &[Mechanism], staging_lines: usize, mut pass_on: impl FnMut(Program)) {
+        assert_eq!(choices.len(), self.parts.len(), "one mechanism a part");
+        assert!(staging_lines > 0, "a copy over the channel needs room for a line");
+        // Of the parts that go over the channel: the longest, the bytes of all, and whether all come from one other channel.
+        let mut longest: Option<(usize, &Part)> = None;
+        let (mut targets, mut crosses) = (Stripes::new(), true);
+        for (index, (part, &mechanism)) in self.parts.iter().zip(choices).enumerate() {
+            if let Some(thread) = self.in_dram(part, mechanism) {
+                let threads = SmallVec::from_buf([thread]);
+                pass_on(Program { mechanism, bytes: part.bytes, part: index, threads });
+                continue;
+            }
+            let from = longest.unwrap_or((index, part)).1.src().map(|src| src.channel);
+            crosses &= from.is_some_and(|from| from != part.dst.channel) && part.src().map(|src| src.channel) == from;
+            targets.extend(part.pieces.iter().map(|piece| piece.dst));
+            if longest.is_none_or(|(_, longest)| longest.bytes < part.bytes) {
+                longest = Some((index, part));
+            }
+        }
+        let Some((part, _)) = longest else { return };
+        let mut targets = joined(targets);
+        if self.direction == Direction::Descending {
+            targets = falling(targets);
+        }
+        // From one channel to another, each line is written as it arrives: the buffer bounds what is on its way, and
+        // not the program.
+        let most = if crosses { usize::MAX } else { staging_lines };
+        chunks(targets, most, |targets| {
+            let (mechanism, bytes) = (Mechanism::CHANNEL, targets.iter().map(Stripe::total).sum());
+            pass_on(Program { mechanism, bytes, part, threads: self.over_channel(targets) });
+        });
+    }
+
+    /// Programs of one part alone with a mechanism.
+    ///
+    /// # Panics
+    ///
+    /// As [`Block::programs`], and if there is no such part.
+    pub fn programs_of(&self, part: usize, mechanism: Mechanism, staging_lines: usize) -> Vec<Program> {
+        let parts = vec![self.parts[part].clone()];
+        let (alone, mut programs) = (Block { parts, ..self.clone() }, Vec::new());
+        alone.programs(&[mechanism], staging_lines, |program| programs.push(program));
+        programs
+    }
+
+    /// The steps of a part without the channel; `None` for a choice of the channel.
+    fn in_dram(&self, part: &Part, mechanism: Mechanism) -> Option<Thread> {
+        let (in_dram, route) = match part.route(mechanism)? {
+            (in_dram, Ok(route)) => (in_dram, route),
+            (_, Err(reason)) => {
+                panic!("{} was chosen for a part of {} that does not allow it: {reason}", mechanism.name(), part.dst)
+            }
+        };
+        let run_lines = (self.shared.map.run_bytes() / LINE_BYTES) as u16;
+        let columns: SmallVec<[ColumnRun; 4]> = part.pieces.iter().flat_map(|piece| piece.columns(run_lines)).collect();
+        let mut thread = Thread::on(part.dst.channel);
+        in_dram.program(route, part.dst, &columns, &mut thread);
+        thread.close();
+        Some(thread)
+    }
+
+    /// The steps over the channels: all reads, then all writes.
+    ///
+    /// Lines are read once, by rising address, or by falling address if the writes are. They include
+    /// each partially written line, whose other bytes are merged. Of a copy, the byte written at
+    /// address `a` is the byte read at `a - dst + src`.
+    fn over_channel(&self, targets: &[Stripe]) -> SmallVec<[Thread; 1]> {
+        let mut threads = SmallVec::new();
+        if let Operation::Read { .. } = self.operation {
+            for target in targets {
+                self.runs(target, |run| on(&mut threads, &run).read(run));
+            }
+        } else {
+            self.reads_for(targets, |run| on(&mut threads, &run).read(run));
+            for target in targets {
+                self.runs(target, |run| on(&mut threads, &run).write(write(target, run)));
+            }
+        }
+        threads.iter_mut().for_each(Thread::close);
+        threads
+    }
+
+    /// Passes on the source lines of some writes, and the lines that must be merged.
+    fn reads_for(&self, targets: &[Stripe], mut pass_on: impl FnMut(Run)) {
+        let mut needed = Stripes::new();
+        for target in targets {
+            if let Some(src) = self.operation.src() {
+                needed
+                    .push(Stripe { start: target.start - self.operation.target().0 + src.0, ..*target }.whole_lines());
+            }
+            let ragged = [target.start, target.end()].into_iter().filter(|end| !end.is_multiple_of(LINE_BYTES));
+            needed.extend(ragged.map(|end| Stripe::from(end..end).whole_lines()));
+        }
+        let needed = joined(needed);
+        if self.direction == Direction::Ascending {
+            return needed.iter().for_each(|stripe| self.runs(stripe, &mut pass_on));
+        }
+        let mut rising = Vec::with_capacity(needed.len());
+        needed.iter().for_each(|stripe| self.runs(stripe, |run| rising.push(run)));
+        let falling = rising.iter().rev().flat_map(|run| run.lines().rev());
+        falling.for_each(|first| pass_on(Run { first, count: 1, stride: LINE_BYTES }));
+    }
+
+    /// Passes on the lines that hold a byte of a stripe, run by run.
+    fn runs(&self, stripe: &Stripe, mut pass_on: impl FnMut(Run)) {
+        let lines = stripe.whole_lines();
+        let step = self.shared.map.run_bytes();
+        // Where runs of the map are lines, those of a stripe are one run here; longer ranges have a run each.
+        let is_one = lines.bytes == LINE_BYTES && step == LINE_BYTES;
+        let (ranges, together) = if is_one { (1, lines.count) } else { (lines.count, 1) };
+        for Bytes { start, end } in lines.ranges().take(ranges as usize) {
+            let mut address = start;
+            while address < end {
+                let next = end.min((address / step + 1) * step);
+                let location = self.shared.map.locate(PhysicalAddress(address));
+                let location = location.expect("the operation was checked to lie in the memory");
+                let count = (together * (next - address) / LINE_BYTES) as u16;
+                let stride = if together > 1 { lines.stride } else { LINE_BYTES };
+                pass_on(Run { first: Line { address: PhysicalAddress(address), location }, count, stride });
+                address = next;
+            }
+        }
+    }
+}
+
+/// The steps on the channel of a run.
+fn on<'a>(threads: &'a mut SmallVec<[Thread; 1]>, run: &Run) -> &'a mut Thread {
+    let channel = run.first.location.channel;
+    let index = threads.iter().position(|thread| thread.channel == channel).unwrap_or_else(|| {
+        threads.push(Thread::on(channel));
+        threads.len() - 1
+    });
+    &mut threads[index]
+}
+
+/// A run of a stripe as it is written.
+fn write(target: &Stripe, run: Run) -> RunWrite {
+    let (first, last) = (run.first.address.0, run.line(run.count - 1).address.0);
+    let from = target.start.max(first) - first;
+    RunWrite { run, from: from as u16, to: (target.end() - last).min(LINE_BYTES) as u16 }
 }

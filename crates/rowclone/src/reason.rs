@@ -88,6 +88,8 @@ pub enum Reason {
     FirstRowIsWritten,
     /// No usable row of this subarray contains the value.
     NoSource,
+    /// The chips do not offer the mechanism.
+    NotOffered,
 }
 
 macro_rules! names {
@@ -126,6 +128,7 @@ names! {
     Reason::PsmSuffices => "psm-suffices",
     Reason::FirstRowIsWritten => "first-row-is-written",
     Reason::NoSource => "no-source",
+    Reason::NotOffered => "not-offered",
 }
 
 impl Reason {
@@ -151,7 +154,8 @@ impl Reason {
             | Reason::NoZeroRow
             | Reason::PsmSuffices
             | Reason::FirstRowIsWritten
-            | Reason::NoSource => None,
+            | Reason::NoSource
+            | Reason::NotOffered => None,
         }
     }
 
@@ -189,7 +193,8 @@ impl Reason {
             | Reason::NoZeroRow
             | Reason::PsmSuffices
             | Reason::FirstRowIsWritten
-            | Reason::NoSource => None,
+            | Reason::NoSource
+            | Reason::NotOffered => None,
         }
     }
 }
@@ -253,6 +258,7 @@ impl fmt::Display for Reason {
                 write!(f, "the first row of a value must be written in each rank: nothing there holds it yet")
             }
             Reason::NoSource => write!(f, "no sound row of the subarray holds the value yet"),
+            Reason::NotOffered => write!(f, "the chips do not offer it (`copy.mechanisms`)"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use dram_spec::LINE_BYTES;
+use smallvec::SmallVec;
 
 /// Bytes of the memory, by address; the end is not among them.
 pub(crate) type Bytes = Range<u64>;
@@ -19,6 +20,9 @@ pub(crate) struct Stripe {
     /// How many there are, at least one.
     pub(crate) count: u64,
 }
+
+/// Stripes, without memory of their own where they are few.
+pub(crate) type Stripes = SmallVec<[Stripe; 2]>;
 
 impl From<Bytes> for Stripe {
     fn from(Bytes { start, end }: Bytes) -> Stripe {
@@ -56,12 +60,12 @@ impl Stripe {
 }
 
 /// All ranges, each by itself.
-fn apart(stripes: Vec<Stripe>) -> Vec<Stripe> {
+fn apart(stripes: Stripes) -> Stripes {
     stripes.into_iter().flat_map(Stripe::ranges).map(Stripe::from).collect()
 }
 
 /// All bytes of some stripes, by rising address: ranges that touch are one.
-pub(crate) fn joined(mut stripes: Vec<Stripe>) -> Vec<Stripe> {
+pub(crate) fn joined(mut stripes: Stripes) -> Stripes {
     stripes.sort_unstable_by_key(|stripe| stripe.start);
     if stripes.is_sorted_by(|before, next| before.end() < next.start) {
         return stripes;
@@ -79,7 +83,7 @@ pub(crate) fn joined(mut stripes: Vec<Stripe>) -> Vec<Stripe> {
 }
 
 /// All lines of some stripes, from the last one.
-pub(crate) fn falling(stripes: Vec<Stripe>) -> Vec<Stripe> {
+pub(crate) fn falling(stripes: Stripes) -> Stripes {
     apart(stripes).iter().rev().flat_map(|range| by_line(range).rev()).map(Stripe::from).collect()
 }
 
@@ -91,11 +95,11 @@ fn by_line(range: &Stripe) -> impl DoubleEndedIterator<Item = Bytes> {
 }
 
 /// Passes on stripes, cut into chunks of at most `most` lines.
-pub(crate) fn chunks(stripes: Vec<Stripe>, most: usize, mut pass_on: impl FnMut(&[Stripe])) {
+pub(crate) fn chunks(stripes: Stripes, most: usize, mut pass_on: impl FnMut(&[Stripe])) {
     if stripes.iter().map(Stripe::lines).sum::<u64>() <= most as u64 {
         return pass_on(&stripes);
     }
-    let (mut chunk, mut room) = (Vec::new(), most);
+    let (mut chunk, mut room) = (Stripes::new(), most);
     for Bytes { mut start, end } in stripes.into_iter().flat_map(Stripe::ranges) {
         while start < end {
             let taken = Stripe::from(start..end).lines().min(room as u64);

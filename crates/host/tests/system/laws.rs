@@ -133,7 +133,7 @@ proptest! {
         let mut case = case;
         case.operations.truncate(1);
         case.operations[0].1 = None;
-        prop_assume!(segments(&case) == 1);
+        prop_assume!(programs(&case) == 1);
         let outcome = outcome(&case);
         let commands = &outcome.log.commands;
         let refreshed = commands.iter().any(|issued| matches!(issued.command, Command::Refresh { .. }));
@@ -153,13 +153,15 @@ proptest! {
     }
 }
 
-/// Segments of the first operation.
-fn segments(case: &Case) -> usize {
+/// Programs of the first operation.
+fn programs(case: &Case) -> usize {
     let policy = case.config.copy_policy;
     let blocks = case.config.planner.blocks(&case.operations[0].0);
     let count = |block: rowclone::Block| {
         let choices: Vec<_> = block.parts().iter().map(|part| policy.preferred(part)).collect();
-        block.programs(&choices, case.config.staging_lines).count()
+        let mut programs = 0;
+        block.programs(&choices, case.config.staging_lines, |_| programs += 1);
+        programs
     };
     blocks.map(count).sum()
 }

@@ -3,7 +3,8 @@
 
 use dram_core::KeptKind;
 use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
-use rowclone::{Step, Thread as Steps};
+use rowclone::{Step, StepList, Thread as Steps};
+use smallvec::SmallVec;
 
 use super::Origin;
 use super::data_gate::DataGate;
@@ -48,8 +49,8 @@ pub(crate) struct ColumnStep {
 #[derive(Debug)]
 pub(crate) struct Thread {
     pub(crate) origin: Origin,
-    steps: Vec<Step>,
-    banks: Vec<BankUse>,
+    steps: StepList,
+    banks: SmallVec<[BankUse; 3]>,
     /// Banks with which the thread is not done.
     remaining: BankSet,
     /// Banks held by the thread.
@@ -88,7 +89,7 @@ impl Thread {
         now: Cycle,
     ) -> Thread {
         let steps = thread.steps;
-        let (mut banks, mut remaining) = (Vec::with_capacity(2), BankSet::EMPTY);
+        let (mut banks, mut remaining) = (SmallVec::new(), BankSet::EMPTY);
         for (next, step) in steps.iter().enumerate() {
             let (first, second) = step.banks();
             for bank in std::iter::once(first).chain(second) {

@@ -337,8 +337,7 @@ impl FrontEnd {
             }
         }
         waits_for += self.hazards.copy_accepted(slot, accepted, lines);
-        let blocks = self.planner.blocks(&operation);
-        self.in_flight.begin_copy(slot, blocks, waits_for);
+        self.in_flight.begin_copy(slot, &self.planner, waits_for);
         self.recorder.copies.enter(now);
         self.dispatch.order.push_back(slot);
         None

@@ -34,8 +34,9 @@ impl Copy {
     }
 
     /// Takes the place of a copy that is done: its programs were dispatched, and its tally was taken.
-    pub(crate) fn begin(&mut self, blocks: Blocks, waits_for: u32) {
-        (self.blocks, self.waits_for) = (blocks, waits_for);
+    pub(crate) fn begin(&mut self, operation: Operation, waits_for: u32) {
+        self.blocks.restart(operation);
+        self.waits_for = waits_for;
         (self.is_dispatched, self.programs_left) = (false, 0);
     }
 }

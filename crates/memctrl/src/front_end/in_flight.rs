@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dram_core::Line;
 use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress, RequestId, SourceId};
-use rowclone::Blocks;
+use rowclone::Planner;
 
 use super::copies::Copy;
 use crate::request::{Completion, Request};
@@ -161,12 +161,13 @@ impl InFlightTable {
     }
 
     /// The request in a slot is accepted as a copy.
-    pub(crate) fn begin_copy(&mut self, slot: u32, blocks: Blocks, waits_for: u32) {
+    pub(crate) fn begin_copy(&mut self, slot: u32, planner: &Planner, waits_for: u32) {
+        let operation = self.get(slot).operation;
         let copy = if let Some(mut copy) = self.spare.pop() {
-            copy.begin(blocks, waits_for);
+            copy.begin(operation, waits_for);
             copy
         } else {
-            Box::new(Copy::new(blocks, waits_for))
+            Box::new(Copy::new(planner.blocks(&operation), waits_for))
         };
         self.get_mut(slot).copy = Some(copy);
     }

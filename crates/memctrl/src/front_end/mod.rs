@@ -13,7 +13,7 @@ mod recorder;
 use std::sync::Arc;
 
 use dram_spec::{Cycle, Cycles, Operation, PhysicalAddress, Topology};
-use rowclone::{Mechanism, Planner};
+use rowclone::{Block, Mechanism, Planner};
 
 pub(crate) use admission::Wait;
 
@@ -58,7 +58,8 @@ pub(crate) struct FrontEnd {
     hazards: Hazards,
     dispatch: DispatchQueue,
     programs: Programs,
-    /// The mechanisms of the parts of the block that is planned.
+    /// The block that is planned, and the mechanisms of its parts.
+    block: Block,
     choices: Vec<Mechanism>,
     estimator: Estimator,
     pub(crate) recorder: Recorder,
@@ -85,6 +86,7 @@ impl FrontEnd {
             hazards: Hazards::default(),
             dispatch: DispatchQueue::default(),
             programs: Programs::default(),
+            block: config.planner.no_block(),
             choices: Vec::new(),
             estimator: Estimator::new(config.refresh, channels),
             recorder: Recorder::new(config),
@@ -365,18 +367,21 @@ impl FrontEnd {
     /// Plans the next block of a copy; returns whether there was one.
     fn plan_block(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
         let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are planned");
-        let Some(block) = copy.blocks.next() else { return false };
+        if !copy.blocks.take_next(&mut self.block) {
+            return false;
+        }
+        let block = &self.block;
         let present = Present { estimator: &self.estimator, channels, now };
         let (prices, staging_lines) = (self.prices.as_ref(), self.staging_lines);
         let outlook = Outlook { forecast: &present, prices, staging_lines };
         self.choices.clear();
         for (index, part) in block.parts().iter().enumerate() {
-            let chosen = self.copy_policy.choose(&block, index, &outlook);
+            let chosen = self.copy_policy.choose(block, index, &outlook);
             let reason = reason(self.copy_policy, part, chosen);
             copy.tally.add(chosen, reason, Parts { count: 1, bytes: part.bytes() });
             self.choices.push(chosen);
         }
-        copy.planned.extend(block.programs(&self.choices, self.staging_lines));
+        block.programs(&self.choices, self.staging_lines, |program| copy.planned.push_back(program));
         if self.copy_policy.weighs() {
             copy.planned.iter().for_each(|program| self.estimator.book(program, channels, now));
         }

@@ -30,7 +30,7 @@ fn copy(config: &Config, src: Place, dst: Place, bytes: u64) -> Block {
 }
 
 fn program(block: &Block, mechanism: Mechanism) -> Program {
-    block.programs(&[mechanism], 64).next().unwrap()
+    block.programs_of(0, mechanism, 64).remove(0)
 }
 
 #[test]

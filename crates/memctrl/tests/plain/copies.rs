@@ -132,7 +132,8 @@ impl FrontEnd {
             let reason = reason(self.config.copy_policy, part, chosen);
             self.copy(number).tally.add(chosen, reason, Parts { count: 1, bytes: part.bytes() });
         }
-        let programs: Vec<_> = block.programs(&choices, self.config.staging_lines).collect();
+        let mut programs = Vec::new();
+        block.programs(&choices, self.config.staging_lines, |program| programs.push(program));
         if self.config.copy_policy.name() == "fastest" {
             for program in &programs {
                 self.book(program, now, channels);
@@ -167,7 +168,7 @@ impl FrontEnd {
         self.copy(number).threads += program.threads.len();
         for thread in &program.threads {
             let of_channel = &mut channels[usize::from(thread.channel.0)].threads;
-            of_channel.push(Thread::new(index, number, now, thread.steps.clone()));
+            of_channel.push(Thread::new(index, number, now, thread.steps.to_vec()));
         }
         self.programs.push(ProgramRun::new(self.requests[number].request.clone(), program));
     }

@@ -5,7 +5,8 @@ use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper, whole_rows};
 use super::memory::Memory;
-use crate::{Block, FPM, FaultyRows, Mechanism, Operation, PSM, PSM2, Planner, Work};
+use super::{opened, programs};
+use crate::{Block, FPM, FaultyRows, Mechanism, Operation, PSM, PSM2, Planner};
 
 /// One channel; consecutive rows lie in consecutive banks, and those of a bank in one subarray.
 fn planner(faulty: &[(u8, u32)]) -> Planner {
@@ -27,8 +28,8 @@ fn mechanisms(planner: &Planner, operation: &Operation) -> Vec<&'static str> {
     let blocks: Vec<Block> = planner.blocks(operation).collect();
     let (before, mut after) = (Memory::new(planner.map()), Memory::new(planner.map()));
     for block in &blocks {
-        for segment in block.segments(&vec![fastest(block); block.parts().len()], 64) {
-            after.execute(operation, &segment, |_| 0);
+        for program in programs(block, &vec![fastest(block); block.parts().len()], 64) {
+            after.execute(operation, &program, |_| 0);
         }
     }
     let (dst, bytes) = (operation.target().0, operation.bytes());
@@ -91,10 +92,7 @@ fn temporary(bank: u8, faulty: &[(u8, u32)]) -> Result<(u8, u32), &'static str> 
     let operation = Operation::Copy { src: place(1), dst: place(600), bytes: ROW };
     let block = planner.blocks(&operation).next().unwrap();
     block.parts()[0].allows(PSM2).map_err(|reason| reason.name())?;
-    match block.segments(&[PSM2], 64)[0].work {
-        Work::Psm2 { temporary, .. } => Ok((temporary.0.bank, temporary.1.0)),
-        ref other => panic!("{other:?}"),
-    }
+    Ok(opened(&programs(&block, &[PSM2], 64)[0], 1))
 }
 
 /// The temporary row of each bank is its last row but one, 65,534.

@@ -7,8 +7,7 @@ use proptest::prelude::*;
 use super::arbitrary::{arb_case, arb_map, paper};
 use super::memory::{Memory, banks};
 use crate::{
-    FPM, FaultyRows, Line, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Program, Run, RunWrite,
-    Segment, Step, Work,
+    Chip, FPM, FaultyRows, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Program, Reason, Step,
 };
 
 /// A small generator of choices, so that a failing case consists of few numbers.
@@ -21,9 +20,9 @@ impl Choices {
     }
 }
 
-/// All segments of an operation, each part by a random permitted mechanism.
-fn plan(planner: &Planner, operation: &Operation, staging_lines: usize, choices: &mut Choices) -> Vec<Segment> {
-    let mut segments = Vec::new();
+/// All programs of an operation, each part by a random permitted mechanism.
+fn plan(planner: &Planner, operation: &Operation, staging_lines: usize, choices: &mut Choices) -> Vec<Program> {
+    let mut programs = Vec::new();
     for block in planner.blocks(operation) {
         let mechanisms: Vec<Mechanism> = block
             .parts()
@@ -34,40 +33,26 @@ fn plan(planner: &Planner, operation: &Operation, staging_lines: usize, choices:
                 possible[choices.below(possible.len())]
             })
             .collect();
-        segments.extend(block.segments(&mechanisms, staging_lines));
+        block.programs(&mechanisms, staging_lines, |program| programs.push(program));
     }
-    segments
+    programs
 }
 
-/// A random order in which segments with a common bank keep their order.
-fn shuffled(mut segments: Vec<Segment>, choices: &mut Choices) -> Vec<Segment> {
+/// A random order in which programs with a common bank keep their order.
+fn shuffled(mut programs: Vec<Program>, choices: &mut Choices) -> Vec<Program> {
     let mut order = Vec::new();
-    while !segments.is_empty() {
+    while !programs.is_empty() {
         // Few at a time, as if they were in flight concurrently.
-        let window = segments.len().min(12);
+        let window = programs.len().min(12);
         let free: Vec<usize> = (0..window)
             .filter(|&index| {
-                let mine = banks(&segments[index]);
-                segments[..index].iter().all(|earlier| banks(earlier).is_disjoint(&mine))
+                let mine = banks(&programs[index]);
+                programs[..index].iter().all(|earlier| banks(earlier).is_disjoint(&mine))
             })
             .collect();
-        order.push(segments.remove(free[choices.below(free.len())]));
+        order.push(programs.remove(free[choices.below(free.len())]));
     }
     order
-}
-
-/// Whether all lines are read on one channel and written on another: then no line waits for all
-/// reads.
-fn crosses_channels(work: &Work) -> bool {
-    let Work::Channel { reads, writes } = work else { return false };
-    let from: Vec<_> = reads.iter().map(|run| run.first.location.channel).collect();
-    let to: Vec<_> = writes.iter().map(|write| write.run.first.location.channel).collect();
-    let (Some(read), Some(written)) = (from.first(), to.first()) else { return false };
-    let (lines_read, lines_written) = work.lines();
-    read != written
-        && lines_read == lines_written
-        && from.iter().all(|channel| channel == read)
-        && to.iter().all(|channel| channel == written)
 }
 
 fn data(address: u64) -> u8 {
@@ -95,17 +80,18 @@ proptest! {
         let planner = Planner::new(map, faulty);
         prop_assume!(planner.check(&operation).is_ok());
         let choices = &mut Choices(seed);
-        let segments = plan(&planner, &operation, staging_lines, choices);
+        let programs = plan(&planner, &operation, staging_lines, choices);
         let before = Memory::new(planner.map());
         let mut after = Memory::new(planner.map());
-        for segment in &shuffled(segments, choices) {
-            if let Work::Channel { .. } = segment.work {
-                let (reads, writes) = segment.work.lines();
-                let lines = if writes == 0 { reads } else { writes };
-                let most = if crosses_channels(&segment.work) { usize::MAX } else { staging_lines };
+        for program in &shuffled(programs, choices) {
+            if program.mechanism == Mechanism::CHANNEL {
+                let (reads, writes) = (program.lines_read(), program.lines_written());
+                let lines = if writes == 0 { reads } else { writes } as usize;
+                // From one channel to another, no line waits for all reads.
+                let most = if program.is_pipelined() { usize::MAX } else { staging_lines };
                 prop_assert!((1..=most).contains(&lines), "{lines} lines in a stage of {staging_lines}");
             }
-            after.execute(&operation, segment, data);
+            after.execute(&operation, program, data);
         }
         let (start, bytes) = (operation.target().0, operation.bytes());
         for address in (start.saturating_sub(64)..start + bytes + 64).filter(|&a| a < planner.map().geometry().bytes()) {
@@ -129,9 +115,9 @@ proptest! {
         prop_assert_eq!(written, writes);
     }
 
-    /// The bytes of parts and of segments add up, block by block.
+    /// The bytes of parts and of programs add up, block by block.
     #[test]
-    fn parts_and_segments_share_out_the_operation(
+    fn parts_and_programs_share_out_the_operation(
         (map, faulty, operation) in arb_case(),
         liked in proptest::sample::subsequence(vec![FPM, PSM, PSM2], 0..=3),
     ) {
@@ -140,37 +126,63 @@ proptest! {
         let mut total = 0;
         for block in planner.blocks(&operation) {
             let choices: Vec<Mechanism> = block.parts().iter().map(|part| best(part, &liked)).collect();
-            let segments = block.segments(&choices, 64);
+            let mut programs = Vec::new();
+            block.programs(&choices, 64, |program| programs.push(program));
             let bytes: u64 = block.parts().iter().map(crate::Part::bytes).sum();
             prop_assert!(bytes > 0 && bytes <= planner.map().geometry().row_bytes());
-            prop_assert_eq!(segments.iter().map(|segment| segment.bytes).sum::<u64>(), bytes);
-            prop_assert!(segments.iter().all(|segment| choices[segment.part] == segment.mechanism));
+            prop_assert_eq!(programs.iter().map(|program| program.bytes).sum::<u64>(), bytes);
+            prop_assert!(programs.iter().all(|program| choices[program.part] == program.mechanism));
             total += bytes;
         }
         prop_assert_eq!(total, operation.bytes());
     }
 
-    /// The steps of a program on a channel read and write the lines of its segment there, in that order.
+    /// Lines are read and written by rising address, or by falling address.
     #[test]
-    fn a_program_moves_the_lines_of_its_segment((map, faulty, operation) in arb_case()) {
+    fn a_program_over_the_channel_moves_its_lines_in_order((map, faulty, operation) in arb_case()) {
         let planner = Planner::new(map, faulty);
         prop_assume!(planner.check(&operation).is_ok());
-        for block in planner.blocks(&operation) {
-            for segment in block.segments(&vec![Mechanism::CHANNEL; block.parts().len()], 64) {
-                let Work::Channel { reads, writes } = &segment.work else { unreachable!("it was chosen") };
-                for thread in Program::from(&segment).threads {
-                    let is_here = |line: &Line| line.location.channel == thread.channel;
-                    let (mut read, mut written) = (Vec::new(), Vec::new());
-                    for step in &thread.steps {
-                        match step {
-                            Step::Read { run, .. } => read.extend(run.lines()),
-                            Step::Write { write, .. } => written.extend(write.writes()),
-                            _ => {}
-                        }
+        for program in plan_by(&planner, &operation, Mechanism::CHANNEL) {
+            for thread in &program.threads {
+                let (mut read, mut written) = (Vec::new(), Vec::new());
+                for step in &thread.steps {
+                    match step {
+                        Step::Read { run, .. } => read.extend(run.lines().map(|line| line.address)),
+                        Step::Write { write, .. } => written.extend(write.writes().map(|write| write.line.address)),
+                        _ => {}
                     }
-                    prop_assert_eq!(read, reads.iter().flat_map(Run::lines).filter(is_here).collect::<Vec<_>>());
-                    let writes = writes.iter().flat_map(RunWrite::writes).filter(|write| is_here(&write.line));
-                    prop_assert_eq!(written, writes.collect::<Vec<_>>());
+                }
+                let is_sorted = |lines: &[PhysicalAddress]| lines.is_sorted() || lines.iter().rev().is_sorted();
+                prop_assert!(is_sorted(&read) && is_sorted(&written), "{program:?}");
+            }
+        }
+    }
+
+    /// Chips that offer less serve the same parts as others whose policy admits less, except that
+    /// zeros come from the zero rows.
+    #[test]
+    fn chips_serve_what_they_offer((map, faulty, operation) in arb_case(), offers in 0..8_usize) {
+        let names = Chip::names();
+        let offered = names.iter().enumerate().filter(|(index, _)| offers >> index & 1 == 1).map(|(_, name)| *name);
+        let (offered, all) = (offered.collect::<Vec<_>>(), Planner::new(map.clone(), faulty.clone()));
+        let planner = Planner::of_chips(map, faulty, Chip::offering(offered.iter().copied()));
+        prop_assume!(planner.check(&operation).is_ok());
+        for (part, other) in planner.blocks(&operation).zip(all.blocks(&operation)) {
+            for (part, other) in part.parts().iter().zip(other.parts()) {
+                for mechanism in [FPM, PSM, PSM2] {
+                    let name = if mechanism == PSM2 { PSM.name() } else { mechanism.name() };
+                    match part.allows(mechanism) {
+                        Ok(()) => prop_assert!(offered.contains(&name)),
+                        Err(reason) if !offered.contains(&name) => {
+                            let is_known = matches!(reason, Reason::NotOffered) || Err(reason) == other.allows(mechanism)
+                                || !offered.contains(&"zero-rows");
+                            prop_assert!(is_known, "{reason:?}");
+                        }
+                        Err(_) => {}
+                    }
+                    if !matches!(operation, Operation::Init { value: 0, .. }) && offered.contains(&name) {
+                        prop_assert_eq!(part.allows(mechanism), other.allows(mechanism));
+                    }
                 }
             }
         }
@@ -265,6 +277,15 @@ fn a_copy_onto_itself_is_no_work() {
     let planner = Planner::new(AddressMap::preset(paper(1, 4096), Preset::RowInterleaved), FaultyRows::default());
     let copy = Operation::Copy { src: PhysicalAddress(100), dst: PhysicalAddress(100), bytes: 10_000 };
     assert_eq!(planner.blocks(&copy).count(), 0);
+}
+
+/// All programs of an operation by one mechanism.
+fn plan_by(planner: &Planner, operation: &Operation, mechanism: Mechanism) -> Vec<Program> {
+    let mut programs = Vec::new();
+    for block in planner.blocks(operation) {
+        block.programs(&vec![mechanism; block.parts().len()], 64, |program| programs.push(program));
+    }
+    programs
 }
 
 /// The first of these mechanisms that the part allows; else the channel.

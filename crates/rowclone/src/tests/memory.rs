@@ -1,4 +1,4 @@
-//! Untimed model of a memory: executes segments on bytes, and checks the rules for reserved rows,
+//! Untimed model of a memory: executes programs on bytes, and checks the rules for reserved rows,
 //! banks and repeated accesses.
 
 use std::collections::{BTreeSet, HashMap};
@@ -7,7 +7,7 @@ use dram_spec::address::AddressMap;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
-use crate::{ColumnRun, LineWrite, Operation, Run, RunWrite, Segment, Work};
+use crate::{LineWrite, Operation, Program, Step, Thread};
 
 type LineAt = (Channel, BankId, Row, Column);
 
@@ -57,46 +57,66 @@ impl<'a> Memory<'a> {
         self.get((channel, bank, row, column))[usize::from(offset)]
     }
 
-    /// Executes a segment; `written_data` is the data of a write operation, by address.
-    pub(super) fn execute(&mut self, operation: &Operation, segment: &Segment, written_data: impl Fn(u64) -> u8) {
-        let columns = self.map.geometry().columns();
-        match &segment.work {
-            &Work::Fpm { channel, bank, src, dst } => {
-                assert_eq!(self.map.geometry().subarray(src), self.map.geometry().subarray(dst));
-                assert_eq!(segment.bytes, self.map.geometry().row_bytes(), "whole rows only");
-                for column in (0..columns).map(Column) {
+    /// Executes a program; `written_data` is the data of a write operation, by address.
+    pub(super) fn execute(&mut self, operation: &Operation, program: &Program, written_data: impl Fn(u64) -> u8) {
+        let mut staged: HashMap<u64, [u8; 64]> = HashMap::new();
+        let mut open: HashMap<(Channel, BankId), Row> = HashMap::new();
+        // A written line waits for all reads: those of every channel first.
+        let is_write = |step: &Step| matches!(step, Step::Write { .. });
+        let first_write = |thread: &Thread| thread.steps.iter().position(is_write).unwrap_or(thread.steps.len());
+        let halves = program.threads.iter().map(|thread| (thread.channel, thread.steps.split_at(first_write(thread))));
+        let steps = halves.clone().flat_map(|(channel, (reads, _))| reads.iter().map(move |step| (channel, step)));
+        let writes = halves.flat_map(|(channel, (_, writes))| writes.iter().map(move |step| (channel, step)));
+        for (channel, step) in steps.chain(writes) {
+            self.step(operation, (channel, step), &mut open, &mut staged, &written_data);
+        }
+        assert!(open.is_empty(), "a program closes its rows");
+    }
+
+    fn step(
+        &mut self,
+        operation: &Operation,
+        (channel, step): (Channel, &Step),
+        open: &mut HashMap<(Channel, BankId), Row>,
+        staged: &mut HashMap<u64, [u8; 64]>,
+        written_data: impl Fn(u64) -> u8,
+    ) {
+        match *step {
+            Step::Open { bank, row } => assert_eq!(open.insert((channel, bank), row), None, "closed before"),
+            Step::Close { bank } => assert!(open.remove(&(channel, bank)).is_some(), "open before"),
+            Step::CopyOpen { bank, row } => {
+                let src = open.insert((channel, bank), row).expect("a row is open");
+                assert_eq!(self.map.geometry().subarray(src), self.map.geometry().subarray(row));
+                for column in (0..self.map.geometry().columns()).map(Column) {
                     let line = self.get((channel, bank, src, column));
-                    self.set_destination((channel, bank, dst, column), line, u64::MAX);
+                    self.set_destination((channel, bank, row, column), line, u64::MAX);
                 }
             }
-            Work::Psm { channel, src, dst, columns } => {
-                assert!(src.0.rank == dst.0.rank && src.0 != dst.0, "between two banks of a rank");
-                for (from, to) in columns.iter().flat_map(each) {
-                    let line = self.get((*channel, src.0, src.1, from));
-                    self.set_destination((*channel, dst.0, dst.1, to), line, u64::MAX);
+            Step::Transfer { src, src_column, dst, dst_column, count } => {
+                assert!(src.rank == dst.rank && src != dst, "between two banks of a rank");
+                let (src_row, dst_row) = (open[&(channel, src)], open[&(channel, dst)]);
+                for line in 0..count {
+                    let bytes = self.get((channel, src, src_row, Column(src_column.0 + line)));
+                    let to = (channel, dst, dst_row, Column(dst_column.0 + line));
+                    if self.map.geometry().reserved(dst_row) == Some(ReservedRow::Temporary) {
+                        self.set(to, bytes);
+                    } else {
+                        self.set_destination(to, bytes, u64::MAX);
+                    }
                 }
             }
-            Work::Psm2 { channel, src, temporary, dst, columns } => {
-                assert_eq!(self.map.geometry().reserved(temporary.1), Some(ReservedRow::Temporary));
-                assert!(src.0 == dst.0 && temporary.0.rank == dst.0.rank && temporary.0 != dst.0);
-                for (from, to) in columns.iter().flat_map(each) {
-                    let line = self.get((*channel, src.0, src.1, from));
-                    self.set((*channel, temporary.0, temporary.1, to), line);
-                }
-                for (_, column) in columns.iter().flat_map(each) {
-                    let line = self.get((*channel, temporary.0, temporary.1, column));
-                    self.set_destination((*channel, dst.0, dst.1, column), line, u64::MAX);
-                }
-            }
-            Work::Channel { reads, writes } => {
-                let mut staged: HashMap<u64, [u8; 64]> = HashMap::new();
-                for line in reads.iter().flat_map(Run::lines) {
+            Step::Read { bank, run } => {
+                for line in run.lines() {
                     assert_eq!(self.map.locate(line.address), Some(line.location));
+                    assert_eq!((line.location.bank, open[&(channel, bank)]), (bank, line.location.row));
                     assert!(staged.insert(line.address.0, self.get(place(line.location))).is_none(), "read once");
                 }
-                for LineWrite { line, from, to } in writes.iter().flat_map(RunWrite::writes) {
+            }
+            Step::Write { bank, write } => {
+                for LineWrite { line, from, to } in write.writes() {
                     let base = line.address.0;
                     assert_eq!(self.map.locate(line.address), Some(line.location));
+                    assert_eq!((line.location.bank, open[&(channel, bank)]), (bank, line.location.row));
                     let whole = u64::from(to - from) == LINE_BYTES;
                     // The other bytes of a partially written line are those read before.
                     let mut bytes = if whole { [0; 64] } else { staged[&base] };
@@ -124,22 +144,15 @@ fn place(location: Location) -> LineAt {
     (location.channel, location.bank, location.row, location.column)
 }
 
-/// Banks that a segment touches.
-pub(super) fn banks(segment: &Segment) -> BTreeSet<(Channel, BankId)> {
-    match &segment.work {
-        Work::Fpm { channel, bank, .. } => BTreeSet::from([(*channel, *bank)]),
-        Work::Psm { channel, src, dst, .. } => BTreeSet::from([(*channel, src.0), (*channel, dst.0)]),
-        Work::Psm2 { channel, temporary, dst, .. } => BTreeSet::from([(*channel, temporary.0), (*channel, dst.0)]),
-        Work::Channel { reads, writes } => reads
-            .iter()
-            .chain(writes.iter().map(|write| &write.run))
-            .map(|run| (run.first.location.channel, run.first.location.bank))
-            .collect(),
-    }
-}
-
-/// Source and destination column of each line.
-fn each(run: &ColumnRun) -> impl Iterator<Item = (Column, Column)> {
-    let ColumnRun { src, dst, count } = *run;
-    (0..count).map(move |line| (Column(src.0 + line), Column(dst.0 + line)))
+/// Banks that a program touches.
+pub(super) fn banks(program: &Program) -> BTreeSet<(Channel, BankId)> {
+    let of = |thread: &Thread| {
+        let channel = thread.channel;
+        let banks = thread.steps.iter().flat_map(|step| {
+            let (first, second) = step.banks();
+            std::iter::once(first).chain(second)
+        });
+        banks.map(move |bank| (channel, bank)).collect::<Vec<_>>()
+    };
+    program.threads.iter().flat_map(of).collect()
 }

@@ -1,10 +1,11 @@
-//! Single parts of a plan: reasons against a mechanism, printed form and segments; operations at
+//! Single parts of a plan: reasons against a mechanism, printed form and programs; operations at
 //! the end of the memory.
 
 use dram_spec::address::{AddressMap, Preset, RawAddressMap, RawXor};
 use dram_spec::{PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper, whole_rows};
+use super::programs;
 use crate::{
     Block, FPM, FaultyRows, MAX_WINDOW_BYTES, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Reason, Step,
 };
@@ -159,40 +160,41 @@ fn operations_and_rows_are_printed_with_their_addresses() {
 
 /// A write of 100 bytes from 32 on covers three lines, two of them partially.
 #[test]
-fn the_lines_that_a_segment_reads_and_writes_are_counted() {
+fn the_lines_that_a_program_reads_and_writes_are_counted() {
     let write = Operation::Write { address: PhysicalAddress(32), bytes: 100 };
     let block = planner().blocks(&write).next().unwrap();
-    assert_eq!(block.segments(&[Mechanism::CHANNEL], 64)[0].work.lines(), (2, 3));
+    let program = &programs(&block, &[Mechanism::CHANNEL], 64)[0];
+    assert_eq!((program.lines_read(), program.lines_written()), (2, 3));
 }
 
 /// A row has 64 lines, which are not adjacent under line interleaving. From channel to channel,
-/// each line is written when it arrives: one segment for any size of the staging buffer.
+/// each line is written when it arrives: one program for any size of the staging buffer.
 #[test]
 fn the_staging_buffer_divides_copies_within_a_channel_alone() {
-    let segments = |preset: Preset, dst_channel: u8, staging_lines: usize| {
+    let count = |preset: Preset, dst_channel: u8, staging_lines: usize| {
         let planner = Planner::new(AddressMap::preset(paper(2, 4096), preset), FaultyRows::default());
         let (src, dst) = (at(planner.map(), 0, 0, 1, 0), at(planner.map(), dst_channel, 0, 2, 0));
         let block = planner.blocks(&Operation::Copy { src, dst, bytes: 2 * ROW }).next().unwrap();
-        block.segments(&[Mechanism::CHANNEL], staging_lines).len()
+        programs(&block, &[Mechanism::CHANNEL], staging_lines).len()
     };
     for preset in [Preset::RowInterleaved, Preset::LineInterleaved] {
-        assert_eq!([64, 63, 16].map(|lines| segments(preset, 0, lines)), [1, 2, 4], "{preset:?} within the channel");
-        assert_eq!([64, 63, 16].map(|lines| segments(preset, 1, lines)), [1; 3], "{preset:?} to the other channel");
+        assert_eq!([64, 63, 16].map(|lines| count(preset, 0, lines)), [1, 2, 4], "{preset:?} within the channel");
+        assert_eq!([64, 63, 16].map(|lines| count(preset, 1, lines)), [1; 3], "{preset:?} to the other channel");
     }
 }
 
 /// A copy shifted by a line has two source rows per destination row.
 #[test]
-fn the_segments_of_a_part_are_those_of_the_block() {
+fn the_programs_of_a_part_are_those_of_the_block() {
     let planner = planner();
     let (src, dst) = (at(planner.map(), 0, 0, 1, 1), at(planner.map(), 0, 0, 2, 0));
     let block = planner.blocks(&Operation::Copy { src, dst, bytes: ROW }).next().unwrap();
     assert_eq!(block.parts().len(), 2);
-    let together = block.segments(&[PSM2, PSM], 64);
+    let together = programs(&block, &[PSM2, PSM], 64);
     for (part, mechanism) in [(0, PSM2), (1, PSM)] {
-        let [alone] = block.segments_of(part, mechanism, 64).try_into().unwrap();
+        let [alone] = block.programs_of(part, mechanism, 64).try_into().unwrap();
         assert_eq!((alone.part, alone.bytes), (0, [63 * 64, 64][part]));
-        assert_eq!(alone.work, together[part].work);
+        assert_eq!(alone.threads, together[part].threads);
     }
 }
 
@@ -205,8 +207,8 @@ fn lines_equally_far_apart_are_one_step() {
     let blocks: Vec<Block> = planner.blocks(&operation).collect();
     assert_eq!(blocks.len(), 4);
     for block in blocks {
-        let programs: Vec<_> = block.programs(&[Mechanism::CHANNEL], 64).collect();
-        let lines: Vec<_> = programs[0].threads[0].steps.iter().filter_map(Step::lines).collect();
+        let program = &programs(&block, &[Mechanism::CHANNEL], 64)[0];
+        let lines: Vec<_> = program.threads[0].steps.iter().filter_map(Step::lines).collect();
         assert_eq!(lines, [16, 16]);
     }
 }

@@ -2,7 +2,8 @@ use dram_spec::address::{AddressMap, Preset, RawAddressMap};
 use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper, whole_rows};
-use crate::{FPM, FaultyRows, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Run, RunWrite, Work};
+use super::{opened, programs};
+use crate::{FPM, FaultyRows, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Step};
 
 fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
     planner_of(channels, row_bytes, &preset.raw(), faulty)
@@ -109,9 +110,14 @@ fn a_granule_is_copied_by_one_copy_activation_a_row() {
         let blocks: Vec<_> = planner.blocks(&operation).collect();
         assert_eq!(blocks.len(), rows, "{preset:?}");
         for block in blocks {
-            let segments = block.segments(&[FPM], 64);
-            let [segment] = segments.as_slice() else { panic!("{segments:#?}") };
-            assert!(matches!(segment.work, Work::Fpm { src: Row(1), dst: Row(2), .. }), "{segment:?}");
+            let programs = programs(&block, &[FPM], 64);
+            let [program] = programs.as_slice() else { panic!("{programs:#?}") };
+            let steps = &program.threads[0].steps[..];
+            let is_copy = matches!(
+                steps,
+                [Step::Open { row: Row(1), .. }, Step::CopyOpen { row: Row(2), .. }, Step::Close { .. }]
+            );
+            assert!(is_copy, "{program:?}");
         }
     }
 }
@@ -123,10 +129,7 @@ fn zeros_come_from_the_subarrays_zero_row_or_from_the_next_bank() {
         let init = Operation::Init { dst: at(planner.map(), 0, bank, row, 0), bytes, value: 0 };
         assert_eq!(verdict(&planner, &init), verdicts, "{init}");
         let block = planner.blocks(&init).next().unwrap();
-        let src = psm_from.map(|_| match block.segments(&[PSM], 64)[0].work {
-            Work::Psm { src, .. } => (src.0.bank, src.1.0),
-            ref other => panic!("{other:?}"),
-        });
+        let src = psm_from.map(|_| opened(&programs(&block, &[PSM], 64)[0], 0));
         assert_eq!(src, psm_from);
     };
     check(&[], 0, 1, 4096, "psm -psm-suffices fpm", Some((1, 511)));
@@ -145,12 +148,10 @@ fn the_temporary_row_is_that_of_the_next_sound_bank() {
         let planner = planner(1, 4096, Preset::RowInterleaved, faulty);
         let operation = copy(&planner, ((0, 6, 1, 0), (0, 6, 600, 0), 4096));
         let block = planner.blocks(&operation).next().unwrap();
-        block.parts()[0].allows(PSM2).map_err(|reason| reason.name()).map(|()| {
-            match block.segments(&[PSM2], 64)[0].work {
-                Work::Psm2 { temporary, .. } => (temporary.0.bank, temporary.1.0),
-                ref other => panic!("{other:?}"),
-            }
-        })
+        block.parts()[0]
+            .allows(PSM2)
+            .map_err(|reason| reason.name())
+            .map(|()| opened(&programs(&block, &[PSM2], 64)[0], 1))
     };
     assert_eq!(temporary(&[]), Ok((7, 65_534)));
     assert_eq!(temporary(&[(7, 65_534), (0, 65_534)]), Ok((1, 65_534)));
@@ -200,13 +201,16 @@ fn ragged_lines_are_merged_with_what_they_held() {
     let planner = planner(1, 4096, Preset::RowInterleaved, &[]);
     let write = Operation::Write { address: PhysicalAddress(32), bytes: 100 };
     let block = planner.blocks(&write).next().unwrap();
-    let segments = block.segments(&[Mechanism::CHANNEL], 64);
-    let [crate::Segment { bytes: 100, work: Work::Channel { reads, writes }, .. }] = segments.as_slice() else {
-        panic!("{segments:#?}")
-    };
-    let reads: Vec<u64> = reads.iter().flat_map(Run::lines).map(|line| line.address.0).collect();
-    let writes = writes.iter().flat_map(RunWrite::writes);
-    let writes: Vec<_> = writes.map(|write| (write.line.address.0, write.from, write.to)).collect();
+    let program = &programs(&block, &[Mechanism::CHANNEL], 64)[0];
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    for step in program.steps() {
+        match step {
+            Step::Read { run, .. } => reads.extend(run.lines().map(|line| line.address.0)),
+            Step::Write { write, .. } => writes.extend(write.writes().map(|it| (it.line.address.0, it.from, it.to))),
+            _ => {}
+        }
+    }
+    assert_eq!(program.bytes, 100);
     assert_eq!((reads, writes), (vec![0, 128], vec![(0, 32, 64), (64, 0, 64), (128, 0, 4)]));
 }
 
@@ -259,5 +263,5 @@ fn the_error_of_an_impossible_operation_has_help() {
 fn a_mechanism_that_is_not_allowed_is_refused() {
     let planner = Planner::new(AddressMap::preset(paper(1, 4096), Preset::RowInterleaved), FaultyRows::default());
     let operation = copy(&planner, ((0, 0, 1, 0), (0, 1, 1, 0), 4096));
-    planner.blocks(&operation).next().unwrap().segments(&[FPM], 64);
+    programs(&planner.blocks(&operation).next().unwrap(), &[FPM], 64);
 }

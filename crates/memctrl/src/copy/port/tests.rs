@@ -133,7 +133,7 @@ impl Pair {
         self.dispatched += 1;
         let origin =
             Origin { request: RequestId(0), source: SourceId(0), mechanism: FPM, program: number.into(), slot: number };
-        let thread = Steps { channel: Channel(0), steps };
+        let thread = Steps { channel: Channel(0), steps: steps.into() };
         self.port.push(Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, self.now));
         self.models.push(model);
     }
@@ -298,7 +298,7 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     let origin =
         Origin { request: RequestId(0), source: SourceId(0), mechanism: Mechanism::CHANNEL, program: 0, slot: 0 };
     let gate = DataGate::Each(std::collections::VecDeque::new());
-    let thread = Steps { channel: Channel(0), steps };
+    let thread = Steps { channel: Channel(0), steps: steps.into() };
     let mut thread = Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
     thread.begin(Cycle(0), None, |_| Some(Row(2)));
     let data_from = |thread: &Thread| thread.column_step().map(|step| step.data_from);

@@ -111,7 +111,7 @@ impl Memory {
     }
 
     fn book(&mut self, places: (Place, Place), mechanism: Mechanism, now: Cycle) {
-        let program = self.copy(places).programs(&[mechanism], 64).next().unwrap();
+        let program = self.copy(places).programs_of(0, mechanism, 64).remove(0);
         self.estimator.book(&program, &self.channels, now);
     }
 }
@@ -173,7 +173,7 @@ fn a_refresh_that_is_owed_delays_its_banks_and_not_the_bus() {
 fn a_refresh_that_falls_due_before_the_banks_are_free_delays_them() {
     let done = |now: u64| {
         let memory = Memory::new(config(Refresh::NORMAL, 0)).reading(0, 2);
-        let program = memory.copy(WITHIN_A_BANK).programs(&[PSM2], 64).next().unwrap();
+        let program = memory.copy(WITHIN_A_BANK).programs_of(0, PSM2, 64).remove(0);
         memory.estimator.done(&program, &memory.channels, Cycle(now)).0 - now
     };
     assert_eq!(done(4160 - 37), 36 + 562);

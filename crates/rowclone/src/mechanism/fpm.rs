@@ -1,0 +1,58 @@
+//! Fast parallel mode: a copy activation within one subarray.
+
+use dram_spec::{CommandKind, Mechanism, MechanismInfo};
+
+use super::{Copied, Held, InDram, Route};
+use crate::faulty::RowAddress;
+use crate::planner::Shared;
+use crate::program::Thread;
+use crate::reason::Reason;
+use crate::rules::{Coverage, same_rank};
+use crate::step::{ColumnRun, Step};
+
+/// Fast parallel mode: a whole row by a copy activation within one subarray.
+pub const FPM: Mechanism =
+    Mechanism::new(&MechanismInfo { name: "fpm", rank: 0, commands: &[CommandKind::CopyActivate] });
+
+pub(super) struct Fpm;
+
+impl InDram for Fpm {
+    fn mechanism(&self) -> Mechanism {
+        FPM
+    }
+
+    fn copy(&self, memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {
+        let Copied { src, dst, pieces, coverage } = *copied;
+        coverage.too_small()?;
+        same_rank(src, dst)?;
+        memory.same_subarray(src, dst)?;
+        coverage.reason()?;
+        // The destination row is covered, but a source that is shifted within its row gives only some of the lines.
+        // The columns are compared all the same: a copy activation cannot move a line to another column.
+        let bytes: u64 = pieces.iter().map(|piece| piece.dst.total()).sum();
+        if bytes < memory.map.geometry().row_bytes() || pieces.iter().any(|p| p.src_column != p.dst_column) {
+            return Err(Reason::ColumnsDiffer { granularity: memory.map.granularity() });
+        }
+        memory.sound(src)?;
+        memory.sound(dst)?;
+        Ok(Route::from(src.bank, src.row))
+    }
+
+    fn zero(&self, memory: &Shared, dst: RowAddress, coverage: Coverage) -> Result<Route, Reason> {
+        let zero = memory.zero_row(dst.row);
+        coverage.reason()?;
+        memory.sound(dst)?;
+        memory.sound(RowAddress { row: zero, ..dst })?;
+        Ok(Route::from(dst.bank, zero))
+    }
+
+    fn value(&self, memory: &Shared, held: &Held, dst: RowAddress) -> Result<Route, Reason> {
+        memory.sound(dst)?;
+        held.near.map(|row| Route::from(dst.bank, row)).ok_or(Reason::NoSource)
+    }
+
+    fn program(&self, route: &Route, dst: RowAddress, _columns: &[ColumnRun], steps: &mut Thread) {
+        steps.open(route.src);
+        steps.push(Step::CopyOpen { bank: dst.bank, row: dst.row });
+    }
+}

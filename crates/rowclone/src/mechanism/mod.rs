@@ -1,0 +1,141 @@
+//! Copy mechanisms inside the DRAM, one file each.
+//!
+//! To add a mechanism, implement [`InDram`] in a separate file and add it to [`IN_DRAM`] and
+//! [`MECHANISMS`], by rank.
+
+mod fpm;
+mod psm;
+mod psm2;
+
+use dram_spec::{BankId, Mechanism, Row};
+
+pub use fpm::FPM;
+pub use psm::PSM;
+pub use psm2::PSM2;
+
+use crate::block::Piece;
+use crate::faulty::RowAddress;
+use crate::planner::Shared;
+use crate::program::Thread;
+use crate::reason::Reason;
+use crate::rules::Coverage;
+use crate::step::ColumnRun;
+
+/// A copy mechanism of the chips: its name and rank, when it is possible, and its steps.
+pub(crate) trait InDram: Sync {
+    /// Name, rank and commands.
+    fn mechanism(&self) -> Mechanism;
+
+    /// Name in the list of what the chips offer.
+    fn feature(&self) -> &'static str {
+        self.mechanism().name()
+    }
+
+    /// The rows from which it copies whole lines, or the reason why it cannot.
+    fn copy(&self, memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason>;
+
+    /// The rows from which it copies zeros, or the reason why it cannot. The chips have zero rows.
+    fn zero(&self, memory: &Shared, dst: RowAddress, coverage: Coverage) -> Result<Route, Reason>;
+
+    /// The rows from which it copies a value to the whole row `dst`, or the reason why it cannot.
+    fn value(&self, memory: &Shared, held: &Held, dst: RowAddress) -> Result<Route, Reason>;
+
+    /// Adds the steps, without those that close the rows at the end.
+    fn program(&self, route: &Route, dst: RowAddress, columns: &[ColumnRun], steps: &mut Thread);
+}
+
+/// The mechanisms of [`MECHANISMS`] other than the channel.
+pub(crate) const IN_DRAM: [&dyn InDram; 3] = [&fpm::Fpm, &psm::Psm, &psm2::Psm2];
+
+/// All mechanisms, in their order: as the paper prefers them.
+pub const MECHANISMS: [Mechanism; IN_DRAM.len() + 1] = [FPM, PSM, PSM2, Mechanism::CHANNEL];
+
+const _: () = assert!(have_rising_ranks(&MECHANISMS), "mechanisms are listed by rank, and ranks are unique");
+
+const fn have_rising_ranks(mechanisms: &[Mechanism]) -> bool {
+    let mut next = 1;
+    while next < mechanisms.len() {
+        if mechanisms[next - 1].rank() >= mechanisms[next].rank() {
+            return false;
+        }
+        next += 1;
+    }
+    true
+}
+
+/// The mechanism with this name.
+pub fn mechanism(name: &str) -> Option<Mechanism> {
+    MECHANISMS.into_iter().find(|mechanism| mechanism.name() == name)
+}
+
+/// A row of a bank of the destination's rank.
+pub(crate) type BankRow = (BankId, Row);
+
+/// Rows from which a mechanism copies to the destination row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route {
+    /// The source.
+    pub(crate) src: BankRow,
+    /// Row between source and destination.
+    pub(crate) via: Option<BankRow>,
+}
+
+impl Route {
+    pub(crate) const fn from(bank: BankId, row: Row) -> Route {
+        Route { src: (bank, row), via: None }
+    }
+}
+
+/// Whole lines copied from one row to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied<'a> {
+    pub(crate) src: RowAddress,
+    pub(crate) dst: RowAddress,
+    pub(crate) pieces: &'a [Piece],
+    pub(crate) coverage: Coverage,
+}
+
+/// Rows that hold the value of an initialization.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    /// The first whole row of the operation in the rank.
+    pub(crate) first: RowAddress,
+    /// A row of the destination's subarray, if there is one.
+    pub(crate) near: Option<Row>,
+}
+
+/// What the chips offer of copies inside the DRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chip {
+    /// Whether they offer each mechanism of [`IN_DRAM`].
+    mechanisms: [bool; IN_DRAM.len()],
+    /// Whether each subarray has a row of zeros to copy from.
+    pub(crate) zero_rows: bool,
+}
+
+/// Name of the zero rows in the list of what the chips offer.
+const ZERO_ROWS: &str = "zero-rows";
+
+impl Chip {
+    /// The chips of the `RowClone` paper: FPM, PSM and zero rows.
+    pub const ROWCLONE: Chip = Chip { mechanisms: [true; IN_DRAM.len()], zero_rows: true };
+
+    /// Names of all that chips may offer.
+    pub fn names() -> Vec<&'static str> {
+        let mut names: Vec<&str> = IN_DRAM.iter().map(|it| it.feature()).collect();
+        names.dedup();
+        names.push(ZERO_ROWS);
+        names
+    }
+
+    /// Chips that offer what a list of [`Self::names`] says; other names have no effect.
+    pub fn offering<'a>(names: impl IntoIterator<Item = &'a str>) -> Chip {
+        let names: Vec<&str> = names.into_iter().collect();
+        Chip { mechanisms: IN_DRAM.map(|it| names.contains(&it.feature())), zero_rows: names.contains(&ZERO_ROWS) }
+    }
+
+    /// Whether they offer the mechanism with this index in [`IN_DRAM`].
+    pub(crate) const fn offers(self, index: usize) -> bool {
+        self.mechanisms[index]
+    }
+}

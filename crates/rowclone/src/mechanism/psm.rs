@@ -1,0 +1,48 @@
+//! Pipelined serial mode between two banks.
+
+use dram_spec::{CommandKind, Mechanism, MechanismInfo};
+
+use super::{Copied, Held, InDram, Route};
+use crate::faulty::RowAddress;
+use crate::planner::Shared;
+use crate::program::Thread;
+use crate::reason::Reason;
+use crate::rules::{Coverage, same_rank};
+use crate::step::ColumnRun;
+
+/// Pipelined serial mode: one TRANSFER per line, between two banks of a rank.
+pub const PSM: Mechanism = Mechanism::new(&MechanismInfo { name: "psm", rank: 1, commands: &[CommandKind::Transfer] });
+
+pub(super) struct Psm;
+
+impl InDram for Psm {
+    fn mechanism(&self) -> Mechanism {
+        PSM
+    }
+
+    fn copy(&self, _memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {
+        let Copied { src, dst, .. } = *copied;
+        same_rank(src, dst)?;
+        if src == dst {
+            Err(Reason::SameRow)
+        } else if src.bank == dst.bank {
+            Err(Reason::SameBank)
+        } else {
+            Ok(Route::from(src.bank, src.row))
+        }
+    }
+
+    fn zero(&self, memory: &Shared, dst: RowAddress, _coverage: Coverage) -> Result<Route, Reason> {
+        let zero = memory.next_bank(dst, memory.zero_row(dst.row)).ok_or(Reason::NoZeroRow)?;
+        Ok(Route { src: zero, via: None })
+    }
+
+    fn value(&self, _memory: &Shared, held: &Held, dst: RowAddress) -> Result<Route, Reason> {
+        let RowAddress { bank, row, .. } = held.first;
+        if bank == dst.bank { Err(Reason::SameBank) } else { Ok(Route::from(bank, row)) }
+    }
+
+    fn program(&self, route: &Route, dst: RowAddress, columns: &[ColumnRun], steps: &mut Thread) {
+        steps.transfer(route.src, (dst.bank, dst.row), columns.iter().copied());
+    }
+}

@@ -1,0 +1,61 @@
+//! Pipelined serial mode within one bank: through the temporary row of another bank.
+
+use dram_spec::{CommandKind, Mechanism, MechanismInfo};
+
+use super::{Copied, Held, InDram, PSM, Route};
+use crate::faulty::RowAddress;
+use crate::planner::Shared;
+use crate::program::Thread;
+use crate::reason::Reason;
+use crate::rules::{Coverage, same_rank};
+use crate::step::ColumnRun;
+
+/// Two TRANSFERs per line within one bank, through the temporary row of another bank.
+pub const PSM2: Mechanism =
+    Mechanism::new(&MechanismInfo { name: "psm2", rank: 2, commands: &[CommandKind::Transfer] });
+
+pub(super) struct Psm2;
+
+impl InDram for Psm2 {
+    fn mechanism(&self) -> Mechanism {
+        PSM2
+    }
+
+    /// It consists of commands of PSM.
+    fn feature(&self) -> &'static str {
+        PSM.name()
+    }
+
+    fn copy(&self, memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {
+        between_rows(memory, copied.src, copied.dst)
+    }
+
+    fn zero(&self, _memory: &Shared, _dst: RowAddress, _coverage: Coverage) -> Result<Route, Reason> {
+        Err(Reason::PsmSuffices)
+    }
+
+    fn value(&self, memory: &Shared, held: &Held, dst: RowAddress) -> Result<Route, Reason> {
+        between_rows(memory, held.first, dst)
+    }
+
+    /// From the source column to the destination column of the temporary row, and from there to the
+    /// same column of the destination row.
+    fn program(&self, route: &Route, dst: RowAddress, columns: &[ColumnRun], steps: &mut Thread) {
+        let temporary = route.via.expect("the route is that of this mechanism");
+        let same = |run: &ColumnRun| ColumnRun { src: run.dst, ..*run };
+        steps.transfer(route.src, temporary, columns.iter().copied());
+        steps.transfer(temporary, (dst.bank, dst.row), columns.iter().map(same));
+    }
+}
+
+fn between_rows(memory: &Shared, src: RowAddress, dst: RowAddress) -> Result<Route, Reason> {
+    same_rank(src, dst)?;
+    if src.bank != dst.bank {
+        return Err(Reason::OtherBank);
+    }
+    if src == dst {
+        return Err(Reason::SameRow);
+    }
+    let temporary = memory.next_bank(dst, memory.map.geometry().temporary_row()).ok_or(Reason::NoTemporaryRow)?;
+    Ok(Route { src: (src.bank, src.row), via: Some(temporary) })
+}

@@ -1,0 +1,220 @@
+//! Steps of copy programs, and the lines that they move.
+
+use dram_spec::{BankId, Column, LINE_BYTES, Location, PhysicalAddress, Row};
+
+/// Step of a copy program. A column step represents `count` lines, one command per line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// ACT of a row.
+    Open {
+        /// The bank.
+        bank: BankId,
+        /// The row.
+        row: Row,
+    },
+    /// ACT of another row in the subarray of the open row: copies the open row to that row.
+    CopyOpen {
+        /// The bank.
+        bank: BankId,
+        /// Row that is overwritten completely.
+        row: Row,
+    },
+    /// PRE.
+    Close {
+        /// The bank.
+        bank: BankId,
+    },
+    /// TRANSFER of consecutive columns from the open row of `src` to the open row of `dst`.
+    Transfer {
+        /// The bank read.
+        src: BankId,
+        /// First column in that bank.
+        src_column: Column,
+        /// The bank written, of the same rank.
+        dst: BankId,
+        /// First column in that bank.
+        dst_column: Column,
+        /// Lines.
+        count: u16,
+    },
+    /// RD of consecutive lines into the staging buffer.
+    Read {
+        /// The bank.
+        bank: BankId,
+        /// The lines.
+        run: Run,
+    },
+    /// WR of consecutive lines from the staging buffer.
+    Write {
+        /// The bank.
+        bank: BankId,
+        /// The lines, and the bytes of them that the operation changes.
+        write: RunWrite,
+    },
+}
+
+impl Step {
+    /// Banks of the step.
+    #[inline]
+    pub fn banks(&self) -> (BankId, Option<BankId>) {
+        match *self {
+            Step::Open { bank, .. }
+            | Step::CopyOpen { bank, .. }
+            | Step::Close { bank }
+            | Step::Read { bank, .. }
+            | Step::Write { bank, .. } => (bank, None),
+            Step::Transfer { src, dst, .. } => (src, Some(dst)),
+        }
+    }
+
+    /// Whether the step uses a bank.
+    #[inline]
+    pub fn uses(&self, bank: BankId) -> bool {
+        let (first, second) = self.banks();
+        first == bank || second == Some(bank)
+    }
+
+    /// Lines of a column step; `None` for a row step.
+    #[inline]
+    pub fn lines(&self) -> Option<u16> {
+        match self {
+            Step::Open { .. } | Step::CopyOpen { .. } | Step::Close { .. } => None,
+            Step::Transfer { count, .. } => Some(*count),
+            Step::Read { run, .. } => Some(run.count),
+            Step::Write { write, .. } => Some(write.run.count),
+        }
+    }
+}
+
+/// Lines that follow each other in a source row and in a destination row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnRun {
+    /// The first column of the source.
+    pub src: Column,
+    /// The first column of the destination.
+    pub dst: Column,
+    /// Lines.
+    pub count: u16,
+}
+
+impl ColumnRun {
+    /// Returns the same number of lines, some columns further on.
+    pub(crate) const fn after(self, columns: u16) -> ColumnRun {
+        ColumnRun { src: Column(self.src.0 + columns), dst: Column(self.dst.0 + columns), ..self }
+    }
+
+    /// Takes in a run that follows it. Returns whether it does.
+    pub(crate) fn append(&mut self, next: ColumnRun) -> bool {
+        let end = self.after(self.count);
+        let follows = (next.src, next.dst) == (end.src, end.dst);
+        if follows {
+            self.count += next.count;
+        }
+        follows
+    }
+}
+
+/// A line of the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Address of the first byte.
+    pub address: PhysicalAddress,
+    /// Location of the line.
+    pub location: Location,
+}
+
+/// Lines with consecutive columns in one row, at equal distances in the address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// First line.
+    pub first: Line,
+    /// Number of lines, at least one.
+    pub count: u16,
+    /// Bytes from a line to the next: 64, unless the lines between them lie in other channels or
+    /// banks.
+    pub stride: u64,
+}
+
+impl Run {
+    /// Line number `number` of the run, from 0.
+    #[inline]
+    pub fn line(&self, number: u16) -> Line {
+        let Line { address, location } = self.first;
+        let column = Column(location.column.0 + number);
+        let address = PhysicalAddress(address.0 + u64::from(number) * self.stride);
+        Line { address, location: Location { column, ..location } }
+    }
+
+    /// Appends a run that follows directly in the row, if all lines then have equal distances.
+    /// Returns whether it did.
+    pub(crate) fn append(&mut self, next: &Run) -> bool {
+        let end = self.line(self.count);
+        let Some(beyond) = next.first.address.0.checked_sub(end.address.0) else { return false };
+        let stride = self.stride + beyond;
+        let is_even = (self.count == 1 || beyond == 0) && (next.count == 1 || next.stride == stride);
+        let follows = is_even && next.first.location == end.location;
+        if follows {
+            (self.count, self.stride) = (self.count + next.count, stride);
+        }
+        follows
+    }
+
+    /// All lines of the run.
+    pub fn lines(&self) -> impl DoubleEndedIterator<Item = Line> {
+        let run = *self;
+        (0..run.count).map(move |number| run.line(number))
+    }
+}
+
+/// A line to write, and the bytes of the line that the operation changes.
+///
+/// The burst always writes the whole line: x4 chips have no data mask, and a processor's cache
+/// merges whole lines. Bytes outside `from..to` were read before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineWrite {
+    /// The line.
+    pub line: Line,
+    /// First byte of the line that changes.
+    pub from: u16,
+    /// End of the changed bytes, at most 64.
+    pub to: u16,
+}
+
+/// Lines to write, and the bytes that the operation changes: all except for bytes at the start of
+/// the first line and at the end of the last line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunWrite {
+    /// The lines.
+    pub run: Run,
+    /// First changed byte of the first line.
+    pub from: u16,
+    /// End of the changed bytes in the last line, at most 64.
+    pub to: u16,
+}
+
+impl RunWrite {
+    /// Line number `number` of the run, from 0.
+    #[inline]
+    pub fn write(&self, number: u16) -> LineWrite {
+        LineWrite {
+            line: self.run.line(number),
+            from: if number == 0 { self.from } else { 0 },
+            to: if number + 1 == self.run.count { self.to } else { LINE_BYTES as u16 },
+        }
+    }
+
+    /// Appends a later run like [`Run::append`], if no byte between the two runs is unchanged.
+    pub(crate) fn append(&mut self, next: &RunWrite) -> bool {
+        let follows = u64::from(self.to) == LINE_BYTES && next.from == 0 && self.run.append(&next.run);
+        if follows {
+            self.to = next.to;
+        }
+        follows
+    }
+
+    /// All lines of the run.
+    pub fn writes(&self) -> impl Iterator<Item = LineWrite> {
+        let write = *self;
+        (0..write.run.count).map(move |number| write.write(number))
+    }
+}
