@@ -175,21 +175,22 @@ impl Machine {
             let source = source.0 / FRAME_BYTES + start.saturating_sub(first);
             let (unit, source) = (PhysicalAddress(start * FRAME_BYTES), PhysicalAddress(source * FRAME_BYTES));
             let frame = self.processes.renew(index, unit, source)?;
-            (0..pages_per_unit).for_each(|page| self.clean(index, frame.plus(page as u32), at));
+            self.clean(index, frame, at);
             self.found(index, unit, first..=last);
         }
         Ok(())
     }
 
-    /// Removes the lines of a frame that changes hands without a copy or a zeroing from the caches
-    /// of other cores; the core that gets the frame writes dirty ones back.
+    /// Removes the lines of a copy unit, of which a frame is given, and which changes hands without a
+    /// copy or a zeroing, from the caches of other cores; the core that gets it writes dirty ones back.
     pub(super) fn clean(&mut self, index: usize, frame: Frame, at: CoreCycle) {
         if !self.processes.has_freed() {
             return;
         }
         let own = self.cache_of(index);
-        let first = LineNumber::of(frame.address()).0;
-        for line in (first..first + FRAME_BYTES / LINE_BYTES).map(LineNumber) {
+        let first = LineNumber::of(self.processes.first_of_unit(frame).address()).0;
+        let lines = self.processes.pages_per_unit() * FRAME_BYTES / LINE_BYTES;
+        for line in (first..first + lines).map(LineNumber) {
             for other in (0..self.caches.len()).filter(|&other| other != own) {
                 let Some(way) = self.caches[other].find(line) else { continue };
                 if let Some(removed) = self.remove(other, way) {

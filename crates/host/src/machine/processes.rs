@@ -260,6 +260,11 @@ impl Processes {
         self.kernel.frame_set().grain_frames().into()
     }
 
+    /// First frame of the copy unit of a frame.
+    pub(super) fn first_of_unit(&self, frame: Frame) -> Frame {
+        self.kernel.frame_set().first_of_grain(frame)
+    }
+
     /// Checks that all pages of a range are mapped.
     pub(super) fn require_mapped(&self, core: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
         (address.0 / FRAME_BYTES..=(address.0 + (bytes - 1)) / FRAME_BYTES)

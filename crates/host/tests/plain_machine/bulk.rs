@@ -75,7 +75,8 @@ impl PlainMachine {
         let own = self.cache_of(at);
         for other in (0..self.caches.len()).filter(|other| *other != own) {
             for line in lines(from, bytes) {
-                if self.caches[other].remove(line).is_some() {
+                if let Some(found) = self.caches[other].remove(line) {
+                    assert!(found.dirty.is_none() || is_whole(line, from, bytes), "line {line:#x} loses data");
                     self.leave_l1s(other, line);
                     self.cores[at].counters.coherence.invalidated += 1;
                 }

@@ -68,10 +68,13 @@ impl PlainMachine {
         }
     }
 
-    /// Removes the lines of a frame from the caches of other cores, and writes dirty ones back.
+    /// Removes the lines of a frame, and of those given together with it, from the caches of other cores,
+    /// and writes dirty ones back.
     pub fn clean(&mut self, at: usize, now: u64, frame: u64) {
         let (own, leaves) = (self.cache_of(at), now + self.settings.last_level.latency);
-        for line in frame / LINE..(frame + PAGE) / LINE {
+        let unit = self.processes.unit_bytes();
+        let start = frame / unit * unit;
+        for line in start / LINE..(start + unit) / LINE {
             for other in (0..self.caches.len()).filter(|other| *other != own) {
                 let Some(found) = self.caches[other].remove(line) else { continue };
                 self.leave_l1s(other, line);

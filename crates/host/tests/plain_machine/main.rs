@@ -9,6 +9,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod bulk;
+mod by_hand;
 mod cache;
 mod cases;
 mod core;

@@ -1,0 +1,80 @@
+//! Cases that random ones reach seldom.
+
+use std::sync::Arc;
+
+use dram_spec::address::Preset;
+use dram_spec::geometry::native_row_bytes;
+use dram_spec::{AddressMap, Density, Geometry, PhysicalAddress, RawGeometry, System, Width};
+use host::AllocatorSettings;
+use host::machine::{CacheShape, ClockRatio, Copier, CoreSettings, KernelSettings, MachineSettings, Sharing};
+use memctrl::Config;
+use memctrl::policy::copy::ROWCLONE;
+use os_alloc_sim::{CopyUnit, Policy};
+use rowclone::{FaultyRows, Planner};
+use trace_io::program::Step;
+
+use crate::cases::{Case, ProgramCase};
+use crate::processes::PAGE;
+use crate::runs::{checked, engine, plain, same};
+
+/// Programs on a memory where two pages share a row, and are a copy unit.
+fn case(copier: Copier, programs: &[&[Step]]) -> Case {
+    let paper = System::paper(1, Density::Gb1, Width::X16);
+    let raw = RawGeometry { row_bytes: native_row_bytes(Density::Gb1, Width::X16), ..paper.geometry.raw() };
+    let system = System { geometry: Geometry::try_from(raw).unwrap(), ..paper };
+    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    let copy_unit = CopyUnit::RowSet;
+    let settings = MachineSettings {
+        clock: ClockRatio::new(6, 1),
+        core: CoreSettings::PAPER,
+        l1: None,
+        last_level: CacheShape { bytes: 1 << 14, ways: 4, latency: 12 },
+        sharing: Sharing::Private,
+        kernel: KernelSettings {
+            copier,
+            page_table_entry_bytes: 0,
+            page_descriptor_bytes: 0,
+            ..KernelSettings::default()
+        },
+        allocator: AllocatorSettings {
+            policy: Policy::Sequential,
+            seed: 0,
+            utilization: 0.0,
+            fragmentation: 0.0,
+            copy_unit,
+        },
+    };
+    let program = |steps: &&[Step]| ProgramCase { steps: steps.to_vec(), is_uncached: false };
+    Case {
+        settings,
+        programs: programs.iter().map(program).collect(),
+        config: Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), ROWCLONE),
+    }
+}
+
+/// Core 0 leaves dirty lines of two pages in its cache: those it stores to or, after zeroings through the
+/// cache, all. Core 1 gets the frames of both pages with the first one's, and then writes the lines
+/// back: its loads of the second page are right, and a zeroing of a part of a line loses nothing.
+#[test]
+fn all_frames_of_a_present_unit_leave_the_caches_of_other_cores() {
+    let at = |page: u64, offset: u64| PhysicalAddress(page * PAGE + offset);
+    let stores = [0, 1].map(|page| Step::Store { address: at(16 + page, 64 * page) });
+    let first = [&[Step::Map { address: at(16, 0), bytes: 2 * PAGE }], &stores[..], &[Step::Exit]].concat();
+    let copiers =
+        [(Copier::CachedLoop, 128), (Copier::NoFetchLoop, 128), (Copier::NonTemporalLoop, 2), (Copier::Controller, 2)];
+    for ((copier, dirty), bytes) in copiers.into_iter().flat_map(|copier| [(copier, 1), (copier, 2 * PAGE)]) {
+        let second = [
+            Step::Compute { instructions: 60_000 },
+            Step::Map { address: at(32, 0), bytes: 2 * PAGE },
+            Step::Present { address: at(32, 0), bytes },
+            Step::Load { address: at(33, 64) },
+            Step::Zero { address: at(33, 72), bytes: 1 },
+            Step::Load { address: at(33, 64) },
+        ];
+        let case = case(copier, &[&first, &second]);
+        let (outcome, name) = (engine(&case), format!("{copier:?}, {bytes} bytes"));
+        same(["engine", "plain"], [&outcome, &plain(&case)]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let written: u64 = outcome.cores[1].counters.lines.iter().map(|lines| lines.write_backs).sum();
+        assert_eq!((written, checked(&case, 7).1.check), (dirty, Some((2, None))), "{name}");
+    }
+}
