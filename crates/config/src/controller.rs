@@ -4,9 +4,9 @@ use dram_spec::{Cycles, PrechargePowerDown, Refresh};
 use energy::{Currents, PowerState};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
 use memctrl::policy::scheduler::{FrFcfs, SCHEDULERS, Scheduler, Setting, Unit};
-use memctrl::{PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
 use rowclone_sim::quantity::grouped;
-use rowclone_sim::{CYCLES_MAX, ControllerSettings};
+use rowclone_sim::{CYCLES_MAX, ControllerSettings, missing_current};
 
 use crate::Failure;
 use crate::key::{Holds, Key};
@@ -144,68 +144,68 @@ impl Controller<'_> {
         let write_entries = self.count("write_entries", defaults.write_entries);
         // Three quarters, and a third of that: 48 and 16 of 64.
         let drain_high = self.count("drain_high", (write_entries * 3 / 4).max(1));
-        self.table.within("drain_high", drain_high as u64, 1, write_entries as u64)?;
         let drain_low = self.count("drain_low", drain_high / 3);
-        if drain_low >= drain_high {
-            let message =
-                format!("`controller.drain_low` is {drain_low}, but must be less than `drain_high`, {drain_high}");
-            return Err(self
-                .table
-                .fault("drain_low", message)
-                .with_help(format!("try `drain_low = {}`", drain_high / 3)));
-        }
-        Ok(Queues {
+        let queues = Queues {
             read_entries: self.count("read_entries", defaults.read_entries),
             write_entries,
             copy_entries: self.count("copy_entries", defaults.copy_entries),
             admission_per_cycle: self.count("admission_per_cycle", defaults.admission_per_cycle),
             drain_high,
             drain_low,
-        })
+        };
+        queues.check().map_err(|error| self.contradiction(error))?;
+        Ok(queues)
+    }
+
+    /// An error of the controller, with the key.
+    fn contradiction(&self, error: ConfigError) -> Failure {
+        let (down, deep) = (key_of(LowPower::PowerDown), key_of(LowPower::SelfRefresh));
+        let (key, wrong, help) = match error {
+            ConfigError::DrainHigh { found, write_entries } => {
+                let within = self.table.within("drain_high", found as u64, 1, write_entries as u64);
+                return within.expect_err("it is out of range");
+            }
+            ConfigError::DrainLow { found, drain_high } => (
+                "drain_low",
+                format!("is {found}, but must be less than `drain_high`, {drain_high}"),
+                format!("try `drain_low = {}`", drain_high / 3),
+            ),
+            ConfigError::NoRefresh(state) => (
+                key_of(state),
+                "is given, but `refresh.enabled` is false".to_owned(),
+                "a rank leaves power-down for its refreshes: leave it out, or set `refresh.enabled = true`".to_owned(),
+            ),
+            ConfigError::SelfRefreshFirst { found, power_down_after } => (
+                deep,
+                format!("is {found}, but must be more than `{down}`, {power_down_after}"),
+                format!("leave `{down}` out: no rank would come to power-down before self-refresh"),
+            ),
+            ConfigError::Zero(_) => unreachable!("the ranges of the keys exclude 0"),
+        };
+        self.table.fault(key, format!("`controller.{key}` {wrong}")).with_help(help)
     }
 
     fn power(&self) -> Result<PowerPolicy, Failure> {
-        let (down, refresh) = ("power_down_after_cycles", "self_refresh_after_cycles");
-        let power_down_after = self.table.get(down).map(Cycles);
-        let self_refresh_after = self.table.get(refresh).map(Cycles);
-        for (key, given) in [(down, power_down_after), (refresh, self_refresh_after)] {
-            if given.is_some() && self.refresh == Refresh::Off {
-                let message = format!("`controller.{key}` is given, but `refresh.enabled` is false");
-                let help = "a rank leaves power-down for its refreshes: leave it out, or set `refresh.enabled = true`";
-                return Err(self.table.fault(key, message).with_help(help));
-            }
-        }
-        if let (Some(down_after), Some(deep)) = (power_down_after, self_refresh_after)
-            && deep <= down_after
-        {
-            let message = format!("`controller.{refresh}` is {deep}, but must be more than `{down}`, {down_after}");
-            let help = format!("leave `{down}` out: no rank would come to power-down before self-refresh");
-            return Err(self.table.fault(refresh, message).with_help(help));
-        }
-        let precharged = match self.precharge_power_down {
-            PrechargePowerDown::FastExit => PowerState::FastPowerDown,
-            PrechargePowerDown::SlowExit => PowerState::SlowPowerDown,
+        let power = PowerPolicy {
+            power_down_after: self.table.get(key_of(LowPower::PowerDown)).map(Cycles),
+            self_refresh_after: self.table.get(key_of(LowPower::SelfRefresh)).map(Cycles),
         };
-        if power_down_after.is_some() {
-            self.has_currents(down, &[PowerState::ActivePowerDown, precharged])?;
+        power.check(self.refresh).map_err(|error| self.contradiction(error))?;
+        match missing_current(power, self.precharge_power_down, self.currents) {
+            None => Ok(power),
+            Some((low_power, state)) => Err(self.no_current(key_of(low_power), power, state)),
         }
-        if self_refresh_after.is_some() {
-            // The refresh on entry draws the current of active power-down.
-            self.has_currents(refresh, &[PowerState::ActivePowerDown, PowerState::SelfRefresh])?;
-        }
-        Ok(PowerPolicy { power_down_after, self_refresh_after })
     }
 
-    /// Checks, before the run, that the current set has the currents of the states into which a key puts ranks.
-    fn has_currents(&self, key: &str, states: &[PowerState]) -> Result<(), Failure> {
-        let lacks = |set: &Currents| states.iter().find(|&&state| set.milliamperes(state).is_none()).copied();
-        let Some(state) = lacks(self.currents) else { return Ok(()) };
+    /// The current set does not have a current of the states into which a key puts ranks.
+    fn no_current(&self, key: &str, power: PowerPolicy, state: PowerState) -> Failure {
         let (name, width) = (self.currents.name(), self.currents.width());
         let message = format!(
             "`controller.{key}` puts ranks into a state that draws {}, which the current set \"{name}\" does not have",
             state.current()
         );
-        let fitting = energy::shipped().filter(|set| set.width() == width && lacks(set).is_none());
+        let fitting = energy::shipped()
+            .filter(|set| set.width() == width && missing_current(power, self.precharge_power_down, set).is_none());
         let names: Vec<String> = fitting.map(|set| format!("`{}`", set.name())).collect();
         let way_out = match state {
             PowerState::FastPowerDown if self.currents.milliamperes(PowerState::SlowPowerDown).is_some() => {
@@ -214,6 +214,14 @@ impl Controller<'_> {
             _ => "leave it out",
         };
         let help = format!("{way_out}, or take a set of {width} chips that has them all: {}", names.join(", "));
-        Err(self.table.fault(key, message).with_help(help))
+        self.table.fault(key, message).with_help(help)
+    }
+}
+
+/// The key of the time after which idle ranks enter a state.
+const fn key_of(state: LowPower) -> &'static str {
+    match state {
+        LowPower::PowerDown => "power_down_after_cycles",
+        LowPower::SelfRefresh => "self_refresh_after_cycles",
     }
 }

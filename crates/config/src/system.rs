@@ -10,7 +10,7 @@ use dram_spec::{
     RawGeometry, Refresh, Row, SpeedBin, TimingParameter as T, Width,
 };
 use energy::Currents;
-use rowclone_sim::{ControllerSettings, MemorySystem, SystemBuilder};
+use rowclone_sim::{ControllerSettings, MemorySystem, POSTPONE_MAX, SystemBuilder, T_REFI_PS};
 
 use crate::controller::{self, Controller};
 use crate::key::{Holds, Key};
@@ -76,8 +76,8 @@ const DEVICE_KEYS: &[Key] = &[
     Key::new("geometry.rows_per_subarray", CHECKED, "512", "rows that share sense amplifiers").values("128, 256, 512, 1024"),
     Key::new("refresh", Holds::Table, "", "refresh"),
     Key::new("refresh.enabled", Holds::Flag, "true", "whether REF are due; with `false` the two keys below have no effect, but must be given"),
-    Key::new("refresh.t_refi_ps", Holds::Picoseconds(1_950_000, 1_000_000_000_000), "7_800_000", "tREFI, ps: 7.8 us at or below 85 C, 3.9 us above; the range ends at what a command log can represent"),
-    Key::new("refresh.postpone_max", Holds::Count(0, 8), "0", "REF that a rank may owe while work is queued (`decisions/0003`)"),
+    Key::new("refresh.t_refi_ps", Holds::Picoseconds(T_REFI_PS.0, T_REFI_PS.1), "7_800_000", "tREFI, ps: 7.8 us at or below 85 C, 3.9 us above; the range ends at what a command log can represent"),
+    Key::new("refresh.postpone_max", Holds::Count(0, POSTPONE_MAX), "0", "REF that a rank may owe while work is queued (`decisions/0003`)"),
     Key::new("address_map", Holds::Table, "", "physical address to coordinates; it has either `preset` or `fields`"),
     Key::new("address_map.preset", Holds::Name(|| Preset::ALL.map(Preset::name).into()), "\"row-interleaved\"", "a map by name").or("`fields`"),
     Key::new("address_map.fields", Holds::List, "[\"row\", \"subarray\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]", "the coordinates from the high to the low address bits, each `\"name\"` or `\"name:bits\"`").values("`row` `subarray` `rank` `bank` `column` `channel` `offset`; `offset` last").or("`preset`"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dram_core::Background;
 #[cfg(feature = "test-api")]
 use dram_core::Defect;
-use dram_spec::{Cycles, System};
+use dram_spec::{Cycles, Refresh, System};
 use rowclone::Planner;
 
 use crate::estimate::PriceTable;
@@ -45,6 +45,95 @@ impl Default for Queues {
     }
 }
 
+impl Queues {
+    /// Checks the watermarks.
+    ///
+    /// # Errors
+    /// If they are out of order.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let Queues { write_entries, drain_high, drain_low, .. } = *self;
+        if !(1..=write_entries).contains(&drain_high) {
+            return Err(ConfigError::DrainHigh { found: drain_high, write_entries });
+        }
+        if drain_low >= drain_high {
+            return Err(ConfigError::DrainLow { found: drain_low, drain_high });
+        }
+        Ok(())
+    }
+}
+
+/// Reason why settings contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// A write drain starts at no write, or at more than the queue holds.
+    DrainHigh {
+        /// `drain_high`.
+        found: usize,
+        /// Entries of the write queue.
+        write_entries: usize,
+    },
+    /// A write drain ends before it starts.
+    DrainLow {
+        /// `drain_low`.
+        found: usize,
+        /// `drain_high`.
+        drain_high: usize,
+    },
+    /// Ranks enter a state that their refreshes end in time, but refresh is off.
+    NoRefresh(LowPower),
+    /// Ranks enter self-refresh no later than power-down.
+    SelfRefreshFirst {
+        /// `self_refresh_after`.
+        found: Cycles,
+        /// `power_down_after`.
+        power_down_after: Cycles,
+    },
+    /// A count or a time is 0.
+    Zero(&'static str),
+}
+
+impl ConfigError {
+    /// Suggested change.
+    pub fn help(&self) -> String {
+        match self {
+            ConfigError::DrainHigh { found, write_entries } => {
+                format!("try {} for `queues.drain_high`", (*found).clamp(1, *write_entries))
+            }
+            ConfigError::DrainLow { drain_high, .. } => format!("try {} for `queues.drain_low`", drain_high / 3),
+            ConfigError::NoRefresh(state) => {
+                let setting = state.setting();
+                format!("ranks leave power-down for their refreshes: leave `power.{setting}` out, or turn refresh on")
+            }
+            ConfigError::SelfRefreshFirst { .. } => {
+                "leave `power.power_down_after` out: no rank would come to power-down before self-refresh".to_owned()
+            }
+            ConfigError::Zero(setting) => format!("try 1 for `{setting}`"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ConfigError::DrainHigh { found, write_entries } => {
+                write!(f, "`queues.drain_high` is {found}, but must be from 1 to {write_entries}")
+            }
+            ConfigError::DrainLow { found, drain_high } => {
+                write!(f, "`queues.drain_low` is {found}, but must be from 0 to {}", drain_high - 1)
+            }
+            ConfigError::NoRefresh(state) => {
+                write!(f, "`power.{}` is given, but `refresh` is off", state.setting())
+            }
+            ConfigError::SelfRefreshFirst { found, power_down_after } => {
+                write!(f, "`power.self_refresh_after` is {found}, but must be more than {power_down_after}")
+            }
+            ConfigError::Zero(setting) => write!(f, "`{setting}` is 0, but must be at least 1"),
+        }
+    }
+}
+
 /// Scheduling of refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshPolicy {
@@ -75,6 +164,49 @@ pub struct PowerPolicy {
     pub power_down_after: Option<Cycles>,
     /// Time until self-refresh; `None` disables it.
     pub self_refresh_after: Option<Cycles>,
+}
+
+/// A state of an idle rank that draws less current.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LowPower {
+    /// Power-down.
+    PowerDown,
+    /// Self-refresh.
+    SelfRefresh,
+}
+
+impl LowPower {
+    /// The field of [`PowerPolicy`] that enables it.
+    pub const fn setting(self) -> &'static str {
+        match self {
+            LowPower::PowerDown => "power_down_after",
+            LowPower::SelfRefresh => "self_refresh_after",
+        }
+    }
+}
+
+impl PowerPolicy {
+    /// The states that ranks enter, with the times.
+    pub fn states(&self) -> impl Iterator<Item = (LowPower, Cycles)> {
+        let states = [(LowPower::PowerDown, self.power_down_after), (LowPower::SelfRefresh, self.self_refresh_after)];
+        states.into_iter().filter_map(|(state, after)| Some((state, after?)))
+    }
+
+    /// Checks the times with each other and with refresh.
+    ///
+    /// # Errors
+    /// If refresh is off, or self-refresh is not later than power-down.
+    pub fn check(&self, refresh: Refresh) -> Result<(), ConfigError> {
+        if let Some((state, _)) = self.states().next().filter(|_| refresh == Refresh::Off) {
+            return Err(ConfigError::NoRefresh(state));
+        }
+        match (self.power_down_after, self.self_refresh_after) {
+            (Some(power_down_after), Some(found)) if found <= power_down_after => {
+                Err(ConfigError::SelfRefreshFirst { found, power_down_after })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Configuration of a controller.
@@ -135,6 +267,34 @@ impl Config {
             contents: None,
             #[cfg(feature = "test-api")]
             defect: None,
+        }
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// If a count or a time is 0, or if settings contradict each other.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let Queues { read_entries, copy_entries, admission_per_cycle, .. } = self.queues;
+        let quantum = self.scheduler.quantum().filter(|_| self.scheduler.has_state());
+        let least = |cycles: Option<Cycles>| cycles.map_or(1, |cycles| cycles.0 as usize);
+        let counts = [
+            ("queues.read_entries", read_entries),
+            ("queues.copy_entries", copy_entries),
+            ("queues.admission_per_cycle", admission_per_cycle),
+            ("staging_lines", self.staging_lines),
+            ("epoch", least(self.epoch)),
+            ("copy_hold_max", least(self.copy_hold_max)),
+            ("the quantum of the scheduler", least(quantum)),
+        ];
+        if let Some((setting, _)) = counts.into_iter().find(|&(_, found)| found == 0) {
+            return Err(ConfigError::Zero(setting));
+        }
+        self.queues.check()?;
+        // Self-refresh before power-down is of no use, but possible.
+        match self.power.check(self.system.refresh) {
+            Err(ConfigError::SelfRefreshFirst { .. }) => Ok(()),
+            other => other,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_core::{Cells, Device};
-use dram_spec::{Cycle, Cycles, EventSink, Refresh};
+use dram_spec::{Cycle, Cycles, EventSink};
 
 use crate::channel::Channel;
 use crate::config::Config;
@@ -64,17 +64,11 @@ impl Controller {
     /// Creates a controller at cycle 0: all banks closed, no request in progress.
     ///
     /// # Panics
-    /// If settings are inconsistent: watermarks out of order, a queue, a term or an epoch of size
-    /// 0, power-down without refresh.
+    /// If [`Config::check`] finds an error, or if the queues have more entries than
+    /// [`Queues::CAPACITY`].
     pub fn new(config: &Config) -> Controller {
-        let queues = config.queues;
-        assert!(queues.drain_low < queues.drain_high && queues.drain_high <= queues.write_entries, "{queues:?}");
-        assert!(queues.read_entries > 0 && queues.copy_entries > 0 && queues.admission_per_cycle > 0, "{queues:?}");
-        assert!(queues.read_entries + queues.write_entries <= Queues::CAPACITY, "{queues:?}");
-        assert!(config.staging_lines > 0, "a copy over the channel stages at least one line");
-        assert!(config.epoch != Some(Cycles(0)) && config.copy_hold_max != Some(Cycles(0)), "at least a cycle");
-        let sleeps = config.power.power_down_after.is_some() || config.power.self_refresh_after.is_some();
-        assert!(!sleeps || config.system.refresh != Refresh::Off, "power-down needs refresh to end in time");
+        config.check().unwrap_or_else(|error| panic!("{error}"));
+        assert!(config.queues.read_entries + config.queues.write_entries <= Queues::CAPACITY, "{:?}", config.queues);
         let cells = |channel| {
             let background = Arc::clone(config.contents.as_ref()?);
             let cells = Cells::new(channel, config.system.geometry, background);
@@ -86,7 +80,6 @@ impl Controller {
         let channels: Vec<_> = ids.map(|id| Channel::new(id, Device::new(&config.system, cells(id)), config)).collect();
         let front = FrontEnd::new(config, &channels);
         let quantum = config.scheduler.quantum().filter(|_| config.scheduler.has_state()).unwrap_or(Cycles(u64::MAX));
-        assert!(quantum > Cycles(0), "a quantum has at least a cycle");
         let quantum_end = Cycle(quantum.0);
         Controller { front, channels, quantum, quantum_end, now: Cycle::ZERO, may_dispatch: false, may_end: true }
     }

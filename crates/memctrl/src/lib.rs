@@ -17,7 +17,7 @@ pub use access::{AccessKind, QueuedAccess, Stamp};
 #[cfg(feature = "test-api")]
 pub use channel::yield_from;
 
-pub use config::{Config, PowerPolicy, Queues, RefreshPolicy};
+pub use config::{Config, ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
 pub use controller::{Controller, Interrupt};
 pub use estimate::PriceTable;
 pub use request::{Completion, Request, RequestSource};

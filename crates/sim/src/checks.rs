@@ -3,7 +3,7 @@
 use dram_spec::{BankId, Channel, Geometry, PrechargePowerDown, Refresh, Row, System};
 use energy::{Currents, PowerState};
 use memctrl::policy::row::RowPolicy;
-use memctrl::{PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
 
 use crate::controller::ControllerSettings;
 use crate::error::SystemError;
@@ -11,9 +11,9 @@ use crate::range::{CYCLES_MAX, OutOfRange, within};
 
 /// Range of tREFI in ps: from a quarter of JEDEC's, for hot or dense parts, to 1 s, the limit of
 /// command logs.
-const T_REFI_PS: (u64, u64) = (1_950_000, 1_000_000_000_000);
+pub const T_REFI_PS: (u64, u64) = (1_950_000, 1_000_000_000_000);
 /// Maximum number of postponed REFs in JEDEC's standard.
-const POSTPONE_MAX: u64 = 8;
+pub const POSTPONE_MAX: u64 = 8;
 
 pub(crate) fn faulty_rows(rows: &[(Channel, BankId, Row)], geometry: &Geometry) -> Result<(), OutOfRange> {
     for (channel, bank, row) in rows {
@@ -31,9 +31,8 @@ pub(crate) fn refresh(refresh: Refresh, policy: RefreshPolicy) -> Result<(), Out
     within("refresh_policy.idle", policy.idle.0, 0, CYCLES_MAX)
 }
 
-pub(crate) fn queues(controller: &ControllerSettings) -> Result<(), OutOfRange> {
-    let Queues { read_entries, write_entries, copy_entries, admission_per_cycle, drain_high, drain_low } =
-        controller.queues;
+pub(crate) fn queues(controller: &ControllerSettings) -> Result<(), SystemError> {
+    let Queues { read_entries, write_entries, copy_entries, admission_per_cycle, .. } = controller.queues;
     within("staging_lines", controller.staging_lines as u64, 1, ControllerSettings::STAGING_LINES_MAX)?;
     for (setting, found) in [
         ("queues.read_entries", read_entries),
@@ -43,9 +42,8 @@ pub(crate) fn queues(controller: &ControllerSettings) -> Result<(), OutOfRange> 
     ] {
         within(setting, found as u64, 1, ControllerSettings::ENTRIES_MAX)?;
     }
-    within("queues.drain_high", drain_high as u64, 1, write_entries as u64)?;
-    within("queues.drain_low", drain_low as u64, 0, drain_high as u64 - 1)?;
-    within("copy_hold_max", controller.copy_hold_max.map_or(1, |cycles| cycles.0), 1, CYCLES_MAX)
+    controller.queues.check()?;
+    Ok(within("copy_hold_max", controller.copy_hold_max.map_or(1, |cycles| cycles.0), 1, CYCLES_MAX)?)
 }
 
 /// Checks the settings of the scheduler and of the row policy.
@@ -60,33 +58,36 @@ pub(crate) fn policies(controller: &ControllerSettings) -> Result<(), OutOfRange
 }
 
 pub(crate) fn power(power: PowerPolicy, system: &System, currents: &Currents) -> Result<(), SystemError> {
-    let precharged = match system.precharge_power_down {
-        PrechargePowerDown::FastExit => PowerState::FastPowerDown,
-        PrechargePowerDown::SlowExit => PowerState::SlowPowerDown,
-    };
-    let states = [
-        ("power.power_down_after", power.power_down_after, &[PowerState::ActivePowerDown, precharged][..]),
-        // The refresh on entry draws the current of active power-down.
-        (
-            "power.self_refresh_after",
-            power.self_refresh_after,
-            &[PowerState::ActivePowerDown, PowerState::SelfRefresh][..],
-        ),
-    ];
-    for (setting, after, states) in states {
-        let Some(after) = after else { continue };
-        within(setting, after.0, 1, CYCLES_MAX)?;
-        if system.refresh == Refresh::Off {
-            return Err(SystemError::PowerWithoutRefresh { setting });
-        }
-        if let Some(&state) = states.iter().find(|&&state| currents.milliamperes(state).is_none()) {
-            return Err(SystemError::NoCurrent { setting, state, set: currents.name().to_owned() });
-        }
+    for (state, after) in power.states() {
+        within(format!("power.{}", state.setting()), after.0, 1, CYCLES_MAX)?;
     }
-    match (power.power_down_after, power.self_refresh_after) {
-        (Some(power_down), Some(self_refresh)) if self_refresh <= power_down => {
-            Ok(within("power.self_refresh_after", self_refresh.0, power_down.0 + 1, CYCLES_MAX)?)
-        }
-        _ => Ok(()),
+    let checked = power.check(system.refresh);
+    // The order of the two times is the last thing to be wrong.
+    if !matches!(checked, Err(ConfigError::SelfRefreshFirst { .. })) {
+        checked?;
     }
+    if let Some((state, lacks)) = missing_current(power, system.precharge_power_down, currents) {
+        let setting = state.setting();
+        return Err(SystemError::NoCurrent { setting, state: lacks, set: currents.name().to_owned() });
+    }
+    Ok(checked?)
+}
+
+/// The first state of idle ranks whose current a current set does not have, and that current.
+pub fn missing_current(
+    power: PowerPolicy,
+    precharge_power_down: PrechargePowerDown,
+    currents: &Currents,
+) -> Option<(LowPower, PowerState)> {
+    power.states().find_map(|(state, _)| {
+        let other = match (state, precharge_power_down) {
+            (LowPower::PowerDown, PrechargePowerDown::FastExit) => PowerState::FastPowerDown,
+            (LowPower::PowerDown, PrechargePowerDown::SlowExit) => PowerState::SlowPowerDown,
+            (LowPower::SelfRefresh, _) => PowerState::SelfRefresh,
+        };
+        // The refresh on entry to self-refresh draws the current of active power-down, too.
+        let drawn = [PowerState::ActivePowerDown, other];
+        let lacks = drawn.into_iter().find(|&drawn| currents.milliamperes(drawn).is_none())?;
+        Some((state, lacks))
+    })
 }

@@ -5,6 +5,7 @@ use dram_spec::address::AddressMapError;
 use energy::{EnergyError, PowerState};
 use host::workload::WorkloadError;
 use host::{AllocatorError, ReplayError, SpecError};
+use memctrl::ConfigError;
 
 use crate::range::OutOfRange;
 
@@ -30,16 +31,13 @@ pub enum SystemError {
     /// A number is out of range, or contradicts another setting.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
-    /// Power-down or self-refresh is enabled without refresh, which ends these states in time.
-    #[error("`{setting}` is given, but `refresh` is off")]
-    PowerWithoutRefresh {
-        /// Setting.
-        setting: &'static str,
-    },
+    /// Settings of the controller contradict each other.
+    #[error(transparent)]
+    Controller(#[from] ConfigError),
     /// The current of a power state is not known.
-    #[error("`{setting}` puts ranks into a state that draws {}, which the current set \"{set}\" does not have", state.current())]
+    #[error("`power.{setting}` puts ranks into a state that draws {}, which the current set \"{set}\" does not have", state.current())]
     NoCurrent {
-        /// Setting.
+        /// Field of the power policy.
         setting: &'static str,
         /// Power state.
         state: PowerState,
@@ -60,11 +58,9 @@ impl SystemError {
             }
             SystemError::Currents(error) => error.help(),
             SystemError::OutOfRange(error) => error.help(),
-            SystemError::PowerWithoutRefresh { setting } => {
-                format!("ranks leave power-down for their refreshes: leave `{setting}` out, or turn refresh on")
-            }
+            SystemError::Controller(error) => error.help(),
             SystemError::NoCurrent { setting, .. } => {
-                format!("leave `{setting}` out, or take a current set that has the current")
+                format!("leave `power.{setting}` out, or take a current set that has the current")
             }
         }
     }

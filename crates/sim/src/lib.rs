@@ -178,6 +178,7 @@ pub use allocator_report::{AllocatorReport, MemoryState, TrafficReport};
 pub use backlog::Backlog;
 pub use buses::BusUse;
 pub use check_report::CheckReport;
+pub use checks::{POSTPONE_MAX, T_REFI_PS, missing_current};
 pub use controller::ControllerSettings;
 pub use distribution::Distribution;
 pub use epoch_report::EpochReport;
