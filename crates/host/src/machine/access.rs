@@ -75,22 +75,22 @@ impl Machine {
         Ok(found.map(|(frame, _)| super::core::within(frame, address)))
     }
 
-    /// Executes an access to a line. An access to a line of a private cache affects no other core,
-    /// and is executed ahead of the controller.
+    /// Executes an access to a line.
     pub(super) fn access(&mut self, index: usize, access: &Access, until: CoreCycle) -> Outcome {
+        let limit = self.limits(index, until).hit;
         let cache = self.cache_of(index);
         let (core, cache) = (&mut self.cores[index], &mut self.caches[cache]);
         let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
-        let limit = if self.settings.sharing == Sharing::Private { until.max(self.horizon) } else { until };
-        if slot >= core.pipeline.first_slot(limit) {
+        if slot >= limit {
             return Outcome::Later(core.pipeline.cycle(slot));
         }
         if let AccessKind::NonTemporal(data) = access.kind {
             return self.non_temporal(index, access, data, (slot, until));
         }
         let found = cache.find(LineNumber::of(access.address));
-        if let Some(way) = found.filter(|&way| !cache.state(way).is_pending) {
-            core.hit(cache, way, access, slot);
+        if found.is_some_and(|way| !cache.state(way).is_pending)
+            && let Some(way) = core.hit(cache, access, limit)
+        {
             if let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way)) {
                 let access = check.execute(access);
                 check.access(index, data, &access);

@@ -7,12 +7,13 @@ use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::Frame;
 use trace_io::program::Step;
 
+use super::Outcome;
 use super::cache::{Cache, LineNumber, Way};
 use super::clock::CoreCycle;
 use super::coherence_check::{Deferred, StoreData};
 use super::counters::{CoreCounters, Purpose};
 use super::pipeline::{EntryId, Pipeline, Slot};
-use super::program::Program;
+use super::program::{Program, StepsAhead};
 use super::region::Marks;
 
 /// Work of a core between steps of its program, or between parts of a step.
@@ -137,8 +138,8 @@ pub(super) struct Core {
     pub(super) program: Box<dyn Program>,
     pub(super) marks: Marks,
     pub(super) pipeline: Pipeline,
-    /// The rest of the step that has begun.
-    pub(super) step: Option<Step>,
+    /// The next steps, the first of which may have begun.
+    pub(super) steps: StepsAhead,
     /// Work before the rest of the step, last first.
     pub(super) work: Vec<Work>,
     /// Addresses and sizes of the data of the kernel that are left of [`Work::Pages`].
@@ -155,10 +156,76 @@ pub(super) struct Core {
     pub(super) next: Next,
 }
 
+/// Slots before which a core may execute actions without effect on others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Instructions without memory access.
+    pub(super) run: Slot,
+    /// Accesses to lines of its last-level cache.
+    pub(super) hit: Slot,
+}
+
 impl Core {
-    /// Executes an access to a line of its last-level cache.
+    /// Executes steps up to the next boundary of the region, and up to the first one that waits,
+    /// that affects others, or that is neither instructions without memory access nor an access to a
+    /// line of its last-level cache.
+    pub(super) fn run_steps(&mut self, cache: &mut Cache, limits: Limits) {
+        while self.counters.instructions < self.marks.next {
+            let is_executed = match self.steps.first() {
+                Some(Step::Compute { mut instructions }) => {
+                    let outcome = self.run_instructions(&mut instructions, Purpose::Program, limits.run);
+                    if matches!(outcome, Outcome::Part) {
+                        self.steps.replace(Step::Compute { instructions });
+                    }
+                    matches!(outcome, Outcome::Done)
+                }
+                Some(Step::Load { address }) => self.hit_step(cache, address, AccessKind::Load, limits.hit),
+                Some(Step::Store { address }) => {
+                    self.hit_step(cache, address, AccessKind::Store(StoreData::Tag), limits.hit)
+                }
+                _ => false,
+            };
+            if !is_executed {
+                return;
+            }
+            self.steps.advance();
+        }
+    }
+
+    /// Executes a load or store of the program if it is an access to a line of its last-level cache
+    /// before a slot; returns whether it is.
     #[inline]
-    pub(super) fn hit(&mut self, cache: &mut Cache, way: Way, access: &Access, slot: Slot) {
+    fn hit_step(&mut self, cache: &mut Cache, address: PhysicalAddress, kind: AccessKind, limit: Slot) -> bool {
+        let Some(address) = self.translations.find(address, kind != AccessKind::Load) else { return false };
+        let access = Access { address, bytes: 0, kind, purpose: Purpose::Program };
+        self.hit(cache, &access, limit).is_some()
+    }
+
+    /// Dispatches instructions without memory access before a slot, up to a boundary of the region;
+    /// `count` is the number of those left.
+    #[inline]
+    pub(super) fn run_instructions(&mut self, count: &mut u64, purpose: Purpose, limit: Slot) -> Outcome {
+        let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
+        if slot >= limit {
+            return Outcome::Later(self.pipeline.cycle(slot));
+        }
+        let most = if purpose == Purpose::Program { self.marks.next - self.counters.instructions } else { u64::MAX };
+        let mut some = most.min(*count);
+        if some > limit.0 - slot.0 {
+            // As many slots as the cycles before the limit have, the current one included.
+            some = some.min((limit.0 - slot.0).next_multiple_of(self.pipeline.width()));
+        }
+        let done = self.pipeline.run(some);
+        self.counters.count_instructions(purpose, done);
+        *count -= done;
+        if *count == 0 { Outcome::Done } else { Outcome::Part }
+    }
+
+    /// Executes an access if its line is in the last-level cache, and the access can dispatch before a
+    /// slot; returns the way of the line.
+    pub(super) fn hit(&mut self, cache: &mut Cache, access: &Access, limit: Slot) -> Option<Way> {
+        let slot = self.pipeline.next_slot().filter(|&slot| slot < limit)?;
+        let way = cache.find(LineNumber::of(access.address)).filter(|&way| !cache.state(way).is_pending)?;
         self.counters.count_instructions(access.purpose, 1);
         self.counters.of(access.purpose).hits += 1;
         let latency = if let Some(latency) = self.l1_access(access) {
@@ -170,6 +237,7 @@ impl Core {
         };
         self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 0 }));
         cache.mark_dirty(way, access);
+        Some(way)
     }
 
     /// Looks up the L1, and puts the line into it; returns the latency of a hit.
@@ -191,14 +259,15 @@ struct Translation {
 /// Frames of recently used pages of the running process.
 #[derive(Debug)]
 pub(super) struct Translations {
-    entries: Box<[Option<Translation>; Self::ENTRIES]>,
+    entries: Box<[Option<Translation>]>,
 }
 
 impl Translations {
-    const ENTRIES: usize = 512;
+    /// Pages of 64 MiB.
+    const ENTRIES: usize = 1 << 14;
 
     pub(super) fn new() -> Translations {
-        Translations { entries: Box::new([None; Self::ENTRIES]) }
+        Translations { entries: vec![None; Self::ENTRIES].into() }
     }
 
     /// Physical address of a virtual one, if the page is known and allows the access.

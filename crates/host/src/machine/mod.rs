@@ -41,10 +41,11 @@ use trace_io::trace::Recorded;
 
 use self::cache::Cache;
 use self::coherence_check::CoherenceCheck;
-use self::core::{Core, Next, Stall, Translations, Work};
+use self::core::{Core, Limits, Next, Stall, Translations, Work};
 use self::counters::StallSlots;
 use self::outbox::Outbox;
 use self::processes::Processes;
+use self::program::StepsAhead;
 use self::region::{Interval, Marks};
 use crate::aged_memory::AgedMemories;
 use crate::contents::Contents;
@@ -178,7 +179,7 @@ impl Machine {
             program,
             marks: Marks { next: region.warm_up, ..Marks::default() },
             pipeline: Pipeline::new(settings.core.order, settings.core.width, settings.core.window),
-            step: None,
+            steps: StepsAhead::default(),
             work: Vec::new(),
             kernel_data: VecDeque::new(),
             mshrs: Vec::new(),
@@ -267,7 +268,7 @@ impl Machine {
     fn execute(&mut self, index: usize, until: CoreCycle) -> Outcome {
         let core = &mut self.cores[index];
         if self.interval.phase.get() == Phase::Over {
-            core.step = None;
+            core.steps.clear();
             if !std::mem::take(&mut core.work).is_empty()
                 && let Some(check) = &mut self.check
             {
@@ -278,15 +279,27 @@ impl Machine {
         if let Some(work) = core.work.pop() {
             return self.attempt(index, work, until);
         }
-        let step = match core.step.take() {
-            Some(step) => step,
-            None => match core.program.next_step() {
-                Ok(Some(step)) => step,
-                Ok(None) => return self.ended(index, until),
-                Err(source) => return self.fail(MachineError::Program { core: index, source }),
-            },
-        };
-        self.step(index, step, until)
+        if self.check.is_none() {
+            let (limits, cache) = (self.limits(index, until), self.cache_of(index));
+            self.cores[index].run_steps(&mut self.caches[cache], limits);
+        }
+        let core = &self.cores[index];
+        match core.steps.first() {
+            Some(_) if core.counters.instructions == core.marks.next => Outcome::Part,
+            Some(step) => self.step(index, step, until),
+            None => self.read_steps(index, until),
+        }
+    }
+
+    /// Reads further steps, or ends the program.
+    #[inline(never)]
+    fn read_steps(&mut self, index: usize, until: CoreCycle) -> Outcome {
+        let core = &mut self.cores[index];
+        match core.steps.read(&mut *core.program) {
+            Ok(true) => Outcome::Part,
+            Ok(false) => self.ended(index, until),
+            Err(source) => self.fail(MachineError::Program { core: index, source }),
+        }
     }
 
     /// Ends a program because of an error, of which the first is kept.
@@ -349,8 +362,11 @@ impl Machine {
         };
         match attempted {
             Ok(outcome) => {
+                let steps = &mut self.cores[index].steps;
                 if outcome.is_unfinished() {
-                    self.cores[index].step = Some(step);
+                    steps.replace(step);
+                } else {
+                    steps.advance();
                 }
                 outcome
             }
@@ -358,26 +374,20 @@ impl Machine {
         }
     }
 
-    /// Dispatches instructions without memory access, up to a boundary of the region; `count` is the
-    /// number of those left.
-    #[inline]
+    /// Dispatches instructions without memory access; `count` is the number of those left.
     fn run_instructions(&mut self, index: usize, count: &mut u64, purpose: Purpose, until: CoreCycle) -> Outcome {
-        let core = &mut self.cores[index];
-        let limit = core.pipeline.first_slot(until.max(self.horizon));
-        let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
-        if slot >= limit {
-            return Outcome::Later(core.pipeline.cycle(slot));
-        }
-        let most = if purpose == Purpose::Program { core.marks.next - core.counters.instructions } else { u64::MAX };
-        let mut some = most.min(*count);
-        if some > limit.0 - slot.0 {
-            // As many slots as the cycles before the limit have, the current one included.
-            some = some.min((limit.0 - slot.0).next_multiple_of(self.settings.core.width));
-        }
-        let done = core.pipeline.run(some);
-        core.counters.count_instructions(purpose, done);
-        *count -= done;
-        if *count == 0 { Outcome::Done } else { Outcome::Part }
+        let limit = self.limits(index, until).run;
+        self.cores[index].run_instructions(count, purpose, limit)
+    }
+
+    /// The slots before which a core may execute actions without effect on others. An access to a line
+    /// of a private cache is one, and may be ahead of the controller.
+    #[inline]
+    fn limits(&self, index: usize, until: CoreCycle) -> Limits {
+        let pipeline = &self.cores[index].pipeline;
+        let run = pipeline.first_slot(until.max(self.horizon));
+        let hit = if self.settings.sharing == Sharing::Private { run } else { pipeline.first_slot(until) };
+        Limits { run, hit }
     }
 
     /// Dispatches nothing for a time.

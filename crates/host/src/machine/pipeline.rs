@@ -78,6 +78,11 @@ impl Pipeline {
         }
     }
 
+    /// Slots per cycle.
+    pub const fn width(&self) -> u64 {
+        self.width
+    }
+
     /// The cycle of a slot.
     pub const fn cycle(&self, slot: Slot) -> CoreCycle {
         CoreCycle(slot.0 / self.width)

@@ -6,6 +6,9 @@ use std::io::Read;
 use trace_io::program::{ProgramError, ProgramReader, Step};
 use trace_io::trace::Recorded;
 
+/// Most steps that a core reads ahead.
+const STEPS_AHEAD: usize = 64;
+
 /// The steps of a program.
 pub trait Program: fmt::Debug {
     /// The next step; `None` at the end of the program.
@@ -13,6 +16,18 @@ pub trait Program: fmt::Debug {
     /// # Errors
     /// If the program cannot be read further.
     fn next_step(&mut self) -> Result<Option<Step>, ProgramError>;
+
+    /// Appends the next steps to an empty list; none at the end of the program.
+    ///
+    /// # Errors
+    /// If the program cannot be read further than the steps appended.
+    fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
+        while steps.len() < STEPS_AHEAD {
+            let Some(step) = self.next_step()? else { break };
+            steps.push(step);
+        }
+        Ok(())
+    }
 
     /// Goes back to the first step, after the end of the program; returns whether the program can.
     ///
@@ -72,6 +87,10 @@ impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Program for Repeated<F> 
         self.program.next_step()
     }
 
+    fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
+        self.program.next_steps(steps)
+    }
+
     fn restart(&mut self) -> Result<bool, ProgramError> {
         self.program = (self.open)()?;
         Ok(true)
@@ -85,5 +104,57 @@ impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Program for Repeated<F> 
 impl<F> fmt::Debug for Repeated<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Repeated").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
+/// Steps of a program that its core has read and not executed.
+#[derive(Debug, Default)]
+pub(super) struct StepsAhead {
+    steps: Vec<Step>,
+    /// Number of those executed.
+    executed: usize,
+    /// Reason why the program cannot be read further.
+    error: Option<ProgramError>,
+}
+
+impl StepsAhead {
+    /// The first step.
+    #[inline]
+    pub(super) fn first(&self) -> Option<Step> {
+        self.steps.get(self.executed).copied()
+    }
+
+    /// Removes the first step.
+    #[inline]
+    pub(super) const fn advance(&mut self) {
+        self.executed += 1;
+    }
+
+    /// Replaces the first step by the rest of it.
+    #[inline]
+    pub(super) fn replace(&mut self, rest: Step) {
+        self.steps[self.executed] = rest;
+    }
+
+    /// Removes all steps.
+    pub(super) fn clear(&mut self) {
+        self.executed = self.steps.len();
+    }
+
+    /// Reads further steps after the last one; `false` at the end of the program.
+    ///
+    /// # Errors
+    /// If the program cannot be read further.
+    pub(super) fn read(&mut self, program: &mut dyn Program) -> Result<bool, ProgramError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        self.steps.clear();
+        self.executed = 0;
+        self.error = program.next_steps(&mut self.steps).err();
+        match self.error.take_if(|_| self.steps.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(!self.steps.is_empty()),
+        }
     }
 }
