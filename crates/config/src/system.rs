@@ -10,6 +10,7 @@ use dram_spec::{
     RawGeometry, Refresh, Row, SpeedBin, TimingParameter as T, Width,
 };
 use energy::Currents;
+use rowclone::Chip;
 use rowclone_sim::{ControllerSettings, MemorySystem, POSTPONE_MAX, SystemBuilder, T_REFI_PS};
 
 use crate::controller::{self, Controller};
@@ -89,6 +90,8 @@ const DEVICE_KEYS: &[Key] = &[
 
 #[rustfmt::skip]
 const FAULTY_ROW_KEYS: &[Key] = &[
+    Key::new("copy", Holds::Table, "", "copies inside the DRAM").or("all mechanisms"),
+    Key::new("copy.mechanisms", Holds::Names(Chip::names), "[\"fpm\", \"psm\", \"zero-rows\"]", "what the chips offer; `psm` includes 2 x PSM, and without `zero-rows` zeros are copied from a row that was written").or("all of them"),
     Key::new("faulty_rows", Holds::Tables, "[{ channel = 0, rank = 0, bank = 3, row = 17 }]", "rows that the chip replaced by spares; FPM cannot use them").values("a list of tables, each row once").or("none"),
     Key::new("faulty_rows.channel", CHECKED, "0", "its channel").values("from 0"),
     Key::new("faulty_rows.rank", CHECKED, "0", "its rank").values("from 0"),
@@ -159,6 +162,8 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         if refresh.of("enabled") { Refresh::Every { t_refi_ps: refresh.of("t_refi_ps") } } else { Refresh::Off };
     let address_map = map(root, geometry)?;
     let faulty_rows = faulty_rows(root, &geometry)?;
+    let mechanisms: Option<Vec<&str>> = root.table("copy").and_then(|table| table.get("mechanisms"));
+    let chip = mechanisms.map_or(Chip::ROWCLONE, Chip::offering);
     let controller = Controller {
         table: root.table_or_empty("controller"),
         defaults: ControllerSettings::new(&geometry),
@@ -176,6 +181,7 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         .refresh(refresh)
         .address_map(address_map)
         .faulty_rows(faulty_rows)
+        .chip(chip)
         .currents(currents)
         .controller(controller);
     // Errors with a key of the file were reported above.

@@ -16,7 +16,7 @@ use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, RequestSource};
 use os_alloc_sim::Policy;
 use protocol_check::Checker;
-use rowclone::{Mechanism, Operation};
+use rowclone::Operation;
 use trace_io::trace::{Format, Reader};
 
 use crate::allocator_report::AllocatorReport;
@@ -98,10 +98,11 @@ pub struct Attachments<'a, 'o> {
     pub progress: Option<&'a dyn Fn(Progress)>,
 }
 
-/// The dialect in which the commands of a policy are checked: plain DDR3 for a policy that copies
-/// over the channel only.
+/// The dialect in which the commands of a policy are checked: plain DDR3 for a policy whose
+/// mechanisms need no other commands.
 pub fn dialect(policy: &'static dyn CopyPolicy) -> Dialect {
-    if policy.admits() == [Mechanism::CHANNEL] { Dialect::Jedec } else { Dialect::RowClone }
+    let is_plain = policy.admits().iter().all(|mechanism| mechanism.commands().is_empty());
+    if is_plain { Dialect::Jedec } else { Dialect::RowClone }
 }
 
 impl<'a> Experiment<'a> {

@@ -13,7 +13,7 @@ use memctrl::policy::copy::CopyPolicy;
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::Scheduler;
 use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
-use rowclone::{FaultyRows, Planner};
+use rowclone::{Chip, FaultyRows, Planner};
 
 use crate::checks;
 use crate::controller::ControllerSettings;
@@ -104,6 +104,7 @@ pub struct SystemBuilder {
     refresh: Refresh,
     address_map: RawAddressMap,
     faulty_rows: Vec<(Channel, BankId, Row)>,
+    chip: Chip,
     currents: CurrentSet,
     staging_lines: Option<usize>,
     controller: ControllerSettings,
@@ -121,6 +122,7 @@ impl Default for SystemBuilder {
             refresh,
             address_map: Preset::RowInterleaved.raw(),
             faulty_rows: Vec::new(),
+            chip: Chip::ROWCLONE,
             currents: CurrentSet::Named("2 Gb x8 -25E".to_owned()),
             staging_lines: None,
             controller: ControllerSettings::new(&geometry),
@@ -205,6 +207,12 @@ impl SystemBuilder {
     #[must_use]
     pub fn faulty_rows(self, rows: impl IntoIterator<Item = (Channel, BankId, Row)>) -> SystemBuilder {
         SystemBuilder { faulty_rows: rows.into_iter().collect(), ..self }
+    }
+
+    /// Sets what the chips offer of copies inside the DRAM.
+    #[must_use]
+    pub fn chip(self, chip: Chip) -> SystemBuilder {
+        SystemBuilder { chip, ..self }
     }
 
     /// Sets the supply currents of the chips.
@@ -303,7 +311,7 @@ impl SystemBuilder {
         checks::queues(&controller)?;
         checks::policies(&controller)?;
         checks::power(controller.power, &system, &currents)?;
-        let planner = Arc::new(Planner::new(map, FaultyRows::from_iter(self.faulty_rows)));
+        let planner = Arc::new(Planner::of_chips(map, FaultyRows::from_iter(self.faulty_rows), self.chip));
         let aged_memories = Arc::default();
         Ok(MemorySystem { system, planner, currents, prices, controller, aged_memories })
     }

@@ -7,9 +7,9 @@ use crate::plot::{Chart, Kind};
 
 /// Sentences for the reasons of `results.json`; `docs/planner.md` describes them.
 #[rustfmt::skip]
-const REASONS: [(&str, &str); 22] = [
-    ("policy",               "a better mechanism was possible, and the policy excludes it"),
-    ("fastest",              "FPM: nothing is better"),
+const REASONS: [(&str, &str); 23] = [
+    ("policy",               "the policy admits no mechanism inside the DRAM"),
+    ("fastest",              "by the first choice of the policy"),
     ("soonest",              "it was expected to be done sooner than by any other"),
     ("cheapest",             "it was expected to take less energy than any other"),
     ("overlap",              "source and destination overlap, closer than the granularity"),
@@ -30,6 +30,7 @@ const REASONS: [(&str, &str); 22] = [
     ("psm-suffices",         "the zeros come from another bank by one PSM"),
     ("first-row-is-written", "the first row of a value must be written in each rank"),
     ("no-source",            "no sound row of the subarray holds the value yet"),
+    ("not-offered",          "the chips do not offer the mechanism"),
 ];
 
 /// Sentence of a reason; empty if there is none.

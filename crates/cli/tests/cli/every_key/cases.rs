@@ -195,6 +195,7 @@ bytes = 4096
             ("system.address_map", ROWS_ON_TOP),
         ],
         cases: &[
+            figures("system.copy.mechanisms", "['fpm', 'psm', 'zero-rows']", "['psm', 'zero-rows']"),
             figures("system.faulty_rows.0.channel", "0", "1"),
             figures("system.faulty_rows.0.rank", "0", "1"),
             figures("system.faulty_rows.0.bank", "0", "3"),

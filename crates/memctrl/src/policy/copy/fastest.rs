@@ -1,8 +1,7 @@
 //! The mechanism with the earliest estimated completion.
 
-use rowclone::{Block, Mechanism};
+use rowclone::{Block, MECHANISMS, Mechanism};
 
-use super::rowclone_rule::ALL;
 use super::{CopyPolicy, Outlook};
 
 /// The mechanism with the earliest estimated completion, from open rows, queues and refresh
@@ -16,7 +15,7 @@ impl CopyPolicy for Fastest {
     }
 
     fn admits(&self) -> &'static [Mechanism] {
-        ALL
+        &MECHANISMS
     }
 
     fn choose(&self, block: &Block, part: usize, outlook: &Outlook<'_>) -> Mechanism {

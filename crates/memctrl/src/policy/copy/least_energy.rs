@@ -1,8 +1,7 @@
 //! The mechanism with the least energy.
 
-use rowclone::{Block, Mechanism};
+use rowclone::{Block, MECHANISMS, Mechanism};
 
-use super::rowclone_rule::ALL;
 use super::{CopyPolicy, Outlook};
 
 /// The mechanism whose commands take the least dynamic energy.
@@ -15,7 +14,7 @@ impl CopyPolicy for LeastEnergy {
     }
 
     fn admits(&self) -> &'static [Mechanism] {
-        ALL
+        &MECHANISMS
     }
 
     fn choose(&self, block: &Block, part: usize, outlook: &Outlook<'_>) -> Mechanism {

@@ -12,7 +12,7 @@ mod with_cores;
 use std::fmt;
 
 use dram_spec::Cycle;
-use rowclone::{Block, FPM, Mechanism, Part, Program};
+use rowclone::{Block, Mechanism, Part, Program};
 
 pub use baseline::Baseline;
 pub use fastest::Fastest;
@@ -57,36 +57,37 @@ pub trait CopyPolicy: fmt::Debug + Send + Sync {
     }
 }
 
-/// Reason why no mechanism better than `chosen` serves a part, for statistics and reports:
+/// Reason why a part is not served by the first mechanism that the policy admits, for statistics
+/// and reports:
 ///
-/// - [`FIRST_CHOICE`]: `chosen` is FPM, the best mechanism.
-/// - [`CopyPolicy::preference`]: the policy weighs mechanisms, and prefers it to the one of the paper's rule.
-/// - [`BY_POLICY`]: a better mechanism was possible, and the policy excludes it.
-/// - The planner's reason against FPM: no better mechanism was possible.
+/// - [`FIRST_CHOICE`]: it is.
+/// - [`BY_POLICY`]: the policy admits no mechanism inside the DRAM.
+/// - [`CopyPolicy::preference`]: the policy weighs mechanisms, and prefers another one.
+/// - The planner's reason against that mechanism.
 pub fn reason(policy: &dyn CopyPolicy, part: &Part, chosen: Mechanism) -> &'static str {
-    if chosen != policy.preferred(part) {
-        return policy.preference().0;
+    let first = policy.admits()[0];
+    match part.allows(first) {
+        _ if first == Mechanism::CHANNEL => BY_POLICY,
+        _ if chosen != policy.preferred(part) => policy.preference().0,
+        Ok(()) => FIRST_CHOICE,
+        Err(reason) => reason.name(),
     }
-    if chosen != ROWCLONE.preferred(part) {
-        return BY_POLICY;
-    }
-    part.allows(FPM).map_or_else(|reason| reason.name(), |()| FIRST_CHOICE)
 }
 
 /// The reason as a sentence without its full stop.
 pub fn explain(policy: &dyn CopyPolicy, part: &Part, chosen: Mechanism) -> String {
-    let ruled = ROWCLONE.preferred(part);
-    match part.allows(FPM) {
-        _ if chosen != policy.preferred(part) => format!("{} {}", policy.preference().1, ruled.name()),
-        _ if chosen != ruled => format!("{} was possible, and the policy excludes it", ruled.name()),
-        Ok(()) => "whole rows within one subarray".to_owned(),
+    let (first, preferred) = (policy.admits()[0], policy.preferred(part));
+    match part.allows(first) {
+        _ if first == Mechanism::CHANNEL => "the policy admits no mechanism inside the DRAM".to_owned(),
+        _ if chosen != preferred => format!("{} {}", policy.preference().1, preferred.name()),
+        Ok(()) => "the first choice of the policy".to_owned(),
         Err(reason) => reason.to_string(),
     }
 }
 
-/// Reason of a part served by FPM.
+/// Reason of a part served by the first mechanism that the policy admits.
 pub const FIRST_CHOICE: &str = "fastest";
-/// Reason of a part for which a better mechanism was possible but is excluded by the policy.
+/// Reason of a part under a policy that admits no mechanism inside the DRAM.
 pub const BY_POLICY: &str = "policy";
 
 /// Every copy uses the channel.

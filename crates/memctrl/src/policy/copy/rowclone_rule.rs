@@ -11,7 +11,7 @@ use super::CopyPolicy;
 pub struct RowCloneRule;
 
 /// The mechanisms of the paper, the preferred one first.
-pub(super) const ALL: &[Mechanism] = &[FPM, PSM, PSM2, Mechanism::CHANNEL];
+pub(super) const PAPER: &[Mechanism] = &[FPM, PSM, PSM2, Mechanism::CHANNEL];
 
 impl CopyPolicy for RowCloneRule {
     fn name(&self) -> &'static str {
@@ -19,6 +19,6 @@ impl CopyPolicy for RowCloneRule {
     }
 
     fn admits(&self) -> &'static [Mechanism] {
-        ALL
+        PAPER
     }
 }

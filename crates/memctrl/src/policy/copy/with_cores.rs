@@ -3,7 +3,7 @@
 use rowclone::Mechanism;
 
 use super::CopyPolicy;
-use super::rowclone_rule::ALL;
+use super::rowclone_rule::PAPER;
 
 /// A policy with the mechanisms of another one. The machine with the cores gives the name its meaning.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ impl WithCores {
     /// The controller copies over the channel; with cores, the baseline is a loop of the kernel.
     pub const CONTROLLER_COPY: WithCores = WithCores { name: "controller-copy", admits: &[Mechanism::CHANNEL] };
     /// The paper's rule; the machine inserts clean zero lines into the cache (RowClone-ZI).
-    pub const ROWCLONE_ZI: WithCores = WithCores { name: "rowclone-zi", admits: ALL };
+    pub const ROWCLONE_ZI: WithCores = WithCores { name: "rowclone-zi", admits: PAPER };
 }
 
 impl CopyPolicy for WithCores {
