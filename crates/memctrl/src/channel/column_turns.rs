@@ -1,13 +1,12 @@
 //! Threads as a source of commands: their row steps, and their turns for column commands. Rules 23
 //! to 25 of `docs/controller.md`.
 
-use dram_core::{Device, KeptKind, Power};
-use dram_spec::{Cycle, Cycles, SourceId};
+use dram_core::{KeptKind, Power};
+use dram_spec::{Cycle, SourceId};
 
 use super::offer::{Choice, Claim, Lead, Offer, Older, Tier, Turns, View};
 use crate::copy::port::Port;
 use crate::copy::row_step::RowOrder;
-use crate::copy::thread::ColumnStep;
 use crate::policy::scheduler::Key;
 
 /// What the threads offer.
@@ -32,12 +31,6 @@ impl Port {
         let rows = self.offer_row_steps(view, key);
         let ThreadOffers { first, others_at, older } = self.offer_column_steps(view, claim);
         ThreadOffers { first: first.or(rows), others_at: others_at.min(rows.at), older }
-    }
-
-    /// End of the run of columns that a thread begins at `at`, as far as the thread is concerned.
-    pub(crate) fn steady_until(&self, slot: u8, at: Cycle, device: &Device) -> Cycle {
-        let pitch = |step: ColumnStep| device.pitch(step.kind);
-        at + self.column_step(slot).map_or(Cycles(0), pitch) * self.steady_lines(slot)
     }
 
     /// The first row step of the threads. In a rank in power-down or self-refresh they wait for its

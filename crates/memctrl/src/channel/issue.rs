@@ -229,12 +229,12 @@ impl Channel {
         let (command, cause) = self.port.column_command(slot);
         self.emit(at, command, cause, false, sink);
         self.served_columns(at, slot, &command, 1);
-        let step = self.port.column_issued(slot);
+        let step = self.port.columns_issued(slot, 1);
         self.columns_issued(slot, step, 1, at)
     }
 
     /// The lines before `until` that the decided column step of a thread begins and that no other
-    /// command interrupts, and their distance. The last line of a step is not in a run.
+    /// command interrupts, and their distance.
     pub(super) fn run_of(&self, slot: u8, until: Cycle) -> (u64, Cycles) {
         let Some(step) = self.port.column_step(slot) else { return (0, Cycles(1)) };
         let pitch = self.device.pitch(step.kind);
@@ -265,7 +265,7 @@ impl Channel {
         }
         self.changed(last + Cycles(1));
         self.served_columns(at, slot, &command, lines);
-        let step = self.port.lines_issued(slot, lines);
+        let step = self.port.columns_issued(slot, lines);
         self.columns_issued(slot, step, lines, last)
     }
 

@@ -336,7 +336,8 @@ fn first_of_all(
     }
     let affects_from = match choice {
         Choice::Column(slot) if view.topology.channels > 1 => {
-            port.steady_until(slot, at, view.device).min(run_until).max(at)
+            let pitch = port.column_step(slot).map_or(Cycles(0), |step| view.device.pitch(step.kind));
+            port.steady_until(slot, at, pitch).min(run_until).max(at)
         }
         _ => at,
     };

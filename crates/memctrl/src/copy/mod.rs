@@ -18,4 +18,6 @@ pub(crate) struct Origin {
     pub(crate) program: u64,
     /// Slot of the program in the front end.
     pub(crate) slot: u32,
+    /// Whether the program has no thread on another channel.
+    pub(crate) is_alone: bool,
 }

@@ -250,11 +250,12 @@ impl Port {
         RowStepDone { program, slot, released_since: is_released.then_some(since), is_left, is_done }
     }
 
-    /// Updates the state after the next column command of a thread.
+    /// Updates the state after column commands of a thread, for one line or some of the
+    /// [`Self::steady_lines`].
     #[inline]
-    pub(crate) fn column_issued(&mut self, slot: u8) -> ColumnStepDone {
+    pub(crate) fn columns_issued(&mut self, slot: u8, lines: u64) -> ColumnStepDone {
         let thread = self.thread_mut(slot);
-        let (program, (moved, is_steady)) = (thread.origin.slot, thread.column_issued());
+        let (program, (moved, is_steady)) = (thread.origin.slot, thread.columns_issued(lines));
         if thread.awaits_data() {
             // In an urgent rank, the thread may now be preempted.
             self.version += 1;
@@ -268,17 +269,18 @@ impl Port {
         ColumnStepDone { program, moved }
     }
 
-    /// The lines that a thread moves next without any other change.
+    /// The lines that a thread moves next as one run.
     #[inline]
     pub(crate) fn steady_lines(&self, slot: u8) -> u64 {
         self.thread(slot).steady_lines()
     }
 
-    /// Updates the state after some of the [`Self::steady_lines`].
-    pub(crate) fn lines_issued(&mut self, slot: u8, lines: u64) -> ColumnStepDone {
-        let thread = self.thread_mut(slot);
-        let moved = thread.lines_issued(lines);
-        ColumnStepDone { program: thread.origin.slot, moved }
+    /// The earliest cycle in which a thread may affect another channel, if its next column command
+    /// is issued at `at` and the others `pitch` apart.
+    pub(crate) fn steady_until(&self, slot: u8, at: Cycle, pitch: Cycles) -> Cycle {
+        let thread = self.thread(slot);
+        let lines = thread.steady_lines();
+        if thread.origin.is_alone && lines > 0 { at + pitch * (lines - 1) + Cycles(1) } else { at + pitch * lines }
     }
 
     /// Line that a thread moved over the channel `back` column commands before the latest one of its

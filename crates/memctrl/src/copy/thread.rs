@@ -332,10 +332,10 @@ impl Thread {
         is_released
     }
 
-    /// Updates the state after the next column command. Returns whether it read or wrote a line
-    /// over the channel, and whether the thread is unchanged except for its next line.
+    /// Updates the state after column commands for the next lines of its step. Returns whether they
+    /// read or wrote over the channel, and whether the thread is unchanged except for its next line.
     #[inline]
-    pub(crate) fn column_issued(&mut self) -> (Option<AccessKind>, bool) {
+    pub(crate) fn columns_issued(&mut self, count: u64) -> (Option<AccessKind>, bool) {
         let step = &self.steps[self.column];
         let (lines, moved) = match step {
             Step::Read { run, .. } => (run.count, Some(AccessKind::Read)),
@@ -345,42 +345,33 @@ impl Thread {
         if moved == Some(AccessKind::Write) {
             self.gate.written();
         }
-        self.moved = (self.column, self.line);
-        self.line += 1;
+        self.line += count as u16;
+        self.moved = (self.column, self.line - 1);
         if self.line == lines {
             self.step_done();
         } else {
             let command = self.next_column.as_mut().expect("a column step was issued");
-            *command = command.further(1);
+            *command = command.further(count as u16);
         }
         let is_steady = std::mem::replace(&mut self.has_moved, true) && self.line > 0;
         (moved, is_steady)
     }
 
-    /// Lines that follow the next one in its step, without the last, if no other channel waits for
-    /// each of them: the thread is unchanged by them except for its next line.
+    /// The next lines of its step that no other channel waits for. The thread is unchanged by them
+    /// except for its next line, or its step is done.
     #[inline]
     pub(crate) fn steady_lines(&self) -> u64 {
         let lines = self.steps.get(self.column).and_then(Step::lines).unwrap_or(0);
         match self.gate {
-            DataGate::All(_) if self.has_moved => u64::from(lines.saturating_sub(self.line + 1)),
+            DataGate::All(_) if self.has_moved => u64::from((lines - self.line).saturating_sub(self.awaited_lines())),
             _ => 0,
         }
     }
 
-    /// Updates the state after some of the [`Self::steady_lines`]. Returns whether they were read or
-    /// written over the channel.
-    pub(crate) fn lines_issued(&mut self, count: u64) -> Option<AccessKind> {
-        let count = count as u16;
-        self.line += count;
-        self.moved = (self.column, self.line - 1);
-        let command = self.next_column.as_mut().expect("a run continues a step whose rows are open");
-        *command = command.further(count);
-        match command {
-            Command::Read { .. } => Some(AccessKind::Read),
-            Command::Write { .. } => Some(AccessKind::Write),
-            _ => None,
-        }
+    /// Lines at the end of a step for which another channel may wait.
+    #[inline]
+    fn awaited_lines(&self) -> u16 {
+        u16::from(!self.origin.is_alone)
     }
 
     /// Ends the column step after its last line.

@@ -395,7 +395,8 @@ impl FrontEnd {
         let number = self.programs.dispatched;
         let slot = self.programs.begin(copy, &program, self.has_contents);
         let gate = self.programs.get_mut(slot).gate();
-        let origin = Origin { request, source, mechanism: program.mechanism, program: number, slot };
+        let (mechanism, is_alone) = (program.mechanism, program.threads.len() == 1);
+        let origin = Origin { request, source, mechanism, program: number, slot, is_alone };
         for thread in program.threads {
             let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
             let write_latency = channel.device.timings().write_latency();

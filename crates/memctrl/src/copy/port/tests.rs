@@ -131,8 +131,14 @@ impl Pair {
         let gate = DataGate::All((model.reads_left == 0).then_some(Cycle::ZERO));
         let number = self.dispatched;
         self.dispatched += 1;
-        let origin =
-            Origin { request: RequestId(0), source: SourceId(0), mechanism: FPM, program: number.into(), slot: number };
+        let origin = Origin {
+            request: RequestId(0),
+            source: SourceId(0),
+            mechanism: FPM,
+            program: number.into(),
+            slot: number,
+            is_alone: true,
+        };
         let thread = Steps { channel: Channel(0), steps: steps.into() };
         self.port.push(Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, self.now));
         self.models.push(model);
@@ -192,7 +198,7 @@ impl Pair {
             let at = model.steps.iter().position(|(step, left)| *left > 0 && step.lines().is_some()).unwrap();
             (model.steps[at].1, model.has_moved) = (model.steps[at].1 - 1, true);
             let slot = self.port.order[place];
-            let program = self.port.column_issued(slot).program;
+            let program = self.port.columns_issued(slot, 1).program;
             if let Command::Read { .. } = command {
                 (model.reads_left, model.arrived) = (model.reads_left - 1, self.now + READ_LATENCY);
                 if model.reads_left == 0 {
@@ -295,8 +301,14 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     let bank = BankId { rank: 0, bank: 0 };
     let write = Step::Write { bank, write: RunWrite { run: run(bank, Row(2), 2), from: 0, to: 64 } };
     let steps = vec![Step::Open { bank, row: Row(2) }, write, Step::Close { bank }];
-    let origin =
-        Origin { request: RequestId(0), source: SourceId(0), mechanism: Mechanism::CHANNEL, program: 0, slot: 0 };
+    let origin = Origin {
+        request: RequestId(0),
+        source: SourceId(0),
+        mechanism: Mechanism::CHANNEL,
+        program: 0,
+        slot: 0,
+        is_alone: true,
+    };
     let gate = DataGate::Each(std::collections::VecDeque::new());
     let thread = Steps { channel: Channel(0), steps: steps.into() };
     let mut thread = Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
@@ -306,8 +318,8 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     thread.data_arrives(Cycle(50));
     thread.data_arrives(Cycle(54));
     assert_eq!(data_from(&thread), Some(Cycle(44)));
-    thread.column_issued();
+    thread.columns_issued(1);
     assert_eq!(data_from(&thread), Some(Cycle(48)));
-    thread.column_issued();
+    thread.columns_issued(1);
     assert_eq!(data_from(&thread), None, "both lines are written");
 }
