@@ -44,7 +44,7 @@ impl Default for FindSettings {
     }
 }
 
-/// Pieces delayed beyond the window, in which a run must reach the least size.
+/// Pieces delayed beyond two windows, in which a run must reach the least size.
 const HELD: u64 = 1 << 16;
 /// Runs followed at once; of more, the one that was extended longest ago ends.
 const RUNS_MAX: usize = 64;
@@ -105,7 +105,7 @@ impl CopyFinder {
             let (has_data, is_zero) = (data.is_some(), data.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0)));
             self.slots.push(Slot { record: Record { arrival, event }, line, is_zero, has_data, fate: Fate::Kept });
             self.access(&event, number, is_zero);
-            while self.slots.held() > HELD + self.settings.window {
+            while self.slots.held() > HELD + 2 * self.settings.window {
                 self.leave(&mut output)?;
             }
         }

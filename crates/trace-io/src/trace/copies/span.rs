@@ -72,7 +72,10 @@ impl Direction {
 /// Largest piece of an access; also the size of a line.
 pub(super) const PIECE_BYTES: u64 = 64;
 
-/// Accesses of the last `window` pieces, by first byte: at most one per first byte.
+/// Recent accesses, by first byte: at most one per first byte.
+///
+/// Those of two windows are kept: the first write of a new run may be a window ago, and its read
+/// another one.
 #[derive(Debug)]
 pub(super) struct Recent {
     window: u64,
@@ -97,13 +100,13 @@ impl Recent {
         Recent { window, by_start: FxHashMap::default(), order: VecDeque::new(), starts: PIECE_BYTES }
     }
 
-    /// Adds a piece, and drops those that left the window.
+    /// Adds a piece, and drops those that left both windows.
     pub(super) fn add(&mut self, at: Span, number: u64) {
         self.starts |= at.start;
         self.by_start.insert(at.start, Entry { bytes: at.bytes, number, is_used: false });
         self.order.push_back((number, at.start));
         while let Some(&(old, start)) = self.order.front()
-            && old + self.window < number
+            && old + 2 * self.window < number
         {
             self.order.pop_front();
             if self.by_start.get(&start).is_some_and(|entry| entry.number == old) {
