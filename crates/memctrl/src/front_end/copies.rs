@@ -57,12 +57,20 @@ pub(crate) struct RunningProgram {
     /// Arrival of the last line so far.
     arrives: Cycle,
     /// Lines read, if contents are modeled.
-    staging: Option<FxHashMap<PhysicalAddress, Line>>,
+    staging: Option<Staging>,
 }
 
+/// Lines read by a program.
+type Staging = FxHashMap<PhysicalAddress, Line>;
+
 impl RunningProgram {
-    /// A program of the copy in a slot begins; `threads` is empty.
-    fn new(copy: u32, program: &Program, threads: Vec<(dram_spec::Channel, u8)>, has_contents: bool) -> RunningProgram {
+    /// A program of the copy in a slot begins; `threads` and `staging` are empty.
+    fn new(
+        copy: u32,
+        program: &Program,
+        threads: Vec<(dram_spec::Channel, u8)>,
+        staging: Option<Staging>,
+    ) -> RunningProgram {
         RunningProgram {
             copy,
             threads,
@@ -70,7 +78,7 @@ impl RunningProgram {
             is_pipelined: program.is_pipelined(),
             unread: program.lines_read(),
             arrives: Cycle::ZERO,
-            staging: has_contents.then(FxHashMap::default),
+            staging,
         }
     }
 
@@ -164,13 +172,15 @@ impl Programs {
     pub(crate) fn begin(&mut self, copy: u32, program: &Program, has_contents: bool) -> u32 {
         self.dispatched += 1;
         let Some(slot) = self.free.pop() else {
-            self.slots.push(RunningProgram::new(copy, program, Vec::new(), has_contents));
+            let staging = has_contents.then(Staging::default);
+            self.slots.push(RunningProgram::new(copy, program, Vec::new(), staging));
             return self.slots.len() as u32 - 1;
         };
         let place = &mut self.slots[slot as usize];
-        let mut threads = std::mem::take(&mut place.threads);
+        let (mut threads, mut staging) = (std::mem::take(&mut place.threads), place.staging.take());
         threads.clear();
-        *place = RunningProgram::new(copy, program, threads, has_contents);
+        staging.iter_mut().for_each(Staging::clear);
+        *place = RunningProgram::new(copy, program, threads, staging);
         slot
     }
 
