@@ -63,7 +63,7 @@ fn a_run_is_one_page_with_its_decisions_and_its_epochs() {
         "<h1>A &lt;page&gt;</h1>",
         "None: no run failed",
         "copy 4 KiB, same-subarray",
-        "was possible, and the policy excludes it",
+        "the policy admits no mechanism inside the DRAM",
         "<code>policy</code>",
         "Copy latency, mean, by epoch",
         "yes, every command and all of memory",
