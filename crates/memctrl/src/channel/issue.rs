@@ -229,7 +229,7 @@ impl Channel {
         let (command, cause) = self.port.column_command(slot);
         self.emit(at, command, cause, false, sink);
         self.served_columns(at, slot, &command, 1);
-        let step = self.port.columns_issued(slot, 1);
+        let step = self.port.columns_issued(slot, 1, at);
         self.columns_issued(slot, step, 1, at)
     }
 
@@ -265,7 +265,7 @@ impl Channel {
         }
         self.changed(last + Cycles(1));
         self.served_columns(at, slot, &command, lines);
-        let step = self.port.columns_issued(slot, lines);
+        let step = self.port.columns_issued(slot, lines, last);
         self.columns_issued(slot, step, lines, last)
     }
 

@@ -251,19 +251,17 @@ impl Port {
     }
 
     /// Updates the state after column commands of a thread, for one line or some of the
-    /// [`Self::steady_lines`].
+    /// [`Self::steady_lines`], the last at `last`.
     #[inline]
-    pub(crate) fn columns_issued(&mut self, slot: u8, lines: u64) -> ColumnStepDone {
-        let thread = self.thread_mut(slot);
+    pub(crate) fn columns_issued(&mut self, slot: u8, lines: u64, last: Cycle) -> ColumnStepDone {
+        let thread = self.threads[usize::from(slot)].as_mut().expect("a slot in use");
         let (program, (moved, is_steady)) = (thread.origin.slot, thread.columns_issued(lines));
-        if thread.awaits_data() {
-            // In an urgent rank, the thread may now be preempted.
-            self.version += 1;
-        }
+        // In an urgent rank, a thread that awaits data may now be preempted.
+        let is_urgent = self.seen.is_some_and(|(_, situation)| thread.remaining().intersects(situation.urgent));
+        // After its first column step, a thread may be preempted if its term has ended.
+        let has_ended = !is_steady && thread.term_end() <= last;
+        self.version += u64::from(has_ended || is_urgent && thread.awaits_data());
         if !is_steady {
-            // First column step since the thread began: the thread may be preempted at the end of
-            // its term.
-            self.version += u64::from(self.term.is_some());
             self.reschedule(slot);
         }
         ColumnStepDone { program, moved }

@@ -198,7 +198,7 @@ impl Pair {
             let at = model.steps.iter().position(|(step, left)| *left > 0 && step.lines().is_some()).unwrap();
             (model.steps[at].1, model.has_moved) = (model.steps[at].1 - 1, true);
             let slot = self.port.order[place];
-            let program = self.port.columns_issued(slot, 1).program;
+            let program = self.port.columns_issued(slot, 1, self.now).program;
             if let Command::Read { .. } = command {
                 (model.reads_left, model.arrived) = (model.reads_left - 1, self.now + READ_LATENCY);
                 if model.reads_left == 0 {
