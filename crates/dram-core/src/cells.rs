@@ -15,20 +15,42 @@ pub type Line = [u8; LINE_BYTES as usize];
 pub trait Background: Send + Sync {
     /// Bytes of the line at reset; equal at every call.
     fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line;
+
+    /// What a command does to the data of the cells. Only tests replace it, by something wrong that a
+    /// memory check must find.
+    fn moved(&self, cells: &mut Cells, movement: Movement) {
+        cells.apply(movement);
+    }
 }
 
-/// A deliberate defect of the data path, to test that a memory check detects it. Not configurable
-/// by users.
+/// A movement of data by a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Defect {
-    /// A copy activation does not copy the row's last line.
-    FpmLosesALine,
-    /// A copy activation to another subarray is not dropped, and copies the row.
-    FpmCrossesSubarrays,
-    /// TRANSFER exchanges its source and destination columns.
-    TransferSwapsColumns,
-    /// All banks of a rank share the cells of one temporary row.
-    SharedTemporaryRow,
+pub enum Movement {
+    /// Copy activation: the sense amplifiers drive the data of `src` into `dst`.
+    Row {
+        /// Bank.
+        bank: BankId,
+        /// Open row.
+        src: Row,
+        /// Row that is activated.
+        dst: Row,
+    },
+    /// Copy activation to another subarray, which moves nothing.
+    Dropped {
+        /// Bank.
+        bank: BankId,
+        /// Open row.
+        open: Row,
+        /// Row that is not activated.
+        row: Row,
+    },
+    /// TRANSFER.
+    Line {
+        /// Line that is read.
+        src: (BankId, Row, Column),
+        /// Line that is written.
+        dst: (BankId, Row, Column),
+    },
 }
 
 /// Contents at reset from which a stored row starts.
@@ -99,7 +121,6 @@ pub struct Cells {
     geometry: Geometry,
     background: Arc<dyn Background>,
     rows: FxHashMap<(BankId, Row), StoredRow>,
-    defect: Option<Defect>,
 }
 
 impl fmt::Debug for Cells {
@@ -111,14 +132,12 @@ impl fmt::Debug for Cells {
 impl Cells {
     /// Creates the cells of one channel at reset.
     pub fn new(channel: Channel, geometry: Geometry, background: Arc<dyn Background>) -> Cells {
-        Cells { channel, geometry, background, rows: FxHashMap::default(), defect: None }
+        Cells { channel, geometry, background, rows: FxHashMap::default() }
     }
 
-    /// Adds a defect.
-    #[cfg(feature = "test-api")]
-    #[must_use]
-    pub fn with_defect(self, defect: Option<Defect>) -> Cells {
-        Cells { defect, ..self }
+    /// Shape of the memory.
+    pub const fn geometry(&self) -> &Geometry {
+        &self.geometry
     }
 
     /// Bytes of a line.
@@ -126,7 +145,7 @@ impl Cells {
     /// # Panics
     /// If the geometry has no such line.
     pub fn line(&self, bank: BankId, row: Row, column: Column) -> Line {
-        let key = self.key(bank, row);
+        let key = (bank, row);
         match self.rows.get(&key) {
             None => self.at_reset(RowOrigin::own(&self.geometry, key), column),
             Some(stored) => stored.line(column).copied().unwrap_or_else(|| self.at_reset(stored.origin, column)),
@@ -139,9 +158,9 @@ impl Cells {
         self.rows.iter().map(|(&(bank, row), stored)| (bank, row, stored))
     }
 
-    /// WR.
-    pub(crate) fn write(&mut self, bank: BankId, row: Row, column: Column, line: &Line) {
-        let key = self.key(bank, row);
+    /// Writes a line.
+    pub fn write(&mut self, bank: BankId, row: Row, column: Column, line: &Line) {
+        let key = (bank, row);
         if let Some(stored) = self.rows.get_mut(&key) {
             stored.write(column, line);
         } else {
@@ -150,40 +169,27 @@ impl Cells {
         }
     }
 
-    /// Copy activation: the sense amplifiers drive the data of `src` into `dst`.
-    pub(crate) fn copy_row(&mut self, bank: BankId, src: Row, dst: Row) {
-        let last = Column(self.geometry.columns() - 1);
-        let kept = (self.defect == Some(Defect::FpmLosesALine)).then(|| self.line(bank, dst, last));
-        let (from, to) = (self.key(bank, src), self.key(bank, dst));
-        let untouched = || StoredRow { origin: RowOrigin::own(&self.geometry, from), written: Arc::default() };
-        let copied = self.rows.get(&from).cloned().unwrap_or_else(untouched);
-        self.rows.insert(to, copied);
-        if let Some(line) = kept {
-            self.write(bank, dst, last, &line);
-        }
+    /// What a command does to the data.
+    pub(crate) fn moved(&mut self, movement: Movement) {
+        Arc::clone(&self.background).moved(self, movement);
     }
 
-    /// Copy activation to another subarray: no data are copied.
-    pub(crate) fn dropped_activation(&mut self, bank: BankId, open: Row, row: Row) {
-        if self.defect == Some(Defect::FpmCrossesSubarrays) {
-            self.copy_row(bank, open, row);
+    /// Moves data.
+    #[inline]
+    pub fn apply(&mut self, movement: Movement) {
+        match movement {
+            Movement::Row { bank, src, dst } => {
+                let from = (bank, src);
+                let untouched = || StoredRow { origin: RowOrigin::own(&self.geometry, from), written: Arc::default() };
+                let copied = self.rows.get(&from).cloned().unwrap_or_else(untouched);
+                self.rows.insert((bank, dst), copied);
+            }
+            Movement::Dropped { .. } => {}
+            Movement::Line { src, dst } => {
+                let line = self.line(src.0, src.1, src.2);
+                self.write(dst.0, dst.1, dst.2, &line);
+            }
         }
-    }
-
-    /// TRANSFER.
-    pub(crate) fn transfer(&mut self, src: (BankId, Row, Column), dst: (BankId, Row, Column)) {
-        let (mut from, mut to) = (src.2, dst.2);
-        if self.defect == Some(Defect::TransferSwapsColumns) {
-            std::mem::swap(&mut from, &mut to);
-        }
-        let line = self.line(src.0, src.1, from);
-        self.write(dst.0, dst.1, to, &line);
-    }
-
-    fn key(&self, bank: BankId, row: Row) -> (BankId, Row) {
-        let shared = self.defect == Some(Defect::SharedTemporaryRow)
-            && self.geometry.reserved(row) == Some(ReservedRow::Temporary);
-        if shared { (BankId { bank: 0, ..bank }, row) } else { (bank, row) }
     }
 
     fn at_reset(&self, origin: RowOrigin, column: Column) -> Line {

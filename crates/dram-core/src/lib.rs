@@ -8,16 +8,18 @@
 mod bank;
 pub mod cells;
 mod constraints;
+#[cfg(feature = "test-api")]
+mod defects;
 pub mod device;
 mod hold;
 mod rank;
 pub mod rules;
 pub mod timings;
 
-#[cfg(feature = "test-api")]
-pub use cells::Defect;
-pub use cells::{Background, Cells, Line, RowOrigin, StoredRow};
+pub use cells::{Background, Cells, Line, Movement, RowOrigin, StoredRow};
 pub use constraints::KeptKind;
+#[cfg(feature = "test-api")]
+pub use defects::{Defect, Defective};
 pub use device::{Device, Floor, Refusal};
 pub use dram_spec::Effect;
 pub use hold::Hold;

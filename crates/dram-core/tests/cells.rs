@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dram_core::{Background, Cells, Defect, Device, Effect, Line, RowOrigin};
+use dram_core::{Background, Cells, Defect, Defective, Device, Effect, Line, RowOrigin};
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Density, Geometry, PrechargePowerDown,
@@ -114,7 +114,7 @@ impl Rows {
 /// number of dropped activations.
 fn same_after(requests: &[Requested], defect: Option<Defect>) -> (bool, u64) {
     let system = system();
-    let cells = Cells::new(Channel(0), system.geometry, Arc::new(Numbered)).with_defect(defect);
+    let cells = Cells::new(Channel(0), system.geometry, Arc::new(Defective(Numbered, defect)));
     let (mut device, mut plain) = (Device::new(&system, Some(cells)), Rows::default());
     for request in requests {
         let id = |bank| BankId { rank: 0, bank };
@@ -206,24 +206,35 @@ fn changed_rows_are_listed_with_their_lines() {
     assert_eq!(lines, [(2, 2), (3, 3), (5, 50)], "each column once, with what was written last");
 }
 
-/// With the defect, bank 3 reads from its temporary row the data written to that of bank 2; other
-/// rows are separate.
+/// With the defect, bank 3 reads from its temporary row what a copy activation and a TRANSFER move to
+/// that of bank 2; other rows are separate.
 #[test]
 fn a_shared_temporary_row_is_shared_by_the_banks_and_no_other_row_is() {
     let system = system();
     let temporary = system.geometry.temporary_row();
-    let [bank, other] = [2, 3].map(|bank| BankId { rank: 0, bank });
+    let [from, bank, other] = [1, 2, 3].map(|bank| BankId { rank: 0, bank });
     for (defect, row, is_shared) in [
         (Some(Defect::SharedTemporaryRow), temporary, true),
         (Some(Defect::SharedTemporaryRow), Row(4), false),
         (None, temporary, false),
     ] {
-        let cells = Cells::new(Channel(0), system.geometry, Arc::new(Numbered)).with_defect(defect);
+        let cells = Cells::new(Channel(0), system.geometry, Arc::new(Defective(Numbered, defect)));
         let mut device = Device::new(&system, Some(cells));
-        let command = Command::Activate { bank, row };
-        device.issue(device.earliest(&command).unwrap().until(), &command);
-        device.write_line(bank, row, Column(0), &[9; 64]);
-        let found = device.cells().unwrap().line(other, row, Column(0)) == [9; 64];
-        assert_eq!(found, is_shared, "{defect:?} {row:?}");
+        let before = Row(row.0 - 1);
+        for command in [
+            Command::Activate { bank: from, row: Row(9) },
+            Command::Activate { bank, row: before },
+            Command::Activate { bank, row },
+            Command::Transfer { src: from, src_column: Column(7), dst: bank, dst_column: Column(5) },
+        ] {
+            device.issue(device.earliest(&command).unwrap().until(), &command);
+        }
+        let cells = device.cells().unwrap();
+        let moved_row = Numbered.line(Channel(0), bank, before, Column(0));
+        let moved_line = Numbered.line(Channel(0), from, Row(9), Column(7));
+        for (column, moved) in [(Column(0), moved_row), (Column(5), moved_line)] {
+            assert_eq!(cells.line(bank, row, column), moved, "{defect:?} {row:?}");
+            assert_eq!(cells.line(other, row, column) == moved, is_shared, "{defect:?} {row:?}");
+        }
     }
 }

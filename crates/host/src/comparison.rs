@@ -153,7 +153,7 @@ impl Comparison<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use dram_core::{Defect, Device};
+    use dram_core::{Defect, Defective, Device};
     use dram_spec::address::Preset;
     use dram_spec::{AddressMap, Command, Density, System, Width};
     use rowclone::Operation;
@@ -174,7 +174,8 @@ mod tests {
         fn new(defect: Option<Defect>) -> Pair {
             let system = System::paper(1, Density::Gb1, Width::X8);
             let contents = Contents::new(1, AddressMap::preset(system.geometry, Preset::RowInterleaved));
-            let cells = Cells::new(Channel(0), system.geometry, Arc::new(contents.clone())).with_defect(defect);
+            let background = Arc::new(Defective(contents.clone(), defect));
+            let cells = Cells::new(Channel(0), system.geometry, background);
             Pair { device: Device::new(&system, Some(cells)), flat: FlatMemory::new(contents) }
         }
 

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use dram_core::Background;
-#[cfg(feature = "test-api")]
-use dram_core::Defect;
 use dram_spec::{Cycles, Refresh, System};
 use rowclone::Planner;
 
@@ -241,9 +239,6 @@ pub struct Config {
     pub epoch: Option<Cycles>,
     /// Memory contents at reset; without them, commands move no data.
     pub contents: Option<Arc<dyn Background>>,
-    /// A deliberate defect of the data path, for tests of the memory check.
-    #[cfg(feature = "test-api")]
-    pub defect: Option<Defect>,
 }
 
 impl Config {
@@ -265,8 +260,6 @@ impl Config {
             warm_up: Cycles(0),
             epoch: None,
             contents: None,
-            #[cfg(feature = "test-api")]
-            defect: None,
         }
     }
 

@@ -71,10 +71,7 @@ impl Controller {
         assert!(config.queues.read_entries + config.queues.write_entries <= Queues::CAPACITY, "{:?}", config.queues);
         let cells = |channel| {
             let background = Arc::clone(config.contents.as_ref()?);
-            let cells = Cells::new(channel, config.system.geometry, background);
-            #[cfg(feature = "test-api")]
-            let cells = cells.with_defect(config.defect);
-            Some(cells)
+            Some(Cells::new(channel, config.system.geometry, background))
         };
         let ids = (0..config.system.geometry.channels()).map(dram_spec::Channel);
         let channels: Vec<_> = ids.map(|id| Channel::new(id, Device::new(&config.system, cells(id)), config)).collect();

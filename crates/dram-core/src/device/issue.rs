@@ -3,6 +3,7 @@
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Effect, Row};
 
 use super::{Device, Refusal};
+use crate::cells::Movement;
 use crate::constraints::{KeptKind, Place, raises};
 use crate::hold::Hold;
 use crate::rank::Power;
@@ -111,7 +112,7 @@ impl Device {
     fn transfer_line(&mut self, src: (BankId, Column), dst: (BankId, Column)) {
         let (src_row, dst_row) = (self.bank(src.0).open, self.bank(dst.0).open);
         if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
-            cells.transfer((src.0, src_row, src.1), (dst.0, dst_row, dst.1));
+            cells.moved(Movement::Line { src: (src.0, src_row, src.1), dst: (dst.0, dst_row, dst.1) });
         }
     }
 
@@ -179,13 +180,13 @@ impl Device {
             self.delay(at, id, Kind::ActDropped);
             self.dropped += 1;
             if let Some(cells) = &mut self.cells {
-                cells.dropped_activation(id, open, row);
+                cells.moved(Movement::Dropped { bank: id, open, row });
             }
             return Effect::Dropped { open };
         }
         self.delay(at, id, Kind::ActCopy);
         if let Some(cells) = &mut self.cells {
-            cells.copy_row(id, open, row);
+            cells.moved(Movement::Row { bank: id, src: open, dst: row });
         }
         self.open(at, id, row);
         Effect::Copied { src: open }

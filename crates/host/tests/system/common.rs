@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_core::Defect;
+use dram_core::{Defect, Defective};
 use dram_spec::address::Preset;
 use dram_spec::{
     AddressMap, CommandKind, CommandLog, Cycle, Density, Dialect, PhysicalAddress, Picojoule, System, Width,
@@ -56,7 +56,7 @@ pub fn run_with(
     defect: Option<Defect>,
 ) -> Outcome {
     let contents = Contents::new(seed, config.planner.map().clone());
-    let config = Config { contents: Some(Arc::new(contents.clone())), defect, ..config.clone() };
+    let config = Config { contents: Some(Arc::new(Defective(contents.clone(), defect))), ..config.clone() };
     let sequence = Sequence::new(operations.iter().copied(), Some(contents.clone()));
     let mut source = CheckedSource::new(sequence, FlatMemory::new(contents));
     let mut log = CommandLog::default();
