@@ -45,8 +45,6 @@ pub use error::WorkloadError;
 pub use fork::{Fill, Fork};
 pub use gap::Gap;
 use machine::Machine;
-#[cfg(test)]
-pub(crate) use machine::planted;
 pub(crate) use machine::request;
 pub use machine_clone::MachineClone;
 pub use migration::{Migration, MoveTo};

@@ -14,6 +14,7 @@ use super::counters::Purpose;
 use super::pipeline::Slot;
 use super::processes::ProgramFault;
 use super::{Machine, Outcome, Sharing};
+use crate::virtual_memory::{Decided, Decisions};
 
 /// Bytes of a program's load or store, unless the line ends before.
 const WORD: u64 = 8;
@@ -64,11 +65,8 @@ impl Machine {
         is_store: bool,
     ) -> Result<Option<PhysicalAddress>, ProgramFault> {
         let found = self.processes.frame(index, address, is_store)?;
-        #[cfg(test)]
-        let found = found.map(|(frame, is_writable)| {
-            let is_wrong = crate::virtual_memory::is_planted(crate::virtual_memory::Planted::WrongFrame);
-            (os_alloc_sim::Frame(frame.0 ^ u32::from(is_wrong && is_store)), is_writable)
-        });
+        let stored_to = |frame| if is_store { Decided::stored_to(frame) } else { frame };
+        let found = found.map(|(frame, is_writable)| (stored_to(frame), is_writable));
         if let Some(entry) = found {
             self.cores[index].translations.insert(address, entry);
         }

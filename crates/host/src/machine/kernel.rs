@@ -12,6 +12,7 @@ use super::core::{Bulk, Work};
 use super::counters::Purpose;
 use super::processes::ProgramFault;
 use super::{Machine, Outcome};
+use crate::virtual_memory::{Decided, Decisions};
 
 impl Machine {
     /// Handles the page fault of a step once all earlier instructions have retired; the step is then
@@ -33,11 +34,7 @@ impl Machine {
         core.counters.faults += 1;
         core.counters.stalls.kernel += core.pipeline.delay_until(at);
         core.translations.clear();
-        #[cfg(test)]
-        let is_made = !crate::virtual_memory::is_planted(crate::virtual_memory::Planted::LostCopyOnWrite);
-        #[cfg(not(test))]
-        let is_made = true;
-        core.work.extend(is_made.then(|| Work::Bulk(bulk(&operation))));
+        core.work.extend(Decided::is_executed(&operation).then(|| Work::Bulk(bulk(&operation))));
         self.add_pages(index, &event, self.settings.kernel.fault_cycles, at)?;
         Ok(Outcome::Part)
     }
@@ -163,15 +160,11 @@ impl Machine {
     ) -> Result<(), ProgramFault> {
         let pages_per_unit = self.processes.pages_per_unit();
         let (first, last) = (address.0 / FRAME_BYTES, (address.0 + (bytes - 1)) / FRAME_BYTES);
-        let whole = first.div_ceil(pages_per_unit)..(last + 1) / pages_per_unit;
-        #[cfg(test)]
-        let whole = if crate::virtual_memory::is_planted(crate::virtual_memory::Planted::RenewedInPart) {
-            first / pages_per_unit..last / pages_per_unit + 1
-        } else {
-            whole
-        };
-        for unit in whole {
+        for unit in first / pages_per_unit..=last / pages_per_unit {
             let start = unit * pages_per_unit;
+            if !Decided::is_renewed(first <= start && start + (pages_per_unit - 1) <= last) {
+                continue;
+            }
             let source = source.0 / FRAME_BYTES + start.saturating_sub(first);
             let (unit, source) = (PhysicalAddress(start * FRAME_BYTES), PhysicalAddress(source * FRAME_BYTES));
             let frame = self.processes.renew(index, unit, source)?;

@@ -3,6 +3,8 @@
 use dram_spec::PhysicalAddress;
 use rowclone::Operation;
 
+use crate::virtual_memory::{Decided, Decisions};
+
 /// Iterator over the pieces of a copy or a fill, divided at boundaries of copy units of the
 /// destination and of the source.
 ///
@@ -72,9 +74,11 @@ impl Iterator for Pieces {
         let dst = self.dst + first;
         // An overlapping copy moves data within existing units: no frame is allocated.
         let is_whole = dst.is_multiple_of(self.unit_bytes) && self.bytes - first >= self.unit_bytes;
-        #[cfg(test)]
-        let is_whole = is_whole || crate::virtual_memory::is_planted(crate::virtual_memory::Planted::RenewedInPart);
-        let unit = if is_whole && !self.overlap { DestinationUnit::Renewed } else { DestinationUnit::Kept };
+        let unit = if Decided::is_renewed(is_whole) && !self.overlap {
+            DestinationUnit::Renewed
+        } else {
+            DestinationUnit::Kept
+        };
         Some(Piece { src: self.src.map(|src| PhysicalAddress(src + first)), dst: PhysicalAddress(dst), bytes, unit })
     }
 }

@@ -9,7 +9,7 @@ use trace_io::trace::{FaultKind, OsEvent};
 
 use super::pages::{NoFrame, PageReport};
 use crate::allocator_settings::AllocatorSettings;
-use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
+use crate::virtual_memory::{Decided, Decisions, EventLog, Owner, ProcessEvent};
 use crate::workload::request;
 
 /// The kernel, and the recorded processes on it.
@@ -157,8 +157,8 @@ impl Processes {
             } else {
                 self.kernel.write(id, mapped, operations)?
             };
-            #[cfg(test)]
-            let frame = crate::workload::planted(frame, operations);
+            let frame = Decided::stored_to(frame);
+            operations.retain(Decided::is_executed);
             self.log.kernel_requests(operations.len() - usize::from(is_cleared));
             if is_cleared {
                 self.cleared += 1;

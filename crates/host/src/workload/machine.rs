@@ -5,7 +5,7 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::{CheckpointId, Fault, Frame, Generator, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
 use rowclone::{Operation, Planner};
 
-use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
+use crate::virtual_memory::{Decided, Decisions, EventLog, Owner, ProcessEvent};
 
 use super::error::WorkloadError;
 use super::page_allocator::PageAllocator;
@@ -99,8 +99,8 @@ impl Machine {
     ) -> Result<Operation, Fault> {
         let is_new = self.kernel.address_space(process).is_some_and(|space| space.frame(page).is_none());
         let frame = self.kernel.write(process, page, operations)?;
-        #[cfg(test)]
-        let frame = planted(frame, operations);
+        let frame = Decided::stored_to(frame);
+        operations.retain(Decided::is_executed);
         if is_new && operations.is_empty() {
             let first = self.kernel.frame_set().first_of_grain(frame);
             let frames = (0..self.grain_frames() as u32).map(|at| first.plus(at));
@@ -186,16 +186,6 @@ impl Machine {
 /// Owner of the pages of a process.
 pub(super) const fn owner(process: ProcessId) -> Owner {
     Owner::Process(process.0)
-}
-
-/// The frame and the operations of a store, with the defect that a test has planted.
-#[cfg(test)]
-pub(crate) fn planted(frame: Frame, operations: &mut Vec<MemoryOperation>) -> Frame {
-    use crate::virtual_memory::{Planted, is_planted};
-    if is_planted(Planted::LostCopyOnWrite) {
-        operations.retain(|operation| !matches!(operation, MemoryOperation::Copy { .. }));
-    }
-    if is_planted(Planted::WrongFrame) { Frame(frame.0 ^ 1) } else { frame }
 }
 
 /// A random line of a page.
