@@ -81,9 +81,9 @@ impl Channel {
     /// Issues a command: device, counters and event.
     #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
     #[inline(always)]
-    fn emit(&mut self, at: Cycle, command: Command, cause: Cause, is_upkeep: bool, sink: &mut impl EventSink) {
+    fn emit(&mut self, at: Cycle, command: Command, cause: Cause, is_maintenance: bool, sink: &mut impl EventSink) {
         let effect = self.device.issue(at, &command);
-        self.maintenance.issued(command.rank(), is_upkeep);
+        self.maintenance.issued(command.rank(), is_maintenance);
         self.counters.commands[CommandKind::of(&command, effect)] += 1;
         let held_by = self.device.last_hold().binding(at);
         sink.command(&CommandEvent { at, channel: self.id, command, effect, cause, held_by });
@@ -157,15 +157,15 @@ impl Channel {
     #[inline(never)]
     fn issue_other(&mut self, at: Cycle, choice: Choice, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.command(choice);
-        let is_upkeep = matches!(choice, Choice::Maintenance(_) | Choice::Timeout(_));
-        self.emit(at, command, cause, is_upkeep, sink);
+        let is_maintenance = matches!(choice, Choice::Maintenance(_) | Choice::Timeout(_));
+        self.emit(at, command, cause, is_maintenance, sink);
         match choice {
             Choice::Row(bank) => {
                 self.served_row_step(at, bank);
                 self.row_step_issued(at, bank)
             }
             Choice::Maintenance(_) | Choice::Timeout(_) => {
-                self.upkeep_issued(at, &command);
+                self.maintenance_issued(at, &command);
                 Outcome::None
             }
             Choice::Access(_) | Choice::Column(_) | Choice::Nothing => unreachable!("these have no other command"),
@@ -183,7 +183,7 @@ impl Channel {
     }
 
     /// Updates the state after a maintenance command, or a PRE by the row policy.
-    fn upkeep_issued(&mut self, at: Cycle, command: &Command) {
+    fn maintenance_issued(&mut self, at: Cycle, command: &Command) {
         let n = |parameter| self.device.timings().get(parameter);
         let rank = command.rank();
         let busy_for = match command {

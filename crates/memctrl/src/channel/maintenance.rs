@@ -84,7 +84,7 @@ pub(crate) struct Maintenance {
     power: PowerPolicy,
     plans: Box<[Plan]>,
     /// Next actions of the ranks, from their plans.
-    upkeep: Upkeep,
+    due: Due,
     /// Bit mask of the ranks whose plans remain valid after commands of accesses.
     steady: u8,
     /// First cycle at which the ranks are planned again, if their use does not change.
@@ -97,7 +97,7 @@ pub(crate) struct Maintenance {
 
 /// Next maintenance actions of a channel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Upkeep {
+pub(crate) struct Due {
     /// The rank with the earliest command, and its cycle.
     pub(crate) command: Option<(Cycle, u8)>,
 
@@ -111,8 +111,8 @@ pub(crate) struct Upkeep {
     pub(crate) must: BankSet,
 }
 
-impl Upkeep {
-    const NONE: Upkeep = Upkeep {
+impl Due {
+    const NONE: Due = Due {
         command: None,
         again_at: Cycle::NEVER,
         usable: BankSet::EMPTY,
@@ -128,7 +128,7 @@ impl Maintenance {
             refresh: config.refresh,
             power: config.power,
             plans: vec![Plan::NONE; ranks].into(),
-            upkeep: Upkeep::NONE,
+            due: Due::NONE,
             steady: 0,
             valid_until: Cycle::ZERO,
             follows_use: false,
@@ -152,7 +152,7 @@ impl Maintenance {
     /// Next actions of the ranks from `now` on; `used` returns the banks with work, and the banks
     /// held by threads.
     #[inline]
-    pub(crate) fn upkeep(&mut self, device: &Device, now: Cycle, used: impl FnOnce() -> (BankSet, BankSet)) -> &Upkeep {
+    pub(crate) fn due(&mut self, device: &Device, now: Cycle, used: impl FnOnce() -> (BankSet, BankSet)) -> &Due {
         if now >= self.valid_until || self.follows_use {
             let (busy, held) = used();
             if now >= self.valid_until || (self.used != (busy, held) && !self.are_used_alike(busy, held)) {
@@ -160,7 +160,7 @@ impl Maintenance {
             }
             self.used = (busy, held);
         }
-        &self.upkeep
+        &self.due
     }
 
     /// Whether the use of the ranks equals that of the plans.
@@ -172,7 +172,7 @@ impl Maintenance {
 
     #[inline(never)]
     fn plan(&mut self, device: &Device, now: Cycle, busy: BankSet, held: BankSet) {
-        let mut upkeep = Upkeep::NONE;
+        let mut due = Due::NONE;
         self.steady = 0;
         for (rank, plan) in (0..).zip(&mut self.plans) {
             let banks = device.topology().rank(rank);
@@ -181,24 +181,24 @@ impl Maintenance {
             self.steady |= u8::from(plan.is_steady) << rank;
             match plan.state {
                 RankState::Asleep => {}
-                RankState::Usable => upkeep.usable = upkeep.usable.union(banks),
-                RankState::Urgent => upkeep.urgent = upkeep.urgent.union(banks),
+                RankState::Usable => due.usable = due.usable.union(banks),
+                RankState::Urgent => due.urgent = due.urgent.union(banks),
                 RankState::MustRefresh => {
-                    upkeep.urgent = upkeep.urgent.union(banks);
-                    upkeep.must = upkeep.must.union(banks);
+                    due.urgent = due.urgent.union(banks);
+                    due.must = due.must.union(banks);
                 }
             }
             match plan.command {
-                Some(_) if upkeep.command.is_none_or(|(at, _)| plan.at < at) => upkeep.command = Some((plan.at, rank)),
+                Some(_) if due.command.is_none_or(|(at, _)| plan.at < at) => due.command = Some((plan.at, rank)),
                 Some(_) => {}
-                None => upkeep.again_at = upkeep.again_at.min(plan.at),
+                None => due.again_at = due.again_at.min(plan.at),
             }
         }
         // With a command planned, the ranks are planned again, as other commands may have taken the
         // bus.
-        self.valid_until = if upkeep.command.is_some() { Cycle::ZERO } else { upkeep.again_at };
+        self.valid_until = if due.command.is_some() { Cycle::ZERO } else { due.again_at };
         self.follows_use = self.plans.iter().any(|plan| plan.used.is_some());
-        self.upkeep = upkeep;
+        self.due = due;
     }
 }
 

@@ -33,7 +33,7 @@ use crate::stats::Figures;
 use crate::stats::counters::Counters;
 use accesses::Accesses;
 use column_turns::ThreadOffers;
-use maintenance::{Maintenance, Upkeep};
+use maintenance::{Due, Maintenance};
 use offer::{Choice, Offer, Tier, View};
 
 /// A channel.
@@ -216,7 +216,7 @@ impl Channel {
         if has_threads {
             self.update_threads(from);
         }
-        let Upkeep { command, again_at, usable, must, .. } = *self.upkeep(from);
+        let Due { command, again_at, usable, must, .. } = *self.due(from);
         let free = self.free();
         self.accesses.choose_mode(&self.queues, free);
         let (device, queues, topology) = (&self.device, &self.queues, self.topology);
@@ -245,16 +245,16 @@ impl Channel {
     }
 
     #[inline]
-    fn upkeep(&mut self, from: Cycle) -> &Upkeep {
+    fn due(&mut self, from: Cycle) -> &Due {
         let (queues, port) = (&self.queues, &self.port);
         let queued = || queues.pending(AccessKind::Read).union(queues.pending(AccessKind::Write));
-        self.maintenance.upkeep(&self.device, from, || (queued().union(port.remaining()), port.held()))
+        self.maintenance.due(&self.device, from, || (queued().union(port.remaining()), port.held()))
     }
 
     /// Preempts and begins threads.
     #[inline(never)]
     fn update_threads(&mut self, now: Cycle) {
-        let Upkeep { urgent, must, .. } = *self.upkeep(now);
+        let Due { urgent, must, .. } = *self.due(now);
         let unused = self.accesses.unused();
         let situation = Situation { reads_issued: self.reads_issued, unused, urgent, must };
         let around = Around { device: &self.device, queues: &self.queues };
