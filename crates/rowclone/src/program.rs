@@ -39,7 +39,7 @@ pub struct Thread {
 }
 
 /// Steps, without memory of their own where they are few.
-pub type StepList = SmallVec<[Step; 8]>;
+pub type StepList = SmallVec<[Step; 6]>;
 
 impl Program {
     /// Lines that the program reads over the channels.
