@@ -6,6 +6,7 @@ pub mod allocator_settings;
 pub mod checked_source;
 pub mod comparison;
 pub mod contents;
+mod decisions;
 pub mod flat_memory;
 pub mod machine;
 pub mod placement;

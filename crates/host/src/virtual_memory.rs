@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use dram_spec::LINE_BYTES;
 use dram_spec::address::FRAME_BYTES;
-use os_alloc_sim::{Frame, MemoryOperation};
+use os_alloc_sim::Frame;
 use rowclone::Operation;
 
 use crate::contents::Contents;
@@ -361,76 +361,6 @@ impl fmt::Debug for VirtualCheck {
     }
 }
 
-/// Decisions of system software. Tests replace one by a wrong one, which a check must find.
-pub(crate) trait Decisions {
-    /// The frame to which a store goes, from that of its page.
-    fn stored_to(frame: Frame) -> Frame {
-        frame
-    }
-
-    /// Whether an operation of a page fault is executed.
-    fn is_executed(_operation: &MemoryOperation) -> bool {
-        true
-    }
-
-    /// Whether a copy unit of a destination gets other frames, by whether the operation covers it.
-    fn is_renewed(is_whole: bool) -> bool {
-        is_whole
-    }
-}
-
-/// Sound decisions.
-#[cfg(not(test))]
-pub(crate) struct Decided;
-
-#[cfg(not(test))]
-impl Decisions for Decided {}
-
-#[cfg(test)]
-pub(crate) use planted::{Decided, PLANTED, Planted};
-
-#[cfg(test)]
-mod planted {
-    use std::cell::Cell;
-
-    use os_alloc_sim::{Frame, MemoryOperation};
-
-    use super::Decisions;
-
-    /// A defect of the system software.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) enum Planted {
-        /// A store goes to the next frame.
-        WrongFrame,
-        /// The copies of a copy-on-write are not made.
-        LostCopyOnWrite,
-        /// A destination that an operation covers in part gets other frames.
-        RenewedInPart,
-    }
-
-    thread_local! {
-        /// The defect of the tests of a thread.
-        pub(crate) static PLANTED: Cell<Option<Planted>> = const { Cell::new(None) };
-    }
-
-    /// Decisions with the defect of the thread.
-    pub(crate) struct Decided;
-
-    impl Decisions for Decided {
-        fn stored_to(frame: Frame) -> Frame {
-            Frame(frame.0 ^ u32::from(PLANTED.get() == Some(Planted::WrongFrame)))
-        }
-
-        fn is_executed(operation: &MemoryOperation) -> bool {
-            PLANTED.get() != Some(Planted::LostCopyOnWrite) || !matches!(operation, MemoryOperation::Copy { .. })
-        }
-
-        fn is_renewed(is_whole: bool) -> bool {
-            is_whole || PLANTED.get() == Some(Planted::RenewedInPart)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use dram_spec::address::Preset;
@@ -441,6 +371,7 @@ mod tests {
     use trace_io::trace::Reader;
 
     use super::*;
+    use crate::decisions::{PLANTED, Planted};
     use crate::workload::{
         Checkpoint, Deduplication, Fill, Fork, Gap, MachineClone, Migration, MoveTo, ProcessExits, Settings,
     };

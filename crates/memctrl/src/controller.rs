@@ -64,8 +64,8 @@ impl Controller {
     /// Creates a controller at cycle 0: all banks closed, no request in progress.
     ///
     /// # Panics
-    /// If [`Config::check`] finds an error, or if the queues have more entries than
-    /// [`Queues::CAPACITY`].
+    /// If [`Config::check`] finds an error, or if the queues of reads and writes have more than 65,535
+    /// entries together.
     pub fn new(config: &Config) -> Controller {
         config.check().unwrap_or_else(|error| panic!("{error}"));
         assert!(config.queues.read_entries + config.queues.write_entries <= Queues::CAPACITY, "{:?}", config.queues);

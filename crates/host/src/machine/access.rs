@@ -14,7 +14,7 @@ use super::counters::Purpose;
 use super::pipeline::Slot;
 use super::processes::ProgramFault;
 use super::{Machine, Outcome, Sharing};
-use crate::virtual_memory::{Decided, Decisions};
+use crate::decisions::{Decided, Decisions};
 
 /// Bytes of a program's load or store, unless the line ends before.
 const WORD: u64 = 8;

@@ -12,10 +12,9 @@ use super::coherence_check::StoreData;
 use super::core::{Access, AccessKind, Bulk, Stall, Work};
 use super::counters::Purpose;
 use super::processes::ProgramFault;
-#[cfg(test)]
-use super::settings::Omitted;
 use super::settings::{Copier, DirtySource};
 use super::{Machine, Outcome};
+use crate::decisions::{Decided, Decisions};
 
 /// Lines that a range overlaps, and whether the range covers each as a whole.
 fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (LineNumber, bool)> {
@@ -145,17 +144,13 @@ impl Machine {
             Some(_) => counts.copies += 1,
             None => counts.zeroings += 1,
         }
-        #[cfg(test)]
-        match self.settings.kernel.omitted {
-            Some(Omitted::Wait) => {
-                self.outbox.send(index, CoreCycle(leaves.0 + cost + 3_000), operation, None, false);
-                return Outcome::Done;
-            }
-            Some(Omitted::Zeroing) if bulk.src.is_none() => {
-                self.cores[index].work.push(Work::InsertZeros(bulk));
-                return Outcome::Done;
-            }
-            _ => {}
+        if bulk.src.is_none() && !Decided::zeroes_memory() {
+            core.work.push(Work::InsertZeros(bulk));
+            return Outcome::Done;
+        }
+        if !Decided::waits_for_copy() {
+            self.outbox.send(index, CoreCycle(leaves.0 + cost + 3_000), operation, None, false);
+            return Outcome::Done;
         }
         core.stall = Some(Stall::Controller(bulk));
         self.outbox.send(index, CoreCycle(leaves.0 + cost), operation, None, false);
@@ -181,8 +176,7 @@ impl Machine {
         at: CoreCycle,
         in_cache: &mut Vec<(LineNumber, Option<dram_core::Line>)>,
     ) -> u64 {
-        #[cfg(test)]
-        if self.settings.kernel.omitted == Some(Omitted::SourceWriteBack) {
+        if !Decided::writes_source_back() {
             return 0;
         }
         let cache = self.cache_of(index);
@@ -212,8 +206,7 @@ impl Machine {
     /// Removes the destination's lines from caches. A dirty line that the operation covers in part
     /// is written back first. Returns the lines looked up and written.
     pub(super) fn invalidate(&mut self, index: usize, bulk: &Bulk, caches: &[usize], at: CoreCycle) -> u64 {
-        #[cfg(test)]
-        if self.settings.kernel.omitted == Some(Omitted::DestinationInvalidation) {
+        if !Decided::invalidates_destination() {
             return 0;
         }
         let mut touched = 0;

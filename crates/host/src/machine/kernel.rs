@@ -12,7 +12,7 @@ use super::core::{Bulk, Work};
 use super::counters::Purpose;
 use super::processes::ProgramFault;
 use super::{Machine, Outcome};
-use crate::virtual_memory::{Decided, Decisions};
+use crate::decisions::{Decided, Decisions};
 
 impl Machine {
     /// Handles the page fault of a step once all earlier instructions have retired; the step is then

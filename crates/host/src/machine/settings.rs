@@ -81,20 +81,6 @@ impl DirtySource {
         [("write-back", DirtySource::WriteBack), ("copy-in-cache", DirtySource::CopyInCache)];
 }
 
-/// A step of coherence that a test leaves out.
-#[cfg(test)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Omitted {
-    /// Dirty source lines keep their data in the cache only.
-    SourceWriteBack,
-    /// Destination lines stay in the cache.
-    DestinationInvalidation,
-    /// The core does not wait for the copy, whose request leaves after those of the next cycles.
-    Wait,
-    /// Clean zero lines are inserted without zeroing the memory.
-    Zeroing,
-}
-
 /// Copies and zeroings of pages, and the time of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelSettings {
@@ -116,9 +102,6 @@ pub struct KernelSettings {
     pub page_descriptor_bytes: u64,
     /// Bytes that an instruction of a copy loop loads or stores.
     pub word_bytes: u64,
-    /// A step of coherence to leave out.
-    #[cfg(test)]
-    pub omitted: Option<Omitted>,
 }
 
 impl Default for KernelSettings {
@@ -140,8 +123,6 @@ impl Default for KernelSettings {
             page_table_entry_bytes: 8,
             page_descriptor_bytes: 64,
             word_bytes: 8,
-            #[cfg(test)]
-            omitted: None,
         }
     }
 }

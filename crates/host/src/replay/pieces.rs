@@ -3,7 +3,7 @@
 use dram_spec::PhysicalAddress;
 use rowclone::Operation;
 
-use crate::virtual_memory::{Decided, Decisions};
+use crate::decisions::{Decided, Decisions};
 
 /// Iterator over the pieces of a copy or a fill, divided at boundaries of copy units of the
 /// destination and of the source.

@@ -9,7 +9,8 @@ use trace_io::trace::{FaultKind, OsEvent};
 
 use super::pages::{NoFrame, PageReport};
 use crate::allocator_settings::AllocatorSettings;
-use crate::virtual_memory::{Decided, Decisions, EventLog, Owner, ProcessEvent};
+use crate::decisions::{Decided, Decisions};
+use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 use crate::workload::request;
 
 /// The kernel, and the recorded processes on it.

@@ -5,7 +5,8 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::{CheckpointId, Fault, Frame, Generator, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
 use rowclone::{Operation, Planner};
 
-use crate::virtual_memory::{Decided, Decisions, EventLog, Owner, ProcessEvent};
+use crate::decisions::{Decided, Decisions};
+use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 use super::error::WorkloadError;
 use super::page_allocator::PageAllocator;

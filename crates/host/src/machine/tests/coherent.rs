@@ -4,8 +4,8 @@ use memctrl::policy::copy::BASELINE;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::super::settings::Omitted;
 use super::*;
+use crate::decisions::{PLANTED, Planted};
 
 const PAGES: u64 = 6;
 
@@ -119,17 +119,18 @@ fn lines_replaced_by_copies_in_a_shared_cache_leave_before_they_are_zeroed() {
 #[test]
 fn each_step_of_coherence_is_needed() {
     let last_level = CacheShape { bytes: 1 << 16, ways: 16, latency: 12 };
-    for omitted in [Omitted::SourceWriteBack, Omitted::DestinationInvalidation, Omitted::Wait, Omitted::Zeroing] {
+    for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::NoWait, Planted::NoZeroing] {
         let kernel = KernelSettings {
             copier: Copier::Controller,
-            inserts_zero_lines: omitted == Omitted::Zeroing,
+            inserts_zero_lines: defect == Planted::NoZeroing,
             ..KernelSettings::default()
         };
-        let sound = MachineSettings { last_level, kernel, ..settings() };
-        let kernel = KernelSettings { omitted: Some(omitted), ..kernel };
-        let broken = MachineSettings { kernel, ..sound };
+        let settings = MachineSettings { last_level, kernel, ..settings() };
         let programs: Vec<_> = (0..20).map(|seed| vec![program(seed, 60)]).collect();
-        assert!(programs.iter().all(|program| wrong(sound, program, ROWCLONE).is_none()));
-        assert!(programs.iter().any(|program| wrong(broken, program, ROWCLONE).is_some()), "{omitted:?}");
+        assert!(programs.iter().all(|program| wrong(settings, program, ROWCLONE).is_none()));
+        PLANTED.set(Some(defect));
+        let is_found = programs.iter().any(|program| wrong(settings, program, ROWCLONE).is_some());
+        PLANTED.set(None);
+        assert!(is_found, "{defect:?}");
     }
 }

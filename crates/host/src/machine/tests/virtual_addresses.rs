@@ -3,7 +3,8 @@
 use memctrl::policy::copy::BASELINE;
 
 use super::*;
-use crate::virtual_memory::{Owner, PLANTED, Planted, WrongByte};
+use crate::decisions::{PLANTED, Planted};
+use crate::virtual_memory::{Owner, WrongByte};
 
 /// A program of two processes with copies, whose pages share rows in pairs.
 fn steps() -> Vec<Step> {
