@@ -78,7 +78,7 @@ fn fastest_avoids_an_occupied_data_bus() {
     assert_eq!(mechanism_of(FASTEST, under_load).0, PSM2);
 }
 
-/// [`memctrl::estimate::duration`] equals the duration of a page copy on idle banks.
+/// A [`memctrl::Durations`] equals the duration of a copy on idle banks with refresh.
 #[test]
 fn durations_are_those_of_idle_banks() {
     for (policy, relation) in [
@@ -96,8 +96,7 @@ fn durations_are_those_of_idle_banks() {
             let choices = [policy.preferred(&block.parts()[0])];
             let mut programs = Vec::new();
             block.programs(&choices, config.staging_lines, |program| programs.push(program));
-            let timings = dram_core::Timings::new(&config.system);
-            let estimated = memctrl::estimate::duration(&programs[0], &timings);
+            let estimated = memctrl::Durations::new(&config).of(&programs[0]);
             let (_, completions) = run(&config, &[(operation, None)]);
             assert_eq!(estimated, completions[0].latency(), "{policy:?} {relation:?} {bytes} bytes");
         }

@@ -6,10 +6,10 @@ use dram_core::Background;
 use dram_spec::{Cycles, Refresh, System};
 use rowclone::Planner;
 
-use crate::estimate::PriceTable;
 use crate::policy::copy::CopyPolicy;
 use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::{FrFcfs, Scheduler};
+use crate::price::PriceTable;
 
 /// Queue sizes, and watermarks of the write drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

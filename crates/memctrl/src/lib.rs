@@ -6,9 +6,9 @@ mod channel;
 mod config;
 mod controller;
 mod copy;
-pub mod estimate;
 mod front_end;
 pub mod policy;
+pub mod price;
 mod queues;
 mod request;
 pub mod stats;
@@ -19,5 +19,6 @@ pub use channel::yield_from;
 
 pub use config::{Config, ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
 pub use controller::{Controller, Interrupt};
-pub use estimate::PriceTable;
+pub use front_end::Durations;
+pub use price::PriceTable;
 pub use request::{Completion, Request, RequestSource};

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use dram_core::Timings;
 use dram_spec::Picojoule;
 use energy::Prices;
-use memctrl::policy::copy::CopyPolicy;
-use memctrl::{Completion, estimate};
+use memctrl::policy::copy::{CopyPolicy, FASTEST};
+use memctrl::price::energy;
+use memctrl::{Completion, Durations};
 use report::table::{Align, fitted, wrapped, wrapped_lines};
 use rowclone::{FPM, MECHANISMS, Mechanism, Operation, Part, Planner, RowAddress};
 use rowclone_sim::quantity::{bytes, grouped};
@@ -50,7 +50,7 @@ pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
 
 /// Estimates of `fastest` and `least-energy`: clocks on idle banks and energy, of each possible mechanism of a part.
 fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation, width: usize) -> String {
-    let (timings, table) = (Timings::new(system.memory.system()), price_table(prices));
+    let (durations, table) = (Durations::new(&system.memory.config(FASTEST)), price_table(prices));
     let mut rows = Vec::new();
     for block in system.memory.planner().blocks(operation) {
         for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {
@@ -61,8 +61,8 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation, widt
                     continue;
                 }
                 let programs = block.programs_of(index, mechanism, system.memory.controller().staging_lines);
-                let clocks = programs.iter().map(|program| estimate::duration(program, &timings)).max();
-                let energy: Picojoule = programs.iter().map(|program| estimate::energy(program, &table)).sum();
+                let clocks = programs.iter().map(|program| durations.of(program)).max();
+                let energy: Picojoule = programs.iter().map(|program| energy(program, &table)).sum();
                 cells.push(format!("{} / {:.1}", grouped(clocks.unwrap_or_default().0), energy.nj()));
             }
             rows.push(cells);

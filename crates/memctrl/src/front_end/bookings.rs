@@ -1,20 +1,37 @@
-//! Bookings of the programs planned under `fastest`, and estimates from them and from the state of
-//! the channels ([`crate::estimate`]).
+//! Bookings of the programs planned under `fastest`, and estimates of their completion.
+//!
+//! An estimate is made when a block is planned, for each of its parts separately, from the state of
+//! that cycle:
+//!
+//! - A bank is free at the latest of the following: the present cycle, plus tXP in power-down (tDLLK
+//!   in self-refresh); if another row is open than the first one that the program requires, tRP
+//!   after the bank can be closed; if the bank is closed, the earliest cycle of an ACT; the end of
+//!   its bookings. Each read queued for the bank adds tCCD, and all of them together tRC. If the
+//!   rank owes more REFs than it may, or another one becomes due by then and may not be postponed,
+//!   tRP + tRFC are added.
+//! - A program starts when all its banks are free. If it uses the channel, it starts no earlier than
+//!   the data bus is free: after tCCD for each read queued on the channel, and after the bookings of
+//!   the bus.
+//! - The program takes as long as it takes on an idle memory ([`Durations`]).
+//!
+//! Each program planned under `fastest` is booked: its banks until its end, and the bus of each of
+//! its channels for tCCD per line.
 
-use dram_core::{P, Power, Timings};
+use dram_core::{P, Power};
 use dram_spec::{BankId, Cycle, Cycles, Row};
 use rowclone::{Program, Step, Thread};
 
+use super::durations::Durations;
 use crate::access::AccessKind;
 use crate::channel::Channel;
-use crate::config::RefreshPolicy;
-use crate::estimate::duration;
+use crate::config::{Config, RefreshPolicy};
 use crate::policy::copy::Forecast;
 
 /// Bookings of programs, and the state for estimates.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimator {
     refresh: RefreshPolicy,
+    durations: Durations,
     /// End of the bookings of each bank, by channel and bank.
     banks: Vec<Vec<Cycle>>,
     /// End of the bookings of each channel's data bus.
@@ -23,14 +40,19 @@ pub(crate) struct Estimator {
 
 impl Estimator {
     /// Starts without bookings.
-    pub(crate) fn new(refresh: RefreshPolicy, channels: &[Channel]) -> Estimator {
+    pub(crate) fn new(config: &Config, channels: &[Channel]) -> Estimator {
         let banks = channels.iter().map(|channel| vec![Cycle::ZERO; channel.topology().banks()]).collect();
-        Estimator { refresh, banks, buses: vec![Cycle::ZERO; channels.len()] }
+        Estimator {
+            refresh: config.refresh,
+            durations: Durations::new(config),
+            banks,
+            buses: vec![Cycle::ZERO; channels.len()],
+        }
     }
 
     /// Completion of a program.
     pub(crate) fn done(&self, program: &Program, channels: &[Channel], now: Cycle) -> Cycle {
-        self.start(program, channels, now) + duration(program, timings(program, channels))
+        self.start(program, channels, now) + self.durations.of(program)
     }
 
     fn start(&self, program: &Program, channels: &[Channel], now: Cycle) -> Cycle {
@@ -83,8 +105,7 @@ impl Estimator {
     /// Books a planned program.
     pub(crate) fn book(&mut self, program: &Program, channels: &[Channel], now: Cycle) {
         let start = self.start(program, channels, now);
-        let timings = timings(program, channels);
-        let end = start + duration(program, timings);
+        let end = start + self.durations.of(program);
         for thread in &program.threads {
             let channel = usize::from(thread.channel.0);
             for (bank, _) in first_rows(thread) {
@@ -92,14 +113,10 @@ impl Estimator {
             }
             let lines = lines(thread);
             if lines > 0 {
-                self.buses[channel] = start + timings.get(P::Ccd) * lines;
+                self.buses[channel] = start + channels[channel].device.timings().get(P::Ccd) * lines;
             }
         }
     }
-}
-
-fn timings<'a>(program: &Program, channels: &'a [Channel]) -> &'a Timings {
-    channels[usize::from(program.threads[0].channel.0)].device.timings()
 }
 
 /// First row that a thread requires in each of its banks.

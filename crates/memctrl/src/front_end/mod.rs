@@ -6,6 +6,7 @@ mod bookings;
 mod completions;
 mod copies;
 mod data;
+mod durations;
 mod hazards;
 mod in_flight;
 mod recorder;
@@ -16,6 +17,7 @@ use dram_spec::{Cycle, Cycles, Operation, PhysicalAddress, Topology};
 use rowclone::{Block, Mechanism, Planner};
 
 pub(crate) use admission::Wait;
+pub use durations::Durations;
 
 use admission::{Budget, Head, LineLocator};
 use bookings::{Estimator, Present};
@@ -30,8 +32,8 @@ use crate::channel::{Channel, Outcome, Served};
 use crate::config::Config;
 use crate::copy::Origin;
 use crate::copy::thread::Thread;
-use crate::estimate::PriceTable;
 use crate::policy::copy::{CopyPolicy, Outlook, reason};
+use crate::price::PriceTable;
 use crate::request::Completion;
 use crate::stats::Parts;
 
@@ -88,7 +90,7 @@ impl FrontEnd {
             programs: Programs::default(),
             block: config.planner.no_block(),
             choices: Vec::new(),
-            estimator: Estimator::new(config.refresh, channels),
+            estimator: Estimator::new(config, channels),
             recorder: Recorder::new(config),
         }
     }

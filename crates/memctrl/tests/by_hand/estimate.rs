@@ -1,13 +1,11 @@
 //! Duration of programs on idle banks, and their energy.
 
-use dram_core::Timings;
 use dram_spec::address::Preset;
 use dram_spec::{
     Channel, Column, CommandKind, Location, Mechanism, Operation, PhysicalAddress, Picojoule, Refresh, Row,
 };
-use memctrl::Config;
-use memctrl::PriceTable;
-use memctrl::estimate::{duration, energy};
+use memctrl::price::{PriceTable, energy};
+use memctrl::{Config, Durations};
 use rowclone::{Block, FPM, PSM, PSM2, Program};
 
 use crate::{bank, config_of, system};
@@ -36,14 +34,14 @@ fn program(block: &Block, mechanism: Mechanism) -> Program {
 #[test]
 fn a_program_takes_the_cycles_of_its_commands() {
     let config = config(2);
-    let timings = Timings::new(&config.system);
+    let durations = Durations::new(&config);
     let cycles = |src, dst, mechanism| {
         // One line, then a row of 64: 63 more bursts of 4 cycles.
-        [64, 4096].map(|bytes| duration(&program(&copy(&config, src, dst, bytes), mechanism), &timings).0)
+        [64, 4096].map(|bytes| durations.of(&program(&copy(&config, src, dst, bytes), mechanism)).0)
     };
     let (here, near) = ((0, 0, 1), (0, 0, 2));
     let (far, other_bank, other_channel) = ((0, 0, 600), (0, 1, 1), (1, 0, 1));
-    let fpm = duration(&program(&copy(&config, here, near, 4096), FPM), &timings).0;
+    let fpm = durations.of(&program(&copy(&config, here, near, 4096), FPM)).0;
     assert_eq!(fpm, 20 + 20 + 8, "2 tRAS + tRP");
     // tRRD + tRCD + bursts + CWL + BL/2 + tWR + tRP
     assert_eq!(cycles(here, other_bank, PSM), [4 + 8 + 26, 4 + 8 + 252 + 26]);
@@ -57,7 +55,7 @@ fn a_program_takes_the_cycles_of_its_commands() {
     assert_eq!(cycles(here, other_channel, Mechanism::CHANNEL), [8 + 6 + 26, 8 + 252 + 6 + 26]);
     let fill = |bytes| {
         let operation = Operation::Init { dst: address(&config, here, 0), bytes, value: 1 };
-        duration(&program(&config.planner.blocks(&operation).next().unwrap(), Mechanism::CHANNEL), &timings).0
+        durations.of(&program(&config.planner.blocks(&operation).next().unwrap(), Mechanism::CHANNEL)).0
     };
     // tRCD + bursts + 26.
     assert_eq!([fill(64), fill(4096)], [8 + 26, 8 + 252 + 26]);

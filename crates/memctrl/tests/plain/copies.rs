@@ -151,7 +151,7 @@ impl FrontEnd {
                 programs(mechanism).iter().map(|program| self.done(program, now, channels)).max().unwrap_or(0) as f64
             }
             "least-energy" => {
-                let energy = |program| memctrl::estimate::energy(program, prices.expect("a table of prices")).0;
+                let energy = |program| memctrl::price::energy(program, prices.expect("a table of prices")).0;
                 programs(mechanism).iter().map(energy).sum()
             }
             _ => 0.0,

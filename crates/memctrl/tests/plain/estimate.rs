@@ -1,8 +1,8 @@
-//! The estimates of the copy policy `fastest`, from the documentation of `memctrl::estimate`.
+//! The estimates of the copy policy `fastest`, from the documentation of the module `bookings`.
 
 use dram_core::{P, Power};
-use dram_spec::{BankId, Geometry, Row};
-use memctrl::estimate::duration;
+use dram_spec::{BankId, Row};
+use memctrl::{Config, Durations};
 use rowclone::{Program, Step, Thread};
 
 use super::access::Kind;
@@ -13,12 +13,13 @@ use super::front::FrontEnd;
 pub struct Bookings {
     banks: Vec<Vec<(BankId, u64)>>,
     buses: Vec<u64>,
+    durations: Durations,
 }
 
 impl Bookings {
-    pub fn new(geometry: &Geometry) -> Bookings {
-        let channels = usize::from(geometry.channels());
-        Bookings { banks: vec![Vec::new(); channels], buses: vec![0; channels] }
+    pub fn new(config: &Config) -> Bookings {
+        let channels = usize::from(config.system.geometry.channels());
+        Bookings { banks: vec![Vec::new(); channels], buses: vec![0; channels], durations: Durations::new(config) }
     }
 
     fn bank(&self, channel: usize, bank: BankId) -> u64 {
@@ -30,7 +31,7 @@ impl Bookings {
 impl FrontEnd {
     /// Completion of a program.
     pub fn done(&self, program: &Program, now: u64, channels: &[Channel]) -> u64 {
-        self.start(program, now, channels) + duration(program, channels[0].device.timings()).0
+        self.start(program, now, channels) + self.bookings.durations.of(program).0
     }
 
     fn start(&self, program: &Program, now: u64, channels: &[Channel]) -> u64 {
@@ -80,7 +81,7 @@ impl FrontEnd {
     pub fn book(&mut self, program: &Program, now: u64, channels: &[Channel]) {
         let timings = channels[0].device.timings();
         let start = self.start(program, now, channels);
-        let end = start + duration(program, timings).0;
+        let end = start + self.bookings.durations.of(program).0;
         for thread in &program.threads {
             let channel = usize::from(thread.channel.0);
             self.bookings.banks[channel].extend(first_rows(thread).into_iter().map(|(bank, _)| (bank, end)));

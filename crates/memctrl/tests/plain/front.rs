@@ -84,12 +84,7 @@ pub struct FrontEnd {
 
 impl FrontEnd {
     pub fn new(config: &Config) -> FrontEnd {
-        FrontEnd {
-            config: config.clone(),
-            requests: Vec::new(),
-            programs: Vec::new(),
-            bookings: Bookings::new(&config.system.geometry),
-        }
+        FrontEnd { config: config.clone(), requests: Vec::new(), programs: Vec::new(), bookings: Bookings::new(config) }
     }
 
     /// Whether every request is delivered.

@@ -10,10 +10,10 @@ use dram_spec::{
     AddressMap, BankId, Channel, Column, CommandKind, CopyActivations, Cycles, Density, Geometry, Location, Operation,
     PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, Refresh, Row, SourceId, System, Width,
 };
-use memctrl::estimate::PriceTable;
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
 use memctrl::policy::scheduler::{Atlas, Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
+use memctrl::price::PriceTable;
 use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -14,8 +14,8 @@ use super::{Estimator, Present};
 use crate::access::{Access, AccessKind};
 use crate::channel::Channel;
 use crate::config::{Config, RefreshPolicy};
-use crate::estimate::PriceTable;
 use crate::policy::copy::{CopyPolicy, FASTEST, LEAST_ENERGY, Outlook};
+use crate::price::PriceTable;
 
 /// A bank and a row.
 type Place = (u8, u32);
@@ -53,7 +53,7 @@ impl Memory {
     fn new(config: Config) -> Memory {
         let device = Device::new(&config.system, None);
         let channels = [Channel::new(dram_spec::Channel(0), device, &config)];
-        let estimator = Estimator::new(config.refresh, &channels);
+        let estimator = Estimator::new(&config, &channels);
         Memory { config, channels, estimator }
     }
 

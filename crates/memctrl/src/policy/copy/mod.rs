@@ -21,7 +21,7 @@ pub use only::Only;
 pub use rowclone_rule::RowCloneRule;
 pub use with_cores::WithCores;
 
-use crate::estimate::{PriceTable, energy};
+use crate::price::{PriceTable, energy};
 
 /// Chooses the mechanism of each part of a copy.
 pub trait CopyPolicy: fmt::Debug + Send + Sync {
