@@ -207,13 +207,17 @@ impl Controller {
     #[inline(never)]
     fn earliest_channel(&self, wants_order: bool) -> (usize, Horizon) {
         let (mut first, mut wakes_at, mut next) = (0, self.channels[0].wakes_at(), Cycle::NEVER);
+        // When the first channel, and any other one, may affect the front end.
+        let (mut affects, mut others_affect) = (self.channels[0].affects_from(), Cycle::NEVER);
         for (index, channel) in self.channels.iter().enumerate().skip(1) {
-            let at = channel.wakes_at();
+            let (at, mut from) = (channel.wakes_at(), channel.affects_from());
             if at < wakes_at {
                 (first, wakes_at, next) = (index, at, wakes_at);
+                std::mem::swap(&mut from, &mut affects);
             } else {
                 next = next.min(at);
             }
+            others_affect = others_affect.min(from);
         }
         // Of two channels that wake in one cycle, the first one has the first turn.
         let commands = next.max(Cycle(wakes_at.0.saturating_add(1)));
@@ -221,9 +225,7 @@ impl Controller {
             Horizon { commands, runs: commands }
         } else if self.front.has_copies() {
             // What copies change on another channel, they change in the order of time.
-            let others = self.channels.iter().enumerate().filter(|&(other, _)| other != first);
-            let affects = others.map(|(_, channel)| channel.affects_from()).min();
-            Horizon { commands, runs: affects.unwrap_or(Cycle::NEVER) }
+            Horizon { commands, runs: others_affect }
         } else if self.may_end || self.front.is_any_reported() {
             // The requester, or the end of the run, waits for the data of an access.
             let answered = Cycle(next.0.saturating_add(self.channels[first].least_latency().0));

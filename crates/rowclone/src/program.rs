@@ -38,8 +38,8 @@ pub struct Thread {
     pub steps: StepList,
 }
 
-/// Steps, without memory of their own where they are few.
-pub type StepList = SmallVec<[Step; 6]>;
+/// Steps of a thread. Their memory is used again ([`Block::programs_in`]).
+pub type StepList = Vec<Step>;
 
 impl Program {
     /// Lines that the program reads over the channels.
@@ -76,9 +76,11 @@ impl Program {
 }
 
 impl Thread {
-    /// No steps.
-    fn on(channel: Channel) -> Thread {
-        Thread { channel, steps: StepList::new() }
+    /// No steps, in spare memory.
+    fn on(channel: Channel, spare: &mut Vec<StepList>) -> Thread {
+        let mut steps = spare.pop().unwrap_or_default();
+        steps.clear();
+        Thread { channel, steps }
     }
 
     /// Adds a step.
@@ -165,14 +167,29 @@ impl Block {
     ///
     /// If there is not one choice per part, if a part does not allow its choice, or if
     /// `staging_lines` is 0.
-    pub fn programs(&self, choices: &[Mechanism], staging_lines: usize, mut pass_on: impl FnMut(Program)) {
+    pub fn programs(&self, choices: &[Mechanism], staging_lines: usize, pass_on: impl FnMut(Program)) {
+        self.programs_in(&mut Vec::new(), choices, staging_lines, pass_on);
+    }
+
+    /// [`Self::programs`] in the memory of step lists that are no longer used.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::programs`].
+    pub fn programs_in(
+        &self,
+        spare: &mut Vec<StepList>,
+        choices: &[Mechanism],
+        staging_lines: usize,
+        mut pass_on: impl FnMut(Program),
+    ) {
         assert_eq!(choices.len(), self.parts.len(), "one mechanism a part");
         assert!(staging_lines > 0, "a copy over the channel needs room for a line");
         // Of the parts that go over the channel: the longest, the bytes of all, and whether all come from one other channel.
         let mut longest: Option<(usize, &Part)> = None;
         let (mut targets, mut crosses) = (Stripes::new(), true);
         for (index, (part, &mechanism)) in self.parts.iter().zip(choices).enumerate() {
-            if let Some(thread) = self.in_dram(part, mechanism) {
+            if let Some(thread) = self.in_dram(spare, part, mechanism) {
                 let threads = SmallVec::from_buf([thread]);
                 pass_on(Program { mechanism, bytes: part.bytes, part: index, threads });
                 continue;
@@ -194,7 +211,7 @@ impl Block {
         let most = if crosses { usize::MAX } else { staging_lines };
         chunks(targets, most, |targets| {
             let (mechanism, bytes) = (Mechanism::CHANNEL, targets.iter().map(Stripe::total).sum());
-            pass_on(Program { mechanism, bytes, part, threads: self.over_channel(targets) });
+            pass_on(Program { mechanism, bytes, part, threads: self.over_channel(spare, targets) });
         });
     }
 
@@ -211,7 +228,7 @@ impl Block {
     }
 
     /// The steps of a part without the channel; `None` for a choice of the channel.
-    fn in_dram(&self, part: &Part, mechanism: Mechanism) -> Option<Thread> {
+    fn in_dram(&self, spare: &mut Vec<StepList>, part: &Part, mechanism: Mechanism) -> Option<Thread> {
         let (in_dram, route) = match part.route(mechanism)? {
             (in_dram, Ok(route)) => (in_dram, route),
             (_, Err(reason)) => {
@@ -220,7 +237,7 @@ impl Block {
         };
         let run_lines = (self.shared.map.run_bytes() / LINE_BYTES) as u16;
         let columns: SmallVec<[ColumnRun; 4]> = part.pieces.iter().flat_map(|piece| piece.columns(run_lines)).collect();
-        let mut thread = Thread::on(part.dst.channel);
+        let mut thread = Thread::on(part.dst.channel, spare);
         in_dram.program(route, part.dst, &columns, &mut thread);
         thread.close();
         Some(thread)
@@ -231,16 +248,16 @@ impl Block {
     /// Lines are read once, by rising address, or by falling address if the writes are. They include
     /// each partially written line, whose other bytes are merged. Of a copy, the byte written at
     /// address `a` is the byte read at `a - dst + src`.
-    fn over_channel(&self, targets: &[Stripe]) -> SmallVec<[Thread; 1]> {
+    fn over_channel(&self, spare: &mut Vec<StepList>, targets: &[Stripe]) -> SmallVec<[Thread; 1]> {
         let mut threads = SmallVec::new();
         if let Operation::Read { .. } = self.operation {
             for target in targets {
-                self.runs(target, |run| on(&mut threads, &run).read(run));
+                self.runs(target, |run| on(&mut threads, spare, &run).read(run));
             }
         } else {
-            self.reads_for(targets, |run| on(&mut threads, &run).read(run));
+            self.reads_for(targets, |run| on(&mut threads, spare, &run).read(run));
             for target in targets {
-                self.runs(target, |run| on(&mut threads, &run).write(write(target, run)));
+                self.runs(target, |run| on(&mut threads, spare, &run).write(write(target, run)));
             }
         }
         threads.iter_mut().for_each(Thread::close);
@@ -291,10 +308,10 @@ impl Block {
 }
 
 /// The steps on the channel of a run.
-fn on<'a>(threads: &'a mut SmallVec<[Thread; 1]>, run: &Run) -> &'a mut Thread {
+fn on<'a>(threads: &'a mut SmallVec<[Thread; 1]>, spare: &mut Vec<StepList>, run: &Run) -> &'a mut Thread {
     let channel = run.first.location.channel;
     let index = threads.iter().position(|thread| thread.channel == channel).unwrap_or_else(|| {
-        threads.push(Thread::on(channel));
+        threads.push(Thread::on(channel, spare));
         threads.len() - 1
     });
     &mut threads[index]

@@ -2,7 +2,7 @@
 //! next steps.
 
 use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, PerBank, Row, SourceId};
-use rowclone::{Line, LineWrite};
+use rowclone::{Line, LineWrite, StepList};
 
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
 use super::row_step::{RowOrder, RowStep};
@@ -63,6 +63,8 @@ pub(crate) struct Port {
     next_term_end: Cycle,
     /// Threads preempted for reads, and for refresh, since the last [`Self::take_preempted`].
     preempted: (u64, u64),
+    /// Memory of the steps of threads that are done.
+    pub(crate) spare: Vec<StepList>,
 }
 
 /// The banks that threads have released, and since when they had held each.
@@ -114,6 +116,7 @@ impl Port {
             seen: None,
             next_term_end: Cycle::NEVER,
             preempted: (0, 0),
+            spare: Vec::new(),
         }
     }
 
@@ -238,7 +241,7 @@ impl Port {
             self.stepping.remove(bank);
         }
         if is_done {
-            self.threads[usize::from(slot)] = None;
+            self.spare.extend(self.threads[usize::from(slot)].take().map(Thread::into_steps));
             let place = self.order.iter().position(|&other| other == slot).expect("a slot in use");
             self.order.remove(place);
             self.vacant.push(slot);

@@ -125,6 +125,11 @@ impl Thread {
         thread
     }
 
+    /// The memory of its steps.
+    pub(crate) fn into_steps(self) -> StepList {
+        self.steps
+    }
+
     /// Cause of its commands.
     pub(crate) fn cause(&self) -> Cause {
         let Origin { request, mechanism, program, .. } = self.origin;

@@ -14,7 +14,7 @@ mod recorder;
 use std::sync::Arc;
 
 use dram_spec::{Cycle, Cycles, Operation, PhysicalAddress, Topology};
-use rowclone::{Block, Mechanism, Planner};
+use rowclone::{Block, Mechanism, Planner, StepList};
 
 pub(crate) use admission::Wait;
 pub use durations::Durations;
@@ -63,6 +63,8 @@ pub(crate) struct FrontEnd {
     /// The block that is planned, and the mechanisms of its parts.
     block: Block,
     choices: Vec<Mechanism>,
+    /// Memory of the steps of threads that are done.
+    spare: Vec<StepList>,
     estimator: Estimator,
     pub(crate) recorder: Recorder,
 }
@@ -90,6 +92,7 @@ impl FrontEnd {
             programs: Programs::default(),
             block: config.planner.no_block(),
             choices: Vec::new(),
+            spare: Vec::new(),
             estimator: Estimator::new(config, channels),
             recorder: Recorder::new(config),
         }
@@ -383,7 +386,8 @@ impl FrontEnd {
             copy.tally.add(chosen, reason, Parts { count: 1, bytes: part.bytes() });
             self.choices.push(chosen);
         }
-        block.programs(&self.choices, self.staging_lines, |program| copy.planned.push_back(program));
+        let planned = |program| copy.planned.push_back(program);
+        block.programs_in(&mut self.spare, &self.choices, self.staging_lines, planned);
         if self.copy_policy.weighs() {
             copy.planned.iter().for_each(|program| self.estimator.book(program, channels, now));
         }
@@ -403,6 +407,7 @@ impl FrontEnd {
             let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
             let write_latency = channel.device.timings().write_latency();
             let thread = Thread::new(origin, thread, gate.clone(), channel.topology(), write_latency, now);
+            self.spare.append(&mut channel.port.spare);
             let thread = channel.add_thread(thread, now);
             self.programs.get_mut(slot).thread_added(id, thread);
         }

@@ -7,6 +7,7 @@ pub(crate) mod histogram;
 use std::ops::AddAssign;
 
 use dram_spec::{Cycle, Mechanism};
+use smallvec::SmallVec;
 
 pub use counters::Outcomes;
 pub use dram_spec::CommandCounts;
@@ -14,7 +15,7 @@ pub use histogram::{Histogram, Summary};
 
 /// Parts of copies by mechanism, and by the reason why no better one was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartTally(Vec<(Key, Parts)>);
+pub struct PartTally(SmallVec<[(Key, Parts); 1]>);
 
 type Key = (Mechanism, &'static str);
 
