@@ -168,7 +168,7 @@ impl FrontEnd {
         self.copy(number).threads += program.threads.len();
         for thread in &program.threads {
             let of_channel = &mut channels[usize::from(thread.channel.0)].threads;
-            of_channel.push(Thread::new(index, number, now, thread.steps.to_vec()));
+            of_channel.push(Thread::new(index, number, now, thread.steps.clone()));
         }
         self.programs.push(ProgramRun::new(self.requests[number].request.clone(), program));
     }

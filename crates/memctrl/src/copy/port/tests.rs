@@ -139,7 +139,7 @@ impl Pair {
             slot: number,
             is_alone: true,
         };
-        let thread = Steps { channel: Channel(0), steps: steps.into() };
+        let thread = Steps { channel: Channel(0), steps };
         self.port.push(Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, self.now));
         self.models.push(model);
     }
@@ -310,7 +310,7 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
         is_alone: true,
     };
     let gate = DataGate::Each(std::collections::VecDeque::new());
-    let thread = Steps { channel: Channel(0), steps: steps.into() };
+    let thread = Steps { channel: Channel(0), steps };
     let mut thread = Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
     thread.begin(Cycle(0), None, |_| Some(Row(2)));
     let data_from = |thread: &Thread| thread.column_step().map(|step| step.data_from);
