@@ -56,8 +56,6 @@ pub struct Controller {
     quantum_end: Cycle,
     /// Whether programs may be dispatched in this cycle.
     may_dispatch: bool,
-    /// Whether the run ends with the last request in progress.
-    may_end: bool,
 }
 
 impl Controller {
@@ -78,7 +76,7 @@ impl Controller {
         let front = FrontEnd::new(config, &channels);
         let quantum = config.scheduler.quantum().filter(|_| config.scheduler.has_state()).unwrap_or(Cycles(u64::MAX));
         let quantum_end = Cycle(quantum.0);
-        Controller { front, channels, quantum, quantum_end, now: Cycle::ZERO, may_dispatch: false, may_end: true }
+        Controller { front, channels, quantum, quantum_end, now: Cycle::ZERO, may_dispatch: false }
     }
 
     /// The present cycle: all commands before it were issued, and none of it.
@@ -226,7 +224,7 @@ impl Controller {
         } else if self.front.has_copies() {
             // What copies change on another channel, they change in the order of time.
             Horizon { commands, runs: others_affect }
-        } else if self.may_end || self.front.is_any_reported() {
+        } else if self.front.may_end || self.front.is_any_reported() {
             // The requester, or the end of the run, waits for the data of an access.
             let answered = Cycle(next.0.saturating_add(self.channels[first].least_latency().0));
             Horizon { commands: answered, runs: answered }
@@ -294,7 +292,7 @@ impl Controller {
                 }
                 pause = self.now + STOP_CHECK;
             }
-            self.may_end = arrival.is_none() && self.has_room();
+            self.front.may_end = arrival.is_none() && self.has_room();
             let mut until = arrival.unwrap_or(Cycle::NEVER);
             if until > pause {
                 let nothing_until = if self.is_idle() { self.next_event() } else { pause };

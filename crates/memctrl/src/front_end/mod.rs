@@ -56,6 +56,8 @@ pub(crate) struct FrontEnd {
     /// Accepted or waiting requests without a slot, and the end of the last one so far.
     uncompleted: u64,
     last_done: Cycle,
+    /// Whether the run ends with the last request in progress.
+    pub(crate) may_end: bool,
     completions: Completions,
     hazards: Hazards,
     dispatch: DispatchQueue,
@@ -86,6 +88,7 @@ impl FrontEnd {
             in_flight: InFlightTable::default(),
             uncompleted: 0,
             last_done: Cycle::ZERO,
+            may_end: true,
             completions: Completions::default(),
             hazards: Hazards::default(),
             dispatch: DispatchQueue::default(),
@@ -141,7 +144,8 @@ impl FrontEnd {
             Some(_) if !self.has_copies() => return self.recorder.until(),
             _ => Cycle::NEVER,
         };
-        let last_done = if self.uncompleted == 0 && self.last_done > now { self.last_done } else { Cycle::NEVER };
+        let ends = self.may_end && self.uncompleted == 0 && self.last_done > now;
+        let last_done = if ends { self.last_done } else { Cycle::NEVER };
         retry.min(last_done).min(self.completions.next_due()).min(self.dispatch.next).min(self.recorder.until())
     }
 
