@@ -332,7 +332,9 @@ impl RequestSource for Workload {
         let id = RequestId(self.taken);
         self.taken += 1;
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
-        if let (Some(check), Some(machine)) = (&mut self.check, self.source.machine()) {
+        if let Some(check) = &mut self.check
+            && let Some(machine) = self.source.machine()
+        {
             check.request(&mut machine.log, &operation, payload.as_deref());
         }
         Some(Request { id, source: SourceId::default(), arrival, operation, payload })

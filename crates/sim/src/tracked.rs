@@ -35,6 +35,13 @@ impl<'p, 'o, S: RequestSource> Tracked<'p, 'o, S> {
         Tracked { source, backlog: Meter::new(), progress, report, observer, from, served: ServedTally::default() }
     }
 
+    #[cold]
+    fn report_progress(&self) {
+        if let Some(report) = self.report {
+            report(self.progress);
+        }
+    }
+
     /// Returns the source, its backlog, and the mechanisms of its copies and initializations.
     pub fn finish(self) -> (S, Backlog, ServedTally) {
         (self.source, self.backlog.backlog(), self.served)
@@ -52,10 +59,8 @@ impl<S: RequestSource> RequestSource for Tracked<'_, '_, S> {
         let request = self.source.take(now)?;
         self.backlog.take(now, request.arrival.unwrap_or(now));
         self.progress.done += 1;
-        if self.progress.done.is_multiple_of(Progress::STEP_REQUESTS)
-            && let Some(report) = self.report
-        {
-            report(self.progress);
+        if self.progress.done.is_multiple_of(Progress::STEP_REQUESTS) {
+            self.report_progress();
         }
         if let Some(observer) = self.observer {
             observer.borrow_mut().taken(now, &request);

@@ -91,6 +91,7 @@ impl Histogram {
 
     /// Bucket of a value: the value itself if it has at most 11 bits, else its leading 11 bits and
     /// its octave.
+    #[inline]
     fn bucket(value: u64) -> usize {
         let octave = (value | 1 << Self::PRECISION_BITS).ilog2() - Self::PRECISION_BITS;
         (u64::from(octave) << Self::PRECISION_BITS) as usize + (value >> octave) as usize
