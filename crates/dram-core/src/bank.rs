@@ -1,54 +1,58 @@
 //! A bank: its open row, and the earliest cycle of each kind of command.
 
-use dram_spec::{Cycle, Row};
+use dram_spec::{Cycle, Row, Topology};
 
-use crate::constraints::{Gaps, KEPT, KeptKind, Raises};
+use crate::constraints::{Gaps, KEPT, Raises};
 use crate::hold::Hold;
 use crate::rules::Kind;
 
 /// Earliest cycle of each of the [`KEPT`] kinds of commands, and the rule that sets it.
-#[derive(Clone, Debug)]
-pub(crate) struct Holds([Hold; KEPT.len()]);
+pub(crate) type Holds = [Hold; KEPT.len()];
 
-impl Default for Holds {
-    fn default() -> Self {
-        Holds([Hold::NONE; KEPT.len()])
+/// Delays some of the kinds, each by its gap after `at`.
+#[inline]
+pub(crate) fn raise(holds: &mut Holds, at: Cycle, gaps: &Gaps, raises: Raises) {
+    for ((held, &gap), raised) in holds.iter_mut().zip(gaps).zip(raises) {
+        let hold = Hold::new(at, gap);
+        // A branch, because the vector instructions of the baseline have no maximum of 64-bit
+        // numbers.
+        if raised && hold > *held {
+            *held = hold;
+        }
     }
 }
 
-impl Holds {
-    #[inline]
-    pub(crate) fn of(&self, kind: KeptKind) -> Hold {
-        self.0[kind as usize]
-    }
-
-    /// The hold of the kind with this number.
-    #[inline]
-    pub(crate) fn at(&self, kind: u8) -> Hold {
-        self.0[usize::from(kind) % KEPT.len()]
-    }
-
-    /// Delays some of the kinds, each by its gap after `at`.
-    #[inline]
-    pub(crate) fn raise(&mut self, at: Cycle, gaps: &Gaps, raises: Raises) {
-        for ((held, &gap), raised) in self.0.iter_mut().zip(gaps).zip(raises) {
-            let hold = Hold::new(at, gap);
-            // A branch, because the vector instructions of the baseline have no maximum of 64-bit
-            // numbers.
-            if raised && hold > *held {
-                *held = hold;
-            }
+/// Delays some of the kinds by one hold.
+#[inline]
+pub(crate) fn raise_to(holds: &mut Holds, hold: Hold, raises: impl Iterator<Item = bool>) {
+    for (held, raised) in holds.iter_mut().zip(raises) {
+        if raised && hold > *held {
+            *held = hold;
         }
     }
+}
 
-    /// Delays some of the kinds by one hold.
+/// [`Holds`] of the ranks of a channel, and the same delays by [`crate::Floor`].
+#[derive(Debug)]
+pub(crate) struct Floors([Holds; Topology::RANKS_MAX]);
+
+impl Floors {
+    pub(crate) const NONE: Floors = Floors([[Hold::NONE; KEPT.len()]; Topology::RANKS_MAX]);
+
     #[inline]
-    pub(crate) fn raise_to(&mut self, hold: Hold, raises: impl Iterator<Item = bool>) {
-        for (held, raised) in self.0.iter_mut().zip(raises) {
-            if raised && hold > *held {
-                *held = hold;
-            }
-        }
+    pub(crate) fn of(&self, rank: u8) -> &Holds {
+        &self.0[usize::from(rank) % Topology::RANKS_MAX]
+    }
+
+    #[inline]
+    pub(crate) fn of_mut(&mut self, rank: u8) -> &mut Holds {
+        &mut self.0[usize::from(rank) % Topology::RANKS_MAX]
+    }
+
+    /// The delay with this number, of which each rank has as many as there are kinds.
+    #[inline]
+    pub(crate) fn at(&self, number: u8) -> Hold {
+        self.0.as_flattened()[usize::from(number) % (Topology::RANKS_MAX * KEPT.len())]
     }
 }
 
@@ -80,7 +84,7 @@ impl Lasts {
 }
 
 /// A bank with its row buffer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bank {
     /// Row in the row buffer.
     pub(crate) open: Option<Row>,
@@ -88,4 +92,11 @@ pub(crate) struct Bank {
     pub(crate) activated: Cycle,
     pub(crate) holds: Holds,
     pub(crate) lasts: Lasts,
+}
+
+impl Bank {
+    /// A closed bank without a command.
+    pub(crate) fn new() -> Bank {
+        Bank { open: None, activated: Cycle::ZERO, holds: [Hold::NONE; KEPT.len()], lasts: Lasts::default() }
+    }
 }

@@ -9,7 +9,7 @@ use dram_spec::{
     PrechargePowerDown, Row, System, Topology,
 };
 
-use crate::bank::{Bank, Holds};
+use crate::bank::{Bank, Floors};
 use crate::cells::{Cells, Line};
 use crate::constraints::{Constraints, KEPT, KeptKind};
 use crate::hold::Hold;
@@ -89,7 +89,7 @@ pub struct Device {
     topology: Topology,
     ranks: PerRank<Rank>,
     /// Delays of the stored kinds by the rank of the command.
-    floors: PerRank<Holds>,
+    floors: Floors,
     banks: PerBank<Bank>,
     /// Banks with an open row.
     open: BankSet,
@@ -114,8 +114,8 @@ impl Device {
             precharge_power_down: system.precharge_power_down,
             topology,
             ranks: PerRank::new(Rank::new(system.refresh, &timings)),
-            floors: PerRank::new(Holds::default()),
-            banks: PerBank::new(Bank::default()),
+            floors: Floors::NONE,
+            banks: PerBank::new(Bank::new()),
             open: BankSet::EMPTY,
             bus: Hold::NONE,
             last_hold: Hold::NONE,
@@ -177,7 +177,7 @@ impl Device {
     /// [`Self::bank_hold`] of one of the stored kinds.
     #[inline]
     pub fn kept_bank_hold(&self, bank: BankIndex, kind: KeptKind) -> Hold {
-        self.banks[bank].holds.of(kind)
+        self.banks[bank].holds[kind as usize]
     }
 
     /// Delay of a kind of command by its rank and the command bus, independent of the bank.
@@ -185,14 +185,14 @@ impl Device {
     /// [`Self::kept_bank_hold`].
     #[inline]
     pub fn kept_rank_hold(&self, rank: u8, kind: KeptKind) -> Hold {
-        self.bus.max(self.floors[rank].of(kind))
+        self.bus.max(self.floors.of(rank)[kind as usize])
     }
 
     /// First cycle at which a rank allows a kind of command, apart from the command bus
     /// ([`Self::bus_free`]).
     #[inline]
     pub fn floor(&self, floor: Floor) -> Cycle {
-        self.floors[floor.0 / KEPT.len() as u8].at(floor.0 % KEPT.len() as u8).until()
+        self.floors.at(floor.0).until()
     }
 
     /// First cycle at which the command bus is free.
@@ -330,7 +330,7 @@ impl Device {
     #[inline]
     fn held_in_bank(&self, bank: &Bank, kind: Kind) -> Hold {
         match KeptKind::of(kind) {
-            Some(kept) => bank.holds.of(kept),
+            Some(kept) => bank.holds[kept as usize],
             None => self.constraints.work_out_in_bank(kind, &bank.lasts),
         }
     }
@@ -413,7 +413,7 @@ impl Device {
     #[inline]
     fn held(&self, rank: u8, kind: Kind) -> Hold {
         let held = if let Some(kept) = KeptKind::of(kind) {
-            self.floors[rank].of(kept)
+            self.floors.of(rank)[kept as usize]
         } else {
             let Rank { lasts, refreshes, .. } = self.rank(rank);
             self.constraints.work_out_in_rank(kind, lasts, refreshes)

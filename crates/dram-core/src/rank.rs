@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, Cycles, Refresh};
 
-use crate::bank::{Holds, Lasts};
+use crate::bank::{Holds, Lasts, raise_to};
 use crate::constraints::{Raises, Refreshes, Ring};
 use crate::hold::{Gap, Hold};
 use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED};
@@ -161,7 +161,7 @@ impl Rank {
         if let Some((gap, raises)) = window {
             self.window.enter(Hold::new(at, gap));
             let raised = |(raised, possible)| possible && raised;
-            holds.raise_to(self.window.hold(), raises.into_iter().zip(possible).map(raised));
+            raise_to(holds, self.window.hold(), raises.into_iter().zip(possible).map(raised));
         }
     }
 

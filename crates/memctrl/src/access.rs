@@ -110,12 +110,6 @@ impl QueuedAccess {
         self.stamp
     }
 
-    /// Place in the pool of the access after it in its bank's queue.
-    #[inline]
-    pub(crate) const fn after(&self) -> u16 {
-        self.in_bank.after
-    }
-
     /// Identifier of its request.
     #[inline]
     pub const fn id(&self) -> RequestId {

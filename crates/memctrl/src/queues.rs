@@ -137,24 +137,18 @@ impl Queues {
         &mut self.sides[kind as usize]
     }
 
-    /// Accesses of a kind in a bank, oldest first.
+    /// Accesses of a kind in a bank, oldest first, with their places in the pool.
     #[inline]
-    fn in_bank(&self, kind: AccessKind, bank: BankIndex) -> impl Iterator<Item = &QueuedAccess> {
-        self.from(self.list(kind, bank).oldest).map(|(_, access)| access)
+    pub(crate) fn in_bank(&self, kind: AccessKind, bank: BankIndex) -> impl Iterator<Item = (u16, &QueuedAccess)> {
+        chain(&self.pool, self.list(kind, bank).oldest, |access| access.in_bank.after)
     }
 
-    /// The access at a place of the pool and those after it in its bank, with their places.
+    /// The accesses of a kind to a row, the oldest first, with their places.
     #[inline]
-    fn from(&self, place: u16) -> impl Iterator<Item = (u16, &QueuedAccess)> {
-        chain(&self.pool, place, |access| access.in_bank.after)
-    }
-
-    /// Places of the accesses of a kind to a row, the oldest first.
-    #[inline]
-    fn to_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> impl Iterator<Item = u16> {
+    fn to_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> impl Iterator<Item = (u16, &QueuedAccess)> {
         let oldest = self.side(kind).rows[row_hash(bank, row)].oldest;
         let accesses = chain(&self.pool, oldest, |access| access.in_row.after);
-        accesses.filter(move |(_, access)| (access.bank(), access.row()) == (bank, row)).map(|(place, _)| place)
+        accesses.filter(move |(_, access)| (access.bank(), access.row()) == (bank, row))
     }
 
     #[inline]
@@ -265,33 +259,21 @@ impl Queues {
         access.first_command = access.first_command.min(at);
     }
 
-    /// The queued accesses, each at its place.
+    /// The oldest access of a kind to a row, with its place in the pool.
     #[inline]
-    pub(crate) fn pool(&self) -> &[QueuedAccess] {
-        &self.pool
-    }
-
-    /// Place in the pool of the oldest access of a kind in a bank, if there is one.
-    #[inline]
-    pub(crate) fn first(&self, kind: AccessKind, bank: BankIndex) -> u16 {
-        self.list(kind, bank).oldest
-    }
-
-    /// Place in the pool of the oldest access of a kind to a row.
-    #[inline]
-    pub(crate) fn first_to_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> Option<u16> {
+    pub(crate) fn first_to_row(&self, kind: AccessKind, bank: BankIndex, row: Row) -> Option<(u16, &QueuedAccess)> {
         self.to_row(kind, bank, row).next()
     }
 
     /// The oldest access of a kind in a bank.
     pub(crate) fn oldest(&self, kind: AccessKind, bank: BankIndex) -> Option<&QueuedAccess> {
-        self.in_bank(kind, bank).next()
+        self.in_bank(kind, bank).next().map(|(_, access)| access)
     }
 
     /// Whether an access other than the one at a place of the pool is queued to a row.
     pub(crate) fn has_other(&self, bank: BankIndex, place: u16, row: Row) -> bool {
         let mut kinds = [AccessKind::Read, AccessKind::Write].into_iter();
-        kinds.any(|kind| self.to_row(kind, bank, row).any(|other| other != place))
+        kinds.any(|kind| self.to_row(kind, bank, row).any(|(other, _)| other != place))
     }
 
     /// Whether any access is queued to a row.
@@ -321,7 +303,7 @@ impl Queues {
 
     /// All queued accesses of a kind, by bank; the oldest of a bank first.
     pub(crate) fn of_kind(&self, kind: AccessKind) -> impl Iterator<Item = &QueuedAccess> {
-        self.side(kind).pending.into_iter().flat_map(move |bank| self.in_bank(kind, bank))
+        self.side(kind).pending.into_iter().flat_map(move |bank| self.in_bank(kind, bank)).map(|(_, access)| access)
     }
 
     /// Records that a copy waits for the access queued last in a bank.
@@ -337,7 +319,7 @@ impl Queues {
     /// Marks the queued accesses for which a copy waits; returns their number.
     pub(crate) fn await_where(&mut self, kind: AccessKind, conflicts: impl Fn(&QueuedAccess) -> bool) -> usize {
         let banks = self.side(kind).pending.into_iter();
-        let accesses = banks.flat_map(|bank| self.from(self.list(kind, bank).oldest));
+        let accesses = banks.flat_map(|bank| self.in_bank(kind, bank));
         let found: Vec<u16> = accesses.filter(|(_, access)| conflicts(access)).map(|(place, _)| place).collect();
         for &place in &found {
             self.await_one(kind, place);
@@ -348,7 +330,7 @@ impl Queues {
 
 /// The access at a place of the pool and those that `next` leads to, with their places.
 #[inline]
-pub(crate) fn chain(
+fn chain(
     pool: &[QueuedAccess],
     place: u16,
     next: impl Fn(&QueuedAccess) -> u16,

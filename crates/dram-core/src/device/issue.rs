@@ -3,6 +3,7 @@
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Effect, Row};
 
 use super::{Device, Refusal};
+use crate::bank::raise;
 use crate::cells::Movement;
 use crate::constraints::{KeptKind, Place, raises};
 use crate::hold::Hold;
@@ -224,7 +225,7 @@ impl Device {
     #[inline(always)]
     fn delay_in_bank(&mut self, at: Cycle, id: BankId, kind: Kind) {
         let bank = &mut self.banks[self.topology.index(id)];
-        bank.holds.raise(at, &self.constraints.of(kind).bank, raises(kind, Place::Bank));
+        raise(&mut bank.holds, at, &self.constraints.of(kind).bank, raises(kind, Place::Bank));
         bank.lasts.issued(at, kind);
     }
 
@@ -233,8 +234,8 @@ impl Device {
     fn delay_in_rank(&mut self, at: Cycle, index: u8, kind: Kind) {
         let pushes = self.constraints.of(kind);
         self.bus = Hold::new(at, pushes.bus);
-        let (rank, holds) = (&mut self.ranks[index], &mut self.floors[index]);
-        holds.raise(at, &pushes.rank, raises(kind, Place::Rank));
+        let (rank, holds) = (&mut self.ranks[index], self.floors.of_mut(index));
+        raise(holds, at, &pushes.rank, raises(kind, Place::Rank));
         rank.lasts.issued(at, kind);
         if raises(kind, Place::Window).contains(&true) {
             rank.enter_window(at, pushes.window, raises(kind, Place::Window), holds);
@@ -248,7 +249,7 @@ impl Device {
     fn delay_in_other_ranks(&mut self, at: Cycle, rank: u8, kind: Kind) {
         let gaps = &self.constraints.of(kind).other_ranks;
         for other in (0..self.geometry.ranks()).filter(|&other| other != rank) {
-            self.floors[other].raise(at, gaps, raises(kind, Place::OtherRanks));
+            raise(self.floors.of_mut(other), at, gaps, raises(kind, Place::OtherRanks));
         }
     }
 

@@ -2,7 +2,7 @@
 //! that can be issued first. Rules 12 to 14 and 23 to 27 of `docs/controller.md`.
 
 use dram_core::{Device, Floor, KeptKind};
-use dram_spec::{BankIndex, BankSet, Cycle, PerBank, PerRank, SourceId, Topology};
+use dram_spec::{BankId, BankIndex, BankSet, Cycle, PerBank, PerRank, SourceId, Topology};
 
 use super::drain::WriteDrain;
 use super::offer::{Choice, Claim, Offer, Older, Tier, View};
@@ -22,6 +22,7 @@ pub(crate) struct Candidate {
     pub(crate) command: KeptKind,
     /// Kind of the access.
     pub(crate) kind: AccessKind,
+    pub(crate) bank: BankId,
     /// What else delays the command.
     floor: Floor,
     /// Accesses served by the open row.
@@ -68,6 +69,7 @@ impl Accesses {
             place: 0,
             command: KeptKind::Act,
             kind: AccessKind::Read,
+            bank: topology.bank(index),
             floor: Floor::of(topology.bank(index).rank, KeptKind::Act),
             served: 0,
         };
@@ -185,10 +187,9 @@ impl Accesses {
         let unused = self.unused[mode.other() as usize].intersection(view.free);
         let banks = view.queues.pending(mode).intersection(view.free).union(unused);
         let stale = banks.intersection(self.stale);
-        for bank in stale {
-            self.update(bank, view);
+        if !stale.is_empty() {
+            self.update(stale, view.device, view.queues);
         }
-        self.stale = self.stale.without(stale);
         if unused.is_empty() && !self.is_strict {
             return (banks, column(mode));
         }
@@ -204,25 +205,31 @@ impl Accesses {
         if self.is_strict { self.preferred(banks) } else { banks }
     }
 
-    /// Computes the candidate of a free bank of a usable rank with accesses of the mode, or with an
+    /// Computes the candidates of free banks of usable ranks with accesses of the mode, or with an
     /// unused row.
     #[inline(never)]
-    fn update(&mut self, bank: BankIndex, view: &View<'_>) {
-        let (open, mode) = (view.device.row_in(bank), self.drain.mode());
+    fn update(&mut self, stale: BankSet, device: &Device, queues: &Queues) {
+        stale.into_iter().for_each(|bank| self.update_one(bank, device, queues));
+        self.stale = self.stale.without(stale);
+    }
+
+    #[inline]
+    fn update_one(&mut self, bank: BankIndex, device: &Device, queues: &Queues) {
+        let (open, mode) = (device.row_in(bank), self.drain.mode());
         // An unused row serves an access before the bank serves the other kind.
         let is_other = self.unused[mode.other() as usize].contains(bank);
         let kind = if is_other { mode.other() } else { mode };
         let rows = Rows { open, served: self.candidates[bank].served, only_hits: is_other };
-        let preferred = self.scheduler.preferred(BankAccesses::new(view.queues, kind, bank, rows));
+        let preferred = self.scheduler.preferred(BankAccesses { queues, kind, bank, rows });
         let (key, place) = preferred.expect("an access is queued, or needs the unused row");
-        let access = view.queues.get(place);
+        let access = queues.get(place);
         let priority = Priority { key, stamp: access.stamp() };
         let command = match open {
             None => KeptKind::Act,
             Some(row) if row != access.row() => KeptKind::Pre,
             Some(_) => column(kind),
         };
-        self.set(bank, command, view.device);
+        self.set(bank, command, device);
         let candidate = &mut self.candidates[bank];
         (candidate.priority, candidate.place, candidate.kind) = (priority, place, kind);
     }
@@ -249,25 +256,19 @@ impl Accesses {
     /// one of least priority.
     #[inline]
     fn least(&self, banks: BankSet, mut turn: impl FnMut(&Candidate) -> Cycle) -> (Option<BankIndex>, Cycle) {
-        let (mut at, mut priority, mut first) = (Cycle::NEVER, Priority::LAST, None);
+        let (mut at, mut priority, mut first) = (Cycle::NEVER, Priority::LAST, BankIndex::FIRST);
         for bank in banks {
             let candidate = &self.candidates[bank];
             let ready = turn(candidate);
             if ready < at || (ready == at && candidate.priority < priority) {
-                (at, priority, first) = (ready, candidate.priority, Some(bank));
+                (at, priority, first) = (ready, candidate.priority, bank);
             }
         }
-        (first, at)
+        ((at < Cycle::NEVER).then_some(first), at)
     }
 
-    /// The offer of the accesses, where no thread has a turn.
-    pub(crate) fn offer(&mut self, view: &View<'_>) -> Offer {
-        let (bank, at) = self.first(view);
-        self.offer_of(bank, at, 0)
-    }
-
-    /// As [`Self::offer`], where threads have turns: `older` are the older contenders. Also returns
-    /// the first cycle at which a command may interrupt a run of the lead.
+    /// The offer of the accesses, where threads have turns: `older` are the older contenders. Also
+    /// returns the first cycle at which a command may interrupt a run of the lead.
     pub(crate) fn offer_among(&mut self, view: &View<'_>, older: &Older) -> (Offer, Cycle) {
         let (banks, _) = self.eligible(view);
         let mut others_at = Cycle::NEVER;

@@ -37,7 +37,7 @@ impl Port {
     /// exit command.
     pub(crate) fn offer_row_steps(&mut self, view: &View<'_>, key: impl Fn(SourceId) -> Key) -> Offer {
         let mut best = Offer::NOTHING;
-        for (rank, banks) in view.topology.by_rank(self.stepping()) {
+        for (rank, banks) in view.topology().by_rank(self.stepping()) {
             if view.device.power(rank) != Power::Awake {
                 continue;
             }
@@ -93,7 +93,7 @@ impl Port {
             number += 1;
             let Some(step) = self.column_step(slot) else { continue };
             let (kind, rank) = (step.kind, step.command.rank());
-            if view.must.intersects(view.topology.rank(rank)) {
+            if view.must.intersects(view.topology().rank(rank)) {
                 continue;
             }
             // In a rank in power-down or self-refresh, the step waits for the rank's exit command.
@@ -109,8 +109,8 @@ impl Port {
             let offer = Offer { order, ..Offer::new(at, Tier::Column, Choice::Column(slot)) };
             best = best.or(offer);
             // No younger contender can be earlier than this one.
-            if best.at <= turns.first(view.topology.ranks) {
-                let others = (0..view.topology.ranks).filter(|&other| lead.is_some_and(|lead| lead.rank != other));
+            if best.at <= turns.first(view.topology().ranks) {
+                let others = (0..view.topology().ranks).filter(|&other| lead.is_some_and(|lead| lead.rank != other));
                 let paths = others.map(|rank| turns.turn(KeptKind::Transfer, rank, Cycle::ZERO));
                 others_at = paths.fold(others_at, Cycle::min);
                 break;
@@ -125,7 +125,7 @@ impl Port {
 /// contenders.
 fn block_by(claim: &Claim, view: &View<'_>, turns: &mut Turns) {
     let older = turns.clone();
-    for rank in 0..view.topology.ranks {
+    for rank in 0..view.topology().ranks {
         if let Some(ready) = claim.ready[rank] {
             turns.block(claim.kind, rank, older.turn(claim.kind, rank, ready));
         }

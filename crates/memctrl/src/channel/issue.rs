@@ -93,8 +93,8 @@ impl Channel {
     #[inline]
     fn issue_candidate(&mut self, at: Cycle, index: BankIndex, sink: &mut impl EventSink) -> Outcome {
         let candidate = self.accesses.candidate(index);
-        let Candidate { command, kind, place, .. } = candidate;
-        let (access, bank) = (self.queues.get(place), self.topology.bank(index));
+        let Candidate { command, kind, place, bank, .. } = candidate;
+        let access = self.queues.get(place);
         let (row, column, id) = (access.row(), access.column(), access.id());
         let cause = match kind {
             AccessKind::Read => Cause::Read(id),

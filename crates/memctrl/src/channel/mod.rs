@@ -34,7 +34,7 @@ use crate::stats::counters::Counters;
 use accesses::Accesses;
 use column_turns::ThreadOffers;
 use maintenance::{Due, Maintenance};
-use offer::{Choice, Offer, Tier, View};
+use offer::{Choice, Offer, Older, Tier, View};
 
 /// A channel.
 #[derive(Debug)]
@@ -219,12 +219,12 @@ impl Channel {
         let Due { command, again_at, usable, must, .. } = *self.due(from);
         let free = self.free();
         self.accesses.choose_mode(&self.queues, free);
-        let (device, queues, topology) = (&self.device, &self.queues, self.topology);
-        let view = View { device, queues, topology, from, free: free.intersection(usable), must };
+        let (device, queues) = (&self.device, &self.queues);
+        let view = View { device, queues, from, free: free.intersection(usable), must };
         let again_at = again_at.min(order_until);
         if has_threads || command.is_some() || self.row_policy.closes_unneeded() {
             let (port, accesses) = (&mut self.port, &mut self.accesses);
-            self.next = first_of_all(port, accesses, &view, command, self.row_policy, again_at);
+            self.next = first_of_all(port, accesses, view, command, self.row_policy, again_at);
             return;
         }
         // The other sources have no offer.
@@ -316,15 +316,15 @@ impl Channel {
 fn first_of_all(
     port: &mut Port,
     accesses: &mut Accesses,
-    view: &View<'_>,
+    view: View<'_>,
     command: Option<(Cycle, u8)>,
     row_policy: RowPolicy,
     again_at: Cycle,
 ) -> Next {
     let again_at = again_at.min(port.next_term_end());
-    let (mut first, mut run_until) = offer_with_threads(port, accesses, view);
+    let (mut first, mut run_until) = offer_with_threads(port, accesses, &view);
     let rank_offer = command.map(|(at, rank)| Offer::new(at, Tier::Maintenance, Choice::Maintenance(rank)));
-    let timeout = row_policy.closes_unneeded().then(|| row_timeout::offer(view, row_policy));
+    let timeout = row_policy.closes_unneeded().then(|| row_timeout::offer(&view, row_policy));
     for other in [rank_offer, timeout].into_iter().flatten() {
         run_until = run_until.min(other.at);
         first = first.or(other);
@@ -335,7 +335,7 @@ fn first_of_all(
         return Next::decision(again_at);
     }
     let affects_from = match choice {
-        Choice::Column(slot) if view.topology.channels > 1 => {
+        Choice::Column(slot) if view.topology().channels > 1 => {
             let pitch = port.column_step(slot).map_or(Cycles(0), |step| view.device.pitch(step.kind));
             port.steady_until(slot, at, pitch).min(run_until).max(at)
         }
@@ -347,7 +347,8 @@ fn first_of_all(
 /// The first command of threads and accesses, and the end of the run of columns that it may begin.
 fn offer_with_threads(port: &mut Port, accesses: &mut Accesses, view: &View<'_>) -> (Offer, Cycle) {
     if port.columns().is_empty() {
-        return (port.offer_row_steps(view, |source| accesses.copy_key(source)).or(accesses.offer(view)), Cycle::ZERO);
+        let rows = port.offer_row_steps(view, |source| accesses.copy_key(source));
+        return (rows.or(accesses.offer_among(view, &Older::none()).0), Cycle::ZERO);
     }
     let claim = accesses.claim(view);
     let ThreadOffers { first, others_at, older } = port.offer(view, claim.as_ref(), |source| accesses.copy_key(source));

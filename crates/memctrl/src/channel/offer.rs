@@ -72,10 +72,10 @@ impl Offer {
 }
 
 /// The channel as the sources see it when they make an offer.
+#[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) device: &'a Device,
     pub(crate) queues: &'a Queues,
-    pub(crate) topology: Topology,
     /// First cycle of a command.
     pub(crate) from: Cycle,
     /// Banks of usable ranks that no thread holds.
@@ -85,6 +85,12 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
+    /// Ranks, and banks per rank.
+    #[inline]
+    pub(crate) fn topology(&self) -> Topology {
+        self.device.topology()
+    }
+
     /// When rank and bus allow a kind of command.
     #[inline]
     pub(crate) fn floor(&self, rank: u8, kind: KeptKind) -> Cycle {
@@ -165,4 +171,11 @@ pub(crate) struct Older {
     pub(crate) lead: Option<Lead>,
     /// Their number.
     pub(crate) number: u64,
+}
+
+impl Older {
+    /// No older contender.
+    pub(crate) fn none() -> Older {
+        Older { turns: Turns::free(), lead: None, number: 0 }
+    }
 }

@@ -97,7 +97,7 @@ fn bank(number: usize) -> BankIndex {
 /// Place of an access of the model in the pool.
 fn place(queues: &Queues, model: &Model, index: usize) -> u16 {
     let Known { id, kind, bank, .. } = model.list[index];
-    let mut accesses = queues.from(queues.list(kind, bank).oldest);
+    let mut accesses = queues.in_bank(kind, bank);
     accesses.find(|(_, access)| access.id().0 == id).unwrap().0
 }
 
@@ -247,7 +247,7 @@ fn compare_preferred(queues: &Queues, model: &Model, open: Option<Row>, served: 
         for (kind, bank) in KINDS.into_iter().flat_map(|kind| TOPOLOGY.indices().map(move |bank| (kind, bank))) {
             for only_hits in [false, true] {
                 let rows = Rows { open, served, only_hits };
-                let found = scheduler.preferred(BankAccesses::new(queues, kind, bank, rows)).map(|(key, place)| {
+                let found = scheduler.preferred(BankAccesses { queues, kind, bank, rows }).map(|(key, place)| {
                     let access = queues.get(place);
                     (Priority { key, stamp: access.stamp() }, known(access))
                 });

@@ -79,7 +79,7 @@ proptest! {
                 let count = if kind == AccessKind::Read { &mut banks[number].0 } else { &mut banks[number].1 };
                 if *count > 0 {
                     *count -= 1;
-                    let accesses = BankAccesses::new(&queues, kind, bank(number), ROWS);
+                    let accesses = BankAccesses { queues: &queues, kind, bank: bank(number), rows: ROWS };
                     let (_, oldest) = Fcfs.preferred(accesses).unwrap();
                     queues.remove(oldest, Cycle(now));
                     if kind == AccessKind::Write {

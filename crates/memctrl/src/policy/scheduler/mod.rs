@@ -30,7 +30,7 @@ pub use service::{Service, Setting, Unit, bank_time};
 pub(crate) use key::Priority;
 
 use crate::access::{AccessKind, QueuedAccess};
-use crate::queues::{Queues, Rows, chain};
+use crate::queues::{Queues, Rows};
 
 /// All schedulers, in the order of messages, with their defaults. The keys of the configuration, their
 /// ranges and their descriptions follow from this list.
@@ -106,9 +106,9 @@ pub trait Scheduler: Any + fmt::Debug + Send + Sync {
     fn preferred(&self, accesses: BankAccesses<'_>) -> Option<(Key, u16)> {
         let Rows { served, only_hits, .. } = accesses.rows;
         let mut best_key = self.best_key(RowState { is_hit: false, served });
-        if let Some(place) = accesses.first_hit {
+        if let Some((place, access)) = accesses.first_hit() {
             let row = RowState { is_hit: true, served };
-            let (key, best_hit) = (self.key(&accesses.pool[usize::from(place)], row), self.best_key(row));
+            let (key, best_hit) = (self.key(access, row), self.best_key(row));
             if key <= best_hit && (key < best_key || only_hits) {
                 return Some((key, place));
             }
@@ -207,27 +207,26 @@ pub struct RowState {
 /// The accesses of a kind to a bank.
 #[derive(Clone, Copy)]
 pub struct BankAccesses<'a> {
-    /// Place in the pool of the oldest.
-    pub(crate) first: u16,
-    /// Place of the oldest of those to the open row.
-    pub(crate) first_hit: Option<u16>,
-    pub(crate) pool: &'a [QueuedAccess],
+    pub(crate) queues: &'a Queues,
+    pub(crate) kind: AccessKind,
+    pub(crate) bank: BankIndex,
     pub(crate) rows: Rows,
 }
 
 impl<'a> BankAccesses<'a> {
-    /// The accesses of a kind in a bank.
+    /// The oldest access to the open row, and its place in the pool.
     #[inline]
-    pub(crate) fn new(queues: &'a Queues, kind: AccessKind, bank: BankIndex, rows: Rows) -> BankAccesses<'a> {
-        let first_hit = rows.open.and_then(|row| queues.first_to_row(kind, bank, row));
-        BankAccesses { first: queues.first(kind, bank), first_hit, pool: queues.pool(), rows }
+    fn first_hit(&self) -> Option<(u16, &'a QueuedAccess)> {
+        self.queues.first_to_row(self.kind, self.bank, self.rows.open?)
     }
 
     /// The relevant accesses, oldest first: place, access, and row state.
     #[inline]
     fn iter(self) -> impl Iterator<Item = (u16, &'a QueuedAccess, RowState)> {
         let Rows { open, served, only_hits } = self.rows;
-        let all = chain(self.pool, self.first, QueuedAccess::after)
+        let all = self
+            .queues
+            .in_bank(self.kind, self.bank)
             .map(move |(place, access)| (place, access, RowState { is_hit: open == Some(access.row()), served }));
         all.filter(move |(_, _, row)| row.is_hit || !only_hits)
     }
