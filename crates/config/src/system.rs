@@ -32,7 +32,8 @@ pub struct SystemConfig {
 pub const PAPER: (&str, &str) = ("configs/ddr3-1066-paper.toml", include_str!("ddr3-1066-paper.toml"));
 
 /// Keys of a system file.
-pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| [DEVICE_KEYS, &controller::keys(), FAULTY_ROW_KEYS].concat());
+pub static KEYS: LazyLock<Vec<Key>> =
+    LazyLock::new(|| [DEVICE_KEYS, &controller::keys(), COPY_KEYS, FAULTY_ROW_KEYS].concat());
 
 /// A key of `device.timings`.
 const fn timing(path: &'static str, parameter: T, example: &'static str, about: &'static str) -> Key {
@@ -89,9 +90,13 @@ const DEVICE_KEYS: &[Key] = &[
 ];
 
 #[rustfmt::skip]
-const FAULTY_ROW_KEYS: &[Key] = &[
+const COPY_KEYS: &[Key] = &[
     Key::new("copy", Holds::Table, "", "copies inside the DRAM").or("all mechanisms"),
     Key::new("copy.mechanisms", Holds::Names(Chip::names), "[\"fpm\", \"psm\", \"zero-rows\"]", "what the chips offer; `psm` includes 2 x PSM, and without `zero-rows` zeros are copied from a row that was written").or("all of them"),
+];
+
+#[rustfmt::skip]
+const FAULTY_ROW_KEYS: &[Key] = &[
     Key::new("faulty_rows", Holds::Tables, "[{ channel = 0, rank = 0, bank = 3, row = 17 }]", "rows that the chip replaced by spares; FPM cannot use them").values("a list of tables, each row once").or("none"),
     Key::new("faulty_rows.channel", CHECKED, "0", "its channel").values("from 0"),
     Key::new("faulty_rows.rank", CHECKED, "0", "its rank").values("from 0"),

@@ -133,6 +133,6 @@ impl Part {
     /// The route of a mechanism, or the reason why it is impossible; `None` for the channel.
     pub(crate) fn route(&self, mechanism: Mechanism) -> Option<(&'static dyn InDram, &Result<Route, Reason>)> {
         let index = MECHANISMS.iter().position(|other| *other == mechanism)?;
-        Some((*IN_DRAM.get(index)?, &self.routes[index]))
+        Some((IN_DRAM.get(index)?.1, &self.routes[index]))
     }
 }

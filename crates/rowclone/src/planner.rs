@@ -94,7 +94,7 @@ impl Shared {
     pub(crate) fn routes(&self, route: impl Fn(&dyn InDram) -> Result<Route, Reason>) -> Routes {
         std::array::from_fn(
             |index| {
-                if self.chip.offers(index) { route(IN_DRAM[index]) } else { Err(Reason::NotOffered) }
+                if self.chip.offers(index) { route(IN_DRAM[index].1) } else { Err(Reason::NotOffered) }
             },
         )
     }

@@ -17,10 +17,6 @@ pub const FPM: Mechanism =
 pub(super) struct Fpm;
 
 impl InDram for Fpm {
-    fn mechanism(&self) -> Mechanism {
-        FPM
-    }
-
     fn copy(&self, memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {
         let Copied { src, dst, pieces, coverage } = *copied;
         coverage.too_small()?;

@@ -1,7 +1,6 @@
 //! Copy mechanisms inside the DRAM, one file each.
 //!
-//! To add a mechanism, implement [`InDram`] in a separate file and add it to [`IN_DRAM`] and
-//! [`MECHANISMS`], by rank.
+//! To add a mechanism, implement [`InDram`] in a separate file and add it to [`IN_DRAM`], by rank.
 
 mod fpm;
 mod psm;
@@ -21,14 +20,11 @@ use crate::reason::Reason;
 use crate::rules::Coverage;
 use crate::step::ColumnRun;
 
-/// A copy mechanism of the chips: its name and rank, when it is possible, and its steps.
+/// A copy mechanism of the chips: when it is possible, and its steps.
 pub(crate) trait InDram: Sync {
-    /// Name, rank and commands.
-    fn mechanism(&self) -> Mechanism;
-
-    /// Name in the list of what the chips offer.
-    fn feature(&self) -> &'static str {
-        self.mechanism().name()
+    /// The mechanism with which the chips offer it, if that is another one.
+    fn offered_with(&self) -> Option<Mechanism> {
+        None
     }
 
     /// The rows from which it copies whole lines, or the reason why it cannot.
@@ -44,11 +40,19 @@ pub(crate) trait InDram: Sync {
     fn program(&self, route: &Route, dst: RowAddress, columns: &[ColumnRun], steps: &mut Thread);
 }
 
-/// The mechanisms of [`MECHANISMS`] other than the channel.
-pub(crate) const IN_DRAM: [&dyn InDram; 3] = [&fpm::Fpm, &psm::Psm, &psm2::Psm2];
+/// The mechanisms other than the channel, as the paper prefers them.
+pub(crate) const IN_DRAM: [(Mechanism, &dyn InDram); 3] = [(FPM, &fpm::Fpm), (PSM, &psm::Psm), (PSM2, &psm2::Psm2)];
 
-/// All mechanisms, in their order: as the paper prefers them.
-pub const MECHANISMS: [Mechanism; IN_DRAM.len() + 1] = [FPM, PSM, PSM2, Mechanism::CHANNEL];
+/// All mechanisms, in their order: those of [`IN_DRAM`], then the channel.
+pub const MECHANISMS: [Mechanism; IN_DRAM.len() + 1] = {
+    let mut mechanisms = [Mechanism::CHANNEL; IN_DRAM.len() + 1];
+    let mut index = 0;
+    while index < IN_DRAM.len() {
+        mechanisms[index] = IN_DRAM[index].0;
+        index += 1;
+    }
+    mechanisms
+};
 
 const _: () = assert!(have_rising_ranks(&MECHANISMS), "mechanisms are listed by rank, and ranks are unique");
 
@@ -104,6 +108,11 @@ pub(crate) struct Held {
     pub(crate) near: Option<Row>,
 }
 
+/// Name of a mechanism in the list of what the chips offer.
+fn feature((mechanism, in_dram): (Mechanism, &dyn InDram)) -> &'static str {
+    in_dram.offered_with().unwrap_or(mechanism).name()
+}
+
 /// What the chips offer of copies inside the DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
@@ -122,7 +131,7 @@ impl Chip {
 
     /// Names of all that chips may offer.
     pub fn names() -> Vec<&'static str> {
-        let mut names: Vec<&str> = IN_DRAM.iter().map(|it| it.feature()).collect();
+        let mut names: Vec<&str> = IN_DRAM.map(feature).into();
         names.dedup();
         names.push(ZERO_ROWS);
         names
@@ -131,7 +140,7 @@ impl Chip {
     /// Chips that offer what a list of [`Self::names`] says; other names have no effect.
     pub fn offering<'a>(names: impl IntoIterator<Item = &'a str>) -> Chip {
         let names: Vec<&str> = names.into_iter().collect();
-        Chip { mechanisms: IN_DRAM.map(|it| names.contains(&it.feature())), zero_rows: names.contains(&ZERO_ROWS) }
+        Chip { mechanisms: IN_DRAM.map(|it| names.contains(&feature(it))), zero_rows: names.contains(&ZERO_ROWS) }
     }
 
     /// Whether they offer the mechanism with this index in [`IN_DRAM`].

@@ -16,10 +16,6 @@ pub const PSM: Mechanism = Mechanism::new(&MechanismInfo { name: "psm", rank: 1,
 pub(super) struct Psm;
 
 impl InDram for Psm {
-    fn mechanism(&self) -> Mechanism {
-        PSM
-    }
-
     fn copy(&self, _memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {
         let Copied { src, dst, .. } = *copied;
         same_rank(src, dst)?;

@@ -17,13 +17,9 @@ pub const PSM2: Mechanism =
 pub(super) struct Psm2;
 
 impl InDram for Psm2 {
-    fn mechanism(&self) -> Mechanism {
-        PSM2
-    }
-
     /// It consists of commands of PSM.
-    fn feature(&self) -> &'static str {
-        PSM.name()
+    fn offered_with(&self) -> Option<Mechanism> {
+        Some(PSM)
     }
 
     fn copy(&self, memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {

@@ -24,20 +24,29 @@ fn end<const END: u8>((value, digits): (u64, usize), text: &[u8]) -> Option<(u64
 /// A hexadecimal number of up to 16 digits, in either case.
 #[inline]
 pub(super) fn hex<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
-    end::<END>(hex_digits(text), text)
+    let power = |digits: usize| Some(1 << (4 * digits));
+    end::<END>(in_steps(text, leading_hex, power, |text| any_digits(text, number::hex, 16)), text)
 }
 
-/// Value and number of the hexadecimal digits at the beginning of a text, up to 16.
+/// Value and number of the digits at the beginning of a text, converted in steps of eight bytes:
+/// `leading` converts one step, `power` is the weight of a number before a number of further digits, and
+/// `any` converts texts that end within a step, or whose second step is too long.
 #[inline]
-fn hex_digits(text: &[u8]) -> (u64, usize) {
-    let Some((first, rest)) = text.split_first_chunk() else { return any_digits(text, number::hex, 16) };
-    let (value, digits) = leading_hex(*first);
+fn in_steps(
+    text: &[u8],
+    leading: impl Fn([u8; 8]) -> (u64, usize),
+    power: impl Fn(usize) -> Option<u64>,
+    any: impl Fn(&[u8]) -> (u64, usize),
+) -> (u64, usize) {
+    let Some((first, rest)) = text.split_first_chunk() else { return any(text) };
+    let (value, digits) = leading(*first);
     if digits < 8 || rest.first().is_some_and(|&byte| byte < b'0') {
         return (value, digits);
     }
-    let Some(second) = rest.first_chunk() else { return any_digits(text, number::hex, 16) };
-    let (low, more) = leading_hex(*second);
-    (value << (4 * more) | low, 8 + more)
+    let Some(second) = rest.first_chunk() else { return any(text) };
+    let (low, more) = leading(*second);
+    let Some(power) = power(more) else { return any(text) };
+    (value * power + low, 8 + more)
 }
 
 /// Value and number of the digits at the beginning of any text, up to the digits that cannot overflow.
@@ -65,21 +74,8 @@ pub(super) fn short_decimal<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> 
 /// eight bytes.
 #[inline]
 pub(super) fn long_decimal<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
-    end::<END>(decimal_digits(text), text)
-}
-
-/// Value and number of the decimal digits at the beginning of a text, up to 19.
-#[inline]
-fn decimal_digits(text: &[u8]) -> (u64, usize) {
-    let Some((first, rest)) = text.split_first_chunk() else { return any_digits(text, number::decimal, 19) };
-    let (value, digits) = leading_decimal(*first);
-    if digits < 8 || rest.first().is_some_and(|&byte| byte < b'0') {
-        return (value, digits);
-    }
-    let Some(second) = rest.first_chunk() else { return any_digits(text, number::decimal, 19) };
-    let (low, more) = leading_decimal(*second);
-    let Some(power) = POWERS_OF_TEN.get(more) else { return any_digits(text, number::decimal, 19) };
-    (value * power + low, 8 + more)
+    let power = |digits: usize| POWERS_OF_TEN.get(digits).copied();
+    end::<END>(in_steps(text, leading_decimal, power, |text| any_digits(text, number::decimal, 19)), text)
 }
 
 /// Powers of ten up to 10^7.
