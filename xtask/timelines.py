@@ -72,11 +72,11 @@ def compare(log, timeline):
         found = [(notes["cycle"], called.split()[0]) for _, _, called, notes in slices[drawn[channel]]]
         assert found == commands, f"{timeline}: channel {channel} differs from {log}"
     copies = sum(len(found) for track, found in slices.items() if track.endswith("/copy"))
-    segments = sum(len(found) for track, found in slices.items() if "/segments " in track)
-    assert copies and segments, f"{timeline}: no copy is drawn"
+    programs = sum(len(found) for track, found in slices.items() if "/programs " in track)
+    assert copies and programs, f"{timeline}: no copy is drawn"
     assert all(values[-1][1] == 0 for track, values in counters.items() if "in progress" in track), timeline
     commands = sum(map(len, by_channel.values()))
-    print(f"{timeline}: {commands} commands, {copies} copies, {segments} segments, {len(counters)} counters: as in {log}")
+    print(f"{timeline}: {commands} commands, {copies} copies, {programs} programs, {len(counters)} counters: as in {log}")
 
 
 files = sys.argv[1:]

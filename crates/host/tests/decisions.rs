@@ -42,9 +42,9 @@ fn mechanism_of(
 ) -> (Mechanism, &'static str) {
     let config = paper(policy, 2);
     let (_, completions) = run(&config, &operations(&config));
-    let segments = &completions.last().unwrap().served;
-    assert_eq!(segments.iter().count(), 1, "{segments:?}");
-    segments.iter().next().map(|(mechanism, reason, _)| (mechanism, reason)).unwrap()
+    let parts = &completions.last().unwrap().served;
+    assert_eq!(parts.iter().count(), 1, "{parts:?}");
+    parts.iter().next().map(|(mechanism, reason, _)| (mechanism, reason)).unwrap()
 }
 
 #[test]

@@ -18,7 +18,7 @@ macro_rules! fields {
     ($of:expr; $($field:ident),+) => { [$(cell(stringify!($field), $of.$field)),+] };
 }
 
-/// One line per result: the scalars of the JSON, then energy by cause, commands by kind, segments by mechanism, the records of the
+/// One line per result: the scalars of the JSON, then energy by cause, commands by kind, parts by mechanism, the records of the
 /// trace, and the warnings.
 ///
 /// # Errors
@@ -169,8 +169,8 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
         line.push(cell(format!("commands_{}", kind.replace(' ', "_")), *count));
     }
     for mechanism in MECHANISMS.map(rowclone::Mechanism::name) {
-        let served = figures.segments.iter().filter(|row| row.mechanism == mechanism);
-        line.push(cell(format!("segments_{mechanism}"), served.map(|row| row.count).sum::<u64>()));
+        let served = figures.parts.iter().filter(|row| row.mechanism == mechanism);
+        line.push(cell(format!("parts_{mechanism}"), served.map(|row| row.count).sum::<u64>()));
     }
     line
 }

@@ -9,12 +9,12 @@ use crate::page::Served;
 /// In the place of the reason of FPM.
 const NO_REASON: &str = "-";
 
-/// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM), segments, bytes.
+/// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM), parts, bytes.
 pub fn cell(copies: &PartTally, inits: &PartTally) -> String {
     let decisions = [("copy", copies), ("init", inits)].into_iter().flat_map(|(operation, tally)| {
-        tally.iter().map(move |(mechanism, reason, segments)| {
+        tally.iter().map(move |(mechanism, reason, parts)| {
             let reason = if reason == FIRST_CHOICE { NO_REASON } else { reason };
-            format!("{operation} {} {reason} {} {}", mechanism.name(), segments.count, segments.bytes)
+            format!("{operation} {} {reason} {} {}", mechanism.name(), parts.count, parts.bytes)
         })
     });
     decisions.collect::<Vec<_>>().join("; ")

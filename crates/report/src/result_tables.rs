@@ -134,8 +134,8 @@ fn copies(rows: &mut Rows<'_>) {
     }
     rows.count("reads blocked by copies", |figures| figures.blocked_by_copies_cycles.count);
     rows.times("read blocked by a copy", |figures| figures.blocked_by_copies_ns);
-    rows.count("segments preempted for reads", |figures| figures.preempted_for_reads);
-    rows.count("segments preempted for refresh", |figures| figures.preempted_for_refresh);
+    rows.count("threads preempted for reads", |figures| figures.preempted_for_reads);
+    rows.count("threads preempted for refresh", |figures| figures.preempted_for_refresh);
 }
 
 /// All energy, one row per cause.

@@ -39,7 +39,7 @@ fn line(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> Lin
 fn shares(operations: &str, tally: &PartTally) -> Line {
     let bytes = |wanted: Option<Mechanism>| -> u64 {
         let of = tally.iter().filter(|(mechanism, ..)| wanted.is_none_or(|wanted| wanted == *mechanism));
-        of.map(|(_, _, segments)| segments.bytes).sum()
+        of.map(|(_, _, parts)| parts.bytes).sum()
     };
     let all = bytes(None);
     let share = |mechanism| (all > 0).then(|| bytes(Some(mechanism)) as f64 / all as f64);
@@ -67,11 +67,11 @@ mod tests {
 
     #[test]
     fn shares_are_of_bytes_and_there_are_none_of_nothing() {
-        let segments = |bytes| Parts { bytes, ..Parts::default() };
+        let parts = |bytes| Parts { bytes, ..Parts::default() };
         let tally = PartTally::from_iter([
-            (FPM, "fastest", segments(3)),
-            (Mechanism::CHANNEL, "a", segments(4)),
-            (Mechanism::CHANNEL, "b", segments(5)),
+            (FPM, "fastest", parts(3)),
+            (Mechanism::CHANNEL, "a", parts(4)),
+            (Mechanism::CHANNEL, "b", parts(5)),
         ]);
         let cells = |tally| shares("copies", tally).into_iter().map(|(_, cell)| cell).collect::<Vec<_>>();
         assert_eq!(cells(&tally), [0.25, 0.0, 0.0, 0.75].map(Cell::from));

@@ -42,8 +42,8 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
         ("Policies", Some(result_tables::figures(reports, width))),
         ("Energy by cause, nJ", Some(result_tables::energy(reports, width))),
         (
-            "Segments by mechanism and reason",
-            any(|report| !report.outcome.served.is_empty()).then(|| segments(reports, width)),
+            "Parts by mechanism and reason",
+            any(|report| !report.outcome.served.is_empty()).then(|| parts(reports, width)),
         ),
         ("Epochs", any(|report| !report.outcome.epochs.is_empty()).then(|| result_tables::epochs(reports, width))),
         ("Allocators: mechanisms of frames under `rowclone`, and free memory", allocators(reports, width)),
@@ -143,13 +143,13 @@ fn whys(reports: &[RunReport], width: usize) -> String {
     fitted(&columns, &rows, width)
 }
 
-fn segments(reports: &[RunReport], width: usize) -> String {
+fn parts(reports: &[RunReport], width: usize) -> String {
     let columns: [Column<'_, (String, &ServedRow)>; 7] = [
         ("policy", Left, &|(label, _)| label.clone()),
         ("of", Left, &|(_, row)| row.operation.to_owned()),
         ("mechanism", Left, &|(_, row)| row.mechanism.to_owned()),
         ("reason", Left, &|(_, row)| row.reason.unwrap_or("-").to_owned()),
-        ("segments", Right, &|(_, row)| grouped(row.count)),
+        ("parts", Right, &|(_, row)| grouped(row.count)),
         ("bytes", Right, &|(_, row)| bytes(row.bytes)),
         ("share", Right, &|(_, row)| percent(row.share_of_bytes)),
     ];

@@ -140,8 +140,8 @@ read blocked by a copy, mean ns 500.00
 read blocked by a copy, p50 ns 501.00
 read blocked by a copy, p99 ns 502.00
 read blocked by a copy, max ns 503.00
-segments preempted for reads 19
-segments preempted for refresh 20
+threads preempted for reads 19
+threads preempted for refresh 20
 dynamic energy, nJ 600.5
 total energy, nJ 900.2
 I/O share of dynamic energy 40.0 %

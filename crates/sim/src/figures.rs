@@ -45,14 +45,14 @@ pub struct QueueDepth {
     pub max_entries: Option<u64>,
 }
 
-/// Segments served by a mechanism for one reason.
+/// Parts served by a mechanism for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SegmentRow {
+pub struct PartRow {
     /// `channel`, `psm`, `psm2` or `fpm`.
     pub mechanism: &'static str,
     /// Why no better mechanism: a planner's reason, or the policy's; none where FPM served.
     pub reason: Option<&'static str>,
-    /// Segments.
+    /// Parts.
     pub count: u64,
     /// Bytes of operations.
     pub bytes: u64,
@@ -119,9 +119,9 @@ pub struct FiguresReport {
     pub blocked_by_copies_ns: Distribution<f64>,
     /// The same in clocks.
     pub blocked_by_copies_cycles: Distribution<u64>,
-    /// Segments preempted for a read.
+    /// Threads preempted for a read.
     pub preempted_for_reads: u64,
-    /// Segments preempted for a refresh.
+    /// Threads preempted for a refresh.
     pub preempted_for_refresh: u64,
     /// Write drains begun.
     pub write_drains: u64,
@@ -143,8 +143,8 @@ pub struct FiguresReport {
     pub copy_queue: QueueDepth,
     /// Commands by kind.
     pub commands: BTreeMap<&'static str, u64>,
-    /// Segments of copies and initializations by mechanism and reason.
-    pub segments: Vec<SegmentRow>,
+    /// Parts of copies and initializations by mechanism and reason.
+    pub parts: Vec<PartRow>,
     /// Total energy in nJ, including background and refresh.
     pub energy_nj: f64,
     /// Dynamic energy (without background and refresh), nJ.
@@ -171,11 +171,11 @@ impl FiguresReport {
         let Figures { read_latency: read, write_latency: write, copy_latency: copy, .. } = figures;
         let Figures { copy_response: response, blocked_by_copies: held, .. } = figures;
         let ns = |histogram: &Histogram| Distribution::ns(histogram, clock);
-        let segments = figures.parts.iter().map(|(mechanism, reason, segments)| SegmentRow {
+        let parts = figures.parts.iter().map(|(mechanism, reason, parts)| PartRow {
             mechanism: mechanism.name(),
             reason: reason_of(reason),
-            count: segments.count,
-            bytes: segments.bytes,
+            count: parts.count,
+            bytes: parts.bytes,
         });
         FiguresReport {
             requests: figures.requests,
@@ -204,7 +204,7 @@ impl FiguresReport {
             write_queue: interval.depth(&figures.write_queue, channels),
             copy_queue: interval.depth(&figures.copy_queue, 1),
             commands: CommandKind::ALL.map(|kind| (kind.name(), figures.commands[kind])).into(),
-            segments: segments.collect(),
+            parts: parts.collect(),
             energy_nj: energy.total().nj(),
             dynamic_energy_nj: energy.operation().nj(),
             energy_by_cause_nj: by_cause(energy),

@@ -184,7 +184,7 @@ pub use distribution::Distribution;
 pub use epoch_report::EpochReport;
 pub use error::{ExperimentError, SystemError};
 pub use experiment::{Attachments, Experiment, Trace, Workload, dialect};
-pub use figures::{FiguresReport, QueueDepth, RowOutcomes, SegmentRow, cause_key};
+pub use figures::{FiguresReport, PartRow, QueueDepth, RowOutcomes, cause_key};
 pub use machine::{AccessRow, CopyMethod, CoreRow, CoresReport, Programs, StallRow};
 pub use metered::{Measured, Measurements};
 pub use mix::MixMetrics;

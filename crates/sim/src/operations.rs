@@ -18,9 +18,9 @@ use crate::system::MemorySystem;
 pub struct OperationRow {
     /// Label, for example `copy 4 KiB same-subarray`.
     pub label: String,
-    /// Mechanisms of its segments: `fpm`, or `fpm+channel`.
+    /// Mechanisms of its parts: `fpm`, or `fpm+channel`.
     pub mechanism: String,
-    /// Reasons why no better mechanism served its segments, one per mechanism and reason; none for segments that FPM served.
+    /// Reasons why no better mechanism served its parts, one per mechanism and reason; none for parts that FPM served.
     pub reasons: Vec<String>,
     /// Changes of the input that make FPM possible.
     pub fix: Vec<String>,

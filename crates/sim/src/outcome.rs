@@ -62,7 +62,7 @@ pub struct Outcome {
     pub figures: FiguresReport,
     /// Figures of epochs, if required.
     pub epochs: Vec<EpochReport>,
-    /// Segments of copies and of initializations by mechanism and reason.
+    /// Parts of copies and of initializations by mechanism and reason.
     pub served: Vec<ServedRow>,
     /// Copy activations that the chips dropped.
     pub dropped_activations: u64,

@@ -15,7 +15,7 @@ pub struct ServedTally {
     pub inits: PartTally,
 }
 
-/// Segments of copies, or of initializations, served by a mechanism for one reason.
+/// Parts of copies, or of initializations, served by a mechanism for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServedRow {
     /// `copy`, or `init`.
@@ -24,7 +24,7 @@ pub struct ServedRow {
     pub mechanism: &'static str,
     /// Why no better mechanism: a planner's reason, or the policy's; none where FPM served.
     pub reason: Option<&'static str>,
-    /// Segments.
+    /// Parts.
     pub count: u64,
     /// Bytes of operations.
     pub bytes: u64,
@@ -35,14 +35,14 @@ pub struct ServedRow {
 impl ServedRow {
     /// Rows of one kind of operation.
     pub(crate) fn of(operation: &'static str, tally: &PartTally) -> Vec<ServedRow> {
-        let all: u64 = tally.iter().map(|(_, _, segments)| segments.bytes).sum();
-        let row = |(mechanism, reason, segments): (Mechanism, &'static str, Parts)| ServedRow {
+        let all: u64 = tally.iter().map(|(_, _, parts)| parts.bytes).sum();
+        let row = |(mechanism, reason, parts): (Mechanism, &'static str, Parts)| ServedRow {
             operation,
             mechanism: mechanism.name(),
             reason: reason_of(reason),
-            count: segments.count,
-            bytes: segments.bytes,
-            share_of_bytes: segments.bytes as f64 / all as f64,
+            count: parts.count,
+            bytes: parts.bytes,
+            share_of_bytes: parts.bytes as f64 / all as f64,
         };
         tally.iter().map(row).collect()
     }

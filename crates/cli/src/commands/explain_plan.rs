@@ -79,8 +79,8 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation, widt
 /// Choice of a policy that depends on the state of the memory.
 fn weighed(policy: &'static dyn CopyPolicy, completion: &Completion) -> String {
     let mut served: BTreeMap<Mechanism, u64> = BTreeMap::new();
-    for (mechanism, _, segments) in completion.served.iter() {
-        *served.entry(mechanism).or_default() += segments.count;
+    for (mechanism, _, parts) in completion.served.iter() {
+        *served.entry(mechanism).or_default() += parts.count;
     }
     if served.is_empty() {
         return String::new();

@@ -44,7 +44,7 @@ fn results(directory: &Directory, more: &[&str]) -> Value {
     results[0].clone()
 }
 
-/// All leaves of a value by their paths: `reads.row_hits`, `segments.0.count`. An empty list or object is a leaf, too.
+/// All leaves of a value by their paths: `reads.row_hits`, `parts.0.count`. An empty list or object is a leaf, too.
 fn leaves(value: &Value, path: &str, into: &mut BTreeMap<String, Value>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
@@ -120,7 +120,7 @@ fn no_two_figures_are_equal() {
         }
     };
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let others = ["schema_version", "seed", "segments", "served", "trace", "check"];
+    let others = ["schema_version", "seed", "parts", "served", "trace", "check"];
     let figures = FIGURES.iter().filter(|(path, _)| !others.contains(&path.split('.').next().unwrap()));
     for (path, expected) in figures.chain(ENERGIES) {
         let number = match *expected {
@@ -178,14 +178,14 @@ const OF_CORES: [&str; 6] = [
 
 /// That a row has what the fields of JSON have: all columns but `others`, and which causes without energy it has.
 fn assert_same(row: &BTreeMap<String, String>, fields: &BTreeMap<String, Value>, others: &[&str]) {
-    let segments = |mechanism: &str| -> u64 {
-        let of = |index: &usize| fields.get(&format!("segments.{index}.mechanism")).is_some_and(|it| it == mechanism);
-        let count = |index: usize| fields[&format!("segments.{index}.count")].as_u64().unwrap();
+    let parts = |mechanism: &str| -> u64 {
+        let of = |index: &usize| fields.get(&format!("parts.{index}.mechanism")).is_some_and(|it| it == mechanism);
+        let count = |index: usize| fields[&format!("parts.{index}.count")].as_u64().unwrap();
         (0..9).filter(of).map(count).sum()
     };
     for (column, cell) in row.iter().filter(|(column, _)| !others.contains(&column.as_str())) {
-        let field = match column.strip_prefix("segments_") {
-            Some(mechanism) => Value::from(segments(mechanism)),
+        let field = match column.strip_prefix("parts_") {
+            Some(mechanism) => Value::from(parts(mechanism)),
             None => match fields.get(&path_of(column)) {
                 Some(field) => field.clone(),
                 // Without programs on cores.

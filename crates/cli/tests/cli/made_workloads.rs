@@ -18,7 +18,7 @@ fn play(name: &str, sets: &[&str]) -> Vec<Value> {
         assert_eq!(report["check"]["memory_equal"], true, "{name}");
         // Copies and initializations together are what the controller tallies.
         let rows = |list: &str| report[list].as_array().unwrap().clone();
-        for row in rows("segments") {
+        for row in rows("parts") {
             let same = |it: &Value| (it["mechanism"] == row["mechanism"]) && (it["reason"] == row["reason"]);
             let parts = rows("served").into_iter().filter(same);
             let sum: u64 = parts.map(|it| it["bytes"].as_u64().unwrap()).sum();
@@ -48,8 +48,8 @@ fn a_fork_copies_by_fpm_where_the_allocator_looks_at_subarrays() {
     let [_, channel, buddy, aware] = &reports[..] else { panic!("four") };
     assert!((share(aware, "fpm") - 1.0).abs() < 1e-12 && share(buddy, "fpm") < 0.1);
     // What the allocator says of its copies is what the controller did with them.
-    assert_eq!(aware["segments"][0]["mechanism"], "fpm");
-    assert_eq!(aware["segments"][0]["count"], 100);
+    assert_eq!(aware["parts"][0]["mechanism"], "fpm");
+    assert_eq!(aware["parts"][0]["count"], 100);
     for key in ["makespan_ns", "energy_nj"] {
         assert!(aware[key].as_f64() < buddy[key].as_f64() && aware[key].as_f64() < channel[key].as_f64(), "{key}");
     }
@@ -128,7 +128,7 @@ fn accesses_are_counted_by_what_they_are() {
     );
     assert!(total(random, "writes") > 500 && total(random, "writes") < 700);
     let copies = &play("page-copies", &["workload.count=50", "policies=[\"rowclone\"]"])[0];
-    assert_eq!((&copies["requests"], &copies["segments"][0]["mechanism"]), (&Value::from(50), &Value::from("fpm")));
+    assert_eq!((&copies["requests"], &copies["parts"][0]["mechanism"]), (&Value::from(50), &Value::from("fpm")));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Why segments were served as they were, and the latencies of listed operations.
+//! Why parts were served as they were, and the latencies of listed operations.
 
 use std::collections::BTreeSet;
 
@@ -38,8 +38,8 @@ fn a_reason_is_against_the_first_mechanism_that_the_policy_admits() {
     ];
     for (result, (policy, expected)) in results(OPERATIONS).iter().zip(expected) {
         assert_eq!(result["policy"], policy);
-        for rows in [&result["served"], &result["segments"]] {
-            // Segments that it served have no reason.
+        for rows in [&result["served"], &result["parts"]] {
+            // Parts that it served have no reason.
             let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
             let pairs = rows.as_array().unwrap().iter().map(|row| (text(row, "mechanism"), text(row, "reason")));
             let expected = expected.iter().map(|&(mechanism, reason)| (mechanism.to_owned(), reason.to_owned()));

@@ -60,8 +60,8 @@ fn check(trace: &Path, accesses: u64, copies: u64, fills: u64) {
         assert_eq!(run["requests"], played + lines, "{policy}");
         assert_eq!(run["check"]["violations"], 0, "{policy}");
         assert_eq!(run["check"]["memory_equal"], true, "{policy}");
-        let segments = run["segments"].as_array().unwrap();
-        let bytes: u64 = segments.iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
+        let parts = run["parts"].as_array().unwrap();
+        let bytes: u64 = parts.iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
         assert_eq!(bytes, played * 4096, "{policy}: every byte is served by one mechanism");
         if policy == "baseline" {
             let bulk = (2 * held["copies"].as_u64().unwrap() + held["fills"].as_u64().unwrap()) * 4096;

@@ -264,7 +264,7 @@ fn a_timeline_draws_the_commands_of_its_log() {
 }
 
 #[test]
-fn the_segments_of_a_copy_lie_within_it_and_make_it_up() {
+fn the_programs_of_a_copy_lie_within_it_and_make_it_up() {
     for (scenario, sets) in scenarios() {
         let run = Run::of(scenario, &sets, &[]);
         for result in &run.results {
@@ -273,23 +273,23 @@ fn the_segments_of_a_copy_lie_within_it_and_make_it_up() {
             let mut copies = 0;
             let lanes = tracks.slices.iter().filter_map(|(name, slices)| Some((name.strip_suffix("/copy")?, slices)));
             for (lane, slices) in lanes {
-                let of_lane = tracks.slices.iter().filter(|(name, _)| name.starts_with(&format!("{lane}/segments")));
-                let segments: Vec<&Slice> = of_lane.flat_map(|(_, slices)| slices).collect();
+                let of_lane = tracks.slices.iter().filter(|(name, _)| name.starts_with(&format!("{lane}/programs")));
+                let programs: Vec<&Slice> = of_lane.flat_map(|(_, slices)| slices).collect();
                 let mut accounted = 0;
                 for copy in slices {
-                    let within = |segment: &&&Slice| copy.begin <= segment.begin && segment.end <= copy.end;
-                    let inside: Vec<_> = segments.iter().filter(within).collect();
+                    let within = |program: &&&Slice| copy.begin <= program.begin && program.end <= copy.end;
+                    let inside: Vec<_> = programs.iter().filter(within).collect();
                     accounted += inside.len();
-                    let bytes: u64 = inside.iter().map(|segment| segment.number("bytes")).sum();
+                    let bytes: u64 = inside.iter().map(|program| program.number("bytes")).sum();
                     assert_eq!(bytes, copy.number("bytes"), "{scenario} {sets:?} {copy:?}");
                     assert_eq!(copy.end - copy.number("arrival_cycle"), copy.number("response_cycles"));
-                    for segment in inside {
-                        assert!(copy.notes["mechanism"].contains(&segment.notes["mechanism"]), "{copy:?} {segment:?}");
-                        *moved.entry(segment.notes["mechanism"].clone()).or_default() += segment.number("bytes");
+                    for program in inside {
+                        assert!(copy.notes["mechanism"].contains(&program.notes["mechanism"]), "{copy:?} {program:?}");
+                        *moved.entry(program.notes["mechanism"].clone()).or_default() += program.number("bytes");
                     }
                     copies += 1;
                 }
-                assert_eq!(accounted, segments.len(), "{scenario} {sets:?}: a segment of no copy, or of two");
+                assert_eq!(accounted, programs.len(), "{scenario} {sets:?}: a program of no copy, or of two");
             }
             let served = result["served"].as_array().unwrap();
             let mut expected = BTreeMap::<String, u64>::new();

@@ -36,7 +36,7 @@ pub struct Tally {
     forwarded: u64,
     preempted: u64,
     commands: CommandCounts,
-    segments: PartTally,
+    parts: PartTally,
 }
 
 impl Chunk {
@@ -90,20 +90,20 @@ impl Chunk {
             forwarded: figures.forwarded,
             preempted: figures.preempted_for_reads + figures.preempted_for_refresh,
             commands: figures.commands,
-            segments: figures.parts,
+            parts: figures.parts,
         }
     }
 }
 
 impl AddAssign<&Tally> for Tally {
     fn add_assign(&mut self, other: &Tally) {
-        let Tally { requests, cycles, forwarded, preempted, commands, segments } = other;
+        let Tally { requests, cycles, forwarded, preempted, commands, parts } = other;
         self.requests += requests;
         self.cycles += cycles;
         self.forwarded += forwarded;
         self.preempted += preempted;
         self.commands += *commands;
-        self.segments += segments;
+        self.parts += parts;
     }
 }
 
@@ -113,29 +113,29 @@ impl Tally {
         self.requests / REQUESTS
     }
 
-    fn segments_by(&self, mechanism: Mechanism) -> u64 {
-        self.segments.iter().filter(|(by, ..)| *by == mechanism).map(|(_, _, segments)| segments.count).sum()
+    fn parts_by(&self, mechanism: Mechanism) -> u64 {
+        self.parts.iter().filter(|(by, ..)| *by == mechanism).map(|(_, _, parts)| parts.count).sum()
     }
 
     /// Asserts that all mechanisms and events occurred: otherwise they are not tested.
     pub fn assert_all_occurred(&self) {
         for mechanism in MECHANISMS {
-            assert!(self.segments_by(mechanism) > 0, "no segment by {}", mechanism.name());
+            assert!(self.parts_by(mechanism) > 0, "no part by {}", mechanism.name());
         }
         for kind in [CommandKind::Refresh, CommandKind::PowerDownEnter, CommandKind::SelfRefreshEnter] {
             assert!(self.commands[kind] > 0, "no {}", kind.name());
         }
-        assert!(self.forwarded > 0 && self.preempted > 0, "no read forwarded, or no segment preempted");
+        assert!(self.forwarded > 0 && self.preempted > 0, "no read forwarded, or no thread preempted");
     }
 }
 
 /// Formats one line of totals, and one of copies.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { requests, cycles, forwarded, preempted, commands, segments: _ } = self;
+        let Tally { requests, cycles, forwarded, preempted, commands, parts: _ } = self;
         writeln!(f, "{requests} requests in {cycles} cycles: every command legal, every byte correct; {commands:?}")?;
-        write!(f, "{forwarded} reads forwarded; {preempted} segments preempted; segments:")?;
-        MECHANISMS.iter().try_for_each(|&by| write!(f, " {} {}", self.segments_by(by), by.name()))
+        write!(f, "{forwarded} reads forwarded; {preempted} threads preempted; parts:")?;
+        MECHANISMS.iter().try_for_each(|&by| write!(f, " {} {}", self.parts_by(by), by.name()))
     }
 }
 

@@ -125,11 +125,11 @@ proptest! {
     }
 
     /// On idle banks no command is issued later than necessary: any command one cycle earlier
-    /// breaks a rule. (If an operation has several segments, one may wait for another's bank only
+    /// breaks a rule. (If an operation has several programs, one may wait for another's bank only
     /// because of the plan's order; if it uses two channels, a write waits for data of the other
     /// channel.)
     #[test]
-    fn the_commands_of_one_segment_have_no_slack(case in arb_case()) {
+    fn the_commands_of_one_program_have_no_slack(case in arb_case()) {
         let mut case = case;
         case.operations.truncate(1);
         case.operations[0].1 = None;

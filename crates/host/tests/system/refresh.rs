@@ -11,7 +11,7 @@ use rowclone::{FaultyRows, Operation};
 use crate::common::{config, run};
 
 /// TRANSFERs of two ranks alone fill the command bus. In this smallest mix of operations, banks of
-/// another rank, behind older segments, would not be closed in time for a REF that cannot be
+/// another rank, behind older threads, would not be closed in time for a REF that cannot be
 /// postponed further, unless their precharges had priority. (The device panics if a REF is late.)
 #[test]
 fn precharges_for_a_due_refresh_have_priority_on_a_full_command_bus() {

@@ -53,9 +53,9 @@ fn a_read_is_released_while_an_older_write_of_its_line_waits_for_another_copy() 
     check(paper(BASELINE), &operations);
 }
 
-/// Otherwise the later segment would overtake it in that bank, and read wrong data.
+/// Otherwise the later thread would overtake it in that bank, and read wrong data.
 #[test]
-fn a_preempted_segment_keeps_its_place_in_banks_that_it_has_left() {
+fn a_preempted_thread_keeps_its_place_in_banks_that_it_has_left() {
     let (here, there) = (line(0, 0, 0), line(0, 0, 1));
     let operations =
         [(page(there, here), 0), (Operation::Init { dst: there, bytes: 4096, value: 7 }, 0), (read(line(0, 1, 0)), 20)];
@@ -63,7 +63,7 @@ fn a_preempted_segment_keeps_its_place_in_banks_that_it_has_left() {
 }
 
 #[test]
-fn a_segment_begins_with_its_row_open_in_a_rank_that_just_entered_power_down() {
+fn a_thread_begins_with_its_row_open_in_a_rank_that_just_entered_power_down() {
     let power = PowerPolicy { power_down_after: Some(Cycles(1)), self_refresh_after: None };
     let here = line(0, 0, 0);
     check(Config { power, ..paper(BASELINE) }, &[(read(here), 0), (page(here, line(0, 1, 0)), 22)]);

@@ -13,11 +13,11 @@ use rowclone::{FPM, Operation};
 use crate::common::{allocator, fork, free_memory, paper, planner, play, requests, system};
 
 /// Bytes copied by FPM, and by all mechanisms.
-fn segments(stats: &memctrl::stats::Stats) -> (u64, u64) {
+fn parts(stats: &memctrl::stats::Stats) -> (u64, u64) {
     let mut bytes = (0, 0);
-    for (mechanism, _, segments) in stats.whole.parts.iter() {
-        bytes.1 += segments.bytes;
-        bytes.0 += if mechanism == rowclone::FPM { segments.bytes } else { 0 };
+    for (mechanism, _, parts) in stats.whole.parts.iter() {
+        bytes.1 += parts.bytes;
+        bytes.0 += if mechanism == rowclone::FPM { parts.bytes } else { 0 };
     }
     bytes
 }
@@ -35,7 +35,7 @@ fn a_subarray_aware_fork_copies_by_fpm() {
         let report = played.outcome.os.unwrap().report;
         let copies = *report.traffic.copies_of(Cause::CopyOnWrite);
         assert_eq!((copies.frames(), report.traffic.copies().frames(), report.policy), (200, 200, policy));
-        assert_eq!(segments(&played.stats), (copies.by(FPM) * FRAME_BYTES, 200 * FRAME_BYTES), "{policy}");
+        assert_eq!(parts(&played.stats), (copies.by(FPM) * FRAME_BYTES, 200 * FRAME_BYTES), "{policy}");
         let share = copies.share(FPM).unwrap();
         assert!(policy != Policy::SubarrayAware || share >= 0.95, "{share}");
         assert!(policy != Policy::Random || share <= 0.05, "{share}");
@@ -141,5 +141,5 @@ fn frames_that_share_rows_are_copied_together() {
     assert_eq!((copies.operations, copies.frames(), copies.by(FPM)), (8, 16, 16));
     assert_eq!((played.requests, played.taken.len()), (Some(24), 24));
     let all = 16 * FRAME_BYTES;
-    assert_eq!(segments(&played.stats), (all, all));
+    assert_eq!(parts(&played.stats), (all, all));
 }

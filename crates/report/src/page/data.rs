@@ -84,7 +84,7 @@ pub struct Core {
     pub bandwidth_gb_s: Option<f64>,
 }
 
-/// Segments that one mechanism served for one reason, with the fields of `results.json`.
+/// Parts that one mechanism served for one reason, with the fields of `results.json`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Served {
     /// Policy, and placement where there is one.
@@ -97,7 +97,7 @@ pub struct Served {
     /// Reason why no better mechanism served the bytes; empty where FPM did.
     #[serde(deserialize_with = "text_or_null")]
     pub reason: String,
-    /// Segments.
+    /// Parts.
     pub count: u64,
     /// Bytes.
     pub bytes: u64,

@@ -47,11 +47,11 @@ pub(super) fn by_reason(page: &Page) -> (Vec<Result<Chart, String>>, Sortable) {
         ("mechanism", &|it| Shown::text(&it.mechanism)),
         ("reason", &|it| Shown::code(&it.reason)),
         ("meaning", &|it| Shown::text(sentence(&it.reason))),
-        ("segments", &|it| Shown::value(it.count as f64)),
+        ("parts", &|it| Shown::value(it.count as f64)),
         ("served (bytes)", &|it| Shown::value(it.bytes as f64)),
         ("share of bytes (%)", &|it| Shown::percent(it.share_of_bytes)),
     ];
-    let caption = format!("Segments by mechanism and reason{summed}");
+    let caption = format!("Parts by mechanism and reason{summed}");
     let charts = ["copy", "init"].into_iter().filter_map(|operation| bytes_by_reason(page, operation)).collect();
     (charts, Sortable::of("decisions", caption, &columns, &page.served))
 }
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!((of("psm", "other-bank").as_str(), of("fpm", "").as_str()), ("psm: other-bank", "fpm"));
     }
 
-    /// The reasons of the planner and of the policies. Reads and writes have no segments.
+    /// The reasons of the planner and of the policies. Reads and writes have no parts.
     #[test]
     fn each_reason_has_one_sentence() {
         let of_policies = POLICIES.into_iter().chain(WITH_CORES).map(|policy| policy.preference().0);

@@ -42,8 +42,8 @@ fn rows_of_a_sweep(name: &str) -> (Vec<Column>, Vec<Vec<Cell>>) {
         number("dynamic_energy_nj"),
         number("energy_activate_nj"),
         number("energy_write_nj"),
-        count("segments_channel"),
-        count("segments_fpm"),
+        count("parts_channel"),
+        count("parts_fpm"),
         text("error"),
         text("rerun"),
     ];

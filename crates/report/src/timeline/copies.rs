@@ -1,4 +1,4 @@
-//! Copies and initializations, from request to completion, with their segments: each in a lane of its own.
+//! Copies and initializations, from request to completion, with their programs: each in a lane of its own.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -50,15 +50,15 @@ struct Copy {
     programs: BTreeMap<u64, Running>,
 }
 
-/// A line of copies one after another, and of their segments.
+/// A line of copies one after another, and of their programs.
 #[derive(Clone, Debug)]
 struct Lane {
     track: Track,
     group: Track,
     /// End of its last copy; none while it is in progress.
     free_from: Option<Cycle>,
-    /// Lines of segments one after another, and where the last of each ends.
-    segments: Vec<(Track, Cycle)>,
+    /// Lines of programs one after another, and where the last of each ends.
+    programs: Vec<(Track, Cycle)>,
 }
 
 /// More lanes are made only for copies that are in progress at once.
@@ -100,7 +100,7 @@ impl Copies {
         let rank = self.lanes.len();
         let group = writer.track(Some(self.group), rank, &format!("lane {rank}"), "", Shows::Group);
         let track = writer.track(Some(group), 0, "copy", "from request to completion", Shows::Slices);
-        self.lanes.push(Lane { track, group, free_from: Some(Cycle::ZERO), segments: Vec::new() });
+        self.lanes.push(Lane { track, group, free_from: Some(Cycle::ZERO), programs: Vec::new() });
         rank
     }
 
@@ -158,26 +158,26 @@ impl Copies {
 }
 
 impl Lane {
-    fn program<W: Write>(&mut self, writer: &mut PacketWriter<W>, segment: &Running, end: Cycle) {
+    fn program<W: Write>(&mut self, writer: &mut PacketWriter<W>, program: &Running, end: Cycle) {
         // They come in the order of their ends: the fullest line that has room leaves the others free for longer ones.
-        let free = self.segments.iter_mut().filter(|(_, free_from)| *free_from <= segment.begin);
+        let free = self.programs.iter_mut().filter(|(_, free_from)| *free_from <= program.begin);
         let track = if let Some((track, free_from)) = free.max_by_key(|(_, free_from)| *free_from) {
             *free_from = end;
             *track
         } else {
-            let rank = 1 + self.segments.len();
-            let name = format!("segments {}", rank - 1);
+            let rank = 1 + self.programs.len();
+            let name = format!("programs {}", rank - 1);
             let about = "what one destination row receives, from its first activation to its last precharge";
             let track = writer.track(Some(self.group), rank, &name, about, Shows::Slices);
-            self.segments.push((track, end));
+            self.programs.push((track, end));
             track
         };
-        let mechanism = segment.mechanism.name();
-        let place = segment.filled.map_or(String::new(), |((channel, bank), row)| {
+        let mechanism = program.mechanism.name();
+        let place = program.filled.map_or(String::new(), |((channel, bank), row)| {
             format!(" to channel {} r{} b{} row {}", channel.0, bank.rank, bank.bank, row.0)
         });
-        let notes = vec![word("mechanism", mechanism), count("bytes", segment.bytes)];
-        writer.slice(track, segment.begin, end, format!("{mechanism}{place}"), notes);
+        let notes = vec![word("mechanism", mechanism), count("bytes", program.bytes)];
+        writer.slice(track, program.begin, end, format!("{mechanism}{place}"), notes);
     }
 }
 

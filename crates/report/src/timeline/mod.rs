@@ -45,7 +45,7 @@ impl<W: Write> Timeline<W> {
         let requests = writer.track(Some(root), 0, "requests in progress", "taken and not done", Shows::Group);
         let depths = [(0, "reads"), (1, "writes"), (2, "copies")]
             .map(|(rank, name)| Counter::new(writer.track(Some(requests), rank, name, "", Shows::Counter("requests"))));
-        let about = "copies and initializations, and their segments";
+        let about = "copies and initializations, and their programs";
         let copies = Copies::new(writer.track(Some(root), 1, "copies", about, Shows::Group));
         let channels = (0..system.geometry.channels())
             .map(|channel| ChannelTracks::new(&mut writer, root, 2 + usize::from(channel), Channel(channel), system))

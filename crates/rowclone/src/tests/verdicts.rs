@@ -96,7 +96,7 @@ fn the_help_of_a_reason_has_its_numbers() {
     );
 }
 
-/// A block of the granularity consists of whole rows, with any interleaving: one segment per row.
+/// A block of the granularity consists of whole rows, with any interleaving: one part per row.
 #[test]
 fn a_granule_is_copied_by_one_copy_activation_a_row() {
     for (channels, preset, rows) in [

@@ -123,9 +123,9 @@ fn every_figure_is_its_own_count_in_its_own_unit() {
             ("SRE", 10),
             ("PDX or SRX", 11),
         ]),
-        segments: vec![
-            SegmentRow { mechanism: "fpm", reason: None, count: 21, bytes: 8192 },
-            SegmentRow { mechanism: "psm", reason: Some("other-bank"), count: 20, bytes: 4096 },
+        parts: vec![
+            PartRow { mechanism: "fpm", reason: None, count: 21, bytes: 8192 },
+            PartRow { mechanism: "psm", reason: Some("other-bank"), count: 20, bytes: 4096 },
         ],
         // The next test.
         energy_nj: found.energy_nj,
