@@ -43,7 +43,7 @@ pub(crate) trait InDram: Sync {
 /// The mechanisms other than the channel, as the paper prefers them.
 pub(crate) const IN_DRAM: [(Mechanism, &dyn InDram); 3] = [(FPM, &fpm::Fpm), (PSM, &psm::Psm), (PSM2, &psm2::Psm2)];
 
-/// All mechanisms, in their order: those of [`IN_DRAM`], then the channel.
+/// All mechanisms, by rank: those inside the DRAM, then the channel.
 pub const MECHANISMS: [Mechanism; IN_DRAM.len() + 1] = {
     let mut mechanisms = [Mechanism::CHANNEL; IN_DRAM.len() + 1];
     let mut index = 0;
