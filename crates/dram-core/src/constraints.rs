@@ -40,6 +40,18 @@ pub(crate) type Gaps = [Gap; KEPT.len()];
 pub(crate) type Raises = [bool; KEPT.len()];
 
 impl KeptKind {
+    /// All kinds, in the order of [`KEPT`].
+    pub(crate) const ALL: [KeptKind; KEPT.len()] = [
+        KeptKind::Act,
+        KeptKind::ActCopy,
+        KeptKind::Pre,
+        KeptKind::Rd,
+        KeptKind::Wr,
+        KeptKind::Transfer,
+        KeptKind::TransferSrc,
+        KeptKind::TransferDst,
+    ];
+
     /// The stored kind of a command; `None` if it is computed.
     #[inline]
     pub(crate) const fn of(kind: Kind) -> Option<KeptKind> {

@@ -72,6 +72,12 @@ impl Floor {
         Floor(self.0 / KEPT.len() as u8 * KEPT.len() as u8 + kind as u8)
     }
 
+    /// The kind.
+    #[inline]
+    pub const fn kind(self) -> KeptKind {
+        KeptKind::ALL[self.0 as usize % KEPT.len()]
+    }
+
     /// The rank.
     #[inline]
     pub const fn rank(self) -> u8 {

@@ -32,12 +32,12 @@ impl BankIndex {
 
 /// A value for each bank of a channel.
 #[derive(Clone, Debug)]
-pub struct PerBank<T>(Box<[T; BankSet::CAPACITY]>);
+pub struct PerBank<T>([T; BankSet::CAPACITY]);
 
 impl<T> PerBank<T> {
     /// The values of a function.
     pub fn from_fn(value: impl Fn(BankIndex) -> T) -> PerBank<T> {
-        PerBank(Box::new(std::array::from_fn(|index| value(BankIndex(index as u8)))))
+        PerBank(std::array::from_fn(|index| value(BankIndex(index as u8))))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dram_core::{Cells, Device};
 use dram_spec::{Cycle, Cycles, EventSink};
 
-use crate::channel::Channel;
+use crate::channel::{Channel, Limits, Outcome};
 use crate::config::Config;
 use crate::front_end::FrontEnd;
 use crate::policy::scheduler::Others;
@@ -42,6 +42,26 @@ struct Horizon {
 impl Horizon {
     /// No other channel affects it.
     const NONE: Horizon = Horizon { commands: Cycle::NEVER, runs: Cycle::NEVER };
+}
+
+/// What the readers of commands need.
+#[derive(Clone, Copy, Debug)]
+struct Wants {
+    /// The order of time over all channels.
+    order: bool,
+    /// The depths of the queues.
+    queues: bool,
+}
+
+impl Wants {
+    fn of(sink: &impl EventSink) -> Wants {
+        Wants { order: sink.wants_order(), queues: sink.wants_queues() }
+    }
+}
+
+#[cold]
+fn panic_stuck(front: &FrontEnd) -> ! {
+    panic!("requests are in progress, but no event can occur: {front:?}")
 }
 
 /// The memory controller of all channels.
@@ -141,12 +161,18 @@ impl Controller {
     /// If the device rejects a command as early, which is an error of this crate; or if requests
     /// are in progress but no further event can occur.
     pub fn advance_to(&mut self, limit: Cycle, sink: &mut impl EventSink) -> Cycle {
+        self.advance(limit, Wants::of(sink), sink)
+    }
+
+    /// [`Self::advance_to`], for a sink with known wants.
+    #[inline]
+    fn advance(&mut self, limit: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         while self.now < limit {
             if std::mem::take(&mut self.may_dispatch) && self.front.has_copies_to_dispatch() {
                 self.front.dispatch(&mut self.channels, self.now);
             }
             let until = limit.min(self.front.wakes_at(self.now)).min(self.quantum_end);
-            self.now = self.run_channels(until, sink);
+            self.now = self.run_channels(until, wants, sink);
             if self.now >= self.quantum_end {
                 self.end_quantum();
             }
@@ -168,37 +194,58 @@ impl Controller {
     }
 
     /// Issues commands up to `until`, or to the first cycle in which the front end reacts to one.
-    /// Each channel runs alone, as far as no other one can affect it.
+    /// Returns that cycle.
     #[inline]
-    fn run_channels(&mut self, mut until: Cycle, sink: &mut impl EventSink) -> Cycle {
-        let wants_order = sink.wants_order();
+    fn run_channels(&mut self, mut until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
+        // The channel for which the head request waits determines how far the others run.
+        if let Some(awaited) = self.front.awaited_channel()
+            && !wants.order
+        {
+            until = self.run_channel(awaited, until, wants, sink);
+        }
+        if self.channels.len() == 1 || !(wants.order || self.front.needs_order()) {
+            for index in 0..self.channels.len() {
+                until = self.run_channel(index, until, wants, sink);
+            }
+        } else {
+            until = self.run_in_order(until, wants, sink);
+        }
+        if until < Cycle::NEVER { until } else { panic_stuck(&self.front) }
+    }
+
+    /// Runs a channel that no other one affects.
+    #[inline]
+    fn run_channel(&mut self, index: usize, mut until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
+        while self.channels[index].wakes_at() < until {
+            until = self.step(index, Horizon::NONE, until, wants, sink);
+        }
+        until
+    }
+
+    /// Runs the channel that wakes first, as far as no other one can affect it, then the next.
+    #[inline(never)]
+    fn run_in_order(&mut self, mut until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         loop {
-            let (index, horizon) = self.first_channel(until, wants_order);
-            let Horizon { commands, runs } = horizon;
+            let (index, horizon) = self.earliest_channel(wants.order);
             if self.channels[index].wakes_at() >= until {
-                assert!(until < Cycle::NEVER, "requests are in progress, but no event can occur: {:?}", self.front);
                 return until;
             }
-            if let Some((at, outcome)) = self.channels[index].advance(until.min(commands), until.min(runs), sink) {
-                until = until.min(self.front.observe(&mut self.channels, index, at, outcome));
-            }
+            until = self.step(index, horizon, until, wants, sink);
         }
     }
 
-    /// The channel to run next, and how far.
+    /// Runs a channel up to its horizon, to `until`, or to a command that concerns the front end.
+    /// Returns `until`, or the cycle before it in which the front end reacts.
     #[inline]
-    fn first_channel(&self, until: Cycle, wants_order: bool) -> (usize, Horizon) {
-        if self.channels.len() == 1 {
-            return (0, Horizon::NONE);
+    fn step(&mut self, index: usize, horizon: Horizon, until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
+        let (commands, runs) = (horizon.commands.min(until), horizon.runs.min(until));
+        let (awaits, ends) = (self.front.awaited_kind(self.channels[index].id), self.front.may_end);
+        let limits = Limits { commands, runs, awaits, ends, wants_queues: wants.queues };
+        match self.channels[index].advance(&limits, &mut self.front.recorder.accesses, sink) {
+            None => until,
+            Some((at, Outcome::Entry)) => until.min(at + Cycles(1)),
+            Some((at, outcome)) => until.min(self.front.observe(&mut self.channels, index, at, outcome)),
         }
-        // The channel for which the head request waits determines how far the others run.
-        if !wants_order
-            && let Some(awaited) = self.front.awaited_channel()
-            && self.channels[awaited].wakes_at() < until
-        {
-            return (awaited, Horizon::NONE);
-        }
-        self.earliest_channel(wants_order)
     }
 
     /// The channel that wakes first, and how far it can run before another may affect it.
@@ -224,37 +271,39 @@ impl Controller {
         } else if self.front.has_copies() {
             // What copies change on another channel, they change in the order of time.
             Horizon { commands, runs: others_affect }
-        } else if self.front.may_end || self.front.is_any_reported() {
+        } else {
             // The requester, or the end of the run, waits for the data of an access.
             let answered = Cycle(next.0.saturating_add(self.channels[first].least_latency().0));
             Horizon { commands: answered, runs: answered }
-        } else {
-            Horizon::NONE
         };
         (first, horizon)
     }
 
     /// The front end's part of a cycle, up to the requests that arrive in it. Returns whether the requester should look.
-    #[expect(clippy::inline_always, reason = "it is a part of each step of a run")]
-    #[inline(always)]
+    #[inline]
     fn begin_cycle(&mut self) -> bool {
         let now = self.now;
         let waited = !self.front.head.is_none();
-        let begins_epoch = now >= self.front.recorder.until();
-        let mut is_any_delivered = false;
-        if begins_epoch {
-            // Requests due before the end of an epoch count in it, also if they were not delivered
-            // then.
-            is_any_delivered = self.front.deliver(&mut self.channels, Cycle(now.0.saturating_sub(1)));
-            self.front.recorder.advance_to(now, &mut self.channels);
-        }
-        is_any_delivered |= self.front.deliver(&mut self.channels, now);
-        if begins_epoch {
-            self.front.recorder.begin_epoch(&mut self.channels);
-        }
+        let is_any_delivered = if now >= self.front.recorder.until() {
+            self.begin_epoch()
+        } else {
+            self.front.deliver(&mut self.channels, now)
+        };
         self.may_dispatch = true;
         let is_accepted = self.front.admit(&mut self.channels, now);
         if waited { is_accepted } else { is_any_delivered || self.front.is_idle(now) }
+    }
+
+    /// Ends the epochs that end by now, and delivers the requests due by now; returns whether there
+    /// were any.
+    #[cold]
+    fn begin_epoch(&mut self) -> bool {
+        // Requests due before the end of an epoch count in it, also if they were not delivered then.
+        let was_any_delivered = self.front.deliver(&mut self.channels, Cycle(self.now.0.saturating_sub(1)));
+        self.front.recorder.advance_to(self.now, &mut self.channels);
+        let is_any_delivered = self.front.deliver(&mut self.channels, self.now);
+        self.front.recorder.begin_epoch(&mut self.channels);
+        was_any_delivered || is_any_delivered
     }
 
     /// Runs `source` until all requests are delivered.
@@ -270,9 +319,11 @@ impl Controller {
         sink: &mut impl EventSink,
         stop: &AtomicBool,
     ) -> Result<Stats, Interrupt> {
-        let (mut pause, is_reported) = (self.now, source.wants_accesses());
+        let (mut pause, is_reported, wants) = (self.now, source.wants_accesses(), Wants::of(sink));
         loop {
-            while let Some(completion) = self.front.take_completion() {
+            while self.front.has_completion()
+                && let Some(completion) = self.front.take_completion()
+            {
                 source.complete(completion);
             }
             let arrival = loop {
@@ -298,7 +349,7 @@ impl Controller {
                 let nothing_until = if self.is_idle() { self.next_event() } else { pause };
                 until = until.min(nothing_until.max(pause));
             }
-            self.advance_to(until, sink);
+            self.advance(until, wants, sink);
         }
     }
 
@@ -306,7 +357,7 @@ impl Controller {
     /// restart.
     pub fn finish(&mut self, sink: &mut impl EventSink) -> Stats {
         let end = self.now;
-        self.run_channels(end + Cycles(1), sink);
+        self.run_channels(end + Cycles(1), Wants::of(sink), sink);
         self.channels.iter().for_each(|channel| channel.device.finish(end));
         sink.finish(end);
         self.front.recorder.finish(end, &mut self.channels)

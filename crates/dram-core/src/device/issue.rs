@@ -10,6 +10,35 @@ use crate::hold::Hold;
 use crate::rank::Power;
 use crate::rules::Kind;
 
+/// A kind of command, which may be a constant: then each function of it is compiled for that kind,
+/// and takes no time for kinds of commands that it never delays.
+trait IsKind: Copy {
+    fn kind(self) -> Kind;
+}
+
+impl IsKind for Kind {
+    #[inline]
+    fn kind(self) -> Kind {
+        self
+    }
+}
+
+/// The kind with this place in [`Kind::ALL`].
+#[derive(Clone, Copy)]
+struct Always<const KIND: usize>;
+
+impl<const KIND: usize> IsKind for Always<KIND> {
+    #[inline]
+    fn kind(self) -> Kind {
+        const { Kind::ALL[KIND] }
+    }
+}
+
+const ACT: Always<{ Kind::Act as usize }> = Always;
+const PRE: Always<{ Kind::Pre as usize }> = Always;
+const RD: Always<{ Kind::Rd as usize }> = Always;
+const WR: Always<{ Kind::Wr as usize }> = Always;
+
 impl Device {
     /// Issues `command` at `at`.
     ///
@@ -21,18 +50,18 @@ impl Device {
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
         match *command {
             Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => {
-                self.access_column(at, command, bank, Kind::Rd);
+                self.access_column(at, command, bank, RD);
                 Effect::Plain
             }
             Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => {
-                self.access_column(at, command, bank, Kind::Wr);
+                self.access_column(at, command, bank, WR);
                 Effect::Plain
             }
             Command::Activate { bank, row } => self.issue_activate(at, command, bank, row),
             Command::Precharge { bank } => {
                 self.assert_legal(at, command, self.precharge(bank));
                 self.close(at, bank);
-                self.delay(at, bank, Kind::Pre);
+                self.delay(at, bank, PRE);
                 Effect::Plain
             }
             Command::Transfer { src, src_column, dst, dst_column } => {
@@ -141,10 +170,9 @@ impl Device {
         Effect::Plain
     }
 
-    #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
-    #[inline(always)]
-    fn access_column(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) {
-        self.assert_legal(at, command, self.column_access(id, kind));
+    #[inline]
+    fn access_column(&mut self, at: Cycle, command: &Command, id: BankId, kind: impl IsKind) {
+        self.assert_legal(at, command, self.column_access(id, kind.kind()));
         self.delay(at, id, kind);
     }
 
@@ -155,8 +183,7 @@ impl Device {
     }
 
     /// [`Self::issue`] of an ACT.
-    #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
-    #[inline(always)]
+    #[inline]
     fn issue_activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
         let bank = self.bank(id);
         if let Some(open) = bank.open {
@@ -167,7 +194,7 @@ impl Device {
             self.panic_illegal(at, *command);
         }
         self.last_hold = held;
-        self.delay(at, id, Kind::Act);
+        self.delay(at, id, ACT);
         self.open(at, id, row);
         Effect::Plain
     }
@@ -211,27 +238,22 @@ impl Device {
     }
 
     /// Delays later commands by the rules of this one: in its bank, on the bus, in its rank, and elsewhere.
-    #[expect(
-        clippy::inline_always,
-        reason = "where the kind is a constant, the compiler knows the kinds that it delays"
-    )]
-    #[inline(always)]
-    fn delay(&mut self, at: Cycle, id: BankId, kind: Kind) {
+    #[inline]
+    fn delay(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
         self.delay_in_bank(at, id, kind);
         self.delay_in_rank(at, id.rank, kind);
     }
 
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn delay_in_bank(&mut self, at: Cycle, id: BankId, kind: Kind) {
-        let bank = &mut self.banks[self.topology.index(id)];
+    #[inline]
+    fn delay_in_bank(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
+        let (bank, kind) = (&mut self.banks[self.topology.index(id)], kind.kind());
         raise(&mut bank.holds, at, &self.constraints.of(kind).bank, raises(kind, Place::Bank));
         bank.lasts.issued(at, kind);
     }
 
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn delay_in_rank(&mut self, at: Cycle, index: u8, kind: Kind) {
+    #[inline]
+    fn delay_in_rank(&mut self, at: Cycle, index: u8, kind: impl IsKind) {
+        let kind = kind.kind();
         let pushes = self.constraints.of(kind);
         self.bus = Hold::new(at, pushes.bus);
         let (rank, holds) = (&mut self.ranks[index], self.floors.of_mut(index));

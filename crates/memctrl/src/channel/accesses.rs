@@ -1,9 +1,10 @@
 //! Accesses as a source of commands: each bank has one candidate, and the accesses offer the one
 //! that can be issued first. Rules 12 to 14 and 23 to 27 of `docs/controller.md`.
 
-use dram_core::{Device, Floor, KeptKind};
-use dram_spec::{BankId, BankIndex, BankSet, Cycle, PerBank, PerRank, SourceId, Topology};
+use dram_core::{Device, KeptKind};
+use dram_spec::{BankIndex, BankSet, Cycle, PerRank, SourceId, Topology};
 
+use super::candidates::{Candidate, Candidates};
 use super::drain::WriteDrain;
 use super::offer::{Choice, Claim, Offer, Older, Tier, View};
 use crate::access::AccessKind;
@@ -11,28 +12,10 @@ use crate::config::Config;
 use crate::policy::scheduler::{BankAccesses, Changes, Key, Priority, Reads, RowState, Scheduler, Service};
 use crate::queues::{Queues, Rows};
 
-/// The next command for the accesses of a bank, and the access it serves.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate {
-    /// First cycle at which the bank's own rules permit the command.
-    ready: Cycle,
-    priority: Priority,
-    /// Place of the access in the pool.
-    pub(crate) place: u16,
-    pub(crate) command: KeptKind,
-    /// Kind of the access.
-    pub(crate) kind: AccessKind,
-    pub(crate) bank: BankId,
-    /// What else delays the command.
-    floor: Floor,
-    /// Accesses served by the open row.
-    served: u32,
-}
-
 /// The accesses of a channel.
 #[derive(Debug)]
 pub(crate) struct Accesses {
-    candidates: PerBank<Candidate>,
+    candidates: Candidates,
     /// Banks whose candidate must be computed before it is used.
     stale: BankSet,
     /// Banks with an unused row opened for a read, and for a write.
@@ -53,28 +36,16 @@ const fn column(kind: AccessKind) -> KeptKind {
     }
 }
 
-impl Candidate {
-    /// Whether the command is RD or WR.
-    #[inline]
-    pub(crate) fn is_column(&self) -> bool {
-        matches!(self.command, KeptKind::Rd | KeptKind::Wr)
-    }
+/// Whether a command is RD or WR.
+#[inline]
+pub(super) const fn is_column(command: KeptKind) -> bool {
+    matches!(command, KeptKind::Rd | KeptKind::Wr)
 }
 
 impl Accesses {
     pub(crate) fn new(config: &Config, topology: Topology) -> Accesses {
-        let candidate = |index| Candidate {
-            ready: Cycle::ZERO,
-            priority: Priority::LAST,
-            place: 0,
-            command: KeptKind::Act,
-            kind: AccessKind::Read,
-            bank: topology.bank(index),
-            floor: Floor::of(topology.bank(index).rank, KeptKind::Act),
-            served: 0,
-        };
         Accesses {
-            candidates: PerBank::from_fn(candidate),
+            candidates: Candidates::new(topology),
             stale: BankSet::ALL,
             unused: [BankSet::EMPTY; 2],
             drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
@@ -88,7 +59,7 @@ impl Accesses {
     /// The candidate of a bank, as it was last offered.
     #[inline]
     pub(crate) fn candidate(&self, bank: BankIndex) -> Candidate {
-        self.candidates[bank]
+        self.candidates.get(bank)
     }
 
     /// Banks with an unused row: no thread may begin in them.
@@ -134,12 +105,12 @@ impl Accesses {
     pub(crate) fn queued(&mut self, place: u16, is_hit: bool, queues: &Queues, free: BankSet) -> bool {
         let access = queues.get(place);
         let bank = access.bank();
-        let candidate = &self.candidates[bank];
         // The candidate remains valid unless the new access precedes the one of the candidate.
+        let key = self.candidates.priority(bank).key;
         let is_preferred = self.stale.contains(bank)
-            || (candidate.kind == access.kind() && {
-                let row = RowState { is_hit, served: candidate.served };
-                self.scheduler.key(access, row) < candidate.priority.key
+            || (key > Key::EQUAL && self.candidates.kind(bank) == access.kind() && {
+                let row = RowState { is_hit, served: self.candidates.served(bank) };
+                self.scheduler.key(access, row) < key
             });
         if is_preferred {
             self.stale.insert(bank);
@@ -188,7 +159,8 @@ impl Accesses {
         let banks = view.queues.pending(mode).intersection(view.free).union(unused);
         let stale = banks.intersection(self.stale);
         if !stale.is_empty() {
-            self.update(stale, view.device, view.queues);
+            self.stale = self.stale.without(stale);
+            stale.into_iter().for_each(|bank| self.update(bank, view.device, view.queues));
         }
         if unused.is_empty() && !self.is_strict {
             return (banks, column(mode));
@@ -201,26 +173,19 @@ impl Accesses {
     /// strict scheduler, the first of them.
     #[inline(never)]
     fn without_waiting(&self, banks: BankSet, waits: KeptKind) -> BankSet {
-        let banks = banks.into_iter().filter(|&bank| self.candidates[bank].command != waits).collect();
+        let banks = banks.into_iter().filter(|&bank| self.candidates.command(bank) != waits).collect();
         if self.is_strict { self.preferred(banks) } else { banks }
     }
 
-    /// Computes the candidates of free banks of usable ranks with accesses of the mode, or with an
-    /// unused row.
+    /// Computes the candidate of a bank with accesses of the mode, or with an unused row.
     #[inline(never)]
-    fn update(&mut self, stale: BankSet, device: &Device, queues: &Queues) {
-        stale.into_iter().for_each(|bank| self.update_one(bank, device, queues));
-        self.stale = self.stale.without(stale);
-    }
-
-    #[inline]
-    fn update_one(&mut self, bank: BankIndex, device: &Device, queues: &Queues) {
+    fn update(&mut self, bank: BankIndex, device: &Device, queues: &Queues) {
         let (open, mode) = (device.row_in(bank), self.drain.mode());
         // An unused row serves an access before the bank serves the other kind.
         let is_other = self.unused[mode.other() as usize].contains(bank);
         let kind = if is_other { mode.other() } else { mode };
-        let rows = Rows { open, served: self.candidates[bank].served, only_hits: is_other };
-        let preferred = self.scheduler.preferred(BankAccesses { queues, kind, bank, rows });
+        let rows = Rows { open, served: self.candidates.served(bank), only_hits: is_other };
+        let preferred = self.scheduler.preferred(&BankAccesses { queues, kind, bank, rows });
         let (key, place) = preferred.expect("an access is queued, or needs the unused row");
         let access = queues.get(place);
         let priority = Priority { key, stamp: access.stamp() };
@@ -229,18 +194,9 @@ impl Accesses {
             Some(row) if row != access.row() => KeptKind::Pre,
             Some(_) => column(kind),
         };
-        self.set(bank, command, device);
-        let candidate = &mut self.candidates[bank];
-        (candidate.priority, candidate.place, candidate.kind) = (priority, place, kind);
-    }
-
-    /// The next command of a bank is of another kind.
-    #[inline]
-    fn set(&mut self, bank: BankIndex, command: KeptKind, device: &Device) {
-        let candidate = &mut self.candidates[bank];
-        candidate.command = command;
-        candidate.ready = device.kept_bank_hold(bank, command).until();
-        candidate.floor = candidate.floor.with(command);
+        self.candidates.set_command(bank, command, device);
+        self.candidates.set_priority(bank, priority);
+        self.candidates.set_access(bank, place, kind);
     }
 
     /// The bank of the command that the accesses would issue first, where no thread has a turn, and
@@ -248,23 +204,8 @@ impl Accesses {
     #[inline]
     pub(crate) fn first(&mut self, view: &View<'_>) -> (Option<BankIndex>, Cycle) {
         let (banks, _) = self.eligible(view);
-        let from = view.from.max(view.device.bus_free());
-        self.least(banks, |candidate| candidate.ready.max(view.device.floor(candidate.floor)).max(from))
-    }
-
-    /// Of some banks, the one whose candidate has the earliest turn, and that cycle; of several, the
-    /// one of least priority.
-    #[inline]
-    fn least(&self, banks: BankSet, mut turn: impl FnMut(&Candidate) -> Cycle) -> (Option<BankIndex>, Cycle) {
-        let (mut at, mut priority, mut first) = (Cycle::NEVER, Priority::LAST, BankIndex::FIRST);
-        for bank in banks {
-            let candidate = &self.candidates[bank];
-            let ready = turn(candidate);
-            if ready < at || (ready == at && candidate.priority < priority) {
-                (at, priority, first) = (ready, candidate.priority, bank);
-            }
-        }
-        ((at < Cycle::NEVER).then_some(first), at)
+        let least = self.candidates.first(banks, view.device, view.from.max(view.device.bus_free()));
+        (least.bank(), least.at)
     }
 
     /// The offer of the accesses, where threads have turns: `older` are the older contenders. Also
@@ -272,18 +213,19 @@ impl Accesses {
     pub(crate) fn offer_among(&mut self, view: &View<'_>, older: &Older) -> (Offer, Cycle) {
         let (banks, _) = self.eligible(view);
         let mut others_at = Cycle::NEVER;
-        let (first, at) = self.least(banks, |candidate| {
-            let (rank, command) = (candidate.floor.rank(), candidate.command);
-            let mut ready = candidate.ready.max(view.floor(rank, command));
-            if candidate.is_column() {
+        let candidates = &self.candidates;
+        let least = candidates.least_by(banks, |bank| {
+            let (rank, command) = (candidates.rank(bank), candidates.command(bank));
+            let mut ready = candidates.ready(bank).max(view.floor(rank, command));
+            if is_column(command) {
                 ready = older.turns.turn(command, rank, ready);
             }
-            if !candidate.is_column() || !older.lead.is_some_and(|lead| lead.blocks(command, rank)) {
+            if !is_column(command) || !older.lead.is_some_and(|lead| lead.blocks(command, rank)) {
                 others_at = others_at.min(ready);
             }
             ready
         });
-        (self.offer_of(first, at, older.number), others_at)
+        (self.offer_of(least.bank(), least.at, older.number), others_at)
     }
 
     /// The offer of a candidate; `contender` is the number of the accesses as a contender for column
@@ -291,15 +233,15 @@ impl Accesses {
     #[inline]
     fn offer_of(&self, bank: Option<BankIndex>, at: Cycle, contender: u64) -> Offer {
         let Some(bank) = bank else { return Offer::NOTHING };
-        let candidate = &self.candidates[bank];
-        let Priority { key, stamp } = candidate.priority;
-        let (tier, order) = if candidate.is_column() { (Tier::Column, contender) } else { (Tier::Row, key.order()) };
+        let Priority { key, stamp } = self.candidates.priority(bank);
+        let is_column = is_column(self.candidates.command(bank));
+        let (tier, order) = if is_column { (Tier::Column, contender) } else { (Tier::Row, key.order()) };
         Offer { at, tier, order, age: stamp, tie: 0, choice: Choice::Access(bank) }
     }
 
     /// The bank whose candidate has the smallest priority.
     fn preferred(&self, banks: BankSet) -> BankSet {
-        let least = banks.into_iter().min_by_key(|&bank| self.candidates[bank].priority);
+        let least = banks.into_iter().min_by_key(|&bank| self.candidates.priority(bank));
         least.map_or(BankSet::EMPTY, BankSet::of)
     }
 
@@ -308,15 +250,14 @@ impl Accesses {
         let (banks, kind) = self.eligible(view);
         let mut claim: Option<Claim> = None;
         for bank in banks {
-            let candidate = &self.candidates[bank];
-            if candidate.command != kind {
+            if self.candidates.command(bank) != kind {
                 continue;
             }
-            let stamp = view.queues.get(candidate.place).stamp();
+            let stamp = view.queues.get(self.candidates.place(bank)).stamp();
             let claim = claim.get_or_insert_with(|| Claim { stamp, kind, ready: PerRank::new(None) });
             claim.stamp = claim.stamp.min(stamp);
-            let rank = candidate.floor.rank();
-            let ready = candidate.ready.max(view.floor(rank, kind));
+            let rank = self.candidates.rank(bank);
+            let ready = self.candidates.ready(bank).max(view.floor(rank, kind));
             claim.ready[rank] = claim.ready[rank].max(Some(ready));
         }
         claim
@@ -326,16 +267,17 @@ impl Accesses {
     /// bank, which a [scheduler](Scheduler) guarantees.
     #[inline]
     pub(crate) fn row_command_issued(&mut self, bank: BankIndex, queues: &Queues, device: &Device) {
-        let Candidate { command, kind, place, .. } = self.candidates[bank];
-        self.candidates[bank].served = 0;
+        let Candidate { command, kind, place, .. } = self.candidates.get(bank);
+        self.candidates.set_served(bank, 0);
         if command == KeptKind::Pre {
             self.set_unused(bank, None);
-            self.set(bank, KeptKind::Act, device);
+            self.candidates.set_command(bank, KeptKind::Act, device);
         } else {
             self.set_unused(bank, Some(kind));
-            self.set(bank, column(kind), device);
-            let row = RowState { is_hit: true, served: 0 };
-            self.candidates[bank].priority.key = self.scheduler.key(queues.get(place), row);
+            self.candidates.set_command(bank, column(kind), device);
+            let (access, row) = (queues.get(place), RowState { is_hit: true, served: 0 });
+            let key = self.scheduler.key(access, row);
+            self.candidates.set_priority(bank, Priority { key, stamp: access.stamp() });
         }
     }
 
@@ -355,7 +297,7 @@ impl Accesses {
 
     #[inline]
     fn row_changed(&mut self, bank: BankIndex, served: u32) {
-        self.candidates[bank].served = served;
+        self.candidates.set_served(bank, served);
         self.stale.insert(bank);
         self.set_unused(bank, None);
     }
@@ -370,7 +312,7 @@ impl Accesses {
     /// Records that the open row of a bank has served an access.
     #[inline]
     pub(crate) fn served(&mut self, bank: BankIndex, queues: &Queues, free: BankSet) {
-        self.row_changed(bank, self.candidates[bank].served + 1);
+        self.row_changed(bank, self.candidates.served(bank) + 1);
         self.look_at_mode(queues, free);
     }
 

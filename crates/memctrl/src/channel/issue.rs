@@ -4,20 +4,23 @@
 use dram_core::{KeptKind, Kind, P};
 use dram_spec::{
     AutoPrecharge, BankId, BankIndex, Cause, Column, ColumnRun, Command, CommandEvent, CommandKind, Cycle, Cycles,
-    Effect, EventSink, Queued,
+    Effect, EventSink, Queued, RequestId,
 };
 
-use super::accesses::Candidate;
+use super::candidates::Candidate;
 use super::offer::Choice;
-use super::{Channel, Next};
-use crate::access::{AccessKind, RowOutcome};
+use super::{Channel, Limits, Next};
+use crate::access::{Access, AccessKind, RowOutcome};
 use crate::copy::port::{ColumnStepDone, RowStepDone};
+use crate::stats::accesses::Accesses;
 
 /// Effect of a command on the front end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome {
     /// None.
     None,
+    /// The entry was freed for which the head request waits; nothing else concerns the front end.
+    Entry,
     /// The RD or WR of an access was issued, and its entry freed.
     Access(Served),
     /// A thread executed a step, which is [`Channel::step`].
@@ -51,22 +54,31 @@ pub(crate) struct ThreadStep {
     pub(crate) is_done: bool,
 }
 
+/// Cause of the commands for an access.
+#[inline]
+const fn cause(kind: AccessKind, request: RequestId) -> Cause {
+    match kind {
+        AccessKind::Read => Cause::Read(request),
+        AccessKind::Write => Cause::Write(request),
+    }
+}
+
 impl Channel {
     /// Issues the decided command in the decided cycle, and the run of columns that it begins before
-    /// `until`.
+    /// `limits.runs`.
     #[inline]
-    pub(super) fn issue(&mut self, until: Cycle, sink: &mut impl EventSink) -> Outcome {
+    pub(super) fn issue(&mut self, limits: &Limits, done: &mut Accesses, sink: &mut impl EventSink) -> Outcome {
         let Next { at, choice, .. } = self.next;
         let outcome = match choice {
-            Choice::Access(bank) => self.issue_candidate(at, bank, sink),
-            Choice::Column(slot) => match self.run_of(slot, until) {
+            Choice::Access(bank) => self.issue_candidate(at, bank, limits, done, sink),
+            Choice::Column(slot) => match self.run_of(slot, limits.runs) {
                 (lines @ 2.., pitch) => return self.issue_run(at, slot, lines, pitch, sink),
                 _ => self.issue_column_step(at, slot, sink),
             },
             _ => self.issue_other(at, choice, sink),
         };
         self.changed(at + Cycles(1));
-        if sink.wants_queues() {
+        if limits.wants_queues {
             self.report_queues(at, sink);
         }
         outcome
@@ -89,43 +101,63 @@ impl Channel {
         sink.command(&CommandEvent { at, channel: self.id, command, effect, cause, held_by });
     }
 
-    /// Issues the candidate of a bank.
+    /// Issues the command of a bank's candidate.
     #[inline]
-    fn issue_candidate(&mut self, at: Cycle, index: BankIndex, sink: &mut impl EventSink) -> Outcome {
+    fn issue_candidate(
+        &mut self,
+        at: Cycle,
+        index: BankIndex,
+        limits: &Limits,
+        done: &mut Accesses,
+        sink: &mut impl EventSink,
+    ) -> Outcome {
         let candidate = self.accesses.candidate(index);
-        let Candidate { command, kind, place, bank, .. } = candidate;
-        let access = self.queues.get(place);
-        let (row, column, id) = (access.row(), access.column(), access.id());
-        let cause = match kind {
-            AccessKind::Read => Cause::Read(id),
-            AccessKind::Write => Cause::Write(id),
-        };
-        let closes = candidate.is_column() && self.row_policy.closes_with(&self.queues, place);
-        if closes {
-            self.issue_closing(at, bank, column, cause, sink);
-        }
-        let auto_precharge = AutoPrecharge::No;
-        match command {
+        let Candidate { kind, place, bank, .. } = candidate;
+        let (row, cause) = (self.queues.get(place).row(), cause(kind, self.queues.get(place).id()));
+        match candidate.command {
             KeptKind::Pre => {
                 self.emit(at, Command::Precharge { bank }, cause, false, sink);
-                self.queues.note_row_command(place, at, RowOutcome::Conflict);
                 self.counters.unused_activates += u64::from(self.accesses.unused().contains(index));
-                self.accesses.row_command_issued(index, &self.queues, &self.device);
-                self.served_access(at, CommandKind::Precharge, place);
-                return Outcome::None;
+                self.row_command_issued(at, index, CommandKind::Precharge, RowOutcome::Conflict);
+                Outcome::None
             }
             KeptKind::Act => {
                 self.emit(at, Command::Activate { bank, row }, cause, false, sink);
-                self.queues.note_row_command(place, at, RowOutcome::Miss);
-                self.accesses.row_command_issued(index, &self.queues, &self.device);
-                self.served_access(at, CommandKind::Activate, place);
-                return Outcome::None;
+                self.row_command_issued(at, index, CommandKind::Activate, RowOutcome::Miss);
+                Outcome::None
             }
-            _ if closes => {}
-            KeptKind::Rd => {
-                self.emit(at, Command::Read { bank, column, auto_precharge }, Cause::Read(id), false, sink);
-            }
-            _ => self.emit(at, Command::Write { bank, column, auto_precharge }, Cause::Write(id), false, sink),
+            _ => self.issue_column(at, index, candidate, limits, done, sink),
+        }
+    }
+
+    /// Updates the state after the PRE or the ACT of a candidate.
+    #[inline]
+    fn row_command_issued(&mut self, at: Cycle, index: BankIndex, command: CommandKind, outcome: RowOutcome) {
+        let place = self.accesses.candidate(index).place;
+        self.queues.note_row_command(place, at, outcome);
+        self.accesses.row_command_issued(index, &self.queues, &self.device);
+        self.served_access(at, command, place);
+    }
+
+    /// Issues the RD or WR of a candidate; with auto-precharge if the row policy closes the row.
+    #[inline]
+    fn issue_column(
+        &mut self,
+        at: Cycle,
+        index: BankIndex,
+        candidate: Candidate,
+        limits: &Limits,
+        done: &mut Accesses,
+        sink: &mut impl EventSink,
+    ) -> Outcome {
+        let Candidate { kind, place, bank, .. } = candidate;
+        let (column, cause) = (self.queues.get(place).column(), cause(kind, self.queues.get(place).id()));
+        let closes = self.row_policy.closes_with(&self.queues, place);
+        let auto_precharge = AutoPrecharge::No;
+        match kind {
+            _ if closes => self.issue_closing(at, bank, column, cause, sink),
+            AccessKind::Read => self.emit(at, Command::Read { bank, column, auto_precharge }, cause, false, sink),
+            AccessKind::Write => self.emit(at, Command::Write { bank, column, auto_precharge }, cause, false, sink),
         }
         let outcomes = if kind == AccessKind::Read { &mut self.counters.reads } else { &mut self.counters.writes };
         outcomes.count(self.queues.get(place).row);
@@ -139,7 +171,14 @@ impl Channel {
             self.served_access(at, CommandKind::Precharge, place);
             self.closed(index);
         }
-        Outcome::Access(Served { place, done: at + self.latency(kind) })
+        let (queued, end) = (self.queues.get(place), at + self.latency(kind));
+        if queued.access.slot == Access::NO_SLOT {
+            done.unreported_done(kind, queued.access.arrival, end);
+            if !queued.is_awaited && (done.unreported > 0 || !limits.ends) {
+                return if limits.awaits == Some(kind) { Outcome::Entry } else { Outcome::None };
+            }
+        }
+        Outcome::Access(Served { place, done: end })
     }
 
     /// Issues the RDA or WRA of an access.

@@ -149,6 +149,18 @@ impl Maintenance {
         self.plans[usize::from(rank)].command.expect("the rank has planned a command")
     }
 
+    /// Whether the planned actions hold at `now`, whatever use the ranks have.
+    #[inline]
+    pub(crate) fn is_steady(&self, now: Cycle) -> bool {
+        now < self.valid_until && !self.follows_use
+    }
+
+    /// The actions that were planned last.
+    #[inline]
+    pub(crate) fn planned(&self) -> &Due {
+        &self.due
+    }
+
     /// Next actions of the ranks from `now` on; `used` returns the banks with work, and the banks
     /// held by threads.
     #[inline]

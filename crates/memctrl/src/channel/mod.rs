@@ -5,6 +5,7 @@
 //! command as [`Outcome`]. The front end queues accesses and threads.
 
 mod accesses;
+mod candidates;
 mod column_turns;
 mod drain;
 mod issue;
@@ -29,8 +30,8 @@ use crate::copy::thread::Thread;
 use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::Scheduler;
 use crate::queues::Queues;
-use crate::stats::Figures;
 use crate::stats::counters::Counters;
+use crate::stats::{self, Figures};
 use accesses::Accesses;
 use column_turns::ThreadOffers;
 use maintenance::{Due, Maintenance};
@@ -47,6 +48,8 @@ pub(crate) struct Channel {
     maintenance: Maintenance,
     pub(crate) port: Port,
     row_policy: RowPolicy,
+    /// Whether the row policy offers commands, or time changes the order of accesses.
+    others_offer: bool,
     /// Reads issued in banks that threads were not done with.
     reads_issued: u64,
     /// All banks.
@@ -77,6 +80,28 @@ struct Next {
     affects_from: Cycle,
 }
 
+/// How far a channel runs alone, and what its caller waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// First cycle at which it issues no further command.
+    pub(crate) commands: Cycle,
+    /// First cycle at which no further command of a run of columns is issued.
+    pub(crate) runs: Cycle,
+    /// The kind of access whose service the front end waits for.
+    pub(crate) awaits: Option<AccessKind>,
+    /// Whether it waits for the last access in progress.
+    pub(crate) ends: bool,
+    /// Whether the readers of commands need the depths of the queues.
+    pub(crate) wants_queues: bool,
+}
+
+impl Limits {
+    /// Runs to a cycle, for a caller that waits for nothing.
+    pub(crate) const fn until(cycle: Cycle) -> Limits {
+        Limits { commands: cycle, runs: cycle, awaits: None, ends: true, wants_queues: false }
+    }
+}
+
 impl Next {
     /// No command is decided; the next decision is at `at`.
     #[inline]
@@ -96,6 +121,7 @@ impl Channel {
             maintenance: Maintenance::new(config),
             port: Port::new(config.copy_hold_max),
             row_policy: config.row_policy,
+            others_offer: config.row_policy.closes_unneeded() || config.scheduler.has_state(),
             reads_issued: 0,
             all: topology.indices().collect(),
             read_latency: device.timings().read_data(),
@@ -184,22 +210,22 @@ impl Channel {
         self.next.affects_from
     }
 
-    /// Runs alone: issues commands up to `until`, or to the first command that the front end must
-    /// know. Runs of columns that have begun by then last up to `runs_until`.
-    #[inline]
+    /// Runs alone: issues commands up to the limits, or to the first command that the front end must
+    /// know. `done` takes the requests whose completion is not reported.
+    #[inline(never)]
     pub(crate) fn advance(
         &mut self,
-        until: Cycle,
-        runs_until: Cycle,
+        limits: &Limits,
+        done: &mut stats::accesses::Accesses,
         sink: &mut impl EventSink,
     ) -> Option<(Cycle, Outcome)> {
-        while self.next.at < until {
+        while self.next.at < limits.commands {
             let at = self.next.at;
             if matches!(self.next.choice, Choice::Nothing) {
                 self.decide();
                 continue;
             }
-            let outcome = self.issue(runs_until, sink);
+            let outcome = self.issue(limits, done, sink);
             if !matches!(outcome, Outcome::None) {
                 return Some((at, outcome));
             }
@@ -208,12 +234,37 @@ impl Channel {
     }
 
     /// Decides the next command, from the wake-up on: the first of the offers of four sources.
+    #[inline]
     fn decide(&mut self) {
         let from = self.next.at;
         self.from = from;
+        let Some((again_at, usable)) = self.only_accesses(from) else { return self.decide_among_sources(from) };
+        self.accesses.choose_mode(&self.queues, self.all);
+        let (device, queues) = (&self.device, &self.queues);
+        let view = View { device, queues, from, free: usable, must: BankSet::EMPTY };
+        let (bank, at) = self.accesses.first(&view);
+        // A change in a cycle affects the command of that cycle.
+        self.next = match bank {
+            Some(bank) if at < again_at => {
+                Next { at, choice: Choice::Access(bank), run_until: Cycle::ZERO, affects_from: at }
+            }
+            _ => Next::decision(again_at),
+        };
+    }
+
+    /// Until when no source but the accesses has an offer, and the banks that they can use; `None` if
+    /// others must be asked.
+    #[inline]
+    fn only_accesses(&self, from: Cycle) -> Option<(Cycle, BankSet)> {
+        let is_quiet = self.port.is_empty() && !self.others_offer && self.maintenance.is_steady(from);
+        is_quiet.then(|| (self.maintenance.planned().again_at, self.maintenance.planned().usable))
+    }
+
+    /// [`Self::decide`], if other sources than the accesses may have an offer.
+    #[inline(never)]
+    fn decide_among_sources(&mut self, from: Cycle) {
         let order_until = self.accesses.update_order(from, &self.queues);
-        let has_threads = !self.port.is_empty();
-        if has_threads {
+        if !self.port.is_empty() {
             self.update_threads(from);
         }
         let Due { command, again_at, usable, must, .. } = *self.due(from);
@@ -222,20 +273,7 @@ impl Channel {
         let (device, queues) = (&self.device, &self.queues);
         let view = View { device, queues, from, free: free.intersection(usable), must };
         let again_at = again_at.min(order_until);
-        if has_threads || command.is_some() || self.row_policy.closes_unneeded() {
-            let (port, accesses) = (&mut self.port, &mut self.accesses);
-            self.next = first_of_all(port, accesses, view, command, self.row_policy, again_at);
-            return;
-        }
-        // The other sources have no offer.
-        let (bank, at) = self.accesses.first(&view);
-        self.next = match bank {
-            // A change in a cycle affects the command of that cycle.
-            Some(bank) if at < again_at => {
-                Next { at, choice: Choice::Access(bank), run_until: Cycle::ZERO, affects_from: at }
-            }
-            _ => Next::decision(again_at),
-        };
+        self.next = first_of_all(&mut self.port, &mut self.accesses, view, command, self.row_policy, again_at);
     }
 
     /// Banks that no thread holds.

@@ -184,7 +184,8 @@ impl Naive {
 
 /// Issues the commands of all cycles before `until`.
 fn advance(channel: &mut Channel, until: Cycle, log: &mut CommandLog) {
-    while channel.advance(until, until, log).is_some() {}
+    let mut accesses = Accesses::new(Cycle::NEVER);
+    while channel.advance(&Limits::until(until), &mut accesses, log).is_some() {}
 }
 
 fn arb_accesses() -> impl Strategy<Value = Vec<(u64, Queued)>> {

@@ -17,21 +17,11 @@ use crate::request::Request;
 /// The request being accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
-    work: Work,
-    /// Reason why it waits.
     waits: Wait,
+    /// The slot of a copy; without it, the request is a read or a write.
+    copy: Option<u32>,
     /// Lines of a read or a write that are not accepted.
     lines: Lines,
-}
-
-/// What there is to accept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Work {
-    Nothing,
-    /// The lines of the head request.
-    Lines,
-    /// A copy, by its slot.
-    Copy(u32),
 }
 
 /// The lines of a read or a write that are not accepted.
@@ -49,33 +39,46 @@ struct Lines {
 impl Head {
     /// No request.
     pub(crate) const NONE: Head = Head {
-        work: Work::Nothing,
-        waits: Wait::NextCycle,
+        waits: Wait::Request,
+        copy: None,
         lines: Lines { channel: ChannelId(0), access: Access::NONE, last: PhysicalAddress(0), accepted: 0 },
     };
 
     /// Whether there is no request.
     #[inline]
     pub(crate) fn is_none(&self) -> bool {
-        self.work == Work::Nothing
+        self.waits == Wait::Request
     }
 
-    /// Reason why the request waits, if there is one.
+    /// What it waits for.
     #[inline]
-    pub(crate) fn waits(&self) -> Option<Wait> {
-        if self.is_none() { None } else { Some(self.waits) }
+    pub(crate) fn waits(&self) -> Wait {
+        self.waits
+    }
+
+    /// The channel and the kind of access that must be served there before the next line is accepted,
+    /// if it waits for that.
+    #[inline]
+    pub(crate) fn awaits(&self) -> Option<(ChannelId, AccessKind)> {
+        match self.waits {
+            Wait::Entry => Some((self.lines.channel, self.lines.access.kind)),
+            Wait::Read => Some((self.lines.channel, AccessKind::Read)),
+            Wait::Request | Wait::NextCycle | Wait::Copy => None,
+        }
     }
 }
 
-/// Reason why the head request waits.
+/// What the acceptance of the next line, or of the copy, waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
+    /// The next request.
+    Request,
     /// The next cycle.
     NextCycle,
-    /// A free entry of a kind on a channel.
-    Entry(ChannelId, AccessKind),
-    /// The RD of a read of the written line, on a channel.
-    Read(ChannelId),
+    /// A free entry of the line's kind on its channel.
+    Entry,
+    /// The RD of a read of the written line.
+    Read,
     /// The delivery of a copy.
     Copy,
 }
@@ -135,7 +138,8 @@ impl FrontEnd {
             Operation::Read { .. } => AccessKind::Read,
             Operation::Write { address, bytes } if is_whole_lines(address, bytes) => AccessKind::Write,
             Operation::Write { .. } | Operation::Copy { .. } | Operation::Init { .. } => {
-                self.head.work = Work::Copy(self.in_flight.insert(request));
+                self.head.copy = Some(self.in_flight.insert(request));
+                self.head.waits = Wait::NextCycle;
                 self.admit(channels, now);
                 return;
             }
@@ -145,17 +149,21 @@ impl FrontEnd {
         let (slot, accepted) = if is_reported || address != last || self.has_contents {
             self.enter_table(request, lines, kind)
         } else {
-            self.uncompleted += 1;
+            self.recorder.accesses.unreported += 1;
             (Access::NO_SLOT, self.in_flight.next_accepted())
         };
         let arrival = arrival.unwrap_or(Cycle::NEVER);
         let head = &mut self.head;
-        (head.work, head.lines.last, head.lines.accepted) = (Work::Lines, last, accepted);
+        (head.copy, head.lines.last, head.lines.accepted) = (None, last, accepted);
         let access = &mut head.lines.access;
         (access.id, access.source, access.kind, access.slot) = (id, source, kind, slot);
         (access.arrival, access.address) = (arrival, address);
         self.locate();
-        self.admit_lines(channels, now);
+        if self.has_no_entry(&channels[usize::from(self.head.lines.channel.0)]) {
+            self.head.waits = Wait::Entry;
+        } else {
+            self.admit_lines(channels, now);
+        }
     }
 
     /// Adds a read or a write to the requests in flight; returns its slot, and its position in the
@@ -192,19 +200,16 @@ impl FrontEnd {
     /// completely accepted.
     #[inline]
     pub(crate) fn admit(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
-        match self.head.work {
-            Work::Nothing => true,
-            Work::Lines => self.admit_lines(channels, now),
-            Work::Copy(slot) => {
-                if let Some(waits) = self.admit_copy(slot, channels, now) {
-                    self.head.waits = waits;
-                    return false;
-                }
-                self.in_flight.get_mut(slot).accepted_at(now);
-                self.head.work = Work::Nothing;
-                true
-            }
+        if self.head.is_none() {
+            return true;
         }
+        let Some(slot) = self.head.copy else { return self.admit_lines(channels, now) };
+        self.head.waits = self.admit_copy(slot, channels, now);
+        let is_accepted = self.head.is_none();
+        if is_accepted {
+            self.in_flight.get_mut(slot).accepted_at(now);
+        }
+        is_accepted
     }
 
     /// Accepts as many lines of the head request as possible in this cycle; returns whether these
@@ -213,12 +218,11 @@ impl FrontEnd {
     fn admit_lines(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
         loop {
             let channel = &mut channels[usize::from(self.head.lines.channel.0)];
-            if let Some(waits) = self.admit_line(channel, now) {
-                self.head.waits = waits;
+            self.head.waits = self.admit_line(channel, now);
+            if !self.head.is_none() {
                 return false;
             }
             if self.head.lines.access.address == self.head.lines.last {
-                self.head.work = Work::Nothing;
                 return true;
             }
             self.head.lines.access.address.0 += LINE_BYTES;
@@ -226,35 +230,42 @@ impl FrontEnd {
         }
     }
 
+    /// Whether the next line needs an entry, and there is none.
+    #[inline]
+    fn has_no_entry(&self, channel: &Channel) -> bool {
+        let access = &self.head.lines.access;
+        self.is_full(channel, access.kind) && !self.may_meet(channel, access)
+    }
+
     #[inline]
     fn is_full(&self, channel: &Channel, kind: AccessKind) -> bool {
         channel.queued().entries(kind) >= self.entries[kind as usize]
     }
 
-    /// Accepts the next line, or returns why it waits.
+    /// Accepts the next line; returns what the acceptance of it, or of the next request, waits for.
     #[inline]
-    fn admit_line(&mut self, channel: &mut Channel, now: Cycle) -> Option<Wait> {
+    fn admit_line(&mut self, channel: &mut Channel, now: Cycle) -> Wait {
         let Access { kind, address, .. } = self.head.lines.access;
-        let (is_full, may_meet) = (self.is_full(channel, kind), self.may_meet(channel, &self.head.lines.access));
-        if is_full && !may_meet {
-            return Some(Wait::Entry(channel.id, kind));
+        if self.has_no_entry(channel) {
+            return Wait::Entry;
         }
+        let (is_full, may_meet) = (self.is_full(channel, kind), self.may_meet(channel, &self.head.lines.access));
         let index = usize::from(channel.id.0);
         if !self.budget.has_room(index, now) {
-            return Some(Wait::NextCycle);
+            return Wait::NextCycle;
         }
         let copies = if self.hazards.copies() == 0 { 0 } else { self.hazards.conflicts(kind, address) };
         if may_meet {
             let access = self.head.lines.access;
             if kind == AccessKind::Read && copies == 0 && self.forward(&access, channel, now) {
                 self.budget.take(index, now);
-                return None;
+                return Wait::Request;
             }
             if kind == AccessKind::Write && self.is_read_awaited(channel, &access) {
-                return Some(Wait::Read(channel.id));
+                return Wait::Read;
             }
             if is_full {
-                return Some(Wait::Entry(channel.id, kind));
+                return Wait::Entry;
             }
         }
         self.budget.take(index, now);
@@ -267,7 +278,7 @@ impl FrontEnd {
         } else {
             channel.queue(access, now);
         }
-        None
+        Wait::Request
     }
 
     /// Records that a line was accepted; returns the arrival of its request.
@@ -311,15 +322,15 @@ impl FrontEnd {
         true
     }
 
-    /// Accepts a copy, or returns why it waits.
+    /// Accepts a copy; returns what the acceptance of it, or of the next request, waits for.
     #[inline(never)]
-    fn admit_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> Option<Wait> {
+    fn admit_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> Wait {
         if self.hazards.copies() >= self.copy_entries {
-            return Some(Wait::Copy);
+            return Wait::Copy;
         }
         let place = self.budget.copies();
         if !self.budget.has_room(place, now) {
-            return Some(Wait::NextCycle);
+            return Wait::NextCycle;
         }
         self.budget.take(place, now);
         let (operation, accepted) = (self.in_flight.get(slot).operation, self.in_flight.get(slot).accepted);
@@ -340,6 +351,6 @@ impl FrontEnd {
         self.in_flight.begin_copy(slot, &self.planner, waits_for);
         self.recorder.copies.enter(now);
         self.dispatch.order.push_back(slot);
-        None
+        Wait::Request
     }
 }

@@ -51,6 +51,12 @@ impl Completions {
         Some(due.slot)
     }
 
+    /// Whether a delivered request is not taken.
+    #[inline]
+    pub(crate) fn has_delivered(&self) -> bool {
+        self.delivered > 0
+    }
+
     /// Takes the next delivered request.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<u32> {

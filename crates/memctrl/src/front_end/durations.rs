@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::FrontEnd;
-use crate::channel::Channel;
+use crate::channel::{Channel, Limits};
 use crate::config::Config;
 use crate::policy::copy::BASELINE;
 use crate::request::Request;
@@ -58,8 +58,8 @@ impl Durations {
         front.start(slot, program.clone(), &mut channels, Cycle::ZERO);
         while front.completions.next_due() == Cycle::NEVER {
             let first = (0..channels.len()).min_by_key(|&index| channels[index].wakes_at()).unwrap_or(0);
-            let until = channels[first].wakes_at() + Cycles(1);
-            if let Some((at, outcome)) = channels[first].advance(until, until, &mut ()) {
+            let limits = Limits::until(channels[first].wakes_at() + Cycles(1));
+            if let Some((at, outcome)) = channels[first].advance(&limits, &mut front.recorder.accesses, &mut ()) {
                 front.observe(&mut channels, first, at, outcome);
             }
         }

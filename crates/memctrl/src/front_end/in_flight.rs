@@ -173,8 +173,7 @@ impl InFlightTable {
     }
 
     /// Gives a request that is done back.
-    #[expect(clippy::inline_always, reason = "most sources need no more than a part of it")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn remove(&mut self, slot: u32) -> Completion {
         self.free.push(slot);
         let in_flight = &mut self.slots[slot as usize];

@@ -53,9 +53,6 @@ pub(crate) struct FrontEnd {
     budget: Budget,
     pub(crate) head: Head,
     pub(crate) in_flight: InFlightTable,
-    /// Accepted or waiting requests without a slot, and the end of the last one so far.
-    uncompleted: u64,
-    last_done: Cycle,
     /// Whether the run ends with the last request in progress.
     pub(crate) may_end: bool,
     completions: Completions,
@@ -86,8 +83,6 @@ impl FrontEnd {
             budget: Budget::new(config.queues.admission_per_cycle, channels.len()),
             head: Head::NONE,
             in_flight: InFlightTable::default(),
-            uncompleted: 0,
-            last_done: Cycle::ZERO,
             may_end: true,
             completions: Completions::default(),
             hazards: Hazards::default(),
@@ -109,7 +104,7 @@ impl FrontEnd {
     /// Whether no request is in progress.
     #[inline]
     pub(crate) fn is_idle(&self, now: Cycle) -> bool {
-        self.uncompleted == 0 && self.last_done <= now && self.in_flight.is_empty()
+        self.recorder.accesses.are_done(now) && self.in_flight.is_empty()
     }
 
     /// Whether a copy is not delivered.
@@ -118,19 +113,24 @@ impl FrontEnd {
         self.hazards.copies() > 0
     }
 
-    /// Whether the completion of any request in progress is reported.
+    /// Whether the channels must run in the order of time: the requester or the end of the run waits
+    /// for data, or copies may affect several channels.
     #[inline]
-    pub(crate) fn is_any_reported(&self) -> bool {
-        !self.in_flight.is_empty()
+    pub(crate) fn needs_order(&self) -> bool {
+        self.may_end || !self.in_flight.is_empty() || self.has_copies()
     }
 
     /// The channel for which alone the head request waits.
     #[inline]
     pub(crate) fn awaited_channel(&self) -> Option<usize> {
-        match self.head.waits()? {
-            Wait::Entry(channel, _) | Wait::Read(channel) if !self.has_copies() => Some(usize::from(channel.0)),
-            _ => None,
-        }
+        let (channel, _) = self.head.awaits().filter(|_| !self.has_copies())?;
+        Some(usize::from(channel.0))
+    }
+
+    /// The kind of access whose service the head request waits for on a channel.
+    #[inline]
+    pub(crate) fn awaited_kind(&self, channel: dram_spec::Channel) -> Option<AccessKind> {
+        self.head.awaits().filter(|&(awaited, _)| awaited == channel).map(|(_, kind)| kind)
     }
 
     /// Wake-up: the first cycle after `now` in which the front end acts without an event, as far as
@@ -138,33 +138,46 @@ impl FrontEnd {
     #[inline]
     pub(crate) fn wakes_at(&self, now: Cycle) -> Cycle {
         let retry = match self.head.waits() {
-            Some(Wait::NextCycle) => now + Cycles(1),
+            Wait::NextCycle => now + Cycles(1),
             // A waiting head request is served before the effects of a completion, unless copies
             // are in progress.
-            Some(_) if !self.has_copies() => return self.recorder.until(),
+            Wait::Entry | Wait::Read | Wait::Copy if !self.has_copies() => return self.recorder.until(),
             _ => Cycle::NEVER,
         };
-        let ends = self.may_end && self.uncompleted == 0 && self.last_done > now;
-        let last_done = if ends { self.last_done } else { Cycle::NEVER };
+        let accesses = &self.recorder.accesses;
+        let ends = self.may_end && accesses.unreported == 0 && accesses.last_done > now;
+        let last_done = if ends { accesses.last_done } else { Cycle::NEVER };
         retry.min(last_done).min(self.completions.next_due()).min(self.dispatch.next).min(self.recorder.until())
     }
 
     /// Delivers all requests due by `now`; returns whether there were any.
     #[inline]
     pub(crate) fn deliver(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
-        let mut is_any = false;
-        while let Some(slot) = self.completions.deliver(now) {
-            self.deliver_one(slot, channels, now);
-            is_any = true;
+        let is_any = self.completions.next_due() <= now;
+        if is_any {
+            self.deliver_due(channels, now);
         }
         is_any
     }
 
+    #[inline(never)]
+    fn deliver_due(&mut self, channels: &mut [Channel], now: Cycle) {
+        while let Some(slot) = self.completions.deliver(now) {
+            self.deliver_one(slot, channels, now);
+        }
+    }
+
+    /// Whether a delivered request is not taken.
+    #[inline]
+    pub(crate) fn has_completion(&self) -> bool {
+        self.completions.has_delivered()
+    }
+
     /// Takes the completion of the next delivered request, if any.
-    #[expect(clippy::inline_always, reason = "most sources need no more than a part of it")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn take_completion(&mut self) -> Option<Completion> {
-        self.completions.take().map(|slot| self.in_flight.remove(slot))
+        let slot = self.completions.take()?;
+        Some(self.in_flight.remove(slot))
     }
 
     /// Delivers the request in a slot.
@@ -172,8 +185,8 @@ impl FrontEnd {
         let in_flight = self.in_flight.get(slot);
         let (done, response) = (in_flight.done(), in_flight.done().since(in_flight.arrival));
         match in_flight.operation {
-            Operation::Read { .. } => self.recorder.access_done(AccessKind::Read, response, done),
-            Operation::Write { .. } => self.recorder.access_done(AccessKind::Write, response, done),
+            Operation::Read { .. } => self.recorder.accesses.done(AccessKind::Read, response, done),
+            Operation::Write { .. } => self.recorder.accesses.done(AccessKind::Write, response, done),
             Operation::Copy { .. } | Operation::Init { .. } => {
                 let started = in_flight.first_command().unwrap_or(done);
                 self.recorder.figures.copy_latency.record(done.since(started));
@@ -216,9 +229,7 @@ impl FrontEnd {
     #[inline]
     fn line_done(&mut self, kind: AccessKind, slot: u32, arrival: Cycle, done: Cycle) {
         if slot == Access::NO_SLOT {
-            self.uncompleted -= 1;
-            self.last_done = self.last_done.max(done);
-            return self.recorder.access_done(kind, done.since(arrival), done);
+            return self.recorder.accesses.unreported_done(kind, arrival, done);
         }
         let in_flight = self.in_flight.get_mut(slot);
         in_flight.lasts_until(done);
@@ -235,6 +246,7 @@ impl FrontEnd {
     pub(crate) fn observe(&mut self, channels: &mut [Channel], index: usize, at: Cycle, outcome: Outcome) -> Cycle {
         match outcome {
             Outcome::None => Cycle::NEVER,
+            Outcome::Entry => at + Cycles(1),
             Outcome::Access(served) => self.observe_access(&mut channels[index], at, &served),
             Outcome::Step => self.observe_step(channels, index, at).min(self.wakes_at(at)),
         }
@@ -256,13 +268,10 @@ impl FrontEnd {
         if is_awaited && self.access_gone(kind, address) {
             self.dispatch.next = next;
         }
-        self.line_done(kind, slot, arrival, done);
-        match self.head.waits() {
-            Some(Wait::Entry(awaited, of)) if (awaited, of) == (channel.id, kind) => next,
-            Some(Wait::Read(awaited)) if awaited == channel.id && kind == AccessKind::Read => next,
-            _ if slot == Access::NO_SLOT && self.uncompleted > 0 && !self.has_copies() => Cycle::NEVER,
-            _ => self.wakes_at(at),
+        if slot != Access::NO_SLOT {
+            self.line_done(kind, slot, arrival, done);
         }
+        if self.awaited_kind(channel.id) == Some(kind) { next } else { self.wakes_at(at) }
     }
 
     /// Removes an access from the copies that wait for it; returns whether any of these now waits

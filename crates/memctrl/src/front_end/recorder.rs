@@ -2,9 +2,9 @@
 
 use dram_spec::{CommandKind, Cycle, Cycles, LINE_BYTES};
 
-use crate::access::AccessKind;
 use crate::channel::Channel;
 use crate::config::Config;
+use crate::stats::accesses::Accesses;
 use crate::stats::gauge::Gauge;
 use crate::stats::{Epoch, Figures, Stats};
 
@@ -17,13 +17,11 @@ pub(crate) struct Recorder {
     epochs: Vec<Epoch>,
     /// Start of the figures.
     start: Cycle,
-    /// Start and end of the present epoch, or of the warm-up.
+    /// Start of the present epoch, or of the warm-up.
     from: Cycle,
-    until: Cycle,
     epoch: Option<Cycles>,
     is_warming_up: bool,
-    /// Reads and writes that are done in a later epoch: cycle, kind and latency.
-    later: Vec<(Cycle, AccessKind, Cycles)>,
+    pub(crate) accesses: Accesses,
     /// Undelivered copies.
     pub(crate) copies: Gauge,
 }
@@ -32,59 +30,37 @@ impl Recorder {
     pub(crate) fn new(config: &Config) -> Recorder {
         let start = Cycle::ZERO + config.warm_up;
         let is_warming_up = start > Cycle::ZERO;
-        let mut recorder = Recorder {
+        let next_end = config.epoch.map_or(Cycle::NEVER, |cycles| start + cycles);
+        Recorder {
             figures: Figures::default(),
             whole: Figures::default(),
             epochs: Vec::new(),
             start,
             from: Cycle::ZERO,
-            until: start,
             epoch: config.epoch,
             is_warming_up,
-            later: Vec::new(),
+            accesses: Accesses::new(if is_warming_up { start } else { next_end }),
             copies: Gauge::default(),
-        };
-        if !is_warming_up {
-            recorder.until = recorder.next_end(start);
         }
-        recorder
-    }
-
-    fn next_end(&self, from: Cycle) -> Cycle {
-        self.epoch.map_or(Cycle::NEVER, |cycles| from + cycles)
     }
 
     /// End of the present epoch, or of the warm-up, exclusive.
     #[inline]
     pub(crate) fn until(&self) -> Cycle {
-        self.until
-    }
-
-    /// Records the latency of a read or a write, which counts in the epoch in which it is done.
-    #[inline]
-    pub(crate) fn access_done(&mut self, kind: AccessKind, latency: Cycles, done: Cycle) {
-        if done >= self.until {
-            return self.later.push((done, kind, latency));
-        }
-        match kind {
-            AccessKind::Read => self.figures.read_latency.record(latency),
-            AccessKind::Write => self.figures.write_latency.record(latency),
-        }
+        self.accesses.until()
     }
 
     /// Ends every epoch that ends at or before `now`. All events before `now` are counted, and no
     /// later ones.
     pub(crate) fn advance_to(&mut self, now: Cycle, channels: &mut [Channel]) {
-        while self.until <= now {
-            let until = self.until;
+        while self.until() <= now {
+            let until = self.until();
             let figures = self.collect(until, channels);
             if !std::mem::replace(&mut self.is_warming_up, false) {
                 self.close(until, figures);
             }
-            (self.from, self.until) = (until, self.next_end(until));
-            for (done, kind, latency) in std::mem::take(&mut self.later) {
-                self.access_done(kind, latency, done);
-            }
+            self.from = until;
+            self.accesses.begin_epoch(self.epoch.map_or(Cycle::NEVER, |cycles| until + cycles));
         }
     }
 
@@ -99,6 +75,7 @@ impl Recorder {
     /// Figures of the present epoch up to `to`.
     fn collect(&mut self, to: Cycle, channels: &mut [Channel]) -> Figures {
         let mut figures = std::mem::take(&mut self.figures);
+        self.accesses.take_figures(&mut figures);
         for channel in channels {
             channel.take_figures(&mut figures, to);
         }

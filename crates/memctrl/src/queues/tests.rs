@@ -247,7 +247,7 @@ fn compare_preferred(queues: &Queues, model: &Model, open: Option<Row>, served: 
         for (kind, bank) in KINDS.into_iter().flat_map(|kind| TOPOLOGY.indices().map(move |bank| (kind, bank))) {
             for only_hits in [false, true] {
                 let rows = Rows { open, served, only_hits };
-                let found = scheduler.preferred(BankAccesses { queues, kind, bank, rows }).map(|(key, place)| {
+                let found = scheduler.preferred(&BankAccesses { queues, kind, bank, rows }).map(|(key, place)| {
                     let access = queues.get(place);
                     (Priority { key, stamp: access.stamp() }, known(access))
                 });

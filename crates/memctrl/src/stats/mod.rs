@@ -1,5 +1,6 @@
 //! Statistics of a run, in integers.
 
+pub(crate) mod accesses;
 pub(crate) mod counters;
 pub(crate) mod gauge;
 pub(crate) mod histogram;

@@ -145,8 +145,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes an address with the prefix `0x`.
-    #[expect(clippy::inline_always, reason = "most records are accesses, which have little more than an address")]
-    #[inline(always)]
+    #[inline]
     pub(super) fn prefixed_hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
         let parsed = if let [b'0', b'x', text @ ..] = self.after_blank() { field::hex::<BLANK>(text) } else { None };
         self.number(parsed, key, &PREFIXED).map(PhysicalAddress)

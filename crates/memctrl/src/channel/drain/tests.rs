@@ -80,7 +80,7 @@ proptest! {
                 if *count > 0 {
                     *count -= 1;
                     let accesses = BankAccesses { queues: &queues, kind, bank: bank(number), rows: ROWS };
-                    let (_, oldest) = Fcfs.preferred(accesses).unwrap();
+                    let (_, oldest) = Fcfs.preferred(&accesses).unwrap();
                     queues.remove(oldest, Cycle(now));
                     if kind == AccessKind::Write {
                         banks[number].2 = banks[number].2.saturating_sub(1);

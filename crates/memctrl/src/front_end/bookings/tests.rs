@@ -45,14 +45,14 @@ fn config(refresh: Refresh, postpone_max: u64) -> Config {
 /// A channel and its bookings.
 struct Memory {
     config: Config,
-    channels: [Channel; 1],
+    channels: Vec<Channel>,
     estimator: Estimator,
 }
 
 impl Memory {
     fn new(config: Config) -> Memory {
         let device = Device::new(&config.system, None);
-        let channels = [Channel::new(dram_spec::Channel(0), device, &config)];
+        let channels = vec![Channel::new(dram_spec::Channel(0), device, &config)];
         let estimator = Estimator::new(&config, &channels);
         Memory { config, channels, estimator }
     }

@@ -100,10 +100,10 @@ pub trait Scheduler: Any + fmt::Debug + Send + Sync {
         Key::EQUAL
     }
 
-    /// The access to a bank with the smallest key, the oldest of equals, and its place. The default
+    /// The access to a bank with the smallest key, the oldest of equals: key and place. The default
     /// is compiled for each scheduler, so that accesses need no virtual call; no scheduler overrides
     /// it.
-    fn preferred(&self, accesses: BankAccesses<'_>) -> Option<(Key, u16)> {
+    fn preferred(&self, accesses: &BankAccesses<'_>) -> Option<(Key, u16)> {
         let Rows { served, only_hits, .. } = accesses.rows;
         let mut best_key = self.best_key(RowState { is_hit: false, served });
         if let Some((place, access)) = accesses.first_hit() {
@@ -222,7 +222,7 @@ impl<'a> BankAccesses<'a> {
 
     /// The relevant accesses, oldest first: place, access, and row state.
     #[inline]
-    fn iter(self) -> impl Iterator<Item = (u16, &'a QueuedAccess, RowState)> {
+    fn iter(&self) -> impl Iterator<Item = (u16, &'a QueuedAccess, RowState)> {
         let Rows { open, served, only_hits } = self.rows;
         let all = self
             .queues

@@ -1,0 +1,159 @@
+//! The candidates of the accesses: the next command of each bank. An array for each field, as every
+//! decision compares the candidates of many banks.
+
+use dram_core::{Device, Floor, KeptKind};
+use dram_spec::{BankId, BankIndex, BankSet, Cycle, PerBank, Topology};
+
+use crate::access::AccessKind;
+use crate::policy::scheduler::Priority;
+
+/// The next command for the accesses of each bank, and the access that it serves.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    /// First cycle at which the bank's own rules permit the command.
+    ready: PerBank<Cycle>,
+    /// Command, and what else delays it.
+    floor: PerBank<Floor>,
+    priority: PerBank<Priority>,
+    /// Place of the access in the pool.
+    place: PerBank<u16>,
+    /// Kind of the access.
+    kind: PerBank<AccessKind>,
+    /// Accesses served by the open row.
+    served: PerBank<u32>,
+    id: PerBank<BankId>,
+}
+
+/// A candidate, as it is issued.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) place: u16,
+    pub(crate) command: KeptKind,
+    pub(crate) kind: AccessKind,
+    pub(crate) bank: BankId,
+}
+
+/// The candidate that is issued first among some, and its cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Least {
+    pub(super) at: Cycle,
+    priority: Priority,
+    bank: BankIndex,
+}
+
+impl Least {
+    const NONE: Least = Least { at: Cycle::NEVER, priority: Priority::LAST, bank: BankIndex::FIRST };
+
+    /// Its bank, if there is any candidate.
+    #[inline]
+    pub(super) fn bank(&self) -> Option<BankIndex> {
+        (self.at < Cycle::NEVER).then_some(self.bank)
+    }
+}
+
+impl Candidates {
+    pub(super) fn new(topology: Topology) -> Candidates {
+        Candidates {
+            ready: PerBank::new(Cycle::ZERO),
+            floor: PerBank::from_fn(|bank| Floor::of(topology.bank(bank).rank, KeptKind::Act)),
+            priority: PerBank::new(Priority::LAST),
+            place: PerBank::new(0),
+            kind: PerBank::new(AccessKind::Read),
+            served: PerBank::new(0),
+            id: PerBank::from_fn(|bank| topology.bank(bank)),
+        }
+    }
+
+    /// The candidate of a bank.
+    #[inline]
+    pub(super) fn get(&self, bank: BankIndex) -> Candidate {
+        let (place, command, kind) = (self.place[bank], self.floor[bank].kind(), self.kind[bank]);
+        Candidate { place, command, kind, bank: self.id[bank] }
+    }
+
+    #[inline]
+    pub(super) fn command(&self, bank: BankIndex) -> KeptKind {
+        self.floor[bank].kind()
+    }
+
+    #[inline]
+    pub(super) fn rank(&self, bank: BankIndex) -> u8 {
+        self.floor[bank].rank()
+    }
+
+    /// First cycle at which the bank's own rules permit the command.
+    #[inline]
+    pub(super) fn ready(&self, bank: BankIndex) -> Cycle {
+        self.ready[bank]
+    }
+
+    #[inline]
+    pub(super) fn kind(&self, bank: BankIndex) -> AccessKind {
+        self.kind[bank]
+    }
+
+    #[inline]
+    pub(super) fn priority(&self, bank: BankIndex) -> Priority {
+        self.priority[bank]
+    }
+
+    /// Place in the pool of the access that the candidate serves.
+    #[inline]
+    pub(super) fn place(&self, bank: BankIndex) -> u16 {
+        self.place[bank]
+    }
+
+    /// Accesses served by the open row of a bank.
+    #[inline]
+    pub(super) fn served(&self, bank: BankIndex) -> u32 {
+        self.served[bank]
+    }
+
+    #[inline]
+    pub(super) fn set_served(&mut self, bank: BankIndex, served: u32) {
+        self.served[bank] = served;
+    }
+
+    /// The next command of a bank is of another kind.
+    #[inline]
+    pub(super) fn set_command(&mut self, bank: BankIndex, command: KeptKind, device: &Device) {
+        self.ready[bank] = device.kept_bank_hold(bank, command).until();
+        self.floor[bank] = self.floor[bank].with(command);
+    }
+
+    /// The command of a bank serves an access of another priority.
+    #[inline]
+    pub(super) fn set_priority(&mut self, bank: BankIndex, priority: Priority) {
+        self.priority[bank] = priority;
+    }
+
+    /// The next command of a bank serves another access.
+    #[inline]
+    pub(super) fn set_access(&mut self, bank: BankIndex, place: u16, kind: AccessKind) {
+        (self.place[bank], self.kind[bank]) = (place, kind);
+    }
+
+    /// The candidate of some banks that is issued first, from `from` on.
+    #[inline]
+    pub(super) fn first(&self, banks: BankSet, device: &Device, from: Cycle) -> Least {
+        self.least_by(banks, |bank| self.ready[bank].max(device.floor(self.floor[bank])).max(from))
+    }
+
+    /// Of some banks, the one whose candidate has the earliest `turn`; of several, the one of least
+    /// priority.
+    #[inline]
+    pub(super) fn least_by(&self, banks: BankSet, mut turn: impl FnMut(BankIndex) -> Cycle) -> Least {
+        let mut least = Least::NONE;
+        for bank in banks {
+            let at = turn(bank);
+            if at > least.at {
+                continue;
+            }
+            let priority = self.priority[bank];
+            if at < least.at || priority < least.priority {
+                least = Least { at, priority, bank };
+            }
+        }
+        least
+    }
+}
