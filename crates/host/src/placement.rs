@@ -134,7 +134,9 @@ fn has_relation(planner: &Planner, place: Place, src: PhysicalAddress, dst: Phys
     let map = planner.map();
     let geometry = map.geometry();
     let step = map.run_bytes().min(bytes.max(1));
-    let offsets = (0..bytes).step_by(step as usize).chain([bytes - 1]);
+    // Operands that begin within a run may end in another one.
+    let is_aligned = (src.0 | dst.0).is_multiple_of(map.run_bytes());
+    let offsets = (0..bytes).step_by(step as usize).chain((!is_aligned).then_some(bytes - 1));
     offsets.into_iter().all(|offset| {
         let at = |base: PhysicalAddress| map.locate(PhysicalAddress(base.0 + offset));
         let (Some(src), Some(dst)) = (at(src), at(dst)) else { return false };

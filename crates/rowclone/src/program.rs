@@ -8,7 +8,8 @@ use dram_spec::{BankId, Channel, LINE_BYTES, Location, Mechanism, Operation, Phy
 use smallvec::SmallVec;
 
 use crate::block::{Block, Direction, Part};
-use crate::mechanism::BankRow;
+use crate::faulty::RowAddress;
+use crate::mechanism::{BankRow, Columns};
 use crate::step::{ColumnRun, Line, Run, RunWrite, Step};
 use crate::stripe::{Bytes, Stripe, Stripes, chunks, falling, joined};
 
@@ -89,7 +90,7 @@ impl Thread {
     }
 
     /// Opens a row that is not open, after closing another open row of the bank.
-    pub(crate) fn open(&mut self, (bank, row): BankRow) {
+    fn open(&mut self, (bank, row): BankRow) {
         let opened = self.steps.iter().rev().find_map(|step| match *step {
             Step::Open { bank: other, row } | Step::CopyOpen { bank: other, row } if other == bank => Some(row),
             _ => None,
@@ -102,12 +103,10 @@ impl Thread {
         self.push(Step::Open { bank, row });
     }
 
-    /// Copies lines from a row to a row of another bank.
-    pub(crate) fn transfer(&mut self, src: BankRow, dst: BankRow, columns: impl Iterator<Item = ColumnRun>) {
-        self.open(src);
-        self.open(dst);
+    /// Copies lines from the open row of a bank to that of another bank.
+    pub(crate) fn transfer(&mut self, src: BankId, dst: BankId, columns: impl Iterator<Item = ColumnRun>) {
         let mut push = |ColumnRun { src: src_column, dst: dst_column, count }| {
-            self.steps.push(Step::Transfer { src: src.0, src_column, dst: dst.0, dst_column, count });
+            self.steps.push(Step::Transfer { src, src_column, dst, dst_column, count });
         };
         let mut last: Option<ColumnRun> = None;
         for run in columns {
@@ -236,10 +235,9 @@ impl Block {
             }
         };
         let run_lines = (self.shared.map.run_bytes() / LINE_BYTES) as u16;
-        let columns: SmallVec<[ColumnRun; 4]> = part.pieces.iter().flat_map(|piece| piece.columns(run_lines)).collect();
-        let mut thread = Thread::on(part.dst.channel, spare);
-        in_dram.program(route, part.dst, &columns, &mut thread);
-        thread.close();
+        let RowAddress { channel, bank, row } = part.dst;
+        let mut thread = Thread::on(channel, spare);
+        in_dram.program(route, (bank, row), &Columns { pieces: &part.pieces, run_lines }, &mut thread);
         Some(thread)
     }
 

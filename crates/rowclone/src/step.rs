@@ -2,6 +2,8 @@
 
 use dram_spec::{BankId, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
+use crate::mechanism::BankRow;
+
 /// Step of a copy program. A column step represents `count` lines, one command per line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -54,6 +56,11 @@ pub enum Step {
 }
 
 impl Step {
+    /// ACT of a row.
+    pub(crate) const fn open((bank, row): BankRow) -> Step {
+        Step::Open { bank, row }
+    }
+
     /// Banks of the step.
     #[inline]
     pub fn banks(&self) -> (BankId, Option<BankId>) {

@@ -1,12 +1,12 @@
 //! Threads as a source of commands: their row steps, and their turns for column commands. Rules 23
 //! to 25 of `docs/controller.md`.
 
-use dram_core::{KeptKind, Power};
-use dram_spec::{Cycle, SourceId};
+use dram_core::{Device, KeptKind, Power};
+use dram_spec::{Command, Cycle, SourceId};
 
 use super::offer::{Choice, Claim, Lead, Offer, Older, Tier, Turns, View};
 use crate::copy::port::Port;
-use crate::copy::row_step::RowOrder;
+use crate::copy::row_step::RowStep;
 use crate::policy::scheduler::Key;
 
 /// What the threads offer.
@@ -36,50 +36,50 @@ impl Port {
     /// The first row step of the threads. In a rank in power-down or self-refresh they wait for its
     /// exit command.
     pub(crate) fn offer_row_steps(&mut self, view: &View<'_>, key: impl Fn(SourceId) -> Key) -> Offer {
-        let mut best = Offer::NOTHING;
-        for (rank, banks) in view.topology().by_rank(self.stepping()) {
-            if view.device.power(rank) != Power::Awake {
+        let (mut at, mut first) = (Cycle::NEVER, None);
+        let start = view.device.bus_free().max(view.from);
+        // In a rank that must refresh, the oldest thread is first, after the rank's command.
+        let order = |bank, step: &RowStep| {
+            let must = view.must.contains(bank);
+            let (tier, key) =
+                if must { (Tier::Maintenance, Key::EQUAL.first_if(false)) } else { (Tier::Row, key(step.source)) };
+            Offer {
+                at: Cycle::NEVER,
+                tier,
+                order: key.order(),
+                age: step.stamp,
+                tie: step.tie,
+                choice: Choice::Row(bank),
+            }
+        };
+        for bank in self.stepping() {
+            let step = self.row_step(bank);
+            if step.ready == Cycle::NEVER {
+                step.ready = view.device.kept_bank_hold(bank, step.kind).until();
+            }
+            let ready = step.ready.max(view.device.floor(step.floor)).max(start);
+            if ready > at || view.device.power(step.floor.rank()) != Power::Awake {
                 continue;
             }
-            let [activate, copy, precharge] =
-                [KeptKind::Act, KeptKind::ActCopy, KeptKind::Pre].map(|kind| view.floor(rank, kind));
-            let must = view.must.intersects(banks);
-            let tier = if must { Tier::Maintenance } else { Tier::Row };
-            let mut first = (Cycle::NEVER, Key::LAST, RowOrder::LAST);
-            let mut choice = Choice::Nothing;
-            for bank in banks {
-                let step = self.row_step(bank);
-                if step.ready == Cycle::NEVER {
-                    step.ready = view.device.kept_bank_hold(bank, step.kind).until();
-                }
-                let at = step.ready.max(match step.kind {
-                    KeptKind::Act => activate,
-                    KeptKind::ActCopy => copy,
-                    _ => precharge,
-                });
-                if at > first.0 {
-                    continue;
-                }
-                // In a rank that must refresh, the oldest thread is first, after the rank's command.
-                let key = if must { Key::EQUAL.first_if(false) } else { key(step.source) };
-                if (at, key, step.order) < first {
-                    (first, choice) = ((at, key, step.order), Choice::Row(bank));
-                }
+            let step = *step;
+            if ready < at || first.is_none_or(|other| order(bank, &step).precedes(&order(other, self.row_step(other))))
+            {
+                (at, first) = (ready, Some(bank));
             }
-            let (at, key, RowOrder { stamp: age, program, place }) = first;
-            let (order, tie) = (key.order(), program << u8::BITS | u64::from(place));
-            best = best.or(Offer { at, tier, order, age, tie, choice });
         }
-        best
+        first.map_or(Offer::NOTHING, |bank| Offer { at, ..order(bank, self.row_step(bank)) })
     }
 
     /// The first column step of the threads, the oldest contender first, and the contenders before
     /// the accesses.
-    fn offer_column_steps(&self, view: &View<'_>, claim: Option<&Claim>) -> ThreadOffers {
+    fn offer_column_steps(&mut self, view: &View<'_>, claim: Option<&Claim>) -> ThreadOffers {
         let (mut turns, mut lead, mut number) = (Turns::free(), None, 0);
         let (mut best, mut others_at, mut is_first) = (Offer::NOTHING, Cycle::NEVER, true);
         let mut older = None;
-        for contender in self.columns() {
+        let start = view.device.bus_free().max(view.from);
+        let contenders = self.columns().len();
+        for place in 0..contenders {
+            let contender = self.columns()[place];
             if let Some(claim) = claim
                 && older.is_none()
                 && contender.stamp >= claim.stamp
@@ -91,25 +91,28 @@ impl Port {
             }
             let (slot, order) = (contender.slot(), number);
             number += 1;
-            let Some(step) = self.column_step(slot) else { continue };
-            let (kind, rank) = (step.kind, step.command.rank());
-            if view.must.intersects(view.topology().rank(rank)) {
+            let Some((step, data_from)) = self.column_step(slot) else { continue };
+            let (kind, rank) = (step.kind, step.floor.rank());
+            // In a rank in power-down or self-refresh, the step waits for the rank's exit command.
+            if view.must.intersects(view.topology().rank(rank)) || view.device.power(rank) != Power::Awake {
                 continue;
             }
-            // In a rank in power-down or self-refresh, the step waits for the rank's exit command.
-            let Ok(hold) = view.device.earliest(&step.command) else { continue };
-            let turn = turns.turn(kind, rank, hold.until().max(view.from));
+            if step.ready == Cycle::NEVER {
+                step.ready = banks_ready(&step.command, view.device);
+            }
+            let turn = turns.turn(kind, rank, step.ready.max(view.device.floor(step.floor)).max(start));
             turns.block(kind, rank, turn);
-            let at = turn.max(step.data_from);
+            let at = turn.max(data_from);
             if std::mem::take(&mut is_first) && at == turn {
                 lead = Some(Lead { slot, kind, rank });
             } else if !lead.is_some_and(|lead: Lead| lead.blocks(kind, rank)) {
                 others_at = others_at.min(at);
             }
-            let offer = Offer { order, ..Offer::new(at, Tier::Column, Choice::Column(slot)) };
-            best = best.or(offer);
+            if at < best.at {
+                best = Offer { order, ..Offer::new(at, Tier::Column, Choice::Column(slot)) };
+            }
             // No younger contender can be earlier than this one.
-            if best.at <= turns.first(view.topology().ranks) {
+            if place + 1 < contenders && best.at <= turns.first(view.topology().ranks) {
                 let others = (0..view.topology().ranks).filter(|&other| lead.is_some_and(|lead| lead.rank != other));
                 let paths = others.map(|rank| turns.turn(KeptKind::Transfer, rank, Cycle::ZERO));
                 others_at = paths.fold(others_at, Cycle::min);
@@ -118,6 +121,17 @@ impl Port {
         }
         let older = older.unwrap_or(Older { turns, lead, number });
         ThreadOffers { first: best, others_at, older }
+    }
+}
+
+/// Cycle at which its banks permit a column command.
+fn banks_ready(command: &Command, device: &Device) -> Cycle {
+    let ready = |bank, kind| device.kept_bank_hold(device.topology().index(bank), kind).until();
+    match *command {
+        Command::Read { bank, .. } => ready(bank, KeptKind::Rd),
+        Command::Write { bank, .. } => ready(bank, KeptKind::Wr),
+        Command::Transfer { src, dst, .. } => ready(src, KeptKind::TransferSrc).max(ready(dst, KeptKind::TransferDst)),
+        _ => unreachable!("{command} is no column command"),
     }
 }
 

@@ -252,9 +252,9 @@ impl Channel {
             Some(_) => self.accesses.opened(bank),
             None => self.closed(bank),
         }
-        let RowStepDone { program, slot, released_since, is_left, is_done } = self.port.row_issued(bank, open);
-        if let Some(since) = released_since {
-            self.bank_released(bank, since, at);
+        let RowStepDone { program, slot, is_released, is_left, is_done } = self.port.row_issued(bank, open);
+        if is_released {
+            self.bank_released(bank, at);
             self.look_at_mode();
         }
         let bank_ready = is_left.then(|| self.device.bank_hold(bank, Kind::Act).until());
@@ -275,8 +275,7 @@ impl Channel {
     /// The lines before `until` that the decided column step of a thread begins and that no other
     /// command interrupts, and their distance.
     pub(super) fn run_of(&self, slot: u8, until: Cycle) -> (u64, Cycles) {
-        let Some(step) = self.port.column_step(slot) else { return (0, Cycles(1)) };
-        let pitch = self.device.pitch(step.kind);
+        let pitch = self.device.pitch(self.port.column_kind(slot));
         let fitting = until.min(self.next.run_until).since(self.next.at).0.div_ceil(pitch.0);
         (self.port.steady_lines(slot).min(fitting), pitch)
     }

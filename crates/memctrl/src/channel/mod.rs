@@ -35,7 +35,7 @@ use crate::stats::{self, Figures};
 use accesses::Accesses;
 use column_turns::ThreadOffers;
 use maintenance::{Due, Maintenance};
-use offer::{Choice, Offer, Older, Tier, View};
+use offer::{Choice, Offer, Tier, View};
 
 /// A channel.
 #[derive(Debug)]
@@ -173,8 +173,12 @@ impl Channel {
 
     /// Adds a thread to the port; returns its slot.
     pub(crate) fn add_thread(&mut self, thread: Thread, now: Cycle) -> u8 {
-        self.changed(now);
-        self.port.push(thread)
+        let (slot, waits) = self.port.push(thread);
+        // A thread that waits for earlier ones in all of its banks changes nothing.
+        if !waits {
+            self.changed(now);
+        }
+        slot
     }
 
     /// Reports that data for the writes of a program arrives at a cycle. `slot` is the slot of its
@@ -296,10 +300,13 @@ impl Channel {
         let unused = self.accesses.unused();
         let situation = Situation { reads_issued: self.reads_issued, unused, urgent, must };
         let around = Around { device: &self.device, queues: &self.queues };
-        for (bank, since) in self.port.update(now, situation, &around) {
-            self.bank_released(bank, since, now);
+        let held = self.port.held();
+        for bank in self.port.update(now, situation, &around) {
+            self.bank_released(bank, now);
         }
-        self.look_at_mode();
+        if self.port.held() != held {
+            self.look_at_mode();
+        }
     }
 
     /// Notes whether the mode is due to change, after a change of the free banks or of the accesses
@@ -335,10 +342,10 @@ impl Channel {
         figures.write_queue += self.queues.take_depth(AccessKind::Write, to);
     }
 
-    /// Records that a thread released a bank that it had held since `since`.
-    fn bank_released(&mut self, bank: BankIndex, since: Cycle, now: Cycle) {
+    /// Records that a thread released a bank.
+    fn bank_released(&mut self, bank: BankIndex, now: Cycle) {
         self.accesses.released(bank);
-        self.port.released(bank, now);
+        let since = self.port.released(bank, now);
         if let Some(read) = self.queues.oldest(AccessKind::Read, bank) {
             let rank = self.topology.bank(bank).rank;
             let blocked_from = read.stamp().cycle().max(since).max(self.usable_from[rank]);
@@ -361,11 +368,17 @@ fn first_of_all(
 ) -> Next {
     let again_at = again_at.min(port.next_term_end());
     let (mut first, mut run_until) = offer_with_threads(port, accesses, &view);
-    let rank_offer = command.map(|(at, rank)| Offer::new(at, Tier::Maintenance, Choice::Maintenance(rank)));
-    let timeout = row_policy.closes_unneeded().then(|| row_timeout::offer(&view, row_policy));
-    for other in [rank_offer, timeout].into_iter().flatten() {
+    let mut consider = |other: Offer| {
         run_until = run_until.min(other.at);
-        first = first.or(other);
+        if other.precedes(&first) {
+            first = other;
+        }
+    };
+    if let Some((at, rank)) = command {
+        consider(Offer::new(at, Tier::Maintenance, Choice::Maintenance(rank)));
+    }
+    if row_policy.closes_unneeded() {
+        consider(row_timeout::offer(&view, row_policy));
     }
     let Offer { at, choice, .. } = first;
     let run_until = run_until.min(again_at);
@@ -374,7 +387,7 @@ fn first_of_all(
     }
     let affects_from = match choice {
         Choice::Column(slot) if view.topology().channels > 1 => {
-            let pitch = port.column_step(slot).map_or(Cycles(0), |step| view.device.pitch(step.kind));
+            let pitch = view.device.pitch(port.column_kind(slot));
             port.steady_until(slot, at, pitch).min(run_until).max(at)
         }
         _ => at,
@@ -384,17 +397,19 @@ fn first_of_all(
 
 /// The first command of threads and accesses, and the end of the run of columns that it may begin.
 fn offer_with_threads(port: &mut Port, accesses: &mut Accesses, view: &View<'_>) -> (Offer, Cycle) {
-    if port.columns().is_empty() {
-        let rows = port.offer_row_steps(view, |source| accesses.copy_key(source));
-        return (rows.or(accesses.offer_among(view, &Older::none()).0), Cycle::ZERO);
+    let queued = view.queues.pending(AccessKind::Read).union(view.queues.pending(AccessKind::Write));
+    let is_any_queued = queued.intersects(view.free);
+    let claim = if is_any_queued && !port.columns().is_empty() { accesses.claim(view) } else { None };
+    let threads = port.offer(view, claim.as_ref(), |source| accesses.copy_key(source));
+    let ThreadOffers { mut first, mut others_at, older } = threads;
+    if is_any_queued {
+        let (access, access_at) = accesses.offer_among(view, &older);
+        first = first.or(access);
+        others_at = others_at.min(access_at);
     }
-    let claim = accesses.claim(view);
-    let ThreadOffers { first, others_at, older } = port.offer(view, claim.as_ref(), |source| accesses.copy_key(source));
-    let (access, access_at) = accesses.offer_among(view, &older);
-    let first = first.or(access);
     let is_lead = |slot| older.lead.is_some_and(|lead| lead.slot == slot);
     let run_until = match first.choice {
-        Choice::Column(slot) if is_lead(slot) => others_at.min(access_at),
+        Choice::Column(slot) if is_lead(slot) && port.keeps_turns(slot, first.at, claim.is_some()) => others_at,
         _ => Cycle::ZERO,
     };
     (first, run_until)

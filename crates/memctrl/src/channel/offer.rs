@@ -60,7 +60,13 @@ impl Offer {
     /// Whether this command is issued before the other.
     #[inline]
     pub(crate) fn precedes(&self, other: &Offer) -> bool {
-        (self.at, self.tier, self.order, self.age, self.tie) < (other.at, other.tier, other.order, other.age, other.tie)
+        self.at < other.at || (self.at == other.at && self.rank() < other.rank())
+    }
+
+    /// Order among the offers of one cycle.
+    #[inline]
+    fn rank(&self) -> (Tier, u64, Stamp, u64) {
+        (self.tier, self.order, self.age, self.tie)
     }
 
     /// The one of two offers that is issued first.
@@ -171,11 +177,4 @@ pub(crate) struct Older {
     pub(crate) lead: Option<Lead>,
     /// Their number.
     pub(crate) number: u64,
-}
-
-impl Older {
-    /// No older contender.
-    pub(crate) fn none() -> Older {
-        Older { turns: Turns::free(), lead: None, number: 0 }
-    }
 }

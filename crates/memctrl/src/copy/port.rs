@@ -1,11 +1,15 @@
 //! Port of a channel: its threads in order of dispatch, their beginning and preemption, and their
 //! next steps.
 
+use std::collections::VecDeque;
+
+use dram_core::{Floor, KeptKind};
 use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, PerBank, Row, SourceId};
 use rowclone::{Line, LineWrite, StepList};
 
+use super::Origin;
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
-use super::row_step::{RowOrder, RowStep};
+use super::row_step::RowStep;
 use super::thread::{ColumnStep, Phase, Thread};
 use crate::access::{AccessKind, Stamp};
 
@@ -37,16 +41,23 @@ pub(crate) enum MovedLine {
 /// Threads of a channel.
 #[derive(Debug)]
 pub(crate) struct Port {
-    /// Threads by slot.
-    threads: Box<[Option<Thread>]>,
-    /// Slots in use in order of dispatch, and free slots.
-    order: Vec<u8>,
+    /// Threads by slot; a free slot has a thread that is done.
+    threads: Vec<Thread>,
+    /// Free slots.
     vacant: Vec<u8>,
-    /// Banks with which threads are not done, and the number of threads for each.
+    /// Threads that wait for no earlier thread, in order of dispatch. They use different banks.
+    active: Vec<u8>,
+    /// Of these, the threads that may be able to begin since the last update.
+    ready: Vec<u8>,
+    /// Threads that are not done with each bank, in order of dispatch. A thread begins when it is the
+    /// first one in all of its banks.
+    queues: PerBank<VecDeque<u8>>,
+    /// Banks with which threads are not done.
     remaining: BankSet,
-    users: PerBank<u8>,
     /// Banks held by threads.
     held: BankSet,
+    /// Cycle in which the thread that holds each bank, or last held it, took it.
+    held_since: PerBank<Cycle>,
     /// Cycle in which a thread last released each bank.
     released: PerBank<Option<Cycle>>,
     /// Next row step of the thread that holds each bank; valid for the banks in `stepping`.
@@ -55,20 +66,19 @@ pub(crate) struct Port {
     /// Threads with a next column step, oldest first.
     columns: Vec<ColumnContender>,
     term: Option<Cycles>,
-    /// Incremented by every change of threads that may affect their beginning and preemption.
-    version: u64,
-    /// Inputs of the last update, besides the ends of terms.
-    seen: Option<(u64, Situation)>,
+    /// Whether running threads have changed so that they may be preempted.
+    is_changed: bool,
+    /// Situation of the last update of all active threads.
+    seen: Option<Situation>,
     /// Cycle at which the next term ends.
     next_term_end: Cycle,
+    /// Whether a running thread is exempt from the end of its term.
+    is_any_exempt: bool,
     /// Threads preempted for reads, and for refresh, since the last [`Self::take_preempted`].
     preempted: (u64, u64),
     /// Memory of the steps of threads that are done.
     pub(crate) spare: Vec<StepList>,
 }
-
-/// The banks that threads have released, and since when they had held each.
-type Released = Vec<(BankIndex, Cycle)>;
 
 /// Effect of a row step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +87,8 @@ pub(crate) struct RowStepDone {
     pub(crate) program: u32,
     /// Slot of the thread.
     pub(crate) slot: u8,
-    /// Cycle since which the thread has held the bank, if it releases the bank.
-    pub(crate) released_since: Option<Cycle>,
+    /// Whether the thread releases the bank.
+    pub(crate) is_released: bool,
     /// Whether the thread is done with the bank.
     pub(crate) is_left: bool,
     /// Whether the thread is done: its slot is free.
@@ -101,32 +111,35 @@ impl Port {
     /// The port of a channel.
     pub(crate) fn new(term: Option<Cycles>) -> Port {
         Port {
-            threads: (0..Port::SLOTS).map(|_| None).collect(),
-            order: Vec::with_capacity(Port::SLOTS),
-            vacant: (0..Port::SLOTS as u8).rev().collect(),
+            threads: Vec::with_capacity(Port::SLOTS),
+            vacant: Vec::with_capacity(Port::SLOTS),
+            active: Vec::with_capacity(Port::SLOTS),
+            ready: Vec::with_capacity(Port::SLOTS),
+            queues: PerBank::new(VecDeque::new()),
             remaining: BankSet::EMPTY,
-            users: PerBank::new(0),
             held: BankSet::EMPTY,
+            held_since: PerBank::new(Cycle::ZERO),
             released: PerBank::new(None),
             row_steps: PerBank::new(RowStep::NONE),
             stepping: BankSet::EMPTY,
             columns: Vec::new(),
             term,
-            version: 0,
+            is_changed: false,
             seen: None,
             next_term_end: Cycle::NEVER,
+            is_any_exempt: false,
             preempted: (0, 0),
             spare: Vec::new(),
         }
     }
 
     pub(crate) fn has_room(&self) -> bool {
-        self.order.len() < Port::SLOTS
+        self.threads.len() < Port::SLOTS || !self.vacant.is_empty()
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.active.is_empty()
     }
 
     /// Banks with which threads are not done.
@@ -141,9 +154,10 @@ impl Port {
         self.held
     }
 
-    /// Records that a thread released a bank.
-    pub(crate) fn released(&mut self, bank: BankIndex, now: Cycle) {
+    /// Records that a thread released a bank; returns the cycle in which it had taken the bank.
+    pub(crate) fn released(&mut self, bank: BankIndex, now: Cycle) -> Cycle {
         self.released[bank] = Some(now);
+        self.held_since[bank]
     }
 
     /// Threads preempted for reads, and for refresh, since the last call.
@@ -151,28 +165,54 @@ impl Port {
         std::mem::take(&mut self.preempted)
     }
 
-    /// Adds a thread; returns its slot.
-    pub(crate) fn push(&mut self, thread: Thread) -> u8 {
-        let slot = self.vacant.pop().expect("the port has room");
-        // A thread does not begin while an earlier thread is not done with one of its banks.
-        self.version += u64::from(!self.remaining.intersects(thread.remaining()));
-        self.remaining = self.remaining.union(thread.remaining());
-        for bank in thread.remaining() {
-            self.users[bank] += 1;
+    /// Adds a thread. Returns its slot, and whether it waits for earlier threads in all of its banks.
+    pub(crate) fn push(&mut self, mut thread: Thread) -> (u8, bool) {
+        let banks = thread.remaining();
+        thread.blocked = banks.intersection(self.remaining);
+        let (is_active, waits) = (thread.blocked.is_empty(), thread.blocked == banks);
+        let slot = if let Some(slot) = self.vacant.pop() {
+            self.threads[usize::from(slot)] = thread;
+            slot
+        } else {
+            self.threads.push(thread);
+            self.threads.len() as u8 - 1
+        };
+        if is_active {
+            self.active.push(slot);
+            self.ready.push(slot);
         }
-        self.threads[usize::from(slot)] = Some(thread);
-        self.order.push(slot);
-        slot
+        self.remaining = self.remaining.union(banks);
+        banks.into_iter().for_each(|bank| self.queues[bank].push_back(slot));
+        (slot, waits)
+    }
+
+    /// Records that the first thread of a bank is done with it.
+    fn leave(&mut self, bank: BankIndex) {
+        self.queues[bank].pop_front();
+        let Some(&next) = self.queues[bank].front() else { return self.remaining.remove(bank) };
+        let thread = self.thread_mut(next);
+        thread.blocked.remove(bank);
+        if thread.blocked.is_empty() {
+            let place = self.place_in_order(next);
+            self.active.insert(place, next);
+            self.ready.push(next);
+        }
+    }
+
+    /// Place of a thread among the active ones.
+    fn place_in_order(&self, slot: u8) -> usize {
+        let program = self.thread(slot).origin.program;
+        self.active.partition_point(|&other| self.thread(other).origin.program < program)
     }
 
     #[inline]
     fn thread(&self, slot: u8) -> &Thread {
-        self.threads[usize::from(slot)].as_ref().expect("a slot in use")
+        &self.threads[usize::from(slot)]
     }
 
     #[inline]
     fn thread_mut(&mut self, slot: u8) -> &mut Thread {
-        self.threads[usize::from(slot)].as_mut().expect("a slot in use")
+        &mut self.threads[usize::from(slot)]
     }
 
     /// Banks with a next row step of the thread that holds the bank.
@@ -199,10 +239,19 @@ impl Port {
         &self.columns
     }
 
-    /// Next column step of a thread of [`Self::columns`], if the arrival of its data is known.
+    /// Next column step of a thread of [`Self::columns`], and from when on its data allows it, if the
+    /// arrival of the data is known.
     #[inline]
-    pub(crate) fn column_step(&self, slot: u8) -> Option<ColumnStep> {
-        self.thread(slot).column_step()
+    pub(crate) fn column_step(&mut self, slot: u8) -> Option<(&mut ColumnStep, Cycle)> {
+        let thread = self.thread_mut(slot);
+        let data_from = thread.data_from()?;
+        Some((thread.next_column_mut()?, data_from))
+    }
+
+    /// Kind of the next column step of a thread of [`Self::columns`].
+    #[inline]
+    pub(crate) fn column_kind(&self, slot: u8) -> KeptKind {
+        self.thread(slot).next_column().expect("the thread has a column step").kind
     }
 
     /// Source of a thread's request.
@@ -214,13 +263,14 @@ impl Port {
     #[inline]
     pub(crate) fn column_command(&self, slot: u8) -> (Command, Cause) {
         let thread = self.thread(slot);
-        (thread.column_step().expect("the thread has a column step").command, thread.cause())
+        (thread.next_column().expect("the thread has a column step").command, thread.cause())
     }
 
     /// Reports that data for the writes of a program arrives at a cycle. Its thread had this slot,
     /// and may be done.
     pub(crate) fn data_arrives(&mut self, (slot, program): (u8, u32), at: Cycle) {
-        if let Some(thread) = self.threads[usize::from(slot)].as_mut().filter(|thread| thread.origin.slot == program) {
+        let thread = self.thread_mut(slot);
+        if thread.origin.slot == program {
             thread.data_arrives(at);
         }
     }
@@ -229,48 +279,58 @@ impl Port {
     pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> RowStepDone {
         let slot = self.row_steps[bank].slot;
         let thread = self.thread_mut(slot);
-        let is_released = thread.row_issued(bank, open);
-        let (program, since, remaining) = (thread.origin.slot, thread.begun(), thread.remaining());
+        let (place, is_released) = thread.row_issued(bank, open);
+        let (program, remaining) = (thread.origin.slot, thread.remaining());
         let (is_left, is_done) = (!remaining.contains(bank), remaining.is_empty());
         // In a rank that is urgent, a thread may now be preempted.
-        let is_urgent = self.seen.is_some_and(|(_, situation)| remaining.intersects(situation.urgent));
-        self.version += u64::from(is_released || is_urgent);
-        self.reschedule(slot);
+        self.is_changed |= self.seen.is_some_and(|situation| remaining.intersects(situation.urgent));
+        self.reschedule_row(slot, place);
+        self.reschedule_column(slot);
         if is_released {
             self.held.remove(bank);
             self.stepping.remove(bank);
         }
-        if is_done {
-            self.spare.extend(self.threads[usize::from(slot)].take().map(Thread::into_steps));
-            let place = self.order.iter().position(|&other| other == slot).expect("a slot in use");
-            self.order.remove(place);
-            self.vacant.push(slot);
-        }
         if is_left {
-            self.users[bank] -= 1;
-            self.remaining.set(bank, self.users[bank] > 0);
+            self.leave(bank);
         }
-        RowStepDone { program, slot, released_since: is_released.then_some(since), is_left, is_done }
+        if is_done {
+            let place = self.place_in_order(slot);
+            self.active.remove(place);
+            let steps = self.thread_mut(slot).take_steps();
+            self.spare.push(steps);
+            self.vacant.push(slot);
+        } else if is_released {
+            self.ready.push(slot);
+        }
+        RowStepDone { program, slot, is_released, is_left, is_done }
     }
 
     /// Updates the state after column commands of a thread, for one line or some of the
     /// [`Self::steady_lines`], the last at `last`.
     #[inline]
     pub(crate) fn columns_issued(&mut self, slot: u8, lines: u64, last: Cycle) -> ColumnStepDone {
-        let thread = self.threads[usize::from(slot)].as_mut().expect("a slot in use");
+        let thread = &mut self.threads[usize::from(slot)];
         let (program, (moved, is_steady)) = (thread.origin.slot, thread.columns_issued(lines));
         // In an urgent rank, a thread that awaits data may now be preempted.
-        let is_urgent = self.seen.is_some_and(|(_, situation)| thread.remaining().intersects(situation.urgent));
+        let is_urgent = self.seen.is_some_and(|situation| thread.remaining().intersects(situation.urgent));
         // After its first column step, a thread may be preempted if its term has ended.
         let has_ended = !is_steady && thread.term_end() <= last;
-        self.version += u64::from(has_ended || is_urgent && thread.awaits_data());
+        self.is_changed |= has_ended || is_urgent && thread.awaits_data();
         if !is_steady {
             self.reschedule(slot);
         }
         ColumnStepDone { program, moved }
     }
 
-    /// The lines that a thread moves next as one run.
+    /// Whether a contender for column commands, which has a turn at `at`, keeps its turns after its next
+    /// line: its age remains, or there is no other contender and its term has not ended.
+    #[inline]
+    pub(crate) fn keeps_turns(&self, slot: u8, at: Cycle, is_any_access: bool) -> bool {
+        let thread = self.thread(slot);
+        thread.keeps_age() || (self.columns.len() == 1 && !is_any_access && at < thread.term_end())
+    }
+
+    /// The lines that a thread moves next as one run, if it keeps its turns.
     #[inline]
     pub(crate) fn steady_lines(&self, slot: u8) -> u64 {
         self.thread(slot).steady_lines()
@@ -292,23 +352,42 @@ impl Port {
 
     /// Updates the next steps of a thread after a change.
     fn reschedule(&mut self, slot: u8) {
-        let thread = self.threads[usize::from(slot)].as_ref().expect("a slot in use");
-        let (stamp, program, source) = (thread.stamp(), thread.origin.program, thread.origin.source);
-        for (place, (bank, step)) in (1_u8..).zip(thread.row_steps()) {
-            self.stepping.set(bank, step.is_some());
-            if let Some((command, kind)) = step {
-                let order = RowOrder { stamp, program, place };
-                self.row_steps[bank] = RowStep { command, order, slot, source, kind, ready: Cycle::NEVER };
-            }
+        for place in 0..self.thread(slot).banks() {
+            self.reschedule_row(slot, place);
         }
-        let contender = thread.has_column_rows().then_some(ColumnContender { stamp, program, slot });
-        let known = self.columns.iter().position(|other| other.slot == slot);
-        if known.map(|place| self.columns[place]) != contender {
-            known.map(|place| self.columns.remove(place));
-            if let Some(contender) = contender {
-                let place = self.columns.partition_point(|other| *other < contender);
-                self.columns.insert(place, contender);
+        self.reschedule_column(slot);
+    }
+
+    /// Updates the next row step of a thread in a bank, by its number in the program.
+    fn reschedule_row(&mut self, slot: u8, place: usize) {
+        let thread = &self.threads[usize::from(slot)];
+        let (bank, step) = thread.row_step(place);
+        if !thread.held().contains(bank) {
+            return;
+        }
+        self.stepping.set(bank, step.is_some());
+        if let Some((command, kind)) = step {
+            let Origin { program, source, .. } = thread.origin;
+            let (tie, floor) = (program << u8::BITS | place as u64, Floor::of(command.rank(), kind));
+            let stamp = thread.stamp();
+            self.row_steps[bank] = RowStep { command, stamp, tie, slot, source, kind, floor, ready: Cycle::NEVER };
+        }
+    }
+
+    /// Updates the next column step of a thread.
+    fn reschedule_column(&mut self, slot: u8) {
+        let thread = self.thread(slot);
+        let contender = ColumnContender { stamp: thread.stamp(), program: thread.origin.program, slot };
+        let is_one = thread.next_column().is_some();
+        if let Some(place) = self.columns.iter().position(|other| other.slot == slot) {
+            if is_one && self.columns[place] == contender {
+                return;
             }
+            self.columns.remove(place);
+        }
+        if is_one {
+            let place = self.columns.partition_point(|other| *other < contender);
+            self.columns.insert(place, contender);
         }
     }
 
@@ -318,70 +397,73 @@ impl Port {
         if self.is_empty() { Cycle::NEVER } else { self.next_term_end }
     }
 
-    /// Preempts and begins threads, in order of dispatch. Returns the banks that threads released,
-    /// and the cycles since which they had held them. A repeated update has no effect unless its
-    /// inputs have changed.
+    /// Preempts and begins threads, in order of dispatch. Returns the banks that threads released. A
+    /// repeated update has no effect unless its inputs have changed.
     #[inline]
-    pub(crate) fn update(&mut self, now: Cycle, situation: Situation, around: &impl Surroundings) -> Released {
-        let seen = Some((self.version, situation));
-        if self.seen == seen && now < self.next_term_end {
-            return Vec::new();
+    pub(crate) fn update(&mut self, now: Cycle, situation: Situation, around: &impl Surroundings) -> BankSet {
+        if self.is_changed || self.seen != Some(situation) || now >= self.next_term_end {
+            self.seen = Some(situation);
+            return self.update_all(now, situation, around);
         }
-        self.seen = seen;
-        self.update_all(now, situation, around)
+        if !self.ready.is_empty() {
+            // The begin of a thread may end the exemption of another one.
+            if self.is_any_exempt {
+                return self.update_all(now, situation, around);
+            }
+            let ready = std::mem::take(&mut self.ready);
+            ready.iter().for_each(|&slot| self.begin(slot, now, situation, around));
+            self.ready = ready;
+            self.ready.clear();
+        }
+        BankSet::EMPTY
     }
 
-    fn update_all(&mut self, now: Cycle, situation: Situation, around: &impl Surroundings) -> Vec<(BankIndex, Cycle)> {
-        let mut all_released = Vec::new();
-        let mut earlier = BankSet::EMPTY;
+    /// Begins a thread that waits, if it may begin.
+    fn begin(&mut self, slot: u8, now: Cycle, situation: Situation, around: &impl Surroundings) {
+        let thread = &mut self.threads[usize::from(slot)];
+        let (banks, closed) = (thread.remaining(), situation.urgent.union(situation.unused).union(thread.blocked));
+        if thread.phase() == Phase::Waiting
+            && !banks.intersects(closed)
+            && may_begin(thread, banks, &self.released, around)
+        {
+            thread.begin(now, self.term, |bank| around.open_row(bank));
+            self.held = self.held.union(banks);
+            banks.into_iter().for_each(|bank| self.held_since[bank] = now);
+            self.next_term_end = self.next_term_end.min(thread.term_end());
+            self.reschedule(slot);
+        }
+    }
+
+    fn update_all(&mut self, now: Cycle, situation: Situation, around: &impl Surroundings) -> BankSet {
+        let mut all_released = BankSet::EMPTY;
         let mut is_exempt_known = false;
-        let closed = situation.urgent.union(situation.unused);
-        self.next_term_end = Cycle::NEVER;
-        for place in 0..self.order.len() {
-            // A thread holds no bank with which an earlier thread is not done: no further thread
-            // runs or can begin.
-            if earlier == self.remaining {
-                break;
-            }
-            let slot = self.order[place];
-            let thread = self.threads[usize::from(slot)].as_mut().expect("a slot in use");
-            let remaining = thread.remaining();
-            let is_changed = match thread.phase() {
-                Phase::Waiting => {
-                    let busy = earlier.union(self.held).union(closed);
-                    if remaining.intersects(busy) || !may_begin(thread, remaining, &self.released, around) {
-                        earlier = earlier.union(remaining);
-                        continue;
-                    }
-                    thread.begin(now, self.term, |bank| around.open_row(bank));
-                    self.held = self.held.union(remaining);
-                    true
+        (self.is_changed, self.is_any_exempt, self.next_term_end) = (false, false, Cycle::NEVER);
+        self.ready.clear();
+        for place in 0..self.active.len() {
+            let slot = self.active[place];
+            self.begin(slot, now, situation, around);
+            let thread = &mut self.threads[usize::from(slot)];
+            if thread.phase() == Phase::Running
+                && let Some(why) = term_end(thread, is_exempt_known, now, situation, around)
+            {
+                if why == TermEnd::Time {
+                    thread.begin_term(now, self.term);
+                } else {
+                    *if why == TermEnd::Reads { &mut self.preempted.0 } else { &mut self.preempted.1 } += 1;
+                    let released = thread.preempt();
+                    self.held = self.held.without(released);
+                    self.stepping = self.stepping.without(released);
+                    all_released = all_released.union(released);
                 }
-                Phase::Running => match term_end(thread, is_exempt_known, now, situation, around) {
-                    None => false,
-                    Some(TermEnd::Time) => {
-                        thread.begin_term(now, self.term);
-                        true
-                    }
-                    Some(why) => {
-                        *if why == TermEnd::Reads { &mut self.preempted.0 } else { &mut self.preempted.1 } += 1;
-                        let (released, since) = (thread.preempt(), thread.begun());
-                        self.held = self.held.without(released);
-                        self.stepping = self.stepping.without(released);
-                        all_released.extend(released.into_iter().map(|bank| (bank, since)));
-                        true
-                    }
-                },
-                Phase::Preempted => false,
-            };
+                self.reschedule(slot);
+            }
+            let thread = &self.threads[usize::from(slot)];
             is_exempt_known |= thread.awaits_first_column();
-            earlier = earlier.union(remaining);
             let end = thread.term_end();
             if end > now {
                 self.next_term_end = self.next_term_end.min(end);
-            }
-            if is_changed {
-                self.reschedule(slot);
+            } else {
+                self.is_any_exempt = true;
             }
         }
         all_released

@@ -1,6 +1,6 @@
-//! Row steps of threads, and their order.
+//! Row steps of threads.
 
-use dram_core::KeptKind;
+use dram_core::{Floor, KeptKind};
 use dram_spec::{Command, Cycle, SourceId};
 
 use crate::access::Stamp;
@@ -9,41 +9,32 @@ use crate::access::Stamp;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowStep {
     pub(crate) command: Command,
-    pub(crate) order: RowOrder,
+    /// Age of the thread.
+    pub(crate) stamp: Stamp,
+    /// Order of steps of equal age: number of the program over the run, and of the bank in it.
+    pub(crate) tie: u64,
     /// Slot of the thread.
     pub(super) slot: u8,
     /// Source of its request.
     pub(crate) source: SourceId,
-    /// Kind of the command for the device.
+    /// Kind of the command for the device, and its rank.
     pub(crate) kind: KeptKind,
-    /// Cycle at which the bank permits the command; [`Cycle::NEVER`] until it is computed. Only the thread issues commands to the bank.
+    pub(crate) floor: Floor,
+    /// Cycle at which the bank permits the command; [`Cycle::NEVER`] until it is computed. Only the
+    /// thread issues commands to the bank.
     pub(crate) ready: Cycle,
-}
-
-/// Order of the row steps that can be issued in one cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RowOrder {
-    /// Age of the thread.
-    pub(crate) stamp: Stamp,
-    /// Number of its program over the run.
-    pub(crate) program: u64,
-    /// Number of the bank in the program, from 1.
-    pub(crate) place: u8,
-}
-
-impl RowOrder {
-    /// After all others.
-    pub(crate) const LAST: RowOrder = RowOrder { stamp: Stamp(u64::MAX), program: u64::MAX, place: u8::MAX };
 }
 
 impl RowStep {
     /// No step.
     pub(super) const NONE: RowStep = RowStep {
         command: Command::PrechargeAll { rank: 0 },
-        order: RowOrder::LAST,
+        stamp: Stamp::OLDEST,
+        tie: 0,
         slot: 0,
         source: SourceId(0),
         kind: KeptKind::Pre,
+        floor: Floor::of(0, KeptKind::Pre),
         ready: Cycle::NEVER,
     };
 }

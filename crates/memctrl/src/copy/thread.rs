@@ -1,7 +1,7 @@
 //! A thread of a copy program on its channel. Rules 20 to 23 of `docs/controller.md`;
 //! `docs/planner.md` has the rules of steps.
 
-use dram_core::KeptKind;
+use dram_core::{Floor, KeptKind};
 use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
 use rowclone::{Step, StepList, Thread as Steps};
 use smallvec::SmallVec;
@@ -35,14 +35,27 @@ struct BankUse {
     open: Option<Row>,
 }
 
-/// Next column command of a thread.
+/// Next column command of a thread, whose rows are open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnStep {
     pub(crate) command: Command,
-    /// Kind of the command for the device.
+    /// Kind of the command for the device, and its rank.
     pub(crate) kind: KeptKind,
-    /// From when on its data allows it.
-    pub(crate) data_from: Cycle,
+    pub(crate) floor: Floor,
+    /// Cycle at which the banks permit the command; [`Cycle::NEVER`] until it is computed. Only the
+    /// thread issues commands to the banks.
+    pub(crate) ready: Cycle,
+}
+
+impl ColumnStep {
+    fn new(command: Command) -> ColumnStep {
+        let kind = match command {
+            Command::Write { .. } => KeptKind::Wr,
+            Command::Read { .. } => KeptKind::Rd,
+            _ => KeptKind::Transfer,
+        };
+        ColumnStep { command, kind, floor: Floor::of(command.rank(), kind), ready: Cycle::NEVER }
+    }
 }
 
 /// A thread in the port of a channel.
@@ -53,6 +66,8 @@ pub(crate) struct Thread {
     banks: SmallVec<[BankUse; 3]>,
     /// Banks with which the thread is not done.
     remaining: BankSet,
+    /// Of these, the banks with which an earlier thread is not done.
+    pub(super) blocked: BankSet,
     /// Banks held by the thread.
     held: BankSet,
     /// Whether the thread has column steps.
@@ -62,7 +77,7 @@ pub(crate) struct Thread {
     /// Completed lines of that step.
     line: u16,
     /// Next column command, if its rows are open.
-    next_column: Option<Command>,
+    next_column: Option<ColumnStep>,
     /// Step of the latest column command, and index of its line.
     moved: (usize, u16),
     gate: DataGate,
@@ -90,20 +105,25 @@ impl Thread {
     ) -> Thread {
         let steps = thread.steps;
         let (mut banks, mut remaining) = (SmallVec::new(), BankSet::EMPTY);
+        let mut add = |bank, next| {
+            let index = topology.index(bank);
+            if !remaining.contains(index) {
+                remaining.insert(index);
+                banks.push(BankUse { bank, index, next, row: None, open: None });
+            }
+        };
         for (next, step) in steps.iter().enumerate() {
             let (first, second) = step.banks();
-            for bank in std::iter::once(first).chain(second) {
-                let index = topology.index(bank);
-                if !remaining.contains(index) {
-                    remaining.insert(index);
-                    banks.push(BankUse { bank, index, next, row: None, open: None });
-                }
+            add(first, next);
+            if let Some(second) = second {
+                add(second, next);
             }
         }
         let mut thread = Thread {
             origin,
             banks,
             remaining,
+            blocked: BankSet::EMPTY,
             held: BankSet::EMPTY,
             has_columns: false,
             column: 0,
@@ -125,9 +145,9 @@ impl Thread {
         thread
     }
 
-    /// The memory of its steps.
-    pub(crate) fn into_steps(self) -> StepList {
-        self.steps
+    /// The memory of the steps of a thread that is done.
+    pub(super) fn take_steps(&mut self) -> StepList {
+        std::mem::take(&mut self.steps)
     }
 
     /// Cause of its commands.
@@ -231,14 +251,19 @@ impl Thread {
         }
     }
 
-    /// Each bank that it holds, in the order in which the program first uses the banks: its next row command, if it needs one, and what that is
-    /// to the device.
-    pub(crate) fn row_steps(&self) -> impl Iterator<Item = (BankIndex, Option<(Command, KeptKind)>)> {
-        let held = self.banks.iter().filter(|bank| self.held.contains(bank.index));
-        held.map(|used| (used.index, self.row_step(used)))
+    /// Number of banks of the program.
+    pub(super) fn banks(&self) -> usize {
+        self.banks.len()
     }
 
-    fn row_step(&self, used: &BankUse) -> Option<(Command, KeptKind)> {
+    /// A bank by its number in the program, and the next row command there while the thread holds it,
+    /// if it needs one, with what that is to the device.
+    pub(super) fn row_step(&self, place: usize) -> (BankIndex, Option<(Command, KeptKind)>) {
+        let used = &self.banks[place];
+        (used.index, self.row_command(used))
+    }
+
+    fn row_command(&self, used: &BankUse) -> Option<(Command, KeptKind)> {
         let BankUse { bank, next, row, open, .. } = *used;
         let precharge = (Command::Precharge { bank }, KeptKind::Pre);
         if self.phase == Phase::Preempted {
@@ -261,6 +286,10 @@ impl Thread {
 
     /// Updates the next column command, which requires its rows to be open.
     fn find_next_column(&mut self) {
+        self.next_column = None;
+        if self.column == self.steps.len() {
+            return;
+        }
         let is_next = |bank: BankId| {
             let mut used = self.banks.iter().filter(|used| used.bank == bank);
             used.all(|used| used.next == self.column && used.open == used.row)
@@ -268,7 +297,7 @@ impl Thread {
         let at = |column: Column| Column(column.0 + self.line);
         let auto_precharge = AutoPrecharge::No;
         let step = self.steps.get(self.column).filter(|_| self.phase == Phase::Running);
-        self.next_column = step.and_then(|step| match *step {
+        let command = step.and_then(|step| match *step {
             Step::Transfer { src, src_column, dst, dst_column, .. } if is_next(src) && is_next(dst) => {
                 Some(Command::Transfer { src, src_column: at(src_column), dst, dst_column: at(dst_column) })
             }
@@ -280,23 +309,30 @@ impl Thread {
             }
             _ => None,
         });
+        self.next_column = command.map(ColumnStep::new);
     }
 
-    /// Whether the rows of the next column step are open.
-    pub(crate) fn has_column_rows(&self) -> bool {
-        self.next_column.is_some()
-    }
-
-    /// Next column command, if its rows are open and the arrival of its data is known.
+    /// Next column command, if its rows are open.
     #[inline]
-    pub(crate) fn column_step(&self) -> Option<ColumnStep> {
-        let command = self.next_column?;
-        let (kind, data_from) = match command {
-            Command::Write { .. } => (KeptKind::Wr, Cycle(self.gate.arrival()?.0.saturating_sub(self.write_latency.0))),
-            Command::Read { .. } => (KeptKind::Rd, Cycle::ZERO),
-            _ => (KeptKind::Transfer, Cycle::ZERO),
-        };
-        Some(ColumnStep { command, kind, data_from })
+    pub(crate) fn next_column(&self) -> Option<&ColumnStep> {
+        self.next_column.as_ref()
+    }
+
+    /// [`Self::next_column`], to compute when the banks permit it.
+    #[inline]
+    pub(super) fn next_column_mut(&mut self) -> Option<&mut ColumnStep> {
+        self.next_column.as_mut()
+    }
+
+    /// From when on its data allows the next column command, if the arrival of the data is known.
+    #[inline]
+    pub(crate) fn data_from(&self) -> Option<Cycle> {
+        match self.next_column {
+            Some(ColumnStep { kind: KeptKind::Wr, .. }) => {
+                Some(Cycle(self.gate.arrival()?.0.saturating_sub(self.write_latency.0)))
+            }
+            _ => Some(Cycle::ZERO),
+        }
     }
 
     /// Line that the column command `back` commands before the latest one of a step moved over the
@@ -316,9 +352,9 @@ impl Thread {
         self.gate.data_arrives(at);
     }
 
-    /// Updates the state after a row command in a bank that the thread holds; returns whether the
-    /// bank is released.
-    pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> bool {
+    /// Updates the state after a row command in a bank that the thread holds. Returns the number of the
+    /// bank in the program, and whether the bank is released.
+    pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> (usize, bool) {
         let at =
             self.banks.iter().position(|used| used.index == bank).expect("a thread closes and opens its own banks");
         self.banks[at].open = open;
@@ -334,7 +370,7 @@ impl Thread {
             self.release(BankSet::of(bank));
         }
         self.find_next_column();
-        is_released
+        (at, is_released)
     }
 
     /// Updates the state after column commands for the next lines of its step. Returns whether they
@@ -355,21 +391,27 @@ impl Thread {
         if self.line == lines {
             self.step_done();
         } else {
-            let command = self.next_column.as_mut().expect("a column step was issued");
-            *command = command.further(count as u16);
+            let step = self.next_column.as_mut().expect("a column step was issued");
+            (step.command, step.ready) = (step.command.further(count as u16), Cycle::NEVER);
         }
         let is_steady = std::mem::replace(&mut self.has_moved, true) && self.line > 0;
         (moved, is_steady)
     }
 
+    /// Whether its age stays what it is when it moves its next line.
+    #[inline]
+    pub(crate) fn keeps_age(&self) -> bool {
+        self.has_moved
+    }
+
     /// The next lines of its step that no other channel waits for. The thread is unchanged by them
-    /// except for its next line, or its step is done.
+    /// except for its age and its next line, or its step is done.
     #[inline]
     pub(crate) fn steady_lines(&self) -> u64 {
         let lines = self.steps.get(self.column).and_then(Step::lines).unwrap_or(0);
         match self.gate {
-            DataGate::All(_) if self.has_moved => u64::from((lines - self.line).saturating_sub(self.awaited_lines())),
-            _ => 0,
+            DataGate::All(_) => u64::from((lines - self.line).saturating_sub(self.awaited_lines())),
+            DataGate::Each(_) => 0,
         }
     }
 

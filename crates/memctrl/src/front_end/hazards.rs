@@ -62,6 +62,7 @@ pub(crate) struct Blocked {
 /// Undelivered copies, and the accesses that wait for them.
 #[derive(Debug, Default)]
 pub(crate) struct Hazards {
+    /// In any order.
     copies: Vec<Undelivered>,
     /// In order of acceptance.
     blocked: Vec<Blocked>,
@@ -115,7 +116,7 @@ impl Hazards {
     /// acceptance.
     pub(crate) fn copy_delivered(&mut self, slot: u32) -> Vec<Blocked> {
         let at = self.copies.iter().position(|copy| copy.slot == slot).expect("a copy is delivered once");
-        let copy = self.copies.remove(at);
+        let copy = self.copies.swap_remove(at);
         for blocked in &mut self.blocked {
             if blocked.accepted > copy.accepted && copy.lines.conflicts(blocked.access.kind, blocked.access.address) {
                 blocked.copies -= 1;

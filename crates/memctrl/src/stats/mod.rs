@@ -38,10 +38,10 @@ impl PartTally {
     /// Adds parts that a mechanism served for a reason.
     pub fn add(&mut self, mechanism: Mechanism, reason: &'static str, parts: Parts) {
         let key = (mechanism, reason);
-        let at = self.0.iter().position(|(other, _)| *other >= key).unwrap_or(self.0.len());
-        if self.0.get(at).is_none_or(|(other, _)| *other != key) {
+        let at = self.0.binary_search_by_key(&key, |(known, _)| *known).unwrap_or_else(|at| {
             self.0.insert(at, (key, Parts::default()));
-        }
+            at
+        });
         let sum = &mut self.0[at].1;
         (sum.count, sum.bytes) = (sum.count + parts.count, sum.bytes + parts.bytes);
     }

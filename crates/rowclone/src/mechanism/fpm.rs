@@ -2,13 +2,13 @@
 
 use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 
-use super::{Copied, Held, InDram, Route};
+use super::{BankRow, Columns, Copied, Held, InDram, Route};
 use crate::faulty::RowAddress;
 use crate::planner::Shared;
 use crate::program::Thread;
 use crate::reason::Reason;
 use crate::rules::{Coverage, same_rank};
-use crate::step::{ColumnRun, Step};
+use crate::step::Step;
 
 /// Fast parallel mode: a whole row by a copy activation within one subarray.
 pub const FPM: Mechanism =
@@ -47,8 +47,9 @@ impl InDram for Fpm {
         held.near.map(|row| Route::from(dst.bank, row)).ok_or(Reason::NoSource)
     }
 
-    fn program(&self, route: &Route, dst: RowAddress, _columns: &[ColumnRun], steps: &mut Thread) {
-        steps.open(route.src);
-        steps.push(Step::CopyOpen { bank: dst.bank, row: dst.row });
+    fn program(&self, route: &Route, (bank, row): BankRow, _columns: &Columns<'_>, steps: &mut Thread) {
+        steps.push(Step::Open { bank, row: route.src.1 });
+        steps.push(Step::CopyOpen { bank, row });
+        steps.push(Step::Close { bank });
     }
 }

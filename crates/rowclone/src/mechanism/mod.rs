@@ -36,8 +36,8 @@ pub(crate) trait InDram: Sync {
     /// The rows from which it copies a value to the whole row `dst`, or the reason why it cannot.
     fn value(&self, memory: &Shared, held: &Held, dst: RowAddress) -> Result<Route, Reason>;
 
-    /// Adds the steps, without those that close the rows at the end.
-    fn program(&self, route: &Route, dst: RowAddress, columns: &[ColumnRun], steps: &mut Thread);
+    /// Adds the steps.
+    fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread);
 }
 
 /// The mechanisms other than the channel, as the paper prefers them.
@@ -97,6 +97,20 @@ pub(crate) struct Copied<'a> {
     pub(crate) dst: RowAddress,
     pub(crate) pieces: &'a [Piece],
     pub(crate) coverage: Coverage,
+}
+
+/// Lines that a program copies.
+pub(crate) struct Columns<'a> {
+    pub(crate) pieces: &'a [Piece],
+    /// Lines of a run of the address map.
+    pub(crate) run_lines: u16,
+}
+
+impl Columns<'_> {
+    /// Their columns in the source row and in the destination row.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = ColumnRun> {
+        self.pieces.iter().flat_map(|piece| piece.columns(self.run_lines))
+    }
 }
 
 /// Rows that hold the value of an initialization.

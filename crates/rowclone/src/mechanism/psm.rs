@@ -2,13 +2,13 @@
 
 use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 
-use super::{Copied, Held, InDram, Route};
+use super::{BankRow, Columns, Copied, Held, InDram, Route};
 use crate::faulty::RowAddress;
 use crate::planner::Shared;
 use crate::program::Thread;
 use crate::reason::Reason;
 use crate::rules::{Coverage, same_rank};
-use crate::step::ColumnRun;
+use crate::step::Step;
 
 /// Pipelined serial mode: one TRANSFER per line, between two banks of a rank.
 pub const PSM: Mechanism = Mechanism::new(&MechanismInfo { name: "psm", rank: 1, commands: &[CommandKind::Transfer] });
@@ -38,7 +38,11 @@ impl InDram for Psm {
         if bank == dst.bank { Err(Reason::SameBank) } else { Ok(Route::from(bank, row)) }
     }
 
-    fn program(&self, route: &Route, dst: RowAddress, columns: &[ColumnRun], steps: &mut Thread) {
-        steps.transfer(route.src, (dst.bank, dst.row), columns.iter().copied());
+    fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread) {
+        steps.push(Step::open(route.src));
+        steps.push(Step::open(dst));
+        steps.transfer(route.src.0, dst.0, columns.runs());
+        steps.push(Step::Close { bank: route.src.0 });
+        steps.push(Step::Close { bank: dst.0 });
     }
 }

@@ -2,13 +2,13 @@
 
 use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 
-use super::{Copied, Held, InDram, PSM, Route};
+use super::{BankRow, Columns, Copied, Held, InDram, PSM, Route};
 use crate::faulty::RowAddress;
 use crate::planner::Shared;
 use crate::program::Thread;
 use crate::reason::Reason;
 use crate::rules::{Coverage, same_rank};
-use crate::step::ColumnRun;
+use crate::step::{ColumnRun, Step};
 
 /// Two TRANSFERs per line within one bank, through the temporary row of another bank.
 pub const PSM2: Mechanism =
@@ -36,11 +36,17 @@ impl InDram for Psm2 {
 
     /// From the source column to the destination column of the temporary row, and from there to the
     /// same column of the destination row.
-    fn program(&self, route: &Route, dst: RowAddress, columns: &[ColumnRun], steps: &mut Thread) {
+    fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread) {
         let temporary = route.via.expect("the route is that of this mechanism");
-        let same = |run: &ColumnRun| ColumnRun { src: run.dst, ..*run };
-        steps.transfer(route.src, temporary, columns.iter().copied());
-        steps.transfer(temporary, (dst.bank, dst.row), columns.iter().map(same));
+        let (bank, other) = (dst.0, temporary.0);
+        steps.push(Step::open(route.src));
+        steps.push(Step::open(temporary));
+        steps.transfer(bank, other, columns.runs());
+        steps.push(Step::Close { bank });
+        steps.push(Step::open(dst));
+        steps.transfer(other, bank, columns.runs().map(|run| ColumnRun { src: run.dst, ..run }));
+        steps.push(Step::Close { bank });
+        steps.push(Step::Close { bank: other });
     }
 }
 

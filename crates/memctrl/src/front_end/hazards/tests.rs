@@ -1,5 +1,7 @@
 //! The hazards compared with byte ranges, and with the set of copies that each access waits for.
 
+use std::collections::BTreeSet;
+
 use dram_spec::{BankIndex, Channel, Column, Cycle, Operation, PhysicalAddress, RequestId, Row, SourceId};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -110,8 +112,8 @@ proptest! {
                 let newest = hazards.newest_blocked(kind, PhysicalAddress(line)).map(|blocked| blocked.access.id.0);
                 let mut same = waiting.iter().rev().filter(|access| (access.kind, access.line) == (kind, line));
                 prop_assert_eq!(newest, same.next().map(|access| access.accepted));
-                let waits: Vec<u32> = hazards.waiting_for(kind, PhysicalAddress(line)).collect();
-                let expected: Vec<u32> =
+                let waits: BTreeSet<u32> = hazards.waiting_for(kind, PhysicalAddress(line)).collect();
+                let expected: BTreeSet<u32> =
                     copies.iter().filter(|(_, copy)| conflicts(copy, kind, line)).map(|&(slot, _)| slot).collect();
                 prop_assert_eq!(waits, expected);
             }
