@@ -411,7 +411,9 @@ impl Port {
                 return self.update_all(now, situation, around);
             }
             let ready = std::mem::take(&mut self.ready);
-            ready.iter().for_each(|&slot| self.begin(slot, now, situation, around));
+            for &slot in &ready {
+                self.begin(slot, now, situation, around);
+            }
             self.ready = ready;
             self.ready.clear();
         }

@@ -84,8 +84,6 @@ pub(crate) struct Thread {
     dispatched: Cycle,
     phase: Phase,
     stamp: Stamp,
-    /// Cycle in which the thread last began.
-    begun: Cycle,
     /// End of the present term.
     term_end: Cycle,
     /// Whether the thread has executed a column step since it began.
@@ -134,7 +132,6 @@ impl Thread {
             dispatched: now,
             phase: Phase::Waiting,
             stamp: Stamp::default(),
-            begun: Cycle::ZERO,
             term_end: Cycle::NEVER,
             has_moved: false,
             write_latency,
@@ -164,11 +161,6 @@ impl Thread {
     /// be preempted for reads, the thread is older than any access.
     pub(crate) fn stamp(&self) -> Stamp {
         if self.awaits_first_column() { Stamp::OLDEST } else { self.stamp }
-    }
-
-    /// Cycle in which the thread last took its banks.
-    pub(crate) fn begun(&self) -> Cycle {
-        self.begun
     }
 
     pub(crate) fn dispatched(&self) -> Cycle {
@@ -212,7 +204,7 @@ impl Thread {
 
     /// Takes the banks with which the thread is not done.
     pub(crate) fn begin(&mut self, now: Cycle, term: Option<Cycles>, open: impl Fn(BankIndex) -> Option<Row>) {
-        (self.phase, self.has_moved, self.begun) = (Phase::Running, false, now);
+        (self.phase, self.has_moved) = (Phase::Running, false);
         self.held = self.remaining;
         self.begin_term(now, term);
         for at in 0..self.banks.len() {
