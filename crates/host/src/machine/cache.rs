@@ -68,7 +68,7 @@ pub struct Cache {
     latency: u64,
     /// Line numbers by set and way.
     tags: Vec<u64>,
-    /// Time of the last use of each way, in uses of the cache.
+    /// Time of the last use of each way, in uses of the cache; 0 for an empty way.
     used: Vec<u64>,
     states: Vec<LineState>,
     data: Option<Vec<Line>>,
@@ -164,16 +164,10 @@ impl Cache {
     /// The way for a new line: an empty one, else the least recently used whose data are not on
     /// their way; `None` if there is none.
     pub fn victim(&self, line: LineNumber) -> Option<Way> {
-        let mut victim = (None, u64::MAX);
-        for way in self.set(line) {
-            if self.tags[way] == NONE {
-                return Some(Way(way));
-            }
-            if self.used[way] < victim.1 && !self.states[way].is_pending {
-                victim = (Some(Way(way)), self.used[way]);
-            }
-        }
-        victim.0
+        let set = self.set(line);
+        let ways = set.clone().zip(&self.used[set.clone()]).zip(&self.states[set]);
+        let replaceable = ways.filter(|(_, state)| !state.is_pending);
+        replaceable.min_by_key(|&((_, used), _)| used).map(|((way, _), _)| Way(way))
     }
 
     /// Number of ways that a line can take: those that are empty, or whose data are not on their way.
@@ -196,6 +190,7 @@ impl Cache {
         let Way(at) = way;
         let line = LineNumber(std::mem::replace(&mut self.tags[at], NONE));
         let state = std::mem::take(&mut self.states[at]);
+        self.used[at] = 0;
         (line.0 != NONE).then(|| {
             assert!(!state.is_pending, "line {:#x} is removed while its data are on their way", line.address().0);
             Removed { line, dirty: state.dirty, data: self.data.as_ref().map(|data| data[at]) }
