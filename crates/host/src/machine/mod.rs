@@ -41,7 +41,7 @@ use trace_io::trace::Recorded;
 
 use self::cache::Cache;
 use self::coherence_check::CoherenceCheck;
-use self::core::{Core, Limits, Next, Stall, Translations, Work};
+use self::core::{Core, Limits, Next, Pause, Stall, Translations, Work};
 use self::counters::StallSlots;
 use self::outbox::Outbox;
 use self::processes::Processes;
@@ -111,7 +111,7 @@ pub struct Machine {
 }
 
 /// Result of an attempt to execute work.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Outcome {
     Done,
     /// A part is done, or work has been added that precedes the rest.
@@ -279,15 +279,27 @@ impl Machine {
         if let Some(work) = core.work.pop() {
             return self.attempt(index, work, until);
         }
-        if self.check.is_none() {
-            let (limits, cache) = (self.limits(index, until), self.cache_of(index));
-            self.cores[index].run_steps(&mut self.caches[cache], limits);
-        }
-        let core = &self.cores[index];
-        match core.steps.first() {
-            Some(_) if core.counters.instructions == core.marks.next => Outcome::Part,
-            Some(step) => self.step(index, step, until),
-            None => self.read_steps(index, until),
+        let (limits, cache) = (self.limits(index, until), self.cache_of(index));
+        // With contents, the flat memory executes each step, too.
+        let pause = if self.check.is_none() {
+            self.cores[index].run_steps(&mut self.caches[cache], limits)
+        } else {
+            Pause::Step
+        };
+        match pause {
+            Pause::Access(access, lookup) => {
+                let outcome = self.looked_up(index, &access, lookup, until);
+                if !outcome.is_unfinished() {
+                    self.cores[index].steps.advance();
+                }
+                outcome
+            }
+            Pause::Waits(outcome) => outcome,
+            Pause::Boundary => Outcome::Part,
+            Pause::Step => match self.cores[index].steps.first() {
+                Some(step) => self.step(index, step, until),
+                None => self.read_steps(index, until),
+            },
         }
     }
 
