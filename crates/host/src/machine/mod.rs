@@ -104,6 +104,9 @@ pub struct Machine {
     outbox: Outbox,
     region: Region,
     interval: Interval,
+    /// Cycle and core of the first action of all cores; [`CoreCycle::NEVER`] if none acts without an
+    /// event.
+    first_action: (CoreCycle, usize),
     /// Cores may execute actions without effect on others before this cycle.
     horizon: CoreCycle,
     check: Option<CoherenceCheck>,
@@ -197,6 +200,7 @@ impl Machine {
             outbox: Outbox::default(),
             region,
             interval: Interval::default(),
+            first_action: (CoreCycle::NEVER, 0),
             horizon: CoreCycle(0),
             check: contents.map(|contents| CoherenceCheck::new(FlatMemory::new(contents))),
             error: None,
@@ -260,6 +264,11 @@ impl Machine {
                 Outcome::Ended => break Next::Ended,
             }
         };
+        let at = |(index, core): (usize, &Core)| match core.next {
+            Next::At(at) => (at, index),
+            Next::Blocked | Next::Ended => (CoreCycle::NEVER, index),
+        };
+        self.first_action = self.cores.iter().enumerate().map(at).min().expect("there is a core");
     }
 
     /// Executes the work of a core that comes first, as far as possible before `until`; the rest
@@ -427,18 +436,10 @@ impl Machine {
 
     /// Executes the actions before a cycle, in the order of their cycles and then of the cores.
     fn run_before(&mut self, until: CoreCycle) {
-        while let Some((at, index)) = self.first_action().filter(|(at, _)| *at < until) {
+        while self.first_action.0 < until {
+            let (at, index) = self.first_action;
             self.settle(index, CoreCycle(at.0 + 1));
         }
-    }
-
-    /// The first action of all cores.
-    fn first_action(&self) -> Option<(CoreCycle, usize)> {
-        let at = |(index, core): (usize, &Core)| match core.next {
-            Next::At(at) => Some((at, index)),
-            Next::Blocked | Next::Ended => None,
-        };
-        self.cores.iter().enumerate().filter_map(at).min()
     }
 
     /// Continues a core after an event for which it may have waited.

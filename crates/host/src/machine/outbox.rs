@@ -49,14 +49,14 @@ impl Outbox {
         self.requests.insert(place, outgoing);
     }
 
-    /// Arrival of the first request.
-    pub(super) fn first(&self) -> Option<CoreCycle> {
-        self.requests.front().map(|first| first.at)
+    /// Arrival of the first request; [`CoreCycle::NEVER`] without requests.
+    #[inline]
+    pub(super) fn first(&self) -> CoreCycle {
+        self.requests.front().map_or(CoreCycle::NEVER, |first| first.at)
     }
 
     /// Takes the first request if it has arrived by `now`.
     pub(super) fn take(&mut self, now: CoreCycle) -> Option<Outgoing> {
-        self.first().filter(|&at| at <= now)?;
-        self.requests.pop_front()
+        if self.first() <= now { self.requests.pop_front() } else { None }
     }
 }
