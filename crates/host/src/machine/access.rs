@@ -82,23 +82,29 @@ impl Machine {
             let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
             return self.non_temporal(index, access, data, (slot, until));
         }
-        let lookup = core.hit(cache, access, limit);
-        if let Lookup::Hit(way) = lookup
-            && let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way))
-        {
-            let access = check.execute(access);
-            check.access(index, data, &access);
+        match core.hit(cache, access, limit) {
+            Lookup::Hit(way) => {
+                if let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way)) {
+                    let access = check.execute(access);
+                    check.access(index, data, &access);
+                }
+                Outcome::Done
+            }
+            Lookup::Away(slot, way) => self.access_away(index, access, way, (slot, until)),
+            Lookup::Waits(outcome) => outcome,
         }
-        self.looked_up(index, access, lookup, until)
     }
 
-    /// Continues an access after its lookup in the last-level cache.
-    pub(super) fn looked_up(&mut self, index: usize, access: &Access, lookup: Lookup, until: CoreCycle) -> Outcome {
-        let (slot, found) = match lookup {
-            Lookup::Hit(_) => return Outcome::Done,
-            Lookup::Waits(outcome) => return outcome,
-            Lookup::Away(slot, found) => (slot, found),
-        };
+    /// Executes an access to a line that is not in the last-level cache, but may be on its way to a
+    /// place.
+    #[inline]
+    pub(super) fn access_away(
+        &mut self,
+        index: usize,
+        access: &Access,
+        found: Option<Way>,
+        (slot, until): (Slot, CoreCycle),
+    ) -> Outcome {
         let core = &self.cores[index];
         // A line in flight may be there by then.
         if slot >= core.pipeline.first_slot(until) {

@@ -144,6 +144,8 @@ pub(super) struct Core {
     pub(super) work: Vec<Work>,
     /// Addresses and sizes of the data of the kernel that are left of [`Work::Pages`].
     pub(super) kernel_data: VecDeque<(PhysicalAddress, u64)>,
+    /// The first step, if it was found to be an access to a line that is not in the cache.
+    pub(super) away: Option<Away>,
     pub(super) mshrs: Vec<Mshr>,
     /// Store buffer entries in use.
     pub(super) stores: usize,
@@ -168,14 +170,24 @@ pub(super) struct Limits {
 /// Why a core executes no further step alone.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pause {
-    /// The first step is an access that waits, or that must be served outside the last-level cache.
-    Access(Access, Lookup),
-    /// The first step is instructions without memory access that wait.
+    /// The first step is the access of [`Core::away`], which can dispatch in a slot.
+    Away(Slot),
+    /// The first step waits.
     Waits(Outcome),
     /// The first step is another one, or its page is not known, or there is none.
     Step,
     /// The first step is after a boundary of the region.
     Boundary,
+}
+
+/// A load or store of the program to a line that is not in the last-level cache.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Away {
+    pub(super) access: Access,
+    /// The place to which the line is on its way.
+    pub(super) way: Option<Way>,
+    /// Changes of the cache before the lookup.
+    changes: u64,
 }
 
 /// Result of an access of the last-level cache.
@@ -193,7 +205,9 @@ impl Core {
     /// Executes steps up to the next boundary of the region, and up to the first one that waits,
     /// that affects others, or that is neither instructions without memory access nor an access to a
     /// line of its last-level cache.
+    #[inline(never)]
     pub(super) fn run_steps(&mut self, cache: &mut Cache, limits: Limits) -> Pause {
+        self.away = None;
         while let Some(step) = self.steps.first() {
             if self.counters.instructions >= self.marks.next {
                 return Pause::Boundary;
@@ -216,10 +230,27 @@ impl Core {
             let access = Access { address, bytes: 0, kind, purpose: Purpose::Program };
             match self.hit(cache, &access, limits.hit) {
                 Lookup::Hit(_) => self.steps.advance(),
-                lookup => return Pause::Access(access, lookup),
+                Lookup::Away(slot, way) => {
+                    self.away = Some(Away { access, way, changes: cache.changes() });
+                    return Pause::Away(slot);
+                }
+                Lookup::Waits(outcome) => return Pause::Waits(outcome),
             }
         }
         Pause::Step
+    }
+
+    /// Repeats the access of [`Core::away`], if there is one and the cache still lacks its line.
+    pub(super) fn retry(&self, cache: &Cache, limits: Limits) -> Option<Pause> {
+        let Away { way, changes, .. } = self.away?;
+        if changes != cache.changes() || way.is_some_and(|way| !cache.state(way).is_pending) {
+            return None;
+        }
+        Some(match self.pipeline.next_slot() {
+            Some(slot) if slot < limits.hit => Pause::Away(slot),
+            Some(slot) => Pause::Waits(Outcome::Later(self.pipeline.cycle(slot))),
+            None => Pause::Waits(Outcome::Blocked),
+        })
     }
 
     /// Dispatches instructions without memory access before a slot, up to a boundary of the region;

@@ -41,7 +41,7 @@ use trace_io::trace::Recorded;
 
 use self::cache::Cache;
 use self::coherence_check::CoherenceCheck;
-use self::core::{Core, Limits, Next, Pause, Stall, Translations, Work};
+use self::core::{Away, Core, Limits, Next, Pause, Stall, Translations, Work};
 use self::counters::StallSlots;
 use self::outbox::Outbox;
 use self::processes::Processes;
@@ -185,6 +185,7 @@ impl Machine {
             steps: StepsAhead::default(),
             work: Vec::new(),
             kernel_data: VecDeque::new(),
+            away: None,
             mshrs: Vec::new(),
             stores: 0,
             translations: Translations::new(),
@@ -278,6 +279,7 @@ impl Machine {
         let core = &mut self.cores[index];
         if self.interval.phase.get() == Phase::Over {
             core.steps.clear();
+            core.away = None;
             if !std::mem::take(&mut core.work).is_empty()
                 && let Some(check) = &mut self.check
             {
@@ -289,17 +291,23 @@ impl Machine {
             return self.attempt(index, work, until);
         }
         let (limits, cache) = (self.limits(index, until), self.cache_of(index));
+        let (core, cache) = (&mut self.cores[index], &mut self.caches[cache]);
         // With contents, the flat memory executes each step, too.
-        let pause = if self.check.is_none() {
-            self.cores[index].run_steps(&mut self.caches[cache], limits)
-        } else {
+        let pause = if self.check.is_some() {
             Pause::Step
+        } else if let Some(pause) = core.retry(cache, limits) {
+            pause
+        } else {
+            core.run_steps(cache, limits)
         };
         match pause {
-            Pause::Access(access, lookup) => {
-                let outcome = self.looked_up(index, &access, lookup, until);
+            Pause::Away(slot) => {
+                let Away { access, way, .. } = core.away.expect("it is first");
+                let outcome = self.access_away(index, &access, way, (slot, until));
                 if !outcome.is_unfinished() {
-                    self.cores[index].steps.advance();
+                    let core = &mut self.cores[index];
+                    core.away = None;
+                    core.steps.advance();
                 }
                 outcome
             }
