@@ -34,8 +34,9 @@ const TRACES: [TraceFile; 13] = [
 /// Records of the shorter of two traces. The longer one has twice the number.
 const TRACE_RECORDS: u64 = 200_000;
 
-/// Programs on a core, and the maximum instructions per simulated instruction.
-const CORE_PROGRAMS: [(&str, u64); 2] = [("resident", 120), ("misses", 250)];
+/// Programs on a core, and the maximum instructions per simulated instruction with generated steps and
+/// with program text.
+const CORE_PROGRAMS: [(&str, [u64; 2]); 2] = [("resident", [120, 300]), ("misses", [250, 450])];
 
 /// Loads and stores of the shorter of two programs, each with three other instructions.
 const CORE_ACCESSES: u64 = 250_000;
@@ -103,12 +104,28 @@ fn traces() -> Result<Vec<Cost>, String> {
 /// Instructions per simulated instruction of a program on a core.
 fn cores() -> Result<Vec<Cost>, String> {
     let example = build(&["-p", "rowclone-host", "--example", "cores"], "cores")?;
-    let cost = |&(program, most): &(&str, u64)| {
-        let count = |accesses: u64| callgrind(Command::new(&example).args([program, &accesses.to_string()]));
+    let directory = directory()?;
+    let cost = |program: &str, is_text: bool, most: u64| {
+        let count = |accesses: u64| {
+            let run = || {
+                let mut run = Command::new(&example);
+                run.args([program, &accesses.to_string()]);
+                run
+            };
+            if !is_text {
+                return callgrind(&run());
+            }
+            let file = directory.join(format!("{accesses}-{program}.program"));
+            succeed(run().arg(&file).arg("write"), "a program trace")?;
+            callgrind(run().arg(&file))
+        };
         let instructions = per_unit(CORE_ACCESSES, INSTRUCTIONS_PER_ACCESS, count)?;
-        Ok(Cost { name: format!("cores {program}"), unit: "simulated instruction", instructions, most: Some(most) })
+        let name = format!("cores {program}{}", if is_text { " text" } else { "" });
+        Ok(Cost { name, unit: "simulated instruction", instructions, most: Some(most) })
     };
-    CORE_PROGRAMS.iter().map(cost).collect()
+    let both =
+        |&(program, [most, most_text]): &(&'static str, [u64; 2])| [(program, false, most), (program, true, most_text)];
+    CORE_PROGRAMS.iter().flat_map(both).map(|(program, is_text, most)| cost(program, is_text, most)).collect()
 }
 
 /// Directory of the traces and scenarios.

@@ -1,9 +1,13 @@
 //! A program on a core, for `cargo xtask instructions`: loads and stores of random lines.
 //!
 //! ```text
-//! cores resident|misses ACCESSES
+//! cores resident|misses ACCESSES                 the core executes generated steps
+//! cores resident|misses ACCESSES FILE            it reads the steps of a program trace
+//! cores resident|misses ACCESSES FILE write      writes the program trace
 //! ```
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,13 +15,13 @@ use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, LINE_BYTES, PhysicalAddress, System, Width};
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, CoreSettings, KernelSettings, Machine, MachineSettings, Region, Sharing, Steps,
+    CacheShape, ClockRatio, CoreSettings, KernelSettings, Machine, MachineSettings, Program, Region, Sharing, Steps,
 };
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Config, Controller};
 use os_alloc_sim::{CopyUnit, Generator, Policy};
 use rowclone::{FaultyRows, Planner};
-use trace_io::program::Step;
+use trace_io::program::{ProgramReader, Step};
 
 const START: PhysicalAddress = PhysicalAddress(1 << 32);
 
@@ -61,17 +65,44 @@ fn settings() -> MachineSettings {
     }
 }
 
+/// Writes steps as a program trace.
+fn write(file: File, steps: impl Iterator<Item = Step>) -> std::io::Result<()> {
+    let mut file = BufWriter::new(file);
+    for step in steps {
+        match step {
+            Step::Map { address, bytes } => writeln!(file, "map {:#x} {bytes}", address.0),
+            Step::Filled { address, bytes } => writeln!(file, "filled {:#x} {bytes}", address.0),
+            Step::Compute { instructions } => writeln!(file, "compute {instructions}"),
+            Step::Load { address } => writeln!(file, "load {:#x}", address.0),
+            Step::Store { address } => writeln!(file, "store {:#x}", address.0),
+            _ => unreachable!("the program has no such step"),
+        }?;
+    }
+    file.flush()
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let misses = arguments.next().is_some_and(|argument| argument == "misses");
     let accesses = arguments.next().and_then(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     // Four instructions per access: one access in 12 to far lines gives 20 misses per 1000 instructions.
     let (bytes, far_every) = if misses { (64 << 20, 12) } else { (NEAR_BYTES, 1) };
-    let program = Steps(random_lines(bytes, far_every, accesses));
+    let steps = random_lines(bytes, far_every, accesses);
+    let program: Box<dyn Program> = match (arguments.next(), arguments.next()) {
+        (None, _) => Box::new(Steps(steps)),
+        (Some(path), None) => {
+            let file = File::open(path).expect("the program trace was written");
+            Box::new(ProgramReader::new(file).expect("the program trace can be read"))
+        }
+        (Some(path), Some(_)) => {
+            let file = File::create(path).expect("the file can be created");
+            return write(file, steps).expect("the file can be written");
+        }
+    };
     let system = System::paper(2, Density::Gb2, Width::X8);
     let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
-    let mut machine = Machine::new(settings(), Region::default(), vec![Box::new(program)], &map, None)
-        .expect("the settings are sound");
+    let mut machine =
+        Machine::new(settings(), Region::default(), vec![program], &map, None).expect("the settings are sound");
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));
     let mut controller = Controller::new(&Config::new(system, planner, BASELINE));
     controller.run(&mut machine, &mut (), &AtomicBool::new(false)).expect("nothing stops it");

@@ -9,7 +9,7 @@ use rowclone::Operation;
 use super::cache::{LineNumber, LineState, Removed, Way};
 use super::clock::CoreCycle;
 use super::coherence_check::StoreData;
-use super::core::{Access, AccessKind, Bulk, Mshr, Stall};
+use super::core::{Access, AccessKind, Bulk, Lookup, Mshr, Stall};
 use super::counters::Purpose;
 use super::pipeline::Slot;
 use super::processes::ProgramFault;
@@ -78,23 +78,34 @@ impl Machine {
         let limit = self.limits(index, until).hit;
         let cache = self.cache_of(index);
         let (core, cache) = (&mut self.cores[index], &mut self.caches[cache]);
-        let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
-        if slot >= limit {
-            return Outcome::Later(core.pipeline.cycle(slot));
-        }
         if let AccessKind::NonTemporal(data) = access.kind {
+            let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
             return self.non_temporal(index, access, data, (slot, until));
         }
-        let found = cache.find(LineNumber::of(access.address));
-        if found.is_some_and(|way| !cache.state(way).is_pending)
-            && let Some(way) = core.hit(cache, access, limit)
-        {
-            if let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way)) {
-                let access = check.execute(access);
-                check.access(index, data, &access);
+        match core.hit(cache, access, limit) {
+            Lookup::Hit(way) => {
+                if let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way)) {
+                    let access = check.execute(access);
+                    check.access(index, data, &access);
+                }
+                Outcome::Done
             }
-            return Outcome::Done;
+            Lookup::Away(slot, way) => self.access_away(index, access, way, (slot, until)),
+            Lookup::Waits(outcome) => outcome,
         }
+    }
+
+    /// Executes an access to a line that is not in the last-level cache, but may be on its way to a
+    /// place.
+    #[inline]
+    pub(super) fn access_away(
+        &mut self,
+        index: usize,
+        access: &Access,
+        found: Option<Way>,
+        (slot, until): (Slot, CoreCycle),
+    ) -> Outcome {
+        let core = &self.cores[index];
         // A line in flight may be there by then.
         if slot >= core.pipeline.first_slot(until) {
             return Outcome::Later(core.pipeline.cycle(slot));
@@ -166,9 +177,11 @@ impl Machine {
         }
         let line = LineNumber::of(access.address);
         let at = self.after_lookup(core.pipeline.cycle(slot));
+        let mut way = None;
         if is_cached {
             let state = LineState { is_pending: true, dirty: (!is_load).then_some(access.purpose) };
-            if !self.replace(index, line, state, at) {
+            way = self.replace(index, line, state, at);
+            if way.is_none() {
                 return Some(Stall::Mshr);
             }
             self.cores[index].l1_access(access);
@@ -179,7 +192,7 @@ impl Machine {
         let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(0) });
         let (loads, stores) = if is_load { (vec![entry], 0) } else { (Vec::new(), 1) };
         core.stores += stores;
-        core.mshrs.push(Mshr { line, is_cached, loads, stores, deferred: deferred.into_iter().collect() });
+        core.mshrs.push(Mshr { line, way, loads, stores, deferred: deferred.into_iter().collect() });
         let read = Operation::Read { address: line.address(), bytes: LINE_BYTES };
         self.outbox.send(index, at, read, None, false);
         None
@@ -190,14 +203,12 @@ impl Machine {
     fn allocate(&mut self, index: usize, access: &Access, slot: Slot) -> Option<Stall> {
         let (line, shared) = (LineNumber::of(access.address), self.cache_of(index));
         let at = self.after_lookup(self.cores[index].pipeline.cycle(slot));
-        if !self.replace(index, line, LineState { is_pending: false, dirty: Some(access.purpose) }, at) {
-            return Some(Stall::Mshr);
-        }
+        let state = LineState { is_pending: false, dirty: Some(access.purpose) };
+        let Some(way) = self.replace(index, line, state, at) else { return Some(Stall::Mshr) };
         let (core, cache) = (&mut self.cores[index], &mut self.caches[shared]);
         core.l1_access(access);
         core.counters.of(access.purpose).allocated += 1;
         core.pipeline.dispatch(slot, Some(0));
-        let way = cache.find(line).expect("it was inserted");
         if let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way)) {
             let access = check.execute(access);
             check.access(index, data, &access);
@@ -249,21 +260,15 @@ impl Machine {
         CoreCycle(at.0 + self.settings.last_level.latency)
     }
 
-    /// Puts a line in a core's last-level cache; returns whether there was a place for it.
-    pub(super) fn replace(&mut self, index: usize, line: LineNumber, state: LineState, at: CoreCycle) -> bool {
+    /// Puts a line in a core's last-level cache; returns its way, if there was one for it.
+    pub(super) fn replace(&mut self, index: usize, line: LineNumber, state: LineState, at: CoreCycle) -> Option<Way> {
         let cache = self.cache_of(index);
-        let Some(way) = self.caches[cache].victim(line) else { return false };
-        self.evict(index, way, at);
-        self.caches[cache].insert(way, line, state);
-        true
-    }
-
-    /// Makes a way of a core's last-level cache empty.
-    pub(super) fn evict(&mut self, index: usize, way: Way, at: CoreCycle) {
-        let cache = self.cache_of(index);
+        let way = self.caches[cache].victim(line)?;
         if let Some(removed) = self.remove(cache, way) {
             self.write_back(index, &removed, None, at);
         }
+        self.caches[cache].insert(way, line, state);
+        Some(way)
     }
 
     /// Removes a line from a last-level cache and from the L1s above it.
@@ -309,12 +314,12 @@ impl Machine {
             core.pipeline.arrive(entry, at);
         }
         let mut uncached = [0; LINE_BYTES as usize];
-        let data = if mshr.is_cached {
-            let way = self.caches[cache].find(line).expect("a pending line stays in the cache");
-            self.caches[cache].state_mut(way).is_pending = false;
-            self.caches[cache].data_mut(way)
-        } else {
-            Some(&mut uncached)
+        let data = match mshr.way {
+            Some(way) => {
+                self.caches[cache].state_mut(way).is_pending = false;
+                self.caches[cache].data_mut(way)
+            }
+            None => Some(&mut uncached),
         };
         if let (Some(check), Some(data)) = (&mut self.check, data) {
             data.copy_from_slice(completion.data.as_deref().expect("contents are modeled"));

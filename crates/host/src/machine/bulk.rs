@@ -227,11 +227,9 @@ impl Machine {
 
     /// Puts a line into a core's last-level cache; returns whether there was a way for it.
     fn insert_line(&mut self, index: usize, new: &Removed, at: CoreCycle) -> bool {
-        if !self.replace(index, new.line, LineState { is_pending: false, dirty: new.dirty }, at) {
-            return false;
-        }
+        let state = LineState { is_pending: false, dirty: new.dirty };
+        let Some(way) = self.replace(index, new.line, state, at) else { return false };
         let cache = self.cache_of(index);
-        let way = self.caches[cache].find(new.line).expect("it was inserted");
         if let (Some(place), Some(data)) = (self.caches[cache].data_mut(way), new.data) {
             *place = data;
         }

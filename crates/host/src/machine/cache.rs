@@ -68,11 +68,13 @@ pub struct Cache {
     latency: u64,
     /// Line numbers by set and way.
     tags: Vec<u64>,
-    /// Time of the last use of each way, in uses of the cache.
+    /// Time of the last use of each way, in uses of the cache; 0 for an empty way.
     used: Vec<u64>,
     states: Vec<LineState>,
     data: Option<Vec<Line>>,
     uses: u64,
+    /// Number of insertions and removals of lines.
+    changes: u64,
 }
 
 impl Cache {
@@ -93,12 +95,19 @@ impl Cache {
             states: vec![LineState::default(); lines],
             data: has_data.then(|| vec![[0; LINE_BYTES as usize]; lines]),
             uses: 0,
+            changes: 0,
         }
     }
 
     /// Core cycles from a load to its data on a hit.
     pub const fn latency(&self) -> u64 {
         self.latency
+    }
+
+    /// Number of insertions and removals of lines so far.
+    #[inline]
+    pub const fn changes(&self) -> u64 {
+        self.changes
     }
 
     fn set(&self, line: LineNumber) -> std::ops::Range<usize> {
@@ -164,16 +173,15 @@ impl Cache {
     /// The way for a new line: an empty one, else the least recently used whose data are not on
     /// their way; `None` if there is none.
     pub fn victim(&self, line: LineNumber) -> Option<Way> {
-        let mut victim = (None, u64::MAX);
-        for way in self.set(line) {
-            if self.tags[way] == NONE {
-                return Some(Way(way));
-            }
-            if self.used[way] < victim.1 && !self.states[way].is_pending {
-                victim = (Some(Way(way)), self.used[way]);
+        let set = self.set(line);
+        let start = set.start;
+        let (mut victim, mut least) = (None, u64::MAX);
+        for (way, (&used, state)) in self.used[set.clone()].iter().zip(&self.states[set]).enumerate() {
+            if used < least && !state.is_pending {
+                (victim, least) = (Some(Way(start + way)), used);
             }
         }
-        victim.0
+        victim
     }
 
     /// Number of ways that a line can take: those that are empty, or whose data are not on their way.
@@ -196,6 +204,8 @@ impl Cache {
         let Way(at) = way;
         let line = LineNumber(std::mem::replace(&mut self.tags[at], NONE));
         let state = std::mem::take(&mut self.states[at]);
+        self.used[at] = 0;
+        self.changes += 1;
         (line.0 != NONE).then(|| {
             assert!(!state.is_pending, "line {:#x} is removed while its data are on their way", line.address().0);
             Removed { line, dirty: state.dirty, data: self.data.as_ref().map(|data| data[at]) }
@@ -207,6 +217,7 @@ impl Cache {
         assert_eq!(self.tags[way.0], NONE, "the way is empty");
         self.tags[way.0] = line.0;
         self.states[way.0] = state;
+        self.changes += 1;
         self.touch(way);
     }
 }

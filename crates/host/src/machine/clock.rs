@@ -6,6 +6,11 @@ use dram_spec::Cycle;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CoreCycle(pub u64);
 
+impl CoreCycle {
+    /// After all others.
+    pub const NEVER: CoreCycle = CoreCycle(u64::MAX);
+}
+
 /// Core cycles per memory clocks, a ratio of integers. 6 to 1 with DDR3-1066 is 3.2 GHz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockRatio {

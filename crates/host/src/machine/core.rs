@@ -101,8 +101,8 @@ pub(super) fn is_backward(src: PhysicalAddress, dst: PhysicalAddress, bytes: u64
 #[derive(Debug)]
 pub(super) struct Mshr {
     pub(super) line: LineNumber,
-    /// Whether the line takes a place in the cache.
-    pub(super) is_cached: bool,
+    /// Its way in the last-level cache, if it takes one.
+    pub(super) way: Option<Way>,
     /// Loads that wait for the line.
     pub(super) loads: Vec<EntryId>,
     /// Stores that wait for the line, in the store buffer.
@@ -144,6 +144,8 @@ pub(super) struct Core {
     pub(super) work: Vec<Work>,
     /// Addresses and sizes of the data of the kernel that are left of [`Work::Pages`].
     pub(super) kernel_data: VecDeque<(PhysicalAddress, u64)>,
+    /// The first step, if it was found to be an access to a line that is not in the cache.
+    pub(super) away: Option<Away>,
     pub(super) mshrs: Vec<Mshr>,
     /// Store buffer entries in use.
     pub(super) stores: usize,
@@ -165,40 +167,90 @@ pub(super) struct Limits {
     pub(super) hit: Slot,
 }
 
+/// Why a core executes no further step alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pause {
+    /// The first step is the access of [`Core::away`], which can dispatch in a slot.
+    Away(Slot),
+    /// The first step waits.
+    Waits(Outcome),
+    /// The first step is another one, or its page is not known, or there is none.
+    Step,
+    /// The first step is after a boundary of the region.
+    Boundary,
+}
+
+/// A load or store of the program to a line that is not in the last-level cache.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Away {
+    pub(super) access: Access,
+    /// The place to which the line is on its way.
+    pub(super) way: Option<Way>,
+    /// Changes of the cache before the lookup.
+    changes: u64,
+}
+
+/// Result of an access of the last-level cache.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Lookup {
+    /// The access is done: the way holds the line.
+    Hit(Way),
+    /// The access can dispatch in a slot, but the line is not there, or in flight to the way.
+    Away(Slot, Option<Way>),
+    /// The access cannot dispatch yet.
+    Waits(Outcome),
+}
+
 impl Core {
     /// Executes steps up to the next boundary of the region, and up to the first one that waits,
     /// that affects others, or that is neither instructions without memory access nor an access to a
     /// line of its last-level cache.
-    pub(super) fn run_steps(&mut self, cache: &mut Cache, limits: Limits) {
-        while self.counters.instructions < self.marks.next {
-            let is_executed = match self.steps.first() {
-                Some(Step::Compute { mut instructions }) => {
-                    let outcome = self.run_instructions(&mut instructions, Purpose::Program, limits.run);
-                    if matches!(outcome, Outcome::Part) {
-                        self.steps.replace(Step::Compute { instructions });
-                    }
-                    matches!(outcome, Outcome::Done)
-                }
-                Some(Step::Load { address }) => self.hit_step(cache, address, AccessKind::Load, limits.hit),
-                Some(Step::Store { address }) => {
-                    self.hit_step(cache, address, AccessKind::Store(StoreData::Tag), limits.hit)
-                }
-                _ => false,
-            };
-            if !is_executed {
-                return;
+    #[inline(never)]
+    pub(super) fn run_steps(&mut self, cache: &mut Cache, limits: Limits) -> Pause {
+        self.away = None;
+        while let Some(step) = self.steps.first() {
+            if self.counters.instructions >= self.marks.next {
+                return Pause::Boundary;
             }
-            self.steps.advance();
+            let (address, kind) = match step {
+                Step::Compute { mut instructions } => {
+                    match self.run_instructions(&mut instructions, Purpose::Program, limits.run) {
+                        Outcome::Done => self.steps.advance(),
+                        Outcome::Part => self.steps.replace(Step::Compute { instructions }),
+                        waits => return Pause::Waits(waits),
+                    }
+                    continue;
+                }
+                Step::Load { address } => (address, AccessKind::Load),
+                Step::Store { address } => (address, AccessKind::Store(StoreData::Tag)),
+                _ => return Pause::Step,
+            };
+            let Some(address) = self.translations.find(address, kind != AccessKind::Load) else { return Pause::Step };
+            // The number of bytes matters where contents are modeled.
+            let access = Access { address, bytes: 0, kind, purpose: Purpose::Program };
+            match self.hit(cache, &access, limits.hit) {
+                Lookup::Hit(_) => self.steps.advance(),
+                Lookup::Away(slot, way) => {
+                    self.away = Some(Away { access, way, changes: cache.changes() });
+                    return Pause::Away(slot);
+                }
+                Lookup::Waits(outcome) => return Pause::Waits(outcome),
+            }
         }
+        Pause::Step
     }
 
-    /// Executes a load or store of the program if it is an access to a line of its last-level cache
-    /// before a slot; returns whether it is.
-    #[inline]
-    fn hit_step(&mut self, cache: &mut Cache, address: PhysicalAddress, kind: AccessKind, limit: Slot) -> bool {
-        let Some(address) = self.translations.find(address, kind != AccessKind::Load) else { return false };
-        let access = Access { address, bytes: 0, kind, purpose: Purpose::Program };
-        self.hit(cache, &access, limit).is_some()
+    /// Repeats the access of [`Core::away`], if there is one and the cache still lacks its line.
+    pub(super) fn retry(&self, cache: &Cache, limits: Limits) -> Option<Pause> {
+        let Away { way, changes, .. } = self.away?;
+        if changes != cache.changes() || way.is_some_and(|way| !cache.state(way).is_pending) {
+            return None;
+        }
+        Some(match self.pipeline.next_slot() {
+            Some(slot) if slot < limits.hit => Pause::Away(slot),
+            Some(slot) => Pause::Waits(Outcome::Later(self.pipeline.cycle(slot))),
+            None => Pause::Waits(Outcome::Blocked),
+        })
     }
 
     /// Dispatches instructions without memory access before a slot, up to a boundary of the region;
@@ -222,10 +274,14 @@ impl Core {
     }
 
     /// Executes an access if its line is in the last-level cache, and the access can dispatch before a
-    /// slot; returns the way of the line.
-    pub(super) fn hit(&mut self, cache: &mut Cache, access: &Access, limit: Slot) -> Option<Way> {
-        let slot = self.pipeline.next_slot().filter(|&slot| slot < limit)?;
-        let way = cache.find(LineNumber::of(access.address)).filter(|&way| !cache.state(way).is_pending)?;
+    /// slot.
+    pub(super) fn hit(&mut self, cache: &mut Cache, access: &Access, limit: Slot) -> Lookup {
+        let Some(slot) = self.pipeline.next_slot() else { return Lookup::Waits(Outcome::Blocked) };
+        if slot >= limit {
+            return Lookup::Waits(Outcome::Later(self.pipeline.cycle(slot)));
+        }
+        let found = cache.find(LineNumber::of(access.address));
+        let Some(way) = found.filter(|&way| !cache.state(way).is_pending) else { return Lookup::Away(slot, found) };
         self.counters.count_instructions(access.purpose, 1);
         self.counters.of(access.purpose).hits += 1;
         let latency = if let Some(latency) = self.l1_access(access) {
@@ -237,7 +293,7 @@ impl Core {
         };
         self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 0 }));
         cache.mark_dirty(way, access);
-        Some(way)
+        Lookup::Hit(way)
     }
 
     /// Looks up the L1, and puts the line into it; returns the latency of a hit.

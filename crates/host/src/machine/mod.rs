@@ -41,7 +41,7 @@ use trace_io::trace::Recorded;
 
 use self::cache::Cache;
 use self::coherence_check::CoherenceCheck;
-use self::core::{Core, Limits, Next, Stall, Translations, Work};
+use self::core::{Away, Core, Limits, Next, Pause, Stall, Translations, Work};
 use self::counters::StallSlots;
 use self::outbox::Outbox;
 use self::processes::Processes;
@@ -104,6 +104,9 @@ pub struct Machine {
     outbox: Outbox,
     region: Region,
     interval: Interval,
+    /// Cycle and core of the first action of all cores; [`CoreCycle::NEVER`] if none acts without an
+    /// event.
+    first_action: (CoreCycle, usize),
     /// Cores may execute actions without effect on others before this cycle.
     horizon: CoreCycle,
     check: Option<CoherenceCheck>,
@@ -111,7 +114,7 @@ pub struct Machine {
 }
 
 /// Result of an attempt to execute work.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Outcome {
     Done,
     /// A part is done, or work has been added that precedes the rest.
@@ -182,6 +185,7 @@ impl Machine {
             steps: StepsAhead::default(),
             work: Vec::new(),
             kernel_data: VecDeque::new(),
+            away: None,
             mshrs: Vec::new(),
             stores: 0,
             translations: Translations::new(),
@@ -197,6 +201,7 @@ impl Machine {
             outbox: Outbox::default(),
             region,
             interval: Interval::default(),
+            first_action: (CoreCycle::NEVER, 0),
             horizon: CoreCycle(0),
             check: contents.map(|contents| CoherenceCheck::new(FlatMemory::new(contents))),
             error: None,
@@ -260,6 +265,11 @@ impl Machine {
                 Outcome::Ended => break Next::Ended,
             }
         };
+        let at = |(index, core): (usize, &Core)| match core.next {
+            Next::At(at) => (at, index),
+            Next::Blocked | Next::Ended => (CoreCycle::NEVER, index),
+        };
+        self.first_action = self.cores.iter().enumerate().map(at).min().expect("there is a core");
     }
 
     /// Executes the work of a core that comes first, as far as possible before `until`; the rest
@@ -269,6 +279,7 @@ impl Machine {
         let core = &mut self.cores[index];
         if self.interval.phase.get() == Phase::Over {
             core.steps.clear();
+            core.away = None;
             if !std::mem::take(&mut core.work).is_empty()
                 && let Some(check) = &mut self.check
             {
@@ -279,15 +290,33 @@ impl Machine {
         if let Some(work) = core.work.pop() {
             return self.attempt(index, work, until);
         }
-        if self.check.is_none() {
-            let (limits, cache) = (self.limits(index, until), self.cache_of(index));
-            self.cores[index].run_steps(&mut self.caches[cache], limits);
-        }
-        let core = &self.cores[index];
-        match core.steps.first() {
-            Some(_) if core.counters.instructions == core.marks.next => Outcome::Part,
-            Some(step) => self.step(index, step, until),
-            None => self.read_steps(index, until),
+        let (limits, cache) = (self.limits(index, until), self.cache_of(index));
+        let (core, cache) = (&mut self.cores[index], &mut self.caches[cache]);
+        // With contents, the flat memory executes each step, too.
+        let pause = if self.check.is_some() {
+            Pause::Step
+        } else if let Some(pause) = core.retry(cache, limits) {
+            pause
+        } else {
+            core.run_steps(cache, limits)
+        };
+        match pause {
+            Pause::Away(slot) => {
+                let Away { access, way, .. } = core.away.expect("it is first");
+                let outcome = self.access_away(index, &access, way, (slot, until));
+                if !outcome.is_unfinished() {
+                    let core = &mut self.cores[index];
+                    core.away = None;
+                    core.steps.advance();
+                }
+                outcome
+            }
+            Pause::Waits(outcome) => outcome,
+            Pause::Boundary => Outcome::Part,
+            Pause::Step => match self.cores[index].steps.first() {
+                Some(step) => self.step(index, step, until),
+                None => self.read_steps(index, until),
+            },
         }
     }
 
@@ -415,18 +444,10 @@ impl Machine {
 
     /// Executes the actions before a cycle, in the order of their cycles and then of the cores.
     fn run_before(&mut self, until: CoreCycle) {
-        while let Some((at, index)) = self.first_action().filter(|(at, _)| *at < until) {
+        while self.first_action.0 < until {
+            let (at, index) = self.first_action;
             self.settle(index, CoreCycle(at.0 + 1));
         }
-    }
-
-    /// The first action of all cores.
-    fn first_action(&self) -> Option<(CoreCycle, usize)> {
-        let at = |(index, core): (usize, &Core)| match core.next {
-            Next::At(at) => Some((at, index)),
-            Next::Blocked | Next::Ended => None,
-        };
-        self.cores.iter().enumerate().filter_map(at).min()
     }
 
     /// Continues a core after an event for which it may have waited.

@@ -1,7 +1,6 @@
 //! Requests on their way from the cores to the controller.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rowclone::Operation;
@@ -22,36 +21,10 @@ pub(super) struct Outgoing {
     pub(super) holds_store_entry: bool,
 }
 
-impl Outgoing {
-    const fn key(&self) -> (CoreCycle, u64) {
-        (self.at, self.number)
-    }
-}
-
-impl PartialEq for Outgoing {
-    fn eq(&self, other: &Outgoing) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Outgoing {}
-
-impl PartialOrd for Outgoing {
-    fn partial_cmp(&self, other: &Outgoing) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Outgoing {
-    fn cmp(&self, other: &Outgoing) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
 /// Requests by arrival; requests that arrive together keep the order in which they were made.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    requests: BinaryHeap<Reverse<Outgoing>>,
+    requests: VecDeque<Outgoing>,
     made: u64,
 }
 
@@ -67,17 +40,23 @@ impl Outbox {
     ) {
         let number = self.made;
         self.made += 1;
-        self.requests.push(Reverse(Outgoing { at, number, core, operation, payload, holds_store_entry }));
+        let outgoing = Outgoing { at, number, core, operation, payload, holds_store_entry };
+        // Most requests arrive last.
+        if self.requests.back().is_none_or(|last| last.at <= at) {
+            return self.requests.push_back(outgoing);
+        }
+        let place = self.requests.partition_point(|other| other.at <= at);
+        self.requests.insert(place, outgoing);
     }
 
-    /// Arrival of the first request.
-    pub(super) fn first(&self) -> Option<CoreCycle> {
-        self.requests.peek().map(|Reverse(first)| first.at)
+    /// Arrival of the first request; [`CoreCycle::NEVER`] without requests.
+    #[inline]
+    pub(super) fn first(&self) -> CoreCycle {
+        self.requests.front().map_or(CoreCycle::NEVER, |first| first.at)
     }
 
     /// Takes the first request if it has arrived by `now`.
     pub(super) fn take(&mut self, now: CoreCycle) -> Option<Outgoing> {
-        self.first().filter(|&at| at <= now)?;
-        self.requests.pop().map(|Reverse(first)| first)
+        if self.first() <= now { self.requests.pop_front() } else { None }
     }
 }

@@ -48,9 +48,13 @@ pub trait Program: fmt::Debug {
 pub struct Steps<I>(pub I);
 
 impl<I: Iterator<Item = Step>> Program for Steps<I> {
-    #[inline]
     fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
         Ok(self.0.next())
+    }
+
+    fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
+        self.0.by_ref().take(STEPS_AHEAD).for_each(|step| steps.push(step));
+        Ok(())
     }
 }
 

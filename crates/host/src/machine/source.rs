@@ -18,9 +18,8 @@ impl RequestSource for Machine {
         if self.error.is_some() {
             return None;
         }
-        let action = self.first_action().map(|(at, _)| at);
-        let at = action.into_iter().chain(self.outbox.first()).min()?;
-        Some(self.settings.clock.memory_at(at))
+        let at = self.first_action.0.min(self.outbox.first());
+        (at < CoreCycle::NEVER).then(|| self.settings.clock.memory_at(at))
     }
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
@@ -29,8 +28,8 @@ impl RequestSource for Machine {
         // Actions make requests that leave at least a cycle later. What the controller accepts now
         // affects the actions of this cycle.
         let past = CoreCycle(now_core.0 + 1);
-        let limit = |machine: &Machine| machine.outbox.first().unwrap_or(past).min(past);
-        while let Some((at, index)) = self.first_action().filter(|(at, _)| *at < limit(self)) {
+        while self.first_action.0 < self.outbox.first().min(past) {
+            let (at, index) = self.first_action;
             self.settle(index, CoreCycle(at.0 + 1));
         }
         let outgoing = self.outbox.take(now_core)?;
