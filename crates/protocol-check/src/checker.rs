@@ -79,11 +79,11 @@ impl Checker {
     pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         let issued = Issued { at, channel, command: *command };
         let Checker { setting, channels, report, finished: _ } = self;
-        let mut check = Check { setting, report, at, channel, rank: command.rank(), command: Some(issued) };
+        let mut check = Check { setting, report, at, channel, rank: command.rank(), command: Some(&issued) };
         match channels.get_mut(usize::from(channel.0)) {
             Some(history) => {
                 history.judge(&mut check, command);
-                history.record(issued, setting);
+                history.record(&issued, setting);
             }
             None => check.state(Rule::Address, None),
         }
