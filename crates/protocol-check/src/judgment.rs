@@ -73,7 +73,7 @@ impl ChannelHistory {
 
 /// Whether the rank, banks, row and columns of a command exist.
 #[inline]
-fn exists(geometry: &Geometry, command: &Command) -> bool {
+pub(crate) fn exists(geometry: &Geometry, command: &Command) -> bool {
     let bank_exists = |id: BankId| id.rank < geometry.ranks() && id.bank < geometry.banks();
     let row_exists = |row: Row| row.0 < geometry.rows_per_bank();
     let column_exists = |column: Column| column.0 < geometry.columns();
