@@ -68,6 +68,13 @@ impl Background for Contents {
     fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line {
         self.line_at(self.numbers(channel, bank, row)(column))
     }
+
+    fn lines(&self, channel: Channel, bank: BankId, row: Row, first: Column, lines: &mut [Line]) {
+        let number = self.numbers(channel, bank, row);
+        for (line, column) in lines.iter_mut().zip(first.0..) {
+            *line = self.line_at(number(Column(column)));
+        }
+    }
 }
 
 /// Tables of line addresses. An address map is linear over GF(2): an address is the XOR of the

@@ -1,12 +1,12 @@
 //! Data of lines, if contents are modeled: between the cells, requests and programs.
 
 use dram_core::Line;
-use dram_spec::{LINE_BYTES, PhysicalAddress};
+use dram_spec::{Column, LINE_BYTES, Location, PhysicalAddress};
 
 use super::FrontEnd;
 use crate::access::{Access, AccessKind};
 use crate::channel::{Channel, ThreadStep};
-use crate::copy::port::MovedLine;
+use crate::copy::port::MovedLines;
 
 impl FrontEnd {
     /// Bytes of a line written by a queued write.
@@ -39,20 +39,18 @@ impl FrontEnd {
     /// Moves the data of the lines of a step between a program and the cells.
     pub(super) fn move_lines(&mut self, channel: &mut Channel, step: &ThreadStep) {
         let program = self.programs.get_mut(step.program);
-        for back in (0..step.lines as u16).rev() {
-            match channel.port.moved_line(step.slot, back) {
-                MovedLine::Read(line) => {
-                    let place = line.location;
-                    if let Some(bytes) = channel.device.read_line(place.bank, place.row, place.column) {
-                        program.line_read(line.address, bytes);
-                    }
-                }
-                MovedLine::Written(write) => {
-                    let in_flight = self.in_flight.get(program.copy);
-                    let bytes = program.line_written(&write, &in_flight.operation, in_flight.payload());
-                    let place = write.line.location;
-                    channel.device.write_line(place.bank, place.row, place.column, &bytes);
-                }
+        let staging = program.staging.as_mut().expect("data moves only where contents are modeled");
+        match channel.port.moved_lines(step.slot, step.lines as u16) {
+            MovedLines::Read(run) => {
+                let Location { bank, row, column, .. } = run.first.location;
+                channel.device.read_lines(bank, row, column, staging.add(&run));
+            }
+            MovedLines::Written(write) => {
+                let in_flight = self.in_flight.get(program.copy);
+                let Location { bank, row, column, .. } = write.run.first.location;
+                staging.written(&write, &in_flight.operation, in_flight.payload(), |first, lines| {
+                    channel.device.write_lines(bank, row, Column(column.0 + first), lines);
+                });
             }
         }
     }

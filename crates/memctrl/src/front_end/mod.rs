@@ -10,6 +10,7 @@ mod durations;
 mod hazards;
 mod in_flight;
 mod recorder;
+mod staging;
 
 use std::sync::Arc;
 
