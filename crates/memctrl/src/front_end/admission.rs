@@ -142,7 +142,9 @@ impl FrontEnd {
         };
         let lines = whole_lines(operation.target(), operation.bytes());
         let (address, last) = (PhysicalAddress(lines.start), PhysicalAddress(lines.end - LINE_BYTES));
-        let (slot, accepted) = if is_reported || address != last || self.has_contents {
+        // The bytes of a write, and a part of a line, are kept in the table.
+        let has_data = self.has_contents && (kind == AccessKind::Write || operation.bytes() < LINE_BYTES);
+        let (slot, accepted) = if is_reported || address != last || has_data {
             self.enter_table(request, lines, kind)
         } else {
             self.uncompleted += 1;
@@ -303,7 +305,7 @@ impl FrontEnd {
         let Some(write) = blocked.or(queued) else { return false };
         if self.has_contents {
             let bytes = self.line_of_write(write, access.address);
-            self.in_flight.get_mut(access.slot).line_read(access.address, &bytes);
+            self.line_read(access, &bytes);
         }
         self.recorder.figures.forwarded += 1;
         let arrival = self.accepted(access.slot, access.arrival, now);

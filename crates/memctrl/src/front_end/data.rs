@@ -18,6 +18,14 @@ impl FrontEnd {
         bytes
     }
 
+    /// Stores the bytes of a line that a read returns.
+    pub(super) fn line_read(&mut self, access: &Access, bytes: &Line) {
+        match access.slot {
+            Access::NO_SLOT => self.unreported.push((access.id, *bytes)),
+            slot => self.in_flight.get_mut(slot).line_read(access.address, bytes),
+        }
+    }
+
     /// Moves the data of an access between its request and the cells.
     #[inline(never)]
     pub(super) fn move_data(&mut self, channel: &mut Channel, access: &Access) {
@@ -25,9 +33,9 @@ impl FrontEnd {
         let bank = channel.topology().bank(access.bank);
         match access.kind {
             AccessKind::Read => {
-                if let Some(bytes) = channel.device.read_line(bank, row, column) {
-                    self.in_flight.get_mut(slot).line_read(address, &bytes);
-                }
+                let mut line = [[0; LINE_BYTES as usize]];
+                channel.device.read_lines(bank, row, column, &mut line);
+                self.line_read(access, &line[0]);
             }
             AccessKind::Write => {
                 let bytes = self.line_of_write(slot, address);

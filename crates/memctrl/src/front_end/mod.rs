@@ -14,7 +14,8 @@ mod staging;
 
 use std::sync::Arc;
 
-use dram_spec::{Cycle, Cycles, Operation, PhysicalAddress, Topology};
+use dram_core::Line;
+use dram_spec::{Cycle, Cycles, Operation, PhysicalAddress, RequestId, Topology};
 use rowclone::{Block, Mechanism, Planner, StepList};
 
 pub(crate) use admission::Wait;
@@ -54,6 +55,8 @@ pub(crate) struct FrontEnd {
     budget: Budget,
     pub(crate) head: Head,
     pub(crate) in_flight: InFlightTable,
+    /// Lines of reads without a slot, if contents are modeled, until the requester takes them.
+    pub(crate) unreported: Vec<(RequestId, Line)>,
     /// Accepted or waiting requests without a slot, and the end of the last one so far.
     uncompleted: u64,
     last_done: Cycle,
@@ -87,6 +90,7 @@ impl FrontEnd {
             budget: Budget::new(config.queues.admission_per_cycle, channels.len()),
             head: Head::NONE,
             in_flight: InFlightTable::default(),
+            unreported: Vec::new(),
             uncompleted: 0,
             last_done: Cycle::ZERO,
             may_end: true,
@@ -249,10 +253,10 @@ impl FrontEnd {
         let (is_awaited, next) = (queued.is_awaited, at + Cycles(1));
         if slot != Access::NO_SLOT {
             self.in_flight.get_mut(slot).commanded(queued.first_command.min(at));
-            if self.has_contents {
-                let access = queued.access;
-                self.move_data(channel, &access);
-            }
+        }
+        if self.has_contents {
+            let access = queued.access;
+            self.move_data(channel, &access);
         }
         if is_awaited && self.access_gone(kind, address) {
             self.dispatch.next = next;
