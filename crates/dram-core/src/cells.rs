@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, Geometry, LINE_BYTES, Row};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Bytes of one line.
 pub type Line = [u8; LINE_BYTES as usize];
@@ -84,7 +85,7 @@ impl RowOrigin {
 pub struct StoredRow {
     origin: RowOrigin,
     /// By column, ascending.
-    written: Arc<Vec<(Column, Line)>>,
+    written: Arc<SmallVec<[(Column, Line); 1]>>,
 }
 
 impl StoredRow {
@@ -181,9 +182,10 @@ impl Cells {
     }
 
     fn read_at_reset(&self, origin: RowOrigin, first: Column, lines: &mut [Line]) {
-        match origin {
-            RowOrigin::Zeros => lines.fill([0; LINE_BYTES as usize]),
-            RowOrigin::Row(bank, row) => self.background.lines(self.channel, bank, row, first, lines),
+        match (origin, &mut *lines) {
+            (RowOrigin::Zeros, lines) => lines.fill([0; LINE_BYTES as usize]),
+            (RowOrigin::Row(bank, row), [line]) => *line = self.background.line(self.channel, bank, row, first),
+            (RowOrigin::Row(bank, row), lines) => self.background.lines(self.channel, bank, row, first, lines),
         }
     }
 

@@ -59,10 +59,14 @@ impl<S: RequestSource> RequestSource for CheckedSource<S> {
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let request = self.source.take(now)?;
-        if let Operation::Read { address, bytes } = request.operation {
-            self.expected.insert(request.id, self.flat.expected(address, bytes));
-        } else {
-            self.flat.apply(&request.operation, request.payload.as_deref());
+        match (request.operation, &request.payload) {
+            (Operation::Read { address, bytes }, _) => {
+                self.expected.insert(request.id, self.flat.expected(address, bytes));
+            }
+            (Operation::Write { address, .. }, Some(payload)) => self.flat.write_shared(address, payload),
+            (operation, _) => {
+                self.flat.apply(&operation, None);
+            }
         }
         Some(request)
     }

@@ -4,7 +4,7 @@ use dram_core::{Cells, Line, RowOrigin, StoredRow};
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
-use crate::flat_memory::{BLOCK_LINES, Block, FlatMemory, Held};
+use crate::flat_memory::{BLOCK_LINES, Block, FlatMemory, Held, line_in};
 
 /// A byte of the cells that differs from the flat memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl<'a> From<&'a Held> for Contained<'a> {
     fn from(held: &'a Held) -> Contained<'a> {
         match held {
             Held::AtReset(line) => Contained::AtReset(*line),
-            Held::Bytes(bytes) => Contained::Bytes(bytes),
+            Held::Bytes(bytes) => Contained::Bytes(line_in(bytes)),
         }
     }
 }

@@ -64,9 +64,13 @@ impl Contents {
     /// Data of the `index`-th write of a run.
     pub fn payload(&self, index: u64, bytes: u64) -> Arc<[u8]> {
         let stream = mix(self.seed ^ mix(index + 1));
+        let line = |number| line_of(mix(stream ^ number));
+        if bytes == LINE_BYTES {
+            return Arc::new(line(0));
+        }
         let mut payload: Arc<[u8]> = std::iter::repeat_n(0, bytes as usize).collect();
         for (part, number) in Arc::make_mut(&mut payload).chunks_mut(LINE_BYTES as usize).zip(0..) {
-            part.copy_from_slice(&line_of(mix(stream ^ number))[..part.len()]);
+            part.copy_from_slice(&line(number)[..part.len()]);
         }
         payload
     }

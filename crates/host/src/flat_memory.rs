@@ -8,6 +8,7 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Frame;
 use rowclone::Operation;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 pub use crate::contents::Contents;
 
@@ -23,8 +24,8 @@ pub struct FlatMemory {
 pub(crate) enum Held {
     /// The contents at reset of the line with this number.
     AtReset(u64),
-    /// These bytes; copies of the line share them.
-    Bytes(Arc<Line>),
+    /// These 64 bytes; copies of the line, and the request that wrote it, share them.
+    Bytes(Arc<[u8]>),
 }
 
 /// Data that a read must return: the flat memory's contents when the read arrived.
@@ -51,14 +52,14 @@ pub(crate) struct Block {
     /// Bit mask of the stored lines.
     present: u64,
     /// The stored lines, in order.
-    lines: Vec<Held>,
+    lines: SmallVec<[Held; 1]>,
 }
 
 pub(crate) const BLOCK_LINES: u64 = 64;
 
 impl Block {
-    const fn of(origin: u64) -> Block {
-        Block { origin, present: 0, lines: Vec::new() }
+    fn of(origin: u64) -> Block {
+        Block { origin, present: 0, lines: SmallVec::new() }
     }
 
     fn index(&self, bit: u64) -> usize {
@@ -90,15 +91,20 @@ impl Block {
         if self.origin == number { self.present.count_ones() as u64 } else { BLOCK_LINES }
     }
 
-    fn insert(&mut self, line: u64, held: Held) {
+    /// Stores a line; returns whether it is the first time.
+    fn insert(&mut self, line: u64, held: Held) -> bool {
         let bit = 1 << (line % BLOCK_LINES);
-        let index = self.index(bit);
-        if self.present & bit == 0 {
-            self.present |= bit;
-            self.lines.insert(index, held);
+        let is_new = self.present & bit == 0;
+        if self.present < bit {
+            self.lines.push(held);
+        } else if is_new {
+            self.lines.insert(self.index(bit), held);
         } else {
+            let index = self.index(bit);
             self.lines[index] = held;
         }
+        self.present |= bit;
+        is_new
     }
 }
 
@@ -115,9 +121,8 @@ impl WrittenLines {
     fn insert(&mut self, line: u64, held: Held) {
         let number = line / BLOCK_LINES;
         let block = self.blocks.entry(number).or_insert(Block::of(number));
-        let before = block.written(number);
-        block.insert(line, held);
-        self.count += block.written(number) - before;
+        let is_new = block.insert(line, held) && block.origin == number;
+        self.count += u64::from(is_new);
     }
 
     fn insert_block(&mut self, number: u64, block: Block) {
@@ -130,7 +135,7 @@ impl WrittenLines {
     fn fill(&mut self, first: u64, count: u64, held: &Held) {
         for (block, lines) in blocks(first, count) {
             if lines.end - lines.start == BLOCK_LINES {
-                let lines = vec![held.clone(); BLOCK_LINES as usize];
+                let lines = SmallVec::from_elem(held.clone(), BLOCK_LINES as usize);
                 self.insert_block(block, Block { present: u64::MAX, lines, ..Block::of(block) });
             } else {
                 lines.for_each(|line| self.insert(line, held.clone()));
@@ -192,6 +197,11 @@ fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, Ran
     })
 }
 
+/// The line that these bytes are.
+pub(crate) fn line_in(bytes: &[u8]) -> &Line {
+    bytes.try_into().expect("a line has 64 bytes")
+}
+
 /// Whether a range with these addresses and this length consists of whole lines.
 fn is_whole_lines<const N: usize>(numbers: [u64; N]) -> bool {
     numbers.iter().all(|number| number.is_multiple_of(LINE_BYTES))
@@ -222,6 +232,15 @@ impl FlatMemory {
             new[part].copy_from_slice(now);
             self.written.insert(line, Held::Bytes(Arc::new(new)));
             rest = later;
+        }
+    }
+
+    /// Stores the bytes of a write from `address`, without a copy if they are one line.
+    pub(crate) fn write_shared(&mut self, address: PhysicalAddress, bytes: &Arc<[u8]>) {
+        if is_whole_lines([address.0]) && bytes.len() as u64 == LINE_BYTES {
+            self.written.insert(address.0 / LINE_BYTES, Held::Bytes(Arc::clone(bytes)));
+        } else {
+            self.write(address, bytes);
         }
     }
 
@@ -292,7 +311,7 @@ impl FlatMemory {
     fn bytes(&self, held: &Held) -> Line {
         match held {
             Held::AtReset(line) => self.contents.line_at(*line),
-            Held::Bytes(bytes) => **bytes,
+            Held::Bytes(bytes) => *line_in(bytes),
         }
     }
 }

@@ -170,6 +170,9 @@ pub(crate) struct Access {
 impl Access {
     /// No slot.
     pub(crate) const NO_SLOT: u32 = u32::MAX;
+    /// Slots from this one on are in no table: they are [`Access::NO_SLOT`], or number the data of
+    /// writes whose completion is only counted.
+    pub(crate) const UNREPORTED: u32 = 1 << 31;
 
     /// No access.
     pub(crate) const NONE: Access = Access {

@@ -275,7 +275,7 @@ impl Controller {
             while let Some(completion) = self.front.take_completion() {
                 source.complete(completion);
             }
-            self.front.unreported.drain(..).for_each(|(id, line)| source.data_read(id, &line));
+            self.front.unreported.report_reads(|id, line| source.data_read(id, line));
             let arrival = loop {
                 let arrival = if self.has_room() { source.next_arrival() } else { None };
                 if arrival.is_none_or(|at| at > self.now) {

@@ -14,8 +14,7 @@ mod staging;
 
 use std::sync::Arc;
 
-use dram_core::Line;
-use dram_spec::{Cycle, Cycles, Operation, PhysicalAddress, RequestId, Topology};
+use dram_spec::{Cycle, Cycles, Operation, PhysicalAddress, Topology};
 use rowclone::{Block, Mechanism, Planner, StepList};
 
 pub(crate) use admission::Wait;
@@ -25,6 +24,7 @@ use admission::{Budget, Head, LineLocator};
 use bookings::{Estimator, Present};
 use completions::Completions;
 use copies::{DispatchQueue, Programs};
+use data::Unreported;
 use hazards::{Blocked, Hazards};
 use in_flight::InFlightTable;
 use recorder::Recorder;
@@ -55,8 +55,8 @@ pub(crate) struct FrontEnd {
     budget: Budget,
     pub(crate) head: Head,
     pub(crate) in_flight: InFlightTable,
-    /// Lines of reads without a slot, if contents are modeled, until the requester takes them.
-    pub(crate) unreported: Vec<(RequestId, Line)>,
+    /// Data of accesses without a slot, if contents are modeled.
+    pub(crate) unreported: Unreported,
     /// Accepted or waiting requests without a slot, and the end of the last one so far.
     uncompleted: u64,
     last_done: Cycle,
@@ -90,7 +90,7 @@ impl FrontEnd {
             budget: Budget::new(config.queues.admission_per_cycle, channels.len()),
             head: Head::NONE,
             in_flight: InFlightTable::default(),
-            unreported: Vec::new(),
+            unreported: Unreported::default(),
             uncompleted: 0,
             last_done: Cycle::ZERO,
             may_end: true,
@@ -220,7 +220,7 @@ impl FrontEnd {
     /// Records that an access completes at a cycle.
     #[inline]
     fn line_done(&mut self, kind: AccessKind, slot: u32, arrival: Cycle, done: Cycle) {
-        if slot == Access::NO_SLOT {
+        if slot >= Access::UNREPORTED {
             self.uncompleted -= 1;
             self.last_done = self.last_done.max(done);
             return self.recorder.access_done(kind, done.since(arrival), done);
@@ -251,7 +251,7 @@ impl FrontEnd {
         let queued = channel.queued().get(place);
         let Access { kind, slot, arrival, address, .. } = queued.access;
         let (is_awaited, next) = (queued.is_awaited, at + Cycles(1));
-        if slot != Access::NO_SLOT {
+        if slot < Access::UNREPORTED {
             self.in_flight.get_mut(slot).commanded(queued.first_command.min(at));
         }
         if self.has_contents {
@@ -265,7 +265,7 @@ impl FrontEnd {
         match self.head.waits() {
             Some(Wait::Entry(awaited, of)) if (awaited, of) == (channel.id, kind) => next,
             Some(Wait::Read(awaited)) if awaited == channel.id && kind == AccessKind::Read => next,
-            _ if slot == Access::NO_SLOT && self.uncompleted > 0 && !self.has_copies() => Cycle::NEVER,
+            _ if slot >= Access::UNREPORTED && self.uncompleted > 0 && !self.has_copies() => Cycle::NEVER,
             _ => self.wakes_at(at),
         }
     }
