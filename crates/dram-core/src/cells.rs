@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, Geometry, LINE_BYTES, Row};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Bytes of one line.
 pub type Line = [u8; LINE_BYTES as usize];
@@ -15,6 +16,13 @@ pub type Line = [u8; LINE_BYTES as usize];
 pub trait Background: Send + Sync {
     /// Bytes of the line at reset; equal at every call.
     fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line;
+
+    /// Writes the bytes of consecutive lines of a row at reset, from `first` on, to `lines`.
+    fn lines(&self, channel: Channel, bank: BankId, row: Row, first: Column, lines: &mut [Line]) {
+        for (line, column) in lines.iter_mut().zip(first.0..) {
+            *line = self.line(channel, bank, row, Column(column));
+        }
+    }
 
     /// What a command does to the data of the cells. Only tests replace it, by something wrong that a
     /// memory check must find.
@@ -77,7 +85,7 @@ impl RowOrigin {
 pub struct StoredRow {
     origin: RowOrigin,
     /// By column, ascending.
-    written: Arc<Vec<(Column, Line)>>,
+    written: Arc<SmallVec<[(Column, Line); 1]>>,
 }
 
 impl StoredRow {
@@ -91,25 +99,30 @@ impl StoredRow {
         &self.written
     }
 
-    fn line(&self, column: Column) -> Option<&Line> {
-        let index = self.written.binary_search_by_key(&column, |&(at, _)| at).ok()?;
-        Some(&self.written[index].1)
+    /// The written lines among `count` consecutive ones from `first` on.
+    fn written_from(&self, first: Column, count: usize) -> &[(Column, Line)] {
+        let later = &self.written[self.written.partition_point(|&(column, _)| column < first)..];
+        let candidates = &later[..later.len().min(count)];
+        &candidates[..candidates.partition_point(|&(column, _)| usize::from(column.0 - first.0) < count)]
     }
 
-    fn write(&mut self, column: Column, line: &Line) {
+    fn write(&mut self, first: Column, lines: &[Line]) {
         let written = Arc::make_mut(&mut self.written);
-        // Most rows have one line written or nearly all, which this growth suits with few
-        // allocations.
-        if written.len() == written.capacity() {
-            written.reserve_exact(3 * written.len());
-        }
+        let columns = (first.0..).map(Column);
         // Most rows are written in ascending order.
-        if written.last().is_none_or(|&(last, _)| last < column) {
-            return written.push((column, *line));
+        if written.last().is_none_or(|&(last, _)| last < first) {
+            // Most rows have one line written or nearly all, which this growth suits with few
+            // allocations.
+            if written.len() + lines.len() > written.capacity() {
+                written.reserve_exact(lines.len().max(3 * written.len()));
+            }
+            return written.extend(columns.zip(lines.iter().copied()));
         }
-        match written.binary_search_by_key(&column, |&(at, _)| at) {
-            Ok(index) => written[index].1 = *line,
-            Err(index) => written.insert(index, (column, *line)),
+        for (column, &line) in columns.zip(lines) {
+            match written.binary_search_by_key(&column, |&(at, _)| at) {
+                Ok(index) => written[index].1 = line,
+                Err(index) => written.insert(index, (column, line)),
+            }
         }
     }
 }
@@ -145,10 +158,34 @@ impl Cells {
     /// # Panics
     /// If the geometry has no such line.
     pub fn line(&self, bank: BankId, row: Row, column: Column) -> Line {
+        let mut line = [[0; LINE_BYTES as usize]];
+        self.read(bank, row, column, &mut line);
+        line[0]
+    }
+
+    /// Writes the bytes of consecutive lines of a row, from `first` on, to `lines`.
+    ///
+    /// # Panics
+    /// If the geometry has no such line.
+    pub fn read(&self, bank: BankId, row: Row, first: Column, lines: &mut [Line]) {
         let key = (bank, row);
-        match self.rows.get(&key) {
-            None => self.at_reset(RowOrigin::own(&self.geometry, key), column),
-            Some(stored) => stored.line(column).copied().unwrap_or_else(|| self.at_reset(stored.origin, column)),
+        let Some(stored) = self.rows.get(&key) else {
+            return self.read_at_reset(RowOrigin::own(&self.geometry, key), first, lines);
+        };
+        let written = stored.written_from(first, lines.len());
+        if written.len() < lines.len() {
+            self.read_at_reset(stored.origin, first, lines);
+        }
+        for (column, line) in written {
+            lines[usize::from(column.0 - first.0)] = *line;
+        }
+    }
+
+    fn read_at_reset(&self, origin: RowOrigin, first: Column, lines: &mut [Line]) {
+        match (origin, &mut *lines) {
+            (RowOrigin::Zeros, lines) => lines.fill([0; LINE_BYTES as usize]),
+            (RowOrigin::Row(bank, row), [line]) => *line = self.background.line(self.channel, bank, row, first),
+            (RowOrigin::Row(bank, row), lines) => self.background.lines(self.channel, bank, row, first, lines),
         }
     }
 
@@ -160,13 +197,14 @@ impl Cells {
 
     /// Writes a line.
     pub fn write(&mut self, bank: BankId, row: Row, column: Column, line: &Line) {
+        self.write_lines(bank, row, column, std::slice::from_ref(line));
+    }
+
+    /// Writes consecutive lines of a row, from `first` on.
+    pub fn write_lines(&mut self, bank: BankId, row: Row, first: Column, lines: &[Line]) {
         let key = (bank, row);
-        if let Some(stored) = self.rows.get_mut(&key) {
-            stored.write(column, line);
-        } else {
-            let origin = RowOrigin::own(&self.geometry, key);
-            self.rows.insert(key, StoredRow { origin, written: Arc::new(vec![(column, *line)]) });
-        }
+        let untouched = || StoredRow { origin: RowOrigin::own(&self.geometry, key), written: Arc::default() };
+        self.rows.entry(key).or_insert_with(untouched).write(first, lines);
     }
 
     /// What a command does to the data.
@@ -189,13 +227,6 @@ impl Cells {
                 let line = self.line(src.0, src.1, src.2);
                 self.write(dst.0, dst.1, dst.2, &line);
             }
-        }
-    }
-
-    fn at_reset(&self, origin: RowOrigin, column: Column) -> Line {
-        match origin {
-            RowOrigin::Zeros => [0; LINE_BYTES as usize],
-            RowOrigin::Row(bank, row) => self.background.line(self.channel, bank, row, column),
         }
     }
 }

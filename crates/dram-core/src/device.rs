@@ -252,10 +252,25 @@ impl Device {
         self.cells.as_mut().map(|cells| cells.line(bank, row, column))
     }
 
+    /// Lines that RDs of consecutive columns put on the data bus; without cells, `lines` keeps its
+    /// bytes.
+    pub fn read_lines(&self, bank: BankId, row: Row, first: Column, lines: &mut [Line]) {
+        if let Some(cells) = &self.cells {
+            cells.read(bank, row, first, lines);
+        }
+    }
+
     /// Stores the line that a WR takes from the data bus.
     pub fn write_line(&mut self, bank: BankId, row: Row, column: Column, line: &Line) {
         if let Some(cells) = &mut self.cells {
             cells.write(bank, row, column, line);
+        }
+    }
+
+    /// Stores the lines that WRs of consecutive columns take from the data bus.
+    pub fn write_lines(&mut self, bank: BankId, row: Row, first: Column, lines: &[Line]) {
+        if let Some(cells) = &mut self.cells {
+            cells.write_lines(bank, row, first, lines);
         }
     }
 

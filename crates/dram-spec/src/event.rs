@@ -108,16 +108,20 @@ impl ColumnRun {
         self.first.at + self.pitch * (self.lines - 1)
     }
 
-    /// The commands one by one.
-    pub fn events(&self) -> impl Iterator<Item = CommandEvent> {
-        let ColumnRun { first, lines, pitch, rest_held_by } = *self;
-        let rest = (1..lines).map(move |number| CommandEvent {
+    /// The command with this number, counted from 0.
+    pub fn event(&self, number: u64) -> CommandEvent {
+        let ColumnRun { first, pitch, rest_held_by, .. } = *self;
+        CommandEvent {
             at: first.at + pitch * number,
             command: first.command.further(number as u16),
-            held_by: rest_held_by,
+            held_by: if number == 0 { first.held_by } else { rest_held_by },
             ..first
-        });
-        std::iter::once(first).chain(rest)
+        }
+    }
+
+    /// The commands one by one.
+    pub fn events(&self) -> impl Iterator<Item = CommandEvent> {
+        (0..self.lines).map(|number| self.event(number))
     }
 }
 

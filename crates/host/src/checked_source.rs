@@ -59,19 +59,31 @@ impl<S: RequestSource> RequestSource for CheckedSource<S> {
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let request = self.source.take(now)?;
-        if let Operation::Read { address, bytes } = request.operation {
-            self.expected.insert(request.id, self.flat.expected(address, bytes));
-        } else {
-            self.flat.apply(&request.operation, request.payload.as_deref());
+        match (request.operation, &request.payload) {
+            (Operation::Read { address, bytes }, _) => {
+                self.expected.insert(request.id, self.flat.expected(address, bytes));
+            }
+            (Operation::Write { address, .. }, Some(payload)) => self.flat.write_shared(address, payload),
+            (operation, _) => {
+                self.flat.apply(&operation, None);
+            }
         }
         Some(request)
     }
 
-    fn complete(&mut self, completion: Completion) {
-        if let Some(expected) = self.expected.remove(&completion.id) {
-            let differs = self.flat.difference(&expected, completion.data.as_deref().unwrap_or_default());
-            self.wrong_read = self.wrong_read.or(differs.map(|at| (completion.id, at)));
+    fn wants_accesses(&self) -> bool {
+        self.source.wants_accesses()
+    }
+
+    fn data_read(&mut self, id: RequestId, data: &[u8]) {
+        if let Some(expected) = self.expected.remove(&id) {
+            let differs = self.flat.difference(&expected, data);
+            self.wrong_read = self.wrong_read.or(differs.map(|at| (id, at)));
         }
+    }
+
+    fn complete(&mut self, completion: Completion) {
+        self.data_read(completion.id, completion.data.as_deref().unwrap_or_default());
         self.source.complete(completion);
     }
 }

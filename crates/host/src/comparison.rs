@@ -4,7 +4,7 @@ use dram_core::{Cells, Line, RowOrigin, StoredRow};
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
-use crate::flat_memory::{BLOCK_LINES, Block, FlatMemory, Held};
+use crate::flat_memory::{BLOCK_LINES, Block, FlatMemory, Held, line_in};
 
 /// A byte of the cells that differs from the flat memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub fn compare(flat: &FlatMemory, cells: &[&Cells]) -> Option<Mismatch> {
     // Each line of the cells has one address. If fewer written lines were met than exist, the rest
     // lie in unchanged rows.
     if comparison.written_met < flat.written.len() {
-        flat.written.iter().for_each(|(line, held)| comparison.written_line(line, held, cells));
+        flat.written.for_each(|line, held| comparison.written_line(line, held, cells));
     }
     comparison.first
 }
@@ -45,7 +45,7 @@ struct Comparison<'a> {
     /// The block of the line compared last, and the number of its first line.
     block: (u64, Option<&'a Block>),
     /// Lines written in the flat memory that were found in changed rows.
-    written_met: usize,
+    written_met: u64,
     first: Option<Mismatch>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> From<&'a Held> for Contained<'a> {
     fn from(held: &'a Held) -> Contained<'a> {
         match held {
             Held::AtReset(line) => Contained::AtReset(*line),
-            Held::Bytes(bytes) => Contained::Bytes(bytes),
+            Held::Bytes(bytes) => Contained::Bytes(line_in(bytes)),
         }
     }
 }
@@ -89,23 +89,48 @@ impl Comparison<'_> {
             RowOrigin::Row(bank, row) => Some(contents.numbers(channel, bank, row)),
         };
         let mut written = stored.written().iter().map(|&(column, _)| column).peekable();
-        for column in (0..contents.map().geometry().columns()).map(Column) {
-            if written.next_if_eq(&column).is_some() {
+        let (columns, step) = (contents.map().geometry().columns(), contents.columns_per_block());
+        for group in (0..columns).step_by(step) {
+            let first = number(Column(group));
+            let found = origin.as_ref().map(|origin| origin(Column(group)));
+            let is_whole = !must_be_zero && written.peek().is_none_or(|column| column.0 >= group + step as u16);
+            if is_whole && found.is_some_and(|found| self.is_copied(first, found)) {
+                self.written_met += step as u64;
                 continue;
             }
-            let found = origin.as_ref().map_or(Contained::Bytes(&ZEROS), |number| Contained::AtReset(number(column)));
-            self.line(number(column), found, must_be_zero);
+            for column in (group..group + step as u16).map(Column) {
+                if written.next_if_eq(&column).is_none() {
+                    let found =
+                        origin.as_ref().map_or(Contained::Bytes(&ZEROS), |number| Contained::AtReset(number(column)));
+                    self.line(number(column), found, must_be_zero);
+                }
+            }
+        }
+    }
+
+    /// Whether the flat memory has the block of a line as a copy of the contents at reset of the
+    /// block of `source`, at equal offsets. Then it has each line of a row in the block as a copy
+    /// of the line in the other row with the same column: the numbers of these two lines differ in
+    /// the same bits for all columns, because the address map is linear.
+    fn is_copied(&mut self, line: u64, source: u64) -> bool {
+        self.look_up(line);
+        self.block.1.is_some_and(|block| block.stores_nothing() && block.source(line) == source)
+    }
+
+    /// Looks up the block of a line.
+    fn look_up(&mut self, line: u64) {
+        if line - line % BLOCK_LINES != self.block.0 {
+            self.block = (line - line % BLOCK_LINES, self.flat.written.block(line));
         }
     }
 
     /// Compares a line with the flat memory, or with zeros.
     fn line(&mut self, line: u64, found: Contained<'_>, must_be_zero: bool) {
-        if line - line % BLOCK_LINES != self.block.0 {
-            self.block = (line - line % BLOCK_LINES, self.flat.written.block(line));
-        }
-        let held = self.block.1.and_then(|block| block.get(line));
-        self.written_met += usize::from(held.is_some());
-        let expected = held.map_or(Contained::AtReset(line), Contained::from);
+        self.look_up(line);
+        let stored = self.block.1.and_then(|block| block.stored(line));
+        let source = self.block.1.map_or(line, |block| block.source(line));
+        self.written_met += u64::from(stored.is_some() || source != line);
+        let expected = stored.map_or(Contained::AtReset(source), Contained::from);
         self.equal(line, if must_be_zero { Contained::Bytes(&ZEROS) } else { expected }, found);
     }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use dram_core::{Background, Line};
 use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Row, Topology};
 
+use crate::flat_memory::BLOCK_LINES;
+
 /// Memory contents at reset: each byte is a function of the seed and its physical address.
 #[derive(Clone, Debug)]
 pub struct Contents {
@@ -53,12 +55,22 @@ impl Contents {
         move |column| (row ^ columns[usize::from(column.0)]) / LINE_BYTES
     }
 
+    /// Number of consecutive columns, from a multiple of it on, whose lines lie in one aligned
+    /// block of 64 lines.
+    pub(crate) fn columns_per_block(&self) -> usize {
+        self.addresses.columns_per_block
+    }
+
     /// Data of the `index`-th write of a run.
     pub fn payload(&self, index: u64, bytes: u64) -> Arc<[u8]> {
         let stream = mix(self.seed ^ mix(index + 1));
+        let line = |number| line_of(mix(stream ^ number));
+        if bytes == LINE_BYTES {
+            return Arc::new(line(0));
+        }
         let mut payload: Arc<[u8]> = std::iter::repeat_n(0, bytes as usize).collect();
         for (part, number) in Arc::make_mut(&mut payload).chunks_mut(LINE_BYTES as usize).zip(0..) {
-            part.copy_from_slice(&line_of(mix(stream ^ number))[..part.len()]);
+            part.copy_from_slice(&line(number)[..part.len()]);
         }
         payload
     }
@@ -67,6 +79,13 @@ impl Contents {
 impl Background for Contents {
     fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line {
         self.line_at(self.numbers(channel, bank, row)(column))
+    }
+
+    fn lines(&self, channel: Channel, bank: BankId, row: Row, first: Column, lines: &mut [Line]) {
+        let number = self.numbers(channel, bank, row);
+        for (line, column) in lines.iter_mut().zip(first.0..) {
+            *line = self.line_at(number(Column(column)));
+        }
     }
 }
 
@@ -80,6 +99,7 @@ struct Addresses {
     /// By the row's high bits and by its low [`Self::LOW_BITS`].
     rows: [Vec<u64>; 2],
     columns: Vec<u64>,
+    columns_per_block: usize,
 }
 
 impl Addresses {
@@ -96,14 +116,19 @@ impl Addresses {
         let ranks = move |channel| (0..geometry.ranks()).map(move |rank| (channel, rank));
         let banks = move |(channel, rank)| (0..geometry.banks()).map(move |bank| of(channel, rank, bank, 0, 0));
         let rows = (0..geometry.rows_per_bank()).step_by(1 << Self::LOW_BITS);
+        let columns: Vec<_> = (0..geometry.columns()).map(|column| of(0, 0, 0, 0, column)).collect();
+        // As the map is linear, the columns below a power of two lie in one block if those whose
+        // number has one bit set do.
+        let bits = (0..columns.len().ilog2()).take_while(|&bit| columns[1 << bit] < BLOCK_LINES * LINE_BYTES);
         Addresses {
+            columns_per_block: 1 << bits.count(),
             banks: (0..geometry.channels()).flat_map(ranks).flat_map(banks).collect(),
             topology: geometry.topology(),
             rows: [
                 rows.map(|row| of(0, 0, 0, row, 0)).collect(),
                 (0..1 << Self::LOW_BITS).map(|row| of(0, 0, 0, row, 0)).collect(),
             ],
-            columns: (0..geometry.columns()).map(|column| of(0, 0, 0, 0, column)).collect(),
+            columns,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Flat memory: the reference that the cells are compared with.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use dram_core::Line;
@@ -7,6 +8,7 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Frame;
 use rowclone::Operation;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 pub use crate::contents::Contents;
 
@@ -22,8 +24,8 @@ pub struct FlatMemory {
 pub(crate) enum Held {
     /// The contents at reset of the line with this number.
     AtReset(u64),
-    /// These bytes; copies of the line share them.
-    Bytes(Arc<Line>),
+    /// These 64 bytes; copies of the line, and the request that wrote it, share them.
+    Bytes(Arc<[u8]>),
 }
 
 /// Data that a read must return: the flat memory's contents when the read arrived.
@@ -36,105 +38,168 @@ pub(crate) enum Expected {
 /// Lines by number (the address divided by 64), in blocks of 64 lines.
 #[derive(Default)]
 pub(crate) struct WrittenLines {
+    /// By number of their first line, divided by 64.
     blocks: FxHashMap<u64, Block>,
-    count: usize,
+    count: u64,
 }
 
-/// The stored lines of an aligned block of 64 lines.
-#[derive(Default)]
+/// An aligned block of 64 lines, some of which were written.
+#[derive(Clone)]
 pub(crate) struct Block {
+    /// Number of the block whose contents at reset are those of the lines that are not stored. If
+    /// it is another block, all lines of this one were written.
+    origin: u64,
     /// Bit mask of the stored lines.
     present: u64,
     /// The stored lines, in order.
-    lines: Vec<Held>,
+    lines: SmallVec<[Held; 1]>,
 }
 
 pub(crate) const BLOCK_LINES: u64 = 64;
 
 impl Block {
+    fn of(origin: u64) -> Block {
+        Block { origin, present: 0, lines: SmallVec::new() }
+    }
+
     fn index(&self, bit: u64) -> usize {
         (self.present & (bit - 1)).count_ones() as usize
     }
 
-    /// The line with this number, which must lie in the block.
-    pub(crate) fn get(&self, line: u64) -> Option<&Held> {
+    /// The line with this number, which must lie in the block, if it is stored.
+    pub(crate) fn stored(&self, line: u64) -> Option<&Held> {
         let bit = 1 << (line % BLOCK_LINES);
         (self.present & bit != 0).then(|| &self.lines[self.index(bit)])
+    }
+
+    /// The line whose contents at reset are those of a line that is not stored.
+    pub(crate) fn source(&self, line: u64) -> u64 {
+        self.origin * BLOCK_LINES + line % BLOCK_LINES
+    }
+
+    /// Whether no line of the block is stored.
+    pub(crate) const fn stores_nothing(&self) -> bool {
+        self.present == 0
+    }
+
+    fn held(&self, line: u64) -> Held {
+        self.stored(line).cloned().unwrap_or_else(|| Held::AtReset(self.source(line)))
+    }
+
+    /// Number of written lines, if the block has this number.
+    const fn written(&self, number: u64) -> u64 {
+        if self.origin == number { self.present.count_ones() as u64 } else { BLOCK_LINES }
+    }
+
+    /// Stores a line; returns whether it is the first time.
+    fn insert(&mut self, line: u64, held: Held) -> bool {
+        let bit = 1 << (line % BLOCK_LINES);
+        let is_new = self.present & bit == 0;
+        if self.present < bit {
+            self.lines.push(held);
+        } else if is_new {
+            self.lines.insert(self.index(bit), held);
+        } else {
+            let index = self.index(bit);
+            self.lines[index] = held;
+        }
+        self.present |= bit;
+        is_new
     }
 }
 
 impl WrittenLines {
-    /// The block of a line, if any line of the block is stored.
+    /// The block of a line, if any line of the block was written.
     pub(crate) fn block(&self, line: u64) -> Option<&Block> {
         self.blocks.get(&(line / BLOCK_LINES))
     }
 
-    fn get(&self, line: u64) -> Option<&Held> {
-        self.block(line)?.get(line)
-    }
-
-    /// The contents of `count` lines, the first of which is number `first`.
-    fn held(&self, first: u64, count: u64) -> Vec<Held> {
-        let mut block = self.block(first);
-        let held = |line| {
-            if line % BLOCK_LINES == 0 {
-                block = self.block(line);
-            }
-            block.and_then(|block| block.get(line)).cloned().unwrap_or(Held::AtReset(line))
-        };
-        (first..first + count).map(held).collect()
+    fn held(&self, line: u64) -> Held {
+        self.block(line).map_or(Held::AtReset(line), |block| block.held(line))
     }
 
     fn insert(&mut self, line: u64, held: Held) {
-        let bit = 1 << (line % BLOCK_LINES);
-        let block = self.blocks.entry(line / BLOCK_LINES).or_default();
-        let index = block.index(bit);
-        if block.present & bit == 0 {
-            block.present |= bit;
-            block.lines.insert(index, held);
-            self.count += 1;
-        } else {
-            block.lines[index] = held;
-        }
+        let number = line / BLOCK_LINES;
+        let block = self.blocks.entry(number).or_insert(Block::of(number));
+        let is_new = block.insert(line, held) && block.origin == number;
+        self.count += u64::from(is_new);
     }
 
-    /// Stores consecutive lines from `first`, whole blocks at once.
-    fn insert_all(&mut self, first: u64, held: &[Held]) {
-        let (mut line, mut rest) = (first, held);
-        while let [next, others @ ..] = rest {
-            if line.is_multiple_of(BLOCK_LINES) && rest.len() >= BLOCK_LINES as usize {
-                let (lines, later) = rest.split_at(BLOCK_LINES as usize);
-                let before = self.blocks.insert(line / BLOCK_LINES, Block { present: u64::MAX, lines: lines.to_vec() });
-                self.count += lines.len() - before.map_or(0, |before| before.lines.len());
-                (line, rest) = (line + BLOCK_LINES, later);
+    fn insert_block(&mut self, number: u64, block: Block) {
+        self.count += block.written(number);
+        let before = self.blocks.insert(number, block);
+        self.count -= before.map_or(0, |before| before.written(number));
+    }
+
+    /// Stores the contents of `count` lines from `first` on.
+    fn fill(&mut self, first: u64, count: u64, held: &Held) {
+        for (block, lines) in blocks(first, count) {
+            if lines.end - lines.start == BLOCK_LINES {
+                let lines = SmallVec::from_elem(held.clone(), BLOCK_LINES as usize);
+                self.insert_block(block, Block { present: u64::MAX, lines, ..Block::of(block) });
             } else {
-                self.insert(line, next.clone());
-                (line, rest) = (line + 1, others);
+                lines.for_each(|line| self.insert(line, held.clone()));
             }
         }
     }
 
-    /// Number of stored lines.
-    pub(crate) const fn len(&self) -> usize {
+    /// Copies lines that lie in one block of the destination.
+    fn copy_within_block(&mut self, src: u64, dst: u64, count: u64) {
+        if count == BLOCK_LINES && src.is_multiple_of(BLOCK_LINES) {
+            let block = self.block(src).cloned().unwrap_or(Block::of(src / BLOCK_LINES));
+            return self.insert_block(dst / BLOCK_LINES, block);
+        }
+        let held: Vec<_> = (src..src + count).map(|line| self.held(line)).collect();
+        held.into_iter().zip(dst..).for_each(|(held, line)| self.insert(line, held));
+    }
+
+    /// Copies `count` lines, block by block of the destination.
+    fn copy(&mut self, src: u64, dst: u64, count: u64) {
+        let copy = |(_, lines): (u64, Range<u64>)| {
+            self.copy_within_block(lines.start - dst + src, lines.start, lines.end - lines.start);
+        };
+        // Where the ranges overlap, no line is overwritten before it is copied.
+        if dst < src { blocks(dst, count).for_each(copy) } else { blocks(dst, count).rev().for_each(copy) }
+    }
+
+    /// Number of written lines.
+    pub(crate) const fn len(&self) -> u64 {
         self.count
     }
 
-    /// The stored lines by number, in no particular order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Held)> {
-        self.blocks.iter().flat_map(|(number, block)| {
-            let lines = number * BLOCK_LINES..(number + 1) * BLOCK_LINES;
-            lines.filter_map(|line| Some((line, block.get(line)?)))
-        })
+    /// Passes on the written lines by number, in no particular order.
+    pub(crate) fn for_each(&self, mut pass_on: impl FnMut(u64, &Held)) {
+        for (&number, block) in &self.blocks {
+            for line in number * BLOCK_LINES..(number + 1) * BLOCK_LINES {
+                match block.stored(line) {
+                    Some(held) => pass_on(line, held),
+                    None if block.origin != number => pass_on(line, &Held::AtReset(block.source(line))),
+                    None => {}
+                }
+            }
+        }
     }
 }
 
+/// The blocks that `count` lines from `first` on overlap, by number, and the lines in each.
+fn blocks(first: u64, count: u64) -> impl DoubleEndedIterator<Item = (u64, Range<u64>)> {
+    let end = first + count;
+    let lines = move |block| first.max(block * BLOCK_LINES)..end.min((block + 1) * BLOCK_LINES);
+    (first / BLOCK_LINES..end.div_ceil(BLOCK_LINES)).map(move |block| (block, lines(block)))
+}
+
 /// The lines that a range overlaps, by number, and the bytes of each within the range.
-fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
+fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, Range<usize>)> {
     let end = address.0 + bytes;
     (address.0 / LINE_BYTES..end.div_ceil(LINE_BYTES)).map(move |line| {
         let base = line * LINE_BYTES;
         (line, (address.0.max(base) - base) as usize..(end.min(base + LINE_BYTES) - base) as usize)
     })
+}
+
+/// The line that these bytes are.
+pub(crate) fn line_in(bytes: &[u8]) -> &Line {
+    bytes.try_into().expect("a line has 64 bytes")
 }
 
 /// Whether a range with these addresses and this length consists of whole lines.
@@ -170,11 +235,19 @@ impl FlatMemory {
         }
     }
 
+    /// Stores the bytes of a write from `address`, without a copy if they are one line.
+    pub(crate) fn write_shared(&mut self, address: PhysicalAddress, bytes: &Arc<[u8]>) {
+        if is_whole_lines([address.0]) && bytes.len() as u64 == LINE_BYTES {
+            self.written.insert(address.0 / LINE_BYTES, Held::Bytes(Arc::clone(bytes)));
+        } else {
+            self.write(address, bytes);
+        }
+    }
+
     fn fill(&mut self, address: PhysicalAddress, bytes: u64, value: u8) {
         if is_whole_lines([address.0, bytes]) {
             let filled = Arc::new([value; LINE_BYTES as usize]);
-            let lines = vec![Held::Bytes(filled); (bytes / LINE_BYTES) as usize];
-            self.written.insert_all(address.0 / LINE_BYTES, &lines);
+            self.written.fill(address.0 / LINE_BYTES, bytes / LINE_BYTES, &Held::Bytes(filled));
         } else {
             self.write(address, &vec![value; bytes as usize]);
         }
@@ -182,8 +255,7 @@ impl FlatMemory {
 
     fn copy(&mut self, src: PhysicalAddress, dst: PhysicalAddress, bytes: u64) {
         if is_whole_lines([src.0, dst.0, bytes]) {
-            let moved = self.written.held(src.0 / LINE_BYTES, bytes / LINE_BYTES);
-            self.written.insert_all(dst.0 / LINE_BYTES, &moved);
+            self.written.copy(src.0 / LINE_BYTES, dst.0 / LINE_BYTES, bytes / LINE_BYTES);
         } else {
             let moved = self.read(src, bytes);
             self.write(dst, &moved);
@@ -210,7 +282,7 @@ impl FlatMemory {
     pub(crate) fn expected(&self, address: PhysicalAddress, bytes: u64) -> Expected {
         if bytes == LINE_BYTES && is_whole_lines([address.0]) {
             let line = address.0 / LINE_BYTES;
-            Expected::Line(self.written.get(line).cloned().unwrap_or(Held::AtReset(line)))
+            Expected::Line(self.written.held(line))
         } else {
             Expected::Bytes(self.read(address, bytes))
         }
@@ -233,13 +305,13 @@ impl FlatMemory {
     }
 
     fn line(&self, line: u64) -> Line {
-        self.written.get(line).map_or_else(|| self.contents.line_at(line), |held| self.bytes(held))
+        self.bytes(&self.written.held(line))
     }
 
     fn bytes(&self, held: &Held) -> Line {
         match held {
             Held::AtReset(line) => self.contents.line_at(*line),
-            Held::Bytes(bytes) => **bytes,
+            Held::Bytes(bytes) => *line_in(bytes),
         }
     }
 }

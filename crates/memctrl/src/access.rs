@@ -155,8 +155,8 @@ pub(crate) struct Access {
     pub(crate) arrival: Cycle,
     /// Address of its line.
     pub(crate) address: PhysicalAddress,
-    /// Slot of its request in the front end; [`Access::NO_SLOT`] if the line is the whole request
-    /// and its completion is not reported.
+    /// Slot of its request in the front end; from [`Access::UNREPORTED`] on if the line is the whole
+    /// request and its completion is not reported.
     pub(crate) slot: u32,
     pub(crate) row: Row,
     pub(crate) column: Column,
@@ -170,6 +170,9 @@ pub(crate) struct Access {
 impl Access {
     /// No slot.
     pub(crate) const NO_SLOT: u32 = u32::MAX;
+    /// Slots from this one on are in no table: they are [`Access::NO_SLOT`], or number the data of
+    /// writes whose completion is only counted.
+    pub(crate) const UNREPORTED: u32 = 1 << 31;
 
     /// No access.
     pub(crate) const NONE: Access = Access {

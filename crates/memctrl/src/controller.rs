@@ -326,6 +326,7 @@ impl Controller {
             {
                 source.complete(completion);
             }
+            self.front.unreported.report_reads(|id, line| source.data_read(id, line));
             let arrival = loop {
                 let arrival = if self.has_room() { source.next_arrival() } else { None };
                 if arrival.is_none_or(|at| at > self.now) {

@@ -77,6 +77,12 @@ pub trait RequestSource {
         true
     }
 
+    /// Reports the bytes of a read that [`Self::complete`] does not report, where contents are
+    /// modeled.
+    fn data_read(&mut self, id: RequestId, data: &[u8]) {
+        let _ = (id, data);
+    }
+
     /// Reports a completion, which may lead to new arrivals.
     fn complete(&mut self, completion: Completion);
 }

@@ -43,19 +43,28 @@ pub(crate) struct Check<'a> {
     pub(crate) channel: Channel,
     pub(crate) rank: u8,
     /// None at the end of the run.
-    pub(crate) command: Option<Issued>,
+    pub(crate) command: Option<&'a Issued>,
 }
 
 impl Check<'_> {
     /// Minimum distance: at least the limit of the rule must lie between `earlier` and now.
     ///
     /// A distance to a command at a later instant (the stream is out of order) is not judged.
+    #[inline]
     pub(crate) fn minimum(&mut self, rule: Rule, earlier: Option<Issued>) {
-        let Some(from) = earlier else { return };
-        let Some(found) = self.at.0.checked_sub(from.at.0) else { return };
+        // The distance to a command at a later instant wraps around, and is looked at again.
+        if let Some(from) = earlier
+            && self.at.0.wrapping_sub(from.at.0) < self.setting.limits.of(rule)
+        {
+            self.below_minimum(rule, from);
+        }
+    }
+
+    #[cold]
+    fn below_minimum(&mut self, rule: Rule, from: Issued) {
         let bound = self.setting.limits.of(rule);
-        if found < bound {
-            self.violated(rule, earlier, Some(Cycles(bound)), Some(bound - found));
+        if let Some(found) = self.at.0.checked_sub(from.at.0) {
+            self.violated(rule, Some(from), Some(Cycles(bound)), Some(bound - found));
         }
     }
 
@@ -95,7 +104,8 @@ impl Check<'_> {
 
     #[cold]
     fn violated(&mut self, rule: Rule, earlier: Option<Issued>, bound: Option<Cycles>, clocks_short: Option<u64>) {
-        let Check { at, channel, rank, command, .. } = *self;
+        let Check { at, channel, rank, .. } = *self;
+        let command = self.command.copied();
         self.report.add(Violation { rule, at, channel, rank, command, earlier, bound, clocks_short });
     }
 }

@@ -1,9 +1,10 @@
 //! The checker of a command stream.
 
-use dram_spec::{Channel, Command, CommandEvent, CommandLog, Cycle, Dialect, EventSink, Issued, System};
+use dram_spec::{Channel, ColumnRun, Command, CommandEvent, CommandLog, Cycle, Dialect, EventSink, Issued, System};
 
 use crate::check::{Check, Setting};
 use crate::history::ChannelHistory;
+use crate::judgment::exists;
 use crate::report::Report;
 use crate::rule::Rule;
 use crate::violation::Violation;
@@ -79,11 +80,11 @@ impl Checker {
     pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         let issued = Issued { at, channel, command: *command };
         let Checker { setting, channels, report, finished: _ } = self;
-        let mut check = Check { setting, report, at, channel, rank: command.rank(), command: Some(issued) };
+        let mut check = Check { setting, report, at, channel, rank: command.rank(), command: Some(&issued) };
         match channels.get_mut(usize::from(channel.0)) {
             Some(history) => {
                 history.judge(&mut check, command);
-                history.record(issued, setting);
+                history.record(&issued, setting);
             }
             None => check.state(Rule::Address, None),
         }
@@ -99,6 +100,31 @@ impl Checker {
 impl EventSink for Checker {
     fn command(&mut self, event: &CommandEvent) {
         self.push(event.at, event.channel, &event.command);
+    }
+
+    /// Judges a run of columns as a whole, with the violations of its commands one by one.
+    ///
+    /// If the first two commands break no rule, neither does a later one whose columns exist:
+    ///
+    /// - The commands have no auto-precharge, after which the second one would break `bank-closed`. So they change no
+    ///   row and no power state, and of the history only the last commands of their own kind: the state rules hold as
+    ///   for the second command, and after the last command, nothing of the others is left.
+    /// - The distance to the command of the run before it is the second one's distance to the first.
+    /// - The distance to a command before the run is longer than that of the second command. A command before the run
+    ///   at a later instant, to which a distance is judged only after that instant, requires an earlier violation of
+    ///   `order`.
+    /// - A column command ends no maximum.
+    fn run(&mut self, run: &ColumnRun) {
+        let broken = self.total();
+        let mut events = run.events();
+        events.by_ref().take(2).for_each(|event| self.command(&event));
+        let last = run.event(run.lines - 1).issued();
+        if self.total() == broken && self.count(Rule::Order) == 0 && exists(&self.setting.geometry, &last.command) {
+            let history = self.channels.get_mut(usize::from(last.channel.0)).expect("its commands were judged");
+            history.record(&last, &self.setting);
+        } else {
+            events.for_each(|event| self.command(&event));
+        }
     }
 
     /// Judges the maxima at the end of the run. Only the first call has an effect. An `end` before the last command of

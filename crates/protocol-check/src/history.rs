@@ -46,8 +46,8 @@ impl<const N: usize> Window<N> {
         self.commands[(self.oldest + N - 1) % N]
     }
 
-    fn push(&mut self, issued: Issued) {
-        self.commands[self.oldest] = Some(issued);
+    fn push(&mut self, issued: &Issued) {
+        self.commands[self.oldest] = Some(*issued);
         self.oldest = (self.oldest + 1) % N;
     }
 }
@@ -135,8 +135,8 @@ impl RankHistory {
         self.banks.iter().filter(|bank| bank.open_row.is_some())
     }
 
-    fn record(&mut self, issued: Issued, setting: &Setting) {
-        let now = Some(issued);
+    fn record(&mut self, issued: &Issued, setting: &Setting) {
+        let now = Some(*issued);
         match issued.command {
             Command::Activate { bank, row } => self.activate(issued, bank, row, setting),
             Command::Precharge { bank } => {
@@ -171,7 +171,7 @@ impl RankHistory {
                 self.refreshes.push(issued);
                 self.pdx_before_refresh = self.pdx;
                 self.srx_without_refresh = None;
-                self.ledger.refresh(issued, setting.limits.interval);
+                self.ledger.refresh(*issued, setting.limits.interval);
             }
             Command::PowerDownEnter { .. }
             | Command::PowerDownExit { .. }
@@ -180,15 +180,15 @@ impl RankHistory {
         }
     }
 
-    fn activate(&mut self, issued: Issued, id: BankId, row: Row, setting: &Setting) {
+    fn activate(&mut self, issued: &Issued, id: BankId, row: Row, setting: &Setting) {
         let Some(bank) = self.bank_mut(id) else { return };
         let activation = bank.activation(row, setting);
         if activation == Activation::Dropped {
             return;
         }
-        bank.last.act = Some(issued);
+        bank.last.act = Some(*issued);
         bank.open_row = Some(row);
-        self.last.act = Some(issued);
+        self.last.act = Some(*issued);
         if counts(activation, setting.copy_activations) {
             self.activations.push(issued);
         }
@@ -205,23 +205,23 @@ impl RankHistory {
     }
 
     /// Records a TRANSFER, unless a bank is closed or the two are not two banks of this rank: then it has no effect.
-    fn transfer(&mut self, issued: Issued, src: BankId, dst: BankId) {
+    fn transfer(&mut self, issued: &Issued, src: BankId, dst: BankId) {
         let open = |id| self.bank(id).is_some_and(|bank| bank.open_row.is_some());
         if !between_two_banks(src, dst) || !open(src) || !open(dst) {
             return;
         }
         if let Some(bank) = self.bank_mut(src) {
-            bank.last.transfer_out = Some(issued);
+            bank.last.transfer_out = Some(*issued);
         }
         if let Some(bank) = self.bank_mut(dst) {
-            bank.last.transfer_in = Some(issued);
+            bank.last.transfer_in = Some(*issued);
         }
-        self.last.transfer_out = Some(issued);
-        self.last.transfer_in = Some(issued);
+        self.last.transfer_out = Some(*issued);
+        self.last.transfer_in = Some(*issued);
     }
 
-    fn change_power_state(&mut self, issued: Issued, setting: &Setting) {
-        let now = Some(issued);
+    fn change_power_state(&mut self, issued: &Issued, setting: &Setting) {
+        let now = Some(*issued);
         match (issued.command, self.power_state) {
             (Command::PowerDownEnter { .. }, PowerState::Awake) => {
                 let active = self.open_banks().next().is_some();
@@ -290,10 +290,10 @@ impl ChannelHistory {
     }
 
     /// Adds a command to the history.
-    pub(crate) fn record(&mut self, issued: Issued, setting: &Setting) {
-        self.last = Some(issued);
+    pub(crate) fn record(&mut self, issued: &Issued, setting: &Setting) {
+        self.last = Some(*issued);
         if matches!(issued.command, Command::Transfer { .. }) {
-            self.last_transfer = Some(issued);
+            self.last_transfer = Some(*issued);
         }
         if let Some(rank) = self.ranks.get_mut(usize::from(issued.command.rank())) {
             rank.record(issued, setting);

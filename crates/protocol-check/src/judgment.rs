@@ -27,7 +27,9 @@ impl ChannelHistory {
         }
         if let Some(rank) = self.ranks.get(usize::from(command.rank())) {
             rank.judge(check, command);
-            self.judge_rank_switch(check, command);
+            if self.ranks.len() > 1 {
+                self.judge_rank_switch(check, command);
+            }
         }
     }
 
@@ -59,8 +61,8 @@ impl ChannelHistory {
     /// The latest RD and the latest WR of the other ranks.
     fn other_ranks(&self, check: &Check<'_>) -> [Option<Issued>; 2] {
         let [mut read, mut write] = [None; 2];
-        for (rank, history) in self.ranks.iter().enumerate() {
-            if rank != usize::from(check.rank) {
+        for (rank, history) in (0..).zip(&self.ranks) {
+            if rank != check.rank {
                 read = check.latest([read, history.last.read]);
                 write = check.latest([write, history.last.write]);
             }
@@ -70,7 +72,8 @@ impl ChannelHistory {
 }
 
 /// Whether the rank, banks, row and columns of a command exist.
-fn exists(geometry: &Geometry, command: &Command) -> bool {
+#[inline]
+pub(crate) fn exists(geometry: &Geometry, command: &Command) -> bool {
     let bank_exists = |id: BankId| id.rank < geometry.ranks() && id.bank < geometry.banks();
     let row_exists = |row: Row| row.0 < geometry.rows_per_bank();
     let column_exists = |column: Column| column.0 < geometry.columns();

@@ -152,6 +152,12 @@ impl Run {
         Line { address, location: Location { column, ..location } }
     }
 
+    /// `count` lines of the run, from line number `first` on.
+    #[must_use]
+    pub fn part(&self, first: u16, count: u16) -> Run {
+        Run { first: self.line(first), count, ..*self }
+    }
+
     /// Appends a run that follows directly in the row, if all lines then have equal distances.
     /// Returns whether it did.
     pub(crate) fn append(&mut self, next: &Run) -> bool {
@@ -208,6 +214,18 @@ impl RunWrite {
             from: if number == 0 { self.from } else { 0 },
             to: if number + 1 == self.run.count { self.to } else { LINE_BYTES as u16 },
         }
+    }
+
+    /// `count` lines of the run, from line number `first` on.
+    #[must_use]
+    pub fn part(&self, first: u16, count: u16) -> RunWrite {
+        let (from, to) = (self.write(first).from, self.write(first + count - 1).to);
+        RunWrite { run: self.run.part(first, count), from, to }
+    }
+
+    /// Whether all bytes of all lines change.
+    pub fn is_whole(&self) -> bool {
+        self.from == 0 && u64::from(self.to) == LINE_BYTES
     }
 
     /// Appends a later run like [`Run::append`], if no byte between the two runs is unchanged.

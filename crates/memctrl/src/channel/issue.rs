@@ -172,9 +172,11 @@ impl Channel {
             self.closed(index);
         }
         let (queued, end) = (self.queues.get(place), at + self.latency(kind));
-        if queued.access.slot == Access::NO_SLOT {
+        if queued.access.slot >= Access::UNREPORTED {
             done.unreported_done(kind, queued.access.arrival, end);
-            if !queued.is_awaited && (done.unreported > 0 || !limits.ends) {
+            // The front end moves the data.
+            let has_data = self.device.cells().is_some();
+            if !(queued.is_awaited || has_data) && (done.unreported > 0 || !limits.ends) {
                 return if limits.awaits == Some(kind) { Outcome::Entry } else { Outcome::None };
             }
         }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use dram_core::{Floor, KeptKind};
 use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, PerBank, Row, SourceId};
-use rowclone::{Line, LineWrite, StepList};
+use rowclone::{Run, RunWrite, StepList};
 
 use super::Origin;
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
@@ -31,11 +31,11 @@ impl ColumnContender {
     }
 }
 
-/// A line that a column command moved over the channel.
+/// Lines that column commands moved over the channel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum MovedLine {
-    Read(Line),
-    Written(LineWrite),
+pub(crate) enum MovedLines {
+    Read(Run),
+    Written(RunWrite),
 }
 
 /// Threads of a channel.
@@ -344,10 +344,10 @@ impl Port {
         if thread.origin.is_alone && lines > 0 { at + pitch * (lines - 1) + Cycles(1) } else { at + pitch * lines }
     }
 
-    /// Line that a thread moved over the channel `back` column commands before the latest one of its
-    /// step.
-    pub(crate) fn moved_line(&self, slot: u8, back: u16) -> MovedLine {
-        self.thread(slot).moved_line(back)
+    /// The lines that the latest `count` column commands of a step of a thread moved over the
+    /// channel.
+    pub(crate) fn moved_lines(&self, slot: u8, count: u16) -> MovedLines {
+        self.thread(slot).moved_lines(count)
     }
 
     /// Updates the next steps of a thread after a change.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::Origin;
 use super::data_gate::DataGate;
-use super::port::MovedLine;
+use super::port::MovedLines;
 use crate::access::{AccessKind, Stamp};
 
 /// Phase of a thread.
@@ -327,14 +327,14 @@ impl Thread {
         }
     }
 
-    /// Line that the column command `back` commands before the latest one of a step moved over the
+    /// The lines that the latest `count` column commands of a step moved over the
     /// channel.
-    pub(crate) fn moved_line(&self, back: u16) -> MovedLine {
-        let (step, number) = self.moved;
-        let number = number - back;
+    pub(crate) fn moved_lines(&self, count: u16) -> MovedLines {
+        let (step, last) = self.moved;
+        let first = last + 1 - count;
         match &self.steps[step] {
-            Step::Read { run, .. } => MovedLine::Read(run.line(number)),
-            Step::Write { write, .. } => MovedLine::Written(write.write(number)),
+            Step::Read { run, .. } => MovedLines::Read(run.part(first, count)),
+            Step::Write { write, .. } => MovedLines::Written(write.part(first, count)),
             step => unreachable!("{step:?} moves no line over the channel"),
         }
     }

@@ -146,11 +146,14 @@ impl FrontEnd {
         };
         let lines = whole_lines(operation.target(), operation.bytes());
         let (address, last) = (PhysicalAddress(lines.start), PhysicalAddress(lines.end - LINE_BYTES));
-        let (slot, accepted) = if is_reported || address != last || self.has_contents {
+        // A part of a line is stored in the table.
+        let is_part = self.has_contents && operation.bytes() < LINE_BYTES;
+        let (slot, accepted) = if is_reported || address != last || is_part {
             self.enter_table(request, lines, kind)
         } else {
+            let slot = if self.has_contents { self.unreported.add(request) } else { Access::NO_SLOT };
             self.recorder.accesses.unreported += 1;
-            (Access::NO_SLOT, self.in_flight.next_accepted())
+            (slot, self.in_flight.next_accepted())
         };
         let arrival = arrival.unwrap_or(Cycle::NEVER);
         let head = &mut self.head;
@@ -284,7 +287,7 @@ impl FrontEnd {
     /// Records that a line was accepted; returns the arrival of its request.
     #[inline]
     fn accepted(&mut self, slot: u32, arrival: Cycle, now: Cycle) -> Cycle {
-        if slot != Access::NO_SLOT {
+        if slot < Access::UNREPORTED {
             self.in_flight.get_mut(slot).accepted_at(now);
         }
         arrival.min(now)
@@ -308,13 +311,13 @@ impl FrontEnd {
     #[inline]
     pub(crate) fn forward(&mut self, access: &Access, channel: &Channel, now: Cycle) -> bool {
         let queued = channel.queued().newest_of_line(AccessKind::Write, access.bank, access.row, access.column);
-        let queued = queued.map(|write| write.access.slot);
-        let blocked = self.hazards.newest_blocked(AccessKind::Write, access.address).map(|write| write.access.slot);
+        let queued = queued.map(|write| write.access);
+        let blocked = self.hazards.newest_blocked(AccessKind::Write, access.address).map(|write| write.access);
         // A write that waits for a copy is newer than a queued one, which would wait for it, too.
         let Some(write) = blocked.or(queued) else { return false };
         if self.has_contents {
-            let bytes = self.line_of_write(write, access.address);
-            self.in_flight.get_mut(access.slot).line_read(access.address, &bytes);
+            let bytes = self.line_of_write(&write);
+            self.line_read(access, &bytes);
         }
         self.recorder.figures.forwarded += 1;
         let arrival = self.accepted(access.slot, access.arrival, now);

@@ -3,11 +3,10 @@
 
 use std::collections::VecDeque;
 
-use dram_core::Line;
-use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress};
-use rowclone::{Blocks, LineWrite, Program};
-use rustc_hash::FxHashMap;
+use dram_spec::{Cycle, Operation};
+use rowclone::{Blocks, Program};
 
+use super::staging::Staging;
 use crate::copy::data_gate::DataGate;
 use crate::stats::PartTally;
 
@@ -57,11 +56,8 @@ pub(crate) struct RunningProgram {
     /// Arrival of the last line so far.
     arrives: Cycle,
     /// Lines read, if contents are modeled.
-    staging: Option<Staging>,
+    pub(crate) staging: Option<Staging>,
 }
-
-/// Lines read by a program.
-type Staging = FxHashMap<PhysicalAddress, Line>;
 
 impl RunningProgram {
     /// A program of the copy in a slot begins; `threads` and `staging` are empty.
@@ -115,45 +111,6 @@ impl RunningProgram {
         let writes = move |&(channel, _): &(dram_spec::Channel, u8)| !is_pipelined || channel != reader;
         let is_known = is_pipelined || self.unread == 0;
         is_known.then(|| (self.threads.iter().copied().filter(writes), if is_pipelined { at } else { self.arrives }))
-    }
-
-    /// Stores a line that was read.
-    pub(crate) fn line_read(&mut self, address: PhysicalAddress, bytes: Line) {
-        if let Some(staging) = &mut self.staging {
-            staging.insert(address, bytes);
-        }
-    }
-
-    /// Bytes of a line to be written: those that the operation changes, and the others as read.
-    ///
-    /// # Panics
-    /// If a required byte has not been read.
-    pub(crate) fn line_written(&self, write: &LineWrite, operation: &Operation, payload: Option<&[u8]>) -> Line {
-        let staging = self.staging.as_ref().expect("data moves only where contents are modeled");
-        let address = write.line.address;
-        let mut line = staging.get(&address).copied().unwrap_or([0; LINE_BYTES as usize]);
-        let changed = &mut line[usize::from(write.from)..usize::from(write.to)];
-        let first = address.0 + u64::from(write.from);
-        match *operation {
-            Operation::Copy { src, dst, .. } => {
-                // The source of a line is in one line, or in two.
-                let mut done = 0;
-                while done < changed.len() {
-                    let from = first - dst.0 + src.0 + done as u64;
-                    let (of, offset) = (from / LINE_BYTES * LINE_BYTES, (from % LINE_BYTES) as usize);
-                    let read = staging.get(&PhysicalAddress(of)).expect("a program reads what it writes");
-                    let count = (read.len() - offset).min(changed.len() - done);
-                    changed[done..done + count].copy_from_slice(&read[offset..offset + count]);
-                    done += count;
-                }
-            }
-            Operation::Init { value, .. } => changed.fill(value),
-            Operation::Write { address, .. } | Operation::Read { address, .. } => match payload {
-                Some(payload) => changed.copy_from_slice(&payload[(first - address.0) as usize..][..changed.len()]),
-                None => changed.fill(0),
-            },
-        }
-        line
     }
 }
 

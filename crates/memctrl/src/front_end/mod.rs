@@ -10,6 +10,7 @@ mod durations;
 mod hazards;
 mod in_flight;
 mod recorder;
+mod staging;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use admission::{Budget, Head, LineLocator};
 use bookings::{Estimator, Present};
 use completions::Completions;
 use copies::{DispatchQueue, Programs};
+use data::Unreported;
 use hazards::{Blocked, Hazards};
 use in_flight::InFlightTable;
 use recorder::Recorder;
@@ -53,6 +55,8 @@ pub(crate) struct FrontEnd {
     budget: Budget,
     pub(crate) head: Head,
     pub(crate) in_flight: InFlightTable,
+    /// Data of accesses without a slot, if contents are modeled.
+    pub(crate) unreported: Unreported,
     /// Whether the run ends with the last request in progress.
     pub(crate) may_end: bool,
     completions: Completions,
@@ -83,6 +87,7 @@ impl FrontEnd {
             budget: Budget::new(config.queues.admission_per_cycle, channels.len()),
             head: Head::NONE,
             in_flight: InFlightTable::default(),
+            unreported: Unreported::default(),
             may_end: true,
             completions: Completions::default(),
             hazards: Hazards::default(),
@@ -228,7 +233,7 @@ impl FrontEnd {
     /// Records that an access completes at a cycle.
     #[inline]
     fn line_done(&mut self, kind: AccessKind, slot: u32, arrival: Cycle, done: Cycle) {
-        if slot == Access::NO_SLOT {
+        if slot >= Access::UNREPORTED {
             return self.recorder.accesses.unreported_done(kind, arrival, done);
         }
         let in_flight = self.in_flight.get_mut(slot);
@@ -258,17 +263,17 @@ impl FrontEnd {
         let queued = channel.queued().get(place);
         let Access { kind, slot, arrival, address, .. } = queued.access;
         let (is_awaited, next) = (queued.is_awaited, at + Cycles(1));
-        if slot != Access::NO_SLOT {
+        if slot < Access::UNREPORTED {
             self.in_flight.get_mut(slot).commanded(queued.first_command.min(at));
-            if self.has_contents {
-                let access = queued.access;
-                self.move_data(channel, &access);
-            }
+        }
+        if self.has_contents {
+            let access = queued.access;
+            self.move_data(channel, &access);
         }
         if is_awaited && self.access_gone(kind, address) {
             self.dispatch.next = next;
         }
-        if slot != Access::NO_SLOT {
+        if slot < Access::UNREPORTED {
             self.line_done(kind, slot, arrival, done);
         }
         if self.awaited_kind(channel.id) == Some(kind) { next } else { self.wakes_at(at) }

@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::cases::{Case, arb_case, registered_copy_policies};
 use crate::judge::same;
-use crate::runs::{Outcome, engine, plain, stepped, unordered};
+use crate::runs::{Outcome, engine, plain, silent, stepped, unordered};
 
 #[path = "sequence.rs"]
 mod sequence;
@@ -77,5 +77,11 @@ proptest! {
     #[test]
     fn reads_return_the_bytes_of_a_flat_memory(case in arb_case()) {
         engine(&case)?;
+    }
+
+    /// So does each read whose completion the source does not ask for.
+    #[test]
+    fn unreported_reads_return_the_bytes_of_a_flat_memory(case in arb_case()) {
+        silent(&case)?;
     }
 }

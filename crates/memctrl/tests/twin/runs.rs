@@ -159,8 +159,9 @@ impl EventSink for Unordered {
     }
 }
 
-/// A source that asks for completions only if a request waits for one.
-struct Silent(Source);
+/// A source that asks for completions only if a request waits for one, and the data of the reads
+/// that were not reported.
+struct Silent(Source, Vec<(RequestId, Vec<u8>)>);
 
 impl RequestSource for Silent {
     fn next_arrival(&self) -> Option<Cycle> {
@@ -172,6 +173,9 @@ impl RequestSource for Silent {
     fn wants_accesses(&self) -> bool {
         self.0.items.iter().any(|item| item.when == When::Done)
     }
+    fn data_read(&mut self, id: RequestId, data: &[u8]) {
+        self.1.push((id, data.to_vec()));
+    }
     fn complete(&mut self, completion: Completion) {
         self.0.complete(completion);
     }
@@ -181,11 +185,29 @@ impl RequestSource for Silent {
 /// its statistics.
 pub fn unordered(case: &Case) -> (Vec<CommandEvent>, Stats) {
     let config = Config { contents: None, ..case.config.clone() };
-    let (mut source, mut log) = (Silent(Source::new(&case.items)), Unordered(Vec::new()));
+    let (mut source, mut log) = (Silent(Source::new(&case.items), Vec::new()), Unordered(Vec::new()));
     let stop = AtomicBool::new(false);
     let stats = Controller::new(&config).run(&mut source, &mut log, &stop).expect("it is not interrupted");
     log.0.sort_by_key(|event| (event.at, event.channel));
     (log.0, stats)
+}
+
+/// Runs the engine with contents for a source that does not ask for completions: each read must be
+/// reported once, by its completion or its data, with the bytes of a flat memory.
+pub fn silent(case: &Case) -> Result<(), TestCaseError> {
+    let mut source = Silent(Source::new(&case.items), Vec::new());
+    let mut controller = Controller::new(&config(case));
+    controller.run(&mut source, &mut (), &AtomicBool::new(false)).expect("it is not interrupted");
+    let Silent(Source { items, expected, completions, .. }, unreported) = source;
+    let mut read = vec![0; items.len()];
+    let reported = completions.into_iter().filter_map(|completion| Some((completion.id, completion.data?)));
+    for (id, data) in reported.chain(unreported) {
+        read[id.0 as usize] += 1;
+        prop_assert!(expected[id.0 as usize].as_ref() == Some(&data), "{id:?} read other bytes");
+    }
+    let reads: Vec<_> = expected.iter().map(|expected| usize::from(expected.is_some())).collect();
+    prop_assert_eq!(read, reads);
+    Ok(())
 }
 
 /// Runs the engine in steps of the given sizes, cyclically. Before each step, the engine announces
