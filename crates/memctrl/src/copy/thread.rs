@@ -78,6 +78,8 @@ pub(crate) struct Thread {
     line: u16,
     /// Next column command, if its rows are open.
     next_column: Option<ColumnStep>,
+    /// Age with which the thread contends for column commands, if it does.
+    pub(super) contends_since: Option<Stamp>,
     /// Step of the latest column command, and index of its line.
     moved: (usize, u16),
     gate: DataGate,
@@ -127,6 +129,7 @@ impl Thread {
             column: 0,
             line: 0,
             next_column: None,
+            contends_since: None,
             moved: (0, 0),
             gate,
             dispatched: now,
