@@ -3,7 +3,7 @@
 
 use dram_core::{Floor, KeptKind};
 use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
-use rowclone::{Step, StepList, Thread as Steps};
+use rowclone::{Step, StepList};
 use smallvec::SmallVec;
 
 use super::Origin;
@@ -97,13 +97,12 @@ impl Thread {
     /// Creates a thread that has joined the port.
     pub(crate) fn new(
         origin: Origin,
-        thread: Steps,
+        steps: StepList,
         gate: DataGate,
         topology: Topology,
         write_latency: Cycles,
         now: Cycle,
     ) -> Thread {
-        let steps = thread.steps;
         let (mut banks, mut remaining) = (SmallVec::new(), BankSet::EMPTY);
         let mut add = |bank, next| {
             let index = topology.index(bank);
