@@ -294,8 +294,7 @@ impl Port {
             self.leave(bank);
         }
         if is_done {
-            let place = self.place_in_order(slot);
-            self.active.remove(place);
+            self.active.retain(|&other| other != slot);
             let steps = self.thread_mut(slot).take_steps();
             self.spare.push(steps);
             self.vacant.push(slot);
