@@ -430,7 +430,7 @@ impl FrontEnd {
             let write_latency = channel.device.timings().write_latency();
             let steps = std::mem::take(&mut thread.steps);
             let thread = Thread::new(origin, steps, gate.clone(), channel.topology(), write_latency, now);
-            self.spare.append(&mut channel.port.spare);
+            self.spare.extend(channel.port.spare.pop());
             let thread = channel.add_thread(thread, now);
             self.programs.get_mut(slot).thread_added(id, thread);
         }
