@@ -7,9 +7,10 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::blocks::Kind;
 use crate::faulty::RowAddress;
-use crate::mechanism::{IN_DRAM, InDram, MECHANISMS, Route};
+use crate::mechanism::{Copied, Held, IN_DRAM, InDram, MECHANISMS, Route};
 use crate::planner::Shared;
 use crate::reason::Reason;
+use crate::rules::Coverage;
 use crate::step::ColumnRun;
 use crate::stripe::Stripe;
 use dram_spec::Mechanism;
@@ -39,11 +40,25 @@ pub(crate) enum Direction {
 /// initialize, or bytes that need the channel.
 #[derive(Clone, Debug)]
 pub struct Part {
+    shared: Arc<Shared>,
     pub(crate) pieces: SmallVec<[Piece; 1]>,
     pub(crate) bytes: u64,
     pub(crate) dst: RowAddress,
     pub(crate) kind: Kind,
-    pub(crate) routes: Routes,
+    pub(crate) sources: Sources,
+}
+
+/// Rows inside the DRAM from which a part can be copied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sources {
+    /// The source row of a copy.
+    Row { src: RowAddress, coverage: Coverage },
+    /// The zero rows.
+    ZeroRows { coverage: Coverage },
+    /// Rows that hold the value of an initialization.
+    Held(Held),
+    /// None: every mechanism except the channel is impossible.
+    None(Reason),
 }
 
 /// Destination bytes of one row, in ranges that follow each other there.
@@ -67,9 +82,6 @@ impl Piece {
     }
 }
 
-/// Route of each mechanism of [`IN_DRAM`], or the reason why it is impossible.
-pub(crate) type Routes = [Result<Route, Reason>; IN_DRAM.len()];
-
 impl Block {
     /// No part.
     pub(crate) fn new(shared: Arc<Shared>) -> Block {
@@ -84,11 +96,11 @@ impl Block {
 }
 
 impl Part {
-    /// One piece of a row, which goes over the channel unless more is found possible.
-    pub(crate) fn new(dst: RowAddress, kind: Kind, piece: Piece) -> Part {
+    /// One piece of a row, which goes over the channel unless it gets [`Sources`].
+    pub(crate) fn new(shared: &Arc<Shared>, dst: RowAddress, kind: Kind, piece: Piece) -> Part {
         let reason = if let Kind::Channel(reason) = kind { reason } else { Reason::NotACopy };
-        let routes = [Err(reason); IN_DRAM.len()];
-        Part { pieces: smallvec![piece], bytes: piece.dst.total(), dst, kind, routes }
+        let (shared, pieces) = (Arc::clone(shared), smallvec![piece]);
+        Part { shared, pieces, bytes: piece.dst.total(), dst, kind, sources: Sources::None(reason) }
     }
 
     /// Adds a piece of the same row and kind.
@@ -121,7 +133,7 @@ impl Part {
     /// coverage of the row before the location of the rows, the location before columns and
     /// remapped rows.
     pub fn allows(&self, mechanism: Mechanism) -> Result<(), Reason> {
-        self.route(mechanism).map_or(Ok(()), |(_, route)| route.as_ref().map(|_| ()).map_err(|reason| *reason))
+        self.route(mechanism).map_or(Ok(()), |(_, route)| route.map(|_| ()))
     }
 
     /// The possible mechanism of the highest rank.
@@ -131,8 +143,18 @@ impl Part {
     }
 
     /// The route of a mechanism, or the reason why it is impossible; `None` for the channel.
-    pub(crate) fn route(&self, mechanism: Mechanism) -> Option<(&'static dyn InDram, &Result<Route, Reason>)> {
-        let index = MECHANISMS.iter().position(|other| *other == mechanism)?;
-        Some((IN_DRAM.get(index)?.1, &self.routes[index]))
+    pub(crate) fn route(&self, mechanism: Mechanism) -> Option<(&'static dyn InDram, Result<Route, Reason>)> {
+        let index = IN_DRAM.iter().position(|(other, _)| *other == mechanism)?;
+        let (in_dram, memory, dst) = (IN_DRAM[index].1, &*self.shared, self.dst);
+        let route = match self.sources {
+            Sources::None(reason) => Err(reason),
+            _ if !memory.chip.offers(index) => Err(Reason::NotOffered),
+            Sources::Row { src, coverage } => {
+                in_dram.copy(memory, &Copied { src, dst, pieces: &self.pieces, coverage })
+            }
+            Sources::ZeroRows { coverage } => in_dram.zero(memory, dst, coverage),
+            Sources::Held(held) => in_dram.value(memory, &held, dst),
+        };
+        Some((in_dram, route))
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use dram_spec::address::Stride;
 use dram_spec::{Channel, LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
 
-use crate::block::{Block, Direction, Part, Piece, Routes};
+use crate::block::{Block, Direction, Part, Piece, Sources};
 use crate::faulty::RowAddress;
-use crate::mechanism::{Copied, Held, IN_DRAM};
+use crate::mechanism::Held;
 use crate::planner::{MAX_WINDOW_BYTES, Shared};
 use crate::reason::Reason;
 use crate::rules::Coverage;
@@ -124,7 +124,7 @@ impl Blocks {
     fn overlapping(&mut self, window: &Range<u64>, reason: Reason) {
         let (dst_column, dst) = place(self.locate(window.start));
         let piece = Piece { dst: Stripe::from(window.clone()), dst_column, src_column: dst_column };
-        self.drafts.add(dst, Kind::Channel(reason), piece);
+        self.drafts.add(&self.shared, dst, Kind::Channel(reason), piece);
     }
 
     /// Cuts a window at runs and at ragged lines, and gathers the pieces by row.
@@ -159,7 +159,7 @@ impl Blocks {
                     (whole_end, Kind::Lines, dst_column)
                 };
                 let ranges = Stripe { start: address, bytes: end - address, stride, count };
-                self.drafts.add(dst, kind, Piece { dst: ranges, dst_column, src_column });
+                self.drafts.add(&self.shared, dst, kind, Piece { dst: ranges, dst_column, src_column });
                 address = end;
             }
             address += beyond;
@@ -178,44 +178,38 @@ impl Blocks {
         }
     }
 
-    /// Gives the parts of a block their routes.
+    /// Gives the parts of a block their sources.
     fn finish(&mut self, parts: &mut [Part]) {
         let coverage = self.coverage(parts.iter().map(|part| part.bytes).sum());
         for part in parts {
             match part.kind {
-                Kind::From(src) => {
-                    let copied = Copied { src, dst: part.dst, pieces: &part.pieces, coverage };
-                    part.routes = self.shared.routes(|it| it.copy(&self.shared, &copied));
-                }
-                Kind::Lines => part.routes = self.init_routes(part.dst, coverage),
+                Kind::From(src) => part.sources = Sources::Row { src, coverage },
+                Kind::Lines => part.sources = self.init_sources(part.dst, coverage),
                 Kind::Channel(_) => {}
             }
         }
     }
 
-    fn init_routes(&mut self, dst: RowAddress, coverage: Coverage) -> Routes {
+    fn init_sources(&mut self, dst: RowAddress, coverage: Coverage) -> Sources {
         let shared = &self.shared;
         if matches!(self.operation, Operation::Init { value: 0, .. }) && shared.chip.zero_rows {
-            return shared.routes(|it| it.zero(shared, dst, coverage));
+            return Sources::ZeroRows { coverage };
         }
-        if let Coverage::Ragged(reason) | Coverage::TooSmall(reason) = coverage {
-            return [Err(reason); IN_DRAM.len()];
+        if let Err(reason) = coverage.reason() {
+            return Sources::None(reason);
         }
         let subarray = shared.map.geometry().subarray(dst.row);
         let subarray = SubarrayId { channel: dst.channel, bank: dst.bank, subarray };
         let rank = (dst.channel, dst.bank.rank);
-        let routes = match self.written.first.get(&rank).copied() {
-            None => [Err(Reason::FirstRowIsWritten); IN_DRAM.len()],
-            Some(first) => {
-                let held = Held { first, near: self.written.sound.get(&subarray).copied() };
-                shared.routes(|it| it.value(shared, &held, dst))
-            }
+        let sources = match self.written.first.get(&rank).copied() {
+            None => Sources::None(Reason::FirstRowIsWritten),
+            Some(first) => Sources::Held(Held { first, near: self.written.sound.get(&subarray).copied() }),
         };
         self.written.first.entry(rank).or_insert(dst);
         if !shared.faulty.contains(dst) {
             self.written.sound.entry(subarray).or_insert(dst.row);
         }
-        routes
+        sources
     }
 
     fn coverage(&self, covered: u64) -> Coverage {
@@ -252,7 +246,7 @@ impl Drafts {
     }
 
     /// Adds a piece of a row. Pieces come by rising address.
-    fn add(&mut self, dst: RowAddress, kind: Kind, piece: Piece) {
+    fn add(&mut self, shared: &Arc<Shared>, dst: RowAddress, kind: Kind, piece: Piece) {
         let used = &self.rows[..self.count];
         let is_of_row = |parts: &Vec<Part>| parts[0].dst == dst;
         // Mostly it is the row of the piece before, or the rows come in turn.
@@ -270,7 +264,7 @@ impl Drafts {
         let parts = &mut self.rows[self.last];
         match parts.iter_mut().find(|part| part.kind == kind) {
             Some(part) => part.add(piece),
-            None => parts.push(Part::new(dst, kind, piece)),
+            None => parts.push(Part::new(shared, dst, kind, piece)),
         }
     }
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use dram_spec::address::AddressMap;
 use dram_spec::{Column, LINE_BYTES, Location, Mechanism, Operation, PhysicalAddress};
 
-use crate::block::{Block, Part, Piece, Routes};
+use crate::block::{Block, Part, Piece, Sources};
 use crate::blocks::Blocks;
 use crate::blocks::Kind;
 use crate::check::{PlanError, Reserved};
 use crate::faulty::{FaultyRows, RowAddress};
-use crate::mechanism::{Chip, Copied, FPM, IN_DRAM, InDram, Route};
+use crate::mechanism::{Chip, FPM};
 use crate::reason::Reason;
 use crate::rules::Coverage;
 use crate::stripe::Stripe;
@@ -90,15 +90,6 @@ impl Spread {
 }
 
 impl Shared {
-    /// The route of each mechanism that the chips offer.
-    pub(crate) fn routes(&self, route: impl Fn(&dyn InDram) -> Result<Route, Reason>) -> Routes {
-        std::array::from_fn(
-            |index| {
-                if self.chip.offers(index) { route(IN_DRAM[index].1) } else { Err(Reason::NotOffered) }
-            },
-        )
-    }
-
     /// Reason why an operation without a block of whole rows does not cover a row.
     pub(crate) fn uncovered(&self, covered: u64, operation_bytes: u64) -> Reason {
         let (row_bytes, granularity) = (self.map.geometry().row_bytes(), self.map.granularity());
@@ -203,23 +194,21 @@ impl Planner {
     /// Applies the paper's rule to whole lines of row `src` that are copied to row `dst`. The
     /// mechanism is that of their part in a plan.
     pub fn classify_copy(&self, src: RowAddress, dst: RowAddress, extent: Extent) -> Classification {
-        let (mut part, coverage) = (self.whole_row(dst), self.coverage(extent));
-        let copied = Copied { src, dst, pieces: &part.pieces, coverage };
-        part.routes = self.shared.routes(|it| it.copy(&self.shared, &copied));
-        Classification { mechanism: part.best(), fpm: part.allows(FPM) }
+        self.classify(dst, Sources::Row { src, coverage: self.coverage(extent) })
     }
 
     /// Applies the paper's rule to whole lines of row `dst` that are set to zero.
     pub fn classify_zero(&self, dst: RowAddress, extent: Extent) -> Classification {
-        let (mut part, coverage) = (self.whole_row(dst), self.coverage(extent));
-        part.routes = self.shared.routes(|it| it.zero(&self.shared, dst, coverage));
-        Classification { mechanism: part.best(), fpm: part.allows(FPM) }
+        self.classify(dst, Sources::ZeroRows { coverage: self.coverage(extent) })
     }
 
-    fn whole_row(&self, dst: RowAddress) -> Part {
+    /// Applies the paper's rule to whole lines of row `dst`.
+    fn classify(&self, dst: RowAddress, sources: Sources) -> Classification {
         let bytes = self.shared.map.geometry().row_bytes();
         let piece = Piece { dst: Stripe::from(0..bytes), dst_column: Column(0), src_column: Column(0) };
-        Part::new(dst, Kind::Lines, piece)
+        let mut part = Part::new(&self.shared, dst, Kind::Lines, piece);
+        part.sources = sources;
+        Classification { mechanism: part.best(), fpm: part.allows(FPM) }
     }
 
     fn coverage(&self, extent: Extent) -> Coverage {

@@ -237,7 +237,7 @@ impl Block {
         let run_lines = (self.shared.map.run_bytes() / LINE_BYTES) as u16;
         let RowAddress { channel, bank, row } = part.dst;
         let mut thread = Thread::on(channel, spare);
-        in_dram.program(route, (bank, row), &Columns { pieces: &part.pieces, run_lines }, &mut thread);
+        in_dram.program(&route, (bank, row), &Columns { pieces: &part.pieces, run_lines }, &mut thread);
         Some(thread)
     }
 

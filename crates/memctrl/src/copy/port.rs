@@ -294,8 +294,7 @@ impl Port {
             self.leave(bank);
         }
         if is_done {
-            let place = self.place_in_order(slot);
-            self.active.remove(place);
+            self.active.retain(|&other| other != slot);
             let steps = self.thread_mut(slot).take_steps();
             self.spare.push(steps);
             self.vacant.push(slot);
@@ -375,17 +374,23 @@ impl Port {
     }
 
     /// Updates the next column step of a thread.
+    #[inline]
     fn reschedule_column(&mut self, slot: u8) {
-        let thread = self.thread(slot);
-        let contender = ColumnContender { stamp: thread.stamp(), program: thread.origin.program, slot };
-        let is_one = thread.next_column().is_some();
-        if let Some(place) = self.columns.iter().position(|other| other.slot == slot) {
-            if is_one && self.columns[place] == contender {
-                return;
-            }
-            self.columns.remove(place);
+        let thread = self.thread_mut(slot);
+        let stamp = thread.next_column().is_some().then(|| thread.stamp());
+        if stamp != thread.contends_since {
+            self.contend(slot, stamp);
         }
-        if is_one {
+    }
+
+    /// Places a thread among the contenders by its age, or removes it.
+    fn contend(&mut self, slot: u8, stamp: Option<Stamp>) {
+        let thread = &mut self.threads[usize::from(slot)];
+        if std::mem::replace(&mut thread.contends_since, stamp).is_some() {
+            self.columns.retain(|other| other.slot != slot);
+        }
+        if let Some(stamp) = stamp {
+            let contender = ColumnContender { stamp, program: thread.origin.program, slot };
             let place = self.columns.partition_point(|other| *other < contender);
             self.columns.insert(place, contender);
         }

@@ -3,7 +3,7 @@
 
 use dram_core::{Floor, KeptKind};
 use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
-use rowclone::{Step, StepList, Thread as Steps};
+use rowclone::{Step, StepList};
 use smallvec::SmallVec;
 
 use super::Origin;
@@ -78,6 +78,8 @@ pub(crate) struct Thread {
     line: u16,
     /// Next column command, if its rows are open.
     next_column: Option<ColumnStep>,
+    /// Age with which the thread contends for column commands, if it does.
+    pub(super) contends_since: Option<Stamp>,
     /// Step of the latest column command, and index of its line.
     moved: (usize, u16),
     gate: DataGate,
@@ -95,13 +97,12 @@ impl Thread {
     /// Creates a thread that has joined the port.
     pub(crate) fn new(
         origin: Origin,
-        thread: Steps,
+        steps: StepList,
         gate: DataGate,
         topology: Topology,
         write_latency: Cycles,
         now: Cycle,
     ) -> Thread {
-        let steps = thread.steps;
         let (mut banks, mut remaining) = (SmallVec::new(), BankSet::EMPTY);
         let mut add = |bank, next| {
             let index = topology.index(bank);
@@ -127,6 +128,7 @@ impl Thread {
             column: 0,
             line: 0,
             next_column: None,
+            contends_since: None,
             moved: (0, 0),
             gate,
             dispatched: now,

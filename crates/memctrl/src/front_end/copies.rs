@@ -17,19 +17,16 @@ pub(crate) struct Copy {
     pub(crate) waits_for: u32,
     /// Blocks that are not planned.
     pub(crate) blocks: Blocks,
-    /// Programs of the last planned block that are not dispatched.
-    pub(crate) planned: VecDeque<Program>,
     /// Whether all programs are dispatched.
     pub(crate) is_dispatched: bool,
-    /// Number of programs dispatched and not completed.
+    /// Number of programs planned and not completed.
     pub(crate) programs_left: u32,
     pub(crate) tally: PartTally,
 }
 
 impl Copy {
     pub(crate) fn new(blocks: Blocks, waits_for: u32) -> Copy {
-        let (planned, tally) = (VecDeque::new(), PartTally::default());
-        Copy { waits_for, blocks, planned, is_dispatched: false, programs_left: 0, tally }
+        Copy { waits_for, blocks, is_dispatched: false, programs_left: 0, tally: PartTally::default() }
     }
 
     /// Takes the place of a copy that is done: its programs were dispatched, and its tally was taken.
@@ -155,6 +152,10 @@ impl Programs {
 #[derive(Debug)]
 pub(crate) struct DispatchQueue {
     pub(crate) order: VecDeque<u32>,
+    /// Programs of the last planned block of the first copy. Dispatched programs have no steps left.
+    pub(crate) planned: Vec<Program>,
+    /// Number of planned programs that are dispatched.
+    pub(crate) dispatched: usize,
     /// The channel for whose port the next program waits.
     pub(crate) waits_for_port: Option<dram_spec::Channel>,
     /// Cycle of the next attempt to dispatch; never if it waits for a command.
@@ -163,7 +164,8 @@ pub(crate) struct DispatchQueue {
 
 impl Default for DispatchQueue {
     fn default() -> DispatchQueue {
-        DispatchQueue { order: VecDeque::new(), waits_for_port: None, next: Cycle::NEVER }
+        let (order, planned) = (VecDeque::new(), Vec::new());
+        DispatchQueue { order, planned, dispatched: 0, waits_for_port: None, next: Cycle::NEVER }
     }
 }
 

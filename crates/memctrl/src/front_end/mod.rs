@@ -361,30 +361,27 @@ impl FrontEnd {
     /// Dispatches a copy; returns whether it is completely dispatched.
     fn dispatch_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
         loop {
-            let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are dispatched");
-            let Some(program) = copy.planned.front() else {
-                if self.plan_block(slot, channels, now) {
-                    continue;
+            while let Some(program) = self.dispatch.planned.get(self.dispatch.dispatched) {
+                let is_full = |thread: &&rowclone::Thread| !channels[usize::from(thread.channel.0)].port.has_room();
+                if let Some(thread) = program.threads.iter().find(is_full) {
+                    self.dispatch.waits_for_port = Some(thread.channel);
+                    return false;
                 }
-                let in_flight = self.in_flight.get_mut(slot);
-                let copy = in_flight.copy.as_mut().expect("copies are dispatched");
-                copy.is_dispatched = true;
-                if copy.programs_left == 0 {
-                    in_flight.lasts_until(now + Cycles(1));
-                    let (due, accepted) = (in_flight.done(), in_flight.accepted);
-                    self.completions.push(due, accepted, slot);
-                }
-                return true;
-            };
-            let is_full = |thread: &&rowclone::Thread| !channels[usize::from(thread.channel.0)].port.has_room();
-            if let Some(thread) = program.threads.iter().find(is_full) {
-                self.dispatch.waits_for_port = Some(thread.channel);
-                return false;
+                self.start(slot, channels, now);
             }
-            let program = copy.planned.pop_front().expect("it was just there");
-            copy.programs_left += 1;
-            self.start(slot, program, channels, now);
+            if !self.plan_block(slot, channels, now) {
+                break;
+            }
         }
+        let in_flight = self.in_flight.get_mut(slot);
+        let copy = in_flight.copy.as_mut().expect("copies are dispatched");
+        copy.is_dispatched = true;
+        if copy.programs_left == 0 {
+            in_flight.lasts_until(now + Cycles(1));
+            let (due, accepted) = (in_flight.done(), in_flight.accepted);
+            self.completions.push(due, accepted, slot);
+        }
+        true
     }
 
     /// Plans the next block of a copy; returns whether there was one.
@@ -404,28 +401,36 @@ impl FrontEnd {
             copy.tally.add(chosen, reason, Parts { count: 1, bytes: part.bytes() });
             self.choices.push(chosen);
         }
-        let planned = |program| copy.planned.push_back(program);
-        block.programs_in(&mut self.spare, &self.choices, self.staging_lines, planned);
+        let planned = &mut self.dispatch.planned;
+        planned.clear();
+        block.programs_in(&mut self.spare, &self.choices, self.staging_lines, |program| planned.push(program));
+        copy.programs_left += planned.len() as u32;
+        self.dispatch.dispatched = 0;
         if self.copy_policy.weighs() {
-            copy.planned.iter().for_each(|program| self.estimator.book(program, channels, now));
+            for program in planned.iter() {
+                self.estimator.book(program, channels, now);
+            }
         }
         true
     }
 
-    /// Adds the threads of a program to its channels.
-    fn start(&mut self, copy: u32, program: rowclone::Program, channels: &mut [Channel], now: Cycle) {
+    /// Adds the threads of the next planned program to its channels.
+    fn start(&mut self, copy: u32, channels: &mut [Channel], now: Cycle) {
+        let program = &mut self.dispatch.planned[self.dispatch.dispatched];
+        self.dispatch.dispatched += 1;
         let in_flight = self.in_flight.get(copy);
         let (request, source) = (in_flight.id, in_flight.source);
         let number = self.programs.dispatched;
-        let slot = self.programs.begin(copy, &program, self.has_contents);
+        let slot = self.programs.begin(copy, program, self.has_contents);
         let gate = self.programs.get_mut(slot).gate();
         let (mechanism, is_alone) = (program.mechanism, program.threads.len() == 1);
         let origin = Origin { request, source, mechanism, program: number, slot, is_alone };
-        for thread in program.threads {
+        for thread in &mut program.threads {
             let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
             let write_latency = channel.device.timings().write_latency();
-            let thread = Thread::new(origin, thread, gate.clone(), channel.topology(), write_latency, now);
-            self.spare.append(&mut channel.port.spare);
+            let steps = std::mem::take(&mut thread.steps);
+            let thread = Thread::new(origin, steps, gate.clone(), channel.topology(), write_latency, now);
+            self.spare.extend(channel.port.spare.pop());
             let thread = channel.add_thread(thread, now);
             self.programs.get_mut(slot).thread_added(id, thread);
         }

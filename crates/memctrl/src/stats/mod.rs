@@ -38,7 +38,8 @@ impl PartTally {
     /// Adds parts that a mechanism served for a reason.
     pub fn add(&mut self, mechanism: Mechanism, reason: &'static str, parts: Parts) {
         let key = (mechanism, reason);
-        let at = self.0.binary_search_by_key(&key, |(known, _)| *known).unwrap_or_else(|at| {
+        let at = self.0.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            let at = self.0.partition_point(|(known, _)| *known < key);
             self.0.insert(at, (key, Parts::default()));
             at
         });

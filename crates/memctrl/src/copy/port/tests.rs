@@ -153,7 +153,7 @@ impl Pair {
             is_alone: true,
         };
         let thread = Steps { channel: Channel(0), steps };
-        self.port.push(Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, self.now));
+        self.port.push(Thread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, self.now));
         self.models.push(model);
     }
 
@@ -323,7 +323,7 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     };
     let gate = DataGate::Each(std::collections::VecDeque::new());
     let thread = Steps { channel: Channel(0), steps };
-    let mut thread = Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
+    let mut thread = Thread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
     thread.begin(Cycle(0), None, |_| Some(Row(2)));
     let data_from = |thread: &Thread| column_step(thread).map(|(_, data_from)| data_from);
     assert_eq!(data_from(&thread), None, "no line has been read");

@@ -66,8 +66,14 @@ pub trait CopyPolicy: fmt::Debug + Send + Sync {
 /// - The planner's reason against that mechanism.
 pub fn reason(policy: &dyn CopyPolicy, part: &Part, chosen: Mechanism) -> &'static str {
     let first = policy.admits()[0];
+    if first == Mechanism::CHANNEL {
+        return BY_POLICY;
+    }
+    // A part allows what was chosen for it.
+    if chosen == first {
+        return FIRST_CHOICE;
+    }
     match part.allows(first) {
-        _ if first == Mechanism::CHANNEL => BY_POLICY,
         _ if chosen != policy.preferred(part) => policy.preference().0,
         Ok(()) => FIRST_CHOICE,
         Err(reason) => reason.name(),
