@@ -16,9 +16,9 @@ use dram_spec::{Cycle, Cycles, LINE_BYTES};
 
 use super::batch::parser;
 use super::error::Fault;
-use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record, RecordFault};
+use crate::fields::Fields;
 use crate::number;
 
 pub(super) static ABSOLUTE: Format = Format {
