@@ -88,6 +88,10 @@ impl<'a> Fields<'a> {
     /// Whether no field is left.
     #[inline]
     pub(crate) fn is_empty(&mut self) -> bool {
+        // Blanks, comments and line ends begin with bytes up to `#`.
+        if matches!(self.rest, [b'$'..=0xff, ..]) {
+            return false;
+        }
         let blanks = self.rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         self.rest = &self.rest[blanks..];
         matches!(self.rest, [b'\n' | b'#', ..] | [b'\r', b'\n', ..] | [])

@@ -175,7 +175,6 @@ impl<R: Read> ProgramReader<R> {
         Ok(ProgramReader { lines: Lines::new(text), has_ended: false })
     }
 
-    #[inline]
     fn read(&mut self) -> Result<Option<Step>, ProgramError> {
         while self.lines.look_ahead()? {
             let text = self.lines.ahead();
@@ -256,13 +255,23 @@ fn parse(text: &[u8]) -> Result<(Option<Step>, usize), Wrong> {
 /// Takes the fields of a step.
 #[inline]
 fn step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
-    Ok(match fields.word() {
-        b"compute" => match fields.decimal("instructions")? {
+    Ok(if fields.takes(b"compute") {
+        match fields.decimal("instructions")? {
             0 => return Fields::wrong(b"0", "instructions", "at least 1"),
             instructions => Step::Compute { instructions },
-        },
-        b"load" => Step::Load { address: fields.prefixed_hex("address")? },
-        b"store" => Step::Store { address: fields.prefixed_hex("address")? },
+        }
+    } else if fields.takes(b"load") {
+        Step::Load { address: fields.prefixed_hex("address")? }
+    } else if fields.takes(b"store") {
+        Step::Store { address: fields.prefixed_hex("address")? }
+    } else {
+        other_step(fields)?
+    })
+}
+
+/// Takes the fields of a step other than `compute`, `load` and `store`.
+fn other_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
+    Ok(match fields.word() {
         b"copy" => {
             let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
             Step::Copy { dst, src, bytes: fields.decimal("bytes")? }
