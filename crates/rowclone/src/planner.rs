@@ -141,6 +141,13 @@ impl Planner {
         }
     }
 
+    /// Whether an aligned line lies in the memory and in no reserved row. All bytes of a line lie in
+    /// one row.
+    #[inline]
+    pub fn is_usable_line(&self, line: PhysicalAddress) -> bool {
+        line < self.shared.end && !self.shared.reserved.may_cover(line.0, 1)
+    }
+
     /// Checks that a range has bytes, lies in the memory, and touches no reserved row.
     #[inline]
     fn check_range(&self, operand: &'static str, address: PhysicalAddress, bytes: u64) -> Result<(), PlanError> {

@@ -15,8 +15,10 @@
 
 pub mod command_log;
 pub mod commands;
+mod fields;
 mod line;
 mod number;
+mod number_field;
 pub mod program;
 mod text;
 pub mod trace;

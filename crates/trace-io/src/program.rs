@@ -19,10 +19,10 @@ use std::io::Read;
 
 use dram_spec::PhysicalAddress;
 
-use crate::line::{LineError, Lines, shown};
-use crate::number::{decimal, hex};
+use crate::fields::Fields;
+use crate::line::{LineError, Lines, is_too_long, shown};
 use crate::text::Text;
-use crate::trace::TraceError;
+use crate::trace::{Fault, TraceError};
 
 /// A step of a program. Addresses are virtual, of the running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,19 +176,42 @@ impl<R: Read> ProgramReader<R> {
     }
 
     fn read(&mut self) -> Result<Option<Step>, ProgramError> {
-        while self.lines.advance()? {
-            let line = self.lines.line();
-            let text = line.split(|&byte| byte == b'#').next().unwrap_or_default();
-            let words: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
-            if words.is_empty() {
-                continue;
+        while self.lines.look_ahead()? {
+            let text = self.lines.ahead();
+            let (step, length) = match parse(text) {
+                Ok(parsed) => parsed,
+                Err(_) => self.parse_any_spelling()?,
+            };
+            if is_too_long(&text[..length]) {
+                return Err(LineError::TooLong { line: self.lines.number() + 1 }.into());
             }
-            let (line, found) = (self.lines.number(), || shown(line));
-            let step = step(&words).ok_or_else(|| ProgramError::Step { line, found: found() })?;
-            let is_sound = ranges(&step).iter().all(|(from, bytes)| *bytes > 0 && from.0.checked_add(*bytes).is_some());
-            return if is_sound { Ok(Some(step)) } else { Err(ProgramError::Range { line, found: found() }) };
+            self.lines.take(1, length);
+            if step.is_some() {
+                return Ok(step);
+            }
         }
         Ok(None)
+    }
+
+    /// Parses the next line with blanks in place of its comment and of other white space: programs may
+    /// have comments that no blank precedes, and white space that traces may not have.
+    #[cold]
+    fn parse_any_spelling(&self) -> Result<(Option<Step>, usize), ProgramError> {
+        let text = self.lines.ahead();
+        let (line, text) = (self.lines.number() + 1, &text[..Fields::new(text).length()]);
+        if is_too_long(text) {
+            return Err(LineError::TooLong { line }.into());
+        }
+        let comment = text.iter().position(|&byte| byte == b'#').unwrap_or(text.len() - 1);
+        let blank =
+            |(place, &byte): (usize, &u8)| if place >= comment || byte.is_ascii_whitespace() { b' ' } else { byte };
+        let mut spelled: Vec<u8> = text.iter().enumerate().map(blank).collect();
+        *spelled.last_mut().expect("a line has its end") = b'\n';
+        let found = || shown(text.trim_ascii());
+        parse(&spelled).map_err(|wrong| match wrong {
+            Wrong::Step => ProgramError::Step { line, found: found() },
+            Wrong::Range => ProgramError::Range { line, found: found() },
+        })
     }
 }
 
@@ -205,46 +228,88 @@ impl<R: Read> Iterator for ProgramReader<R> {
     }
 }
 
-/// The step of a line.
-fn step(words: &[&[u8]]) -> Option<Step> {
-    let address = |word: &[u8]| hex(word.strip_prefix(b"0x")?).map(PhysicalAddress);
-    let process = |word: &[u8]| u32::try_from(decimal(word)?).ok();
-    Some(match *words {
-        [b"compute", count] => Step::Compute { instructions: decimal(count).filter(|&count| count > 0)? },
-        [b"load", at] => Step::Load { address: address(at)? },
-        [b"store", at] => Step::Store { address: address(at)? },
-        [b"copy", dst, src, bytes] => Step::Copy { dst: address(dst)?, src: address(src)?, bytes: decimal(bytes)? },
-        [b"zero", at, bytes] => Step::Zero { address: address(at)?, bytes: decimal(bytes)? },
-        [b"map", at, bytes] => Step::Map { address: address(at)?, bytes: decimal(bytes)? },
-        [b"filled", at, bytes] => Step::Filled { address: address(at)?, bytes: decimal(bytes)? },
-        [b"present", at, bytes] => Step::Present { address: address(at)?, bytes: decimal(bytes)? },
-        [b"renew", page, source] => Step::Renew { page: address(page)?, source: address(source)?, bytes: 1 },
-        [b"renew", page, source, bytes] => {
-            Step::Renew { page: address(page)?, source: address(source)?, bytes: decimal(bytes)? }
+/// Reason why a line is not parsed.
+enum Wrong {
+    /// The line is no step.
+    Step,
+    /// A range is empty, or ends above 2^64 - 1.
+    Range,
+}
+
+impl From<Box<Fault>> for Wrong {
+    fn from(_: Box<Fault>) -> Wrong {
+        Wrong::Step
+    }
+}
+
+/// The step of the line at the beginning of a text, `None` for a line without step; and the length of
+/// the line including its end.
+#[inline]
+fn parse(text: &[u8]) -> Result<(Option<Step>, usize), Wrong> {
+    let mut fields = Fields::new(text);
+    let step = if fields.is_empty() { None } else { Some(step(&mut fields)?) };
+    let length = fields.end()?;
+    if step.as_ref().is_none_or(are_ranges_sound) { Ok((step, length)) } else { Err(Wrong::Range) }
+}
+
+/// Takes the fields of a step.
+#[inline]
+fn step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
+    Ok(if fields.takes(b"compute") {
+        match fields.decimal("instructions")? {
+            0 => return Fields::wrong(b"0", "instructions", "at least 1"),
+            instructions => Step::Compute { instructions },
         }
-        [b"fork", child] => Step::Fork { child: process(child)? },
-        [b"run", next] => Step::Run { process: process(next)? },
-        [b"exit"] => Step::Exit,
-        _ => return None,
+    } else if fields.takes(b"load") {
+        Step::Load { address: fields.prefixed_hex("address")? }
+    } else if fields.takes(b"store") {
+        Step::Store { address: fields.prefixed_hex("address")? }
+    } else {
+        other_step(fields)?
     })
 }
 
-/// The ranges of a step.
-fn ranges(step: &Step) -> Vec<(PhysicalAddress, u64)> {
+/// Takes the fields of a step other than `compute`, `load` and `store`.
+fn other_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
+    Ok(match fields.word() {
+        b"copy" => {
+            let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
+            Step::Copy { dst, src, bytes: fields.decimal("bytes")? }
+        }
+        b"zero" => Step::Zero { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
+        b"map" => Step::Map { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
+        b"filled" => Step::Filled { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
+        b"present" => Step::Present { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
+        b"renew" => {
+            let (page, source) = (fields.prefixed_hex("page")?, fields.prefixed_hex("source")?);
+            let bytes = if fields.is_empty() { 1 } else { fields.decimal("bytes")? };
+            Step::Renew { page, source, bytes }
+        }
+        b"fork" => Step::Fork { child: fields.decimal_u32("process")? },
+        b"run" => Step::Run { process: fields.decimal_u32("process")? },
+        b"exit" => Step::Exit,
+        found => return Fields::unknown(found, "a step"),
+    })
+}
+
+/// Whether no range of a step is empty or ends above 2^64 - 1.
+#[inline]
+fn are_ranges_sound(step: &Step) -> bool {
+    let is_sound = |from: PhysicalAddress, bytes: u64| bytes > 0 && from.0.checked_add(bytes).is_some();
     match *step {
         Step::Copy { dst, src, bytes } | Step::Renew { page: dst, source: src, bytes } => {
-            vec![(dst, bytes), (src, bytes)]
+            is_sound(dst, bytes) && is_sound(src, bytes)
         }
         Step::Zero { address, bytes }
         | Step::Map { address, bytes }
         | Step::Filled { address, bytes }
-        | Step::Present { address, bytes } => vec![(address, bytes)],
+        | Step::Present { address, bytes } => is_sound(address, bytes),
         Step::Compute { .. }
         | Step::Load { .. }
         | Step::Store { .. }
         | Step::Fork { .. }
         | Step::Run { .. }
-        | Step::Exit => Vec::new(),
+        | Step::Exit => true,
     }
 }
 
@@ -302,6 +367,20 @@ mod tests {
     }
 
     proptest! {
+        /// Any white space separates and surrounds words, and a comment begins anywhere.
+        #[test]
+        fn every_spelling_of_a_line_is_read(
+            text in prop::sample::select(&["copy 0x2000 0x1000 64", "renew 0x2000 0x1000", "load 0x40", "exit"][..]),
+            spaces in prop::array::uniform5("[ \t\r\x0c]{1,3}"),
+            end in prop::sample::select(&["", "#", "# two", "\n", "\r\n", "#two # three\n"][..]),
+        ) {
+            let words = text.split(' ').zip(&spaces).flat_map(|(word, space)| [space, word]);
+            let line: String = words.chain([&*spaces[4], end]).collect();
+            for line in [&line, line.trim_start()] {
+                prop_assert_eq!(steps(line).unwrap(), steps(text).unwrap());
+            }
+        }
+
         /// Any bytes are steps and an error, or an end, after which the reader stays ended.
         #[test]
         fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..200)) {

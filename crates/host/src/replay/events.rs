@@ -79,7 +79,9 @@ impl<R: Read> Replay<R> {
             Access::Read => Operation::Read { address, bytes: LINE_BYTES },
             Access::Write => Operation::Write { address, bytes: LINE_BYTES },
         };
+        // Most lines are usable. `check` says why a line is not.
         if self.pages.is_none()
+            && !self.planner.is_usable_line(address)
             && let Err(why) = self.planner.check(&operation)
         {
             return self.refuse(Shape::Access, why.into());

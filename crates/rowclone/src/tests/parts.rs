@@ -212,3 +212,19 @@ fn lines_equally_far_apart_are_one_step() {
         assert_eq!(lines, [16, 16]);
     }
 }
+
+/// Lines around the first and the last reserved row, and around the end of the memory.
+#[test]
+fn a_line_is_usable_if_its_access_passes_the_check() {
+    let maps = Preset::ALL.map(|preset| AddressMap::preset(paper(1, 4096), preset));
+    for map in maps.into_iter().chain([AddressMap::new(paper(1, 4096), &whole_rows()).unwrap()]) {
+        let planner = Planner::new(map, FaultyRows::default());
+        for around in [0, 511 * STRIDE, 512 * STRIDE, (2 << 30) - 8 * 129 * ROW, 2 << 30, u64::MAX - 63] {
+            for line in -200..200_i64 {
+                let address = PhysicalAddress(around.wrapping_add_signed(64 * line));
+                let check = planner.check(&Operation::Read { address, bytes: 64 });
+                assert_eq!(planner.is_usable_line(address), check.is_ok(), "{address:?}");
+            }
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Records of several lines, parsed at once.
 
 use super::error::Fault;
-use super::fields::Fields;
 use super::record::Record;
+use crate::fields::Fields;
 use crate::line::is_too_long;
 
 /// Most lines of a batch with a record.

@@ -16,9 +16,9 @@ use dram_spec::{Cycle, Cycles, LINE_BYTES};
 
 use super::batch::parser;
 use super::error::Fault;
-use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record, RecordFault};
+use crate::fields::Fields;
 use crate::number;
 
 pub(super) static ABSOLUTE: Format = Format {
@@ -55,16 +55,12 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
 fn parse(fields: &mut Fields<'_>, arrival: impl Fn(u64) -> Arrival) -> Result<Option<Record>, Box<Fault>> {
     fields.expect("<clock>: [(<bytes>)] read|write <address>");
     let clock = fields.decimal_and_colon("clock")?;
-    let (mut word, mut bytes) = (fields.word(), None);
-    if word.starts_with(b"(") {
-        bytes = Some(burst(word)?);
-        word = fields.word();
-    }
-    let access = match word {
-        b"read" => Access::Read,
-        b"write" => Access::Write,
-        [] => return fields.wrong_count(),
-        found => return Fields::wrong(found, "operation", "read or write"),
+    let (access, bytes) = if fields.takes(b"read") {
+        (Access::Read, None)
+    } else if fields.takes(b"write") {
+        (Access::Write, None)
+    } else {
+        sized(fields)?
     };
     fields.expect(access.either(READ, WRITE));
     let address = fields.prefixed_hex("address")?;
@@ -73,6 +69,21 @@ fn parse(fields: &mut Fields<'_>, arrival: impl Fn(u64) -> Arrival) -> Result<Op
         fields.set_data(digits);
     }
     Ok(Some(Record { arrival: arrival(clock), event: Event::of_bytes(access, address, bytes) }))
+}
+
+/// Takes the operation, and the size before it, if any.
+fn sized(fields: &mut Fields<'_>) -> Result<(Access, Option<NonZeroU32>), Box<Fault>> {
+    let (mut word, mut bytes) = (fields.word(), None);
+    if word.starts_with(b"(") {
+        bytes = Some(burst(word)?);
+        word = fields.word();
+    }
+    match word {
+        b"read" => Ok((Access::Read, bytes)),
+        b"write" => Ok((Access::Write, bytes)),
+        [] => fields.wrong_count(),
+        found => Fields::wrong(found, "operation", "read or write"),
+    }
 }
 
 /// The size of a burst, in parentheses.

@@ -5,8 +5,8 @@ use std::{fmt, iter};
 
 use super::FORMATS;
 use super::batch::Parser;
-use super::fields::Fields;
 use super::record::{Arrival, Record};
+use crate::fields::Fields;
 
 /// A format of memory traces.
 pub struct Format {

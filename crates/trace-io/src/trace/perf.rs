@@ -19,11 +19,11 @@ use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::batch::parser;
 use super::error::Fault;
-use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::number_field;
 use super::record::{Arrival, Event, FaultKind, OsEvent, Record};
+use crate::fields::Fields;
 use crate::number::decimal;
+use crate::number_field;
 
 pub(super) static FORMAT: Format = Format {
     name: "perf",

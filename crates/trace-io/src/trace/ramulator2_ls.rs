@@ -11,9 +11,9 @@ use std::io::Write;
 
 use super::batch::parser;
 use super::error::Fault;
-use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
+use crate::fields::Fields;
 
 pub(super) static FORMAT: Format = Format {
     name: "ramulator2-ls",

@@ -13,9 +13,9 @@ use dram_spec::PhysicalAddress;
 
 use super::batch::parser;
 use super::error::Fault;
-use super::fields::Fields;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Arrival, Event, Record};
+use crate::fields::Fields;
 
 pub(super) static FORMAT: Format = Format {
     name: "cpu",

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use super::batch::{Batch, Parser, Stop};
 use super::error::TraceError;
-use super::fields::Fields;
 use super::format::Format;
 use super::record::Record;
+use crate::fields::Fields;
 use crate::line::{LineError, Lines, is_too_long};
 use crate::number;
 use crate::text::Text;

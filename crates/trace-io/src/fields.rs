@@ -3,10 +3,10 @@
 use dram_spec::address::PhysicalAddress;
 use memchr::memchr;
 
-use super::error::Fault;
-use super::number_field::{self as field, BLANK, ends};
 use crate::line::shown;
 use crate::number;
+use crate::number_field::{self as field, BLANK, ends};
+use crate::trace::Fault;
 
 /// Iterator over the fields of a line, separated by blanks and tabs. A field that begins with `#`
 /// begins a comment.
@@ -14,7 +14,7 @@ use crate::number;
 /// The text contains the line and the bytes read ahead of it: the parser finds the end of the line
 /// while it takes fields, and converts numbers in place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     /// Text from the beginning of the line; it ends in a line feed.
     text: &'a [u8],
     /// Text from the next field.
@@ -63,7 +63,7 @@ struct Place<'a> {
 
 /// Unit of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     Clocks,
     Nanoseconds,
     Picoseconds,
@@ -75,19 +75,23 @@ type Time = (u64, Unit);
 impl<'a> Fields<'a> {
     /// Creates the fields of the line at the beginning of a text.
     #[inline]
-    pub(super) const fn new(text: &'a [u8]) -> Self {
+    pub(crate) const fn new(text: &'a [u8]) -> Self {
         Fields { text, rest: text, shape: "", modifies: false, data: &[] }
     }
 
     /// Sets the grammar of the line, for messages.
     #[inline]
-    pub(super) const fn expect(&mut self, shape: &'static str) {
+    pub(crate) const fn expect(&mut self, shape: &'static str) {
         self.shape = shape;
     }
 
     /// Whether no field is left.
     #[inline]
-    pub(super) fn is_empty(&mut self) -> bool {
+    pub(crate) fn is_empty(&mut self) -> bool {
+        // Blanks, comments and line ends begin with bytes up to `#`.
+        if matches!(self.rest, [b'$'..=0xff, ..]) {
+            return false;
+        }
         let blanks = self.rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         self.rest = &self.rest[blanks..];
         matches!(self.rest, [b'\n' | b'#', ..] | [b'\r', b'\n', ..] | [])
@@ -95,7 +99,7 @@ impl<'a> Fields<'a> {
 
     /// Takes the next field; empty if none is left.
     #[inline]
-    pub(super) fn word(&mut self) -> &'a [u8] {
+    pub(crate) fn word(&mut self) -> &'a [u8] {
         let text = self.after_blank();
         // Blanks, comments and line ends begin with bytes up to `#`.
         if text.first().is_some_and(|&byte| byte > b'#') {
@@ -111,7 +115,7 @@ impl<'a> Fields<'a> {
 
     /// Takes the next field if it is this word.
     #[inline]
-    pub(super) fn takes(&mut self, word: &[u8]) -> bool {
+    pub(crate) fn takes(&mut self, word: &[u8]) -> bool {
         match self.after_blank().strip_prefix(word) {
             Some(rest @ [byte, ..]) if ends::<BLANK>(*byte) => {
                 self.rest = rest;
@@ -134,7 +138,7 @@ impl<'a> Fields<'a> {
 
     /// Takes an address without a prefix.
     #[inline]
-    pub(super) fn hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
+    pub(crate) fn hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
         // Usually, there is no writeback.
         if let [b' ', b'0', b' ', ..] = self.rest {
             self.rest = &self.rest[2..];
@@ -146,14 +150,14 @@ impl<'a> Fields<'a> {
 
     /// Takes an address with the prefix `0x`.
     #[inline]
-    pub(super) fn prefixed_hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
+    pub(crate) fn prefixed_hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
         let parsed = if let [b'0', b'x', text @ ..] = self.after_blank() { field::hex::<BLANK>(text) } else { None };
         self.number(parsed, key, &PREFIXED).map(PhysicalAddress)
     }
 
     /// Takes an address: with the prefix `0x`, or decimal.
     #[inline]
-    pub(super) fn prefixed_or_decimal(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
+    pub(crate) fn prefixed_or_decimal(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
         let start = self.rest;
         let address = match self.after_blank() {
             [b'0', b'x', ..] => self.prefixed_hex(key),
@@ -168,7 +172,7 @@ impl<'a> Fields<'a> {
     /// Takes a field of two numbers that a comma joins: a hexadecimal one without prefix, and a
     /// decimal one up to a maximum.
     #[inline]
-    pub(super) fn hex_and_decimal(
+    pub(crate) fn hex_and_decimal(
         &mut self,
         key: &'static str,
         expected: &'static str,
@@ -189,7 +193,7 @@ impl<'a> Fields<'a> {
 
     /// Takes a field of decimal numbers that commas join.
     #[inline]
-    pub(super) fn decimals<const N: usize>(
+    pub(crate) fn decimals<const N: usize>(
         &mut self,
         key: &'static str,
         expected: &'static str,
@@ -221,7 +225,7 @@ impl<'a> Fields<'a> {
 
     /// Takes a decimal number and the colon after it, which ends the field.
     #[inline]
-    pub(super) fn decimal_and_colon(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
+    pub(crate) fn decimal_and_colon(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
         let parsed = match field::long_decimal::<b':'>(self.after_blank()) {
             Some((value, [_, rest @ ..])) if rest.first().is_some_and(|&byte| ends::<BLANK>(byte)) => {
                 Some((value, rest))
@@ -233,7 +237,7 @@ impl<'a> Fields<'a> {
 
     /// Requires exactly one blank before the next field, as Ramulator 2 does.
     #[inline]
-    pub(super) fn check_one_blank(&mut self) -> Result<(), Box<Fault>> {
+    pub(crate) fn check_one_blank(&mut self) -> Result<(), Box<Fault>> {
         if matches!(self.rest, [b' ', next, ..] if *next > b' ') {
             return Ok(());
         }
@@ -248,23 +252,23 @@ impl<'a> Fields<'a> {
 
     /// Takes a decimal number, usually of few digits.
     #[inline]
-    pub(super) fn decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
+    pub(crate) fn decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
         self.number(field::short_decimal::<BLANK>(self.after_blank()), key, &DECIMAL)
     }
 
     /// Takes a decimal number, usually of many digits.
     #[inline]
-    pub(super) fn long_decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
+    pub(crate) fn long_decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
         self.number(field::long_decimal::<BLANK>(self.after_blank()), key, &DECIMAL)
     }
 
     /// Takes a decimal number below 256.
-    pub(super) fn byte(&mut self, key: &'static str) -> Result<u8, Box<Fault>> {
+    pub(crate) fn byte(&mut self, key: &'static str) -> Result<u8, Box<Fault>> {
         self.small_decimal(key, BYTE)
     }
 
     /// Takes a decimal number below 2^32.
-    pub(super) fn decimal_u32(&mut self, key: &'static str) -> Result<u32, Box<Fault>> {
+    pub(crate) fn decimal_u32(&mut self, key: &'static str) -> Result<u32, Box<Fault>> {
         self.small_decimal(key, DECIMAL_U32)
     }
 
@@ -279,7 +283,7 @@ impl<'a> Fields<'a> {
 
     /// Takes a time, if a field is left: `@`, a decimal number, and optionally a unit.
     #[inline]
-    pub(super) fn time(&mut self, expected: &'static str) -> Result<Option<Time>, Box<Fault>> {
+    pub(crate) fn time(&mut self, expected: &'static str) -> Result<Option<Time>, Box<Fault>> {
         if let [b' ', b'@', text @ ..] = self.rest
             && let Some((value, rest)) = field::long_decimal::<BLANK>(text)
         {
@@ -312,7 +316,7 @@ impl<'a> Fields<'a> {
 
     /// The length of the line including its end, after the last field. A further field is an error.
     #[inline]
-    pub(super) fn end(&mut self) -> Result<usize, Box<Fault>> {
+    pub(crate) fn end(&mut self) -> Result<usize, Box<Fault>> {
         if let [b'\n', behind @ ..] = self.rest {
             return Ok(self.text.len() - behind.len());
         }
@@ -320,59 +324,59 @@ impl<'a> Fields<'a> {
     }
 
     /// The length of the line including its end.
-    pub(super) fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         memchr(b'\n', self.text).map_or(self.text.len(), |end| end + 1)
     }
 
     /// The line, for messages.
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         shown(self.text[..self.length()].trim_ascii())
     }
 
     /// Takes the entire line; returns it without surrounding white space.
-    pub(super) fn line(&mut self) -> &'a [u8] {
+    pub(crate) fn line(&mut self) -> &'a [u8] {
         let (line, rest) = self.text.split_at(self.length().saturating_sub(1));
         self.rest = rest;
         line.trim_ascii()
     }
 
     /// Adds the data that the record of the line writes: two hexadecimal digits per byte.
-    pub(super) const fn set_data(&mut self, digits: &'a [u8]) {
+    pub(crate) const fn set_data(&mut self, digits: &'a [u8]) {
         self.data = digits;
     }
 
     /// The data of the line; empty without data.
     #[inline]
-    pub(super) const fn data(&self) -> &'a [u8] {
+    pub(crate) const fn data(&self) -> &'a [u8] {
         self.data
     }
 
     /// Adds a write of the bytes that the record of the line reads.
-    pub(super) const fn then_write(&mut self) {
+    pub(crate) const fn then_write(&mut self) {
         self.modifies = true;
     }
 
     /// Whether the line has such a write.
     #[inline]
-    pub(super) const fn modifies(&self) -> bool {
+    pub(crate) const fn modifies(&self) -> bool {
         self.modifies
     }
 
     /// The error for an invalid field.
     #[cold]
-    pub(super) fn wrong<T>(found: &[u8], key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
+    pub(crate) fn wrong<T>(found: &[u8], key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
         Err(Box::new(Fault::Field { key, found: shown(found), expected }))
     }
 
     /// The error for an unknown kind of record.
     #[cold]
-    pub(super) fn unknown<T>(found: &[u8], expected: &'static str) -> Result<T, Box<Fault>> {
+    pub(crate) fn unknown<T>(found: &[u8], expected: &'static str) -> Result<T, Box<Fault>> {
         Err(Box::new(Fault::UnknownRecord { found: shown(found), expected }))
     }
 
     /// The error for too few or too many fields.
     #[inline]
-    pub(super) fn wrong_count<T>(&self) -> Result<T, Box<Fault>> {
+    pub(crate) fn wrong_count<T>(&self) -> Result<T, Box<Fault>> {
         self.place().wrong_count()
     }
 }

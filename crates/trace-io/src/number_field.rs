@@ -7,10 +7,10 @@
 use crate::number::{self, leading_decimal, leading_hex};
 
 /// End of a field: a blank, a line end, or another control character.
-pub(super) const BLANK: u8 = b' ';
+pub(crate) const BLANK: u8 = b' ';
 
 /// Whether a field ends before this byte. `END` is [`BLANK`] or a separator.
-pub(super) const fn ends<const END: u8>(byte: u8) -> bool {
+pub(crate) const fn ends<const END: u8>(byte: u8) -> bool {
     if END == BLANK { byte <= b' ' } else { byte == END }
 }
 
@@ -23,7 +23,7 @@ fn end<const END: u8>((value, digits): (u64, usize), text: &[u8]) -> Option<(u64
 
 /// A hexadecimal number of up to 16 digits, in either case.
 #[inline]
-pub(super) fn hex<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
+pub(crate) fn hex<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
     let power = |digits: usize| Some(1 << (4 * digits));
     end::<END>(in_steps(text, leading_hex, power, |text| any_digits(text, number::hex, 16)), text)
 }
@@ -58,7 +58,7 @@ fn any_digits(text: &[u8], parse: fn(&[u8]) -> Option<u64>, most: usize) -> (u64
 
 /// Parses a decimal number of few digits, of at most 19, which cannot overflow.
 #[inline]
-pub(super) fn short_decimal<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
+pub(crate) fn short_decimal<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
     for (digits, &byte) in text.iter().enumerate() {
         let digit = byte.wrapping_sub(b'0');
@@ -73,7 +73,7 @@ pub(super) fn short_decimal<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> 
 /// Parses a decimal number of at most 19 digits: usually, up to 15 digits in one or two steps of
 /// eight bytes.
 #[inline]
-pub(super) fn long_decimal<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
+pub(crate) fn long_decimal<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
     let power = |digits: usize| POWERS_OF_TEN.get(digits).copied();
     end::<END>(in_steps(text, leading_decimal, power, |text| any_digits(text, number::decimal, 19)), text)
 }
