@@ -321,6 +321,7 @@ impl Controller {
     ) -> Result<Stats, Interrupt> {
         let (mut pause, is_reported, wants) = (self.now, source.wants_accesses(), Wants::of(sink));
         loop {
+            // The test is inlined, unlike the call: most requests have no completion to take.
             while self.front.has_completion()
                 && let Some(completion) = self.front.take_completion()
             {

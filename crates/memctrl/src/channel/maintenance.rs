@@ -151,7 +151,7 @@ impl Maintenance {
 
     /// Whether the planned actions hold at `now`, whatever use the ranks have.
     #[inline]
-    pub(crate) fn is_steady(&self, now: Cycle) -> bool {
+    pub(crate) fn holds_for_any_use(&self, now: Cycle) -> bool {
         now < self.valid_until && !self.follows_use
     }
 

@@ -260,7 +260,7 @@ impl Channel {
     /// others must be asked.
     #[inline]
     fn only_accesses(&self, from: Cycle) -> Option<(Cycle, BankSet)> {
-        let is_quiet = self.port.is_empty() && !self.others_offer && self.maintenance.is_steady(from);
+        let is_quiet = self.port.is_empty() && !self.others_offer && self.maintenance.holds_for_any_use(from);
         is_quiet.then(|| (self.maintenance.planned().again_at, self.maintenance.planned().usable))
     }
 
