@@ -7,7 +7,7 @@ use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::datasheet::BINS;
 use dram_spec::{
     AddressMap, BankId, Channel, Contradiction, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown,
-    RawGeometry, Refresh, Row, SpeedBin, TimingParameter as T, Width,
+    RawGeometry, Refresh, Row, SpeedBin, Standard, TimingParameter as T, Width,
 };
 use energy::Currents;
 use rowclone::Chip;
@@ -213,6 +213,7 @@ fn required<'a>(root: &Section<'a>, name: &str) -> Section<'a> {
 fn geometry(root: &Section<'_>, density: Density, width: Width) -> Result<Geometry, Failure> {
     let table = required(root, "geometry");
     let raw = RawGeometry {
+        standard: Standard::Ddr3,
         channels: table.of("channels"),
         ranks: table.of("ranks"),
         density,

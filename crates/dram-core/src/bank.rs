@@ -1,6 +1,6 @@
 //! A bank: its open row, and the earliest cycle of each kind of command.
 
-use dram_spec::{Cycle, Row, Topology};
+use dram_spec::{Cycle, GroupIndex, Row, Topology};
 
 use crate::constraints::{Gaps, KEPT, Raises};
 use crate::hold::Hold;
@@ -22,37 +22,37 @@ pub(crate) fn raise(holds: &mut Holds, at: Cycle, gaps: &Gaps, raises: Raises) {
     }
 }
 
-/// Delays some of the kinds by one hold.
+/// Delays some of the `possible` kinds by one hold.
 #[inline]
-pub(crate) fn raise_to(holds: &mut Holds, hold: Hold, raises: impl Iterator<Item = bool>) {
-    for (held, raised) in holds.iter_mut().zip(raises) {
-        if raised && hold > *held {
+pub(crate) fn raise_to(holds: &mut Holds, hold: Hold, raises: Raises, possible: Raises) {
+    for ((held, raised), possible) in holds.iter_mut().zip(raises).zip(possible) {
+        if possible && raised && hold > *held {
             *held = hold;
         }
     }
 }
 
-/// [`Holds`] of the ranks of a channel, and the same delays by [`crate::Floor`].
+/// [`Holds`] of the bank groups of a channel, and the same delays by [`crate::Floor`].
 #[derive(Debug)]
-pub(crate) struct Floors([Holds; Topology::RANKS_MAX]);
+pub(crate) struct Floors([Holds; Topology::GROUPS_MAX]);
 
 impl Floors {
-    pub(crate) const NONE: Floors = Floors([[Hold::NONE; KEPT.len()]; Topology::RANKS_MAX]);
+    pub(crate) const NONE: Floors = Floors([[Hold::NONE; KEPT.len()]; Topology::GROUPS_MAX]);
 
     #[inline]
-    pub(crate) fn of(&self, rank: u8) -> &Holds {
-        &self.0[usize::from(rank) % Topology::RANKS_MAX]
+    pub(crate) fn of(&self, group: GroupIndex) -> &Holds {
+        &self.0[group.get() % Topology::GROUPS_MAX]
     }
 
     #[inline]
-    pub(crate) fn of_mut(&mut self, rank: u8) -> &mut Holds {
-        &mut self.0[usize::from(rank) % Topology::RANKS_MAX]
+    pub(crate) fn of_mut(&mut self, group: GroupIndex) -> &mut Holds {
+        &mut self.0[group.get() % Topology::GROUPS_MAX]
     }
 
-    /// The delay with this number, of which each rank has as many as there are kinds.
+    /// The delay with this number, of which each group has as many as there are kinds.
     #[inline]
     pub(crate) fn at(&self, number: u8) -> Hold {
-        self.0.as_flattened()[usize::from(number) % (Topology::RANKS_MAX * KEPT.len())]
+        self.0.as_flattened()[usize::from(number) % (Topology::GROUPS_MAX * KEPT.len())]
     }
 }
 
@@ -76,9 +76,9 @@ impl Lasts {
         self.0[kind as usize]
     }
 
-    /// Cycle of the last command to a bank, excluding rank-wide commands.
+    /// Cycle of the last command to a bank, excluding rank-wide commands and REFsb.
     pub(crate) fn of_banks(&self) -> Option<Cycle> {
-        let kinds = Kind::ALL.into_iter().filter(|kind| !kind.is_rank_wide());
+        let kinds = Kind::ALL.into_iter().filter(|kind| !kind.is_rank_wide() && *kind != Kind::RefSb);
         kinds.map(|kind| self.of(kind)).filter(|&at| at != Cycle::NEVER).max()
     }
 }

@@ -1,10 +1,10 @@
 //! The rule table by earlier command: the kinds that each kind of command delays, and for how long.
 
-use dram_spec::{Cycle, System};
+use dram_spec::{Cycle, Standard, System};
 
 use crate::bank::Lasts;
 use crate::hold::{Gap, Hold};
-use crate::rules::{Kind, RULES, Rule, Scope};
+use crate::rules::{Kind, Rule, Scope, WINDOW, table};
 use crate::timings::Timings;
 
 /// The kinds that the scheduler queries often. Their earliest cycles are stored, and updated by
@@ -89,12 +89,38 @@ const _: () = {
     }
 };
 
+/// The rules of all standards, one table after the other.
+const ALL_RULES: [Rule; ALL_COUNT] = {
+    let mut all = [table(Standard::Ddr3).rules[0]; ALL_COUNT];
+    let (mut standard, mut at) = (0, 0);
+    while standard < Standard::ALL.len() {
+        let rules = table(Standard::ALL[standard]).rules;
+        let mut index = 0;
+        while index < rules.len() {
+            all[at] = rules[index];
+            (index, at) = (index + 1, at + 1);
+        }
+        standard += 1;
+    }
+    all
+};
+const ALL_COUNT: usize = {
+    let (mut standard, mut count) = (0, 0);
+    while standard < Standard::ALL.len() {
+        count += table(Standard::ALL[standard]).rules.len();
+        standard += 1;
+    }
+    count
+};
+
 /// Whether every rule that delays one kind also delays the other, in the same scope. (A PREA is
-/// delayed in its banks, like their PREs.)
+/// delayed in its banks, like their PREs.) A RDA may have rules of its own in its bank.
 const fn are_held_back_alike(one: Kind, other: Kind) -> bool {
     let mut rule = 0;
-    while rule < RULES.len() {
-        if lists(RULES[rule].to, one) != lists(RULES[rule].to, other) {
+    while rule < ALL_RULES.len() {
+        let (is_one, is_other) = (lists(ALL_RULES[rule].to, one), lists(ALL_RULES[rule].to, other));
+        let is_own = matches!((other, ALL_RULES[rule].scope), (Kind::Rda, Scope::Bank));
+        if is_one && !is_other || is_other && !is_one && !is_own {
             return false;
         }
         rule += 1;
@@ -124,6 +150,8 @@ const fn lists(kinds: &[Kind], kind: Kind) -> bool {
 pub(crate) enum Place {
     /// In the bank of the command.
     Bank,
+    /// In the bank group of the command.
+    Group,
     /// In the rank of the command.
     Rank,
     /// In the other ranks of the channel.
@@ -135,7 +163,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    const COUNT: usize = 5;
+    const COUNT: usize = 6;
 
     /// Set of banks or ranks in which a rule delays `to` after `from`.
     const fn of(rule: &Rule, from: Kind, to: Kind) -> Place {
@@ -143,7 +171,8 @@ impl Place {
             // A rank-wide command affects each bank of its rank equally.
             Scope::Bank if from.is_rank_wide() || !is_held_back_in_banks(to) => Place::Rank,
             Scope::Bank => Place::Bank,
-            Scope::Rank if rule.nth > 1 => Place::Window,
+            Scope::Group => Place::Group,
+            Scope::Rank if rule.nth != 1 => Place::Window,
             Scope::Rank => Place::Rank,
             Scope::OtherRanks => Place::OtherRanks,
             Scope::Channel => Place::Bus,
@@ -156,22 +185,21 @@ impl Place {
 const RAISES: [[Raises; Place::COUNT]; Kind::COUNT] = {
     let mut raises = [[[false; KEPT.len()]; Place::COUNT]; Kind::COUNT];
     let mut index = 0;
-    while index < RULES.len() * Kind::COUNT * KEPT.len() {
-        let (rule, kinds) = (&RULES[index / (Kind::COUNT * KEPT.len())], index % (Kind::COUNT * KEPT.len()));
+    while index < ALL_RULES.len() * Kind::COUNT * KEPT.len() {
+        let (rule, kinds) = (&ALL_RULES[index / (Kind::COUNT * KEPT.len())], index % (Kind::COUNT * KEPT.len()));
         let (from, slot) = (kinds / KEPT.len(), kinds % KEPT.len());
         if lists(rule.from, Kind::ALL[from]) && lists(rule.to, KEPT[slot]) {
             raises[from][Place::of(rule, Kind::ALL[from], KEPT[slot]) as usize][slot] = true;
         }
-        assert!(rule.nth == 1 || rule.nth as usize == history_depth(rule), "a history is as deep as its window");
+        let is_kept = KeptKind::of(rule.to[0]).is_some();
+        assert!(
+            rule.nth == 1 || (is_kept && rule.nth as usize == Ring::DEPTH) || (!is_kept && rule.nth == WINDOW),
+            "a history is as deep as its window"
+        );
         index += 1;
     }
     raises
 };
-
-/// Number of commands in the history of a rank for a rule about the `nth` latest command.
-const fn history_depth(rule: &Rule) -> usize {
-    if KeptKind::of(rule.to[0]).is_some() { Ring::DEPTH } else { Refreshes::DEPTH }
-}
 
 /// No column command delays its own kind in its bank: the next one of a run waits only for its rank and the bus
 /// ([`crate::Device::kept_rank_hold`]).
@@ -192,6 +220,17 @@ const _: () = {
 #[inline]
 pub(crate) const fn raises(from: Kind, place: Place) -> Raises {
     RAISES[from as usize][place as usize]
+}
+
+/// The kinds in either set.
+#[inline]
+pub(crate) const fn either(one: Raises, other: Raises) -> Raises {
+    let (mut both, mut kept) = (one, 0);
+    while kept < both.len() {
+        both[kept] |= other[kept];
+        kept += 1;
+    }
+    both
 }
 
 /// The latest commands in the activation window of a rank: the cycle until which each delays a
@@ -227,7 +266,9 @@ impl Ring {
 pub(crate) struct Pushes {
     /// In its bank.
     pub(crate) bank: Gaps,
-    /// In its rank.
+    /// In its bank group.
+    pub(crate) group: Gaps,
+    /// In the other groups of its rank.
     pub(crate) rank: Gaps,
     /// In the other ranks.
     pub(crate) other_ranks: Gaps,
@@ -241,6 +282,7 @@ pub(crate) struct Pushes {
 impl Pushes {
     const NONE: Pushes = Pushes {
         bank: [Gap::NONE; KEPT.len()],
+        group: [Gap::NONE; KEPT.len()],
         rank: [Gap::NONE; KEPT.len()],
         other_ranks: [Gap::NONE; KEPT.len()],
         window: None,
@@ -248,28 +290,28 @@ impl Pushes {
     };
 }
 
-/// The latest [`Refreshes::DEPTH`] REF of a rank.
+/// The latest REF of a rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Refreshes {
     at: [Cycle; Refreshes::DEPTH],
-    oldest: usize,
+    next: usize,
 }
 
 impl Refreshes {
-    /// JESD79-3 allows 16 REF within 2 tREFI.
-    const DEPTH: usize = 16;
+    /// The most REF in a window of any standard: DDR4's mode 4x.
+    const DEPTH: usize = 64;
 
-    pub(crate) const NONE: Refreshes = Refreshes { at: [Cycle::NEVER; Refreshes::DEPTH], oldest: 0 };
+    pub(crate) const NONE: Refreshes = Refreshes { at: [Cycle::NEVER; Refreshes::DEPTH], next: 0 };
 
     /// Adds a REF.
     pub(crate) fn enter(&mut self, at: Cycle) {
-        self.at[self.oldest] = at;
-        self.oldest = (self.oldest + 1) % Refreshes::DEPTH;
+        self.at[self.next] = at;
+        self.next = (self.next + 1) % Refreshes::DEPTH;
     }
 
-    /// Cycle of the sixteenth latest REF; [`Cycle::NEVER`] if there were fewer.
-    fn oldest(&self) -> Cycle {
-        self.at[self.oldest]
+    /// Cycle of the `nth` latest REF; [`Cycle::NEVER`] if there were fewer.
+    fn nth(&self, nth: u8) -> Cycle {
+        self.at[(self.next + Refreshes::DEPTH - usize::from(nth)) % Refreshes::DEPTH]
     }
 }
 
@@ -277,7 +319,7 @@ impl Refreshes {
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     from: Kind,
-    /// 1 for the latest `from`; else the oldest of [`Refreshes`].
+    /// 1 for the latest `from`; else one of [`Refreshes`].
     nth: u8,
     /// If not empty, one of these must have been issued after `from`.
     between: &'static [Kind],
@@ -287,7 +329,7 @@ struct Origin {
 impl Origin {
     /// The delay of the kind by the commands issued so far, if any.
     fn hold(&self, lasts: &Lasts, refreshes: &Refreshes) -> Option<Hold> {
-        let at = if self.nth == 1 { lasts.of(self.from) } else { refreshes.oldest() };
+        let at = if self.nth == 1 { lasts.of(self.from) } else { refreshes.nth(self.nth) };
         let is_after = |&kind: &Kind| lasts.of(kind) != Cycle::NEVER && lasts.of(kind) > at;
         let applies = at != Cycle::NEVER && (self.between.is_empty() || self.between.iter().any(is_after));
         applies.then(|| Hold::new(at, self.gap))
@@ -310,36 +352,54 @@ pub(crate) struct Constraints {
     origins: [Origins; Kind::COUNT],
 }
 
+/// The rules that apply to a system, each with its index in the table.
+fn rules_of(system: &System) -> impl Iterator<Item = (&'static Rule, u8)> {
+    table(system.standard()).rules.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system))
+}
+
 impl Constraints {
     /// Resolves every rule that applies to this system.
     pub(crate) fn new(system: &System, timings: &Timings) -> Constraints {
         let mut constraints =
             Constraints { pushes: [const { Pushes::NONE }; Kind::COUNT], origins: Default::default() };
-        let resolve = |(rule, index): (&'static Rule, u8)| (rule, Gap::new(rule.cycles(timings), index));
-        let rules = RULES.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system)).map(resolve);
-        let windows = rules.clone().filter(|(rule, _)| rule.nth as usize == Ring::DEPTH);
-        assert!(windows.count() <= 1, "a rank has one activation window");
+        let rules = || rules_of(system);
+        assert!(
+            rules().filter(|(rule, _)| rule.nth as usize == Ring::DEPTH).count() <= 1,
+            "a rank has one activation window"
+        );
         // The bus first: a delay that is no longer than the command on the bus has no effect.
-        let (on_bus, others): (Vec<_>, Vec<_>) = rules.partition(|(rule, _)| rule.scope == Scope::Channel);
-        for (rule, gap) in on_bus.into_iter().chain(others) {
+        let on_bus = |(rule, _): &(&Rule, u8)| rule.scope == Scope::Channel;
+        for (rule, index) in rules().filter(on_bus).chain(rules().filter(|rule| !on_bus(rule))) {
             for &from in rule.from {
-                rule.to.iter().for_each(|&to| constraints.add(rule, from, to, gap));
+                for &to in rule.to {
+                    let gap = Gap::new(rule.distance(from, to, timings), system.standard(), index);
+                    constraints.add(rule, rule.nth(system), from, to, gap);
+                }
+            }
+        }
+        // In its own group, a command delays as in the others of its rank, or longer.
+        for pushes in &mut constraints.pushes {
+            for (group, &rank) in pushes.group.iter_mut().zip(&pushes.rank) {
+                *group = (*group).max(rank);
             }
         }
         constraints
     }
 
-    fn add(&mut self, rule: &Rule, from: Kind, to: Kind, gap: Gap) {
+    fn add(&mut self, rule: &Rule, nth: u8, from: Kind, to: Kind, gap: Gap) {
         let (pushes, origins) = (&mut self.pushes[from as usize], &mut self.origins[to as usize]);
-        let origin = Origin { from, nth: rule.nth, between: rule.between, gap };
+        let origin = Origin { from, nth, between: rule.between, gap };
         if gap.cycles() <= pushes.bus.cycles() {
             return;
         }
         let longest = |gaps: &mut Gaps, kept: KeptKind| gaps[kept as usize] = gaps[kept as usize].max(gap);
-        match (Place::of(rule, from, to), KeptKind::of(to)) {
+        // A rule of RDA alone is worked out.
+        let kept = KeptKind::of(to).filter(|kept| lists(rule.to, kept.kind()));
+        match (Place::of(rule, from, to), kept) {
             (_, Some(_)) if !rule.between.is_empty() => unreachable!("only kinds that are worked out look at an order"),
             (Place::Bus, _) => pushes.bus = gap,
             (Place::Bank, Some(kept)) => longest(&mut pushes.bank, kept),
+            (Place::Group, Some(kept)) => longest(&mut pushes.group, kept),
             (Place::Rank, Some(kept)) => longest(&mut pushes.rank, kept),
             (Place::OtherRanks, Some(kept)) => longest(&mut pushes.other_ranks, kept),
             (Place::Window, Some(kept)) => {
@@ -347,7 +407,7 @@ impl Constraints {
             }
             (Place::Bank, None) => origins.bank.push(origin),
             (Place::Rank | Place::Window, None) => origins.rank.push(origin),
-            (Place::OtherRanks, None) => unreachable!("these delay stored kinds only"),
+            (Place::Group | Place::OtherRanks, None) => unreachable!("these delay stored kinds only"),
         }
     }
 

@@ -5,8 +5,8 @@ mod issue;
 use std::fmt;
 
 use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Geometry, PerBank, PerRank,
-    PrechargePowerDown, Row, System, Topology,
+    AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Geometry, GroupIndex, PerBank, PerRank,
+    PrechargePowerDown, Row, SlowExit, System, Topology,
 };
 
 use crate::bank::{Bank, Floors};
@@ -14,7 +14,7 @@ use crate::cells::{Cells, Line};
 use crate::constraints::{Constraints, KEPT, KeptKind};
 use crate::hold::Hold;
 use crate::rank::{Power, Rank, RefreshLedger};
-use crate::rules::{Kind, RAS_MAX};
+use crate::rules::{Kind, RAS_MAX, maxima};
 use crate::timings::Timings;
 
 /// Why a command is illegal in the present state, independent of the cycle.
@@ -30,6 +30,8 @@ pub enum Refusal {
     Awake,
     /// SRE of a rank without a REF since it left self-refresh.
     SelfRefreshUnrefreshed,
+    /// REFsb of a bank number before all others had one.
+    RefreshedInRound,
     /// TRANSFER within a bank, or between ranks.
     TransferBanks,
 }
@@ -44,6 +46,7 @@ impl fmt::Display for Refusal {
             Refusal::Asleep => "asleep",
             Refusal::Awake => "awake",
             Refusal::SelfRefreshUnrefreshed => "SRX-REF-SRE",
+            Refusal::RefreshedInRound => "REFsb-round",
             Refusal::TransferBanks => "TRANSFER-banks",
         })
     }
@@ -51,21 +54,21 @@ impl fmt::Display for Refusal {
 
 #[cold]
 fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
-    panic!("{id} open until cycle {at}, not after cycle {by}: breaks {}", RAS_MAX.name)
+    panic!("{id} open until cycle {at}, not after cycle {by}: breaks {RAS_MAX}")
 }
 
-/// A rank and a kind of command, whose earliest cycle is [`Device::floor`].
+/// A bank group and a kind of command, whose earliest cycle is [`Device::floor`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Floor(u8);
 
 impl Floor {
-    /// The floor of a kind in a rank.
+    /// The floor of a kind in a bank group.
     #[inline]
-    pub const fn of(rank: u8, kind: KeptKind) -> Floor {
-        Floor(rank * KEPT.len() as u8 + kind as u8)
+    pub const fn of(group: GroupIndex, kind: KeptKind) -> Floor {
+        Floor((group.get() * KEPT.len()) as u8 + kind as u8)
     }
 
-    /// The floor of another kind in the same rank.
+    /// The floor of another kind in the same group.
     #[must_use]
     #[inline]
     pub const fn with(self, kind: KeptKind) -> Floor {
@@ -77,24 +80,19 @@ impl Floor {
     pub const fn kind(self) -> KeptKind {
         KeptKind::ALL[self.0 as usize % KEPT.len()]
     }
-
-    /// The rank.
-    #[inline]
-    pub const fn rank(self) -> u8 {
-        self.0 / KEPT.len() as u8
-    }
 }
 
 /// The ranks of one channel, their cells, and the command bus.
 #[derive(Debug)]
 pub struct Device {
     geometry: Geometry,
-    precharge_power_down: PrechargePowerDown,
+    /// The power-down state with a slow exit, if any.
+    slow_exit: Option<SlowExit>,
     timings: Timings,
     constraints: Constraints,
     topology: Topology,
     ranks: PerRank<Rank>,
-    /// Delays of the stored kinds by the rank of the command.
+    /// Delays of the stored kinds by the rank and the bank group of the command.
     floors: Floors,
     banks: PerBank<Bank>,
     /// Banks with an open row.
@@ -115,17 +113,21 @@ impl Device {
         let timings = Timings::new(system);
         let constraints = Constraints::new(system, &timings);
         let topology = system.geometry.topology();
+        let [row_open_most, ..] = maxima(system);
         Device {
             geometry: system.geometry,
-            precharge_power_down: system.precharge_power_down,
+            slow_exit: match system.precharge_power_down {
+                PrechargePowerDown::FastExit => None,
+                PrechargePowerDown::SlowExit => system.standard().definition().slow_exit,
+            },
             topology,
-            ranks: PerRank::new(Rank::new(system.refresh, &timings)),
+            ranks: PerRank::new(Rank::new(system, &timings)),
             floors: Floors::NONE,
             banks: PerBank::new(Bank::new()),
             open: BankSet::EMPTY,
             bus: Hold::NONE,
             last_hold: Hold::NONE,
-            row_open_most: RAS_MAX.cycles(&timings),
+            row_open_most: row_open_most.cycles(&timings),
             timings,
             constraints,
             cells,
@@ -186,15 +188,21 @@ impl Device {
         self.banks[bank].holds[kind as usize]
     }
 
-    /// Delay of a kind of command by its rank and the command bus, independent of the bank.
-    /// [`Self::earliest`] of a command to one bank returns the larger of this and
+    /// Delay of a kind of command by its rank, its bank group and the command bus, independent of the
+    /// bank. [`Self::earliest`] of a command to one bank returns the larger of this and
     /// [`Self::kept_bank_hold`].
     #[inline]
-    pub fn kept_rank_hold(&self, rank: u8, kind: KeptKind) -> Hold {
-        self.bus.max(self.floors.of(rank)[kind as usize])
+    pub fn kept_group_hold(&self, group: GroupIndex, kind: KeptKind) -> Hold {
+        self.bus.max(self.floors.of(group)[kind as usize])
     }
 
-    /// First cycle at which a rank allows a kind of command, apart from the command bus
+    /// Whether a RD that is legal at `at` may close its bank: in some standards, a write to it must
+    /// have recovered by then.
+    pub fn permits_auto_precharge(&self, bank: BankIndex, at: Cycle) -> bool {
+        self.constraints.work_out_in_bank(Kind::Rda, &self.banks[bank].lasts).until() <= at
+    }
+
+    /// First cycle at which a rank and a bank group allow a kind of command, apart from the command bus
     /// ([`Self::bus_free`]).
     #[inline]
     pub fn floor(&self, floor: Floor) -> Cycle {
@@ -212,13 +220,20 @@ impl Device {
     #[inline]
     pub fn pitch(&self, kind: KeptKind) -> Cycles {
         let pushes = self.constraints.of(kind.kind());
-        pushes.rank[kind as usize].max(pushes.bus).cycles()
+        pushes.group[kind as usize].max(pushes.bus).cycles()
     }
 
     /// Power state of a rank.
     #[inline]
     pub fn power(&self, rank: u8) -> Power {
         self.rank(rank).power
+    }
+
+    /// The bank whose REFsb is next in a rank: the lowest number that had none in this round.
+    pub fn next_same_bank_refresh(&self, rank: u8) -> BankId {
+        let numbers = 0..self.topology.banks_per_group();
+        let next = numbers.into_iter().find(|&number| !self.rank(rank).was_refreshed_in_round(number));
+        BankId { rank, bank: next.expect("a round ends when all had one") }
     }
 
     /// Refreshes issued to a rank, and owed.
@@ -310,6 +325,7 @@ impl Device {
             Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => self.column_access(bank, Kind::Wr)?,
             Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => self.column_access(bank, Kind::Wra)?,
             Command::Transfer { src, dst, .. } => self.transfer(src, dst)?,
+            Command::RefreshSameBank { bank } => self.same_bank_refresh(bank)?,
             Command::PrechargeAll { rank }
             | Command::Refresh { rank }
             | Command::PowerDownEnter { rank }
@@ -323,7 +339,7 @@ impl Device {
     /// Asserts that no maximum is exceeded at the end of the run.
     pub fn finish(&self, at: Cycle) {
         for rank in 0..self.geometry.ranks() {
-            self.rank(rank).finish(at, &self.timings);
+            self.rank(rank).finish(at);
             for bank in 0..self.geometry.banks() {
                 self.assert_row_not_overdue(at, BankId { rank, bank });
             }
@@ -351,6 +367,9 @@ impl Device {
     #[inline]
     fn held_in_bank(&self, bank: &Bank, kind: Kind) -> Hold {
         match KeptKind::of(kind) {
+            Some(kept) if kind == Kind::Rda => {
+                bank.holds[kept as usize].max(self.constraints.work_out_in_bank(kind, &bank.lasts))
+            }
             Some(kept) => bank.holds[kept as usize],
             None => self.constraints.work_out_in_bank(kind, &bank.lasts),
         }
@@ -362,7 +381,7 @@ impl Device {
         self.awake(id.rank)?;
         let bank = self.bank(id);
         let kind = self.activation_kind(bank, row);
-        Ok((kind, self.held(id.rank, kind).max(self.held_in_bank(bank, kind))))
+        Ok((kind, self.held(id, kind).max(self.held_in_bank(bank, kind))))
     }
 
     /// Kind of an ACT in the present state.
@@ -379,14 +398,14 @@ impl Device {
     #[inline]
     fn precharge(&self, id: BankId) -> Result<Hold, Refusal> {
         self.awake(id.rank)?;
-        Ok(self.held(id.rank, Kind::Pre).max(self.held_in_bank(self.bank(id), Kind::Pre)))
+        Ok(self.held(id, Kind::Pre).max(self.held_in_bank(self.bank(id), Kind::Pre)))
     }
 
     /// Delay of a column access.
     #[inline]
     fn column_access(&self, id: BankId, kind: Kind) -> Result<Hold, Refusal> {
         self.awake(id.rank)?;
-        Ok(self.held(id.rank, kind).max(self.held_in_bank(self.open_bank(id)?, kind)))
+        Ok(self.held(id, kind).max(self.held_in_bank(self.open_bank(id)?, kind)))
     }
 
     #[inline]
@@ -397,18 +416,26 @@ impl Device {
         }
         let out = self.held_in_bank(self.open_bank(src)?, Kind::TransferSrc);
         let into = self.held_in_bank(self.open_bank(dst)?, Kind::TransferDst);
-        Ok(self.held(src.rank, Kind::Transfer).max(out).max(into))
+        Ok(self.held(src, Kind::Transfer).max(out).max(into))
     }
 
     /// Kind of a rank-wide command in the present state, and its delay.
     fn rank_wide(&self, command: &Command, index: u8) -> Result<(Kind, Hold), Refusal> {
-        let rank = self.rank(index);
+        let (rank, first) = (self.rank(index), BankId { rank: index, bank: 0 });
         let kind = match (command, rank.power) {
-            (Command::PowerDownExit { .. }, Power::PrechargePowerDown { .. }) => match self.precharge_power_down {
-                PrechargePowerDown::SlowExit => Kind::PdxSlow,
-                PrechargePowerDown::FastExit => Kind::Pdx,
-            },
-            (Command::PowerDownExit { .. }, Power::ActivePowerDown { .. }) => Kind::Pdx,
+            (Command::PowerDownExit { .. }, Power::PrechargePowerDown { .. })
+                if self.slow_exit == Some(SlowExit::Precharge) =>
+            {
+                Kind::PdxSlow
+            }
+            (Command::PowerDownExit { .. }, Power::ActivePowerDown { .. })
+                if self.slow_exit == Some(SlowExit::Active) =>
+            {
+                Kind::PdxSlow
+            }
+            (Command::PowerDownExit { .. }, Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. }) => {
+                Kind::Pdx
+            }
             (Command::SelfRefreshExit { .. }, Power::SelfRefresh { .. }) => Kind::Srx,
             (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => return Err(Refusal::Awake),
             (_, Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. } | Power::SelfRefresh { .. }) => {
@@ -418,7 +445,7 @@ impl Device {
             (Command::PrechargeAll { .. }, Power::Awake) => {
                 let banks = self.topology.rank(index).into_iter();
                 let in_banks = banks.map(|bank| self.bank_hold(bank, Kind::PreA)).max();
-                return Ok((Kind::PreA, self.held(index, Kind::PreA).max(in_banks.unwrap_or(Hold::NONE))));
+                return Ok((Kind::PreA, self.held(first, Kind::PreA).max(in_banks.unwrap_or(Hold::NONE))));
             }
             (_, Power::Awake) if self.any_open(index) => return Err(Refusal::BanksOpen),
             (Command::SelfRefreshEnter { .. }, Power::Awake) if rank.owes_refresh_before_self_refresh() => {
@@ -427,16 +454,30 @@ impl Device {
             (Command::SelfRefreshEnter { .. }, Power::Awake) => Kind::Sre,
             (_, Power::Awake) => Kind::Ref,
         };
-        Ok((kind, self.held(index, kind)))
+        Ok((kind, self.held(first, kind)))
     }
 
-    /// Delay of a kind of command by the bus and its rank.
+    /// Delay of a REFsb: that of the banks which it refreshes.
+    fn same_bank_refresh(&self, id: BankId) -> Result<Hold, Refusal> {
+        self.awake(id.rank)?;
+        let banks = self.topology.bank_set(id);
+        if self.open.intersects(banks) {
+            return Err(Refusal::BanksOpen);
+        }
+        if self.rank(id.rank).was_refreshed_in_round(id.bank % self.topology.banks_per_group()) {
+            return Err(Refusal::RefreshedInRound);
+        }
+        let in_banks = banks.into_iter().map(|bank| self.bank_hold(bank, Kind::RefSb)).max();
+        Ok(self.held(id, Kind::RefSb).max(in_banks.unwrap_or(Hold::NONE)))
+    }
+
+    /// Delay of a kind of command by the bus, its rank and its bank group.
     #[inline]
-    fn held(&self, rank: u8, kind: Kind) -> Hold {
+    fn held(&self, id: BankId, kind: Kind) -> Hold {
         let held = if let Some(kept) = KeptKind::of(kind) {
-            self.floors.of(rank)[kept as usize]
+            self.floors.of(self.topology.group(id))[kept as usize]
         } else {
-            let Rank { lasts, refreshes, .. } = self.rank(rank);
+            let Rank { lasts, refreshes, .. } = self.rank(id.rank);
             self.constraints.work_out_in_rank(kind, lasts, refreshes)
         };
         self.bus.max(held)

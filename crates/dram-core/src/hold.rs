@@ -1,8 +1,8 @@
 //! Delays of commands, with the rules that cause them.
 
-use dram_spec::{Cycle, Cycles};
+use dram_spec::{Cycle, Cycles, Standard};
 
-use crate::rules::RULES;
+use crate::rules::table;
 
 /// First legal cycle of a command, and the rule that sets it.
 ///
@@ -15,14 +15,23 @@ pub struct Hold(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gap(u64);
 
-/// The cycle is stored above the index of the rule.
-const RULE_BITS: u32 = 8;
-const NO_RULE: u8 = u8::MAX;
-const _: () = assert!(RULES.len() < NO_RULE as usize, "a rule's index must fit its bits");
+/// The cycle is stored above the standard and the index of the rule.
+const RULE_BITS: u32 = INDEX_BITS + 2;
+/// The index in the table of the standard.
+const INDEX_BITS: u32 = 8;
+const NO_RULE: u64 = (1 << RULE_BITS) - 1;
+const _: () = {
+    let mut at = 0;
+    while at < Standard::ALL.len() {
+        assert!(table(Standard::ALL[at]).rules.len() < (1 << INDEX_BITS) - 1, "a rule's index must fit its bits");
+        assert!(Standard::ALL[at] as usize == at && at < 4, "a standard must fit its bits");
+        at += 1;
+    }
+};
 
 impl Hold {
     /// No rule delays the command.
-    pub const NONE: Hold = Hold(NO_RULE as u64);
+    pub const NONE: Hold = Hold(NO_RULE);
 
     /// The delay by a gap after a command at `at`.
     #[inline]
@@ -44,7 +53,9 @@ impl Hold {
 
     /// Name of the binding rule; `None` if no rule delays the command.
     pub fn rule(self) -> Option<&'static str> {
-        RULES.get(usize::from(self.0 as u8)).map(|rule| rule.name)
+        let rule = self.0 & NO_RULE;
+        let standard = Standard::ALL[(rule >> INDEX_BITS) as usize];
+        table(standard).rules.get((rule & ((1 << INDEX_BITS) - 1)) as usize).map(|rule| rule.name)
     }
 }
 
@@ -52,9 +63,9 @@ impl Gap {
     /// No rule.
     pub(crate) const NONE: Gap = Gap(0);
 
-    /// A gap of a rule, by the rule's index in [`RULES`].
-    pub(crate) const fn new(gap: Cycles, rule: u8) -> Gap {
-        Gap(gap.0 << RULE_BITS | rule as u64)
+    /// A gap of a rule, by the rule's index in the table of its standard.
+    pub(crate) const fn new(gap: Cycles, standard: Standard, index: u8) -> Gap {
+        Gap(gap.0 << RULE_BITS | (standard as u64) << INDEX_BITS | index as u64)
     }
 
     pub(crate) const fn cycles(self) -> Cycles {

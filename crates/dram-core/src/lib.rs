@@ -24,5 +24,5 @@ pub use device::{Device, Floor, Refusal};
 pub use dram_spec::Effect;
 pub use hold::Hold;
 pub use rank::{Power, RefreshLedger};
-pub use rules::{Kind, MAXIMA, Maximum, Origin, RULES, Rule, Scope, Term, When};
+pub use rules::{Kind, Maximum, Origin, Rule, Scope, Table, Term, When, maxima, rules_of, table};
 pub use timings::{P, Timings};

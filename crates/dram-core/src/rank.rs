@@ -1,12 +1,12 @@
 //! A rank: the activation window of its banks, CKE, and the refresh ledger.
 
-use dram_spec::{Cycle, Cycles, Refresh};
+use dram_spec::{Cycle, Cycles, Refresh, System};
 
-use crate::bank::{Holds, Lasts, raise_to};
+use crate::bank::Lasts;
 use crate::constraints::{Raises, Refreshes, Ring};
 use crate::hold::{Gap, Hold};
-use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED};
-use crate::timings::{P, Timings};
+use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED, maxima};
+use crate::timings::Timings;
 
 /// Power state of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +32,17 @@ pub enum Power {
 
 /// Refreshes issued to a rank, and the deadline of the next.
 ///
-/// The refresh clock stops in self-refresh. The k-th REF is due at k tREFI; at most eight count in
-/// advance.
+/// The refresh clock stops in self-refresh. The k-th REF is due at k intervals of the refresh mode,
+/// which also limits the REFs postponed and in advance.
 #[derive(Clone, Debug)]
 pub struct RefreshLedger {
     interval: Cycles,
+    /// Most REFs postponed.
+    postponed_most: u64,
+    /// Most REFs in advance that count.
+    advanced_most: u64,
+    /// Longest distance of two REFs, in intervals.
+    gap_most: u64,
     on: bool,
     counted: u64,
     last: Cycles,
@@ -49,14 +55,15 @@ pub struct RefreshLedger {
 }
 
 impl RefreshLedger {
-    const POSTPONED_MOST: u64 = 8;
-    const ADVANCED_MOST: u64 = 8;
-
-    fn new(refresh: Refresh, timings: &Timings) -> Self {
-        let interval = timings.get(P::Refi);
+    fn new(system: &System) -> Self {
+        let mode = system.refresh_mode;
+        let sets = if mode.same_bank { u64::from(system.geometry.chip().banks_per_group) } else { 1 };
         let mut ledger = RefreshLedger {
-            interval,
-            on: refresh != Refresh::Off,
+            interval: system.refresh_interval(),
+            postponed_most: mode.postponed_most * sets,
+            advanced_most: mode.advanced_most * sets,
+            gap_most: mode.gap_most * sets,
+            on: system.refresh != Refresh::Off,
             counted: 0,
             last: Cycles(0),
             asleep: Cycles(0),
@@ -70,8 +77,8 @@ impl RefreshLedger {
     /// Updates the derived cycles.
     fn look_ahead(&mut self) {
         if self.on {
-            let postponed = (self.counted + 1 + Self::POSTPONED_MOST) * self.interval.0;
-            let gap = self.last.0 + 9 * self.interval.0;
+            let postponed = (self.counted + 1 + self.postponed_most) * self.interval.0;
+            let gap = self.last.0 + self.gap_most * self.interval.0;
             self.due = Cycle((self.counted + 1) * self.interval.0 + self.asleep.0);
             self.deadline = Cycle(postponed.min(gap) + self.asleep.0);
         }
@@ -105,7 +112,7 @@ impl RefreshLedger {
     fn refresh(&mut self, at: Cycle) {
         self.assert_in_time(at);
         let clock = self.clock(at);
-        if self.counted < clock.0 / self.interval.0 + Self::ADVANCED_MOST {
+        if self.counted < clock.0 / self.interval.0 + self.advanced_most {
             self.counted += 1;
         }
         self.last = clock;
@@ -120,7 +127,7 @@ impl RefreshLedger {
 
     fn assert_in_time(&self, at: Cycle) {
         if let Some(deadline) = self.deadline() {
-            let (gap, late) = (REF_GAP.name, REF_POSTPONED.name);
+            let (gap, late) = (REF_GAP, REF_POSTPONED);
             assert!(at <= deadline, "no REF by cycle {deadline}, and it is {at}: breaks {gap} or {late}");
         }
     }
@@ -134,41 +141,50 @@ pub(crate) struct Rank {
     pub(crate) lasts: Lasts,
     pub(crate) window: Ring,
     pub(crate) refreshes: Refreshes,
+    /// Longest time in power-down.
+    power_down_most: Cycles,
+    /// Bank numbers with a REFsb in the present round, and the number of bank numbers.
+    round: (u8, u8),
 }
 
 impl Rank {
-    pub(crate) fn new(refresh: Refresh, timings: &Timings) -> Rank {
+    pub(crate) fn new(system: &System, timings: &Timings) -> Rank {
+        let power_down = maxima(system).into_iter().find(|maximum| maximum.name == PD_MAX);
         Rank {
             power: Power::Awake,
-            refresh: RefreshLedger::new(refresh, timings),
+            refresh: RefreshLedger::new(system),
+            power_down_most: power_down.expect("it is one of the maxima").cycles(timings),
+            round: (0, system.geometry.chip().banks_per_group),
             lasts: Lasts::default(),
             window: Ring::EMPTY,
             refreshes: Refreshes::NONE,
         }
     }
 
-    /// Adds a command to the activation window, if it counts there. The oldest command of the
-    /// window then delays in `holds` some of the `possible` kinds, which are constants at compile
-    /// time, so that other kinds take no time.
+    /// Adds a command to the activation window, if it counts there, and returns the delay by the
+    /// oldest command of the window with the kinds that it delays.
     #[inline]
-    pub(crate) fn enter_window(
-        &mut self,
-        at: Cycle,
-        window: Option<(Gap, Raises)>,
-        possible: Raises,
-        holds: &mut Holds,
-    ) {
-        if let Some((gap, raises)) = window {
-            self.window.enter(Hold::new(at, gap));
-            let raised = |(raised, possible)| possible && raised;
-            raise_to(holds, self.window.hold(), raises.into_iter().zip(possible).map(raised));
-        }
+    pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(Gap, Raises)>) -> Option<(Hold, Raises)> {
+        let (gap, raises) = window?;
+        self.window.enter(Hold::new(at, gap));
+        Some((self.window.hold(), raises))
     }
 
-    /// Records a REF.
+    /// Records a REF, or a REFsb.
     pub(crate) fn refreshed(&mut self, at: Cycle) {
         self.refresh.refresh(at);
         self.refreshes.enter(at);
+    }
+
+    /// Whether a bank number had its REFsb in the present round.
+    pub(crate) fn was_refreshed_in_round(&self, number: u8) -> bool {
+        self.round.0 >> number & 1 != 0
+    }
+
+    /// Records the bank number of a REFsb; the last of a round begins the next one.
+    pub(crate) fn refreshed_number(&mut self, number: u8) {
+        let done = self.round.0 | 1 << number;
+        self.round.0 = if u32::from(self.round.1) == done.count_ones() { 0 } else { done };
     }
 
     /// Whether SRE requires a REF first: none was issued since the rank left self-refresh.
@@ -178,8 +194,8 @@ impl Rank {
     }
 
     /// Records a change of CKE: asserts the maxima, and stops the refresh clock in self-refresh.
-    pub(crate) fn set_power(&mut self, at: Cycle, to: Power, timings: &Timings) {
-        self.assert_power_down_in_time(at, timings);
+    pub(crate) fn set_power(&mut self, at: Cycle, to: Power) {
+        self.assert_power_down_in_time(at);
         match (self.power, to) {
             (_, Power::SelfRefresh { .. }) => self.refresh.assert_in_time(at),
             (Power::SelfRefresh { since }, _) => self.refresh.slept(at.since(since)),
@@ -189,17 +205,17 @@ impl Rank {
     }
 
     /// Asserts that no maximum is exceeded at the end of the run.
-    pub(crate) fn finish(&self, at: Cycle, timings: &Timings) {
-        self.assert_power_down_in_time(at, timings);
+    pub(crate) fn finish(&self, at: Cycle) {
+        self.assert_power_down_in_time(at);
         if !matches!(self.power, Power::SelfRefresh { .. }) {
             self.refresh.assert_in_time(at);
         }
     }
 
-    fn assert_power_down_in_time(&self, at: Cycle, timings: &Timings) {
+    fn assert_power_down_in_time(&self, at: Cycle) {
         if let Power::ActivePowerDown { since } | Power::PrechargePowerDown { since } = self.power {
-            let most = PD_MAX.cycles(timings);
-            assert!(at.since(since) <= most, "power-down from cycle {since} to {at}: breaks {} ({most})", PD_MAX.name);
+            let most = self.power_down_most;
+            assert!(at.since(since) <= most, "power-down from cycle {since} to {at}: breaks {PD_MAX} ({most})");
         }
     }
 }

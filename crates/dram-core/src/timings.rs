@@ -1,7 +1,6 @@
 //! Datasheet minima, resolved to clocks of one system.
 
-use dram_spec::datasheet::BURST;
-use dram_spec::{Cycles, Min, System};
+use dram_spec::{Cycles, Min, ReferenceCycle, System};
 
 /// A timing parameter, by its JEDEC name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,25 +8,43 @@ use dram_spec::{Cycles, Min, System};
 pub enum P {
     Rcd,
     Rp,
+    Rpa,
     Ras,
     Rc,
+    Ppd,
     Rrd,
+    RrdL,
     Faw,
     Cl,
     Cwl,
+    Wpre,
     Burst,
     Ccd,
+    CcdL,
+    /// tCCD_L of WR, DDR5's tCCD_L_WR2.
+    CcdLWr,
+    CcdLRmw,
     Wr,
     Wtr,
+    WtrL,
     Rtp,
     Rtrs,
     Rfc,
+    RfcSb,
+    RefSbRd,
     Refi,
+    /// Distance in which a REF of the refresh mode is due.
+    RefInterval,
+    /// A refresh interval, rounded up.
+    RefiOnce,
     /// Two refresh intervals, rounded up.
     RefiTwice,
+    RasMax,
     Xp,
+    /// Slow exit of power-down to RD: DDR2's tXARDS.
     Xpdll,
     Cke,
+    /// Minimum time in self-refresh.
     Ckesr,
     Xs,
     Dllk,
@@ -41,10 +58,11 @@ pub enum P {
 impl P {
     /// All parameters, in order.
     #[rustfmt::skip]
-    pub const ALL: [P; 27] = [
-        P::Rcd, P::Rp, P::Ras, P::Rc, P::Rrd, P::Faw, P::Cl, P::Cwl, P::Burst, P::Ccd, P::Wr, P::Wtr, P::Rtp, P::Rtrs, P::Rfc,
-        P::Refi, P::RefiTwice, P::Xp, P::Xpdll, P::Cke, P::Ckesr, P::Xs, P::Dllk, P::ActPden, P::PrPden,
-        P::RefPden, P::Clock,
+    pub const ALL: [P; 40] = [
+        P::Rcd, P::Rp, P::Rpa, P::Ras, P::Rc, P::Ppd, P::Rrd, P::RrdL, P::Faw, P::Cl, P::Cwl, P::Wpre,
+        P::Burst, P::Ccd, P::CcdL, P::CcdLWr, P::CcdLRmw, P::Wr, P::Wtr, P::WtrL, P::Rtp, P::Rtrs, P::Rfc,
+        P::RfcSb, P::RefSbRd, P::Refi, P::RefInterval, P::RefiOnce, P::RefiTwice, P::RasMax, P::Xp,
+        P::Xpdll, P::Cke, P::Ckesr, P::Xs, P::Dllk, P::ActPden, P::PrPden, P::RefPden, P::Clock,
     ];
 
     /// Name in the standard.
@@ -52,21 +70,34 @@ impl P {
         match self {
             P::Rcd => "tRCD",
             P::Rp => "tRP",
+            P::Rpa => "tRPA",
             P::Ras => "tRAS",
             P::Rc => "tRC",
+            P::Ppd => "tPPD",
             P::Rrd => "tRRD",
+            P::RrdL => "tRRD_L",
             P::Faw => "tFAW",
             P::Cl => "CL",
             P::Cwl => "CWL",
+            P::Wpre => "tWPRE",
             P::Burst => "BL/2",
             P::Ccd => "tCCD",
+            P::CcdL => "tCCD_L",
+            P::CcdLWr => "tCCD_L_WR2",
+            P::CcdLRmw => "tCCD_L_WR",
             P::Wr => "tWR",
             P::Wtr => "tWTR",
+            P::WtrL => "tWTR_L",
             P::Rtp => "tRTP",
             P::Rtrs => "tRTRS",
             P::Rfc => "tRFC",
+            P::RfcSb => "tRFCsb",
+            P::RefSbRd => "tREFSBRD",
             P::Refi => "tREFI",
+            P::RefInterval => "tREFI of the mode",
+            P::RefiOnce => "1 tREFI",
             P::RefiTwice => "2 tREFI",
+            P::RasMax => "tRAS max",
             P::Xp => "tXP",
             P::Xpdll => "tXPDLL",
             P::Cke => "tCKE",
@@ -83,17 +114,29 @@ impl P {
 
 /// All timing parameters of one system, in clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Timings([Cycles; P::ALL.len()]);
+pub struct Timings {
+    clocks: [Cycles; P::ALL.len()],
+    from_second_cycle: bool,
+}
 
 impl Timings {
     /// Rounds the bin's minima up, and its maxima down, at the system's clock.
     pub fn new(system: &System) -> Timings {
-        Timings(P::ALL.map(|parameter| resolve(parameter, system)))
+        let two_cycles = system.standard().definition().two_cycle_commands;
+        Timings {
+            clocks: P::ALL.map(|parameter| resolve(parameter, system)),
+            from_second_cycle: two_cycles && system.reference_cycle == ReferenceCycle::Second,
+        }
+    }
+
+    /// Whether distances count from the second cycle of commands of two cycles.
+    pub(crate) const fn counts_from_second_cycle(&self) -> bool {
+        self.from_second_cycle
     }
 
     /// A parameter in clocks.
     pub const fn get(&self, parameter: P) -> Cycles {
-        self.0[parameter as usize]
+        self.clocks[parameter as usize]
     }
 
     /// Clocks from a RD to the end of its data: CL + BL.
@@ -111,24 +154,39 @@ fn resolve(parameter: P, system: &System) -> Cycles {
     let bin = system.bin;
     let page = system.geometry.page_bytes();
     let n = |min: Min| bin.clock.at_least(min);
+    // The data bus is taken for a burst.
+    let column = |min: Min| n(min).max(system.burst());
     match parameter {
         P::Rcd => n(bin.t_rcd),
         P::Rp => n(bin.t_rp),
+        P::Rpa => n(bin.t_rp) + Cycles(system.geometry.chip().rpa_clocks),
+        P::Ppd => n(bin.t_ppd),
         P::Ras => n(bin.t_ras),
         P::Rc => n(bin.t_rc),
         P::Rrd => n(bin.t_rrd(page)),
+        P::RrdL => n(bin.t_rrd_l(page)),
         P::Faw => n(bin.t_faw(page)),
         P::Cl => Cycles(bin.cl),
         P::Cwl => Cycles(bin.cwl),
-        P::Burst => BURST,
-        P::Ccd => n(bin.t_ccd),
+        P::Wpre => Cycles(bin.write_preamble),
+        P::Burst => system.burst(),
+        P::Ccd => column(bin.t_ccd),
+        P::CcdL => column(bin.t_ccd_l),
+        P::CcdLWr => column(bin.t_ccd_l_wr),
+        P::CcdLRmw => column(bin.t_ccd_l_rmw),
         P::Wr => n(bin.t_wr),
         P::Wtr => n(bin.t_wtr),
+        P::WtrL => n(bin.t_wtr_l),
         P::Rtp => n(bin.t_rtp),
         P::Rtrs => n(bin.t_rtrs),
         P::Rfc => n(system.t_rfc()),
-        P::Refi => system.refresh.interval(bin.clock),
-        P::RefiTwice => n(Min::ps(2 * system.refresh.interval_ps())),
+        P::RfcSb => n(system.geometry.chip().t_rfc_sb),
+        P::RefSbRd => n(bin.t_refsbrd),
+        P::Refi => bin.clock.at_most(system.t_refi_ps()),
+        P::RefInterval => system.refresh_interval(),
+        P::RefiOnce => n(Min::ps(system.t_refi_ps())),
+        P::RefiTwice => n(Min::ps(2 * system.t_refi_ps())),
+        P::RasMax => bin.clock.at_most(system.standard().definition().t_ras_max_ps.unwrap_or(9 * system.t_refi_ps())),
         P::Xp => n(bin.t_xp),
         P::Xpdll => n(bin.t_xpdll),
         P::Cke => n(bin.t_cke),

@@ -5,13 +5,21 @@ use dram_core::{Device, RULES, Rule, When};
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, Geometry,
-    PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
+    PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 
 fn system(bin: &str) -> System {
     let (density, width) = (Density::Gb2, Width::X8);
-    let row_bytes = native_row_bytes(density, width);
-    let raw = RawGeometry { channels: 1, ranks: 2, density, width, row_bytes, rows_per_subarray: 512 };
+    let row_bytes = native_row_bytes(Standard::Ddr3, density, width);
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels: 1,
+        ranks: 2,
+        density,
+        width,
+        row_bytes,
+        rows_per_subarray: 512,
+    };
     System {
         bin: SpeedBin::named(bin).unwrap(),
         geometry: Geometry::try_from(raw).unwrap(),

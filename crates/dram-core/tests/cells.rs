@@ -9,7 +9,7 @@ use dram_core::{Background, Cells, Defect, Defective, Device, Effect, Line, RowO
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Density, Geometry, PrechargePowerDown,
-    RawGeometry, Refresh, Row, SpeedBin, System, Width,
+    RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -28,6 +28,7 @@ impl Background for Numbered {
 
 fn system() -> System {
     let raw = RawGeometry {
+        standard: Standard::Ddr3,
         channels: 1,
         ranks: 1,
         density: Density::Gb1,

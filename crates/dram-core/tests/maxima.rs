@@ -7,14 +7,22 @@ use dram_core::Device;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, EventSink,
-    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
+    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 
 /// One rank at DDR3-1066: tREFI is 4160 clocks, tRFC 86.
 fn system(refresh: Refresh) -> System {
     let (density, width) = (Density::Gb2, Width::X8);
-    let row_bytes = native_row_bytes(density, width);
-    let raw = RawGeometry { channels: 1, ranks: 1, density, width, row_bytes, rows_per_subarray: 512 };
+    let row_bytes = native_row_bytes(Standard::Ddr3, density, width);
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels: 1,
+        ranks: 1,
+        density,
+        width,
+        row_bytes,
+        rows_per_subarray: 512,
+    };
     System {
         bin: SpeedBin::named("1066G").unwrap(),
         geometry: Geometry::try_from(raw).unwrap(),

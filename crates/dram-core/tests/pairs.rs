@@ -7,7 +7,7 @@ use dram_core::{Device, Kind, RULES, Rule, Scope, Timings};
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
     AutoPrecharge, BankId, Column, Command, CopyActivations, Cycle, Cycles, Density, Geometry, PrechargePowerDown,
-    RawGeometry, Refresh, Row, SpeedBin, System, Width,
+    RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 
 const COMMANDS: [&str; 14] =
@@ -96,8 +96,16 @@ fn binds(rule: &Rule, from: (&str, &[Kind]), to: (&str, &[Kind]), place: Place, 
 
 fn system(precharge_power_down: PrechargePowerDown) -> System {
     let (density, width) = (Density::Gb2, Width::X8);
-    let row_bytes = native_row_bytes(density, width);
-    let raw = RawGeometry { channels: 1, ranks: 2, density, width, row_bytes, rows_per_subarray: 512 };
+    let row_bytes = native_row_bytes(Standard::Ddr3, density, width);
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels: 1,
+        ranks: 2,
+        density,
+        width,
+        row_bytes,
+        rows_per_subarray: 512,
+    };
     System {
         bin: SpeedBin::named("2133N").unwrap(),
         geometry: Geometry::try_from(raw).unwrap(),

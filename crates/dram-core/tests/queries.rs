@@ -5,7 +5,7 @@ use dram_core::{Device, KeptKind, Kind, Power, Refusal};
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{
     AutoPrecharge, BankId, Column, Command, CopyActivations, Cycle, Cycles, Density, Geometry, PrechargePowerDown,
-    RawGeometry, Refresh, Row, SpeedBin, System, Width,
+    RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -17,7 +17,15 @@ const BANKS: u8 = 8;
 fn system(precharge_power_down: PrechargePowerDown) -> System {
     let (density, width) = (Density::Gb1, Width::X8);
     let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512);
-    let raw = RawGeometry { channels: 1, ranks: RANKS.into(), density, width, row_bytes, rows_per_subarray };
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels: 1,
+        ranks: RANKS.into(),
+        density,
+        width,
+        row_bytes,
+        rows_per_subarray,
+    };
     System {
         bin: SpeedBin::named("1066G").unwrap(),
         geometry: Geometry::try_from(raw).unwrap(),

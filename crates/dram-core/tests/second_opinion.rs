@@ -7,7 +7,7 @@ use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Cycles, Density, Dialect,
-    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
+    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, Standard, System, Width,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -19,8 +19,16 @@ fn arb_system() -> impl Strategy<Value = System> {
     let chips = (select(&Density::ALL[..]), select(&Width::ALL[..]), any::<bool>());
     (0..BINS.len(), chips, copies, exit, refresh).prop_map(
         |(bin, (density, width, paper), copy_activations, precharge_power_down, refresh)| {
-            let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(density, width) };
-            let raw = RawGeometry { channels: 1, ranks: 4, density, width, row_bytes, rows_per_subarray: 512 };
+            let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(Standard::Ddr3, density, width) };
+            let raw = RawGeometry {
+                standard: Standard::Ddr3,
+                channels: 1,
+                ranks: 4,
+                density,
+                width,
+                row_bytes,
+                rows_per_subarray: 512,
+            };
             let geometry = Geometry::try_from(raw).unwrap();
             System { bin: &BINS[bin], geometry, copy_activations, precharge_power_down, refresh }
         },

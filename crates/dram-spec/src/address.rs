@@ -65,7 +65,6 @@ mod tests;
 use std::fmt;
 
 use crate::command::{BankId, Channel, Column, Row};
-use crate::datasheet::BANKS;
 use crate::geometry::{Geometry, LINE_BYTES, SubarrayId};
 
 use fields::{Entry, lay_out, read_hashes, row_bit};
@@ -194,12 +193,29 @@ struct Layout {
     rank: u32,
     row: u32,
     end: u32,
+    /// Bits of the bank number within its group.
+    group_bank_bits: u32,
     /// Bits of the row number within its subarray.
     subarray_row_bits: u32,
     /// Bits of the fields whose width depends on the geometry.
     column_mask: u16,
     channel_mask: u8,
+    bank_mask: u8,
     rank_mask: u8,
+}
+
+/// The numbers of which a map lists the high bits as a field of their own: the bank group, the subarray.
+#[derive(Clone, Copy, Debug, Default)]
+struct Split {
+    bank: bool,
+    row: bool,
+}
+
+impl Split {
+    fn of(entries: &[Entry]) -> Split {
+        let lists = |field| entries.iter().any(|entry| entry.field == field);
+        Split { bank: lists(Field::BankGroup), row: lists(Field::Subarray) }
+    }
 }
 
 impl Layout {
@@ -217,23 +233,28 @@ impl Layout {
             rank,
             row,
             end,
+            group_bank_bits: geometry.topology().banks_per_group().trailing_zeros(),
             subarray_row_bits: geometry.rows_per_subarray().trailing_zeros(),
             column_mask: geometry.columns() - 1,
             channel_mask: geometry.channels() - 1,
+            bank_mask: geometry.banks() - 1,
             rank_mask: geometry.ranks() - 1,
         }
     }
 
-    /// First bit of a field in the word, and its width; `row` is the row within the subarray if
-    /// `split`.
-    fn place(&self, field: Field, split: bool) -> (u32, u32) {
+    /// First bit of a field in the word, and its width; a split `bank` is that within its group, and a
+    /// split `row` that within its subarray.
+    fn place(&self, field: Field, split: Split) -> (u32, u32) {
+        let group = self.bank + self.group_bank_bits;
         match field {
             Field::Offset => (0, self.column),
             Field::Column => (self.column, self.channel - self.column),
             Field::Channel => (self.channel, self.bank - self.channel),
+            Field::Bank if split.bank => (self.bank, self.group_bank_bits),
             Field::Bank => (self.bank, self.rank - self.bank),
+            Field::BankGroup => (group, self.rank - group),
             Field::Rank => (self.rank, self.row - self.rank),
-            Field::Row if split => (self.row, self.subarray_row_bits),
+            Field::Row if split.row => (self.row, self.subarray_row_bits),
             Field::Row => (self.row, self.end - self.row),
             Field::Subarray => (self.row + self.subarray_row_bits, self.end - self.row - self.subarray_row_bits),
         }
@@ -253,7 +274,7 @@ impl Layout {
             channel: Channel((word >> self.channel) as u8 & self.channel_mask),
             bank: BankId {
                 rank: (word >> self.rank) as u8 & self.rank_mask,
-                bank: (word >> self.bank) as u8 & (BANKS - 1) as u8,
+                bank: (word >> self.bank) as u8 & self.bank_mask,
             },
             row: Row((word >> self.row) as u32),
             column: Column((word >> self.column) as u16 & self.column_mask),
@@ -269,7 +290,7 @@ fn row_bits(geometry: &Geometry, parts: &[FieldPart], row: Row) -> u64 {
         let first = match part.field {
             Field::Row => part.bit,
             Field::Subarray => part.bit + within_subarray,
-            Field::Rank | Field::Bank | Field::Column | Field::Channel | Field::Offset => return 0,
+            Field::Rank | Field::BankGroup | Field::Bank | Field::Column | Field::Channel | Field::Offset => return 0,
         };
         (u64::from(row.0) >> first & ((1 << part.bits) - 1)) << part.address_bit
     };
@@ -297,7 +318,7 @@ impl AddressMap {
         let RawAddressMap { fields, xor } = raw;
         let layout = Layout::new(&geometry);
         let entries = fields.iter().map(|text| Entry::read(text)).collect::<Result<Vec<_>, _>>()?;
-        let split = entries.iter().any(|entry| entry.field == Field::Subarray);
+        let split = Split::of(&entries);
         let parts = lay_out(&entries, |field| layout.place(field, split).1)?;
         let shifts = Shift::all(&parts, |field| layout.place(field, split).0);
         let hashes = read_hashes(xor, &layout, &parts)?;

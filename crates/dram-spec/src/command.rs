@@ -11,7 +11,7 @@ pub struct Channel(pub u8);
 pub struct BankId {
     /// Rank within its channel, counted from 0.
     pub rank: u8,
-    /// Bank within its rank, 0 to 7.
+    /// Bank within its rank, counted from 0 over all bank groups.
     pub bank: u8,
 }
 
@@ -21,7 +21,7 @@ pub struct Row(pub u32);
 
 /// A column of a row, counted in bursts: column 3 is the fourth 64-byte line of the row.
 ///
-/// A burst is eight of JEDEC's columns: JEDEC's column address is this one times 8.
+/// A burst is eight of JEDEC's columns, and sixteen in DDR5: JEDEC's column address is this one times 8 or 16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Column(pub u16);
 
@@ -90,6 +90,12 @@ pub enum Command {
         /// Rank.
         rank: u8,
     },
+    /// REFsb: refreshes the next rows of the banks of a rank that have this number in their groups.
+    /// These banks must be closed.
+    RefreshSameBank {
+        /// One of the banks.
+        bank: BankId,
+    },
     /// PDE: CKE low. Active power-down if a bank is open, else precharge power-down.
     PowerDownEnter {
         /// Rank.
@@ -114,8 +120,8 @@ pub enum Command {
 
 impl Command {
     /// All mnemonics, in the order of reports.
-    pub const MNEMONICS: [&'static str; 13] =
-        ["ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "REF", "PDE", "PDX", "SRE", "SRX"];
+    pub const MNEMONICS: [&'static str; 14] =
+        ["ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "REF", "REFsb", "PDE", "PDX", "SRE", "SRX"];
 
     /// Mnemonic in logs. A copy activation is an ACT on the bus, and in logs.
     pub const fn mnemonic(&self) -> &'static str {
@@ -130,6 +136,7 @@ impl Command {
             Command::Write { auto_precharge: Yes, .. } => "WRA",
             Command::Transfer { .. } => "TRANSFER",
             Command::Refresh { .. } => "REF",
+            Command::RefreshSameBank { .. } => "REFsb",
             Command::PowerDownEnter { .. } => "PDE",
             Command::PowerDownExit { .. } => "PDX",
             Command::SelfRefreshEnter { .. } => "SRE",
@@ -160,6 +167,7 @@ impl Command {
         match self {
             Command::Activate { bank, .. }
             | Command::Precharge { bank }
+            | Command::RefreshSameBank { bank }
             | Command::Read { bank, .. }
             | Command::Write { bank, .. } => bank.rank,
             Command::Transfer { src, .. } => src.rank,
@@ -185,7 +193,9 @@ impl fmt::Display for Command {
         let name = self.mnemonic();
         match self {
             Command::Activate { bank, row } => write!(f, "{name} r{} b{} row {}", bank.rank, bank.bank, row.0),
-            Command::Precharge { bank } => write!(f, "{name} r{} b{}", bank.rank, bank.bank),
+            Command::Precharge { bank } | Command::RefreshSameBank { bank } => {
+                write!(f, "{name} r{} b{}", bank.rank, bank.bank)
+            }
             Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => {
                 write!(f, "{name} r{} b{} col {}", bank.rank, bank.bank, column.0)
             }

@@ -1,17 +1,17 @@
-//! Parameters of the standard and of datasheets: densities, widths, and the minima of speed bins.
-//!
-//! `docs/sources.md` lists the sources behind the short names.
+//! Densities, widths, and the minima of speed bins. Their values are in [`crate::standard`].
 
 use std::fmt;
 
+use crate::standard::Standard;
 use crate::units::{Clock, Cycles, Min};
-
-/// Banks of a DDR3 chip, in every density.
-pub const BANKS: u64 = 8;
 
 /// Capacity of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Density {
+    /// 256 Mb.
+    Mb256,
+    /// 512 Mb.
+    Mb512,
     /// 1 Gb.
     Gb1,
     /// 2 Gb.
@@ -20,61 +20,52 @@ pub enum Density {
     Gb4,
     /// 8 Gb.
     Gb8,
+    /// 16 Gb.
+    Gb16,
+    /// 32 Gb.
+    Gb32,
 }
 
 impl Density {
     /// All densities.
-    pub const ALL: [Density; 4] = [Density::Gb1, Density::Gb2, Density::Gb4, Density::Gb8];
+    pub const ALL: [Density; 8] = [
+        Density::Mb256,
+        Density::Mb512,
+        Density::Gb1,
+        Density::Gb2,
+        Density::Gb4,
+        Density::Gb8,
+        Density::Gb16,
+        Density::Gb32,
+    ];
 
-    /// Gigabits: 1, 2, 4 or 8.
-    pub const fn gigabits(self) -> u64 {
-        match self {
-            Density::Gb1 => 1,
-            Density::Gb2 => 2,
-            Density::Gb4 => 4,
-            Density::Gb8 => 8,
-        }
+    /// Megabits: 256 to 32,768.
+    pub const fn megabits(self) -> u64 {
+        256 << self as u32
+    }
+
+    /// Gigabits: 0.25 to 32.
+    pub const fn gigabits(self) -> f64 {
+        self.megabits() as f64 / 1024.0
     }
 
     /// Bits per chip.
     pub const fn bits(self) -> u64 {
-        self.gigabits() << 30
+        self.megabits() << 20
     }
 
     /// The density with this number of gigabits.
-    pub fn from_gigabits(gigabits: u64) -> Option<Density> {
+    pub fn from_gigabits(gigabits: f64) -> Option<Density> {
         Density::ALL.into_iter().find(|density| density.gigabits() == gigabits)
-    }
-
-    /// Bytes per row of one chip: 1 KB for x4 and x8 (2 KB at 8 Gb), 2 KB for x16.
-    ///
-    /// Source: Ramulator 1's organization table; `DRAMsim3` agrees for 8 Gb.
-    pub const fn page_bytes(self, width: Width) -> u64 {
-        match (self, width) {
-            (_, Width::X16) | (Density::Gb8, _) => 2048,
-            _ => 1024,
-        }
-    }
-
-    /// tRFC: 110, 160, 260, 350 ns. Source: Ramulator 1 and 2. (Early 4 Gb parts: 300.)
-    pub const fn t_rfc(self) -> Min {
-        Min::ps(match self {
-            Density::Gb1 => 110_000,
-            Density::Gb2 => 160_000,
-            Density::Gb4 => 260_000,
-            Density::Gb8 => 350_000,
-        })
-    }
-
-    /// tXS = max(5 nCK, tRFC + 10 ns). Source: Samsung K4B2G0446D rev 1.01, table 49.
-    pub const fn t_xs(self) -> Min {
-        Min::max(5, self.t_rfc().ps + 10_000)
     }
 }
 
 impl fmt::Display for Density {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} Gb", self.gigabits())
+        match self.megabits() {
+            less @ ..1024 => write!(f, "{less} Mb"),
+            megabits => write!(f, "{} Gb", megabits / 1024),
+        }
     }
 }
 
@@ -106,11 +97,6 @@ impl Width {
     pub fn from_pins(pins: u64) -> Option<Width> {
         Width::ALL.into_iter().find(|width| width.pins() == pins)
     }
-
-    /// Chips per 64-bit rank: 16, 8 or 4.
-    pub const fn chips(self) -> u64 {
-        64 / self.pins()
-    }
 }
 
 impl fmt::Display for Width {
@@ -122,17 +108,24 @@ impl fmt::Display for Width {
 /// A JEDEC speed bin: clock, latencies in clocks, and minima of the other parameters.
 ///
 /// A minimum that a source gives in ns is stored in ps and rounded up to clocks by its user. If the
-/// source of a bin gives no ns, it is stored in clocks.
+/// source of a bin gives no ns, it is stored in clocks. In a standard without bank groups, the
+/// parameters for one group (`_l`) equal the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpeedBin {
-    /// Data rate and letter: "1066G".
+    /// Data rate and letter: "1066G"; with the standard, if it is not DDR3: "DDR4-2400R".
     pub name: &'static str,
+    /// The standard that defines it.
+    pub standard: Standard,
     /// Clock of the bin.
     pub clock: Clock,
-    /// CL, read latency, clocks.
+    /// CL, read latency, clocks; 0 if the bin has no latencies of its own.
     pub cl: u64,
     /// CWL, write latency, clocks.
     pub cwl: u64,
+    /// Clocks of the write preamble (tWPRE).
+    pub write_preamble: u64,
+    /// The longest write preamble that the mode registers allow; 1 where it cannot be chosen.
+    pub write_preamble_most: u64,
     /// ACT to a column access.
     pub t_rcd: Min,
     /// PRE to ACT.
@@ -141,32 +134,52 @@ pub struct SpeedBin {
     pub t_ras: Min,
     /// ACT to ACT of one bank.
     pub t_rc: Min,
+    /// PRE to PRE of two banks (tPPD); 0 if only the command bus limits it.
+    pub t_ppd: Min,
     /// End of write data to PRE.
     pub t_wr: Min,
-    /// End of write data to RD.
+    /// End of write data to RD; in another bank group, tWTR_S.
     pub t_wtr: Min,
+    /// End of write data to RD in the same bank group, tWTR_L.
+    pub t_wtr_l: Min,
     /// RD to PRE.
     pub t_rtp: Min,
-    /// Column access to column access.
+    /// Column access to column access; in another bank group, tCCD_S.
     pub t_ccd: Min,
-    /// ACT to ACT of two banks, pages of at most 1 KB.
+    /// RD to RD in the same bank group, tCCD_L.
+    pub t_ccd_l: Min,
+    /// WR to WR in the same bank group: tCCD_L, or DDR5's tCCD_L_WR2.
+    pub t_ccd_l_wr: Min,
+    /// The same in chips that read the rest of a codeword for each write: DDR5's tCCD_L_WR, for x4.
+    pub t_ccd_l_rmw: Min,
+    /// ACT to ACT of two banks, pages of at most 1 KB; in another bank group, tRRD_S.
     pub t_rrd_1k: Min,
     /// ACT to ACT of two banks, pages of 2 KB.
     pub t_rrd_2k: Min,
-    /// First ACT to fifth, pages of at most 1 KB.
+    /// ACT to ACT in the same bank group, tRRD_L, pages of at most 1 KB.
+    pub t_rrd_l_1k: Min,
+    /// ACT to ACT in the same bank group, tRRD_L, pages of 2 KB.
+    pub t_rrd_l_2k: Min,
+    /// First ACT to fifth, pages of at most 512 B.
+    pub t_faw_half_k: Min,
+    /// First ACT to fifth, pages of 1 KB.
     pub t_faw_1k: Min,
     /// First ACT to fifth, pages of 2 KB.
     pub t_faw_2k: Min,
     /// Power-down exit to any command.
     pub t_xp: Min,
-    /// Slow power-down exit to RD or WR.
+    /// Slow power-down exit to RD or WR: DDR3's tXPDLL, DDR2's tXARDS.
     pub t_xpdll: Min,
-    /// Minimum time in power-down (tPD).
+    /// Minimum time in power-down (tPD), and between two.
     pub t_cke: Min,
+    /// Minimum time in self-refresh, DDR5's tCSL; else it is tCKE + 1 nCK.
+    pub t_csl: Option<Min>,
     /// tACTPDEN, tPRPDEN, tREFPDEN: ACT, PRE or REF to power-down entry.
     pub t_pden: Min,
     /// Self-refresh exit to RD or WR: tDLLK.
     pub t_dllk: Min,
+    /// REFsb to ACT of another bank number (tREFSBRD).
+    pub t_refsbrd: Min,
     /// Rank switch on the data bus. Source: Ramulator 1 (`DRAMSys`, `DRAMSim2` and `DRAMsim3` take 1).
     pub t_rtrs: Min,
     /// REF to the next command, if it replaces the value of the density.
@@ -175,13 +188,71 @@ pub struct SpeedBin {
     pub source: &'static str,
 }
 
-/// Clocks of a burst of eight on the data bus.
-pub const BURST: Cycles = Cycles(4);
-
 impl SpeedBin {
-    /// tCKESR = tCKE + 1 nCK, in clocks.
+    /// A bin of which nothing is known yet, for the tables of a standard.
+    pub(crate) const fn empty(standard: Standard, clock: Clock) -> SpeedBin {
+        const NONE: Min = Min::ck(0);
+        SpeedBin {
+            name: "",
+            standard,
+            clock,
+            cl: 0,
+            cwl: 0,
+            write_preamble: 1,
+            write_preamble_most: 1,
+            t_rcd: NONE,
+            t_rp: NONE,
+            t_ras: NONE,
+            t_rc: NONE,
+            t_ppd: NONE,
+            t_wr: NONE,
+            t_wtr: NONE,
+            t_wtr_l: NONE,
+            t_rtp: NONE,
+            t_ccd: NONE,
+            t_ccd_l: NONE,
+            t_ccd_l_wr: NONE,
+            t_ccd_l_rmw: NONE,
+            t_rrd_1k: NONE,
+            t_rrd_2k: NONE,
+            t_rrd_l_1k: NONE,
+            t_rrd_l_2k: NONE,
+            t_faw_half_k: NONE,
+            t_faw_1k: NONE,
+            t_faw_2k: NONE,
+            t_xp: NONE,
+            t_xpdll: NONE,
+            t_cke: NONE,
+            t_csl: None,
+            t_pden: Min::ck(1),
+            t_dllk: NONE,
+            t_refsbrd: NONE,
+            t_rtrs: Min::ck(2),
+            t_rfc: None,
+            source: "",
+        }
+    }
+
+    /// The bin in a standard without bank groups: the parameters of one group are those of the rank.
+    pub(crate) const fn without_groups(self) -> SpeedBin {
+        SpeedBin {
+            t_wtr_l: self.t_wtr,
+            t_ccd_l: self.t_ccd,
+            t_ccd_l_wr: self.t_ccd,
+            t_ccd_l_rmw: self.t_ccd,
+            t_rrd_l_1k: self.t_rrd_1k,
+            t_rrd_l_2k: self.t_rrd_2k,
+            t_faw_half_k: self.t_faw_1k,
+            ..self
+        }
+    }
+
+    /// Minimum time in self-refresh, in clocks: tCKESR = tCKE + 1 nCK, or tCSL.
     pub const fn n_ckesr(&self) -> Cycles {
-        Cycles(self.clock.at_least(self.t_cke).0 + 1)
+        match self.t_csl {
+            Some(t_csl) => self.clock.at_least(t_csl),
+            None => Cycles(self.clock.at_least(self.t_cke).0 + 1),
+        }
     }
 
     /// tRRD of a chip with this number of bytes per row.
@@ -189,253 +260,27 @@ impl SpeedBin {
         if page_bytes <= 1024 { self.t_rrd_1k } else { self.t_rrd_2k }
     }
 
+    /// tRRD_L of a chip with this number of bytes per row.
+    pub const fn t_rrd_l(&self, page_bytes: u64) -> Min {
+        if page_bytes <= 1024 { self.t_rrd_l_1k } else { self.t_rrd_l_2k }
+    }
+
     /// tFAW of a chip with this number of bytes per row.
     pub const fn t_faw(&self, page_bytes: u64) -> Min {
-        if page_bytes <= 1024 { self.t_faw_1k } else { self.t_faw_2k }
+        match page_bytes {
+            ..=512 => self.t_faw_half_k,
+            513..=1024 => self.t_faw_1k,
+            _ => self.t_faw_2k,
+        }
     }
 
     /// CL-RCD-RP, for example "8-8-8".
     pub fn latencies(&self) -> String {
         format!("{}-{}-{}", self.cl, self.clock.at_least(self.t_rcd).0, self.clock.at_least(self.t_rp).0)
     }
-}
 
-/// Parameters common to all bins of one data rate.
-const fn rate(clock: Clock) -> SpeedBin {
-    let slow = SpeedBin {
-        name: "",
-        clock,
-        cl: 0,
-        cwl: 5,
-        t_rcd: Min::ck(0),
-        t_rp: Min::ck(0),
-        t_ras: Min::ps(37_500),
-        t_rc: Min::ck(0),
-        t_wr: Min::ps(15_000),
-        t_wtr: Min::max(4, 7_500),
-        t_rtp: Min::max(4, 7_500),
-        t_ccd: Min::ck(4),
-        t_rrd_1k: Min::max(4, 10_000),
-        t_rrd_2k: Min::max(4, 10_000),
-        t_faw_1k: Min::ps(40_000),
-        t_faw_2k: Min::ps(50_000),
-        t_xp: Min::max(3, 7_500),
-        t_xpdll: Min::max(10, 24_000),
-        t_cke: Min::max(3, 7_500),
-        t_pden: Min::ck(1),
-        t_dllk: Min::ck(512),
-        t_rtrs: Min::ck(2),
-        t_rfc: None,
-        source: "",
-    };
-    match clock.mega_transfers() {
-        800 => slow,
-        1066 => SpeedBin {
-            cwl: 6,
-            t_rrd_1k: Min::max(4, 7_500),
-            t_faw_1k: Min::ps(37_500),
-            t_cke: Min::max(3, 5_625),
-            ..slow
-        },
-        1333 => SpeedBin {
-            cwl: 7,
-            t_ras: Min::ps(36_000),
-            t_rrd_1k: Min::max(4, 6_000),
-            t_rrd_2k: Min::max(4, 7_500),
-            t_faw_1k: Min::ps(30_000),
-            t_faw_2k: Min::ps(45_000),
-            t_xp: Min::max(3, 6_000),
-            t_cke: Min::max(3, 5_625),
-            ..slow
-        },
-        1600 => SpeedBin {
-            cwl: 8,
-            t_ras: Min::ps(35_000),
-            t_rrd_1k: Min::max(4, 6_000),
-            t_rrd_2k: Min::max(4, 7_500),
-            t_faw_1k: Min::ps(30_000),
-            t_faw_2k: Min::ps(40_000),
-            t_xp: Min::max(3, 6_000),
-            t_cke: Min::max(3, 5_000),
-            ..slow
-        },
-        1866 => SpeedBin {
-            cwl: 9,
-            t_ras: Min::ps(34_000),
-            t_rrd_1k: Min::max(4, 5_000),
-            t_rrd_2k: Min::max(4, 6_000),
-            // JESD79-3F gives 27 ns, which Ramulator 1's 26 clocks cover. Files with 25 ns (24 clocks) use the 2133 value.
-            t_faw_1k: Min::ps(27_000),
-            t_faw_2k: Min::ps(35_000),
-            t_xp: Min::max(3, 6_000),
-            t_cke: Min::max(3, 5_000),
-            ..slow
-        },
-        2133 => SpeedBin {
-            cwl: 10,
-            t_ras: Min::ps(33_000),
-            t_rrd_1k: Min::max(4, 5_000),
-            t_rrd_2k: Min::max(4, 6_000),
-            t_faw_1k: Min::ps(25_000),
-            // 35 ns are 38 clocks. Ramulator 2 has 34, which is 31.9 ns: a count below its minimum in ns is wrong.
-            t_faw_2k: Min::ps(35_000),
-            t_xp: Min::max(3, 6_000),
-            t_cke: Min::max(3, 5_000),
-            t_pden: Min::ck(2),
-            ..slow
-        },
-        _ => panic!("DDR3 has six data rates"),
-    }
-}
-
-/// A bin of a data rate, with its own latencies and row cycle.
-const fn bin(name: &'static str, clock: Clock, cl: u64, row: Min, t_rc: Min, source: &'static str) -> SpeedBin {
-    SpeedBin { name, cl, t_rcd: row, t_rp: row, t_rc, source, ..rate(clock) }
-}
-
-const RAM1: &str = "Ramulator 1 DDR3.h";
-const SAM_U: &str = "Ramulator 1 DDR3.h; ns: Samsung M378B5673EH1 rev 1.03";
-const MIC_KT: &str = "Ramulator 1 DDR3.h; ns: Micron MT8JTF12864 key timing";
-
-/// Every bin of DDR3-800D to DDR3-2133N.
-#[rustfmt::skip] // One bin per line: read it beside the tables.
-pub const BINS: &[SpeedBin] = &[
-    bin("800D",  Clock::DDR3_800,   5, Min::ck(5),       Min::ck(20),      RAM1),
-    bin("800E",  Clock::DDR3_800,   6, Min::ps(15_000),  Min::ps(52_500),  SAM_U),
-    bin("1066E", Clock::DDR3_1066,  6, Min::ck(6),       Min::ck(26),      RAM1),
-    bin("1066F", Clock::DDR3_1066,  7, Min::ps(13_125),  Min::ps(50_625),  SAM_U),
-    bin("1066G", Clock::DDR3_1066,  8, Min::ps(15_000),  Min::ps(52_500),  SAM_U),
-    bin("1333G", Clock::DDR3_1333,  8, Min::ck(8),       Min::ck(32),      RAM1),
-    bin("1333H", Clock::DDR3_1333,  9, Min::ps(13_500),  Min::ps(49_500),  SAM_U),
-    bin("1600H", Clock::DDR3_1600,  9, Min::ck(9),       Min::ck(37),      RAM1),
-    bin("1600J", Clock::DDR3_1600, 10, Min::ck(10),      Min::ck(38),      RAM1),
-    bin("1600K", Clock::DDR3_1600, 11, Min::ps(13_750),  Min::ps(48_750),  MIC_KT),
-    bin("1866K", Clock::DDR3_1866, 11, Min::ck(11),      Min::ck(43),      RAM1),
-    bin("1866L", Clock::DDR3_1866, 12, Min::ck(12),      Min::ck(44),      RAM1),
-    // DRAMsim3's file has tWR 15. 15 ns are exactly 14 clocks, and MR0 cannot be programmed to 15.
-    bin("1866M", Clock::DDR3_1866, 13, Min::ps(13_910), Min::ps(47_910), "DRAMsim3 DDR3_4Gb_x8_1866; tWR: 15 ns, Samsung M393B5273CH0 rev 1.0"),
-    bin("2133L", Clock::DDR3_2133, 12, Min::ck(12),      Min::ck(48),      RAM1),
-    bin("2133M", Clock::DDR3_2133, 13, Min::ck(13),      Min::ck(49),      RAM1),
-    bin("2133N", Clock::DDR3_2133, 14, Min::ps(13_090),  Min::ps(46_090),  "gem5 DDR3_2133_8x8; the rest as 2133M"),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Clock counts of Ramulator 1, `DRAMsim3` and gem5, compared with the stored minima rounded
-    /// up.
-    #[test]
-    #[rustfmt::skip]
-    fn minima_round_to_the_published_counts() {
-        // name, CL RCD RP, CWL RAS RC WR WTR RTP CCD XP XPDLL CKE CKESR, REFI
-        let published: [(&str, [u64; 14], u64); 16] = [
-            ("800D",  [ 5,  5,  5,  5, 15, 20,  6, 4, 4, 4, 3, 10, 3, 4], 3120),
-            ("800E",  [ 6,  6,  6,  5, 15, 21,  6, 4, 4, 4, 3, 10, 3, 4], 3120),
-            ("1066E", [ 6,  6,  6,  6, 20, 26,  8, 4, 4, 4, 4, 13, 3, 4], 4160),
-            ("1066F", [ 7,  7,  7,  6, 20, 27,  8, 4, 4, 4, 4, 13, 3, 4], 4160),
-            ("1066G", [ 8,  8,  8,  6, 20, 28,  8, 4, 4, 4, 4, 13, 3, 4], 4160),
-            ("1333G", [ 8,  8,  8,  7, 24, 32, 10, 5, 5, 4, 4, 16, 4, 5], 5200),
-            ("1333H", [ 9,  9,  9,  7, 24, 33, 10, 5, 5, 4, 4, 16, 4, 5], 5200),
-            ("1600H", [ 9,  9,  9,  8, 28, 37, 12, 6, 6, 4, 5, 20, 4, 5], 6240),
-            ("1600J", [10, 10, 10,  8, 28, 38, 12, 6, 6, 4, 5, 20, 4, 5], 6240),
-            ("1600K", [11, 11, 11,  8, 28, 39, 12, 6, 6, 4, 5, 20, 4, 5], 6240),
-            ("1866K", [11, 11, 11,  9, 32, 43, 14, 7, 7, 4, 6, 23, 5, 6], 7280),
-            ("1866L", [12, 12, 12,  9, 32, 44, 14, 7, 7, 4, 6, 23, 5, 6], 7280),
-            ("1866M", [13, 13, 13,  9, 32, 45, 14, 7, 7, 4, 6, 23, 5, 6], 7280),
-            ("2133L", [12, 12, 12, 10, 36, 48, 16, 8, 8, 4, 7, 26, 6, 7], 8320),
-            ("2133M", [13, 13, 13, 10, 36, 49, 16, 8, 8, 4, 7, 26, 6, 7], 8320),
-            ("2133N", [14, 14, 14, 10, 36, 50, 16, 8, 8, 4, 7, 26, 6, 7], 8320),
-        ];
-        assert_eq!(BINS.len(), published.len());
-        for (name, counts, refi) in published {
-            let bin = SpeedBin::named(name).unwrap();
-            let n = |min| bin.clock.at_least(min).0;
-            let ours = [
-                bin.cl, n(bin.t_rcd), n(bin.t_rp), bin.cwl, n(bin.t_ras), n(bin.t_rc), n(bin.t_wr), n(bin.t_wtr),
-                n(bin.t_rtp), n(bin.t_ccd), n(bin.t_xp), n(bin.t_xpdll), n(bin.t_cke), bin.n_ckesr().0,
-            ];
-            assert_eq!(ours, counts, "{name}");
-            assert_eq!(bin.clock.at_most(7_800_000).0, refi, "{name}");
-        }
-    }
-
-    #[test]
-    fn activation_windows_round_to_the_published_counts() {
-        // data rate, 1 KB page tRRD tFAW, 2 KB page tRRD tFAW
-        let published = [
-            ("800E", [4, 16, 4, 20]),
-            ("1066G", [4, 20, 6, 27]),
-            ("1333H", [4, 20, 5, 30]),
-            ("1600K", [5, 24, 6, 32]),
-            ("1866M", [5, 26, 6, 33]),
-            ("2133N", [6, 27, 7, 38]),
-        ];
-        for (name, counts) in published {
-            let bin = SpeedBin::named(name).unwrap();
-            let minima = [bin.t_rrd(512), bin.t_faw(1024), bin.t_rrd(2048), bin.t_faw(2048)];
-            assert_eq!(minima.map(|min| bin.clock.at_least(min).0), counts, "{name}");
-        }
-    }
-
-    /// JESD79-3, mode registers: CL in MR0, CWL in MR2, write recovery in MR0.
-    #[test]
-    fn latencies_and_write_recovery_can_be_programmed() {
-        for bin in BINS {
-            let t_wr = bin.clock.at_least(bin.t_wr).0;
-            assert!((5..=14).contains(&bin.cl), "{}: CL {}", bin.name, bin.cl);
-            assert!((5..=10).contains(&bin.cwl), "{}: CWL {}", bin.name, bin.cwl);
-            assert!([5, 6, 7, 8, 10, 12, 14, 16].contains(&t_wr), "{}: tWR {t_wr}", bin.name);
-        }
-    }
-
-    /// The nanosecond minima of each data rate, in ps (`docs/sources.md`). Where a count is below its minimum, the count is wrong.
-    #[test]
-    #[rustfmt::skip]
-    fn no_stored_count_is_below_its_minimum_in_ns() {
-        //  MT/s,  tRAS,   tRRD 1K, 2K,    tFAW 1K, 2K,      tXP,   tCKE
-        let minima: [(u64, [u64; 7]); 6] = [
-            ( 800, [37_500, 10_000, 10_000, 40_000, 50_000, 7_500, 7_500]),
-            (1066, [37_500,  7_500, 10_000, 37_500, 50_000, 7_500, 5_625]),
-            (1333, [36_000,  6_000,  7_500, 30_000, 45_000, 6_000, 5_625]),
-            (1600, [35_000,  6_000,  7_500, 30_000, 40_000, 6_000, 5_000]),
-            (1866, [34_000,  5_000,  6_000, 27_000, 35_000, 6_000, 5_000]),
-            (2133, [33_000,  5_000,  6_000, 25_000, 35_000, 6_000, 5_000]),
-        ];
-        // The bins whose row timings the sources give in ns, with tRCD = tRP and tRC.
-        let rows = [
-            ("800E", 15_000, 52_500), ("1066F", 13_125, 50_625), ("1066G", 15_000, 52_500), ("1333H", 13_125, 49_125),
-            ("1600K", 13_125, 48_125), ("1866M", 13_910, 47_910), ("2133N", 13_090, 46_090),
-        ];
-        for bin in BINS {
-            let (_, rate) = minima.iter().find(|(rate, _)| *rate == bin.clock.mega_transfers()).unwrap();
-            let stored = [bin.t_ras, bin.t_rrd_1k, bin.t_rrd_2k, bin.t_faw_1k, bin.t_faw_2k, bin.t_xp, bin.t_cke];
-            let common = [(bin.t_wr, 15_000), (bin.t_wtr, 7_500), (bin.t_rtp, 7_500), (bin.t_xpdll, 24_000)];
-            let row = rows.iter().filter(|(name, ..)| *name == bin.name);
-            let row = row.flat_map(|&(_, t_rcd, t_rc)| [(bin.t_rcd, t_rcd), (bin.t_rp, t_rcd), (bin.t_rc, t_rc)]);
-            for (min, ps) in stored.into_iter().zip(*rate).chain(common).chain(row) {
-                let clocks = bin.clock.at_least(min);
-                // tCK is 15 ns / k, and k = 8 at 1066.
-                assert!(clocks >= bin.clock.at_least(Min::ps(ps)), "{}: {clocks} clocks are less than {ps} ps", bin.name);
-            }
-            assert!(bin.clock.at_least(bin.t_rc).0 >= bin.clock.at_least(bin.t_ras).0 + bin.clock.at_least(bin.t_rp).0, "{}", bin.name);
-        }
-    }
-
-    #[test]
-    fn refresh_takes_the_published_counts() {
-        let published = [
-            (Clock::DDR3_800, [44, 64, 104, 140]),
-            (Clock::DDR3_1066, [59, 86, 139, 187]),
-            (Clock::DDR3_1333, [74, 107, 174, 234]),
-            (Clock::DDR3_1600, [88, 128, 208, 280]),
-            (Clock::DDR3_1866, [103, 150, 243, 327]),
-            (Clock::DDR3_2133, [118, 171, 278, 374]),
-        ];
-        for (clock, counts) in published {
-            assert_eq!(Density::ALL.map(|density| clock.at_least(density.t_rfc()).0), counts);
-        }
-        assert_eq!(Density::ALL.map(|density| Clock::DDR3_1066.at_least(density.t_xs()).0), [64, 91, 144, 192]);
-        assert_eq!(Density::ALL.map(|density| Clock::DDR3_1600.at_least(density.t_xs()).0), [96, 136, 216, 288]);
+    /// The name without the standard: "2400R".
+    pub fn short_name(&self) -> &'static str {
+        self.name.split_once('-').map_or(self.name, |(_, short)| short)
     }
 }

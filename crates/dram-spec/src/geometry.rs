@@ -1,10 +1,11 @@
 //! Geometry of a memory: channels, ranks, banks, subarrays, rows, lines, and reserved rows.
 
 use crate::command::{BankId, Channel, Column, Command, Row};
-use crate::datasheet::{BANKS, Density, Width};
-use crate::topology::Topology;
+use crate::datasheet::{Density, Width};
+use crate::standard::{Chip, Standard};
+use crate::topology::{BankSet, Topology};
 
-/// Bytes per line: one burst of eight transfers on a 64-bit channel.
+/// Bytes per line: one burst, of eight transfers on 64 pins or of sixteen on 32.
 pub const LINE_BYTES: u64 = 64;
 
 /// Row of the `RowClone` paper's system: 4 KB per rank, one page.
@@ -13,6 +14,8 @@ pub const PAPER_ROW_BYTES: u64 = 4096;
 /// A geometry in a user's notation, not validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawGeometry {
+    /// Standard of the chips.
+    pub standard: Standard,
     /// Channels, 1 to 8, a power of two.
     pub channels: u64,
     /// Ranks per channel, 1 to 4, a power of two.
@@ -42,6 +45,16 @@ pub enum GeometryError {
         /// Largest valid value.
         most: u64,
     },
+    /// The standard has no such chip.
+    #[error("{} has no {density} {width} chip", .standard.name())]
+    Chip {
+        /// Standard.
+        standard: Standard,
+        /// Density.
+        density: Density,
+        /// Width.
+        width: Width,
+    },
     /// The chips do not have this row length.
     #[error("`row_bytes` is {found}, but a rank of {density} {width} chips has rows of {native} bytes")]
     RowBytes {
@@ -62,6 +75,7 @@ impl GeometryError {
         match self {
             Self::Count { key, .. } => key,
             Self::RowBytes { .. } => "row_bytes",
+            Self::Chip { .. } => "density_gb",
         }
     }
 
@@ -71,6 +85,10 @@ impl GeometryError {
             Self::Count { key, found, least, most } => {
                 let near = if found >= most { most } else { found.next_power_of_two().clamp(least, most) };
                 format!("try `{key} = {near}`")
+            }
+            Self::Chip { standard, .. } => {
+                let densities = standard.definition().densities().iter().map(Density::to_string).collect::<Vec<_>>();
+                format!("{} chips have {}, each x4, x8 and x16", standard.name(), densities.join(", "))
             }
             Self::RowBytes { native, .. } => {
                 format!("try `row_bytes = {native}`, or the RowClone paper's `row_bytes = {PAPER_ROW_BYTES}`")
@@ -84,8 +102,8 @@ impl GeometryError {
 pub struct Geometry {
     channels: u8,
     ranks: u8,
-    density: Density,
-    width: Width,
+    standard: Standard,
+    chip: &'static Chip,
     row_bytes: u64,
     rows_per_bank: u32,
     rows_per_subarray: u32,
@@ -106,34 +124,44 @@ impl TryFrom<RawGeometry> for Geometry {
     type Error = GeometryError;
 
     fn try_from(raw: RawGeometry) -> Result<Self, GeometryError> {
-        let RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray } = raw;
-        let counts =
-            [("channels", channels, 1, 8), ("ranks", ranks, 1, 4), ("rows_per_subarray", rows_per_subarray, 128, 1024)];
+        let RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray } = raw;
+        let chip = standard.chip(density, width).ok_or(GeometryError::Chip { standard, density, width })?;
+        let ranks_most = (BankSet::CAPACITY as u64 / u64::from(standard.definition().rank_banks_max)).min(4);
+        let counts = [
+            ("channels", channels, 1, 8),
+            ("ranks", ranks, 1, ranks_most),
+            ("rows_per_subarray", rows_per_subarray, 128, 1024),
+        ];
         for (key, found, least, most) in counts {
             if !found.is_power_of_two() || found < least || found > most {
                 return Err(GeometryError::Count { key, found, least, most });
             }
         }
-        let native = native_row_bytes(density, width);
+        let chips = standard.definition().channel_pins / width.pins();
+        let native = native_row_bytes(standard, density, width);
         if row_bytes != native && row_bytes != PAPER_ROW_BYTES {
             return Err(GeometryError::RowBytes { found: row_bytes, native, density, width });
         }
-        let rank_bytes = density.bits() / 8 * width.chips();
+        let rows_per_bank = density.bits() / 8 * chips / u64::from(chip.banks()) / row_bytes;
         Ok(Geometry {
             channels: channels as u8,
             ranks: ranks as u8,
-            density,
-            width,
+            standard,
+            chip,
             row_bytes,
-            rows_per_bank: (rank_bytes / BANKS / row_bytes) as u32,
+            rows_per_bank: rows_per_bank as u32,
             rows_per_subarray: rows_per_subarray as u32,
         })
     }
 }
 
-/// Row length of a rank of these chips: 8 KB for x8 with a 1 KB page.
-pub const fn native_row_bytes(density: Density, width: Width) -> u64 {
-    density.page_bytes(width) * width.chips()
+/// Row length of a rank of these chips: 8 KB for DDR3 x8 with a 1 KB page.
+///
+/// # Panics
+/// If the standard has no such chip.
+pub fn native_row_bytes(standard: Standard, density: Density, width: Width) -> u64 {
+    let chip = standard.chip(density, width).expect("the standard has the chip");
+    chip.page_bytes * (standard.definition().channel_pins / width.pins())
 }
 
 impl Geometry {
@@ -145,21 +173,38 @@ impl Geometry {
     pub const fn ranks(&self) -> u8 {
         self.ranks
     }
-    /// Banks per rank: 8 in every DDR3 chip.
+    /// Banks per rank.
     pub const fn banks(&self) -> u8 {
-        BANKS as u8
+        self.chip.banks()
     }
-    /// Channels, ranks and banks.
+    /// Channels, ranks, bank groups and banks.
     pub const fn topology(&self) -> Topology {
-        Topology { channels: self.channels, ranks: self.ranks, banks_per_rank: self.banks() }
+        Topology {
+            channels: self.channels,
+            ranks: self.ranks,
+            groups_per_rank: self.chip.bank_groups,
+            banks_per_rank: self.banks(),
+        }
+    }
+    /// Standard of the chips.
+    pub const fn standard(&self) -> Standard {
+        self.standard
+    }
+    /// The chips.
+    pub const fn chip(&self) -> &'static Chip {
+        self.chip
+    }
+    /// Chips per rank.
+    pub const fn chips(&self) -> u64 {
+        self.standard.definition().channel_pins / self.chip.width.pins()
     }
     /// Density of a chip.
     pub const fn density(&self) -> Density {
-        self.density
+        self.chip.density
     }
     /// Data pins of a chip.
     pub const fn width(&self) -> Width {
-        self.width
+        self.chip.width
     }
     /// Bytes per row of a rank.
     pub const fn row_bytes(&self) -> u64 {
@@ -167,7 +212,7 @@ impl Geometry {
     }
     /// Bytes per row of one chip, which determine tRRD and tFAW.
     pub const fn page_bytes(&self) -> u64 {
-        self.row_bytes / self.width.chips()
+        self.row_bytes / self.chips()
     }
     /// Rows per bank.
     pub const fn rows_per_bank(&self) -> u32 {
@@ -187,15 +232,16 @@ impl Geometry {
     }
     /// Bytes of the whole memory.
     pub const fn bytes(&self) -> u64 {
-        self.channels as u64 * self.ranks as u64 * BANKS * self.rows_per_bank as u64 * self.row_bytes
+        self.channels as u64 * self.ranks as u64 * self.banks() as u64 * self.rows_per_bank as u64 * self.row_bytes
     }
     /// The geometry in a user's notation.
     pub const fn raw(&self) -> RawGeometry {
         RawGeometry {
+            standard: self.standard,
             channels: self.channels as u64,
             ranks: self.ranks as u64,
-            density: self.density,
-            width: self.width,
+            density: self.chip.density,
+            width: self.chip.width,
             row_bytes: self.row_bytes,
             rows_per_subarray: self.rows_per_subarray as u64,
         }
@@ -233,7 +279,7 @@ impl Geometry {
     /// Bytes of the reserved rows.
     pub const fn reserved_bytes(&self) -> u64 {
         let rows = self.subarrays_per_bank() as u64 + 1;
-        self.channels as u64 * self.ranks as u64 * BANKS * rows * self.row_bytes
+        self.channels as u64 * self.ranks as u64 * self.banks() as u64 * rows * self.row_bytes
     }
 
     /// Usable capacity: bytes of the memory without the reserved rows.
@@ -245,7 +291,7 @@ impl Geometry {
     pub const fn holds(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> bool {
         channel.0 < self.channels
             && bank.rank < self.ranks
-            && (bank.bank as u64) < BANKS
+            && bank.bank < self.banks()
             && row.0 < self.rows_per_bank
             && column.0 < self.columns()
     }
@@ -255,7 +301,7 @@ impl Geometry {
         let holds = |bank, row, column| self.holds(channel, bank, row, column);
         match *command {
             Command::Activate { bank, row } => holds(bank, row, Column(0)),
-            Command::Precharge { bank } => holds(bank, Row(0), Column(0)),
+            Command::Precharge { bank } | Command::RefreshSameBank { bank } => holds(bank, Row(0), Column(0)),
             Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => holds(bank, Row(0), column),
             Command::Transfer { src, src_column, dst, dst_column } => {
                 holds(src, Row(0), src_column) && holds(dst, Row(0), dst_column)
@@ -285,6 +331,7 @@ mod tests {
 
     fn raw() -> RawGeometry {
         RawGeometry {
+            standard: Standard::Ddr3,
             channels: 2,
             ranks: 1,
             density: Density::Gb2,
@@ -322,7 +369,7 @@ mod tests {
             (Gb8, X16, 8, 16),
         ];
         for (density, width, kib, row_bits) in cases {
-            let row_bytes = native_row_bytes(density, width);
+            let row_bytes = native_row_bytes(Standard::Ddr3, density, width);
             let geometry = Geometry::try_from(RawGeometry { density, width, row_bytes, ..raw() }).unwrap();
             assert_eq!((row_bytes, geometry.rows_per_bank()), (kib << 10, 1 << row_bits), "{density} {width}");
         }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::{AddAssign, Index, IndexMut};
 
 use crate::command::{AutoPrecharge, BankId, Column, Command, Row};
-use crate::units::Cycles;
 
 /// Effect of a command beyond its usual effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +54,7 @@ kinds! {
     Write            = "WR",          "WR and WRA";
     Transfer         = "TRANSFER",    "TRANSFER";
     Refresh          = "REF",         "REF";
+    RefreshSameBank  = "REFsb",       "REFsb";
     PowerDownEnter   = "PDE",         "PDE";
     SelfRefreshEnter = "SRE",         "SRE";
     WakeUp           = "PDX or SRX",  "PDX and SRX";
@@ -75,27 +75,10 @@ impl CommandKind {
             Command::Write { .. } => CommandKind::Write,
             Command::Transfer { .. } => CommandKind::Transfer,
             Command::Refresh { .. } => CommandKind::Refresh,
+            Command::RefreshSameBank { .. } => CommandKind::RefreshSameBank,
             Command::PowerDownEnter { .. } => CommandKind::PowerDownEnter,
             Command::SelfRefreshEnter { .. } => CommandKind::SelfRefreshEnter,
             Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => CommandKind::WakeUp,
-        }
-    }
-
-    /// Cycles on the command bus.
-    #[inline]
-    pub const fn bus_cycles(self) -> Cycles {
-        match self {
-            CommandKind::Transfer => Cycles(2),
-            CommandKind::Activate
-            | CommandKind::CopyActivate
-            | CommandKind::DroppedActivate
-            | CommandKind::Precharge
-            | CommandKind::Read
-            | CommandKind::Write
-            | CommandKind::Refresh
-            | CommandKind::PowerDownEnter
-            | CommandKind::SelfRefreshEnter
-            | CommandKind::WakeUp => Cycles(1),
         }
     }
 
@@ -121,6 +104,7 @@ impl CommandKind {
                 plain(&[Command::Transfer { src: bank, src_column: column, dst: DST, dst_column: Column(3) }])
             }
             CommandKind::Refresh => plain(&[Command::Refresh { rank }]),
+            CommandKind::RefreshSameBank => plain(&[Command::RefreshSameBank { bank }]),
             CommandKind::PowerDownEnter => plain(&[Command::PowerDownEnter { rank }]),
             CommandKind::SelfRefreshEnter => plain(&[Command::SelfRefreshEnter { rank }]),
             CommandKind::WakeUp => plain(&[Command::PowerDownExit { rank }, Command::SelfRefreshExit { rank }]),

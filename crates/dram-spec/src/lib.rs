@@ -1,7 +1,7 @@
 //! Shared types of all crates: units, geometry, addresses, commands, datasheet parameters.
 //!
 //! No type has state that changes over time: no bank state, no queue, no current cycle. Only the
-//! data in [`datasheet`] are specific to DDR3.
+//! data in [`standard`] are specific to a DRAM standard.
 
 pub mod address;
 pub mod command;
@@ -13,6 +13,7 @@ pub mod log;
 pub mod mechanism;
 pub mod operation;
 pub mod rows;
+pub mod standard;
 pub mod system;
 pub mod timing;
 pub mod topology;
@@ -28,7 +29,8 @@ pub use log::{CommandLog, Issued};
 pub use mechanism::{Mechanism, MechanismInfo};
 pub use operation::Operation;
 pub use rows::OpenRows;
-pub use system::{CopyActivations, Dialect, PrechargePowerDown, Refresh, System};
+pub use standard::{Chip, RefreshMode, SlowExit, Standard};
+pub use system::{CopyActivations, Dialect, PrechargePowerDown, ReferenceCycle, Refresh, System};
 pub use timing::{Contradiction, TimingParameter};
-pub use topology::{BankIndex, BankSet, PerBank, PerRank, Topology};
+pub use topology::{BankIndex, BankSet, GroupIndex, PerBank, PerRank, Topology};
 pub use units::{Clock, Cycle, Cycles, Min, Picojoule};

@@ -56,6 +56,7 @@ impl OpenRows {
             | Command::Write { auto_precharge: AutoPrecharge::No, .. }
             | Command::Transfer { .. }
             | Command::Refresh { .. }
+            | Command::RefreshSameBank { .. }
             | Command::PowerDownEnter { .. }
             | Command::PowerDownExit { .. }
             | Command::SelfRefreshEnter { .. }

@@ -2,6 +2,8 @@
 
 use crate::datasheet::{Density, SpeedBin, Width};
 use crate::geometry::{Geometry, PAPER_ROW_BYTES, RawGeometry};
+use crate::kind::CommandKind;
+use crate::standard::{RefreshMode, Standard};
 use crate::units::{Clock, Cycles, Min};
 
 /// Whether a copy activation counts as an activation in tRRD and tFAW. The sources do not specify
@@ -28,7 +30,7 @@ pub enum PrechargePowerDown {
 /// Refresh requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refresh {
-    /// One REF is due each `t_refi_ps`: 7,800,000 at or below 85 C, 3,900,000 above.
+    /// One REF of normal refresh is due each `t_refi_ps`: 7,800,000 at or below 85 C, 3,900,000 above.
     Every {
         /// tREFI in ps.
         t_refi_ps: u64,
@@ -38,31 +40,27 @@ pub enum Refresh {
 }
 
 impl Refresh {
-    /// tREFI at or below 85 C, in ps.
-    pub const T_REFI_PS: u64 = 7_800_000;
     /// 7.8 us.
-    pub const NORMAL: Refresh = Refresh::Every { t_refi_ps: Self::T_REFI_PS };
+    pub const NORMAL: Refresh = Refresh::Every { t_refi_ps: 7_800_000 };
+}
 
-    /// tREFI in ps. With refresh off it is 7.8 us, as rules in units of tREFI still apply.
-    pub const fn interval_ps(self) -> u64 {
-        match self {
-            Refresh::Every { t_refi_ps } => t_refi_ps,
-            Refresh::Off => Self::T_REFI_PS,
-        }
-    }
-
-    /// tREFI in clocks, rounded down; see [`Refresh::interval_ps`].
-    pub const fn interval(self, clock: Clock) -> Cycles {
-        clock.at_most(self.interval_ps())
-    }
+/// The cycle of a command of two cycles from which distances to other commands count. No public
+/// source says which one JESD79-5 means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ReferenceCycle {
+    /// The first.
+    First,
+    /// The second (the default).
+    #[default]
+    Second,
 }
 
 /// Commands that a stream may contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// Plain DDR3: an ACT to an open bank and a TRANSFER are violations.
+    /// The plain standard: an ACT to an open bank and a TRANSFER are violations.
     Jedec,
-    /// DDR3 with copy activations and TRANSFER.
+    /// The standard with copy activations and TRANSFER.
     #[default]
     RowClone,
 }
@@ -93,6 +91,10 @@ pub struct System {
     pub precharge_power_down: PrechargePowerDown,
     /// Refresh interval.
     pub refresh: Refresh,
+    /// Refresh mode: one of the standard's.
+    pub refresh_mode: &'static RefreshMode,
+    /// Reference of commands of two cycles, in standards that have them.
+    pub reference_cycle: ReferenceCycle,
 }
 
 impl System {
@@ -103,29 +105,71 @@ impl System {
     /// If `channels` is not 1, 2, 4 or 8.
     pub fn paper(channels: u64, density: Density, width: Width) -> System {
         let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512);
-        let raw = RawGeometry { channels, ranks: 1, density, width, row_bytes, rows_per_subarray };
+        let standard = Standard::Ddr3;
+        let raw = RawGeometry { standard, channels, ranks: 1, density, width, row_bytes, rows_per_subarray };
         System {
-            bin: SpeedBin::named("1066G").expect("it is in the table of bins"),
+            bin: standard.bin("1066G").expect("it is in the table of bins"),
             geometry: Geometry::try_from(raw).expect("every rank can have the paper's rows"),
             copy_activations: CopyActivations::Counted,
             precharge_power_down: PrechargePowerDown::FastExit,
             refresh: Refresh::NORMAL,
+            refresh_mode: &standard.definition().refresh_modes[0],
+            reference_cycle: ReferenceCycle::Second,
         }
     }
 
-    /// tRFC: the value of the density, unless the bin replaces it.
+    /// Standard of the chips.
+    pub const fn standard(&self) -> Standard {
+        self.bin.standard
+    }
+
+    /// tREFI in ps. With refresh off it is the standard's, as rules in units of tREFI still apply.
+    pub const fn t_refi_ps(&self) -> u64 {
+        match self.refresh {
+            Refresh::Every { t_refi_ps } => t_refi_ps,
+            Refresh::Off => self.standard().definition().t_refi_ps,
+        }
+    }
+
+    /// Distance in which one REF of the refresh mode is due, in clocks, rounded down.
+    pub const fn refresh_interval(&self) -> Cycles {
+        let sets = if self.refresh_mode.same_bank { self.geometry.chip().banks_per_group as u64 } else { 1 };
+        self.clock().at_most(self.t_refi_ps() / self.refresh_mode.divisor / sets)
+    }
+
+    /// tRFC of the refresh mode: the value of the chip, unless the bin replaces it.
     pub fn t_rfc(&self) -> Min {
-        self.bin.t_rfc.unwrap_or(self.geometry.density().t_rfc())
+        self.bin.t_rfc.unwrap_or(self.geometry.chip().t_rfc[self.refresh_mode.duration])
     }
 
-    /// tXS = max(5 nCK, tRFC + 10 ns). Source: Samsung K4B2G0446D rev 1.01, table 49.
+    /// tXS, in clocks, after the tRFC of normal refresh.
     pub fn t_xs(&self) -> Min {
-        let clock = self.clock();
-        let after_refresh = clock.at_least(self.t_rfc()) + clock.at_least(Min::ps(10_000));
-        match self.bin.t_rfc {
-            Some(_) => Min::ck(after_refresh.0.max(5)),
-            None => self.geometry.density().t_xs(),
-        }
+        let t_rfc = self.bin.t_rfc.unwrap_or(self.geometry.chip().t_rfc[0]);
+        Min::ck(self.standard().definition().t_xs(self.clock(), t_rfc).0)
+    }
+
+    /// Clocks of a burst on the data bus.
+    pub const fn burst(&self) -> Cycles {
+        self.standard().definition().burst
+    }
+
+    /// Cycles of a kind of command on the command bus. A TRANSFER takes two in every standard.
+    pub const fn bus_cycles(&self, kind: CommandKind) -> Cycles {
+        let two = match kind {
+            CommandKind::Transfer => true,
+            CommandKind::Activate
+            | CommandKind::CopyActivate
+            | CommandKind::DroppedActivate
+            | CommandKind::Read
+            | CommandKind::Write => self.standard().definition().two_cycle_commands,
+            CommandKind::Precharge
+            | CommandKind::Refresh
+            | CommandKind::RefreshSameBank
+            | CommandKind::PowerDownEnter
+            | CommandKind::SelfRefreshEnter
+            | CommandKind::WakeUp => false,
+        };
+        Cycles(if two { 2 } else { 1 })
     }
 
     /// Clock of the bin.

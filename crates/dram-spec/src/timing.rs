@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::datasheet::{BINS, SpeedBin};
+use crate::datasheet::SpeedBin;
+use crate::standard::Standard;
 use crate::units::{Cycles, Min};
 
 /// A timing parameter that can be replaced, by its JEDEC name.
@@ -17,11 +18,16 @@ pub enum TimingParameter {
     Ras,
     Rc,
     Rrd,
+    RrdL,
     Faw,
     Ccd,
+    CcdL,
+    CcdLWr,
     Wr,
     Wtr,
+    WtrL,
     Rtp,
+    Wpre,
     Xp,
     Xpdll,
     Cke,
@@ -31,9 +37,10 @@ pub enum TimingParameter {
 impl TimingParameter {
     /// All of them.
     #[rustfmt::skip]
-    pub const ALL: [TimingParameter; 16] = [
-        Self::Cl, Self::Cwl, Self::Rcd, Self::Rp, Self::Ras, Self::Rc, Self::Rrd, Self::Faw, Self::Ccd, Self::Wr, Self::Wtr,
-        Self::Rtp, Self::Xp, Self::Xpdll, Self::Cke, Self::Rfc,
+    pub const ALL: [TimingParameter; 21] = [
+        Self::Cl, Self::Cwl, Self::Rcd, Self::Rp, Self::Ras, Self::Rc, Self::Rrd, Self::RrdL, Self::Faw, Self::Ccd,
+        Self::CcdL, Self::CcdLWr, Self::Wr, Self::Wtr, Self::WtrL, Self::Rtp, Self::Wpre, Self::Xp, Self::Xpdll, Self::Cke,
+        Self::Rfc,
     ];
 
     /// Its JEDEC name.
@@ -46,11 +53,16 @@ impl TimingParameter {
             Self::Ras => "tRAS",
             Self::Rc => "tRC",
             Self::Rrd => "tRRD",
+            Self::RrdL => "tRRD_L",
             Self::Faw => "tFAW",
             Self::Ccd => "tCCD",
+            Self::CcdL => "tCCD_L",
+            Self::CcdLWr => "tCCD_L_WR",
             Self::Wr => "tWR",
             Self::Wtr => "tWTR",
+            Self::WtrL => "tWTR_L",
             Self::Rtp => "tRTP",
+            Self::Wpre => "tWPRE",
             Self::Xp => "tXP",
             Self::Xpdll => "tXPDLL",
             Self::Cke => "tCKE",
@@ -58,14 +70,29 @@ impl TimingParameter {
         }
     }
 
-    /// The smallest and the largest value in clocks: for CL and CWL what the mode registers can hold, for tCCD at least a burst.
-    pub const fn range(self) -> (u64, u64) {
+    /// The smallest and the largest value in clocks: for CL and CWL what the mode registers can hold, for tCCD at least
+    /// a burst.
+    pub const fn range(self, standard: Standard) -> (u64, u64) {
+        let standard = standard.definition();
         match self {
-            Self::Cl => (5, 16),
-            Self::Cwl => (5, 12),
-            Self::Ccd => (4, 256),
-            Self::Rfc => (1, 1024),
+            Self::Cl => standard.cl,
+            Self::Cwl => standard.cwl,
+            Self::Wpre => (1, 2),
+            Self::Ccd | Self::CcdL | Self::CcdLWr => (standard.burst.0, 256),
+            Self::Rfc => (1, 4096),
             _ => (1, 256),
+        }
+    }
+
+    /// Whether a bin has the parameter.
+    pub fn is_in(self, bin: &SpeedBin) -> bool {
+        let definition = bin.standard.definition();
+        let has_groups = definition.chips.iter().any(|chip| chip.bank_groups > 1);
+        match self {
+            Self::RrdL | Self::CcdL | Self::CcdLWr | Self::WtrL => has_groups,
+            Self::Wpre => bin.write_preamble_most > 1,
+            Self::Xpdll => definition.slow_exit.is_some(),
+            _ => true,
         }
     }
 }
@@ -90,8 +117,9 @@ static REPLACED: Mutex<BTreeMap<String, &'static SpeedBin>> = Mutex::new(BTreeMa
 impl SpeedBin {
     /// This bin with some parameters replaced by clocks, and a name that lists them: `1066G[tRCD=9,tRP=9]`.
     ///
-    /// tRRD and tFAW are replaced for both page sizes. tXS follows tRFC, and tRC is tRAS + tRP where one of these is
-    /// replaced and tRC is not. Equal lists give the same bin.
+    /// tRRD and tFAW are replaced for all page sizes. tXS follows tRFC, and tRC is tRAS + tRP where one of these is
+    /// replaced and tRC is not. CWL follows CL in the standards that say so. With tWPRE 2, tWR and tWTR are a clock
+    /// longer, and CWL two. Equal lists give the same bin.
     #[must_use]
     pub fn with_timings(&'static self, replaced: &BTreeMap<TimingParameter, Cycles>) -> &'static SpeedBin {
         if replaced.is_empty() {
@@ -104,10 +132,24 @@ impl SpeedBin {
             return bin;
         }
         let mut bin = SpeedBin { name: Box::leak(name.clone().into_boxed_str()), ..self.clone() };
-        for (&parameter, &Cycles(n)) in replaced {
+        // The preamble first, as it changes others.
+        if let Some(&Cycles(n)) = replaced.get(&TimingParameter::Wpre) {
+            bin.replace(TimingParameter::Wpre, n);
+        }
+        for (&parameter, &Cycles(n)) in replaced.iter().filter(|(parameter, _)| **parameter != TimingParameter::Wpre) {
             bin.replace(parameter, n);
         }
         let replaces = |parameter| replaced.contains_key(&parameter);
+        if let Some(below) = bin.standard.definition().cwl_below_cl
+            && replaces(TimingParameter::Cl)
+            && !replaces(TimingParameter::Cwl)
+        {
+            bin.cwl = bin.cl - below;
+        }
+        // Without bank groups there is one value.
+        if !TimingParameter::CcdL.is_in(&bin) {
+            bin = bin.without_groups();
+        }
         if (replaces(TimingParameter::Ras) || replaces(TimingParameter::Rp)) && !replaces(TimingParameter::Rc) {
             bin.t_rc = Min::ck(bin.ras_and_rp().0);
         }
@@ -130,7 +172,7 @@ impl SpeedBin {
             (TimingParameter::Xpdll, clocks(self.t_xpdll), "tXP", exit),
         ]
         .into_iter()
-        .find(|(_, found, _, least)| found < least)
+        .find(|(parameter, found, _, least)| parameter.is_in(self) && found < least)
         .map(|(parameter, found, parts, least)| Contradiction { parameter, found, parts, least })
     }
 
@@ -144,10 +186,15 @@ impl SpeedBin {
             TimingParameter::Ras => self.t_ras = min,
             TimingParameter::Rc => self.t_rc = min,
             TimingParameter::Rrd => (self.t_rrd_1k, self.t_rrd_2k) = (min, min),
-            TimingParameter::Faw => (self.t_faw_1k, self.t_faw_2k) = (min, min),
+            TimingParameter::RrdL => (self.t_rrd_l_1k, self.t_rrd_l_2k) = (min, min),
+            TimingParameter::Faw => (self.t_faw_half_k, self.t_faw_1k, self.t_faw_2k) = (min, min, min),
             TimingParameter::Ccd => self.t_ccd = min,
+            TimingParameter::CcdL => self.t_ccd_l = min,
+            TimingParameter::CcdLWr => (self.t_ccd_l_wr, self.t_ccd_l_rmw) = (min, min),
             TimingParameter::Wr => self.t_wr = min,
             TimingParameter::Wtr => self.t_wtr = min,
+            TimingParameter::WtrL => self.t_wtr_l = min,
+            TimingParameter::Wpre => self.lengthen_write_preamble(n),
             TimingParameter::Rtp => self.t_rtp = min,
             TimingParameter::Xp => self.t_xp = min,
             TimingParameter::Xpdll => self.t_xpdll = min,
@@ -156,18 +203,29 @@ impl SpeedBin {
         }
     }
 
+    /// A write preamble of more clocks: tWR and tWTR grow with it, and CWL by two for each (JESD79-4, 4.20.1).
+    fn lengthen_write_preamble(&mut self, n: u64) {
+        let more = n.saturating_sub(self.write_preamble);
+        for min in [&mut self.t_wr, &mut self.t_wtr, &mut self.t_wtr_l] {
+            *min = Min::ck(self.clock.at_least(*min).0 + more);
+        }
+        self.cwl += 2 * more;
+        self.write_preamble = n;
+    }
+
     /// The bin of that name, or the bin with replaced parameters that a name such as `1066G[tRCD=9]` describes.
     pub fn named(name: &str) -> Option<&'static SpeedBin> {
         let Some((base, list)) = name.strip_suffix(']').and_then(|name| name.split_once('[')) else {
-            return BINS.iter().find(|bin| bin.name == name);
+            return Standard::all_bins().find(|bin| bin.name == name);
         };
-        let base = BINS.iter().find(|bin| bin.name == base)?;
+        let base = Standard::all_bins().find(|bin| bin.name == base)?;
         let mut replaced = BTreeMap::new();
         for entry in list.split(',') {
             let (parameter, n) = entry.split_once('=')?;
             let parameter = TimingParameter::ALL.into_iter().find(|known| known.name() == parameter)?;
-            let (n, (least, most)): (u64, _) = (n.parse().ok()?, parameter.range());
-            if !(least..=most).contains(&n) || replaced.insert(parameter, Cycles(n)).is_some() {
+            let (n, (least, most)): (u64, _) = (n.parse().ok()?, parameter.range(base.standard));
+            if !parameter.is_in(base) || !(least..=most).contains(&n) || replaced.insert(parameter, Cycles(n)).is_some()
+            {
                 return None;
             }
         }
@@ -188,39 +246,43 @@ mod tests {
         SpeedBin::named("1066G").unwrap()
     }
 
+    /// The fields of a bin that a replaced parameter changes, besides the name.
     #[test]
     fn a_replaced_parameter_is_the_only_difference() {
-        for parameter in TimingParameter::ALL {
-            let replaced = BTreeMap::from([(parameter, Cycles(parameter.range().1))]);
-            let other = bin().with_timings(&replaced);
-            assert_eq!(other.name, format!("1066G[{}={}]", parameter.name(), parameter.range().1));
-            let n = parameter.range().1;
-            let mut back = SpeedBin { name: bin().name, ..other.clone() };
-            assert_ne!(&back, bin(), "{}", parameter.name());
-            let own = |min: fn(&SpeedBin) -> Min| min(bin());
-            match parameter {
-                TimingParameter::Cl => back.cl = bin().cl,
-                TimingParameter::Cwl => back.cwl = bin().cwl,
-                TimingParameter::Rcd => back.t_rcd = own(|bin| bin.t_rcd),
-                TimingParameter::Rp => (back.t_rp, back.t_rc) = (own(|bin| bin.t_rp), own(|bin| bin.t_rc)),
-                TimingParameter::Ras => (back.t_ras, back.t_rc) = (own(|bin| bin.t_ras), own(|bin| bin.t_rc)),
-                TimingParameter::Rc => back.t_rc = own(|bin| bin.t_rc),
-                TimingParameter::Rrd => (back.t_rrd_1k, back.t_rrd_2k) = (bin().t_rrd_1k, bin().t_rrd_2k),
-                TimingParameter::Faw => (back.t_faw_1k, back.t_faw_2k) = (bin().t_faw_1k, bin().t_faw_2k),
-                TimingParameter::Ccd => back.t_ccd = own(|bin| bin.t_ccd),
-                TimingParameter::Wr => back.t_wr = own(|bin| bin.t_wr),
-                TimingParameter::Wtr => back.t_wtr = own(|bin| bin.t_wtr),
-                TimingParameter::Rtp => back.t_rtp = own(|bin| bin.t_rtp),
-                TimingParameter::Xp => back.t_xp = own(|bin| bin.t_xp),
-                TimingParameter::Xpdll => back.t_xpdll = own(|bin| bin.t_xpdll),
-                TimingParameter::Cke => back.t_cke = own(|bin| bin.t_cke),
-                TimingParameter::Rfc => {
-                    assert_eq!(back.t_rfc, Some(Min::ck(n)));
-                    back.t_rfc = None;
-                }
+        use TimingParameter as T;
+        for base in [bin(), Standard::Ddr4.bin("2400R").unwrap(), Standard::Ddr5.bin("4800B").unwrap()] {
+            let has_groups = T::CcdL.is_in(base);
+            for parameter in T::ALL.into_iter().filter(|parameter| parameter.is_in(base)) {
+                let n = parameter.range(base.standard).1;
+                let other = base.with_timings(&BTreeMap::from([(parameter, Cycles(n))]));
+                assert_eq!(other.name, format!("{}[{}={n}]", base.name, parameter.name()));
+                let (one, other) = (fields(base), fields(other));
+                let differ = one.iter().zip(&other).filter(|(one, other)| one != other).count() - 1;
+                let expected = match parameter {
+                    T::Cl if base.standard.definition().cwl_below_cl.is_some() => 2,
+                    T::Rp | T::Ras | T::RrdL | T::CcdLWr => 2,
+                    T::Rrd if has_groups => 2,
+                    T::Rrd | T::Ccd | T::Wpre => 4 + u32::from(parameter == T::Wpre),
+                    T::Faw => 3,
+                    T::Wtr if !has_groups => 2,
+                    _ => 1,
+                };
+                let expected = if parameter == T::Ccd && has_groups { 1 } else { expected };
+                assert_eq!(differ, expected as usize, "{} {}", base.name, parameter.name());
             }
-            assert_eq!(&back, bin(), "{}", parameter.name());
         }
+    }
+
+    /// The fields, each with its value.
+    fn fields(bin: &SpeedBin) -> Vec<String> {
+        let mut fields: Vec<String> = Vec::new();
+        for line in format!("{bin:#?}").lines() {
+            match fields.last_mut() {
+                Some(last) if line.starts_with("     ") || line == "    }," || line == "    )," => *last += line,
+                _ => fields.push(line.to_owned()),
+            }
+        }
+        fields
     }
 
     /// 1066G: tRAS 20, tRP 8, tRC 28, tXP 4, tXPDLL 13 clocks.
@@ -244,7 +306,7 @@ mod tests {
         assert_eq!(t_rc(&[(Xp, 13)]).1, None);
         let exit = t_rc(&[(Xpdll, 3)]).1.unwrap();
         assert_eq!((exit.parameter, exit.found, exit.parts, exit.least), (Xpdll, Cycles(3), "tXP", Cycles(4)));
-        assert!(BINS.iter().all(|bin| bin.contradiction().is_none()));
+        assert!(Standard::all_bins().all(|bin| bin.contradiction().is_none()));
     }
 
     #[test]

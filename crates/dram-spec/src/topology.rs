@@ -4,15 +4,31 @@ use std::ops::{Index, IndexMut};
 
 use crate::command::BankId;
 
-/// Numbers of channels, ranks per channel and banks per rank.
+/// Numbers of channels, ranks per channel, and bank groups and banks per rank.
+///
+/// A bank's number is that of its group times the banks per group, plus its number in the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Topology {
     /// Channels.
     pub channels: u8,
     /// Ranks per channel.
     pub ranks: u8,
-    /// Banks per rank.
+    /// Bank groups per rank; 1 in a standard without them.
+    pub groups_per_rank: u8,
+    /// Banks per rank, in all groups.
     pub banks_per_rank: u8,
+}
+
+/// Index of a bank group on its channel: rank 0's groups first, then rank 1's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupIndex(u8);
+
+impl GroupIndex {
+    /// As an array index.
+    #[inline]
+    pub const fn get(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// Index of a bank on its channel: rank 0's banks first, then rank 1's.
@@ -100,6 +116,34 @@ impl Topology {
     #[inline]
     pub const fn banks(self) -> usize {
         self.ranks as usize * self.banks_per_rank as usize
+    }
+
+    /// Maximum number of bank groups per channel.
+    pub const GROUPS_MAX: usize = 16;
+
+    /// Banks per group.
+    #[inline]
+    pub const fn banks_per_group(self) -> u8 {
+        self.banks_per_rank / self.groups_per_rank
+    }
+
+    /// Index of a bank's group on its channel.
+    #[inline]
+    pub const fn group(self, bank: BankId) -> GroupIndex {
+        GroupIndex(bank.rank * self.groups_per_rank + bank.bank / self.banks_per_group())
+    }
+
+    /// The groups of a rank.
+    #[inline]
+    pub fn groups(self, rank: u8) -> impl Iterator<Item = GroupIndex> {
+        (rank * self.groups_per_rank..(rank + 1) * self.groups_per_rank).map(GroupIndex)
+    }
+
+    /// The banks of a rank with the same number in their groups as this one: those of a REFsb.
+    pub fn bank_set(self, bank: BankId) -> BankSet {
+        let number = bank.bank % self.banks_per_group();
+        let banks = (0..self.groups_per_rank).map(|group| group * self.banks_per_group() + number);
+        banks.map(|number| self.index(BankId { rank: bank.rank, bank: number })).collect()
     }
 
     /// Index of a bank on its channel.
@@ -255,7 +299,7 @@ impl IntoIterator for BankSet {
 mod tests {
     use super::*;
 
-    const FOUR_RANKS_OF_SIXTEEN: Topology = Topology { channels: 2, ranks: 4, banks_per_rank: 16 };
+    const FOUR_RANKS_OF_SIXTEEN: Topology = Topology { channels: 2, ranks: 4, groups_per_rank: 4, banks_per_rank: 16 };
 
     #[test]
     fn every_bank_has_a_number_and_its_rank_a_set() {
@@ -272,8 +316,19 @@ mod tests {
         let by_rank =
             topology.by_rank(banks).map(|(rank, banks)| (rank, banks.into_iter().map(BankIndex::get).collect()));
         assert_eq!(by_rank.collect::<Vec<_>>(), [(0, vec![3, 5]), (2, vec![40])]);
-        let one_rank = Topology { channels: 1, ranks: 1, banks_per_rank: 64 };
+        let one_rank = Topology { channels: 1, ranks: 1, groups_per_rank: 1, banks_per_rank: 64 };
         assert_eq!(one_rank.rank(0).into_iter().count(), 64);
+    }
+
+    /// DDR4 x8: bank 6 of a rank is bank 2 of group 1, and a REFsb to it is one to banks 2, 6, 10 and 14.
+    #[test]
+    fn a_bank_lies_in_a_group_and_in_a_set_over_all_groups() {
+        let topology = FOUR_RANKS_OF_SIXTEEN;
+        let bank = BankId { rank: 1, bank: 6 };
+        assert_eq!((topology.group(bank).get(), topology.banks_per_group()), (5, 4));
+        assert_eq!(topology.groups(1).map(GroupIndex::get).collect::<Vec<_>>(), [4, 5, 6, 7]);
+        let set = topology.bank_set(bank).into_iter().map(|bank| topology.bank(bank).bank);
+        assert_eq!(set.collect::<Vec<_>>(), [2, 6, 10, 14]);
     }
 
     #[test]

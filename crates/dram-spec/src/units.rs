@@ -137,7 +137,7 @@ impl Min {
     }
 }
 
-/// The DDR3 clock. Each grade runs at `k` x 133 1/3 MT/s, so tCK is exactly 15 ns / `k`.
+/// The clock of a data rate. Each rate of DDR2 to DDR5 is `k` x 133 1/3 MT/s, so tCK is exactly 15 ns / `k`.
 ///
 /// (With tCK rounded to 1071 ps, DDR3-1866 would get tWTR = 8; the standard says 7.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,12 +159,16 @@ impl Clock {
     /// 2133 MT/s, tCK 0.9375 ns.
     pub const DDR3_2133: Clock = Clock { k: 16 };
 
+    /// The clock of `k` x 133 1/3 MT/s: 18 is 2400 MT/s, tCK 15/18 ns.
+    pub const fn of_rate(k: u64) -> Clock {
+        Clock { k }
+    }
+
     /// Clocks that cover a *minimum* such as tRCD, rounded up. DDR3-1066, 13.125 ns: 7 cycles. The
-    /// maximum of `u64` for more than 2^60 ps, which are 13 days.
+    /// maximum of `u64` for more than 2^58 ps, which are three days.
     pub const fn at_least(&self, min: Min) -> Cycles {
-        // Up to this, the product does not overflow: `k` is at most 16.
-        const PS_MAX: u64 = u64::MAX / 16;
-        let ck = if min.ps > PS_MAX { u64::MAX } else { (min.ps * self.k).div_ceil(15_000) };
+        // Up to this, the product does not overflow.
+        let ck = if min.ps > u64::MAX / self.k { u64::MAX } else { (min.ps * self.k).div_ceil(15_000) };
         Cycles(if ck > min.ck { ck } else { min.ck })
     }
 
@@ -183,9 +187,9 @@ impl Clock {
         (distance.0 * 15) as f64 / self.k as f64
     }
 
-    /// Data rate in the standard's names: 800, 1066, 1333, 1600, 1866 or 2133 MT/s.
+    /// Data rate in the standards' names: 800, 1066, 1333 MT/s. They drop the fraction, but DDR2-667 rounds it up.
     pub const fn mega_transfers(&self) -> u64 {
-        self.k * 400 / 3
+        if self.k == 5 { 667 } else { self.k * 400 / 3 }
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{
     CommandKind, CopyActivations, Cycle, Cycles, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown,
-    RawGeometry, Refresh, RequestId, SourceId, SpeedBin, System, Width,
+    RawGeometry, Refresh, RequestId, SourceId, SpeedBin, Standard, System, Width,
 };
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Completion, Config, Controller, RefreshPolicy, Request, RequestSource};
@@ -94,7 +94,15 @@ impl RequestSource for Reads {
 /// DDR3-1600K, 4 Gb x8, rows of 8 KB: tREFI 6240 cycles, tRFC 208. Up to eight REFs may be owed.
 fn config(idle: u64) -> Config {
     let (density, width) = (Density::Gb4, Width::X8);
-    let raw = RawGeometry { channels: 1, ranks: 1, density, width, row_bytes: 8192, rows_per_subarray: 1024 };
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels: 1,
+        ranks: 1,
+        density,
+        width,
+        row_bytes: 8192,
+        rows_per_subarray: 1024,
+    };
     let system = System {
         bin: SpeedBin::named("1600K").expect("it is in the table of bins"),
         geometry: Geometry::try_from(raw).expect("a valid geometry"),

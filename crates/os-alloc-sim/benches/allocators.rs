@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
-use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Width};
+use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Standard, Width};
 use os_alloc_sim::{Age, CopyUnit, FrameMap, FrameSet, Generator, Policy, Request, age};
 
 /// Frees and allocations per iteration, half each.
@@ -11,6 +11,7 @@ const STEPS: u64 = 20_000;
 
 fn paper() -> Geometry {
     let raw = RawGeometry {
+        standard: Standard::Ddr3,
         channels: 2,
         ranks: 1,
         density: Density::Gb2,

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
-use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Width};
+use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Standard, Width};
 
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::{CopyUnit, FrameSet};
@@ -12,7 +12,15 @@ use crate::frame_set::{CopyUnit, FrameSet};
 /// with rows of 8 KB.
 pub(crate) fn geometry(row_bytes: u64) -> Geometry {
     let (channels, density) = (2, Density::Gb1);
-    let raw = RawGeometry { channels, ranks: 1, density, width: Width::X16, row_bytes, rows_per_subarray: 1024 };
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels,
+        ranks: 1,
+        density,
+        width: Width::X16,
+        row_bytes,
+        rows_per_subarray: 1024,
+    };
     Geometry::try_from(raw).unwrap()
 }
 

@@ -42,12 +42,11 @@
 //! # Example
 //!
 //! ```
-//! use dram_spec::{
+//! use dram_spec::{Standard,
 //!     BankId, Channel, Command, CommandLog, EventSink, CopyActivations, Cycle, Density, Dialect, Geometry,
 //!     PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
 //! };
-//! let raw = RawGeometry {
-//!     channels: 1, ranks: 1, density: Density::Gb2, width: Width::X8, row_bytes: 4096, rows_per_subarray: 512,
+//! let raw = RawGeometry { standard: Standard::Ddr3, //!     channels: 1, ranks: 1, density: Density::Gb2, width: Width::X8, row_bytes: 4096, rows_per_subarray: 512,
 //! };
 //! let system = System {
 //!     bin: SpeedBin::named("1066G").unwrap(),

@@ -14,7 +14,7 @@
 
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, EventSink,
-    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
+    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 
 use crate::rule::Rule;
@@ -52,6 +52,7 @@ fn bin(name: &str) -> &'static SpeedBin {
 
 fn geometry(ranks: u64) -> Geometry {
     let raw = RawGeometry {
+        standard: Standard::Ddr3,
         channels: 1,
         ranks,
         density: Density::Gb2,

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::{
-    BankId, Channel, CommandEvent, Cycle, Cycles, Density, EventSink, PhysicalAddress, RawGeometry, Refresh, Row, Width,
+    BankId, Channel, CommandEvent, Cycle, Cycles, Density, EventSink, PhysicalAddress, RawGeometry, Refresh, Row,
+    Standard, Width,
 };
 use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
@@ -73,6 +74,7 @@ fn geometry() -> impl Strategy<Value = RawGeometry> {
     let shape = (number(&[1, 2]), number(&[1, 2, 4]), number(&[4096, 8192]));
     let rows = number(&[128, 512, 1024]);
     (shape, rows).prop_map(|((channels, ranks, row_bytes), rows_per_subarray)| RawGeometry {
+        standard: Standard::Ddr3,
         channels,
         ranks,
         density: Density::Gb1,

@@ -8,7 +8,7 @@ use dram_spec::datasheet::BINS;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandKind, CopyActivations, Cycle, Density, Dialect, EventSink,
-    Geometry, Issued, PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
+    Geometry, Issued, PrechargePowerDown, RawGeometry, Refresh, Row, Standard, System, Width,
 };
 use proptest::prelude::*;
 use trace_io::command_log::{LogError, LogHeader, LogReader, LogWriter};
@@ -78,9 +78,10 @@ fn arb_geometry() -> impl Strategy<Value = Geometry> {
     let width = prop::sample::select(&Width::ALL[..]);
     (0..4_u32, 0..3_u32, density, width, any::<bool>(), 7..11_u32).prop_map(
         |(channels, ranks, density, width, paper, rows)| {
-            let row_bytes = if paper { 4096 } else { native_row_bytes(density, width) };
+            let row_bytes = if paper { 4096 } else { native_row_bytes(Standard::Ddr3, density, width) };
             let (channels, ranks, rows_per_subarray) = (1 << channels, 1 << ranks, 1 << rows);
-            let raw = RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray };
+            let raw =
+                RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray };
             Geometry::try_from(raw).expect("powers of two, and a row of these chips")
         },
     )

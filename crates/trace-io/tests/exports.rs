@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use dram_spec::AutoPrecharge::{No, Yes};
 use dram_spec::{
     BankId, Channel, Column, Command, Cycle, Cycles, Density, Geometry, Issued, PrechargePowerDown, RawGeometry, Row,
-    SpeedBin, System, TimingParameter, Width,
+    SpeedBin, Standard, System, TimingParameter, Width,
 };
 use trace_io::command_log::LogReader;
 use trace_io::commands::{
@@ -121,7 +121,15 @@ fn columns_above_1023_skip_a10_and_a12() {
         (Density::Gb4, 16384, vec![(255, 0x1bf8), (128, 0x1800)]),
         (Density::Gb8, 32768, vec![(511, 0x3bf8), (256, 0x3000)]),
     ] {
-        let raw = RawGeometry { channels: 1, ranks: 2, density, width: Width::X4, row_bytes, rows_per_subarray: 512 };
+        let raw = RawGeometry {
+            standard: Standard::Ddr3,
+            channels: 1,
+            ranks: 2,
+            density,
+            width: Width::X4,
+            row_bytes,
+            rows_per_subarray: 512,
+        };
         let system = System { geometry: Geometry::try_from(raw).unwrap(), ..system() };
         for (column, address) in pins {
             let read = Command::Read { bank: BANK, column: Column(column), auto_precharge: No };

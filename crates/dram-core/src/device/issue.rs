@@ -3,9 +3,9 @@
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Effect, Row};
 
 use super::{Device, Refusal};
-use crate::bank::raise;
+use crate::bank::{raise, raise_to};
 use crate::cells::Movement;
-use crate::constraints::{KeptKind, Place, raises};
+use crate::constraints::{KeptKind, Place, either, raises};
 use crate::hold::Hold;
 use crate::rank::Power;
 use crate::rules::Kind;
@@ -103,6 +103,7 @@ impl Device {
     #[inline(never)]
     fn issue_less_frequent(&mut self, at: Cycle, command: Command) -> Effect {
         match command {
+            Command::RefreshSameBank { bank } => self.issue_same_bank_refresh(at, &command, bank),
             Command::Read { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Rda),
             Command::Write { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Wra),
             Command::PrechargeAll { rank }
@@ -132,7 +133,7 @@ impl Device {
     fn transferred(&mut self, at: Cycle, src: BankId, dst: BankId) {
         self.delay_in_bank(at, src, Kind::TransferSrc);
         self.delay_in_bank(at, dst, Kind::TransferDst);
-        self.delay_in_rank(at, src.rank, Kind::Transfer);
+        self.delay_in_rank(at, src, Kind::Transfer);
         // As far as idle time goes, it is a command to banks.
         self.ranks[src.rank].lasts.issued(at, Kind::TransferSrc);
     }
@@ -158,15 +159,28 @@ impl Device {
         match kind {
             Kind::Ref => rank.refreshed(at),
             Kind::Pde if any_open => {
-                rank.set_power(at, Power::ActivePowerDown { since: at }, &self.timings);
+                rank.set_power(at, Power::ActivePowerDown { since: at });
             }
-            Kind::Pde => rank.set_power(at, Power::PrechargePowerDown { since: at }, &self.timings),
-            Kind::Sre => rank.set_power(at, Power::SelfRefresh { since: at }, &self.timings),
-            Kind::Pdx | Kind::PdxSlow | Kind::Srx => rank.set_power(at, Power::Awake, &self.timings),
+            Kind::Pde => rank.set_power(at, Power::PrechargePowerDown { since: at }),
+            Kind::Sre => rank.set_power(at, Power::SelfRefresh { since: at }),
+            Kind::Pdx | Kind::PdxSlow | Kind::Srx => rank.set_power(at, Power::Awake),
             _ => {}
         }
         // A rank-wide command delays all banks equally.
         self.delay(at, BankId { rank: index, bank: 0 }, kind);
+        Effect::Plain
+    }
+
+    /// [`Self::issue`] of a REFsb, which delays in each of its banks.
+    fn issue_same_bank_refresh(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
+        self.assert_legal(at, command, self.same_bank_refresh(id));
+        for bank in self.topology.bank_set(id) {
+            self.delay_in_bank(at, self.topology.bank(bank), Kind::RefSb);
+        }
+        self.delay_in_rank(at, id, Kind::RefSb);
+        let rank = &mut self.ranks[id.rank];
+        rank.refreshed(at);
+        rank.refreshed_number(id.bank % self.topology.banks_per_group());
         Effect::Plain
     }
 
@@ -189,7 +203,7 @@ impl Device {
         if let Some(open) = bank.open {
             return self.issue_copy_activation(at, *command, id, open, row);
         }
-        let held = self.held(id.rank, Kind::Act).max(self.held_in_bank(bank, Kind::Act));
+        let held = self.held(id, Kind::Act).max(self.held_in_bank(bank, Kind::Act));
         if self.power(id.rank) != Power::Awake || at < held.until() {
             self.panic_illegal(at, *command);
         }
@@ -241,7 +255,7 @@ impl Device {
     #[inline]
     fn delay(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
         self.delay_in_bank(at, id, kind);
-        self.delay_in_rank(at, id.rank, kind);
+        self.delay_in_rank(at, id, kind);
     }
 
     #[inline]
@@ -252,18 +266,32 @@ impl Device {
     }
 
     #[inline]
-    fn delay_in_rank(&mut self, at: Cycle, index: u8, kind: impl IsKind) {
+    fn delay_in_rank(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
         let kind = kind.kind();
-        let pushes = self.constraints.of(kind);
+        let (pushes, group) = (self.constraints.of(kind), self.topology.group(id));
         self.bus = Hold::new(at, pushes.bus);
-        let (rank, holds) = (&mut self.ranks[index], self.floors.of_mut(index));
-        raise(holds, at, &pushes.rank, raises(kind, Place::Rank));
+        let rank = &mut self.ranks[id.rank];
+        let in_rank = raises(kind, Place::Rank);
+        let in_group = raises(kind, Place::Group);
+        raise(self.floors.of_mut(group), at, &pushes.group, either(in_rank, in_group));
         rank.lasts.issued(at, kind);
-        if raises(kind, Place::Window).contains(&true) {
-            rank.enter_window(at, pushes.window, raises(kind, Place::Window), holds);
+        // The kinds are constants at compile time, so that other kinds take no time.
+        let possible = raises(kind, Place::Window);
+        let window = if possible.contains(&true) { rank.enter_window(at, pushes.window) } else { None };
+        if let Some((hold, raised)) = window {
+            raise_to(self.floors.of_mut(group), hold, raised, possible);
+        }
+        if self.topology.groups_per_rank > 1 {
+            for other in self.topology.groups(id.rank).filter(|&other| other != group) {
+                let holds = self.floors.of_mut(other);
+                raise(holds, at, &pushes.rank, in_rank);
+                if let Some((hold, raised)) = window {
+                    raise_to(holds, hold, raised, possible);
+                }
+            }
         }
         if raises(kind, Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
-            self.delay_in_other_ranks(at, index, kind);
+            self.delay_in_other_ranks(at, id.rank, kind);
         }
     }
 
@@ -271,7 +299,9 @@ impl Device {
     fn delay_in_other_ranks(&mut self, at: Cycle, rank: u8, kind: Kind) {
         let gaps = &self.constraints.of(kind).other_ranks;
         for other in (0..self.geometry.ranks()).filter(|&other| other != rank) {
-            raise(self.floors.of_mut(other), at, gaps, raises(kind, Place::OtherRanks));
+            for group in self.topology.groups(other) {
+                raise(self.floors.of_mut(group), at, gaps, raises(kind, Place::OtherRanks));
+            }
         }
     }
 

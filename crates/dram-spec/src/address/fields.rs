@@ -1,7 +1,7 @@
 //! Conversion of a user's map: fields to parts, hashes to masks.
 
 use super::raw::{AddressMapError, Field, RawXor};
-use super::{FieldPart, Hash, Layout};
+use super::{FieldPart, Hash, Layout, Split};
 
 /// A parsed entry of `fields`.
 pub(super) struct Entry {
@@ -25,13 +25,14 @@ impl Entry {
 
 /// Assigns address bits to each entry, from the low end. `needed` returns the width of a field.
 pub(super) fn lay_out(entries: &[Entry], needed: impl Fn(Field) -> u32) -> Result<Vec<FieldPart>, AddressMapError> {
-    let split = entries.iter().any(|entry| entry.field == Field::Subarray);
+    let split = Split::of(entries);
+    let is_part_of_another = |field| field == Field::Subarray && !split.row || field == Field::BankGroup && !split.bank;
     for field in Field::ALL {
         let (name, bits) = (field.name(), needed(field));
         let widths = || entries.iter().filter(|entry| entry.field == field).map(|entry| entry.width);
         let found = widths().flatten().sum();
         match widths().filter(Option::is_none).count() {
-            _ if widths().next().is_none() && (field == Field::Subarray && !split || bits == 0) => {}
+            _ if widths().next().is_none() && (is_part_of_another(field) || bits == 0) => {}
             _ if widths().next().is_none() => return Err(AddressMapError::Missing { field: name, bits }),
             0 if found == bits => {}
             1 if found <= bits => {}
@@ -74,7 +75,7 @@ pub(super) fn read_hashes(xor: &[RawXor], layout: &Layout, parts: &[FieldPart]) 
         let found = Field::from_name(name.trim())
             .filter(hashable)
             .ok_or_else(|| AddressMapError::XorField { found: name.trim().to_owned() })?;
-        let (first, bits) = layout.place(found, false);
+        let (first, bits) = layout.place(found, Split::default());
         let field = found.name();
         if bit >= bits {
             return Err(AddressMapError::XorBit { field, bit, bits });

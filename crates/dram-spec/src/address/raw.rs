@@ -35,11 +35,15 @@ pub enum Preset {
     /// Consecutive lines alternate over the channels. The rows of all channels with equal bank and
     /// row numbers form one block.
     LineInterleaved,
+    /// Consecutive lines alternate over the channels, then over the bank groups of a rank, so that
+    /// tCCD_S separates their bursts and not tCCD_L.
+    GroupInterleaved,
 }
 
 impl Preset {
     /// All presets, in the order of messages.
-    pub const ALL: [Preset; 3] = [Preset::RowInterleaved, Preset::BankInterleaved, Preset::LineInterleaved];
+    pub const ALL: [Preset; 4] =
+        [Preset::RowInterleaved, Preset::BankInterleaved, Preset::LineInterleaved, Preset::GroupInterleaved];
 
     /// Name in configurations.
     pub const fn name(self) -> &'static str {
@@ -47,6 +51,7 @@ impl Preset {
             Preset::RowInterleaved => "row-interleaved",
             Preset::BankInterleaved => "bank-interleaved",
             Preset::LineInterleaved => "line-interleaved",
+            Preset::GroupInterleaved => "group-interleaved",
         }
     }
 
@@ -57,17 +62,20 @@ impl Preset {
 
     /// Fields, from high to low. The row within its subarray is the highest, as in the `RowClone`
     /// paper, so that the reserved rows are the end of the memory.
-    pub const fn fields(self) -> [&'static str; 7] {
+    pub const fn fields(self) -> &'static [&'static str] {
         match self {
-            Preset::RowInterleaved => ["row", "subarray", "rank", "bank", "channel", "column", "offset"],
-            Preset::BankInterleaved => ["row", "subarray", "rank", "column", "channel", "bank", "offset"],
-            Preset::LineInterleaved => ["row", "subarray", "rank", "bank", "column", "channel", "offset"],
+            Preset::RowInterleaved => &["row", "subarray", "rank", "bank", "channel", "column", "offset"],
+            Preset::BankInterleaved => &["row", "subarray", "rank", "column", "channel", "bank", "offset"],
+            Preset::LineInterleaved => &["row", "subarray", "rank", "bank", "column", "channel", "offset"],
+            Preset::GroupInterleaved => {
+                &["row", "subarray", "rank", "bank", "column", "bank_group", "channel", "offset"]
+            }
         }
     }
 
     /// The map in a user's notation.
     pub fn raw(self) -> RawAddressMap {
-        RawAddressMap { fields: self.fields().map(str::to_owned).to_vec(), xor: Vec::new() }
+        RawAddressMap { fields: self.fields().iter().map(|&name| name.to_owned()).collect(), xor: Vec::new() }
     }
 }
 
@@ -80,7 +88,9 @@ pub enum Field {
     Subarray,
     /// Rank of the channel.
     Rank,
-    /// Bank of the rank.
+    /// Bank group of the rank: the high bits of the bank number.
+    BankGroup,
+    /// Bank of the rank or, if `bank_group` is also listed, the bank within its group.
     Bank,
     /// Line of the row.
     Column,
@@ -92,8 +102,16 @@ pub enum Field {
 
 impl Field {
     /// All fields.
-    pub const ALL: [Field; 7] =
-        [Field::Row, Field::Subarray, Field::Rank, Field::Bank, Field::Column, Field::Channel, Field::Offset];
+    pub const ALL: [Field; 8] = [
+        Field::Row,
+        Field::Subarray,
+        Field::Rank,
+        Field::BankGroup,
+        Field::Bank,
+        Field::Column,
+        Field::Channel,
+        Field::Offset,
+    ];
 
     /// Name in configurations.
     pub const fn name(self) -> &'static str {
@@ -101,6 +119,7 @@ impl Field {
             Field::Row => "row",
             Field::Subarray => "subarray",
             Field::Rank => "rank",
+            Field::BankGroup => "bank_group",
             Field::Bank => "bank",
             Field::Column => "column",
             Field::Channel => "channel",
@@ -252,7 +271,9 @@ impl AddressMapError {
     pub fn help(&self) -> String {
         match self {
             Self::UnknownField { .. } => {
-                "the fields are `row`, `subarray`, `rank`, `bank`, `column`, `channel` and `offset`".to_owned()
+                let names = Field::ALL.map(|field| format!("`{}`", field.name()));
+                let (last, others) = names.split_last().expect("there are fields");
+                format!("the fields are {} and {last}", others.join(", "))
             }
             Self::BadWidth { field, .. } => format!("try `\"{field}\"`, or a width such as `\"{field}:3\"`"),
             Self::Missing { field, .. } => format!("add `\"{field}\"` to `fields`"),

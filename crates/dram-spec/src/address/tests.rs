@@ -6,10 +6,12 @@ use proptest::sample::{Index, select};
 use super::*;
 use crate::datasheet::{Density, Width};
 use crate::geometry::{PAPER_ROW_BYTES, RawGeometry, native_row_bytes};
+use crate::standard::{Chip, Standard};
 
 /// The paper's rows on `channels` channels, one rank.
 fn paper(channels: u64) -> Geometry {
     Geometry::try_from(RawGeometry {
+        standard: Standard::Ddr3,
         channels,
         ranks: 1,
         density: Density::Gb2,
@@ -27,13 +29,16 @@ fn raw_map(fields: &[&str], xor: &[(&str, u32, &[u32])]) -> RawAddressMap {
 }
 
 fn arb_geometry() -> impl Strategy<Value = Geometry> {
-    let densities = select(vec![Density::Gb1, Density::Gb2, Density::Gb4, Density::Gb8]);
-    let widths = select(vec![Width::X4, Width::X8, Width::X16]);
-    (0..4_u32, 0..3_u32, densities, widths, any::<bool>(), 7..=10_u32).prop_map(
-        |(channels, ranks, density, width, native, subarray)| {
-            let row_bytes = if native { native_row_bytes(density, width) } else { PAPER_ROW_BYTES };
-            let (channels, ranks, rows_per_subarray) = (1 << channels, 1 << ranks, 1 << subarray);
-            Geometry::try_from(RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray }).unwrap()
+    let chips =
+        select(Standard::ALL.to_vec()).prop_flat_map(|standard| (Just(standard), select(standard.definition().chips)));
+    (0..4_u32, 0..3_u32, chips, any::<bool>(), 7..=10_u32).prop_map(
+        |(channels, ranks, (standard, chip), native, subarray)| {
+            let Chip { density, width, .. } = chip;
+            let row_bytes = if native { native_row_bytes(standard, density, width) } else { PAPER_ROW_BYTES };
+            let ranks = (1 << ranks).min(64 / u64::from(standard.definition().rank_banks_max));
+            let (channels, rows_per_subarray) = (1 << channels, 1 << subarray);
+            let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
+            Geometry::try_from(raw).unwrap()
         },
     )
 }
@@ -41,17 +46,18 @@ fn arb_geometry() -> impl Strategy<Value = Geometry> {
 /// Any order of the fields, each divided into up to two parts, with the row whole or divided at the
 /// subarray, and up to three hashes that do not make the map singular.
 fn arb_map() -> impl Strategy<Value = AddressMap> {
-    let order = Just(vec!["row", "subarray", "rank", "bank", "column", "channel"]).prop_shuffle();
-    let cuts = proptest::collection::vec((any::<bool>(), any::<Index>(), any::<Index>()), 6);
+    let order = Just(vec!["row", "subarray", "rank", "bank_group", "bank", "column", "channel"]).prop_shuffle();
+    let cuts = proptest::collection::vec((any::<bool>(), any::<Index>(), any::<Index>()), 7);
     let hashes = proptest::collection::vec(
         (select(vec!["bank", "channel", "rank"]), 0..3_u32, proptest::collection::vec(any::<Index>(), 1..4)),
         0..4,
     );
-    (arb_geometry(), order, any::<bool>(), cuts, hashes).prop_map(|(geometry, order, split, cuts, hashes)| {
+    let splits = (any::<bool>(), any::<bool>()).prop_map(|(bank, row)| Split { bank, row });
+    (arb_geometry(), order, splits, cuts, hashes).prop_map(|(geometry, order, split, cuts, hashes)| {
         let layout = Layout::new(&geometry);
         let mut fields: Vec<String> = Vec::new();
         for (name, (cut, width, place)) in order.into_iter().zip(cuts) {
-            if name == "subarray" && !split {
+            if name == "subarray" && !split.row || name == "bank_group" && !split.bank {
                 continue;
             }
             let bits = layout.place(Field::from_name(name).unwrap(), split).1;
@@ -289,7 +295,7 @@ fn an_impossible_map_says_what_would_work() {
     let fields = |message: &str, help: &str, fields: &[&str]| check(fields, &[], "fields", message, help);
     fields(
         "`fields` lists `colum`, which is no field of an address",
-        "the fields are `row`, `subarray`, `rank`, `bank`, `column`, `channel` and `offset`",
+        "the fields are `row`, `subarray`, `rank`, `bank_group`, `bank`, `column`, `channel` and `offset`",
         &["row", "bank", "colum", "channel", "offset"],
     );
     fields(

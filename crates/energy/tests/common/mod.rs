@@ -7,13 +7,21 @@ pub mod files;
 
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, EventSink, Geometry,
-    PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
+    PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 use energy::Currents;
 
 /// A 1066G system with 2 Gb chips and the paper's rows.
 pub fn system(channels: u64, ranks: u64, width: Width) -> System {
-    let raw = RawGeometry { channels, ranks, density: Density::Gb2, width, row_bytes: 4096, rows_per_subarray: 512 };
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels,
+        ranks,
+        density: Density::Gb2,
+        width,
+        row_bytes: 4096,
+        rows_per_subarray: 512,
+    };
     System {
         bin: SpeedBin::named("1066G").unwrap(),
         geometry: Geometry::try_from(raw).unwrap(),

@@ -9,7 +9,7 @@ use dram_spec::RequestId;
 use dram_spec::address::Preset;
 use dram_spec::{
     AddressMap, CopyActivations, Cycle, Density, EventSink, Geometry, LINE_BYTES, PhysicalAddress, PrechargePowerDown,
-    RawGeometry, Refresh, SourceId, SpeedBin, System, Width,
+    RawGeometry, Refresh, SourceId, SpeedBin, Standard, System, Width,
 };
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
@@ -87,7 +87,15 @@ impl RequestSource for Stream {
 /// high to low; FR-FCFS, open rows, no postponed refresh; copies over the channel.
 pub fn accesses() -> Config {
     let (density, width) = (Density::Gb4, Width::X8);
-    let raw = RawGeometry { channels: 1, ranks: 1, density, width, row_bytes: 8192, rows_per_subarray: 1024 };
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels: 1,
+        ranks: 1,
+        density,
+        width,
+        row_bytes: 8192,
+        rows_per_subarray: 1024,
+    };
     let system = System {
         bin: SpeedBin::named("1600K").expect("it is in the table of bins"),
         geometry: Geometry::try_from(raw).expect("4 Gb x8 chips have rows of 8 KB"),

@@ -7,7 +7,7 @@ use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
     AddressMap, BankId, Channel, CommandKind, CopyActivations, Cycles, Density, Geometry, Picojoule,
-    PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
+    PrechargePowerDown, RawGeometry, Refresh, Row, Standard, System, Width,
 };
 use memctrl::RefreshPolicy;
 use memctrl::policy::copy::POLICIES;
@@ -81,11 +81,12 @@ pub fn config(generator: &mut Generator) -> Config {
 fn system(generator: &mut Generator) -> System {
     let (density, width) = (one_of(generator, &Density::ALL), one_of(generator, &Width::ALL));
     let raw = RawGeometry {
+        standard: Standard::Ddr3,
         channels: one_of(generator, &[1, 2, 4]),
         ranks: one_of(generator, &[1, 2, 4]),
         density,
         width,
-        row_bytes: one_of(generator, &[PAPER_ROW_BYTES, native_row_bytes(density, width)]),
+        row_bytes: one_of(generator, &[PAPER_ROW_BYTES, native_row_bytes(Standard::Ddr3, density, width)]),
         rows_per_subarray: one_of(generator, &[128, 256, 512, 1024]),
     };
     System {

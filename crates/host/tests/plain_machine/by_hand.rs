@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dram_spec::address::Preset;
 use dram_spec::geometry::native_row_bytes;
-use dram_spec::{AddressMap, Density, Geometry, PhysicalAddress, RawGeometry, System, Width};
+use dram_spec::{AddressMap, Density, Geometry, PhysicalAddress, RawGeometry, Standard, System, Width};
 use host::AllocatorSettings;
 use host::machine::{CacheShape, ClockRatio, Copier, CoreSettings, KernelSettings, MachineSettings, Sharing};
 use memctrl::Config;
@@ -20,7 +20,8 @@ use crate::runs::{checked, engine, plain, same};
 /// Programs on a memory where two pages share a row, and are a copy unit.
 fn case(copier: Copier, programs: &[&[Step]]) -> Case {
     let paper = System::paper(1, Density::Gb1, Width::X16);
-    let raw = RawGeometry { row_bytes: native_row_bytes(Density::Gb1, Width::X16), ..paper.geometry.raw() };
+    let raw =
+        RawGeometry { row_bytes: native_row_bytes(Standard::Ddr3, Density::Gb1, Width::X16), ..paper.geometry.raw() };
     let system = System { geometry: Geometry::try_from(raw).unwrap(), ..paper };
     let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
     let copy_unit = CopyUnit::RowSet;

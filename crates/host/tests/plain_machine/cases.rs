@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use dram_spec::address::Preset;
 use dram_spec::geometry::native_row_bytes;
-use dram_spec::{AddressMap, CommandKind, Cycles, Density, Geometry, Picojoule, RawGeometry, Refresh, System, Width};
+use dram_spec::{
+    AddressMap, CommandKind, Cycles, Density, Geometry, Picojoule, RawGeometry, Refresh, Standard, System, Width,
+};
 use host::AllocatorSettings;
 use host::machine::{
     CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
@@ -129,7 +131,10 @@ fn arb_system() -> impl Strategy<Value = System> {
     let refresh = select(vec![Refresh::NORMAL, Refresh::Every { t_refi_ps: 1_950_000 }, Refresh::Off]);
     (select(vec![1_u64, 2]), any::<bool>(), refresh).prop_map(|(channels, is_paper, refresh)| {
         let paper = System::paper(channels, Density::Gb1, Width::X16);
-        let raw = RawGeometry { row_bytes: native_row_bytes(Density::Gb1, Width::X16), ..paper.geometry.raw() };
+        let raw = RawGeometry {
+            row_bytes: native_row_bytes(Standard::Ddr3, Density::Gb1, Width::X16),
+            ..paper.geometry.raw()
+        };
         let geometry = if is_paper { paper.geometry } else { Geometry::try_from(raw).expect("a native row") };
         System { geometry, refresh, ..paper }
     })

@@ -5,7 +5,7 @@ use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
     AddressMap, Column, CopyActivations, Cycle, Density, Geometry, Location, PhysicalAddress, PrechargePowerDown,
-    RawGeometry, Refresh, Row, System, Width,
+    RawGeometry, Refresh, Row, Standard, System, Width,
 };
 use host::{Place, place};
 use memctrl::Config;
@@ -51,8 +51,9 @@ pub fn arb_system() -> impl Strategy<Value = System> {
     let copies = select(vec![CopyActivations::Counted, CopyActivations::Free]);
     (select(BINS), organization, rows, refresh, copies).prop_map(
         |(bin, (channels, ranks, density, width), (paper, rows_per_subarray), refresh, copy_activations)| {
-            let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(density, width) };
-            let raw = RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray };
+            let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(Standard::Ddr3, density, width) };
+            let raw =
+                RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray };
             System {
                 bin: BINS.iter().find(|known| known.name == bin.name).unwrap(),
                 geometry: Geometry::try_from(raw).unwrap(),

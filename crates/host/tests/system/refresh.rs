@@ -1,7 +1,9 @@
 //! Refresh while the command bus is full.
 
 use dram_spec::address::RawAddressMap;
-use dram_spec::{AddressMap, Cycle, Density, Dialect, Geometry, PhysicalAddress, RawGeometry, SpeedBin, System, Width};
+use dram_spec::{
+    AddressMap, Cycle, Density, Dialect, Geometry, PhysicalAddress, RawGeometry, SpeedBin, Standard, System, Width,
+};
 use host::MemoryCheck;
 use memctrl::Config;
 use memctrl::RefreshPolicy;
@@ -16,7 +18,15 @@ use crate::common::{config, run};
 #[test]
 fn precharges_for_a_due_refresh_have_priority_on_a_full_command_bus() {
     let (density, width) = (Density::Gb8, Width::X4);
-    let raw = RawGeometry { channels: 1, ranks: 4, density, width, row_bytes: 32_768, rows_per_subarray: 128 };
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels: 1,
+        ranks: 4,
+        density,
+        width,
+        row_bytes: 32_768,
+        rows_per_subarray: 128,
+    };
     let system = System {
         bin: SpeedBin::named("800E").unwrap(),
         geometry: Geometry::try_from(raw).unwrap(),

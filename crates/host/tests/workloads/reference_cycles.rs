@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dram_spec::address::RawAddressMap;
-use dram_spec::{AddressMap, Cycles, Density, Geometry, PhysicalAddress, RawGeometry, SpeedBin, System, Width};
+use dram_spec::{
+    AddressMap, Cycles, Density, Geometry, PhysicalAddress, RawGeometry, SpeedBin, Standard, System, Width,
+};
 use host::workload::{Access, CopyBy, PageCopies, Pairs, Pattern, Settings, Stream};
 use memctrl::{Config, Controller};
 use rowclone::{FaultyRows, Planner};
@@ -15,7 +17,15 @@ use rowclone::{FaultyRows, Planner};
 /// are taken as fast as the queues permit.
 fn cycles(settings: Settings) -> u64 {
     let (density, width) = (Density::Gb4, Width::X8);
-    let raw = RawGeometry { channels: 1, ranks: 1, density, width, row_bytes: 8192, rows_per_subarray: 512 };
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels: 1,
+        ranks: 1,
+        density,
+        width,
+        row_bytes: 8192,
+        rows_per_subarray: 512,
+    };
     let geometry = Geometry::try_from(raw).unwrap();
     let system = System { bin: SpeedBin::named("1600K").unwrap(), geometry, ..System::paper(1, density, width) };
     let fields = ["row", "rank", "bank", "channel", "column", "offset"].map(str::to_owned).to_vec();

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::Preset;
 use dram_spec::{
     CommandKind, CopyActivations, Cycle, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown,
-    RawGeometry, Refresh, RequestId, SourceId, SpeedBin, System, Width,
+    RawGeometry, Refresh, RequestId, SourceId, SpeedBin, Standard, System, Width,
 };
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, Queues, Request, RequestSource};
@@ -43,7 +43,15 @@ impl RequestSource for Stream {
 /// DDR3-1600K, one rank of 4 Gb x8 chips per channel, rows of 8 KB.
 fn config(channels: u64, preset: Preset, refresh: Refresh) -> Config {
     let (density, width) = (Density::Gb4, Width::X8);
-    let raw = RawGeometry { channels, ranks: 1, density, width, row_bytes: 8192, rows_per_subarray: 1024 };
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels,
+        ranks: 1,
+        density,
+        width,
+        row_bytes: 8192,
+        rows_per_subarray: 1024,
+    };
     let system = System {
         bin: SpeedBin::named("1600K").unwrap(),
         geometry: Geometry::try_from(raw).unwrap(),

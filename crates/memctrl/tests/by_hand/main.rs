@@ -23,7 +23,7 @@ use std::sync::Arc;
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{
     BankId, CopyActivations, Cycle, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown, RawGeometry,
-    Refresh, RequestId, SourceId, SpeedBin, System, Width,
+    Refresh, RequestId, SourceId, SpeedBin, Standard, System, Width,
 };
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Config, Request};
@@ -33,7 +33,15 @@ use rowclone::{FaultyRows, Planner};
 /// tRTP 4, tWR 8, tWTR 4, tXP 4, tDLLK 512, tREFI 4160, tRFC 86.
 fn system(channels: u64, refresh: Refresh) -> System {
     let (density, width) = (Density::Gb2, Width::X8);
-    let raw = RawGeometry { channels, ranks: 1, density, width, row_bytes: 4096, rows_per_subarray: 512 };
+    let raw = RawGeometry {
+        standard: Standard::Ddr3,
+        channels,
+        ranks: 1,
+        density,
+        width,
+        row_bytes: 4096,
+        rows_per_subarray: 512,
+    };
     System {
         bin: SpeedBin::named("1066G").unwrap(),
         geometry: Geometry::try_from(raw).unwrap(),

@@ -8,7 +8,7 @@ use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
     AddressMap, BankId, Channel, Column, CommandKind, CopyActivations, Cycles, Density, Geometry, Location, Operation,
-    PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, Refresh, Row, SourceId, System, Width,
+    PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, Refresh, Row, SourceId, Standard, System, Width,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
@@ -97,9 +97,10 @@ fn arb_system() -> impl Strategy<Value = System> {
     );
     (0..BINS.len(), counts, chips, refresh, switches).prop_map(|(bin, counts, chips, refresh, switches)| {
         let (density, width, is_paper, rows_per_subarray) = chips;
-        let row_bytes = if is_paper { PAPER_ROW_BYTES } else { native_row_bytes(density, width) };
+        let row_bytes = if is_paper { PAPER_ROW_BYTES } else { native_row_bytes(Standard::Ddr3, density, width) };
         let (channels, ranks) = counts;
-        let raw = RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray };
+        let raw =
+            RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray };
         System {
             bin: &BINS[bin],
             geometry: Geometry::try_from(raw).expect("all counts are in range"),

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use dram_spec::address::{AddressMap, Preset, RawAddressMap, RawXor};
-use dram_spec::{BankId, Channel, Column, Density, Geometry, Location, PhysicalAddress, RawGeometry, Row, Width};
+use dram_spec::{
+    BankId, Channel, Column, Density, Geometry, Location, PhysicalAddress, RawGeometry, Row, Standard, Width,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -172,7 +174,16 @@ fn faulty_near(map: &AddressMap, operation: &Operation, remapped: &[(u8, u8)]) -
 /// The paper's memory system: rows of 4 KB, 2 Gb x8 chips, one rank, 512 rows per subarray.
 pub(super) fn paper(channels: u64, row_bytes: u64) -> Geometry {
     let (density, width) = (Density::Gb2, Width::X8);
-    Geometry::try_from(RawGeometry { channels, ranks: 1, density, width, row_bytes, rows_per_subarray: 512 }).unwrap()
+    Geometry::try_from(RawGeometry {
+        standard: Standard::Ddr3,
+        channels,
+        ranks: 1,
+        density,
+        width,
+        row_bytes,
+        rows_per_subarray: 512,
+    })
+    .unwrap()
 }
 
 /// Address of a line of the first rank.

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use dram_spec::datasheet::BINS;
 use dram_spec::{
-    CopyActivations, Cycle, Density, Dialect, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System,
-    Width,
+    CopyActivations, Cycle, Density, Dialect, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, Standard,
+    System, Width,
 };
 
 use super::{COLUMNS, LogError, VERSION_LINE};
@@ -74,7 +74,8 @@ const fn precharge_power_down_name(value: PrechargePowerDown) -> &'static str {
 /// The header text up to the value of `end_cycle`, its last key.
 pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
     let System { bin, geometry, copy_activations, precharge_power_down, refresh } = system;
-    let RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray } = geometry.raw();
+    let RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray } =
+        geometry.raw();
     let refresh = match refresh {
         Refresh::Every { t_refi_ps } => format!("t_refi_ps = {t_refi_ps}"),
         Refresh::Off => "refresh = off".into(),
@@ -210,6 +211,7 @@ impl Entries {
         let density = |value: &[u8]| decimal(value).and_then(Density::from_gigabits);
         let width = |value: &[u8]| decimal(value).and_then(Width::from_pins);
         let raw = RawGeometry {
+            standard: Standard::Ddr3,
             channels: self.number("channels")?,
             ranks: self.number("ranks")?,
             density: self.get("density_gb", || "1, 2, 4 or 8".into(), density)?,

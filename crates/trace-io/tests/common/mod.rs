@@ -1,12 +1,13 @@
 //! The system of the tests' logs.
 
 use dram_spec::{
-    CopyActivations, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System, Width,
+    CopyActivations, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, Standard, System, Width,
 };
 
 /// DDR3-1066 8-8-8, two ranks, rows of 8 KB.
 pub fn system() -> System {
     let raw = RawGeometry {
+        standard: Standard::Ddr3,
         channels: 1,
         ranks: 2,
         density: Density::Gb2,

@@ -1,0 +1,452 @@
+//! The timing rules of each standard as a table. `docs/rules.md` describes the rules in words.
+
+mod ddr2;
+mod ddr3;
+mod ddr4;
+mod ddr5;
+
+use std::fmt;
+
+use crate::timings::{P, Timings};
+use dram_spec::{CopyActivations, Cycles, Standard, System, Width};
+
+/// Kind of a command in the rules, which depends on the state of its bank or rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// ACT to a closed bank.
+    Act,
+    /// ACT to an open bank, to a row of the open subarray: a copy.
+    ActCopy,
+    /// ACT to an open bank, to another subarray: dropped by the chip, so it only occupies the
+    /// command bus.
+    ActDropped,
+    /// PRE.
+    Pre,
+    /// PREA.
+    PreA,
+    /// RD.
+    Rd,
+    /// RDA.
+    Rda,
+    /// WR.
+    Wr,
+    /// WRA.
+    Wra,
+    /// TRANSFER, in its rank.
+    Transfer,
+    /// TRANSFER, in its source bank.
+    TransferSrc,
+    /// TRANSFER, in its destination bank.
+    TransferDst,
+    /// REF.
+    Ref,
+    /// REFsb, in each of its banks.
+    RefSb,
+    /// PDE.
+    Pde,
+    /// PDX of an active power-down, or of a precharge power-down with fast exit.
+    Pdx,
+    /// PDX of a precharge power-down with slow exit.
+    PdxSlow,
+    /// SRE.
+    Sre,
+    /// SRX.
+    Srx,
+}
+
+impl Kind {
+    /// All kinds, in the order of their discriminants.
+    #[rustfmt::skip]
+    pub const ALL: [Kind; 19] = [
+        Kind::Act,
+        Kind::ActCopy,
+        Kind::ActDropped,
+        Kind::Pre,
+        Kind::PreA,
+        Kind::Rd,
+        Kind::Rda,
+        Kind::Wr,
+        Kind::Wra,
+        Kind::Transfer,
+        Kind::TransferSrc,
+        Kind::TransferDst,
+        Kind::Ref,
+        Kind::RefSb,
+        Kind::Pde,
+        Kind::Pdx,
+        Kind::PdxSlow,
+        Kind::Sre,
+        Kind::Srx,
+    ];
+    /// Number of kinds.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// Whether the kind is rank-wide: a rule of scope `Bank` then applies to each bank of the rank.
+    pub const fn is_rank_wide(self) -> bool {
+        matches!(
+            self,
+            Kind::PreA | Kind::Transfer | Kind::Ref | Kind::Pde | Kind::Pdx | Kind::PdxSlow | Kind::Sre | Kind::Srx
+        )
+    }
+
+    /// Whether a command of this kind takes two cycles on the bus of a standard that has such commands.
+    const fn may_take_two_cycles(self) -> bool {
+        matches!(
+            self,
+            Kind::Act
+                | Kind::ActCopy
+                | Kind::ActDropped
+                | Kind::Rd
+                | Kind::Rda
+                | Kind::Wr
+                | Kind::Wra
+                | Kind::Transfer
+                | Kind::TransferSrc
+                | Kind::TransferDst
+        )
+    }
+
+    /// Name in the rule table.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Act => "ACT",
+            Kind::ActCopy => "ACT (copy)",
+            Kind::ActDropped => "ACT (dropped)",
+            Kind::Pre => "PRE",
+            Kind::PreA => "PREA",
+            Kind::Rd => "RD",
+            Kind::Rda => "RDA",
+            Kind::Wr => "WR",
+            Kind::Wra => "WRA",
+            Kind::Transfer => "TRANSFER",
+            Kind::TransferSrc => "TRANSFER out",
+            Kind::TransferDst => "TRANSFER in",
+            Kind::Ref => "REF",
+            Kind::RefSb => "REFsb",
+            Kind::Pde => "PDE",
+            Kind::Pdx => "PDX",
+            Kind::PdxSlow => "PDX (slow)",
+            Kind::Sre => "SRE",
+            Kind::Srx => "SRX",
+        }
+    }
+}
+
+/// Where the earlier and the later command of a rule must coincide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In one bank.
+    Bank,
+    /// In one bank group.
+    Group,
+    /// In one rank.
+    Rank,
+    /// In two ranks of one channel.
+    OtherRanks,
+    /// On one command bus.
+    Channel,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Scope::Bank => "bank",
+            Scope::Group => "bank group",
+            Scope::Rank => "rank",
+            Scope::OtherRanks => "other ranks",
+            Scope::Channel => "channel",
+        })
+    }
+}
+
+/// A term of a distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// A multiple of a parameter.
+    Plus(u8, P),
+    /// Minus a parameter.
+    Minus(P),
+}
+
+/// Condition on the system for a rule to apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// If copy activations count in tRRD and tFAW.
+    CopiesCounted,
+    /// If they do not.
+    CopiesFree,
+    /// In chips with more than four banks.
+    ManyBanks,
+    /// In x4 chips, which read the rest of a codeword for each write.
+    ReadModifyWrite,
+    /// In the other chips.
+    WholeWrites,
+}
+
+/// Source of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// JESD79-2.
+    Jesd79_2(&'static str),
+    /// JESD79-3.
+    Jesd79_3(&'static str),
+    /// JESD79-4.
+    Jesd79_4(&'static str),
+    /// JESD79-5.
+    Jesd79_5(&'static str),
+    /// A public simulator or datasheet.
+    Public(&'static str),
+    /// The paper.
+    RowClone(&'static str),
+    /// This project's definition of TRANSFER, where the paper is silent.
+    Project(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Jesd79_2(what) => write!(f, "JESD79-2: {what}"),
+            Origin::Jesd79_3(what) => write!(f, "JESD79-3: {what}"),
+            Origin::Jesd79_4(what) => write!(f, "JESD79-4: {what}"),
+            Origin::Jesd79_5(what) => write!(f, "JESD79-5: {what}"),
+            Origin::Public(what) => f.write_str(what),
+            Origin::RowClone(what) => write!(f, "RowClone: {what}"),
+            Origin::Project(what) => write!(f, "this project: {what}"),
+        }
+    }
+}
+
+/// One minimum distance: each `to` waits for the `nth` latest `from` within `scope`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Name in violations and listings.
+    pub name: &'static str,
+    /// Where the two commands must coincide.
+    pub scope: Scope,
+    /// Earlier command.
+    pub from: &'static [Kind],
+    /// Later command.
+    pub to: &'static [Kind],
+    /// Distance: a sum of timing parameters, as data, so that it can be printed.
+    pub gap: &'static [Term],
+    /// 1 for the latest `from`, 4 for the fourth latest, [`WINDOW`] for that of the refresh mode.
+    pub nth: u8,
+    /// If not empty, the rule applies only if one of these was issued after the latest `from`.
+    pub between: &'static [Kind],
+    /// Conditions of the systems to which the rule applies: all must hold.
+    pub when: &'static [When],
+    /// Source.
+    pub origin: Origin,
+}
+
+/// [`Rule::nth`] that the refresh mode gives: the most REFs in a window.
+pub const WINDOW: u8 = 0;
+
+impl Rule {
+    /// The number of the earlier command, counted back from the later one.
+    pub const fn nth(&self, system: &System) -> u8 {
+        if self.nth == WINDOW { system.refresh_mode.window } else { self.nth }
+    }
+
+    /// Whether the rule applies to a system.
+    pub fn holds_in(&self, system: &System) -> bool {
+        self.when.iter().all(|when| match when {
+            When::CopiesCounted => system.copy_activations == CopyActivations::Counted,
+            When::CopiesFree => system.copy_activations == CopyActivations::Free,
+            When::ManyBanks => system.geometry.banks() > 4,
+            When::ReadModifyWrite => system.geometry.width() == Width::X4,
+            When::WholeWrites => system.geometry.width() != Width::X4,
+        })
+    }
+
+    /// Distance in clocks. A negative sum is 0: the rule then has no effect.
+    pub fn cycles(&self, timings: &Timings) -> Cycles {
+        sum(self.gap, timings)
+    }
+
+    /// Distance of these two kinds in clocks, from the first cycle of each command on the bus. Where
+    /// distances count from the second cycle of commands of two cycles, it is a clock longer after one
+    /// and a clock shorter before one.
+    pub(crate) fn distance(&self, from: Kind, to: Kind, timings: &Timings) -> Cycles {
+        let shift = |kind: Kind| {
+            let counts = timings.counts_from_second_cycle() && self.scope != Scope::Channel;
+            u64::from(counts && kind.may_take_two_cycles())
+        };
+        Cycles((self.cycles(timings).0 + shift(from)).saturating_sub(shift(to)))
+    }
+
+    /// Distance as a formula: "CWL + BL/2 + tWTR".
+    pub fn formula(&self) -> String {
+        formula(self.gap)
+    }
+}
+
+fn sum(gap: &[Term], timings: &Timings) -> Cycles {
+    let (mut plus, mut minus) = (0, 0);
+    for term in gap {
+        match *term {
+            Term::Plus(times, parameter) => plus += u64::from(times) * timings.get(parameter).0,
+            Term::Minus(parameter) => minus += timings.get(parameter).0,
+        }
+    }
+    Cycles(plus.saturating_sub(minus))
+}
+
+fn formula(gap: &[Term]) -> String {
+    let mut text = String::new();
+    for term in gap {
+        let (sign, times, parameter) = match *term {
+            Term::Plus(times, parameter) => (" + ", times, parameter),
+            Term::Minus(parameter) => (" - ", 1, parameter),
+        };
+        if !text.is_empty() {
+            text.push_str(sign);
+        }
+        match (times, parameter) {
+            (1, _) => text.push_str(parameter.name()),
+            (_, P::Clock) => text.extend([&times.to_string(), " nCK"]),
+            _ => text.extend([&times.to_string(), " ", parameter.name()]),
+        }
+    }
+    text
+}
+
+const fn plus(parameter: P) -> Term {
+    Term::Plus(1, parameter)
+}
+
+/// A row of the table. Malformed rows fail the build.
+const fn rule(
+    name: &'static str,
+    scope: Scope,
+    from: &'static [Kind],
+    to: &'static [Kind],
+    gap: &'static [Term],
+    nth: u8,
+    origin: Origin,
+) -> Rule {
+    assert!(!from.is_empty() && !to.is_empty() && !gap.is_empty(), "a rule needs both ends and a distance");
+    assert!(nth == 1 || matches!(scope, Scope::Rank), "only ranks keep a history");
+    Rule { name, scope, from, to, gap, nth, between: &[], when: &[], origin }
+}
+
+const fn when(when: &'static [When], rule: Rule) -> Rule {
+    Rule { when, ..rule }
+}
+
+/// Restricts a row to commands between which one of `between` was issued.
+const fn between(between: &'static [Kind], rule: Rule) -> Rule {
+    assert!(matches!(rule.scope, Scope::Rank) && rule.nth == 1, "only ranks compare the order of commands");
+    Rule { between, ..rule }
+}
+
+use Kind::{
+    Act, ActCopy, ActDropped, Pde, Pdx, PdxSlow, Pre, PreA, Rd, Rda, Ref, RefSb, Sre, Srx, Transfer, TransferDst,
+    TransferSrc, Wr, Wra,
+};
+use Origin::{Project, Public, RowClone};
+use Scope::{Bank, Channel, Group, OtherRanks, Rank};
+use Term::Minus;
+
+const RCD: &[Term] = &[plus(P::Rcd)];
+const CCD: &[Term] = &[plus(P::Ccd)];
+const READ_RECOVERY: &[Term] = &[plus(P::Rtp), plus(P::Rp)];
+const WRITE_RECOVERY: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::Wr)];
+const WRITE_RECOVERY_AND_RP: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::Wr), plus(P::Rp)];
+const WRITE_TO_READ: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::Wtr)];
+const ACTS: &[Kind] = &[Act, ActCopy];
+const READS: &[Kind] = &[Rd, Rda];
+const WRITES: &[Kind] = &[Wr, Wra];
+const PRES: &[Kind] = &[Pre, PreA];
+const REFS: &[Kind] = &[Ref, Sre];
+const PDXS: &[Kind] = &[Pdx, PdxSlow];
+/// The commands that require CKE high: all but PDE, PDX and SRX, which only change CKE.
+const CKE_HIGH: &[Kind] = &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Ref, RefSb, Sre];
+const ANY: &[Kind] =
+    &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Ref, RefSb, Pde, Pdx, PdxSlow, Sre, Srx];
+
+/// A maximum duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maximum {
+    /// Name in violations and listings.
+    pub name: &'static str,
+    /// State that is limited.
+    pub what: &'static str,
+    /// Maximum duration.
+    pub most: Term,
+    /// Source.
+    pub origin: Origin,
+}
+
+impl Maximum {
+    /// Duration in clocks.
+    pub fn cycles(&self, timings: &Timings) -> Cycles {
+        sum(&[self.most], timings)
+    }
+
+    /// Duration as a formula.
+    pub fn formula(&self) -> String {
+        formula(&[self.most])
+    }
+}
+
+/// The rules of a standard.
+#[derive(Debug)]
+pub struct Table {
+    /// Minimum distances.
+    pub rules: &'static [Rule],
+    /// Time with a row open.
+    row_open: (Term, Origin),
+    /// Time in power-down.
+    power_down: (Term, Origin),
+    /// Sources of the longest gap between two REF and of the most that may be postponed.
+    refresh: (Origin, Origin),
+}
+
+/// The table of a standard.
+pub const fn table(standard: Standard) -> &'static Table {
+    match standard {
+        Standard::Ddr2 => &ddr2::TABLE,
+        Standard::Ddr3 => &ddr3::TABLE,
+        Standard::Ddr4 => &ddr4::TABLE,
+        Standard::Ddr5 => &ddr5::TABLE,
+    }
+}
+
+/// The rules that apply to a system.
+pub fn rules_of(system: &System) -> impl Iterator<Item = &'static Rule> {
+    table(system.standard()).rules.iter().filter(|rule| rule.holds_in(system))
+}
+
+/// Name of the limit of a row's time open.
+pub const RAS_MAX: &str = "tRAS-max";
+/// Name of the limit of a time in power-down.
+pub const PD_MAX: &str = "tPD-max";
+/// Name of the limit of a time without REF.
+pub const REF_GAP: &str = "REF-gap";
+/// Name of the limit of a REF's delay.
+pub const REF_POSTPONED: &str = "REF-postponed";
+
+/// The maximum durations of a system.
+pub fn maxima(system: &System) -> [Maximum; 4] {
+    let Table { row_open, power_down, refresh, .. } = table(system.standard());
+    let mode = system.refresh_mode;
+    let interval = if mode.divisor == 1 && !mode.same_bank { P::Refi } else { P::RefInterval };
+    // The limits of a REFsb are counted in refreshes of all banks.
+    let times = |count: u64| {
+        let sets = if mode.same_bank { u64::from(system.geometry.chip().banks_per_group) } else { 1 };
+        Term::Plus((count * sets) as u8, interval)
+    };
+    [
+        Maximum { name: RAS_MAX, what: "a row open", most: row_open.0, origin: row_open.1 },
+        Maximum { name: PD_MAX, what: "a rank in power-down", most: power_down.0, origin: power_down.1 },
+        Maximum { name: REF_GAP, what: "a rank awake without a REF", most: times(mode.gap_most), origin: refresh.0 },
+        Maximum {
+            name: REF_POSTPONED,
+            what: "a REF after it fell due",
+            most: times(mode.postponed_most),
+            origin: refresh.1,
+        },
+    ]
+}
