@@ -20,13 +20,7 @@ fn system(bin: &str) -> System {
         row_bytes,
         rows_per_subarray: 512,
     };
-    System {
-        bin: SpeedBin::named(bin).unwrap(),
-        geometry: Geometry::try_from(raw).unwrap(),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::Off,
-    }
+    System { refresh: Refresh::Off, ..System::new(SpeedBin::named(bin).unwrap(), Geometry::try_from(raw).unwrap()) }
 }
 
 const fn bank(bank: u8) -> BankId {

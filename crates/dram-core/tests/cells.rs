@@ -36,13 +36,7 @@ fn system() -> System {
         row_bytes: PAPER_ROW_BYTES,
         rows_per_subarray: 128,
     };
-    System {
-        bin: SpeedBin::named("1066G").unwrap(),
-        geometry: Geometry::try_from(raw).unwrap(),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::Off,
-    }
+    System { refresh: Refresh::Off, ..System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap()) }
 }
 
 /// A requested command, which is executed only if the state permits it.

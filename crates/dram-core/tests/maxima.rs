@@ -23,13 +23,7 @@ fn system(refresh: Refresh) -> System {
         row_bytes,
         rows_per_subarray: 512,
     };
-    System {
-        bin: SpeedBin::named("1066G").unwrap(),
-        geometry: Geometry::try_from(raw).unwrap(),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh,
-    }
+    System { refresh, ..System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap()) }
 }
 
 const T_REFI: u64 = 4160;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dram_core::{Device, Kind, RULES, Rule, Scope, Timings};
+use dram_core::{Device, Kind, Rule, Scope, Timings};
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
     AutoPrecharge, BankId, Column, Command, CopyActivations, Cycle, Cycles, Density, Geometry, PrechargePowerDown,
@@ -107,11 +107,9 @@ fn system(precharge_power_down: PrechargePowerDown) -> System {
         rows_per_subarray: 512,
     };
     System {
-        bin: SpeedBin::named("2133N").unwrap(),
-        geometry: Geometry::try_from(raw).unwrap(),
-        copy_activations: CopyActivations::Counted,
         precharge_power_down,
         refresh: Refresh::Off,
+        ..System::new(SpeedBin::named("2133N").unwrap(), Geometry::try_from(raw).unwrap())
     }
 }
 

@@ -27,11 +27,9 @@ fn system(precharge_power_down: PrechargePowerDown) -> System {
         rows_per_subarray,
     };
     System {
-        bin: SpeedBin::named("1066G").unwrap(),
-        geometry: Geometry::try_from(raw).unwrap(),
-        copy_activations: CopyActivations::Counted,
         precharge_power_down,
         refresh: Refresh::Off,
+        ..System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap())
     }
 }
 

@@ -30,7 +30,7 @@ fn arb_system() -> impl Strategy<Value = System> {
                 rows_per_subarray: 512,
             };
             let geometry = Geometry::try_from(raw).unwrap();
-            System { bin: &BINS[bin], geometry, copy_activations, precharge_power_down, refresh }
+            System { copy_activations, precharge_power_down, refresh, ..System::new(&BINS[bin], geometry) }
         },
     )
 }

@@ -107,13 +107,21 @@ impl System {
         let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512);
         let standard = Standard::Ddr3;
         let raw = RawGeometry { standard, channels, ranks: 1, density, width, row_bytes, rows_per_subarray };
+        let bin = standard.bin("1066G").expect("it is in the table of bins");
+        System::new(bin, Geometry::try_from(raw).expect("every rank can have the paper's rows"))
+    }
+
+    /// The system of a bin and a geometry of its standard, with copy activations counted, fast exit, and
+    /// the standard's tREFI and first refresh mode.
+    pub fn new(bin: &'static SpeedBin, geometry: Geometry) -> System {
+        let definition = bin.standard.definition();
         System {
-            bin: standard.bin("1066G").expect("it is in the table of bins"),
-            geometry: Geometry::try_from(raw).expect("every rank can have the paper's rows"),
+            bin,
+            geometry,
             copy_activations: CopyActivations::Counted,
             precharge_power_down: PrechargePowerDown::FastExit,
-            refresh: Refresh::NORMAL,
-            refresh_mode: &standard.definition().refresh_modes[0],
+            refresh: Refresh::Every { t_refi_ps: definition.t_refi_ps },
+            refresh_mode: &definition.refresh_modes[0],
             reference_cycle: ReferenceCycle::Second,
         }
     }

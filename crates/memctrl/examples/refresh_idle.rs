@@ -103,13 +103,10 @@ fn config(idle: u64) -> Config {
         row_bytes: 8192,
         rows_per_subarray: 1024,
     };
-    let system = System {
-        bin: SpeedBin::named("1600K").expect("it is in the table of bins"),
-        geometry: Geometry::try_from(raw).expect("a valid geometry"),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::NORMAL,
-    };
+    let system = System::new(
+        SpeedBin::named("1600K").expect("it is in the table of bins"),
+        Geometry::try_from(raw).expect("a valid geometry"),
+    );
     let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
     let refresh = RefreshPolicy { postpone_max: 8, idle: Cycles(idle) };
     Config { refresh, ..Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), BASELINE) }

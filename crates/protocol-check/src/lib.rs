@@ -48,13 +48,7 @@
 //! };
 //! let raw = RawGeometry { standard: Standard::Ddr3, //!     channels: 1, ranks: 1, density: Density::Gb2, width: Width::X8, row_bytes: 4096, rows_per_subarray: 512,
 //! };
-//! let system = System {
-//!     bin: SpeedBin::named("1066G").unwrap(),
-//!     geometry: Geometry::try_from(raw).unwrap(),
-//!     copy_activations: CopyActivations::Counted,
-//!     precharge_power_down: PrechargePowerDown::FastExit,
-//!     refresh: Refresh::Off,
-//! };
+//! let system = System { refresh: Refresh::Off, ..System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap()) };
 //! let bank = BankId { rank: 0, bank: 3 };
 //! let mut log = CommandLog::default();
 //! log.push(Cycle(10), Channel(0), &Command::Activate { bank, row: Row(9) });

@@ -1,7 +1,6 @@
 //! The limit of each rule, from the datasheet's picoseconds to clocks of the simulated bin.
 
-use dram_spec::datasheet::BURST;
-use dram_spec::{Min, Refresh, System};
+use dram_spec::{Min, System};
 
 use crate::rule::Rule;
 
@@ -13,10 +12,10 @@ pub(crate) struct Limits {
     pub(crate) interval: u64,
 }
 
-/// Clocks per 15 ns. DDR3 data rates are multiples of 400/3 MT/s, and their names drop the fraction, so this rounds up:
-/// 1066 MT/s: 3198 / 400 up = 8; 1866 MT/s: 5598 / 400 up = 14.
+/// Clocks per 15 ns. Data rates are multiples of 400/3 MT/s, and their names drop or round the fraction, so this rounds
+/// to the nearest: 1066 MT/s: 3198 / 400 = 8; 667 MT/s: 2001 / 400 = 5.
 fn clocks_per_15_ns(mega_transfers: u64) -> u128 {
-    u128::from((3 * mega_transfers).div_ceil(400))
+    u128::from((3 * mega_transfers + 200) / 400)
 }
 
 fn saturated(clocks: u128) -> u64 {
@@ -37,10 +36,7 @@ impl Limits {
     /// The limits of every rule for a system.
     pub(crate) fn new(system: &System) -> Limits {
         let per_15_ns = clocks_per_15_ns(system.clock().mega_transfers());
-        let interval_ps = match system.refresh {
-            Refresh::Every { t_refi_ps } => t_refi_ps,
-            Refresh::Off => Refresh::T_REFI_PS,
-        };
+        let interval_ps = system.t_refi_ps();
         // At least one clock: the refresh ledger divides by the interval.
         let interval = within(interval_ps, per_15_ns).max(1);
         let mut clocks = [0; Rule::ALL.len()];
@@ -61,7 +57,7 @@ impl Limits {
 fn resolve(rule: Rule, system: &System, interval_ps: u64, interval: u64, up: impl Fn(Min) -> u64) -> u64 {
     let bin = system.bin;
     let page_bytes = system.geometry.page_bytes();
-    let (cl, cwl, burst) = (bin.cl, bin.cwl, BURST.0);
+    let (cl, cwl, burst) = (bin.cl, bin.cwl, system.burst().0);
     let (t_rp, t_wr, t_wtr, t_rtp) = (up(bin.t_rp), up(bin.t_wr), up(bin.t_wtr), up(bin.t_rtp));
     let write_to_precharge = cwl + burst + t_wr;
     let write_to_read = cwl + burst + t_wtr;
@@ -114,8 +110,7 @@ fn resolve(rule: Rule, system: &System, interval_ps: u64, interval: u64, up: imp
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::datasheet::BINS;
-    use dram_spec::{SpeedBin, Width};
+    use dram_spec::{Refresh, SpeedBin, Standard, Width};
 
     use super::*;
     use crate::planted;
@@ -130,7 +125,7 @@ mod tests {
 
     #[test]
     fn rounding_agrees_with_the_clock_of_the_specification() {
-        for bin in BINS {
+        for bin in Standard::all_bins() {
             let per_15_ns = clocks_per_15_ns(bin.clock.mega_transfers());
             for ps in (0..60_000).chain([110_000, 160_000, 260_000, 350_000, 7_800_000, 3_900_000]) {
                 assert_eq!(covering(Min::ps(ps), per_15_ns), bin.clock.at_least(Min::ps(ps)).0, "{} {ps}", bin.name);

@@ -37,13 +37,7 @@ pub struct Pair {
 /// Clocks: CL 8, CWL 6, tRCD 8, tRP 8, tRAS 20, tRC 28, tRRD 4, tFAW 20, tCCD 4, tRTP 4, tWR 8, tWTR 4, tXP 4,
 /// tXPDLL 13, tCKE 3, tRFC 86, tXS 91, tREFI 4160.
 pub fn system() -> System {
-    System {
-        bin: bin("1066G"),
-        geometry: geometry(2),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::Off,
-    }
+    System { refresh: Refresh::Off, ..System::new(bin("1066G"), geometry(2)) }
 }
 
 fn bin(name: &str) -> &'static SpeedBin {

@@ -300,11 +300,10 @@ impl SystemBuilder {
         let staging_lines = self.staging_lines.unwrap_or_else(|| geometry.columns().into());
         let controller = ControllerSettings { staging_lines, ..self.controller };
         let system = System {
-            bin: self.bin,
-            geometry,
             copy_activations: self.copy_activations,
             precharge_power_down: self.precharge_power_down,
             refresh: self.refresh,
+            ..System::new(self.bin, geometry)
         };
         let prices = Prices::new(&system, &currents).map_err(SystemError::Currents)?;
         checks::refresh(system.refresh, controller.refresh)?;

@@ -95,11 +95,10 @@ fn arb_header() -> impl Strategy<Value = LogHeader> {
     (0..BINS.len(), arb_geometry(), any::<[bool; 3]>(), refresh, prop::option::of(arb_number(64))).prop_map(
         |(bin, geometry, [counted, fast, jedec], refresh, end)| LogHeader {
             system: System {
-                bin: &BINS[bin],
-                geometry,
                 copy_activations: if counted { CopyActivations::Counted } else { CopyActivations::Free },
                 precharge_power_down: if fast { PrechargePowerDown::FastExit } else { PrechargePowerDown::SlowExit },
                 refresh,
+                ..System::new(&BINS[bin], geometry)
             },
             dialect: if jedec { Dialect::Jedec } else { Dialect::RowClone },
             end: end.map(Cycle),

@@ -22,13 +22,7 @@ pub fn system(channels: u64, ranks: u64, width: Width) -> System {
         row_bytes: 4096,
         rows_per_subarray: 512,
     };
-    System {
-        bin: SpeedBin::named("1066G").unwrap(),
-        geometry: Geometry::try_from(raw).unwrap(),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::NORMAL,
-    }
+    System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap())
 }
 
 /// The set with this name.

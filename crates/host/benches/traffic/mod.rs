@@ -96,13 +96,10 @@ pub fn accesses() -> Config {
         row_bytes: 8192,
         rows_per_subarray: 1024,
     };
-    let system = System {
-        bin: SpeedBin::named("1600K").expect("it is in the table of bins"),
-        geometry: Geometry::try_from(raw).expect("4 Gb x8 chips have rows of 8 KB"),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::NORMAL,
-    };
+    let system = System::new(
+        SpeedBin::named("1600K").expect("it is in the table of bins"),
+        Geometry::try_from(raw).expect("4 Gb x8 chips have rows of 8 KB"),
+    );
     over(system, BASELINE)
 }
 

@@ -90,11 +90,13 @@ fn system(generator: &mut Generator) -> System {
         rows_per_subarray: one_of(generator, &[128, 256, 512, 1024]),
     };
     System {
-        bin: &BINS[generator.below(BINS.len() as u32) as usize],
-        geometry: Geometry::try_from(raw).expect("each of these fits the others"),
         copy_activations: one_of(generator, &[CopyActivations::Counted, CopyActivations::Free]),
         precharge_power_down: one_of(generator, &[PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit]),
         refresh: Refresh::Every { t_refi_ps: one_of(generator, &[7_800_000, 3_900_000, 1_950_000]) },
+        ..System::new(
+            &BINS[generator.below(BINS.len() as u32) as usize],
+            Geometry::try_from(raw).expect("each of these fits the others"),
+        )
     }
 }
 

@@ -55,11 +55,12 @@ pub fn arb_system() -> impl Strategy<Value = System> {
             let raw =
                 RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray };
             System {
-                bin: BINS.iter().find(|known| known.name == bin.name).unwrap(),
-                geometry: Geometry::try_from(raw).unwrap(),
                 copy_activations,
-                precharge_power_down: PrechargePowerDown::FastExit,
                 refresh,
+                ..System::new(
+                    BINS.iter().find(|known| known.name == bin.name).unwrap(),
+                    Geometry::try_from(raw).unwrap(),
+                )
             }
         },
     )

@@ -52,13 +52,7 @@ fn config(channels: u64, preset: Preset, refresh: Refresh) -> Config {
         row_bytes: 8192,
         rows_per_subarray: 1024,
     };
-    let system = System {
-        bin: SpeedBin::named("1600K").unwrap(),
-        geometry: Geometry::try_from(raw).unwrap(),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh,
-    };
+    let system = System { refresh, ..System::new(SpeedBin::named("1600K").unwrap(), Geometry::try_from(raw).unwrap()) };
     config_of(system, preset)
 }
 

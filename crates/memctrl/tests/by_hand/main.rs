@@ -42,13 +42,7 @@ fn system(channels: u64, refresh: Refresh) -> System {
         row_bytes: 4096,
         rows_per_subarray: 512,
     };
-    System {
-        bin: SpeedBin::named("1066G").unwrap(),
-        geometry: Geometry::try_from(raw).unwrap(),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh,
-    }
+    System { refresh, ..System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap()) }
 }
 
 /// Default configuration of a controller of this system, with copies over the channel.

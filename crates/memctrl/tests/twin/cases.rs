@@ -102,11 +102,10 @@ fn arb_system() -> impl Strategy<Value = System> {
         let raw =
             RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray };
         System {
-            bin: &BINS[bin],
-            geometry: Geometry::try_from(raw).expect("all counts are in range"),
             copy_activations: switches.0,
             precharge_power_down: switches.1,
             refresh,
+            ..System::new(&BINS[bin], Geometry::try_from(raw).expect("all counts are in range"))
         }
     })
 }

@@ -181,8 +181,6 @@ impl Entries {
     fn header(&self) -> Result<LogHeader, LogError> {
         self.choice("start", &["idle"], |name| name)?;
         let system = System {
-            bin: self.bin()?,
-            geometry: self.geometry()?,
             copy_activations: self.choice("copy_activations", &COPY_ACTIVATIONS, copy_activations_name)?,
             precharge_power_down: self.choice(
                 "precharge_power_down",
@@ -190,6 +188,7 @@ impl Entries {
                 precharge_power_down_name,
             )?,
             refresh: self.refresh()?,
+            ..System::new(self.bin()?, self.geometry()?)
         };
         let dialect = self.choice("dialect", &DIALECTS, Dialect::name)?;
         let end = self.get(

@@ -15,11 +15,8 @@ pub fn system() -> System {
         row_bytes: 8192,
         rows_per_subarray: 512,
     };
-    System {
-        bin: SpeedBin::named("1066G").expect("a bin of the table"),
-        geometry: Geometry::try_from(raw).expect("a legal geometry"),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::NORMAL,
-    }
+    System::new(
+        SpeedBin::named("1066G").expect("a bin of the table"),
+        Geometry::try_from(raw).expect("a legal geometry"),
+    )
 }
