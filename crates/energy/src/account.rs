@@ -1,6 +1,5 @@
 //! Energy account: counts commands and clocks of a command stream.
 
-use dram_spec::datasheet::BURST;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, ColumnRun, Command, CommandEvent, CommandKind, Cycle, Cycles, Effect, EventSink,
     Geometry, PrechargePowerDown, System,
@@ -91,7 +90,7 @@ impl Account {
             columns: geometry.columns(),
             closing: Closing {
                 read: bin.clock.at_least(bin.t_rtp),
-                write: Cycles(bin.cwl) + BURST + bin.clock.at_least(bin.t_wr),
+                write: Cycles(bin.cwl) + system.burst() + bin.clock.at_least(bin.t_wr),
                 activate: bin.clock.at_least(bin.t_ras),
                 refresh: bin.clock.at_least(system.t_rfc()),
             },
@@ -159,6 +158,8 @@ impl Account {
                 rank.count(CommandKind::Refresh);
                 rank.start_refresh(at, closing.refresh, asleep);
             }
+            // It takes no part of the rank's standby: the other banks stay in use.
+            Command::RefreshSameBank { .. } => rank.count(CommandKind::RefreshSameBank),
             Command::PowerDownEnter { .. } => {
                 rank.count(CommandKind::PowerDownEnter);
                 rank.change_mode(at, Mode::Awake, Mode::PowerDown, asleep);

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use dram_spec::datasheet::{BINS, BURST};
 use dram_spec::{Cycles, Density, Picojoule, SpeedBin, Width};
 use serde::Deserialize;
 
@@ -105,7 +104,7 @@ impl CurrentsError {
     pub fn help(&self) -> String {
         match self {
             Self::Bin { .. } => {
-                let names: Vec<_> = BINS.iter().map(|bin| bin.name).collect();
+                let names: Vec<_> = Standard::all_bins().map(|bin| bin.name).collect();
                 format!("try one of {}", names.join(", "))
             }
             Self::Density { .. } => "try `density_gb = 2`".to_owned(),
@@ -236,17 +235,17 @@ impl Currents {
 
     /// `E_RD` of one chip: VDD (IDD4R - IDD3N) BL/2 tCK. `2 Gb x8 -25E`: 1.5 x 130 x 10 = 1950 pJ.
     pub fn read(&self) -> Picojoule {
-        self.above(self.raw.idd4r_ma, self.raw.idd3n_ma, BURST)
+        self.above(self.raw.idd4r_ma, self.raw.idd3n_ma, self.bin.standard.definition().burst)
     }
 
     /// `E_WR` of one chip: VDD (IDD4W - IDD3N) BL/2 tCK. `2 Gb x8 -25E`: 1.5 x 165 x 10 = 2475 pJ.
     pub fn write(&self) -> Picojoule {
-        self.above(self.raw.idd4w_ma, self.raw.idd3n_ma, BURST)
+        self.above(self.raw.idd4w_ma, self.raw.idd3n_ma, self.bin.standard.definition().burst)
     }
 
     /// `E_REF` of one chip: VDD (IDD5B - IDD3N) tRFC. `2 Gb x8 -25E`: 1.5 x 210 x 160 = 50,400 pJ.
     pub fn refresh(&self) -> Picojoule {
-        self.above(self.raw.idd5b_ma, self.raw.idd3n_ma, self.bin.clock.at_least(self.density.t_rfc()))
+        self.above(self.raw.idd5b_ma, self.raw.idd3n_ma, self.bin.clock.at_least(self.chip.t_rfc[0]))
     }
 }
 

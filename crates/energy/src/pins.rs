@@ -1,7 +1,6 @@
 //! Data pins of a rank, and the energy of driving and terminating them.
 
-use dram_spec::datasheet::BURST;
-use dram_spec::{Clock, Picojoule, Width};
+use dram_spec::{Clock, Cycles, Geometry, Picojoule, Width};
 
 /// Read output driver, mW per pin, during a read burst.
 ///
@@ -25,7 +24,6 @@ pub const fn strobes(width: Width) -> u64 {
 
 /// Data-mask pins of a chip on a module: one per eight data pins. None on x4, whose modules use
 /// those pins for the strobes of the other nibble.
-/// lines for the strobes of the other nibble.
 pub const fn masks(width: Width) -> u64 {
     match width {
         Width::X4 => 0,
@@ -35,28 +33,33 @@ pub const fn masks(width: Width) -> u64 {
 }
 
 /// Pins of a rank driven during a read: DQ and DQS. Eight x8 chips: 72.
-pub const fn read_pins(width: Width) -> u64 {
-    (width.pins() + strobes(width)) * width.chips()
+pub const fn read_pins(geometry: &Geometry) -> u64 {
+    (geometry.width().pins() + strobes(geometry.width())) * geometry.chips()
 }
 
 /// Pins of a rank driven during a write: DQ, DQS and DM. Eight x8 chips: 80.
-pub const fn write_pins(width: Width) -> u64 {
-    read_pins(width) + masks(width) * width.chips()
+pub const fn write_pins(geometry: &Geometry) -> u64 {
+    read_pins(geometry) + masks(geometry.width()) * geometry.chips()
 }
 
 /// Energy of `pins` pins of `mw` each during one burst. 72 pins of 4.6 mW at DDR3-1066: 7.5 ns,
 /// 2484 pJ.
-pub fn burst(mw: f64, pins: u64, clock: Clock) -> Picojoule {
-    Picojoule(mw * pins as f64 * clock.ns(BURST))
+pub fn burst(mw: f64, pins: u64, clock: Clock, burst: Cycles) -> Picojoule {
+    Picojoule(mw * pins as f64 * clock.ns(burst))
 }
 
 #[cfg(test)]
 mod tests {
+    use dram_spec::{Density, System};
+
     use super::*;
 
     #[test]
     fn driven_pins_of_a_rank_depend_on_the_width() {
-        let pins = Width::ALL.map(|width| (read_pins(width), write_pins(width)));
+        let pins = Width::ALL.map(|width| {
+            let geometry = System::paper(1, Density::Gb2, width).geometry;
+            (read_pins(&geometry), write_pins(&geometry))
+        });
         assert_eq!(pins, [(80, 80), (72, 80), (72, 80)]);
     }
 }

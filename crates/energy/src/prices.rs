@@ -64,8 +64,8 @@ impl Prices {
             let set = currents.name().to_owned();
             return Err(EnergyError::Width { set, found: currents.width(), wanted: width });
         }
-        let chips = width.chips() as f64;
-        let (read_pins, write_pins) = (pins::read_pins(width), pins::write_pins(width));
+        let chips = geometry.chips() as f64;
+        let (read_pins, write_pins) = (pins::read_pins(geometry), pins::write_pins(geometry));
         let others = if geometry.ranks() > 1 { 1.0 } else { 0.0 };
         let (read, write) = (currents.read() * chips, currents.write() * chips);
         let clock_of = |ma| Picojoule(currents.raw().vdd_v * ma * clock.ns(Cycles(1)) * chips);
@@ -78,17 +78,18 @@ impl Prices {
                     CommandKind::Write => write,
                     CommandKind::Transfer => (read + write) * 0.5,
                     CommandKind::Refresh | CommandKind::SelfRefreshEnter => currents.refresh() * chips,
+                    CommandKind::RefreshSameBank => currents.refresh() * (chips / f64::from(geometry.chip().banks_per_group)),
                     CommandKind::DroppedActivate
                     | CommandKind::Precharge
                     | CommandKind::PowerDownEnter
                     | CommandKind::WakeUp => Picojoule(0.0),
                 }),
                 io: PerKind::default()
-                    .with(CommandKind::Read, pins::burst(pins::READ_DRIVER_MW, read_pins, clock))
-                    .with(CommandKind::Write, pins::burst(pins::WRITE_TERMINATION_MW, write_pins, clock)),
+                    .with(CommandKind::Read, pins::burst(pins::READ_DRIVER_MW, read_pins, clock, system.burst()))
+                    .with(CommandKind::Write, pins::burst(pins::WRITE_TERMINATION_MW, write_pins, clock, system.burst())),
                 idle_rank: PerKind::default()
-                    .with(CommandKind::Read, pins::burst(pins::IDLE_READ_TERMINATION_MW, read_pins, clock) * others)
-                    .with(CommandKind::Write, pins::burst(pins::IDLE_WRITE_TERMINATION_MW, write_pins, clock) * others),
+                    .with(CommandKind::Read, pins::burst(pins::IDLE_READ_TERMINATION_MW, read_pins, clock, system.burst()) * others)
+                    .with(CommandKind::Write, pins::burst(pins::IDLE_WRITE_TERMINATION_MW, write_pins, clock, system.burst()) * others),
             },
             clocks: PowerState::ALL.map(|state| currents.milliamperes(state).map(clock_of)),
         })

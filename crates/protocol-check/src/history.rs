@@ -173,6 +173,7 @@ impl RankHistory {
                 self.srx_without_refresh = None;
                 self.ledger.refresh(*issued, setting.limits.interval);
             }
+            Command::RefreshSameBank { .. } => {}
             Command::PowerDownEnter { .. }
             | Command::PowerDownExit { .. }
             | Command::SelfRefreshEnter { .. }

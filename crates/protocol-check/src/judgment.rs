@@ -51,6 +51,7 @@ impl ChannelHistory {
             | Command::PrechargeAll { .. }
             | Command::Transfer { .. }
             | Command::Refresh { .. }
+            | Command::RefreshSameBank { .. }
             | Command::PowerDownEnter { .. }
             | Command::PowerDownExit { .. }
             | Command::SelfRefreshEnter { .. }
@@ -79,7 +80,7 @@ pub(crate) fn exists(geometry: &Geometry, command: &Command) -> bool {
     let column_exists = |column: Column| column.0 < geometry.columns();
     match *command {
         Command::Activate { bank, row } => bank_exists(bank) && row_exists(row),
-        Command::Precharge { bank } => bank_exists(bank),
+        Command::Precharge { bank } | Command::RefreshSameBank { bank } => bank_exists(bank),
         Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => {
             bank_exists(bank) && column_exists(column)
         }
@@ -152,6 +153,7 @@ impl RankHistory {
                 check.minimum(Rule::RefWindow, self.refreshes.oldest());
                 self.ledger.judge(check);
             }
+            Command::RefreshSameBank { .. } => {}
             Command::SelfRefreshEnter { .. } => {
                 self.judge_refresh(check);
                 check.minimum(Rule::TRdpden, self.last.read);
@@ -188,6 +190,7 @@ impl RankHistory {
             | Command::Write { .. }
             | Command::Transfer { .. }
             | Command::Refresh { .. }
+            | Command::RefreshSameBank { .. }
             | Command::PowerDownEnter { .. }
             | Command::SelfRefreshEnter { .. } => {
                 if entry.is_some() {

@@ -2,7 +2,6 @@
 
 use std::ops::Sub;
 
-use dram_spec::datasheet::BURST;
 use dram_spec::{Channel, ColumnRun, CommandKind, Cycle, Cycles, System};
 
 /// Cycles in which buses were in use, summed over the channels.
@@ -42,6 +41,10 @@ pub struct Buses {
     read_latency: Cycles,
     /// Cycles from WR to its data.
     write_latency: Cycles,
+    /// Cycles of a burst on the data bus.
+    burst: Cycles,
+    /// Cycles of each kind of command on the command bus.
+    command: PerKind<Cycles>,
     /// Total use, including cycles beyond the last command.
     total: BusUse,
     channels: Vec<ChannelBuses>,
@@ -62,6 +65,8 @@ impl Buses {
         Buses {
             read_latency: Cycles(system.bin.cl),
             write_latency: Cycles(system.bin.cwl),
+            burst: system.burst(),
+            command: PerKind::from_fn(|kind| system.bus_cycles(kind)),
             total: BusUse::default(),
             channels: vec![ChannelBuses::default(); system.geometry.channels().into()],
         }
@@ -70,13 +75,13 @@ impl Buses {
     /// Adds a command. Commands must be in order of time.
     #[inline]
     pub fn push(&mut self, at: Cycle, channel: Channel, kind: CommandKind) {
-        let taken = kind.bus_cycles();
+        let taken = self.command[kind];
         self.total.command += taken;
         self.channels[usize::from(channel.0)].command_end = at + taken;
         let Some(latency) = self.data_latency(kind) else { return };
         let buses = &mut self.channels[usize::from(channel.0)];
-        self.total.data += BURST;
-        buses.burst_ends[buses.bursts % BURSTS_MAX] = at + latency + BURST;
+        self.total.data += self.burst;
+        buses.burst_ends[buses.bursts % BURSTS_MAX] = at + latency + self.burst;
         buses.bursts += 1;
     }
 
@@ -89,9 +94,9 @@ impl Buses {
         for number in rest..run.lines {
             self.push(run.first.at + run.pitch * number, channel, kind);
         }
-        self.total.command += kind.bus_cycles() * rest;
+        self.total.command += self.command[kind] * rest;
         if self.data_latency(kind).is_some() {
-            self.total.data += BURST * rest;
+            self.total.data += self.burst * rest;
         }
     }
 
@@ -107,6 +112,7 @@ impl Buses {
             | CommandKind::Precharge
             | CommandKind::Transfer
             | CommandKind::Refresh
+            | CommandKind::RefreshSameBank
             | CommandKind::PowerDownEnter
             | CommandKind::SelfRefreshEnter
             | CommandKind::WakeUp => None,
@@ -121,7 +127,7 @@ impl Buses {
         for buses in &self.channels {
             used.command = used.command - beyond(buses.command_end, COMMAND_MAX);
             for end in buses.burst_ends {
-                used.data = used.data - beyond(end, BURST);
+                used.data = used.data - beyond(end, self.burst);
             }
         }
         used
