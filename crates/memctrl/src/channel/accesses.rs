@@ -21,8 +21,6 @@ pub(crate) struct Accesses {
     /// Banks with an unused row opened for a read, and for a write.
     unused: [BankSet; 2],
     drain: WriteDrain,
-    /// Whether the mode changes before the next command.
-    is_mode_due: bool,
     scheduler: Box<dyn Scheduler>,
     is_strict: bool,
     has_state: bool,
@@ -49,7 +47,6 @@ impl Accesses {
             stale: BankSet::ALL,
             unused: [BankSet::EMPTY; 2],
             drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
-            is_mode_due: false,
             scheduler: config.scheduler.clone(),
             is_strict: config.scheduler.is_strict(),
             has_state: config.scheduler.has_state(),
@@ -115,14 +112,7 @@ impl Accesses {
         if is_preferred {
             self.stale.insert(bank);
         }
-        self.look_at_mode(queues, free);
-        is_preferred || self.is_mode_due || (self.has_state && self.scheduler.awaits_reads())
-    }
-
-    /// Notes whether the mode is due to change, after a change of the queues or the free banks.
-    #[inline]
-    pub(crate) fn look_at_mode(&mut self, queues: &Queues, free: BankSet) {
-        self.is_mode_due = self.drain.is_due(queues, free);
+        is_preferred || self.drain.is_due(queues, free) || (self.has_state && self.scheduler.awaits_reads())
     }
 
     /// Updates the scheduler for a decision at `from`. Returns the next cycle at which time alone
@@ -138,10 +128,10 @@ impl Accesses {
         self.scheduler.next_update()
     }
 
-    /// Changes the mode, if that is due.
+    /// Changes the mode, if the queues require it.
     #[inline]
     pub(crate) fn choose_mode(&mut self, queues: &Queues, free: BankSet) {
-        if std::mem::take(&mut self.is_mode_due) && self.drain.update(queues, free) {
+        if self.drain.update(queues, free) {
             self.all_changed();
         }
     }
@@ -311,9 +301,8 @@ impl Accesses {
 
     /// Records that the open row of a bank has served an access.
     #[inline]
-    pub(crate) fn served(&mut self, bank: BankIndex, queues: &Queues, free: BankSet) {
+    pub(crate) fn served(&mut self, bank: BankIndex) {
         self.row_changed(bank, self.candidates.served(bank) + 1);
-        self.look_at_mode(queues, free);
     }
 
     /// Records that a thread released a bank, in which accesses may now have a candidate.

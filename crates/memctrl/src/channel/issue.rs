@@ -162,8 +162,7 @@ impl Channel {
         let outcomes = if kind == AccessKind::Read { &mut self.counters.reads } else { &mut self.counters.writes };
         outcomes.count(self.queues.get(place).row);
         self.queues.remove(place, at);
-        let free = self.free();
-        self.accesses.served(index, &self.queues, free);
+        self.accesses.served(index);
         let column = if kind == AccessKind::Read { CommandKind::Read } else { CommandKind::Write };
         self.served_access(at, column, place);
         self.reads_issued += u64::from(kind == AccessKind::Read && self.port.remaining().contains(index));
@@ -257,7 +256,6 @@ impl Channel {
         let RowStepDone { program, slot, is_released, is_left, is_done } = self.port.row_issued(bank, open);
         if is_released {
             self.bank_released(bank, at);
-            self.look_at_mode();
         }
         let bank_ready = is_left.then(|| self.device.bank_hold(bank, Kind::Act).until());
         self.step = ThreadStep { program, slot, moved: None, lines: 0, bank_ready, is_done };

@@ -167,7 +167,6 @@ impl Channel {
 
     /// Reports that copies now wait for some of the queued accesses.
     pub(crate) fn awaited(&mut self, now: Cycle) {
-        self.look_at_mode();
         self.changed(now);
     }
 
@@ -300,20 +299,9 @@ impl Channel {
         let unused = self.accesses.unused();
         let situation = Situation { reads_issued: self.reads_issued, unused, urgent, must };
         let around = Around { device: &self.device, queues: &self.queues };
-        let held = self.port.held();
         for bank in self.port.update(now, situation, &around) {
             self.bank_released(bank, now);
         }
-        if self.port.held() != held {
-            self.look_at_mode();
-        }
-    }
-
-    /// Notes whether the mode is due to change, after a change of the free banks or of the accesses
-    /// for which copies wait.
-    fn look_at_mode(&mut self) {
-        let free = self.free();
-        self.accesses.look_at_mode(&self.queues, free);
     }
 
     /// Cycles from RD, or from WR, to the end of its data.
