@@ -259,8 +259,8 @@ impl Channel {
     /// others must be asked.
     #[inline]
     fn only_accesses(&self, from: Cycle) -> Option<(Cycle, BankSet)> {
-        let is_quiet = self.port.is_empty() && !self.others_offer && self.maintenance.holds_for_any_use(from);
-        is_quiet.then(|| (self.maintenance.planned().again_at, self.maintenance.planned().usable))
+        let due = self.maintenance.due_for_any_use(from).filter(|_| self.port.is_empty() && !self.others_offer)?;
+        Some((due.again_at, due.usable))
     }
 
     /// [`Self::decide`], if other sources than the accesses may have an offer.
