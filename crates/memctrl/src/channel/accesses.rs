@@ -103,10 +103,10 @@ impl Accesses {
         let access = queues.get(place);
         let bank = access.bank();
         // The candidate remains valid unless the new access precedes the one of the candidate.
-        let key = self.candidates.priority(bank).key;
+        let key = self.candidates.priority[bank].key;
         let is_preferred = self.stale.contains(bank)
-            || (key > Key::EQUAL && self.candidates.kind(bank) == access.kind() && {
-                let row = RowState { is_hit, served: self.candidates.served(bank) };
+            || (key > Key::EQUAL && self.candidates.kind[bank] == access.kind() && {
+                let row = RowState { is_hit, served: self.candidates.served[bank] };
                 self.scheduler.key(access, row) < key
             });
         if is_preferred {
@@ -174,7 +174,7 @@ impl Accesses {
         // An unused row serves an access before the bank serves the other kind.
         let is_other = self.unused[mode.other() as usize].contains(bank);
         let kind = if is_other { mode.other() } else { mode };
-        let rows = Rows { open, served: self.candidates.served(bank), only_hits: is_other };
+        let rows = Rows { open, served: self.candidates.served[bank], only_hits: is_other };
         let preferred = self.scheduler.preferred(&BankAccesses { queues, kind, bank, rows });
         let (key, place) = preferred.expect("an access is queued, or needs the unused row");
         let access = queues.get(place);
@@ -185,8 +185,8 @@ impl Accesses {
             Some(_) => column(kind),
         };
         self.candidates.set_command(bank, command, device);
-        self.candidates.set_priority(bank, priority);
-        self.candidates.set_access(bank, place, kind);
+        self.candidates.priority[bank] = priority;
+        (self.candidates.place[bank], self.candidates.kind[bank]) = (place, kind);
     }
 
     /// The bank of the command that the accesses would issue first, where no thread has a turn, and
@@ -206,7 +206,7 @@ impl Accesses {
         let candidates = &self.candidates;
         let least = candidates.least_by(banks, |bank| {
             let (rank, command) = (candidates.rank(bank), candidates.command(bank));
-            let mut ready = candidates.ready(bank).max(view.floor(rank, command));
+            let mut ready = candidates.ready[bank].max(view.floor(rank, command));
             if is_column(command) {
                 ready = older.turns.turn(command, rank, ready);
             }
@@ -223,7 +223,7 @@ impl Accesses {
     #[inline]
     fn offer_of(&self, bank: Option<BankIndex>, at: Cycle, contender: u64) -> Offer {
         let Some(bank) = bank else { return Offer::NOTHING };
-        let Priority { key, stamp } = self.candidates.priority(bank);
+        let Priority { key, stamp } = self.candidates.priority[bank];
         let is_column = is_column(self.candidates.command(bank));
         let (tier, order) = if is_column { (Tier::Column, contender) } else { (Tier::Row, key.order()) };
         Offer { at, tier, order, age: stamp, tie: 0, choice: Choice::Access(bank) }
@@ -231,7 +231,7 @@ impl Accesses {
 
     /// The bank whose candidate has the smallest priority.
     fn preferred(&self, banks: BankSet) -> BankSet {
-        let least = banks.into_iter().min_by_key(|&bank| self.candidates.priority(bank));
+        let least = banks.into_iter().min_by_key(|&bank| self.candidates.priority[bank]);
         least.map_or(BankSet::EMPTY, BankSet::of)
     }
 
@@ -243,11 +243,11 @@ impl Accesses {
             if self.candidates.command(bank) != kind {
                 continue;
             }
-            let stamp = view.queues.get(self.candidates.place(bank)).stamp();
+            let stamp = view.queues.get(self.candidates.place[bank]).stamp();
             let claim = claim.get_or_insert_with(|| Claim { stamp, kind, ready: PerRank::new(None) });
             claim.stamp = claim.stamp.min(stamp);
             let rank = self.candidates.rank(bank);
-            let ready = self.candidates.ready(bank).max(view.floor(rank, kind));
+            let ready = self.candidates.ready[bank].max(view.floor(rank, kind));
             claim.ready[rank] = claim.ready[rank].max(Some(ready));
         }
         claim
@@ -258,7 +258,7 @@ impl Accesses {
     #[inline]
     pub(crate) fn row_command_issued(&mut self, bank: BankIndex, queues: &Queues, device: &Device) {
         let Candidate { command, kind, place, .. } = self.candidates.get(bank);
-        self.candidates.set_served(bank, 0);
+        self.candidates.served[bank] = 0;
         if command == KeptKind::Pre {
             self.set_unused(bank, None);
             self.candidates.set_command(bank, KeptKind::Act, device);
@@ -267,7 +267,7 @@ impl Accesses {
             self.candidates.set_command(bank, column(kind), device);
             let (access, row) = (queues.get(place), RowState { is_hit: true, served: 0 });
             let key = self.scheduler.key(access, row);
-            self.candidates.set_priority(bank, Priority { key, stamp: access.stamp() });
+            self.candidates.priority[bank] = Priority { key, stamp: access.stamp() };
         }
     }
 
@@ -287,7 +287,7 @@ impl Accesses {
 
     #[inline]
     fn row_changed(&mut self, bank: BankIndex, served: u32) {
-        self.candidates.set_served(bank, served);
+        self.candidates.served[bank] = served;
         self.stale.insert(bank);
         self.set_unused(bank, None);
     }
@@ -302,7 +302,7 @@ impl Accesses {
     /// Records that the open row of a bank has served an access.
     #[inline]
     pub(crate) fn served(&mut self, bank: BankIndex) {
-        self.row_changed(bank, self.candidates.served(bank) + 1);
+        self.row_changed(bank, self.candidates.served[bank] + 1);
     }
 
     /// Records that a thread released a bank, in which accesses may now have a candidate.
