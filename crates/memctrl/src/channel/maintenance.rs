@@ -115,10 +115,10 @@ impl Maintenance {
         Maintenance { refresh, power, plans, due, valid_until, planned_for }
     }
 
-    /// Records a command to a rank.
+    /// Records a command to a rank. One that serves no request changes what the rank is due to do.
     #[inline]
-    pub(crate) fn issued(&mut self, rank: u8, is_own: bool) {
-        if is_own || !self.plans[usize::from(rank)].is_steady {
+    pub(crate) fn issued(&mut self, rank: u8, cause: Cause) {
+        if cause.request().is_none() || !self.plans[usize::from(rank)].is_steady {
             self.valid_until = Cycle::ZERO;
         }
     }
