@@ -30,20 +30,6 @@ impl std::fmt::Display for Interrupt {
     }
 }
 
-/// How far a channel runs alone.
-#[derive(Clone, Copy, Debug)]
-struct Horizon {
-    /// First cycle at which it issues no further command.
-    commands: Cycle,
-    /// First cycle at which no further command of a run of columns is issued.
-    runs: Cycle,
-}
-
-impl Horizon {
-    /// No other channel affects it.
-    const NONE: Horizon = Horizon { commands: Cycle::NEVER, runs: Cycle::NEVER };
-}
-
 /// What the readers of commands need.
 #[derive(Clone, Copy, Debug)]
 struct Wants {
@@ -217,7 +203,7 @@ impl Controller {
     #[inline]
     fn run_channel(&mut self, index: usize, mut until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         while self.channels[index].wakes_at() < until {
-            until = self.step(index, Horizon::NONE, until, wants, sink);
+            until = until.min(self.step(index, Limits::until(until), wants, sink));
         }
         until
     }
@@ -226,31 +212,30 @@ impl Controller {
     #[inline(never)]
     fn run_in_order(&mut self, mut until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         loop {
-            let (index, horizon) = self.earliest_channel(wants.order);
+            let (index, limits) = self.earliest_channel(until, wants.order);
             if self.channels[index].wakes_at() >= until {
                 return until;
             }
-            until = self.step(index, horizon, until, wants, sink);
+            until = until.min(self.step(index, limits, wants, sink));
         }
     }
 
-    /// Runs a channel up to its horizon, to `until`, or to a command that concerns the front end.
-    /// Returns `until`, or the cycle before it in which the front end reacts.
+    /// Runs a channel up to its limits, or to a command that concerns the front end. Returns the cycle
+    /// in which the front end reacts to it, if any.
     #[inline]
-    fn step(&mut self, index: usize, horizon: Horizon, until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
-        let (commands, runs) = (horizon.commands.min(until), horizon.runs.min(until));
+    fn step(&mut self, index: usize, limits: Limits, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         let (awaits, ends) = (self.front.awaited_kind(self.channels[index].id), self.front.may_end);
-        let limits = Limits { commands, runs, awaits, ends, wants_queues: wants.queues };
+        let limits = Limits { awaits, ends, wants_queues: wants.queues, ..limits };
         match self.channels[index].advance(&limits, &mut self.front.recorder.accesses, sink) {
-            None => until,
-            Some((at, Outcome::Entry)) => until.min(at + Cycles(1)),
-            Some((at, outcome)) => until.min(self.front.observe(&mut self.channels, index, at, outcome)),
+            None => Cycle::NEVER,
+            Some((at, Outcome::Entry)) => at + Cycles(1),
+            Some((at, outcome)) => self.front.observe(&mut self.channels, index, at, outcome),
         }
     }
 
-    /// The channel that wakes first, and how far it can run before another may affect it.
+    /// The channel that wakes first, and how far it can run, up to `until`, before another may affect it.
     #[inline(never)]
-    fn earliest_channel(&self, wants_order: bool) -> (usize, Horizon) {
+    fn earliest_channel(&self, until: Cycle, wants_order: bool) -> (usize, Limits) {
         let (mut first, mut wakes_at, mut next) = (0, self.channels[0].wakes_at(), Cycle::NEVER);
         // When the first channel, and any other one, may affect the front end.
         let (mut affects, mut others_affect) = (self.channels[0].affects_from(), Cycle::NEVER);
@@ -266,17 +251,17 @@ impl Controller {
         }
         // Of two channels that wake in one cycle, the first one has the first turn.
         let commands = next.max(Cycle(wakes_at.0.saturating_add(1)));
-        let horizon = if wants_order {
-            Horizon { commands, runs: commands }
+        let (commands, runs) = if wants_order {
+            (commands, commands)
         } else if self.front.has_copies() {
             // What copies change on another channel, they change in the order of time.
-            Horizon { commands, runs: others_affect }
+            (commands, others_affect)
         } else {
             // The requester, or the end of the run, waits for the data of an access.
             let answered = Cycle(next.0.saturating_add(self.channels[first].least_latency().0));
-            Horizon { commands: answered, runs: answered }
+            (answered, answered)
         };
-        (first, horizon)
+        (first, Limits { runs: runs.min(until), ..Limits::until(commands.min(until)) })
     }
 
     /// The front end's part of a cycle, up to the requests that arrive in it. Returns whether the requester should look.

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use dram_spec::{Column, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Channel, Column, LINE_BYTES, Location, PhysicalAddress};
 use smallvec::{SmallVec, smallvec};
 
 use crate::blocks::Kind;
 use crate::faulty::RowAddress;
 use crate::mechanism::{Copied, Held, IN_DRAM, InDram, MECHANISMS, Route};
 use crate::planner::Shared;
+use crate::program::{Program, StepList, Thread};
 use crate::reason::Reason;
 use crate::rules::Coverage;
-use crate::step::ColumnRun;
+use crate::step::{ColumnRun, Line, Run, RunWrite, Step};
 use crate::stripe::Stripe;
 use dram_spec::Mechanism;
 use dram_spec::Operation;
@@ -27,6 +28,47 @@ pub struct Block {
     pub(crate) operation: Operation,
     pub(crate) direction: Direction,
     pub(crate) parts: Vec<Part>,
+    /// Place of its channel among those on which it is repeated.
+    pub(crate) turn: u64,
+}
+
+/// Difference between two blocks whose rows differ in nothing but the channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Shift {
+    /// From an address to that of the other block.
+    bytes: u64,
+    /// The bits in which the numbers of the channels differ.
+    channels: u8,
+}
+
+impl Shift {
+    fn channel(self, Channel(channel): Channel) -> Channel {
+        Channel(channel ^ self.channels)
+    }
+
+    fn line(self, Line { address, location }: Line) -> Line {
+        let address = PhysicalAddress(address.0 + self.bytes);
+        Line { address, location: Location { channel: self.channel(location.channel), ..location } }
+    }
+
+    fn step(self, step: &Step) -> Step {
+        let shifted = |run: Run| Run { first: self.line(run.first), ..run };
+        match *step {
+            Step::Read { bank, run } => Step::Read { bank, run: shifted(run) },
+            Step::Write { bank, write } => Step::Write { bank, write: RunWrite { run: shifted(write.run), ..write } },
+            Step::Open { .. } | Step::CopyOpen { .. } | Step::Close { .. } | Step::Transfer { .. } => *step,
+        }
+    }
+
+    /// The program of the other block that corresponds to one of this block.
+    pub fn program(self, program: &Program, spare: &mut Vec<StepList>) -> Program {
+        let threads = program.threads.iter().map(|thread| {
+            let mut shifted = Thread::on(self.channel(thread.channel), spare);
+            shifted.steps.extend(thread.steps.iter().map(|step| self.step(step)));
+            shifted
+        });
+        Program { threads: threads.collect(), ..*program }
+    }
 }
 
 /// Order in which the pieces of a block must be executed.
@@ -84,9 +126,35 @@ impl Piece {
 
 impl Block {
     /// No part.
-    pub(crate) fn new(shared: Arc<Shared>) -> Block {
-        let operation = Operation::Read { address: PhysicalAddress(0), bytes: 0 };
-        Block { shared, operation, direction: Direction::Ascending, parts: Vec::new() }
+    pub(crate) fn new(shared: Arc<Shared>, operation: Operation) -> Block {
+        Block { shared, operation, direction: Direction::Ascending, parts: Vec::new(), turn: 0 }
+    }
+
+    /// Location of an address of the operation.
+    #[inline]
+    pub(crate) fn locate(&self, address: u64) -> Location {
+        self.shared.map.locate(PhysicalAddress(address)).expect("the operation was checked to lie in the memory")
+    }
+
+    /// Difference to a block for which this one stands ([`Blocks::take_next`](crate::Blocks::take_next)).
+    pub fn shift(&self, number: u64) -> Shift {
+        let run_bytes = self.shared.map.run_bytes();
+        // The map is linear (XOR).
+        let Channel(channels) = self.locate((self.turn ^ (self.turn + number)) * run_bytes).channel;
+        Shift { bytes: number * run_bytes, channels }
+    }
+
+    /// Becomes a block for which this one stands.
+    pub(crate) fn advance(&mut self, number: u64) {
+        let shift = self.shift(number);
+        self.turn += number;
+        for part in &mut self.parts {
+            part.dst.channel = shift.channel(part.dst.channel);
+            if let Kind::From(src) = &mut part.kind {
+                src.channel = shift.channel(src.channel);
+            }
+            part.pieces.iter_mut().for_each(|piece| piece.dst.start += shift.bytes);
+        }
     }
 
     /// The parts, at least one.

@@ -19,15 +19,17 @@ use dram_spec::Operation;
 /// Iterator over the blocks of one operation. Blocks that share a bank must start in this order.
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    shared: Arc<Shared>,
-    operation: Operation,
+    /// The last block.
+    block: Block,
     /// The destination addresses that are still to be planned.
     rest: Range<u64>,
-    direction: Direction,
     shape: Shape,
     /// The blocks of the present window, and the number handed out.
     drafts: Drafts,
     taken: usize,
+    /// Channels on which each of these blocks is repeated, and for how many of them the last one stands.
+    channels: u64,
+    alike: u64,
     written: Written,
 }
 
@@ -63,14 +65,14 @@ pub(crate) enum Kind {
 impl Blocks {
     pub(crate) fn new(shared: Arc<Shared>, operation: Operation) -> Blocks {
         let mut blocks = Blocks {
+            block: Block::new(shared, operation),
             rest: 0..0,
-            direction: Direction::Ascending,
             shape: Shape::Rows { window_bytes: 0 },
             drafts: Drafts::default(),
             taken: 0,
+            channels: 1,
+            alike: 1,
             written: Written::default(),
-            operation,
-            shared,
         };
         blocks.restart(operation);
         blocks
@@ -79,32 +81,35 @@ impl Blocks {
     /// Begins another operation of the same memory, which was checked, in the same place.
     pub fn restart(&mut self, operation: Operation) {
         let (start, bytes) = (operation.target().0, operation.bytes());
-        let granularity = self.shared.map.granularity();
+        let granularity = self.block.shared.map.granularity();
         let window_bytes = granularity.min(MAX_WINDOW_BYTES);
-        (self.operation, self.rest, self.direction) = (operation, start..start + bytes, Direction::Ascending);
+        (self.block.operation, self.block.direction) = (operation, Direction::Ascending);
+        self.rest = start..start + bytes;
         self.shape = Shape::Rows { window_bytes };
         self.drafts.clear();
-        self.taken = 0;
-        self.written.first.clear();
-        self.written.sound.clear();
+        (self.taken, self.channels, self.alike, self.block.turn) = (0, 1, 1, 0);
+        // Most operations write no value, and to clear an empty map costs more than to compare.
+        if !self.written.first.is_empty() {
+            self.written = Written::default();
+        }
         let Some(PhysicalAddress(src)) = operation.src() else { return };
         let distance = src.abs_diff(start);
         if distance == 0 {
             self.rest = start..start;
         } else if distance < bytes {
             if src < start {
-                self.direction = Direction::Descending;
+                self.block.direction = Direction::Descending;
             }
             if distance < window_bytes {
                 let reason = Reason::Overlap { distance, granularity };
-                self.shape = Shape::Pieces { piece_bytes: self.shared.map.geometry().row_bytes(), reason };
+                self.shape = Shape::Pieces { piece_bytes: self.block.shared.map.geometry().row_bytes(), reason };
             }
         }
     }
 
     /// Takes the next window of at most `bytes` bytes, aligned to a multiple of `bytes`.
     fn take(&mut self, bytes: u64) -> Range<u64> {
-        match self.direction {
+        match self.block.direction {
             Direction::Ascending => {
                 let end = ((self.rest.start / bytes + 1) * bytes).min(self.rest.end);
                 std::mem::replace(&mut self.rest.start, end)..end
@@ -116,36 +121,37 @@ impl Blocks {
         }
     }
 
-    fn locate(&self, address: u64) -> Location {
-        self.shared.map.locate(PhysicalAddress(address)).expect("the operation was checked to lie in the memory")
-    }
-
     /// A piece that crosses rows as it likes.
     fn overlapping(&mut self, window: &Range<u64>, reason: Reason) {
-        let (dst_column, dst) = place(self.locate(window.start));
+        let (dst_column, dst) = place(self.block.locate(window.start));
         let piece = Piece { dst: Stripe::from(window.clone()), dst_column, src_column: dst_column };
-        self.drafts.add(&self.shared, dst, Kind::Channel(reason), piece);
+        self.drafts.add(&self.block.shared, dst, Kind::Channel(reason), piece);
     }
 
     /// Cuts a window at runs and at ragged lines, and gathers the pieces by row.
     ///
     /// Where source and destination stay within a block of the map's [`Stride`], each row has one piece of many runs.
     fn cut(&mut self, window: &Range<u64>) {
-        let run_bytes = self.shared.map.run_bytes();
-        let Stride { bytes: stride, span } = self.shared.map.stride();
-        let (src, dst) = (self.operation.src(), self.operation.target());
+        let run_bytes = self.block.shared.map.run_bytes();
+        let Stride { bytes: stride, span } = self.block.shared.map.stride();
+        let (src, dst) = (self.block.operation.src(), self.block.operation.target());
         let src_of = |address: u64| src.map(|src| address - dst.0 + src.0);
         let by_channel = self.everything_by_channel();
+        let is_even = |address: u64| address.is_multiple_of(stride);
+        // Of source and destination rows that differ in nothing but the channel, the first is cut.
+        let repeats = by_channel.is_none() && is_even(window.start) && is_even(window.end);
+        let repeats = repeats && src_of(window.start).is_some_and(is_even);
+        self.channels = if repeats { self.block.shared.channels_in_turn } else { 1 };
         let mut address = window.start;
         while address < window.end {
             let left = (next(address, span).min(window.end) - address) / stride;
             let left_of_src = src_of(address).map_or(left, |src| (next(src, span) - src) / stride);
-            let is_even = address.is_multiple_of(stride) && by_channel.is_none();
-            let count = if is_even { left.min(left_of_src).max(1) } else { 1 };
+            let is_many = is_even(address) && by_channel.is_none();
+            let count = if is_many { left.min(left_of_src).max(1) } else { 1 };
             let period_end = next(address, stride).min(window.end);
-            let beyond = (count - 1) * stride;
-            while address < period_end {
-                let (dst_column, dst) = place(self.locate(address));
+            let cut_end = if self.channels > 1 { address + run_bytes } else { period_end };
+            while address < cut_end {
+                let (dst_column, dst) = place(self.block.locate(address));
                 let run_end = next(address, run_bytes).min(window.end);
                 let whole_end = run_end / LINE_BYTES * LINE_BYTES;
                 let (end, kind, src_column) = if let Some(reason) = by_channel {
@@ -153,22 +159,22 @@ impl Blocks {
                 } else if !address.is_multiple_of(LINE_BYTES) || whole_end <= address {
                     (next(address, LINE_BYTES).min(window.end), Kind::Channel(Reason::PartialLine), dst_column)
                 } else if let Some(src) = src_of(address) {
-                    let (src_column, row) = place(self.locate(src));
+                    let (src_column, row) = place(self.block.locate(src));
                     (whole_end.min(address + (next(src, run_bytes) - src)), Kind::From(row), src_column)
                 } else {
                     (whole_end, Kind::Lines, dst_column)
                 };
                 let ranges = Stripe { start: address, bytes: end - address, stride, count };
-                self.drafts.add(&self.shared, dst, kind, Piece { dst: ranges, dst_column, src_column });
+                self.drafts.add(&self.block.shared, dst, kind, Piece { dst: ranges, dst_column, src_column });
                 address = end;
             }
-            address += beyond;
+            address = period_end + (count - 1) * stride;
         }
     }
 
     /// Why no byte can stay in DRAM, whatever the geometry, if so.
     fn everything_by_channel(&self) -> Option<Reason> {
-        match self.operation {
+        match self.block.operation {
             Operation::Read { .. } | Operation::Write { .. } => Some(Reason::NotACopy),
             Operation::Init { .. } => None,
             Operation::Copy { src, dst, .. } => {
@@ -178,21 +184,23 @@ impl Blocks {
         }
     }
 
-    /// Gives the parts of a block their sources.
-    fn finish(&mut self, parts: &mut [Part]) {
-        let coverage = self.coverage(parts.iter().map(|part| part.bytes).sum());
-        for part in parts {
-            match part.kind {
-                Kind::From(src) => part.sources = Sources::Row { src, coverage },
-                Kind::Lines => part.sources = self.init_sources(part.dst, coverage),
-                Kind::Channel(_) => {}
-            }
+    /// Gives the parts of the block their sources.
+    fn finish(&mut self) {
+        let coverage = self.coverage(self.block.parts.iter().map(|part| part.bytes).sum());
+        for index in 0..self.block.parts.len() {
+            let part = &self.block.parts[index];
+            let sources = match part.kind {
+                Kind::From(src) => Sources::Row { src, coverage },
+                Kind::Lines => self.init_sources(part.dst, coverage),
+                Kind::Channel(_) => continue,
+            };
+            self.block.parts[index].sources = sources;
         }
     }
 
     fn init_sources(&mut self, dst: RowAddress, coverage: Coverage) -> Sources {
-        let shared = &self.shared;
-        if matches!(self.operation, Operation::Init { value: 0, .. }) && shared.chip.zero_rows {
+        let shared = &self.block.shared;
+        if matches!(self.block.operation, Operation::Init { value: 0, .. }) && shared.chip.zero_rows {
             return Sources::ZeroRows { coverage };
         }
         if let Err(reason) = coverage.reason() {
@@ -213,19 +221,19 @@ impl Blocks {
     }
 
     fn coverage(&self, covered: u64) -> Coverage {
-        let row_bytes = self.shared.map.geometry().row_bytes();
+        let row_bytes = self.block.shared.map.geometry().row_bytes();
         if covered == row_bytes {
             return Coverage::Whole;
         }
-        let granularity = self.shared.map.granularity();
-        let (start, operation_bytes) = (self.operation.target().0, self.operation.bytes());
+        let granularity = self.block.shared.map.granularity();
+        let (start, operation_bytes) = (self.block.operation.target().0, self.block.operation.bytes());
         let holds_a_block = start.next_multiple_of(granularity) + granularity <= start + operation_bytes;
         let covers_others = granularity <= MAX_WINDOW_BYTES && holds_a_block
             || granularity == row_bytes && operation_bytes >= row_bytes;
         if covers_others {
             Coverage::Ragged(Reason::PartialRow { covered, row_bytes, operation_bytes, granularity })
         } else {
-            Coverage::TooSmall(self.shared.uncovered(covered, operation_bytes))
+            Coverage::TooSmall(self.block.shared.uncovered(covered, operation_bytes))
         }
     }
 }
@@ -275,30 +283,42 @@ fn next(address: u64, step: u64) -> u64 {
 }
 
 impl Blocks {
-    /// Takes the next block, in the place of `block`; returns whether there was one.
-    pub fn take_next(&mut self, block: &mut Block) -> bool {
-        if self.taken == self.drafts.count {
-            if self.rest.is_empty() {
-                return false;
+    /// The next block, and the number of blocks for which it stands, at most `most`: itself and
+    /// following ones that differ from it in nothing but the channel ([`Block::shift`]).
+    pub fn take_next(&mut self, most: u64) -> Option<(&Block, u64)> {
+        if self.block.turn + self.alike < self.channels {
+            self.block.advance(self.alike);
+        } else {
+            if self.taken == self.drafts.count {
+                self.next_window()?;
             }
-            self.drafts.clear();
-            self.taken = 0;
-            match self.shape {
-                Shape::Rows { window_bytes } => {
-                    let window = self.take(window_bytes);
-                    self.cut(&window);
-                }
-                Shape::Pieces { piece_bytes, reason } => {
-                    let window = self.take(piece_bytes);
-                    self.overlapping(&window, reason);
-                }
+            std::mem::swap(&mut self.block.parts, &mut self.drafts.rows[self.taken]);
+            self.block.turn = 0;
+            self.taken += 1;
+        }
+        self.finish();
+        self.alike = most.min(self.channels - self.block.turn);
+        Some((&self.block, self.alike))
+    }
+
+    /// Plans the blocks of the next window, if there is one.
+    fn next_window(&mut self) -> Option<()> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        self.drafts.clear();
+        self.taken = 0;
+        match self.shape {
+            Shape::Rows { window_bytes } => {
+                let window = self.take(window_bytes);
+                self.cut(&window);
+            }
+            Shape::Pieces { piece_bytes, reason } => {
+                let window = self.take(piece_bytes);
+                self.overlapping(&window, reason);
             }
         }
-        (block.operation, block.direction) = (self.operation, self.direction);
-        std::mem::swap(&mut block.parts, &mut self.drafts.rows[self.taken]);
-        self.taken += 1;
-        self.finish(&mut block.parts);
-        true
+        Some(())
     }
 }
 
@@ -306,8 +326,7 @@ impl Iterator for Blocks {
     type Item = Block;
 
     fn next(&mut self) -> Option<Block> {
-        let mut block = Block::new(Arc::clone(&self.shared));
-        self.take_next(&mut block).then_some(block)
+        self.take_next(1).map(|(block, _)| block.clone())
     }
 }
 

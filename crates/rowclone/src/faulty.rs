@@ -33,6 +33,11 @@ pub struct FaultyRows {
 }
 
 impl FaultyRows {
+    /// Whether no row is faulty.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Whether a row is faulty.
     pub fn contains(&self, row: RowAddress) -> bool {
         !self.rows.is_empty() && self.rows.contains(&row)

@@ -28,7 +28,7 @@ mod stripe;
 #[cfg(test)]
 mod tests;
 
-pub use block::{Block, Part};
+pub use block::{Block, Part, Shift};
 pub use blocks::Blocks;
 pub use check::PlanError;
 pub use dram_spec::{Mechanism, Operation};

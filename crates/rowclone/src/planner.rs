@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dram_spec::address::AddressMap;
 use dram_spec::{Column, LINE_BYTES, Location, Mechanism, Operation, PhysicalAddress};
 
-use crate::block::{Block, Part, Piece, Sources};
+use crate::block::{Part, Piece, Sources};
 use crate::blocks::Blocks;
 use crate::blocks::Kind;
 use crate::check::{PlanError, Reserved};
@@ -61,6 +61,8 @@ pub(crate) struct Shared {
     pub(crate) faulty: FaultyRows,
     pub(crate) chip: Chip,
     pub(crate) spread: Spread,
+    /// Runs of addresses that follow each other in rows which differ in nothing but the channel.
+    pub(crate) channels_in_turn: u64,
     reserved: Reserved,
     /// End of the usable memory.
     end: PhysicalAddress,
@@ -89,6 +91,16 @@ impl Spread {
     }
 }
 
+/// Runs between a run of a row and the next one, if they differ in nothing but the channel; else 1.
+fn channels_in_turn(map: &AddressMap) -> u64 {
+    let (run, stride) = (map.run_bytes(), map.stride().bytes);
+    let is_of_channel = |bit: u32| {
+        let location = map.locate(PhysicalAddress(1 << bit));
+        location.is_some_and(|Location { channel, .. }| location == Some(Location { channel, ..Location::default() }))
+    };
+    if (run.trailing_zeros()..stride.trailing_zeros()).all(is_of_channel) { stride / run } else { 1 }
+}
+
 impl Shared {
     /// Reason why an operation without a block of whole rows does not cover a row.
     pub(crate) fn uncovered(&self, covered: u64, operation_bytes: u64) -> Reason {
@@ -111,7 +123,9 @@ impl Planner {
     pub fn of_chips(map: AddressMap, faulty: FaultyRows, chip: Chip) -> Planner {
         let (spread, reserved) = (Spread::new(&map), Reserved::new(&map));
         let end = map.usable_end();
-        Planner { shared: Arc::new(Shared { map, faulty, chip, spread, reserved, end }) }
+        // Rows that differ in the channel are no longer equal if one of them is remapped.
+        let channels_in_turn = if faulty.is_empty() { channels_in_turn(&map) } else { 1 };
+        Planner { shared: Arc::new(Shared { map, faulty, chip, spread, channels_in_turn, reserved, end }) }
     }
 
     /// The address map.
@@ -191,11 +205,6 @@ impl Planner {
             panic!("an operation must be checked before it is planned: {operation}: {error}");
         }
         Blocks::new(Arc::clone(&self.shared), *operation)
-    }
-
-    /// A block without parts, in whose place [`Blocks::take_next`] takes others.
-    pub fn no_block(&self) -> Block {
-        Block::new(Arc::clone(&self.shared))
     }
 
     /// Applies the paper's rule to whole lines of row `src` that are copied to row `dst`. The

@@ -78,7 +78,7 @@ impl Program {
 
 impl Thread {
     /// No steps, in spare memory.
-    fn on(channel: Channel, spare: &mut Vec<StepList>) -> Thread {
+    pub(crate) fn on(channel: Channel, spare: &mut Vec<StepList>) -> Thread {
         let mut steps = spare.pop().unwrap_or_default();
         steps.clear();
         Thread { channel, steps }
@@ -294,8 +294,7 @@ impl Block {
             let mut address = start;
             while address < end {
                 let next = end.min((address / step + 1) * step);
-                let location = self.shared.map.locate(PhysicalAddress(address));
-                let location = location.expect("the operation was checked to lie in the memory");
+                let location = self.locate(address);
                 let count = (together * (next - address) / LINE_BYTES) as u16;
                 let stride = if together > 1 { lines.stride } else { LINE_BYTES };
                 pass_on(Run { first: Line { address: PhysicalAddress(address), location }, count, stride });

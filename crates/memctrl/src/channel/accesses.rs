@@ -21,8 +21,6 @@ pub(crate) struct Accesses {
     /// Banks with an unused row opened for a read, and for a write.
     unused: [BankSet; 2],
     drain: WriteDrain,
-    /// Whether the mode changes before the next command.
-    is_mode_due: bool,
     scheduler: Box<dyn Scheduler>,
     is_strict: bool,
     has_state: bool,
@@ -49,7 +47,6 @@ impl Accesses {
             stale: BankSet::ALL,
             unused: [BankSet::EMPTY; 2],
             drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
-            is_mode_due: false,
             scheduler: config.scheduler.clone(),
             is_strict: config.scheduler.is_strict(),
             has_state: config.scheduler.has_state(),
@@ -106,23 +103,16 @@ impl Accesses {
         let access = queues.get(place);
         let bank = access.bank();
         // The candidate remains valid unless the new access precedes the one of the candidate.
-        let key = self.candidates.priority(bank).key;
+        let key = self.candidates.priority[bank].key;
         let is_preferred = self.stale.contains(bank)
-            || (key > Key::EQUAL && self.candidates.kind(bank) == access.kind() && {
-                let row = RowState { is_hit, served: self.candidates.served(bank) };
+            || (key > Key::EQUAL && self.candidates.kind[bank] == access.kind() && {
+                let row = RowState { is_hit, served: self.candidates.served[bank] };
                 self.scheduler.key(access, row) < key
             });
         if is_preferred {
             self.stale.insert(bank);
         }
-        self.look_at_mode(queues, free);
-        is_preferred || self.is_mode_due || (self.has_state && self.scheduler.awaits_reads())
-    }
-
-    /// Notes whether the mode is due to change, after a change of the queues or the free banks.
-    #[inline]
-    pub(crate) fn look_at_mode(&mut self, queues: &Queues, free: BankSet) {
-        self.is_mode_due = self.drain.is_due(queues, free);
+        is_preferred || self.drain.is_due(queues, free) || (self.has_state && self.scheduler.awaits_reads())
     }
 
     /// Updates the scheduler for a decision at `from`. Returns the next cycle at which time alone
@@ -138,10 +128,10 @@ impl Accesses {
         self.scheduler.next_update()
     }
 
-    /// Changes the mode, if that is due.
+    /// Changes the mode, if the queues require it.
     #[inline]
     pub(crate) fn choose_mode(&mut self, queues: &Queues, free: BankSet) {
-        if std::mem::take(&mut self.is_mode_due) && self.drain.update(queues, free) {
+        if self.drain.update(queues, free) {
             self.all_changed();
         }
     }
@@ -184,7 +174,7 @@ impl Accesses {
         // An unused row serves an access before the bank serves the other kind.
         let is_other = self.unused[mode.other() as usize].contains(bank);
         let kind = if is_other { mode.other() } else { mode };
-        let rows = Rows { open, served: self.candidates.served(bank), only_hits: is_other };
+        let rows = Rows { open, served: self.candidates.served[bank], only_hits: is_other };
         let preferred = self.scheduler.preferred(&BankAccesses { queues, kind, bank, rows });
         let (key, place) = preferred.expect("an access is queued, or needs the unused row");
         let access = queues.get(place);
@@ -195,8 +185,8 @@ impl Accesses {
             Some(_) => column(kind),
         };
         self.candidates.set_command(bank, command, device);
-        self.candidates.set_priority(bank, priority);
-        self.candidates.set_access(bank, place, kind);
+        self.candidates.priority[bank] = priority;
+        (self.candidates.place[bank], self.candidates.kind[bank]) = (place, kind);
     }
 
     /// The bank of the command that the accesses would issue first, where no thread has a turn, and
@@ -216,7 +206,7 @@ impl Accesses {
         let candidates = &self.candidates;
         let least = candidates.least_by(banks, |bank| {
             let (rank, command) = (candidates.rank(bank), candidates.command(bank));
-            let mut ready = candidates.ready(bank).max(view.floor(rank, command));
+            let mut ready = candidates.ready[bank].max(view.floor(rank, command));
             if is_column(command) {
                 ready = older.turns.turn(command, rank, ready);
             }
@@ -233,7 +223,7 @@ impl Accesses {
     #[inline]
     fn offer_of(&self, bank: Option<BankIndex>, at: Cycle, contender: u64) -> Offer {
         let Some(bank) = bank else { return Offer::NOTHING };
-        let Priority { key, stamp } = self.candidates.priority(bank);
+        let Priority { key, stamp } = self.candidates.priority[bank];
         let is_column = is_column(self.candidates.command(bank));
         let (tier, order) = if is_column { (Tier::Column, contender) } else { (Tier::Row, key.order()) };
         Offer { at, tier, order, age: stamp, tie: 0, choice: Choice::Access(bank) }
@@ -241,7 +231,7 @@ impl Accesses {
 
     /// The bank whose candidate has the smallest priority.
     fn preferred(&self, banks: BankSet) -> BankSet {
-        let least = banks.into_iter().min_by_key(|&bank| self.candidates.priority(bank));
+        let least = banks.into_iter().min_by_key(|&bank| self.candidates.priority[bank]);
         least.map_or(BankSet::EMPTY, BankSet::of)
     }
 
@@ -253,11 +243,11 @@ impl Accesses {
             if self.candidates.command(bank) != kind {
                 continue;
             }
-            let stamp = view.queues.get(self.candidates.place(bank)).stamp();
+            let stamp = view.queues.get(self.candidates.place[bank]).stamp();
             let claim = claim.get_or_insert_with(|| Claim { stamp, kind, ready: PerRank::new(None) });
             claim.stamp = claim.stamp.min(stamp);
             let rank = self.candidates.rank(bank);
-            let ready = self.candidates.ready(bank).max(view.floor(rank, kind));
+            let ready = self.candidates.ready[bank].max(view.floor(rank, kind));
             claim.ready[rank] = claim.ready[rank].max(Some(ready));
         }
         claim
@@ -268,7 +258,7 @@ impl Accesses {
     #[inline]
     pub(crate) fn row_command_issued(&mut self, bank: BankIndex, queues: &Queues, device: &Device) {
         let Candidate { command, kind, place, .. } = self.candidates.get(bank);
-        self.candidates.set_served(bank, 0);
+        self.candidates.served[bank] = 0;
         if command == KeptKind::Pre {
             self.set_unused(bank, None);
             self.candidates.set_command(bank, KeptKind::Act, device);
@@ -277,7 +267,7 @@ impl Accesses {
             self.candidates.set_command(bank, column(kind), device);
             let (access, row) = (queues.get(place), RowState { is_hit: true, served: 0 });
             let key = self.scheduler.key(access, row);
-            self.candidates.set_priority(bank, Priority { key, stamp: access.stamp() });
+            self.candidates.priority[bank] = Priority { key, stamp: access.stamp() };
         }
     }
 
@@ -297,7 +287,7 @@ impl Accesses {
 
     #[inline]
     fn row_changed(&mut self, bank: BankIndex, served: u32) {
-        self.candidates.set_served(bank, served);
+        self.candidates.served[bank] = served;
         self.stale.insert(bank);
         self.set_unused(bank, None);
     }
@@ -311,9 +301,8 @@ impl Accesses {
 
     /// Records that the open row of a bank has served an access.
     #[inline]
-    pub(crate) fn served(&mut self, bank: BankIndex, queues: &Queues, free: BankSet) {
-        self.row_changed(bank, self.candidates.served(bank) + 1);
-        self.look_at_mode(queues, free);
+    pub(crate) fn served(&mut self, bank: BankIndex) {
+        self.row_changed(bank, self.candidates.served[bank] + 1);
     }
 
     /// Records that a thread released a bank, in which accesses may now have a candidate.

@@ -11,16 +11,16 @@ use crate::policy::scheduler::Priority;
 #[derive(Debug)]
 pub(super) struct Candidates {
     /// First cycle at which the bank's own rules permit the command.
-    ready: PerBank<Cycle>,
+    pub(super) ready: PerBank<Cycle>,
     /// Command, and what else delays it.
     floor: PerBank<Floor>,
-    priority: PerBank<Priority>,
+    pub(super) priority: PerBank<Priority>,
     /// Place of the access in the pool.
-    place: PerBank<u16>,
+    pub(super) place: PerBank<u16>,
     /// Kind of the access.
-    kind: PerBank<AccessKind>,
+    pub(super) kind: PerBank<AccessKind>,
     /// Accesses served by the open row.
-    served: PerBank<u32>,
+    pub(super) served: PerBank<u32>,
     id: PerBank<BankId>,
 }
 
@@ -81,56 +81,11 @@ impl Candidates {
         self.floor[bank].rank()
     }
 
-    /// First cycle at which the bank's own rules permit the command.
-    #[inline]
-    pub(super) fn ready(&self, bank: BankIndex) -> Cycle {
-        self.ready[bank]
-    }
-
-    #[inline]
-    pub(super) fn kind(&self, bank: BankIndex) -> AccessKind {
-        self.kind[bank]
-    }
-
-    #[inline]
-    pub(super) fn priority(&self, bank: BankIndex) -> Priority {
-        self.priority[bank]
-    }
-
-    /// Place in the pool of the access that the candidate serves.
-    #[inline]
-    pub(super) fn place(&self, bank: BankIndex) -> u16 {
-        self.place[bank]
-    }
-
-    /// Accesses served by the open row of a bank.
-    #[inline]
-    pub(super) fn served(&self, bank: BankIndex) -> u32 {
-        self.served[bank]
-    }
-
-    #[inline]
-    pub(super) fn set_served(&mut self, bank: BankIndex, served: u32) {
-        self.served[bank] = served;
-    }
-
     /// The next command of a bank is of another kind.
     #[inline]
     pub(super) fn set_command(&mut self, bank: BankIndex, command: KeptKind, device: &Device) {
         self.ready[bank] = device.kept_bank_hold(bank, command).until();
         self.floor[bank] = self.floor[bank].with(command);
-    }
-
-    /// The command of a bank serves an access of another priority.
-    #[inline]
-    pub(super) fn set_priority(&mut self, bank: BankIndex, priority: Priority) {
-        self.priority[bank] = priority;
-    }
-
-    /// The next command of a bank serves another access.
-    #[inline]
-    pub(super) fn set_access(&mut self, bank: BankIndex, place: u16, kind: AccessKind) {
-        (self.place[bank], self.kind[bank]) = (place, kind);
     }
 
     /// The candidate of some banks that is issued first, from `from` on.

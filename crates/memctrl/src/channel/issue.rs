@@ -93,9 +93,9 @@ impl Channel {
     /// Issues a command: device, counters and event.
     #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
     #[inline(always)]
-    fn emit(&mut self, at: Cycle, command: Command, cause: Cause, is_maintenance: bool, sink: &mut impl EventSink) {
+    fn emit(&mut self, at: Cycle, command: Command, cause: Cause, sink: &mut impl EventSink) {
         let effect = self.device.issue(at, &command);
-        self.maintenance.issued(command.rank(), is_maintenance);
+        self.maintenance.issued(command.rank(), cause);
         self.counters.commands[CommandKind::of(&command, effect)] += 1;
         let held_by = self.device.last_hold().binding(at);
         sink.command(&CommandEvent { at, channel: self.id, command, effect, cause, held_by });
@@ -116,13 +116,13 @@ impl Channel {
         let (row, cause) = (self.queues.get(place).row(), cause(kind, self.queues.get(place).id()));
         match candidate.command {
             KeptKind::Pre => {
-                self.emit(at, Command::Precharge { bank }, cause, false, sink);
+                self.emit(at, Command::Precharge { bank }, cause, sink);
                 self.counters.unused_activates += u64::from(self.accesses.unused().contains(index));
                 self.row_command_issued(at, index, CommandKind::Precharge, RowOutcome::Conflict);
                 Outcome::None
             }
             KeptKind::Act => {
-                self.emit(at, Command::Activate { bank, row }, cause, false, sink);
+                self.emit(at, Command::Activate { bank, row }, cause, sink);
                 self.row_command_issued(at, index, CommandKind::Activate, RowOutcome::Miss);
                 Outcome::None
             }
@@ -156,14 +156,13 @@ impl Channel {
         let auto_precharge = AutoPrecharge::No;
         match kind {
             _ if closes => self.issue_closing(at, bank, column, cause, sink),
-            AccessKind::Read => self.emit(at, Command::Read { bank, column, auto_precharge }, cause, false, sink),
-            AccessKind::Write => self.emit(at, Command::Write { bank, column, auto_precharge }, cause, false, sink),
+            AccessKind::Read => self.emit(at, Command::Read { bank, column, auto_precharge }, cause, sink),
+            AccessKind::Write => self.emit(at, Command::Write { bank, column, auto_precharge }, cause, sink),
         }
         let outcomes = if kind == AccessKind::Read { &mut self.counters.reads } else { &mut self.counters.writes };
         outcomes.count(self.queues.get(place).row);
         self.queues.remove(place, at);
-        let free = self.free();
-        self.accesses.served(index, &self.queues, free);
+        self.accesses.served(index);
         let column = if kind == AccessKind::Read { CommandKind::Read } else { CommandKind::Write };
         self.served_access(at, column, place);
         self.reads_issued += u64::from(kind == AccessKind::Read && self.port.remaining().contains(index));
@@ -171,7 +170,7 @@ impl Channel {
             self.served_access(at, CommandKind::Precharge, place);
             self.closed(index);
         }
-        let (queued, end) = (self.queues.get(place), at + self.latency(kind));
+        let (queued, end) = (self.queues.get(place), at + self.latencies[kind as usize]);
         if queued.access.slot >= Access::UNREPORTED {
             done.unreported_done(kind, queued.access.arrival, end);
             // The front end moves the data.
@@ -191,36 +190,25 @@ impl Channel {
             Cause::Write(_) => Command::Write { bank, column, auto_precharge },
             _ => Command::Read { bank, column, auto_precharge },
         };
-        self.emit(at, command, cause, false, sink);
+        self.emit(at, command, cause, sink);
     }
 
     /// Issues a command other than that of an access or a column step.
     #[inline(never)]
     fn issue_other(&mut self, at: Cycle, choice: Choice, sink: &mut impl EventSink) -> Outcome {
-        let (command, cause) = self.command(choice);
-        let is_maintenance = matches!(choice, Choice::Maintenance(_) | Choice::Timeout(_));
-        self.emit(at, command, cause, is_maintenance, sink);
-        match choice {
-            Choice::Row(bank) => {
-                self.served_row_step(at, bank);
-                self.row_step_issued(at, bank)
-            }
-            Choice::Maintenance(_) | Choice::Timeout(_) => {
-                self.maintenance_issued(at, &command);
-                Outcome::None
-            }
-            Choice::Access(_) | Choice::Column(_) | Choice::Nothing => unreachable!("these have no other command"),
-        }
-    }
-
-    /// Command of a choice other than an access or a column step, and its cause.
-    fn command(&self, choice: Choice) -> (Command, Cause) {
-        match choice {
+        let (command, cause) = match choice {
             Choice::Maintenance(rank) => self.maintenance.command(rank),
             Choice::Row(bank) => self.port.row_command(bank),
             Choice::Timeout(bank) => (Command::Precharge { bank: self.topology.bank(bank) }, Cause::RowPolicy),
             Choice::Access(_) | Choice::Column(_) | Choice::Nothing => unreachable!("these have no other command"),
+        };
+        self.emit(at, command, cause, sink);
+        if let Choice::Row(bank) = choice {
+            self.served_row_step(at, bank);
+            return self.row_step_issued(at, bank);
         }
+        self.maintenance_issued(at, &command);
+        Outcome::None
     }
 
     /// Updates the state after a maintenance command, or a PRE by the row policy.
@@ -257,7 +245,6 @@ impl Channel {
         let RowStepDone { program, slot, is_released, is_left, is_done } = self.port.row_issued(bank, open);
         if is_released {
             self.bank_released(bank, at);
-            self.look_at_mode();
         }
         let bank_ready = is_left.then(|| self.device.bank_hold(bank, Kind::Act).until());
         self.step = ThreadStep { program, slot, moved: None, lines: 0, bank_ready, is_done };
@@ -268,7 +255,7 @@ impl Channel {
     #[inline(never)]
     fn issue_column_step(&mut self, at: Cycle, slot: u8, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.port.column_command(slot);
-        self.emit(at, command, cause, false, sink);
+        self.emit(at, command, cause, sink);
         self.served_columns(at, slot, &command, 1);
         let step = self.port.columns_issued(slot, 1, at);
         self.columns_issued(slot, step, 1, at)
@@ -289,7 +276,7 @@ impl Channel {
         let (command, cause) = self.port.column_command(slot);
         let last = at + pitch * (lines - 1);
         self.device.issue_run(at, &command, lines);
-        self.maintenance.issued(command.rank(), false);
+        self.maintenance.issued(command.rank(), cause);
         self.counters.commands[CommandKind::of(&command, Effect::Plain)] += lines;
         let held_by = self.device.last_hold().binding(at);
         let first = CommandEvent { at, channel: self.id, command, effect: Effect::Plain, cause, held_by };
@@ -313,7 +300,7 @@ impl Channel {
     #[inline]
     fn columns_issued(&mut self, slot: u8, step: ColumnStepDone, lines: u64, last: Cycle) -> Outcome {
         let ColumnStepDone { program, moved } = step;
-        let moved = moved.map(|kind| (kind, last + self.latency(kind)));
+        let moved = moved.map(|kind| (kind, last + self.latencies[kind as usize]));
         self.step = ThreadStep { program, slot, moved, lines: lines as u32, bank_ready: None, is_done: false };
         Outcome::Step
     }

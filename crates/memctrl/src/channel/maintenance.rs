@@ -1,7 +1,7 @@
 //! Maintenance of ranks: refresh, power-down, self-refresh. Rules 15 to 19 of `docs/controller.md`.
 
 use dram_core::{Device, P, Power};
-use dram_spec::{BankSet, Cause, Command, Cycle, Cycles};
+use dram_spec::{BankSet, Cause, Command, Cycle, Cycles, Topology};
 
 use crate::config::{Config, PowerPolicy, RefreshPolicy};
 
@@ -22,19 +22,22 @@ pub fn yield_from(device: &Device, rank: u8) -> Option<Cycle> {
     Some(Cycle(by.0.saturating_sub(close + bus)))
 }
 
-/// Use of a rank by accesses and threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RankUse {
-    /// Whether an access is queued for the rank, or a thread is not done with one of its banks.
-    pub(crate) is_busy: bool,
-    /// Whether a thread holds a bank of the rank.
-    pub(crate) is_held: bool,
+/// Use of the ranks by accesses and threads, with a bit for each rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Uses {
+    /// Ranks for which an access is queued, or with one of whose banks a thread is not done.
+    busy: u8,
+    /// Ranks of which a thread holds a bank.
+    held: u8,
 }
 
-impl RankUse {
+impl Uses {
+    /// The use by these banks with work, and these banks held by threads.
     #[inline]
-    fn new(rank: BankSet, busy: BankSet, held: BankSet) -> RankUse {
-        RankUse { is_busy: rank.intersects(busy), is_held: rank.intersects(held) }
+    fn of(topology: Topology, (busy, held): (BankSet, BankSet)) -> Uses {
+        let ranks =
+            |banks| (0..topology.ranks).map(|rank| u8::from(topology.rank(rank).intersects(banks)) << rank).sum();
+        Uses { busy: ranks(busy), held: ranks(held) }
     }
 }
 
@@ -61,20 +64,8 @@ struct Plan {
     state: RankState,
     /// Whether commands of accesses leave the plan valid.
     is_steady: bool,
-    /// Use for which the plan was made; `None` if it holds for any use.
-    used: Option<RankUse>,
-    banks: BankSet,
-}
-
-impl Plan {
-    const NONE: Plan = Plan {
-        at: Cycle::ZERO,
-        command: None,
-        state: RankState::Usable,
-        is_steady: false,
-        used: None,
-        banks: BankSet::EMPTY,
-    };
+    /// Whether the plan does not depend on the use of the rank.
+    holds_for_any_use: bool,
 }
 
 /// Maintenance of the ranks of a channel.
@@ -82,17 +73,13 @@ impl Plan {
 pub(crate) struct Maintenance {
     refresh: RefreshPolicy,
     power: PowerPolicy,
-    plans: Box<[Plan]>,
+    plans: Vec<Plan>,
     /// Next actions of the ranks, from their plans.
     due: Due,
-    /// Bit mask of the ranks whose plans remain valid after commands of accesses.
-    steady: u8,
     /// First cycle at which the ranks are planned again, if their use does not change.
     valid_until: Cycle,
-    /// Whether a plan depends on the use of its rank.
-    follows_use: bool,
-    /// Banks with work, and banks held by threads, for which the plans were last checked.
-    used: (BankSet, BankSet),
+    /// The use for which the ranks were planned; `None` if the plans hold for any use.
+    planned_for: Option<Uses>,
 }
 
 /// Next maintenance actions of a channel.
@@ -123,23 +110,15 @@ impl Due {
 
 impl Maintenance {
     pub(crate) fn new(config: &Config) -> Maintenance {
-        let ranks = usize::from(config.system.geometry.ranks());
-        Maintenance {
-            refresh: config.refresh,
-            power: config.power,
-            plans: vec![Plan::NONE; ranks].into(),
-            due: Due::NONE,
-            steady: 0,
-            valid_until: Cycle::ZERO,
-            follows_use: false,
-            used: (BankSet::EMPTY, BankSet::EMPTY),
-        }
+        let (refresh, power) = (config.refresh, config.power);
+        let (plans, due, valid_until, planned_for) = (Vec::new(), Due::NONE, Cycle::ZERO, None);
+        Maintenance { refresh, power, plans, due, valid_until, planned_for }
     }
 
-    /// Records a command to a rank.
+    /// Records a command to a rank. One that serves no request changes what the rank is due to do.
     #[inline]
-    pub(crate) fn issued(&mut self, rank: u8, is_own: bool) {
-        if is_own || self.steady >> rank & 1 == 0 {
+    pub(crate) fn issued(&mut self, rank: u8, cause: Cause) {
+        if cause.request().is_none() || !self.plans[usize::from(rank)].is_steady {
             self.valid_until = Cycle::ZERO;
         }
     }
@@ -149,48 +128,33 @@ impl Maintenance {
         self.plans[usize::from(rank)].command.expect("the rank has planned a command")
     }
 
-    /// Whether the planned actions hold at `now`, whatever use the ranks have.
+    /// Next actions of the ranks from `now` on, if they are known and hold for any use of the ranks.
     #[inline]
-    pub(crate) fn holds_for_any_use(&self, now: Cycle) -> bool {
-        now < self.valid_until && !self.follows_use
-    }
-
-    /// The actions that were planned last.
-    #[inline]
-    pub(crate) fn planned(&self) -> &Due {
-        &self.due
+    pub(crate) fn due_for_any_use(&self, now: Cycle) -> Option<&Due> {
+        (now < self.valid_until && self.planned_for.is_none()).then_some(&self.due)
     }
 
     /// Next actions of the ranks from `now` on; `used` returns the banks with work, and the banks
     /// held by threads.
     #[inline]
     pub(crate) fn due(&mut self, device: &Device, now: Cycle, used: impl FnOnce() -> (BankSet, BankSet)) -> &Due {
-        if now >= self.valid_until || self.follows_use {
-            let (busy, held) = used();
-            if now >= self.valid_until || (self.used != (busy, held) && !self.are_used_alike(busy, held)) {
-                self.plan(device, now, busy, held);
+        if self.due_for_any_use(now).is_none() {
+            let uses = Uses::of(device.topology(), used());
+            if now >= self.valid_until || self.planned_for != Some(uses) {
+                self.plan(device, now, uses);
             }
-            self.used = (busy, held);
         }
         &self.due
     }
 
-    /// Whether the use of the ranks equals that of the plans.
-    #[inline]
-    fn are_used_alike(&self, busy: BankSet, held: BankSet) -> bool {
-        let mut plans = self.plans.iter();
-        plans.all(|plan| plan.used.is_none_or(|used| used == RankUse::new(plan.banks, busy, held)))
-    }
-
     #[inline(never)]
-    fn plan(&mut self, device: &Device, now: Cycle, busy: BankSet, held: BankSet) {
+    fn plan(&mut self, device: &Device, now: Cycle, uses: Uses) {
         let mut due = Due::NONE;
-        self.steady = 0;
-        for (rank, plan) in (0..).zip(&mut self.plans) {
+        self.plans.clear();
+        for rank in 0..device.topology().ranks {
+            let (is_busy, is_held) = (uses.busy >> rank & 1 == 1, uses.held >> rank & 1 == 1);
+            let plan = Planner { device, rank, now, is_busy, is_held, refresh: self.refresh, power: self.power }.plan();
             let banks = device.topology().rank(rank);
-            let used = RankUse::new(banks, busy, held);
-            *plan = Planner { device, rank, now, used, refresh: self.refresh, power: self.power }.plan();
-            self.steady |= u8::from(plan.is_steady) << rank;
             match plan.state {
                 RankState::Asleep => {}
                 RankState::Usable => due.usable = due.usable.union(banks),
@@ -205,11 +169,13 @@ impl Maintenance {
                 Some(_) => {}
                 None => due.again_at = due.again_at.min(plan.at),
             }
+            self.plans.push(plan);
         }
         // With a command planned, the ranks are planned again, as other commands may have taken the
         // bus.
         self.valid_until = if due.command.is_some() { Cycle::ZERO } else { due.again_at };
-        self.follows_use = self.plans.iter().any(|plan| plan.used.is_some());
+        let holds_for_any_use = self.plans.iter().all(|plan| plan.holds_for_any_use);
+        self.planned_for = (!holds_for_any_use).then_some(uses);
         self.due = due;
     }
 }
@@ -219,7 +185,10 @@ struct Planner<'a> {
     device: &'a Device,
     rank: u8,
     now: Cycle,
-    used: RankUse,
+    /// Whether an access is queued for the rank, or a thread is not done with one of its banks.
+    is_busy: bool,
+    /// Whether a thread holds a bank of the rank.
+    is_held: bool,
     refresh: RefreshPolicy,
     power: PowerPolicy,
 }
@@ -246,9 +215,8 @@ impl Planner<'_> {
             at: Cycle::NEVER,
             command: None,
             state,
-            is_steady: state == RankState::Usable && (self.used.is_busy || holds_for_any_use),
-            used: (!holds_for_any_use).then_some(self.used),
-            banks: device.topology().rank(rank),
+            is_steady: state == RankState::Usable && (self.is_busy || holds_for_any_use),
+            holds_for_any_use,
         };
         // While a command waits for the device, or a rank has none, other actions become due.
         let changes_at = self.changes_at(must_from);
@@ -279,7 +247,7 @@ impl Planner<'_> {
         match device.power(rank) {
             Power::SelfRefresh { .. } => Cycle::NEVER,
             _ => yield_from(device, rank)
-                .unwrap_or_else(|| if self.used.is_busy { now + device.timings().get(P::Refi) } else { Cycle::NEVER }),
+                .unwrap_or_else(|| if self.is_busy { now + device.timings().get(P::Refi) } else { Cycle::NEVER }),
         }
     }
 
@@ -297,7 +265,7 @@ impl Planner<'_> {
             _ => device.refresh(rank).next_due(now),
         };
         let idle = [self.power.power_down_after, self.power.self_refresh_after].map(|after| self.idle_for(after));
-        let idle = if self.used.is_busy { [Cycle::NEVER; 2] } else { idle };
+        let idle = if self.is_busy { [Cycle::NEVER; 2] } else { idle };
         let times = [must_from, due.unwrap_or(Cycle::NEVER), idle[0], idle[1]];
         times.into_iter().filter(|&at| at > now).min().unwrap_or(Cycle::NEVER)
     }
@@ -305,7 +273,7 @@ impl Planner<'_> {
     fn asleep(&self, is_urgent: bool) -> Next {
         let (rank, is_due) = (self.rank, self.owed() > 0 || is_urgent);
         let cause = if is_due { Cause::Refresh } else { Cause::Power };
-        let is_wanted = self.used.is_busy || is_due;
+        let is_wanted = self.is_busy || is_due;
         match self.device.power(rank) {
             Power::SelfRefresh { .. } if is_wanted => Next::Issue(Command::SelfRefreshExit { rank }, cause),
             Power::SelfRefresh { .. } => Next::Nothing,
@@ -317,19 +285,19 @@ impl Planner<'_> {
     }
 
     fn awake(&self, is_urgent: bool) -> Next {
-        let Planner { device, rank, now, used, .. } = *self;
+        let Planner { device, rank, now, is_busy, .. } = *self;
         let (owed, is_open) = (self.owed(), device.any_open(rank));
-        if is_urgent || (owed > 0 && !used.is_busy) {
+        if is_urgent || (owed > 0 && !is_busy) {
             let idle_at = self.idle_for(Some(self.refresh.idle));
             let may_wait = !is_urgent && owed < self.refresh.postpone_max;
-            return match (used.is_held, is_open) {
+            return match (self.is_held, is_open) {
                 (false, true) if may_wait && now < idle_at => Next::NotBefore(idle_at),
                 (false, true) => Next::Issue(Command::PrechargeAll { rank }, Cause::Refresh),
                 (false, false) if owed > 0 => Next::Issue(Command::Refresh { rank }, Cause::Refresh),
                 (true, _) | (false, false) => Next::Nothing,
             };
         }
-        if used.is_busy {
+        if is_busy {
             return Next::Nothing;
         }
         let command = if self.idle_for(self.power.self_refresh_after) <= now {

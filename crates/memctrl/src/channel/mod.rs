@@ -55,8 +55,7 @@ pub(crate) struct Channel {
     /// All banks.
     all: BankSet,
     /// Cycles from RD, and from WR, to the end of its data.
-    read_latency: Cycles,
-    write_latency: Cycles,
+    latencies: [Cycles; 2],
     next: Next,
     /// First cycle for which no command has been issued.
     from: Cycle,
@@ -112,7 +111,7 @@ impl Next {
 
 impl Channel {
     pub(crate) fn new(id: dram_spec::Channel, device: Device, config: &Config) -> Channel {
-        let topology = config.system.geometry.topology();
+        let (topology, timings) = (config.system.geometry.topology(), device.timings());
         Channel {
             id,
             topology,
@@ -124,8 +123,7 @@ impl Channel {
             others_offer: config.row_policy.closes_unneeded() || config.scheduler.has_state(),
             reads_issued: 0,
             all: topology.indices().collect(),
-            read_latency: device.timings().read_data(),
-            write_latency: device.timings().write_latency() + device.timings().get(P::Burst),
+            latencies: [timings.read_data(), timings.write_latency() + timings.get(P::Burst)],
             next: Next::decision(Cycle::ZERO),
             from: Cycle::ZERO,
             usable_from: PerRank::new(Cycle::ZERO),
@@ -149,7 +147,7 @@ impl Channel {
 
     /// Cycles from a command to the end of the data of an access, at least.
     pub(crate) fn least_latency(&self) -> Cycles {
-        self.read_latency.min(self.write_latency)
+        self.latencies[0].min(self.latencies[1])
     }
 
     /// Queues an access that has taken its entry.
@@ -167,7 +165,6 @@ impl Channel {
 
     /// Reports that copies now wait for some of the queued accesses.
     pub(crate) fn awaited(&mut self, now: Cycle) {
-        self.look_at_mode();
         self.changed(now);
     }
 
@@ -260,8 +257,8 @@ impl Channel {
     /// others must be asked.
     #[inline]
     fn only_accesses(&self, from: Cycle) -> Option<(Cycle, BankSet)> {
-        let is_quiet = self.port.is_empty() && !self.others_offer && self.maintenance.holds_for_any_use(from);
-        is_quiet.then(|| (self.maintenance.planned().again_at, self.maintenance.planned().usable))
+        let due = self.maintenance.due_for_any_use(from).filter(|_| self.port.is_empty() && !self.others_offer)?;
+        Some((due.again_at, due.usable))
     }
 
     /// [`Self::decide`], if other sources than the accesses may have an offer.
@@ -300,28 +297,8 @@ impl Channel {
         let unused = self.accesses.unused();
         let situation = Situation { reads_issued: self.reads_issued, unused, urgent, must };
         let around = Around { device: &self.device, queues: &self.queues };
-        let held = self.port.held();
         for bank in self.port.update(now, situation, &around) {
             self.bank_released(bank, now);
-        }
-        if self.port.held() != held {
-            self.look_at_mode();
-        }
-    }
-
-    /// Notes whether the mode is due to change, after a change of the free banks or of the accesses
-    /// for which copies wait.
-    fn look_at_mode(&mut self) {
-        let free = self.free();
-        self.accesses.look_at_mode(&self.queues, free);
-    }
-
-    /// Cycles from RD, or from WR, to the end of its data.
-    #[inline]
-    fn latency(&self, kind: AccessKind) -> Cycles {
-        match kind {
-            AccessKind::Read => self.read_latency,
-            AccessKind::Write => self.write_latency,
         }
     }
 

@@ -152,7 +152,7 @@ impl Programs {
 #[derive(Debug)]
 pub(crate) struct DispatchQueue {
     pub(crate) order: VecDeque<u32>,
-    /// Programs of the last planned block of the first copy. Dispatched programs have no steps left.
+    /// Programs of the last planned blocks of the first copy. Dispatched programs have no steps left.
     pub(crate) planned: Vec<Program>,
     /// Number of planned programs that are dispatched.
     pub(crate) dispatched: usize,

@@ -15,7 +15,7 @@ mod staging;
 use std::sync::Arc;
 
 use dram_spec::{Cycle, Cycles, Operation, PhysicalAddress, Topology};
-use rowclone::{Block, Mechanism, Planner, StepList};
+use rowclone::{Mechanism, Planner, StepList};
 
 pub(crate) use admission::Wait;
 pub use durations::Durations;
@@ -63,8 +63,7 @@ pub(crate) struct FrontEnd {
     hazards: Hazards,
     dispatch: DispatchQueue,
     programs: Programs,
-    /// The block that is planned, and the mechanisms of its parts.
-    block: Block,
+    /// The mechanisms of the parts of the block that is planned.
     choices: Vec<Mechanism>,
     /// Memory of the steps of threads that are done.
     spare: Vec<StepList>,
@@ -93,7 +92,6 @@ impl FrontEnd {
             hazards: Hazards::default(),
             dispatch: DispatchQueue::default(),
             programs: Programs::default(),
-            block: config.planner.no_block(),
             choices: Vec::new(),
             spare: Vec::new(),
             estimator: Estimator::new(config, channels),
@@ -387,10 +385,9 @@ impl FrontEnd {
     /// Plans the next block of a copy; returns whether there was one.
     fn plan_block(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
         let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are planned");
-        if !copy.blocks.take_next(&mut self.block) {
-            return false;
-        }
-        let block = &self.block;
+        // A choice that depends on the state of the memory is made for each channel.
+        let most = if self.copy_policy.weighs() { 1 } else { u64::MAX };
+        let Some((block, alike)) = copy.blocks.take_next(most) else { return false };
         let present = Present { estimator: &self.estimator, channels, now };
         let (prices, staging_lines) = (self.prices.as_ref(), self.staging_lines);
         let outlook = Outlook { forecast: &present, prices, staging_lines };
@@ -398,12 +395,18 @@ impl FrontEnd {
         for (index, part) in block.parts().iter().enumerate() {
             let chosen = self.copy_policy.choose(block, index, &outlook);
             let reason = reason(self.copy_policy, part, chosen);
-            copy.tally.add(chosen, reason, Parts { count: 1, bytes: part.bytes() });
+            copy.tally.add(chosen, reason, Parts { count: alike, bytes: alike * part.bytes() });
             self.choices.push(chosen);
         }
         let planned = &mut self.dispatch.planned;
         planned.clear();
         block.programs_in(&mut self.spare, &self.choices, self.staging_lines, |program| planned.push(program));
+        let programs = planned.len();
+        for shift in (1..alike).map(|number| block.shift(number)) {
+            for index in 0..programs {
+                planned.push(shift.program(&planned[index], &mut self.spare));
+            }
+        }
         copy.programs_left += planned.len() as u32;
         self.dispatch.dispatched = 0;
         if self.copy_policy.weighs() {

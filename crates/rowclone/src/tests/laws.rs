@@ -137,6 +137,32 @@ proptest! {
         prop_assert_eq!(total, operation.bytes());
     }
 
+    /// A block that stands for others has their programs, shifted.
+    #[test]
+    fn shifted_programs_are_those_of_the_next_blocks(
+        (map, faulty, operation) in arb_case(),
+        (most, is_sound) in (1..9_u64, any::<bool>()),
+        liked in proptest::sample::subsequence(vec![FPM, PSM, PSM2], 0..=3),
+    ) {
+        let planner = Planner::new(map, if is_sound { FaultyRows::default() } else { faulty });
+        prop_assume!(planner.check(&operation).is_ok());
+        let mut blocks = planner.blocks(&operation);
+        let mut alone = planner.blocks(&operation);
+        while let Some((block, alike)) = blocks.take_next(most) {
+            let choices: Vec<Mechanism> = block.parts().iter().map(|part| best(part, &liked)).collect();
+            let programs = super::programs(block, &choices, 3);
+            for number in 0..alike {
+                let other = alone.next().expect("the blocks of both are equally many");
+                let chosen: Vec<Mechanism> = other.parts().iter().map(|part| best(part, &liked)).collect();
+                prop_assert_eq!(&chosen, &choices);
+                let shift = block.shift(number);
+                let shifted: Vec<Program> = programs.iter().map(|program| shift.program(program, &mut Vec::new())).collect();
+                prop_assert_eq!(shifted, super::programs(&other, &choices, 3));
+            }
+        }
+        prop_assert!(alone.next().is_none());
+    }
+
     /// Lines are read and written by rising address, or by falling address.
     #[test]
     fn a_program_over_the_channel_moves_its_lines_in_order((map, faulty, operation) in arb_case()) {
