@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dram_spec::SpeedBin;
-use dram_spec::datasheet::BINS;
+use dram_spec::{SpeedBin, Standard};
 use rowclone_config::{Failure, Scenario, file};
 use rowclone_sweep::quoted;
 use serde::Serialize;
@@ -294,8 +293,8 @@ pub struct ExplainAddressArgs {
     rowclone-sim explain rules --bin 1600K\n  \
     rowclone-sim explain rules --system configs/ddr3-1600-8gb-dimm.toml --format json")]
 pub struct ExplainRulesArgs {
-    /// The speed bin, such as 1066G [default: that of the system]
-    #[arg(long, value_name = "BIN", value_parser = one_of(BINS.iter().map(|bin| (bin.name, bin))))]
+    /// The speed bin, such as 1066G or DDR4-2400R [default: that of the system]
+    #[arg(long, value_name = "BIN", value_parser = one_of(Standard::all_bins().map(|bin| (bin.name, bin))))]
     pub bin: Option<&'static SpeedBin>,
     /// The system file (TOML) [default: the system of the RowClone paper]
     #[arg(long, value_name = "FILE")]

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use dram_core::{RULES, Timings};
+use dram_core::{Timings, rules_of};
 use dram_spec::{BankId, Cause, Channel, Command, CommandEvent, Cycle, Cycles, Effect, EventSink, RequestId, System};
 use memctrl::{Completion, Request};
 use report::timeline::Window;
@@ -120,7 +120,7 @@ impl<'a> Bindings<'a> {
     }
 
     fn rule(&self, at: Cycle, channel: Channel, name: &'static str) -> Wait {
-        let rule = RULES.iter().find(|rule| rule.name == name && rule.holds_in(self.system));
+        let rule = rules_of(self.system).find(|rule| rule.name == name);
         let (clocks, formula) =
             rule.map_or((Cycles(0), String::new()), |rule| (rule.cycles(&self.timings), rule.formula()));
         // At most one command is issued per clock, so the cycle identifies it.
@@ -147,6 +147,7 @@ pub const fn bank(command: &Command) -> Option<BankId> {
     match *command {
         Command::Activate { bank, .. }
         | Command::Precharge { bank }
+        | Command::RefreshSameBank { bank }
         | Command::Read { bank, .. }
         | Command::Write { bank, .. } => Some(bank),
         Command::Transfer { src, .. } => Some(src),

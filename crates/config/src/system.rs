@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
-use dram_spec::datasheet::BINS;
 use dram_spec::{
-    AddressMap, BankId, Channel, Contradiction, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown,
-    RawGeometry, Refresh, Row, SpeedBin, Standard, TimingParameter as T, Width,
+    AddressMap, BankId, Channel, Contradiction, CopyActivations, Cycles, Density, Geometry, GeometryError,
+    PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, RefreshMode, Row, SpeedBin, Standard,
+    TimingParameter as T, Width,
 };
 use energy::Currents;
 use rowclone::Chip;
@@ -37,7 +37,13 @@ pub static KEYS: LazyLock<Vec<Key>> =
 
 /// A key of `device.timings`.
 const fn timing(path: &'static str, parameter: T, example: &'static str, about: &'static str) -> Key {
-    let (least, most) = parameter.range();
+    // Of all standards; that of the bin is checked later.
+    let (mut least, mut most, mut at) = (u64::MAX, 0, 0);
+    while at < Standard::ALL.len() {
+        let (low, high) = parameter.range(Standard::ALL[at]);
+        (least, most) = (if low < least { low } else { least }, if high > most { high } else { most });
+        at += 1;
+    }
     Key::new(path, Holds::Clocks(least, most), example, about).or("that of the bin")
 }
 
@@ -47,12 +53,13 @@ const CHECKED: Holds = Holds::Count(0, u64::MAX);
 #[rustfmt::skip]
 const DEVICE_KEYS: &[Key] = &[
     Key::new("device", Holds::Table, "", "the chips"),
-    Key::new("device.bin", Holds::Name(|| BINS.iter().map(|bin| bin.name).collect()), "\"1066G\"", "JEDEC speed bin: clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it"),
-    Key::new("device.density_gb", Holds::Gigabits(&[1, 2, 4, 8]), "2", "capacity of a chip, Gb"),
-    Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips"),
+    Key::new("device.bin", Holds::Name(|| Standard::all_bins().map(|bin| bin.name).collect()), "\"1066G\"", "JEDEC speed bin: standard, clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it"),
+    Key::new("device.density_gb", Holds::Gigabits(&[1, 2, 4, 8, 16, 32]), "2", "capacity of a chip, Gb; the standard of the bin must have it"),
+    Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips, and 32 / width in DDR5"),
     Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same width").values("the name of a shipped set, or a path that ends in `.toml`"),
     Key::new("device.copy_activations", Holds::Name(|| names(&COPY_ACTIVATIONS)), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
     Key::new("device.precharge_power_down", Holds::Name(|| names(&PRECHARGE_POWER_DOWN)), "\"fast-exit\"", "exit of precharge power-down, MR0 bit 12: with the DLL on or off"),
+    Key::new("device.reference_cycle", Holds::Name(|| names(&REFERENCE_CYCLES)), "\"second\"", "cycle of a command of two cycles from which distances count, in standards with such commands (DDR5)").or("`second`"),
     Key::new("device.timings", Holds::Table, "", "timing parameters that replace those of the bin; every output lists them").or("those of the bin"),
     Key::new("device.custom_timings", Holds::Flag, "false", "whether `timings` may contradict each other: tRC below tRAS + tRP, or tXPDLL below tXP").or("`false`"),
     timing("device.timings.CL", T::Cl, "11", "read latency"),
@@ -62,11 +69,16 @@ const DEVICE_KEYS: &[Key] = &[
     timing("device.timings.tRAS", T::Ras, "\"35ns\"", "ACT to PRE"),
     timing("device.timings.tRC", T::Rc, "\"48.75ns\"", "ACT to ACT of a bank").or("tRAS + tRP where one of them is given, else that of the bin"),
     timing("device.timings.tRRD", T::Rrd, "5", "ACT to ACT of two banks"),
+    timing("device.timings.tRRD_L", T::RrdL, "6", "ACT to ACT of two banks of a group, in standards with bank groups"),
     timing("device.timings.tFAW", T::Faw, "\"30ns\"", "first ACT to fifth"),
     timing("device.timings.tCCD", T::Ccd, "4", "column command to column command"),
+    timing("device.timings.tCCD_L", T::CcdL, "6", "RD to RD of a bank group"),
+    timing("device.timings.tCCD_L_WR", T::CcdLWr, "6", "WR to WR of a bank group"),
     timing("device.timings.tWR", T::Wr, "\"15ns\"", "end of write data to PRE"),
     timing("device.timings.tWTR", T::Wtr, "6", "end of write data to RD"),
+    timing("device.timings.tWTR_L", T::WtrL, "9", "end of write data to RD of the bank group"),
     timing("device.timings.tRTP", T::Rtp, "6", "RD to PRE"),
+    timing("device.timings.tWPRE", T::Wpre, "2", "write preamble, in DDR4 from 2400 on; with 2, tWR and tWTR are a clock longer and CWL two"),
     timing("device.timings.tXP", T::Xp, "5", "power-down exit to any command"),
     timing("device.timings.tXPDLL", T::Xpdll, "\"24ns\"", "slow power-down exit to RD or WR"),
     timing("device.timings.tCKE", T::Cke, "4", "least time in power-down"),
@@ -79,6 +91,7 @@ const DEVICE_KEYS: &[Key] = &[
     Key::new("refresh", Holds::Table, "", "refresh"),
     Key::new("refresh.enabled", Holds::Flag, "true", "whether REF are due; with `false` the two keys below have no effect, but must be given"),
     Key::new("refresh.t_refi_ps", Holds::Picoseconds(T_REFI_PS.0, T_REFI_PS.1), "7_800_000", "tREFI, ps: 7.8 us at or below 85 C, 3.9 us above; the range ends at what a command log can represent"),
+    Key::new("refresh.mode", Holds::Name(refresh_modes), "\"1x\"", "refresh mode of the standard: fine granularity, or REFsb").or("the standard's first"),
     Key::new("refresh.postpone_max", Holds::Count(0, POSTPONE_MAX), "0", "REF that a rank may owe while work is queued (`decisions/0003`)"),
     Key::new("address_map", Holds::Table, "", "physical address to coordinates; it has either `preset` or `fields`"),
     Key::new("address_map.preset", Holds::Name(|| Preset::ALL.map(Preset::name).into()), "\"row-interleaved\"", "a map by name").or("`fields`"),
@@ -108,6 +121,17 @@ const COPY_ACTIVATIONS: [(&str, CopyActivations); 2] =
     [("counted", CopyActivations::Counted), ("free", CopyActivations::Free)];
 const PRECHARGE_POWER_DOWN: [(&str, PrechargePowerDown); 2] =
     [("fast-exit", PrechargePowerDown::FastExit), ("slow-exit", PrechargePowerDown::SlowExit)];
+
+const REFERENCE_CYCLES: [(&str, ReferenceCycle); 2] =
+    [("first", ReferenceCycle::First), ("second", ReferenceCycle::Second)];
+
+/// The refresh modes of all standards.
+fn refresh_modes() -> Vec<&'static str> {
+    let modes = Standard::ALL.iter().flat_map(|standard| standard.definition().refresh_modes);
+    let mut names: Vec<_> = modes.map(|mode| mode.name).collect();
+    names.dedup();
+    names
+}
 
 /// The faulty rows, in the form of [`SystemBuilder::faulty_rows`].
 type FaultyRowList = Vec<(Channel, BankId, Row)>;
@@ -142,7 +166,15 @@ impl SystemConfig {
             T::ALL.into_iter().filter_map(clocks).collect()
         };
         let device = document.root().table("device").expect("it is required");
+        if let Some(timings) = device.table("timings") {
+            timings_of_bin(&timings, bin)?;
+        }
         let bin = bin.with_timings(&device.table("timings").map(replaced).unwrap_or_default());
+        if bin.cl == 0 || bin.t_rcd.ck == 0 && bin.t_rcd.ps == 0 || bin.t_rp.ck == 0 && bin.t_rp.ps == 0 {
+            let message = format!("`device.bin` is \"{}\", a data rate without latencies of its own", bin.name);
+            let help = "give `CL`, `tRCD` and `tRP` in `[device.timings]`";
+            return Err(device.fault("bin", message).with_help(help));
+        }
         if !device.get("custom_timings").unwrap_or(false) {
             no_contradiction(&device, bin)?;
         }
@@ -155,14 +187,15 @@ impl SystemConfig {
 /// The memory of a document with checked keys and values, which are compared with each other here.
 fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Failure> {
     let device = required(root, "device");
-    let density = Density::from_gigabits(device.of("density_gb")).expect("it was checked");
+    let density = Density::from_gigabits(device.of::<u64>("density_gb") as f64).expect("it was checked");
     let width = Width::from_pins(device.of("width")).expect("it was checked");
     let copy_activations = device.choice("copy_activations", &COPY_ACTIVATIONS).expect("it is required");
     let precharge_power_down = device.choice("precharge_power_down", &PRECHARGE_POWER_DOWN).expect("it is required");
-    let geometry = geometry(root, density, width)?;
+    let geometry = geometry(root, bin.standard, density, width)?;
     let currents = currents(&device, width)?;
     let refresh = required(root, "refresh");
     let postpone_max = refresh.of("postpone_max");
+    let mode = refresh_mode(&refresh, bin.standard)?;
     let refresh =
         if refresh.of("enabled") { Refresh::Every { t_refi_ps: refresh.of("t_refi_ps") } } else { Refresh::Off };
     let address_map = map(root, geometry)?;
@@ -184,6 +217,8 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         .copy_activations(copy_activations)
         .precharge_power_down(precharge_power_down)
         .refresh(refresh)
+        .refresh_mode(mode)
+        .reference_cycle(device.choice("reference_cycle", &REFERENCE_CYCLES).unwrap_or_default())
         .address_map(address_map)
         .faulty_rows(faulty_rows)
         .chip(chip)
@@ -191,6 +226,33 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         .controller(controller);
     // Errors with a key of the file were reported above.
     builder.build().map_err(|error| root.fault("device", &error).with_help(error.help()))
+}
+
+/// Checks that the bin has the timing parameters that replace its own, in the range of its standard.
+fn timings_of_bin(timings: &Section<'_>, bin: &SpeedBin) -> Result<(), Failure> {
+    for parameter in T::ALL {
+        let name = parameter.name();
+        let Some(found) = timings.get::<u64>(name) else { continue };
+        if !parameter.is_in(bin) {
+            let has: Vec<_> = T::ALL.into_iter().filter(|one| one.is_in(bin)).map(T::name).collect();
+            let message = format!("`device.timings.{name}` is no parameter of {}", bin.name);
+            return Err(timings.fault(name, message).with_help(format!("its parameters are {}", has.join(", "))));
+        }
+        let (least, most) = parameter.range(bin.standard);
+        timings.within(name, found, least, most)?;
+    }
+    Ok(())
+}
+
+/// The refresh mode, which must be one of the standard's.
+fn refresh_mode(refresh: &Section<'_>, standard: Standard) -> Result<&'static RefreshMode, Failure> {
+    let modes = standard.definition().refresh_modes;
+    let Some(found) = refresh.get::<&str>("mode") else { return Ok(&modes[0]) };
+    standard.refresh_mode(found).ok_or_else(|| {
+        let names: Vec<_> = modes.iter().map(|mode| format!("`{}`", mode.name)).collect();
+        let message = format!("`refresh.mode` is \"{found}\", which {} does not have", standard.name());
+        refresh.fault("mode", message).with_help(format!("its modes are {}", names.join(", ")))
+    })
 }
 
 /// Checks that no timing parameter is less than its parts.
@@ -210,10 +272,10 @@ fn required<'a>(root: &Section<'a>, name: &str) -> Section<'a> {
     root.table(name).expect("it is required")
 }
 
-fn geometry(root: &Section<'_>, density: Density, width: Width) -> Result<Geometry, Failure> {
+fn geometry(root: &Section<'_>, standard: Standard, density: Density, width: Width) -> Result<Geometry, Failure> {
     let table = required(root, "geometry");
     let raw = RawGeometry {
-        standard: Standard::Ddr3,
+        standard,
         channels: table.of("channels"),
         ranks: table.of("ranks"),
         density,
@@ -221,7 +283,12 @@ fn geometry(root: &Section<'_>, density: Density, width: Width) -> Result<Geomet
         row_bytes: table.of("row_bytes"),
         rows_per_subarray: table.of("rows_per_subarray"),
     };
-    Geometry::try_from(raw).map_err(|error| of_table(&table, error.key(), &error, &error.help()))
+    Geometry::try_from(raw).map_err(|error| match error {
+        GeometryError::Chip { .. } => {
+            required(root, "device").fault("density_gb", error.to_string()).with_help(error.help())
+        }
+        _ => of_table(&table, error.key(), &error, &error.help()),
+    })
 }
 
 fn map(root: &Section<'_>, geometry: Geometry) -> Result<RawAddressMap, Failure> {

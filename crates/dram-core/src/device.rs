@@ -231,7 +231,7 @@ impl Device {
 
     /// The bank whose REFsb is next in a rank: the lowest number that had none in this round.
     pub fn next_same_bank_refresh(&self, rank: u8) -> BankId {
-        let numbers = 0..self.topology.banks_per_group();
+        let numbers = 0..self.topology.banks_per_group;
         let next = numbers.into_iter().find(|&number| !self.rank(rank).was_refreshed_in_round(number));
         BankId { rank, bank: next.expect("a round ends when all had one") }
     }
@@ -464,7 +464,7 @@ impl Device {
         if self.open.intersects(banks) {
             return Err(Refusal::BanksOpen);
         }
-        if self.rank(id.rank).was_refreshed_in_round(id.bank % self.topology.banks_per_group()) {
+        if self.rank(id.rank).was_refreshed_in_round(id.bank % self.topology.banks_per_group) {
             return Err(Refusal::RefreshedInRound);
         }
         let in_banks = banks.into_iter().map(|bank| self.bank_hold(bank, Kind::RefSb)).max();

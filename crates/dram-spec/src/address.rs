@@ -233,7 +233,7 @@ impl Layout {
             rank,
             row,
             end,
-            group_bank_bits: geometry.topology().banks_per_group().trailing_zeros(),
+            group_bank_bits: geometry.topology().banks_per_group.trailing_zeros(),
             subarray_row_bits: geometry.rows_per_subarray().trailing_zeros(),
             column_mask: geometry.columns() - 1,
             channel_mask: geometry.channels() - 1,

@@ -279,6 +279,11 @@ impl SpeedBin {
         format!("{}-{}-{}", self.cl, self.clock.at_least(self.t_rcd).0, self.clock.at_least(self.t_rp).0)
     }
 
+    /// The name with the standard: "DDR3-1066G".
+    pub fn full_name(&self) -> String {
+        format!("{}-{}", self.standard.name(), self.short_name())
+    }
+
     /// The name without the standard: "2400R".
     pub fn short_name(&self) -> &'static str {
         self.name.split_once('-').map_or(self.name, |(_, short)| short)

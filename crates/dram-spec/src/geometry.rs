@@ -182,8 +182,8 @@ impl Geometry {
         Topology {
             channels: self.channels,
             ranks: self.ranks,
-            groups_per_rank: self.chip.bank_groups,
             banks_per_rank: self.banks(),
+            banks_per_group: self.chip.banks_per_group,
         }
     }
     /// Standard of the chips.

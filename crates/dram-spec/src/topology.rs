@@ -13,10 +13,10 @@ pub struct Topology {
     pub channels: u8,
     /// Ranks per channel.
     pub ranks: u8,
-    /// Bank groups per rank; 1 in a standard without them.
-    pub groups_per_rank: u8,
     /// Banks per rank, in all groups.
     pub banks_per_rank: u8,
+    /// Banks per bank group, a power of two: all of a rank in a standard without groups.
+    pub banks_per_group: u8,
 }
 
 /// Index of a bank group on its channel: rank 0's groups first, then rank 1's.
@@ -24,6 +24,9 @@ pub struct Topology {
 pub struct GroupIndex(u8);
 
 impl GroupIndex {
+    /// Group 0 of rank 0.
+    pub const FIRST: GroupIndex = GroupIndex(0);
+
     /// As an array index.
     #[inline]
     pub const fn get(self) -> usize {
@@ -121,28 +124,29 @@ impl Topology {
     /// Maximum number of bank groups per channel.
     pub const GROUPS_MAX: usize = 16;
 
-    /// Banks per group.
+    /// Bank groups per rank; 1 in a standard without them.
     #[inline]
-    pub const fn banks_per_group(self) -> u8 {
-        self.banks_per_rank / self.groups_per_rank
+    pub const fn groups_per_rank(self) -> u8 {
+        self.banks_per_rank / self.banks_per_group
     }
 
     /// Index of a bank's group on its channel.
     #[inline]
     pub const fn group(self, bank: BankId) -> GroupIndex {
-        GroupIndex(bank.rank * self.groups_per_rank + bank.bank / self.banks_per_group())
+        GroupIndex(self.index(bank).0 >> self.banks_per_group.trailing_zeros())
     }
 
     /// The groups of a rank.
     #[inline]
     pub fn groups(self, rank: u8) -> impl Iterator<Item = GroupIndex> {
-        (rank * self.groups_per_rank..(rank + 1) * self.groups_per_rank).map(GroupIndex)
+        let groups = self.groups_per_rank();
+        (rank * groups..(rank + 1) * groups).map(GroupIndex)
     }
 
     /// The banks of a rank with the same number in their groups as this one: those of a REFsb.
     pub fn bank_set(self, bank: BankId) -> BankSet {
-        let number = bank.bank % self.banks_per_group();
-        let banks = (0..self.groups_per_rank).map(|group| group * self.banks_per_group() + number);
+        let number = bank.bank % self.banks_per_group;
+        let banks = (0..self.groups_per_rank()).map(|group| group * self.banks_per_group + number);
         banks.map(|number| self.index(BankId { rank: bank.rank, bank: number })).collect()
     }
 
@@ -299,7 +303,7 @@ impl IntoIterator for BankSet {
 mod tests {
     use super::*;
 
-    const FOUR_RANKS_OF_SIXTEEN: Topology = Topology { channels: 2, ranks: 4, groups_per_rank: 4, banks_per_rank: 16 };
+    const FOUR_RANKS_OF_SIXTEEN: Topology = Topology { channels: 2, ranks: 4, banks_per_rank: 16, banks_per_group: 4 };
 
     #[test]
     fn every_bank_has_a_number_and_its_rank_a_set() {
@@ -316,7 +320,7 @@ mod tests {
         let by_rank =
             topology.by_rank(banks).map(|(rank, banks)| (rank, banks.into_iter().map(BankIndex::get).collect()));
         assert_eq!(by_rank.collect::<Vec<_>>(), [(0, vec![3, 5]), (2, vec![40])]);
-        let one_rank = Topology { channels: 1, ranks: 1, groups_per_rank: 1, banks_per_rank: 64 };
+        let one_rank = Topology { channels: 1, ranks: 1, banks_per_rank: 64, banks_per_group: 64 };
         assert_eq!(one_rank.rank(0).into_iter().count(), 64);
     }
 
@@ -325,7 +329,7 @@ mod tests {
     fn a_bank_lies_in_a_group_and_in_a_set_over_all_groups() {
         let topology = FOUR_RANKS_OF_SIXTEEN;
         let bank = BankId { rank: 1, bank: 6 };
-        assert_eq!((topology.group(bank).get(), topology.banks_per_group()), (5, 4));
+        assert_eq!((topology.group(bank).get(), topology.banks_per_group), (5, 4));
         assert_eq!(topology.groups(1).map(GroupIndex::get).collect::<Vec<_>>(), [4, 5, 6, 7]);
         let set = topology.bank_set(bank).into_iter().map(|bank| topology.bank(bank).bank);
         assert_eq!(set.collect::<Vec<_>>(), [2, 6, 10, 14]);

@@ -87,12 +87,15 @@ impl Cause {
             (CommandKind::Write, Component::Io) => Some(Cause::WriteIo),
             (CommandKind::Read | CommandKind::Write, Component::IdleRankIo) => Some(Cause::IdleRankIo),
             (CommandKind::Transfer, Component::Core) => Some(Cause::Transfer),
-            (CommandKind::Refresh | CommandKind::SelfRefreshEnter, Component::Core) => Some(Cause::Refresh),
+            (CommandKind::Refresh | CommandKind::RefreshSameBank | CommandKind::SelfRefreshEnter, Component::Core) => {
+                Some(Cause::Refresh)
+            }
             (
                 CommandKind::Activate
                 | CommandKind::CopyActivate
                 | CommandKind::Transfer
                 | CommandKind::Refresh
+                | CommandKind::RefreshSameBank
                 | CommandKind::SelfRefreshEnter,
                 Component::Io | Component::IdleRankIo,
             )

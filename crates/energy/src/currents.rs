@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use dram_spec::{Cycles, Density, Picojoule, SpeedBin, Width};
+use dram_spec::{Chip, Cycles, Density, Picojoule, SpeedBin, Standard, Width};
 use serde::Deserialize;
 
 use crate::counts::PowerState;
@@ -15,7 +15,7 @@ pub struct RawCurrents {
     /// Speed bin of the measurement: "800E".
     pub bin: Cow<'static, str>,
     /// Gigabits of a chip: 1, 2, 4 or 8.
-    pub density_gb: u64,
+    pub density_gb: f64,
     /// Data pins of a chip: 4, 8 or 16.
     pub width: u64,
     /// Supply voltage, V.
@@ -56,12 +56,14 @@ pub enum CurrentsError {
         found: String,
     },
     /// The density is not supported.
-    #[error("`density_gb` is {found}, but must be 1, 2, 4 or 8")]
+    #[error("`density_gb` is {found}, but must be {}", densities(*.standard))]
     Density {
         /// Value found.
-        found: u64,
+        found: f64,
+        /// Standard of the bin.
+        standard: Standard,
     },
-    /// DDR3 chips do not have this width.
+    /// Chips do not have this width.
     #[error("`width` is {found}, but must be 4, 8 or 16")]
     Width {
         /// Value found.
@@ -87,6 +89,13 @@ pub enum CurrentsError {
         /// Command.
         command: &'static str,
     },
+}
+
+/// The densities of a standard, in Gb: "1, 2, 4 or 8".
+fn densities(standard: Standard) -> String {
+    let densities: Vec<_> = standard.definition().densities().iter().map(|one| one.gigabits().to_string()).collect();
+    let (last, others) = densities.split_last().expect("a standard has chips");
+    format!("{} or {last}", others.join(", "))
 }
 
 impl CurrentsError {
@@ -127,8 +136,7 @@ impl CurrentsError {
 pub struct Currents {
     raw: RawCurrents,
     bin: &'static SpeedBin,
-    density: Density,
-    width: Width,
+    chip: &'static Chip,
 }
 
 impl TryFrom<RawCurrents> for Currents {
@@ -137,8 +145,9 @@ impl TryFrom<RawCurrents> for Currents {
     fn try_from(raw: RawCurrents) -> Result<Self, CurrentsError> {
         let bin =
             SpeedBin::named(&raw.bin).ok_or_else(|| CurrentsError::Bin { found: raw.bin.clone().into_owned() })?;
-        let density = Density::from_gigabits(raw.density_gb).ok_or(CurrentsError::Density { found: raw.density_gb })?;
         let width = Width::from_pins(raw.width).ok_or(CurrentsError::Width { found: raw.width })?;
+        let chip = Density::from_gigabits(raw.density_gb).and_then(|density| bin.standard.chip(density, width));
+        let chip = chip.ok_or_else(|| CurrentsError::Density { found: raw.density_gb, standard: bin.standard })?;
         let numbers = [
             ("vdd_v", Some(raw.vdd_v)),
             ("idd0_ma", Some(raw.idd0_ma)),
@@ -157,7 +166,7 @@ impl TryFrom<RawCurrents> for Currents {
                 return Err(CurrentsError::NotPositive { key, found });
             }
         }
-        let currents = Currents { raw, bin, density, width };
+        let currents = Currents { raw, bin, chip };
         let RawCurrents { idd0_ma, idd3n_ma, idd4r_ma, idd4w_ma, idd5b_ma, .. } = currents.raw;
         let above_standby = [
             ("idd0_ma", idd0_ma, currents.standby_of_a_row_cycle_ma(), "an activation"),
@@ -183,13 +192,17 @@ impl Currents {
     pub const fn bin(&self) -> &'static SpeedBin {
         self.bin
     }
+    /// The chip.
+    pub const fn chip(&self) -> &'static Chip {
+        self.chip
+    }
     /// Density of a chip.
     pub const fn density(&self) -> Density {
-        self.density
+        self.chip.density
     }
     /// Data pins of a chip.
     pub const fn width(&self) -> Width {
-        self.width
+        self.chip.width
     }
     /// The set in the user's notation: currents, voltage, source.
     pub const fn raw(&self) -> &RawCurrents {
@@ -257,7 +270,7 @@ mod tests {
         RawCurrents {
             name: "2 Gb x8 -25E".into(),
             bin: "800E".into(),
-            density_gb: 2,
+            density_gb: 2.0,
             width: 8,
             vdd_v: 1.5,
             idd0_ma: 100.0,
@@ -293,7 +306,11 @@ mod tests {
             assert!(error.help().contains(help), "{}", error.help());
         };
         check(RawCurrents { bin: "1600Z".into(), ..raw() }, "`bin` is \"1600Z\", which is no speed bin", "1600K");
-        check(RawCurrents { density_gb: 3, ..raw() }, "`density_gb` is 3, but must be 1, 2, 4 or 8", "density_gb = 2");
+        check(
+            RawCurrents { density_gb: 3.0, ..raw() },
+            "`density_gb` is 3, but must be 1, 2, 4 or 8",
+            "density_gb = 2",
+        );
         check(RawCurrents { width: 64, ..raw() }, "`width` is 64, but must be 4, 8 or 16", "width = 8");
         check(RawCurrents { vdd_v: 0.0, ..raw() }, "`vdd_v` is 0, but must be a positive number", "datasheet");
         let not_a_number = RawCurrents { idd6_ma: Some(f64::NAN), ..raw() };

@@ -149,7 +149,11 @@ fn add_command(system: &System, currents: &Currents, banks: &[Bank], command: &C
     // Core energies use the clock of the set's bin.
     let own = currents.bin();
     let ns = |min| own.clock.at_least(min).0 as f64 * own.clock.t_ck_ns();
-    let (t_rc, t_ras, t_rfc) = (ns(own.t_rc), ns(own.t_ras), ns(currents.density().t_rfc()));
+    let (t_rc, t_ras, t_rfc) = (
+        ns(own.t_rc),
+        ns(own.t_ras),
+        ns(own.standard.chip(currents.density(), currents.width()).expect("the set names a chip").t_rfc[0]),
+    );
     let burst = 4.0 * own.clock.t_ck_ns();
     let row = raw.idd0_ma * t_rc - raw.idd3n_ma * t_ras - raw.idd2n_ma * (t_rc - t_ras);
     let read = chips * raw.vdd_v * (raw.idd4r_ma - raw.idd3n_ma) * burst;

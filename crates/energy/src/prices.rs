@@ -78,7 +78,9 @@ impl Prices {
                     CommandKind::Write => write,
                     CommandKind::Transfer => (read + write) * 0.5,
                     CommandKind::Refresh | CommandKind::SelfRefreshEnter => currents.refresh() * chips,
-                    CommandKind::RefreshSameBank => currents.refresh() * (chips / f64::from(geometry.chip().banks_per_group)),
+                    CommandKind::RefreshSameBank => {
+                        currents.refresh() * (chips / f64::from(geometry.chip().banks_per_group))
+                    }
                     CommandKind::DroppedActivate
                     | CommandKind::Precharge
                     | CommandKind::PowerDownEnter
@@ -86,10 +88,19 @@ impl Prices {
                 }),
                 io: PerKind::default()
                     .with(CommandKind::Read, pins::burst(pins::READ_DRIVER_MW, read_pins, clock, system.burst()))
-                    .with(CommandKind::Write, pins::burst(pins::WRITE_TERMINATION_MW, write_pins, clock, system.burst())),
+                    .with(
+                        CommandKind::Write,
+                        pins::burst(pins::WRITE_TERMINATION_MW, write_pins, clock, system.burst()),
+                    ),
                 idle_rank: PerKind::default()
-                    .with(CommandKind::Read, pins::burst(pins::IDLE_READ_TERMINATION_MW, read_pins, clock, system.burst()) * others)
-                    .with(CommandKind::Write, pins::burst(pins::IDLE_WRITE_TERMINATION_MW, write_pins, clock, system.burst()) * others),
+                    .with(
+                        CommandKind::Read,
+                        pins::burst(pins::IDLE_READ_TERMINATION_MW, read_pins, clock, system.burst()) * others,
+                    )
+                    .with(
+                        CommandKind::Write,
+                        pins::burst(pins::IDLE_WRITE_TERMINATION_MW, write_pins, clock, system.burst()) * others,
+                    ),
             },
             clocks: PowerState::ALL.map(|state| currents.milliamperes(state).map(clock_of)),
         })
@@ -133,6 +144,8 @@ impl Prices {
         let mut report = self.operation(&counts.commands);
         let refreshes = counts.commands[CommandKind::Refresh] + counts.commands[CommandKind::SelfRefreshEnter];
         report.book(Cause::Refresh, self.events.of(CommandKind::Refresh, Component::Core) * refreshes as f64);
+        let same_bank = counts.commands[CommandKind::RefreshSameBank] as f64;
+        report.book(Cause::Refresh, self.events.of(CommandKind::RefreshSameBank, Component::Core) * same_bank);
         for state in PowerState::ALL {
             let clocks = counts.in_state(state);
             if clocks > Cycles(0) {

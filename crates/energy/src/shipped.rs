@@ -11,7 +11,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("1 Gb x16 -15"),
         bin: Borrowed("1333H"),
-        density_gb: 1,
+        density_gb: 1.0,
         width: 16,
         vdd_v: 1.5,
         idd0_ma: 110.0,
@@ -32,7 +32,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("1 Gb x16 G-die 1066"),
         bin: Borrowed("1066G"),
-        density_gb: 1,
+        density_gb: 1.0,
         width: 16,
         vdd_v: 1.5,
         idd0_ma: 75.0,
@@ -51,7 +51,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("1 Gb x16 K4B1G1646E 1600"),
         bin: Borrowed("1600K"),
-        density_gb: 1,
+        density_gb: 1.0,
         width: 16,
         vdd_v: 1.5,
         idd0_ma: 75.0,
@@ -70,7 +70,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("1 Gb x4 -125"),
         bin: Borrowed("1600K"),
-        density_gb: 1,
+        density_gb: 1.0,
         width: 4,
         vdd_v: 1.5,
         idd0_ma: 95.0,
@@ -91,7 +91,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("1 Gb x4 -15"),
         bin: Borrowed("1333H"),
-        density_gb: 1,
+        density_gb: 1.0,
         width: 4,
         vdd_v: 1.5,
         idd0_ma: 85.0,
@@ -112,7 +112,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("1 Gb x8 G-die 1066"),
         bin: Borrowed("1066G"),
-        density_gb: 1,
+        density_gb: 1.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 60.0,
@@ -131,7 +131,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("1 Gb x8 G-die 1600"),
         bin: Borrowed("1600K"),
-        density_gb: 1,
+        density_gb: 1.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 70.0,
@@ -150,7 +150,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("1 Gb x8 G-die 800"),
         bin: Borrowed("800E"),
-        density_gb: 1,
+        density_gb: 1.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 60.0,
@@ -169,7 +169,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("2 Gb x16 D-die 1600"),
         bin: Borrowed("1600K"),
-        density_gb: 2,
+        density_gb: 2.0,
         width: 16,
         vdd_v: 1.5,
         idd0_ma: 110.0,
@@ -190,7 +190,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("2 Gb x8 -15"),
         bin: Borrowed("1333H"),
-        density_gb: 2,
+        density_gb: 2.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 130.0,
@@ -211,7 +211,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("2 Gb x8 -25E"),
         bin: Borrowed("800E"),
-        density_gb: 2,
+        density_gb: 2.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 100.0,
@@ -232,7 +232,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("2 Gb x8 D-die 1066"),
         bin: Borrowed("1066G"),
-        density_gb: 2,
+        density_gb: 2.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 75.0,
@@ -253,7 +253,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("2 Gb x8 early die 1066"),
         bin: Borrowed("1066G"),
-        density_gb: 2,
+        density_gb: 2.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 80.0,
@@ -274,7 +274,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("2 Gb x8 early die 1333"),
         bin: Borrowed("1333H"),
-        density_gb: 2,
+        density_gb: 2.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 90.0,
@@ -295,7 +295,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("2 Gb x8 M-die 1066"),
         bin: Borrowed("1066G"),
-        density_gb: 2,
+        density_gb: 2.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 60.0,
@@ -316,7 +316,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("2 Gb x8 M-die 1333"),
         bin: Borrowed("1333H"),
-        density_gb: 2,
+        density_gb: 2.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 65.0,
@@ -337,7 +337,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("2 Gb x8 M-die 1600"),
         bin: Borrowed("1600K"),
-        density_gb: 2,
+        density_gb: 2.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 70.0,
@@ -358,7 +358,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("4 Gb x16 1600"),
         bin: Borrowed("1600K"),
-        density_gb: 4,
+        density_gb: 4.0,
         width: 16,
         vdd_v: 1.5,
         idd0_ma: 66.0,
@@ -379,7 +379,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("4 Gb x16 K4B4G1646Q 1066"),
         bin: Borrowed("1066G"),
-        density_gb: 4,
+        density_gb: 4.0,
         width: 16,
         vdd_v: 1.5,
         idd0_ma: 125.0,
@@ -400,7 +400,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("4 Gb x4 1600"),
         bin: Borrowed("1600K"),
-        density_gb: 4,
+        density_gb: 4.0,
         width: 4,
         vdd_v: 1.5,
         idd0_ma: 55.0,
@@ -421,7 +421,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("4 Gb x8 1866"),
         bin: Borrowed("1866M"),
-        density_gb: 4,
+        density_gb: 4.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 62.0,
@@ -442,7 +442,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("4 Gb x8 2133"),
         bin: Borrowed("2133N"),
-        density_gb: 4,
+        density_gb: 4.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 70.0,
@@ -461,7 +461,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("4 Gb x8 E/J-die 1600"),
         bin: Borrowed("1600K"),
-        density_gb: 4,
+        density_gb: 4.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 55.0,
@@ -480,7 +480,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("8 Gb x16 1600"),
         bin: Borrowed("1600K"),
-        density_gb: 8,
+        density_gb: 8.0,
         width: 16,
         vdd_v: 1.5,
         idd0_ma: 67.0,
@@ -501,7 +501,7 @@ pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("8 Gb x8 1600"),
         bin: Borrowed("1600K"),
-        density_gb: 8,
+        density_gb: 8.0,
         width: 8,
         vdd_v: 1.5,
         idd0_ma: 67.0,

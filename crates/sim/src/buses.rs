@@ -2,12 +2,12 @@
 
 use std::ops::Sub;
 
-use dram_spec::{Channel, ColumnRun, CommandKind, Cycle, Cycles, System};
+use dram_spec::{Channel, ColumnRun, CommandKind, Cycle, Cycles, PerKind, System};
 
 /// Cycles in which buses were in use, summed over the channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusUse {
-    /// Command buses: [`CommandKind::bus_cycles`] of each command.
+    /// Command buses: [`System::bus_cycles`] of each command.
     pub command: Cycles,
     /// Data buses: the cycles of each burst.
     pub data: Cycles,
@@ -21,19 +21,11 @@ impl Sub for BusUse {
 }
 
 /// Maximum number of bursts of a channel that have not ended when a command is issued: RDs are at
-/// least tCCD (4 cycles) apart, and their data end at most 18 cycles later.
-const BURSTS_MAX: usize = 8;
+/// least a burst apart, and their data end at most CL and a burst later: 9 bursts in DDR5.
+const BURSTS_MAX: usize = 16;
 
-/// Maximum of [`CommandKind::bus_cycles`].
-const COMMAND_MAX: Cycles = {
-    let (mut most, mut next) = (0, 0);
-    while next < CommandKind::ALL.len() {
-        let Cycles(cycles) = CommandKind::ALL[next].bus_cycles();
-        most = if cycles > most { cycles } else { most };
-        next += 1;
-    }
-    Cycles(most)
-};
+/// Maximum of [`System::bus_cycles`].
+const COMMAND_MAX: Cycles = Cycles(2);
 
 /// Bus use of all channels, up to the last command.
 pub struct Buses {

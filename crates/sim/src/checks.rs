@@ -1,6 +1,6 @@
 //! Checks of system settings that the constructors do not make.
 
-use dram_spec::{BankId, Channel, Geometry, PrechargePowerDown, Refresh, Row, System};
+use dram_spec::{BankId, Channel, Geometry, PrechargePowerDown, Row, System};
 use energy::{Currents, PowerState};
 use memctrl::policy::row::RowPolicy;
 use memctrl::{ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
@@ -12,8 +12,8 @@ use crate::range::{CYCLES_MAX, OutOfRange, within};
 /// Range of tREFI in ps: from a quarter of JEDEC's, for hot or dense parts, to 1 s, the limit of
 /// command logs.
 pub const T_REFI_PS: (u64, u64) = (1_950_000, 1_000_000_000_000);
-/// Maximum number of postponed REFs in JEDEC's standard.
-pub const POSTPONE_MAX: u64 = 8;
+/// Maximum number of postponed REFs in any refresh mode of a standard: DDR4's mode 4x.
+pub const POSTPONE_MAX: u64 = 32;
 
 pub(crate) fn faulty_rows(rows: &[(Channel, BankId, Row)], geometry: &Geometry) -> Result<(), OutOfRange> {
     for (channel, bank, row) in rows {
@@ -25,9 +25,9 @@ pub(crate) fn faulty_rows(rows: &[(Channel, BankId, Row)], geometry: &Geometry) 
     Ok(())
 }
 
-pub(crate) fn refresh(refresh: Refresh, policy: RefreshPolicy) -> Result<(), OutOfRange> {
-    within("refresh.t_refi_ps", refresh.interval_ps(), T_REFI_PS.0, T_REFI_PS.1)?;
-    within("refresh_policy.postpone_max", policy.postpone_max, 0, POSTPONE_MAX)?;
+pub(crate) fn refresh(system: &System, policy: RefreshPolicy) -> Result<(), OutOfRange> {
+    within("refresh.t_refi_ps", system.t_refi_ps(), T_REFI_PS.0, T_REFI_PS.1)?;
+    within("refresh_policy.postpone_max", policy.postpone_max, 0, system.refresh_mode.postponed_most)?;
     within("refresh_policy.idle", policy.idle.0, 0, CYCLES_MAX)
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dram_spec::address::{Preset, RawAddressMap};
 use dram_spec::{
-    AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh,
-    Row, SpeedBin, System, Width,
+    AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry,
+    ReferenceCycle, Refresh, RefreshMode, Row, SpeedBin, System, Width,
 };
 use energy::{Currents, Prices};
 use host::AgedMemories;
@@ -102,6 +102,8 @@ pub struct SystemBuilder {
     copy_activations: CopyActivations,
     precharge_power_down: PrechargePowerDown,
     refresh: Refresh,
+    refresh_mode: Option<&'static RefreshMode>,
+    reference_cycle: ReferenceCycle,
     address_map: RawAddressMap,
     faulty_rows: Vec<(Channel, BankId, Row)>,
     chip: Chip,
@@ -112,7 +114,7 @@ pub struct SystemBuilder {
 
 impl Default for SystemBuilder {
     fn default() -> SystemBuilder {
-        let System { bin, geometry, copy_activations, precharge_power_down, refresh } =
+        let System { bin, geometry, copy_activations, precharge_power_down, refresh, reference_cycle, .. } =
             System::paper(2, Density::Gb2, Width::X8);
         SystemBuilder {
             bin,
@@ -120,6 +122,8 @@ impl Default for SystemBuilder {
             copy_activations,
             precharge_power_down,
             refresh,
+            refresh_mode: None,
+            reference_cycle,
             address_map: Preset::RowInterleaved.raw(),
             faulty_rows: Vec::new(),
             chip: Chip::ROWCLONE,
@@ -132,10 +136,11 @@ impl Default for SystemBuilder {
 
 /// Setters. Each replaces one setting; [`SystemBuilder::build`] checks them all.
 impl SystemBuilder {
-    /// Sets the speed bin: [`SpeedBin::named`] finds one.
+    /// Sets the speed bin, and with it the standard: [`SpeedBin::named`] finds one.
     #[must_use]
     pub fn bin(self, bin: &'static SpeedBin) -> SystemBuilder {
-        SystemBuilder { bin, ..self }
+        let geometry = RawGeometry { standard: bin.standard, ..self.geometry };
+        SystemBuilder { bin, geometry, ..self }
     }
 
     /// Sets the geometry.
@@ -195,6 +200,18 @@ impl SystemBuilder {
     #[must_use]
     pub fn refresh(self, refresh: Refresh) -> SystemBuilder {
         SystemBuilder { refresh, ..self }
+    }
+
+    /// Sets the refresh mode: one of the standard's; by default, its first.
+    #[must_use]
+    pub fn refresh_mode(self, mode: &'static RefreshMode) -> SystemBuilder {
+        SystemBuilder { refresh_mode: Some(mode), ..self }
+    }
+
+    /// Sets the cycle of a command of two cycles from which distances count.
+    #[must_use]
+    pub fn reference_cycle(self, reference_cycle: ReferenceCycle) -> SystemBuilder {
+        SystemBuilder { reference_cycle, ..self }
     }
 
     /// Sets the address map: a preset's [`Preset::raw`], or user-defined fields.
@@ -303,10 +320,12 @@ impl SystemBuilder {
             copy_activations: self.copy_activations,
             precharge_power_down: self.precharge_power_down,
             refresh: self.refresh,
+            refresh_mode: self.refresh_mode.unwrap_or(&self.bin.standard.definition().refresh_modes[0]),
+            reference_cycle: self.reference_cycle,
             ..System::new(self.bin, geometry)
         };
         let prices = Prices::new(&system, &currents).map_err(SystemError::Currents)?;
-        checks::refresh(system.refresh, controller.refresh)?;
+        checks::refresh(&system, controller.refresh)?;
         checks::queues(&controller)?;
         checks::policies(&controller)?;
         checks::power(controller.power, &system, &currents)?;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use dram_spec::datasheet::BURST;
 use dram_spec::{CommandCounts, CommandKind, Picojoule};
 use energy::{Cause, Component, Currents, Prices, pins};
 use report::table::Align::{Left, Right};
@@ -43,17 +42,17 @@ pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
 /// Energies of single commands, with their formulas.
 fn unit_prices(memory: &MemorySystem, columns: usize) -> String {
     let (currents, prices, width) = (memory.currents(), memory.prices(), memory.system().geometry.width());
-    let chips = width.chips();
+    let chips = memory.system().geometry.chips();
     let rows = priced().filter_map(|(kind, component)| {
         let price = prices.events().of(kind, component);
         Some((name(kind, component), formula(memory, kind, component)?, price))
     });
     let cells: Vec<_> = rows.map(|(what, how, price)| vec![what.to_string(), how, nj(price)]).collect();
     let title = format!(
-        "Prices with the currents of `{}` (measured in bin {}), {chips} {width} chips per rank, at DDR3-{}",
+        "Prices with the currents of `{}` (measured in bin {}), {chips} {width} chips per rank, at {}",
         currents.name(),
         currents.bin().name,
-        memory.system().bin.name
+        memory.system().bin.full_name()
     );
     format!("{}\n{}", wrapped(&title, columns), fitted(&[("one", Left), ("how", Left), ("nJ", Right)], &cells, columns))
 }
@@ -84,11 +83,11 @@ const fn name(kind: CommandKind, component: Component) -> &'static str {
 /// A single rank has no idle one.
 fn formula(memory: &MemorySystem, kind: CommandKind, component: Component) -> Option<String> {
     let geometry = memory.system().geometry;
-    let (width, burst_ns) = (geometry.width(), memory.system().clock().ns(BURST));
+    let burst_ns = memory.system().clock().ns(memory.system().burst());
     let io = |milliwatts: f64, pins: u64| Some(format!("{milliwatts} mW x {pins} pins x {burst_ns} ns"));
-    let (read_pins, write_pins) = (pins::read_pins(width), pins::write_pins(width));
+    let (read_pins, write_pins) = (pins::read_pins(&geometry), pins::write_pins(&geometry));
     match (component, kind) {
-        (Component::Core, _) => core_formula(memory.currents(), kind),
+        (Component::Core, _) => core_formula(memory.currents(), kind, geometry.chips()),
         (Component::IdleRankIo, _) if geometry.ranks() == 1 => None,
         (Component::Io, CommandKind::Read) => io(pins::READ_DRIVER_MW, read_pins),
         (Component::Io, CommandKind::Write) => io(pins::WRITE_TERMINATION_MW, write_pins),
@@ -102,6 +101,7 @@ fn formula(memory: &MemorySystem, kind: CommandKind, component: Component) -> Op
             | CommandKind::Precharge
             | CommandKind::Transfer
             | CommandKind::Refresh
+            | CommandKind::RefreshSameBank
             | CommandKind::PowerDownEnter
             | CommandKind::SelfRefreshEnter
             | CommandKind::WakeUp,
@@ -110,12 +110,14 @@ fn formula(memory: &MemorySystem, kind: CommandKind, component: Component) -> Op
 }
 
 /// Formula of a price within the chips, with the times of the set's own bin.
-fn core_formula(currents: &Currents, kind: CommandKind) -> Option<String> {
-    let (raw, bin, chips) = (currents.raw(), currents.bin(), currents.width().chips());
+fn core_formula(currents: &Currents, kind: CommandKind, chips: u64) -> Option<String> {
+    let (raw, bin) = (currents.raw(), currents.bin());
     let ns = |min| bin.clock.ns(bin.clock.at_least(min));
-    let (t_rc, t_ras, t_rfc) = (ns(bin.t_rc), ns(bin.t_ras), ns(currents.density().t_rfc()));
+    let (t_rc, t_ras, t_rfc) = (ns(bin.t_rc), ns(bin.t_ras), ns(currents.chip().t_rfc[0]));
     let (v, idd0, idd2n, idd3n) = (raw.vdd_v, raw.idd0_ma, raw.idd2n_ma, raw.idd3n_ma);
-    let burst = |ma: f64| format!("{v} V x ({ma} - {idd3n}) mA x {} ns x {chips}", bin.clock.ns(BURST));
+    let burst = |ma: f64| {
+        format!("{v} V x ({ma} - {idd3n}) mA x {} ns x {chips}", bin.clock.ns(bin.standard.definition().burst))
+    };
     let rest = t_rc - t_ras;
     match kind {
         CommandKind::Activate => {
@@ -128,6 +130,7 @@ fn core_formula(currents: &Currents, kind: CommandKind) -> Option<String> {
         CommandKind::Refresh => Some(format!("{v} V x ({} - {idd3n}) mA x {t_rfc} ns x {chips}", raw.idd5b_ma)),
         // The refresh that an SRE starts costs as much as a REF.
         CommandKind::SelfRefreshEnter => None,
+        CommandKind::RefreshSameBank => Some("refresh of a rank / banks of a group".to_owned()),
         CommandKind::DroppedActivate | CommandKind::Precharge | CommandKind::PowerDownEnter | CommandKind::WakeUp => {
             None
         }

@@ -1,7 +1,8 @@
 //! `explain rules`: every rule of the device, in clocks and ns of one system.
 
-use dram_core::{Kind, MAXIMA, Maximum, RULES, Rule, Timings};
-use dram_spec::System;
+use dram_core::{Kind, Maximum, Rule, Timings, maxima, rules_of};
+use dram_spec::geometry::native_row_bytes;
+use dram_spec::{Geometry, RawGeometry, SpeedBin, System};
 use report::table::Align::{Left, Right};
 use report::table::{Column, listed, wrapped};
 use serde_json::{Value, json};
@@ -20,16 +21,23 @@ pub fn run(args: &ExplainRulesArgs) -> Result<String, Failure> {
         Some(path) => SystemConfig::read(path, &Overrides::default())?,
         None => SystemConfig::paper(&Overrides::default())?,
     };
-    let mut system = config.memory.system().clone();
-    if let Some(bin) = bin {
-        system.bin = bin;
-    }
+    let system = config.memory.system();
+    let system = bin.map_or_else(|| system.clone(), |bin| with_bin(system, bin));
     format.render(|| text(&system, output::width()), &json(&system))
 }
 
-/// The rules that hold in a system.
-fn rules(system: &System) -> impl Iterator<Item = &'static Rule> + '_ {
-    RULES.iter().filter(|rule| rule.holds_in(system))
+/// The system with another bin; of another standard, with chips of that standard of the same width.
+fn with_bin(system: &System, bin: &'static SpeedBin) -> System {
+    if bin.standard == system.standard() {
+        return System { bin, ..system.clone() };
+    }
+    let RawGeometry { density, width, ranks, .. } = system.geometry.raw();
+    let standard = bin.standard;
+    let densities = standard.definition().densities();
+    let density = if densities.contains(&density) { density } else { densities[densities.len() / 2] };
+    let row_bytes = native_row_bytes(standard, density, width);
+    let raw = RawGeometry { standard, density, width, row_bytes, ranks: ranks.min(2), ..system.geometry.raw() };
+    System::new(bin, Geometry::try_from(raw).expect("a chip of the standard with its own rows"))
 }
 
 /// Kinds as one cell: all of them is "any".
@@ -49,11 +57,11 @@ fn text(system: &System, width: usize) -> String {
         ("ns", Right, &|rule| ns(rule.cycles(&timings))),
         ("least", Left, &|rule| rule.formula()),
         ("scope", Left, &|rule| rule.scope.to_string()),
-        ("from", Left, &|rule| kinds(rule.from, rule.nth)),
+        ("from", Left, &|rule| kinds(rule.from, rule.nth(system))),
         ("to", Left, &|rule| kinds(rule.to, 1)),
         ("source", Left, &|rule| rule.origin.to_string()),
     ];
-    let maxima: [Column<'_, Maximum>; 6] = [
+    let columns: [Column<'_, Maximum>; 6] = [
         ("rule", Left, &|maximum| maximum.name.to_owned()),
         ("clocks", Right, &|maximum| maximum.cycles(&timings).to_string()),
         ("ns", Right, &|maximum| ns(maximum.cycles(&timings))),
@@ -63,8 +71,8 @@ fn text(system: &System, width: usize) -> String {
     ];
     let geometry = &system.geometry;
     let title = format!(
-        "DDR3-{} ({}), tCK {:.4} ns; {} {} chips with pages of {} bytes; bin: {}",
-        system.bin.name,
+        "{} ({}), tCK {:.4} ns; {} {} chips with pages of {} bytes; bin: {}",
+        system.bin.full_name(),
         system.bin.latencies(),
         clock.t_ck_ns(),
         geometry.density(),
@@ -72,20 +80,25 @@ fn text(system: &System, width: usize) -> String {
         geometry.page_bytes(),
         system.bin.source,
     );
-    let minima = listed(&minima, &rules(system).collect::<Vec<_>>(), width);
-    format!("{}\n{minima}\n{}", wrapped(&title, width), listed(&maxima, MAXIMA, width))
+    let minima = listed(&minima, &rules_of(system).collect::<Vec<_>>(), width);
+    format!("{}\n{minima}\n{}", wrapped(&title, width), listed(&columns, &maxima(system), width))
+}
+
+/// A whole number without its fraction.
+fn number(number: f64) -> Value {
+    if number.fract() == 0.0 { json!(number as u64) } else { json!(number) }
 }
 
 fn json(system: &System) -> Value {
     let (timings, clock) = (Timings::new(system), system.clock());
     let names = |kinds: &[Kind]| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>();
-    let minima = rules(system).map(|rule| {
+    let minima = rules_of(system).map(|rule| {
         let cycles = rule.cycles(&timings);
         json!({
             "rule": rule.name,
             "scope": rule.scope.to_string(),
             "from": names(rule.from),
-            "nth_latest": rule.nth,
+            "nth_latest": rule.nth(system),
             "to": names(rule.to),
             "least": rule.formula(),
             "clocks": cycles.0,
@@ -93,7 +106,7 @@ fn json(system: &System) -> Value {
             "source": rule.origin.to_string(),
         })
     });
-    let maxima = MAXIMA.iter().map(|maximum| {
+    let maxima = maxima(system).map(|maximum| {
         let cycles = maximum.cycles(&timings);
         json!({
             "rule": maximum.name,
@@ -107,10 +120,10 @@ fn json(system: &System) -> Value {
     json!({
         "bin": system.bin.name,
         "t_ck_ns": clock.t_ck_ns(),
-        "density_gb": system.geometry.density().gigabits(),
+        "density_gb": number(system.geometry.density().gigabits()),
         "width": system.geometry.width().pins(),
         "page_bytes": system.geometry.page_bytes(),
         "minima": minima.collect::<Vec<_>>(),
-        "maxima": maxima.collect::<Vec<_>>(),
+        "maxima": maxima,
     })
 }

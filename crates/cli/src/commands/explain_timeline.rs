@@ -114,6 +114,7 @@ fn command_text(bound: &Bound) -> String {
         Command::Precharge { .. }
         | Command::PrechargeAll { .. }
         | Command::Refresh { .. }
+        | Command::RefreshSameBank { .. }
         | Command::PowerDownEnter { .. }
         | Command::PowerDownExit { .. }
         | Command::SelfRefreshEnter { .. }

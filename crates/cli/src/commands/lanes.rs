@@ -51,6 +51,7 @@ impl Mark {
             CommandKind::Write => (Mark::of_open('W', "WR"), None),
             CommandKind::Transfer => (Mark::of_open('T', "TRANSFER out"), Some(Mark::of_open('t', "TRANSFER in"))),
             CommandKind::Refresh => (Mark::of_any('F', "REF"), None),
+            CommandKind::RefreshSameBank => (Mark::of_any('f', "REFsb"), None),
             CommandKind::PowerDownEnter | CommandKind::SelfRefreshEnter => (Mark::of_any('Z', "to sleep"), None),
             CommandKind::WakeUp => (Mark::of_any('U', "woken"), None),
         }
@@ -96,6 +97,7 @@ impl Lanes {
         match bound.command {
             Command::Activate { bank, .. } => self.mark(column, at(bank), mark, Some(true)),
             Command::Precharge { bank } => self.mark(column, at(bank), mark, Some(false)),
+            Command::RefreshSameBank { bank } => self.mark(column, at(bank), mark, None),
             Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
                 self.mark(column, at(bank), mark, Some(auto_precharge == AutoPrecharge::No));
             }

@@ -322,10 +322,10 @@ fn brief(scenario: &Scenario) -> String {
         _ => String::new(),
     };
     format!(
-        "{} on {}: DDR3-{}, {}, {}{ranks}, {} rows{trace}",
+        "{} on {}: {}, {}, {}{ranks}, {} rows{trace}",
         scenario.name,
         system.name,
-        system.memory.system().bin.name,
+        system.memory.system().bin.full_name(),
         bytes(geometry.bytes()),
         counted(u64::from(geometry.channels()), "channel"),
         bytes(geometry.row_bytes()),
@@ -343,9 +343,9 @@ fn copy_unit(scenario: &Scenario) -> String {
 pub(super) fn summary(config: &SystemConfig) -> String {
     let (bin, geometry) = (config.memory.system().bin, config.memory.system().geometry);
     format!(
-        "{} (DDR3-{} {}, {} x {}, {} {} chips, rows of {}, {} rows per subarray, {})",
+        "{} ({} {}, {} x {}, {} {} chips, rows of {}, {} rows per subarray, {})",
         config.name,
-        bin.name,
+        bin.full_name(),
         bin.latencies(),
         counted(u64::from(geometry.channels()), "channel"),
         counted(u64::from(geometry.ranks()), "rank"),

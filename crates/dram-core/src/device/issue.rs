@@ -180,7 +180,7 @@ impl Device {
         self.delay_in_rank(at, id, Kind::RefSb);
         let rank = &mut self.ranks[id.rank];
         rank.refreshed(at);
-        rank.refreshed_number(id.bank % self.topology.banks_per_group());
+        rank.refreshed_number(id.bank % self.topology.banks_per_group);
         Effect::Plain
     }
 
@@ -281,7 +281,7 @@ impl Device {
         if let Some((hold, raised)) = window {
             raise_to(self.floors.of_mut(group), hold, raised, possible);
         }
-        if self.topology.groups_per_rank > 1 {
+        if self.topology.banks_per_group < self.topology.banks_per_rank {
             for other in self.topology.groups(id.rank).filter(|&other| other != group) {
                 let holds = self.floors.of_mut(other);
                 raise(holds, at, &pushes.rank, in_rank);

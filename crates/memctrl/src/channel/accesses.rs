@@ -206,7 +206,7 @@ impl Accesses {
         let candidates = &self.candidates;
         let least = candidates.least_by(banks, |bank| {
             let (rank, command) = (candidates.rank(bank), candidates.command(bank));
-            let mut ready = candidates.ready[bank].max(view.floor(rank, command));
+            let mut ready = candidates.ready[bank].max(view.after(candidates.floor[bank]));
             if is_column(command) {
                 ready = older.turns.turn(command, rank, ready);
             }
@@ -247,7 +247,7 @@ impl Accesses {
             let claim = claim.get_or_insert_with(|| Claim { stamp, kind, ready: PerRank::new(None) });
             claim.stamp = claim.stamp.min(stamp);
             let rank = self.candidates.rank(bank);
-            let ready = self.candidates.ready[bank].max(view.floor(rank, kind));
+            let ready = self.candidates.ready[bank].max(view.after(self.candidates.floor[bank]));
             claim.ready[rank] = claim.ready[rank].max(Some(ready));
         }
         claim

@@ -13,7 +13,7 @@ pub(super) struct Candidates {
     /// First cycle at which the bank's own rules permit the command.
     pub(super) ready: PerBank<Cycle>,
     /// Command, and what else delays it.
-    floor: PerBank<Floor>,
+    pub(super) floor: PerBank<Floor>,
     pub(super) priority: PerBank<Priority>,
     /// Place of the access in the pool.
     pub(super) place: PerBank<u16>,
@@ -55,7 +55,7 @@ impl Candidates {
     pub(super) fn new(topology: Topology) -> Candidates {
         Candidates {
             ready: PerBank::new(Cycle::ZERO),
-            floor: PerBank::from_fn(|bank| Floor::of(topology.bank(bank).rank, KeptKind::Act)),
+            floor: PerBank::from_fn(|bank| Floor::of(topology.group(topology.bank(bank)), KeptKind::Act)),
             priority: PerBank::new(Priority::LAST),
             place: PerBank::new(0),
             kind: PerBank::new(AccessKind::Read),
@@ -78,7 +78,7 @@ impl Candidates {
 
     #[inline]
     pub(super) fn rank(&self, bank: BankIndex) -> u8 {
-        self.floor[bank].rank()
+        self.id[bank].rank
     }
 
     /// The next command of a bank is of another kind.

@@ -2,7 +2,7 @@
 //! to 25 of `docs/controller.md`.
 
 use dram_core::{Device, KeptKind, Power};
-use dram_spec::{Command, Cycle, SourceId};
+use dram_spec::{BankIndex, Command, Cycle, SourceId, Topology};
 
 use super::offer::{Choice, Claim, Lead, Offer, Older, Tier, Turns, View};
 use crate::copy::port::Port;
@@ -56,9 +56,10 @@ impl Port {
             let step = self.row_step(bank);
             if step.ready == Cycle::NEVER {
                 step.ready = view.device.kept_bank_hold(bank, step.kind).until();
+                step.floor = view.floor_of(bank, step.kind);
             }
             let ready = step.ready.max(view.device.floor(step.floor)).max(start);
-            if ready > at || view.device.power(step.floor.rank()) != Power::Awake {
+            if ready > at || view.device.power(step.command.rank()) != Power::Awake {
                 continue;
             }
             let step = *step;
@@ -92,13 +93,14 @@ impl Port {
             let (slot, order) = (contender.slot(), number);
             number += 1;
             let Some((step, data_from)) = self.column_step(slot) else { continue };
-            let (kind, rank) = (step.kind, step.floor.rank());
+            let (kind, rank) = (step.kind, step.command.rank());
             // In a rank in power-down or self-refresh, the step waits for the rank's exit command.
             if view.must.intersects(view.topology().rank(rank)) || view.device.power(rank) != Power::Awake {
                 continue;
             }
             if step.ready == Cycle::NEVER {
                 step.ready = banks_ready(&step.command, view.device);
+                step.floor = view.floor_of(first_bank(&step.command, view.topology()), step.kind);
             }
             let turn = turns.turn(kind, rank, step.ready.max(view.device.floor(step.floor)).max(start));
             turns.block(kind, rank, turn);
@@ -131,6 +133,16 @@ fn banks_ready(command: &Command, device: &Device) -> Cycle {
         Command::Read { bank, .. } => ready(bank, KeptKind::Rd),
         Command::Write { bank, .. } => ready(bank, KeptKind::Wr),
         Command::Transfer { src, dst, .. } => ready(src, KeptKind::TransferSrc).max(ready(dst, KeptKind::TransferDst)),
+        _ => unreachable!("{command} is no column command"),
+    }
+}
+
+/// The bank of a column command; the source of a TRANSFER, whose rank delays it in all its groups.
+fn first_bank(command: &Command, topology: Topology) -> BankIndex {
+    match *command {
+        Command::Read { bank, .. } | Command::Write { bank, .. } | Command::Transfer { src: bank, .. } => {
+            topology.index(bank)
+        }
         _ => unreachable!("{command} is no column command"),
     }
 }

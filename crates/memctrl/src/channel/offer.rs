@@ -97,10 +97,16 @@ impl View<'_> {
         self.device.topology()
     }
 
-    /// When rank and bus allow a kind of command.
+    /// What delays a kind of command to a bank besides the bank.
+    pub(crate) fn floor_of(&self, bank: BankIndex, kind: KeptKind) -> Floor {
+        let topology = self.device.topology();
+        Floor::of(topology.group(topology.bank(bank)), kind)
+    }
+
+    /// When rank, bank group and bus allow a kind of command.
     #[inline]
-    pub(crate) fn floor(&self, rank: u8, kind: KeptKind) -> Cycle {
-        self.device.floor(Floor::of(rank, kind)).max(self.device.bus_free()).max(self.from)
+    pub(crate) fn after(&self, floor: Floor) -> Cycle {
+        self.device.floor(floor).max(self.device.bus_free()).max(self.from)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use dram_core::{Floor, KeptKind};
-use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, PerBank, Row, SourceId};
+use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, GroupIndex, PerBank, Row, SourceId};
 use rowclone::{Run, RunWrite, StepList};
 
 use super::Origin;
@@ -367,7 +367,7 @@ impl Port {
         self.stepping.set(bank, step.is_some());
         if let Some((command, kind)) = step {
             let Origin { program, source, .. } = thread.origin;
-            let (tie, floor) = (program << u8::BITS | place as u64, Floor::of(command.rank(), kind));
+            let (tie, floor) = (program << u8::BITS | place as u64, Floor::of(GroupIndex::FIRST, kind));
             let stamp = thread.stamp();
             self.row_steps[bank] = RowStep { command, stamp, tie, slot, source, kind, floor, ready: Cycle::NEVER };
         }

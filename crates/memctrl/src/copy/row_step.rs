@@ -1,7 +1,7 @@
 //! Row steps of threads.
 
 use dram_core::{Floor, KeptKind};
-use dram_spec::{Command, Cycle, SourceId};
+use dram_spec::{Command, Cycle, GroupIndex, SourceId};
 
 use crate::access::Stamp;
 
@@ -17,8 +17,9 @@ pub(crate) struct RowStep {
     pub(super) slot: u8,
     /// Source of its request.
     pub(crate) source: SourceId,
-    /// Kind of the command for the device, and its rank.
+    /// Kind of the command for the device.
     pub(crate) kind: KeptKind,
+    /// What delays it besides its banks, once `ready` is computed.
     pub(crate) floor: Floor,
     /// Cycle at which the bank permits the command; [`Cycle::NEVER`] until it is computed. Only the
     /// thread issues commands to the bank.
@@ -34,7 +35,7 @@ impl RowStep {
         slot: 0,
         source: SourceId(0),
         kind: KeptKind::Pre,
-        floor: Floor::of(0, KeptKind::Pre),
+        floor: Floor::of(GroupIndex::FIRST, KeptKind::Pre),
         ready: Cycle::NEVER,
     };
 }

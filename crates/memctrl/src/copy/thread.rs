@@ -2,7 +2,9 @@
 //! `docs/planner.md` has the rules of steps.
 
 use dram_core::{Floor, KeptKind};
-use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
+use dram_spec::{
+    AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, GroupIndex, Row, Topology,
+};
 use rowclone::{Step, StepList};
 use smallvec::SmallVec;
 
@@ -39,8 +41,9 @@ struct BankUse {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnStep {
     pub(crate) command: Command,
-    /// Kind of the command for the device, and its rank.
+    /// Kind of the command for the device.
     pub(crate) kind: KeptKind,
+    /// What delays it besides its banks, once `ready` is computed.
     pub(crate) floor: Floor,
     /// Cycle at which the banks permit the command; [`Cycle::NEVER`] until it is computed. Only the
     /// thread issues commands to the banks.
@@ -54,7 +57,7 @@ impl ColumnStep {
             Command::Read { .. } => KeptKind::Rd,
             _ => KeptKind::Transfer,
         };
-        ColumnStep { command, kind, floor: Floor::of(command.rank(), kind), ready: Cycle::NEVER }
+        ColumnStep { command, kind, floor: Floor::of(GroupIndex::FIRST, kind), ready: Cycle::NEVER }
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use dram_spec::datasheet::BURST;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Command, CommandEvent, Cycle, Cycles, Effect, Geometry, Queued, Row, System,
+    AutoPrecharge, BankId, Channel, Command, CommandEvent, Cycle, Cycles, Effect, Geometry, PerKind, Queued, Row,
+    System,
 };
 
 use super::writer::{Counter, PacketWriter, Shows, Track, count, word};
@@ -36,6 +36,9 @@ pub(super) struct ChannelTracks {
     read_latency: Cycles,
     write_latency: Cycles,
     refresh_time: Cycles,
+    same_bank_refresh_time: Cycles,
+    bus_cycles: PerKind<Cycles>,
+    burst: Cycles,
     ranks: Vec<RankTracks>,
     /// Counters of reads and of writes.
     queues: [Counter; 2],
@@ -82,6 +85,9 @@ impl ChannelTracks {
             read_latency: Cycles(bin.cl),
             write_latency: Cycles(bin.cwl),
             refresh_time: bin.clock.at_least(system.t_rfc()),
+            same_bank_refresh_time: bin.clock.at_least(geometry.chip().t_rfc_sb),
+            bus_cycles: PerKind::from_fn(|kind| system.bus_cycles(kind)),
+            burst: system.burst(),
             ranks: ranks.collect(),
             queues,
         }
@@ -107,7 +113,7 @@ impl ChannelTracks {
             Effect::Copied { .. } => " (copy)",
             Effect::Dropped { .. } => " (dropped)",
         };
-        let end = at + event.kind().bus_cycles();
+        let end = at + self.bus_cycles[event.kind()];
         writer.slice(self.command_bus, at, end, format!("{command}{remark}"), Vec::new());
         let mut closed = Vec::new();
         match *command {
@@ -127,13 +133,17 @@ impl ChannelTracks {
             Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
                 let is_read = matches!(command, Command::Read { .. });
                 let begin = at + if is_read { self.read_latency } else { self.write_latency };
-                writer.slice(self.data_bus, begin, begin + BURST, command.to_string(), Vec::new());
+                writer.slice(self.data_bus, begin, begin + self.burst, command.to_string(), Vec::new());
                 closed.extend((auto_precharge == AutoPrecharge::Yes).then_some(bank));
             }
             Command::Transfer { .. } => {}
             Command::Refresh { rank } => {
                 let track = self.ranks[usize::from(rank)].refresh;
                 writer.slice(track, at, at + self.refresh_time, "REF".to_owned(), Vec::new());
+            }
+            Command::RefreshSameBank { bank } => {
+                let track = self.ranks[usize::from(bank.rank)].refresh;
+                writer.slice(track, at, at + self.same_bank_refresh_time, command.to_string(), Vec::new());
             }
             Command::PowerDownEnter { rank } => {
                 let is_open = self.ranks[usize::from(rank)].banks.iter().any(|(_, open)| open.is_some());

@@ -84,6 +84,7 @@ impl<W: Write> Timeline<W> {
             Command::Precharge { .. }
             | Command::PrechargeAll { .. }
             | Command::Refresh { .. }
+            | Command::RefreshSameBank { .. }
             | Command::PowerDownEnter { .. }
             | Command::PowerDownExit { .. }
             | Command::SelfRefreshEnter { .. }

@@ -71,6 +71,10 @@ impl<'a> Cells<'a> {
             }
             b"PREA" => self.rank_wide(|rank| Command::PrechargeAll { rank }),
             b"REF" => self.rank_wide(|rank| Command::Refresh { rank }),
+            b"REFsb" => {
+                self.expect_empty(&[ROW, COLUMN, DST_BANK, DST_COLUMN])?;
+                Ok(Command::RefreshSameBank { bank: self.bank(BANK)? })
+            }
             b"PDE" => self.rank_wide(|rank| Command::PowerDownEnter { rank }),
             b"PDX" => self.rank_wide(|rank| Command::PowerDownExit { rank }),
             b"SRE" => self.rank_wide(|rank| Command::SelfRefreshEnter { rank }),

@@ -2,10 +2,9 @@
 
 use std::io::Read;
 
-use dram_spec::datasheet::BINS;
 use dram_spec::{
-    CopyActivations, Cycle, Density, Dialect, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, Standard,
-    System, Width,
+    CopyActivations, Cycle, Density, Dialect, Geometry, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh,
+    RefreshMode, SpeedBin, Standard, System, Width,
 };
 
 use super::{COLUMNS, LogError, VERSION_LINE};
@@ -24,7 +23,7 @@ pub struct LogHeader {
 }
 
 /// Keys, each with an example value.
-pub(super) const KEYS: [(&str, &str); 14] = [
+pub(super) const KEYS: [(&str, &str); 16] = [
     ("bin", "1066G"),
     ("density_gb", "2"),
     ("width", "8"),
@@ -34,6 +33,8 @@ pub(super) const KEYS: [(&str, &str); 14] = [
     ("rows_per_subarray", "512"),
     ("t_refi_ps", "7800000"),
     ("refresh", "off"),
+    ("refresh_mode", "1x"),
+    ("reference_cycle", "second"),
     ("copy_activations", "counted"),
     ("precharge_power_down", "fast-exit"),
     ("dialect", "rowclone"),
@@ -71,15 +72,33 @@ const fn precharge_power_down_name(value: PrechargePowerDown) -> &'static str {
     }
 }
 
+const REFERENCE_CYCLES: [ReferenceCycle; 2] = [ReferenceCycle::First, ReferenceCycle::Second];
+
+const fn reference_cycle_name(value: ReferenceCycle) -> &'static str {
+    match value {
+        ReferenceCycle::First => "first",
+        ReferenceCycle::Second => "second",
+    }
+}
+
 /// The header text up to the value of `end_cycle`, its last key.
 pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
-    let System { bin, geometry, copy_activations, precharge_power_down, refresh } = system;
-    let RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray } =
-        geometry.raw();
+    let System { bin, geometry, copy_activations, precharge_power_down, refresh, refresh_mode, reference_cycle } =
+        system;
+    let RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray } = geometry.raw();
     let refresh = match refresh {
         Refresh::Every { t_refi_ps } => format!("t_refi_ps = {t_refi_ps}"),
         Refresh::Off => "refresh = off".into(),
     };
+    // Keys that not every standard has are written where they differ from the default.
+    let definition = standard.definition();
+    let mut further = String::new();
+    if refresh_mode.name != definition.refresh_modes[0].name {
+        further += &format!("\n# refresh_mode = {}", refresh_mode.name);
+    }
+    if definition.two_cycle_commands {
+        further += &format!("\n# reference_cycle = {}", reference_cycle_name(*reference_cycle));
+    }
     let lines = [
         VERSION_LINE.into(),
         format!("# bin = {}", bin.name),
@@ -89,7 +108,7 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
         format!("# ranks = {ranks}"),
         format!("# row_bytes = {row_bytes}"),
         format!("# rows_per_subarray = {rows_per_subarray}"),
-        format!("# {refresh}"),
+        format!("# {refresh}{further}"),
         format!("# copy_activations = {}", copy_activations_name(*copy_activations)),
         format!("# precharge_power_down = {}", precharge_power_down_name(*precharge_power_down)),
         format!("# dialect = {}", dialect.name()),
@@ -180,7 +199,13 @@ impl Entries {
 
     fn header(&self) -> Result<LogHeader, LogError> {
         self.choice("start", &["idle"], |name| name)?;
+        let bin = self.bin()?;
         let system = System {
+            refresh_mode: self.refresh_mode(bin.standard)?,
+            reference_cycle: match self.find("reference_cycle") {
+                None => ReferenceCycle::Second,
+                Some(_) => self.choice("reference_cycle", &REFERENCE_CYCLES, reference_cycle_name)?,
+            },
             copy_activations: self.choice("copy_activations", &COPY_ACTIVATIONS, copy_activations_name)?,
             precharge_power_down: self.choice(
                 "precharge_power_down",
@@ -188,7 +213,7 @@ impl Entries {
                 precharge_power_down_name,
             )?,
             refresh: self.refresh()?,
-            ..System::new(self.bin()?, self.geometry()?)
+            ..System::new(bin, self.geometry(bin.standard)?)
         };
         let dialect = self.choice("dialect", &DIALECTS, Dialect::name)?;
         let end = self.get(
@@ -202,18 +227,36 @@ impl Entries {
     }
 
     fn bin(&self) -> Result<&'static SpeedBin, LogError> {
-        let expected = || format!("one of {}", BINS.iter().map(|bin| bin.name).collect::<Vec<_>>().join(", "));
+        let expected = || format!("one of {}", Standard::all_bins().map(|bin| bin.name).collect::<Vec<_>>().join(", "));
         self.get("bin", expected, |value| SpeedBin::named(std::str::from_utf8(value).ok()?))
     }
 
-    fn geometry(&self) -> Result<Geometry, LogError> {
-        let density = |value: &[u8]| decimal(value).and_then(Density::from_gigabits);
+    fn refresh_mode(&self, standard: Standard) -> Result<&'static RefreshMode, LogError> {
+        let modes = standard.definition().refresh_modes;
+        if self.find("refresh_mode").is_none() {
+            return Ok(&modes[0]);
+        }
+        let expected = || format!("one of {}", modes.iter().map(|mode| mode.name).collect::<Vec<_>>().join(", "));
+        self.get("refresh_mode", expected, |value| standard.refresh_mode(std::str::from_utf8(value).ok()?))
+    }
+
+    fn geometry(&self, standard: Standard) -> Result<Geometry, LogError> {
+        let densities = standard.definition().densities();
+        let density = |value: &[u8]| {
+            let named = |one: &Density| one.gigabits().to_string().as_bytes() == value;
+            densities.iter().copied().find(named)
+        };
+        let expected = || {
+            let (last, others) = densities.split_last().expect("a standard has chips");
+            let others: Vec<_> = others.iter().map(|one| one.gigabits().to_string()).collect();
+            format!("{} or {}", others.join(", "), last.gigabits())
+        };
         let width = |value: &[u8]| decimal(value).and_then(Width::from_pins);
         let raw = RawGeometry {
-            standard: Standard::Ddr3,
+            standard,
             channels: self.number("channels")?,
             ranks: self.number("ranks")?,
-            density: self.get("density_gb", || "1, 2, 4 or 8".into(), density)?,
+            density: self.get("density_gb", expected, density)?,
             width: self.get("width", || "4, 8 or 16".into(), width)?,
             row_bytes: self.number("row_bytes")?,
             rows_per_subarray: self.number("rows_per_subarray")?,

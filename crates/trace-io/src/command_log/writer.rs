@@ -134,7 +134,7 @@ fn push_line(line: &mut Vec<u8>, at: Cycle, channel: Channel, command: &Command)
             push_decimal(line, u64::from(row.0));
             line.extend_from_slice(b",,,");
         }
-        Command::Precharge { bank } => {
+        Command::Precharge { bank } | Command::RefreshSameBank { bank } => {
             push_bank(line, bank);
             line.extend_from_slice(b",,,,");
         }

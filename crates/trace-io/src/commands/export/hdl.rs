@@ -19,7 +19,7 @@ pub(super) fn header(system: &System, place: Place) -> Result<String, ExportErro
     let [mr0, mr1, mr2, mr3] = registers.values;
     let lines = [
         "# rowclone-sim HDL command list, version 1".to_owned(),
-        format!("# part = DDR3-{}, {} {}", bin.name, geometry.density(), geometry.width()),
+        format!("# part = {}, {} {}", bin.full_name(), geometry.density(), geometry.width()),
         format!("# channel = {}", place.channel.0),
         format!("# rank = {}", place.rank),
         format!("# tCK_ns = {}", system.clock().t_ck_ns()),
@@ -40,7 +40,7 @@ pub(super) fn header(system: &System, place: Place) -> Result<String, ExportErro
 pub(super) fn line(at: Cycle, command: &Command) -> String {
     let (bank, address) = match *command {
         Command::Activate { bank, row } => (bank.bank, row.0 as u16),
-        Command::Precharge { bank } => (bank.bank, 0),
+        Command::Precharge { bank } | Command::RefreshSameBank { bank } => (bank.bank, 0),
         Command::Read { bank, column, auto_precharge } | Command::Write { bank, column, auto_precharge } => {
             access(bank, column, auto_precharge)
         }

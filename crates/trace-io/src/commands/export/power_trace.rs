@@ -16,6 +16,7 @@ pub(super) fn cells(command: &Command, event: RankEvent) -> Option<(&'static str
         RankEvent::Other => match command {
             Command::Activate { bank, .. }
             | Command::Precharge { bank }
+            | Command::RefreshSameBank { bank }
             | Command::Read { bank, .. }
             | Command::Write { bank, .. } => (command.mnemonic(), bank.bank),
             Command::SelfRefreshEnter { .. } => ("SREN", 0),

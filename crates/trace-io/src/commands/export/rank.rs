@@ -1,7 +1,8 @@
 //! State of a rank: open banks, pending auto-precharges, power-down.
 
-use dram_spec::datasheet::{BANKS, BURST};
-use dram_spec::{AutoPrecharge, BankId, Command, CommandEvent, Cycle, Cycles, Effect, PrechargePowerDown, System};
+use dram_spec::{
+    AutoPrecharge, BankId, BankSet, Command, CommandEvent, Cycle, Cycles, Effect, PrechargePowerDown, System,
+};
 
 use super::ExportError;
 
@@ -35,7 +36,7 @@ enum PowerState {
 #[derive(Debug)]
 pub(super) struct Rank {
     /// Cycle of the last ACT of each open bank.
-    open: [Option<Cycle>; BANKS as usize],
+    open: [Option<Cycle>; BankSet::CAPACITY],
     /// Start of the last auto-precharge: the bank counts as open until then.
     active_until: Cycle,
     power: PowerState,
@@ -51,12 +52,12 @@ impl Rank {
     pub(super) fn new(system: &System) -> Rank {
         let (bin, clock) = (system.bin, system.clock());
         Rank {
-            open: [None; BANKS as usize],
+            open: [None; BankSet::CAPACITY],
             active_until: Cycle::ZERO,
             power: PowerState::Awake,
             last: Cycle::ZERO,
             read_to_precharge: clock.at_least(bin.t_rtp),
-            write_to_precharge: Cycles(bin.cwl) + BURST + clock.at_least(bin.t_wr),
+            write_to_precharge: Cycles(bin.cwl) + system.burst() + clock.at_least(bin.t_wr),
             activate_to_precharge: clock.at_least(bin.t_ras),
             exit: system.precharge_power_down,
         }
@@ -78,7 +79,7 @@ impl Rank {
                 });
             }
             Command::Precharge { bank } => self.open[usize::from(bank.bank)] = None,
-            Command::PrechargeAll { .. } => self.open = [None; BANKS as usize],
+            Command::PrechargeAll { .. } => self.open = [None; BankSet::CAPACITY],
             Command::Read { bank, auto_precharge, .. } => {
                 self.access(at, bank, auto_precharge, self.read_to_precharge);
             }
@@ -86,7 +87,7 @@ impl Rank {
                 self.access(at, bank, auto_precharge, self.write_to_precharge);
             }
             Command::Transfer { .. } => return Ok(RankEvent::Transfer),
-            Command::Refresh { .. } => {}
+            Command::Refresh { .. } | Command::RefreshSameBank { .. } => {}
             Command::PowerDownEnter { .. } | Command::PowerDownExit { .. } => return self.power_down(at, command),
             Command::SelfRefreshEnter { .. } => self.power = PowerState::SelfRefresh,
             Command::SelfRefreshExit { .. } => self.power = PowerState::Awake,
