@@ -189,7 +189,12 @@ const RAISES: [[Raises; Place::COUNT]; Kind::COUNT] = {
         let (rule, kinds) = (&ALL_RULES[index / (Kind::COUNT * KEPT.len())], index % (Kind::COUNT * KEPT.len()));
         let (from, slot) = (kinds / KEPT.len(), kinds % KEPT.len());
         if lists(rule.from, Kind::ALL[from]) && lists(rule.to, KEPT[slot]) {
-            raises[from][Place::of(rule, Kind::ALL[from], KEPT[slot]) as usize][slot] = true;
+            let place = Place::of(rule, Kind::ALL[from], KEPT[slot]);
+            raises[from][place as usize][slot] = true;
+            // The bank group of a command is a part of its rank.
+            if matches!(place, Place::Rank) {
+                raises[from][Place::Group as usize][slot] = true;
+            }
         }
         let is_kept = KeptKind::of(rule.to[0]).is_some();
         assert!(
@@ -220,17 +225,6 @@ const _: () = {
 #[inline]
 pub(crate) const fn raises(from: Kind, place: Place) -> Raises {
     RAISES[from as usize][place as usize]
-}
-
-/// The kinds in either set.
-#[inline]
-pub(crate) const fn either(one: Raises, other: Raises) -> Raises {
-    let (mut both, mut kept) = (one, 0);
-    while kept < both.len() {
-        both[kept] |= other[kept];
-        kept += 1;
-    }
-    both
 }
 
 /// The latest commands in the activation window of a rank: the cycle until which each delays a

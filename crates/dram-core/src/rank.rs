@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, Cycles, Refresh, System};
 
-use crate::bank::Lasts;
+use crate::bank::{Holds, Lasts, raise_to};
 use crate::constraints::{Raises, Refreshes, Ring};
 use crate::hold::{Gap, Hold};
 use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED, maxima};
@@ -161,13 +161,29 @@ impl Rank {
         }
     }
 
-    /// Adds a command to the activation window, if it counts there, and returns the delay by the
-    /// oldest command of the window with the kinds that it delays.
+    /// Adds a command to the activation window, if it counts there. The oldest command of the
+    /// window then delays in `holds` some of the `possible` kinds, which are constants at compile
+    /// time, so that other kinds take no time.
     #[inline]
-    pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(Gap, Raises)>) -> Option<(Hold, Raises)> {
-        let (gap, raises) = window?;
-        self.window.enter(Hold::new(at, gap));
-        Some((self.window.hold(), raises))
+    pub(crate) fn enter_window(
+        &mut self,
+        at: Cycle,
+        window: Option<(Gap, Raises)>,
+        possible: Raises,
+        holds: &mut Holds,
+    ) {
+        if let Some((gap, _)) = window {
+            self.window.enter(Hold::new(at, gap));
+            self.delay_by_window(window, possible, holds);
+        }
+    }
+
+    /// Delays by the oldest command of the activation window.
+    #[inline]
+    pub(crate) fn delay_by_window(&self, window: Option<(Gap, Raises)>, possible: Raises, holds: &mut Holds) {
+        if let Some((_, raises)) = window {
+            raise_to(holds, self.window.hold(), raises, possible);
+        }
     }
 
     /// Records a REF, or a REFsb.

@@ -3,9 +3,9 @@
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Effect, Row};
 
 use super::{Device, Refusal};
-use crate::bank::{raise, raise_to};
+use crate::bank::raise;
 use crate::cells::Movement;
-use crate::constraints::{KeptKind, Place, either, raises};
+use crate::constraints::{KeptKind, Place, Raises, raises};
 use crate::hold::Hold;
 use crate::rank::Power;
 use crate::rules::Kind;
@@ -14,12 +14,20 @@ use crate::rules::Kind;
 /// and takes no time for kinds of commands that it never delays.
 trait IsKind: Copy {
     fn kind(self) -> Kind;
+
+    /// The stored kinds that it delays in a place.
+    fn raises(self, place: Place) -> Raises;
 }
 
 impl IsKind for Kind {
     #[inline]
     fn kind(self) -> Kind {
         self
+    }
+
+    #[inline]
+    fn raises(self, place: Place) -> Raises {
+        raises(self, place)
     }
 }
 
@@ -31,6 +39,21 @@ impl<const KIND: usize> IsKind for Always<KIND> {
     #[inline]
     fn kind(self) -> Kind {
         const { Kind::ALL[KIND] }
+    }
+
+    #[inline]
+    fn raises(self, place: Place) -> Raises {
+        const fn of<const KIND: usize>(place: Place) -> Raises {
+            raises(Kind::ALL[KIND], place)
+        }
+        match place {
+            Place::Bank => const { of::<KIND>(Place::Bank) },
+            Place::Group => const { of::<KIND>(Place::Group) },
+            Place::Rank => const { of::<KIND>(Place::Rank) },
+            Place::OtherRanks => const { of::<KIND>(Place::OtherRanks) },
+            Place::Window => const { of::<KIND>(Place::Window) },
+            Place::Bus => const { of::<KIND>(Place::Bus) },
+        }
     }
 }
 
@@ -260,38 +283,39 @@ impl Device {
 
     #[inline]
     fn delay_in_bank(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
-        let (bank, kind) = (&mut self.banks[self.topology.index(id)], kind.kind());
-        raise(&mut bank.holds, at, &self.constraints.of(kind).bank, raises(kind, Place::Bank));
-        bank.lasts.issued(at, kind);
+        let bank = &mut self.banks[self.topology.index(id)];
+        raise(&mut bank.holds, at, &self.constraints.of(kind.kind()).bank, kind.raises(Place::Bank));
+        bank.lasts.issued(at, kind.kind());
     }
 
     #[inline]
     fn delay_in_rank(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
-        let kind = kind.kind();
-        let (pushes, group) = (self.constraints.of(kind), self.topology.group(id));
+        let pushes = self.constraints.of(kind.kind());
         self.bus = Hold::new(at, pushes.bus);
-        let rank = &mut self.ranks[id.rank];
-        let in_rank = raises(kind, Place::Rank);
-        let in_group = raises(kind, Place::Group);
-        raise(self.floors.of_mut(group), at, &pushes.group, either(in_rank, in_group));
-        rank.lasts.issued(at, kind);
-        // The kinds are constants at compile time, so that other kinds take no time.
-        let possible = raises(kind, Place::Window);
-        let window = if possible.contains(&true) { rank.enter_window(at, pushes.window) } else { None };
-        if let Some((hold, raised)) = window {
-            raise_to(self.floors.of_mut(group), hold, raised, possible);
+        let (rank, holds) = (&mut self.ranks[id.rank], self.floors.of_mut(self.topology.group(id)));
+        raise(holds, at, &pushes.group, kind.raises(Place::Group));
+        rank.lasts.issued(at, kind.kind());
+        if kind.raises(Place::Window).contains(&true) {
+            rank.enter_window(at, pushes.window, kind.raises(Place::Window), holds);
         }
         if self.topology.banks_per_group < self.topology.banks_per_rank {
-            for other in self.topology.groups(id.rank).filter(|&other| other != group) {
-                let holds = self.floors.of_mut(other);
-                raise(holds, at, &pushes.rank, in_rank);
-                if let Some((hold, raised)) = window {
-                    raise_to(holds, hold, raised, possible);
-                }
-            }
+            self.delay_in_other_groups(at, id, kind);
         }
-        if raises(kind, Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
-            self.delay_in_other_ranks(at, id.rank, kind);
+        if kind.raises(Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
+            self.delay_in_other_ranks(at, id.rank, kind.kind());
+        }
+    }
+
+    /// Delays in the other bank groups of the rank.
+    #[inline(never)]
+    fn delay_in_other_groups(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
+        let (pushes, own) = (self.constraints.of(kind.kind()), self.topology.group(id));
+        for group in self.topology.groups(id.rank).filter(|&group| group != own) {
+            let holds = self.floors.of_mut(group);
+            raise(holds, at, &pushes.rank, kind.raises(Place::Rank));
+            if kind.raises(Place::Window).contains(&true) {
+                self.ranks[id.rank].delay_by_window(pushes.window, kind.raises(Place::Window), holds);
+            }
         }
     }
 
