@@ -12,12 +12,12 @@ pub(crate) type Holds = [Hold; KEPT.len()];
 /// Delays some of the kinds, each by its gap after `at`.
 #[inline]
 pub(crate) fn raise(holds: &mut Holds, at: Cycle, gaps: &Gaps, raises: Raises) {
-    for ((held, &gap), raised) in holds.iter_mut().zip(gaps).zip(raises) {
-        let hold = Hold::new(at, gap);
+    for kept in 0..KEPT.len() {
+        let hold = Hold::new(at, gaps[kept]);
         // A branch, because the vector instructions of the baseline have no maximum of 64-bit
         // numbers.
-        if raised && hold > *held {
-            *held = hold;
+        if raises[kept] && hold > holds[kept] {
+            holds[kept] = hold;
         }
     }
 }
@@ -25,9 +25,9 @@ pub(crate) fn raise(holds: &mut Holds, at: Cycle, gaps: &Gaps, raises: Raises) {
 /// Delays some of the `possible` kinds by one hold.
 #[inline]
 pub(crate) fn raise_to(holds: &mut Holds, hold: Hold, raises: Raises, possible: Raises) {
-    for ((held, raised), possible) in holds.iter_mut().zip(raises).zip(possible) {
-        if possible && raised && hold > *held {
-            *held = hold;
+    for kept in 0..KEPT.len() {
+        if possible[kept] && raises[kept] && hold > holds[kept] {
+            holds[kept] = hold;
         }
     }
 }

@@ -82,6 +82,11 @@ impl CommandKind {
         }
     }
 
+    /// Whether every standard has such commands.
+    pub const fn is_in_all_standards(self) -> bool {
+        !matches!(self, CommandKind::RefreshSameBank)
+    }
+
     /// Commands of this kind in rank 0, one per mnemonic, with their effect: inputs for tests of
     /// code that must handle every kind.
     pub fn examples(self) -> Vec<(Command, Effect)> {

@@ -203,7 +203,12 @@ impl FiguresReport {
             read_queue: interval.depth(&figures.read_queue, channels),
             write_queue: interval.depth(&figures.write_queue, channels),
             copy_queue: interval.depth(&figures.copy_queue, 1),
-            commands: CommandKind::ALL.map(|kind| (kind.name(), figures.commands[kind])).into(),
+            commands: CommandKind::ALL
+                .into_iter()
+                .map(|kind| (kind, figures.commands[kind]))
+                .filter(|&(kind, count)| count > 0 || kind.is_in_all_standards())
+                .map(|(kind, count)| (kind.name(), count))
+                .collect(),
             parts: parts.collect(),
             energy_nj: energy.total().nj(),
             dynamic_energy_nj: energy.operation().nj(),
