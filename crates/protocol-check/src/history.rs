@@ -131,7 +131,7 @@ pub(crate) struct RankHistory {
     pub(crate) pdx_slow: Option<Issued>,
     pub(crate) sre: Option<Issued>,
     pub(crate) srx: Option<Issued>,
-    /// The last SRX, where no REF, and no REFsb of each bank number, came after it.
+    /// The last SRX, where no REF, and no `REFsb` of each bank number, came after it.
     pub(crate) srx_without_refresh: Option<Issued>,
     pub(crate) power_state: PowerState,
     pub(crate) ledger: RefreshLedger,
@@ -182,7 +182,7 @@ impl RankHistory {
         self.groups.get_mut(usize::from(bank.bank) >> self.group_shift)
     }
 
-    /// The banks that a REFsb of this bank refreshes.
+    /// The banks that a `REFsb` of this bank refreshes.
     pub(crate) fn bank_set(&self, bank: BankId) -> impl Iterator<Item = &BankHistory> + Clone {
         let banks_per_group = 1 << self.group_shift;
         self.banks.iter().skip(usize::from(bank.bank) % banks_per_group).step_by(banks_per_group)
@@ -269,7 +269,7 @@ impl RankHistory {
         }
     }
 
-    /// Records a REFsb, unless the standard has none: then it has no effect.
+    /// Records a `REFsb`, unless the standard has none: then it has no effect.
     fn refresh_same_bank(&mut self, issued: &Issued, id: BankId, setting: &Setting) {
         if self.bank(id).is_none() || !self.same_bank.exists() {
             return;

@@ -330,7 +330,7 @@ impl RankHistory {
         }
     }
 
-    /// REFsb: only its banks must be closed and ready.
+    /// `REFsb`: only its banks must be closed and ready.
     fn judge_refresh_same_bank(&self, check: &mut Check<'_>, id: BankId) {
         if !self.same_bank.exists() {
             return self.judge_state(check, Rule::Address, None);

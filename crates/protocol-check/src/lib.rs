@@ -2,8 +2,9 @@
 //!
 //! The crate reads the commands on the command bus and their cycles. It decides from the written rules
 //! (`docs/rules.md`) and the datasheet's picoseconds ([`dram_spec::datasheet`]) whether a device would accept the
-//! stream. Each standard has a table of its rules and of the formulas of their limits. It depends on [`dram_spec`] alone and shares neither a table nor an algorithm with the device model or the
-//! controller, so that an error in them does not hide itself.
+//! stream. Each standard has a table of its rules and their limits. The crate depends on [`dram_spec`] alone and shares
+//! neither a table nor an algorithm with the device model or the controller, so that an error in them does not hide
+//! itself.
 //!
 //! # Algorithm
 //!

@@ -18,14 +18,14 @@ pub(crate) struct Limits {
     counts_second_cycle: bool,
 }
 
-/// The limits of the refresh mode. They are counted in REFs, or in REFsb.
+/// The limits of the refresh mode. They are counted in REFs, or in `REFsb`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefreshLimits {
     /// Distance in which one is due, in clocks, rounded down, at least 1.
     pub(crate) interval: u64,
     /// How many a REF counts.
     pub(crate) per_all_banks: u64,
-    /// How many a REFsb counts: none in a mode that requires REFs.
+    /// How many a `REFsb` counts: none in a mode that requires REFs.
     pub(crate) per_same_bank: u64,
     /// Most postponed.
     pub(crate) postponed_most: u64,
@@ -63,9 +63,9 @@ impl Limits {
         Limits { clocks, rules, refresh, has_two_cycle_commands, counts_second_cycle }
     }
 
-    /// The minimum or maximum of a rule, in clocks from the first cycle of the earlier command to the cycle of the later
-    /// one from which distances count; 0 for state rules and for `REF-postponed`, whose maximum depends on the REFs
-    /// counted.
+    /// The minimum or maximum of a rule, in clocks from the first cycle of the earlier command to the cycle of the
+    /// later one from which distances count; 0 for state rules and for `REF-postponed`, whose maximum depends on the
+    /// REFs counted.
     pub(crate) const fn of(&self, rule: Rule) -> u64 {
         self.clocks[rule as usize]
     }
@@ -92,18 +92,19 @@ pub(crate) const fn takes_two_cycles(command: &Command) -> bool {
 }
 
 /// Whether the earlier command of a rule is such a command. The rules of the command bus count from the first cycle.
-#[rustfmt::skip] // In the order of the rules.
+#[rustfmt::skip] // Several per line.
 const fn follows_two_cycle_command(rule: Rule) -> bool {
     use Rule as R;
     matches!(
         rule,
-        R::TRcd | R::TRas | R::TRc | R::TRtp | R::TWr | R::RdaAct | R::WraAct | R::TRrd | R::TFaw | R::TCcdRd | R::TCcdWr | R::RdWr | R::TWtr
-            | R::RdRdRank | R::WrWrRank | R::RdWrRank | R::WrRdRank | R::TRcRef | R::RdaRef | R::WraRef
-            | R::TRdpden | R::TWrpden | R::TWrapden | R::TActpden | R::Fpm | R::FpmTWr
-            | R::TransferTRcd | R::TransferTCcd | R::TransferTurnaround | R::RdTransfer | R::TransferWr | R::WrTransfer | R::TransferRd
-            | R::TransferTRtp | R::TransferTWr | R::TransferPde | R::TransferTCcdWr
-            | R::TRrdS | R::TRrdL | R::TCcdSRd | R::TCcdSWr | R::TCcdLRd | R::TCcdLWrite | R::TCcdLWr | R::TCcdLWr2 | R::TWtrS | R::TWtrL
-            | R::WrRda | R::WrRdaTWr | R::TWtra | R::TRcRefsb | R::RdaRefsb | R::WraRefsb | R::ActRefsb | R::TRasMax
+        R::TRcd | R::TRas | R::TRc | R::TRtp | R::TWr | R::RdaAct | R::WraAct | R::TRrd | R::TFaw |
+        R::TCcdRd | R::TCcdWr | R::RdWr | R::TWtr | R::RdRdRank | R::WrWrRank | R::RdWrRank | R::WrRdRank |
+        R::TRcRef | R::RdaRef | R::WraRef | R::TRdpden | R::TWrpden | R::TWrapden | R::TActpden | R::Fpm |
+        R::FpmTWr | R::TransferTRcd | R::TransferTCcd | R::TransferTurnaround | R::RdTransfer |
+        R::TransferWr | R::WrTransfer | R::TransferRd | R::TransferTRtp | R::TransferTWr | R::TransferPde |
+        R::TransferTCcdWr | R::TRrdS | R::TRrdL | R::TCcdSRd | R::TCcdSWr | R::TCcdLRd | R::TCcdLWrite |
+        R::TCcdLWr | R::TCcdLWr2 | R::TWtrS | R::TWtrL | R::WrRda | R::WrRdaTWr | R::TWtra | R::TRcRefsb |
+        R::RdaRefsb | R::WraRefsb | R::ActRefsb | R::TRasMax
     )
 }
 

@@ -23,17 +23,17 @@ pub(crate) struct Parameters {
     pub(crate) ppd: u64,
     pub(crate) rtp: u64,
     pub(crate) wr: u64,
-    /// tWTR, or tWTR_S.
+    /// tWTR, or `tWTR_S`.
     pub(crate) wtr: u64,
     pub(crate) wtr_l: u64,
-    /// tCCD, or tCCD_S. This and the other distances of column commands are at least a burst.
+    /// tCCD, or `tCCD_S`. This and the other distances of column commands are at least a burst.
     pub(crate) ccd: u64,
     pub(crate) ccd_l: u64,
     /// WR to WR of a group, without a read of the rest of the codeword.
     pub(crate) ccd_l_wr: u64,
     /// WR to WR of a group, with a read of the rest of the codeword.
     pub(crate) ccd_l_rmw: u64,
-    /// tRRD, or tRRD_S, of the page size.
+    /// tRRD, or `tRRD_S`, of the page size.
     pub(crate) rrd: u64,
     pub(crate) rrd_l: u64,
     pub(crate) faw: u64,
@@ -51,7 +51,8 @@ pub(crate) struct Parameters {
     pub(crate) rfc_sb: u64,
     pub(crate) refsbrd: u64,
     pub(crate) xs: u64,
-    /// Distance in which one REF (or REFsb) of the refresh mode is due; at least 1, as the refresh ledger divides by it.
+    /// Distance in which one REF (or `REFsb`) of the refresh mode is due; at least 1, because the refresh ledger
+    /// divides by it.
     pub(crate) interval: u64,
     /// Longest time without a REF.
     pub(crate) gap: u64,
@@ -170,7 +171,7 @@ impl Parameters {
     }
 }
 
-/// The REFsb that are one refresh in the refresh mode of a system; 1 where a REF is.
+/// The `REFsb` that are one refresh in the refresh mode of a system; 1 where a REF is.
 pub(crate) fn units_per_refresh(system: &System) -> u64 {
     if system.refresh_mode.same_bank { u64::from(system.geometry.chip().banks_per_group) } else { 1 }
 }

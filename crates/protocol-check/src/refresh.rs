@@ -6,7 +6,7 @@ use crate::check::Check;
 use crate::limits::RefreshLimits;
 use crate::rule::Rule;
 
-/// The refresh clock of a rank and its counted REFs, or REFsb where they are what the refresh mode requires.
+/// The refresh clock of a rank and its counted REFs, or `REFsb` where they are what the refresh mode requires.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RefreshLedger {
     /// The last REF, and its instant on the refresh clock; cycle 0 where there was none.
@@ -41,7 +41,7 @@ impl RefreshLedger {
         check.at_most(Rule::RefPostponed, None, instant, due);
     }
 
-    /// Records a REF or REFsb that counts as `units`, as far as these are not too early.
+    /// Records a REF or `REFsb` that counts as `units`, as far as these are not too early.
     pub(crate) fn refresh(&mut self, issued: Issued, units: u64, limits: &RefreshLimits) {
         if units == 0 {
             return;

@@ -84,14 +84,15 @@ fn check(system: &System, expected: &[(Rule, u64)]) {
 fn limits_of_ddr4_2400r_x8_equal_the_hand_computed_clocks() {
     use Rule::*;
     check(&system("DDR4-2400R", Density::Gb8, Width::X8, 8192), &[
-        (TRcd, 16), (TRas, 39), (TRc, 55), (TRp, 16), (TRtp, 9), (TWr, 34), (RdaAct, 25), (WraAct, 50), (TFaw, 26),
-        (RdWr, 10), (RdRdRank, 6), (WrWrRank, 6), (RdWrRank, 10), (WrRdRank, 2), (TRpRef, 16), (TRcRef, 55), (RdaRef, 25),
-        (WraRef, 50), (TRfc, 420), (RefWindow, 18_720), (TRdpden, 21), (TWrpden, 34), (TWrapden, 35), (TActpden, 2),
-        (TPrpden, 2), (TRefpden, 2), (TPd, 6), (TCke, 6), (TXp, 8), (TCkesr, 7), (TXs, 432), (TXsdll, 768), (Bus, 1),
-        (BusTransfer, 2), (Fpm, 39), (FpmTWr, 34), (TransferTRcd, 16), (TransferTCcd, 6), (TransferTurnaround, 25),
-        (RdTransfer, 6), (TransferWr, 6), (WrTransfer, 25), (TransferRd, 25), (TransferTRtp, 9), (TransferTWr, 34),
-        (TransferPde, 34), (TRrdS, 4), (TRrdL, 6), (TCcdSRd, 4), (TCcdSWr, 4), (TCcdLRd, 6), (TCcdLWrite, 6), (TWtrS, 19),
-        (TWtrL, 25), (WrRda, 25), (WrRdaTWr, 25), (TransferTCcdWr, 6), (TRasMax, 84_240), (TPdMax, 84_240), (RefGap, 84_240),
+        (TRcd, 16), (TRas, 39), (TRc, 55), (TRp, 16), (TRtp, 9), (TWr, 34), (RdaAct, 25), (WraAct, 50),
+        (TFaw, 26), (RdWr, 10), (RdRdRank, 6), (WrWrRank, 6), (RdWrRank, 10), (WrRdRank, 2), (TRpRef, 16),
+        (TRcRef, 55), (RdaRef, 25), (WraRef, 50), (TRfc, 420), (RefWindow, 18_720), (TRdpden, 21), (TWrpden, 34),
+        (TWrapden, 35), (TActpden, 2), (TPrpden, 2), (TRefpden, 2), (TPd, 6), (TCke, 6), (TXp, 8), (TCkesr, 7),
+        (TXs, 432), (TXsdll, 768), (Bus, 1), (BusTransfer, 2), (Fpm, 39), (FpmTWr, 34), (TransferTRcd, 16),
+        (TransferTCcd, 6), (TransferTurnaround, 25), (RdTransfer, 6), (TransferWr, 6), (WrTransfer, 25),
+        (TransferRd, 25), (TransferTRtp, 9), (TransferTWr, 34), (TransferPde, 34), (TRrdS, 4), (TRrdL, 6),
+        (TCcdSRd, 4), (TCcdSWr, 4), (TCcdLRd, 6), (TCcdLWrite, 6), (TWtrS, 19), (TWtrL, 25), (WrRda, 25),
+        (WrRdaTWr, 25), (TransferTCcdWr, 6), (TRasMax, 84_240), (TPdMax, 84_240), (RefGap, 84_240),
     ]);
 }
 
@@ -101,15 +102,15 @@ fn limits_of_ddr4_2400r_x8_equal_the_hand_computed_clocks() {
 fn limits_of_ddr4_3200aa_x16_equal_the_hand_computed_clocks() {
     use Rule::*;
     check(&system("DDR4-3200AA", Density::Gb8, Width::X16, 8192), &[
-        (TRcd, 22), (TRas, 52), (TRc, 74), (TRp, 22), (TRtp, 12), (TWr, 44), (RdaAct, 34), (WraAct, 66), (TFaw, 48),
-        (RdWr, 12), (RdRdRank, 6), (WrWrRank, 6), (RdWrRank, 12), (WrRdRank, 0), (TRpRef, 22), (TRcRef, 74), (RdaRef, 34),
-        (WraRef, 66), (TRfc, 560), (RefWindow, 24_960), (TRdpden, 27), (TWrpden, 44), (TWrapden, 45), (TActpden, 2),
-        (TPrpden, 2), (TRefpden, 2), (TPd, 8), (TCke, 8), (TXp, 10), (TCkesr, 9), (TXs, 576), (TXsdll, 1024), (Bus, 1),
-        (BusTransfer, 2), (Fpm, 52), (FpmTWr, 44), (TransferTRcd, 22), (TransferTCcd, 8), (TransferTurnaround, 32),
-        (RdTransfer, 8), (TransferWr, 8), (WrTransfer, 32), (TransferRd, 32), (TransferTRtp, 12), (TransferTWr, 44),
-        (TransferPde, 44), (TRrdS, 9), (TRrdL, 11), (TCcdSRd, 4), (TCcdSWr, 4), (TCcdLRd, 8), (TCcdLWrite, 8), (TWtrS, 24),
-        (TWtrL, 32), (WrRda, 32), (WrRdaTWr, 32), (TransferTCcdWr, 8), (TRasMax, 112_320), (TPdMax, 112_320),
-        (RefGap, 112_320),
+        (TRcd, 22), (TRas, 52), (TRc, 74), (TRp, 22), (TRtp, 12), (TWr, 44), (RdaAct, 34), (WraAct, 66),
+        (TFaw, 48), (RdWr, 12), (RdRdRank, 6), (WrWrRank, 6), (RdWrRank, 12), (WrRdRank, 0), (TRpRef, 22),
+        (TRcRef, 74), (RdaRef, 34), (WraRef, 66), (TRfc, 560), (RefWindow, 24_960), (TRdpden, 27), (TWrpden, 44),
+        (TWrapden, 45), (TActpden, 2), (TPrpden, 2), (TRefpden, 2), (TPd, 8), (TCke, 8), (TXp, 10), (TCkesr, 9),
+        (TXs, 576), (TXsdll, 1024), (Bus, 1), (BusTransfer, 2), (Fpm, 52), (FpmTWr, 44), (TransferTRcd, 22),
+        (TransferTCcd, 8), (TransferTurnaround, 32), (RdTransfer, 8), (TransferWr, 8), (WrTransfer, 32),
+        (TransferRd, 32), (TransferTRtp, 12), (TransferTWr, 44), (TransferPde, 44), (TRrdS, 9), (TRrdL, 11),
+        (TCcdSRd, 4), (TCcdSWr, 4), (TCcdLRd, 8), (TCcdLWrite, 8), (TWtrS, 24), (TWtrL, 32), (WrRda, 32),
+        (WrRdaTWr, 32), (TransferTCcdWr, 8), (TRasMax, 112_320), (TPdMax, 112_320), (RefGap, 112_320),
     ]);
 }
 
@@ -119,16 +120,17 @@ fn limits_of_ddr4_3200aa_x16_equal_the_hand_computed_clocks() {
 fn ddr5_4800b() -> Vec<(Rule, u64)> {
     use Rule::*;
     vec![
-        (TRcd, 39), (TRas, 77), (TRc, 116), (TRp, 39), (TRtp, 18), (TWr, 118), (RdaAct, 57), (WraAct, 157), (TFaw, 32),
-        (RdWr, 14), (RdRdRank, 10), (WrWrRank, 10), (RdWrRank, 12), (WrRdRank, 8), (TRpRef, 39), (TRcRef, 116),
-        (RdaRef, 57), (WraRef, 157), (TRfc, 708), (RefWindow, 9360), (TRdpden, 49), (TWrpden, 119), (TWrapden, 119),
-        (TActpden, 2), (TPrpden, 2), (TRefpden, 2), (TPd, 18), (TCke, 18), (TXp, 18), (TCsl, 24), (TXs, 708),
-        (TXsdll, 1536), (Bus, 1), (BusTransfer, 2), (BusTwoCycles, 2), (Fpm, 77), (FpmTWr, 118), (TransferTRcd, 39),
-        (TransferTCcd, 12), (TransferTurnaround, 70), (RdTransfer, 12), (TransferWr, 24), (WrTransfer, 70),
-        (TransferRd, 70), (TransferTRtp, 18), (TransferTWr, 118), (TransferPde, 118), (TRrdS, 8), (TRrdL, 12),
-        (TCcdSRd, 8), (TCcdSWr, 8), (TCcdLRd, 12), (TWtrS, 52), (TWtrL, 70), (TWtra, 100), (TPpd, 2), (TRfcsb, 312),
-        (TRfcsbRef, 312), (TRefsbrd, 72), (RefsbRefsb, 72), (TRpRefsb, 39), (TRcRefsb, 116), (RdaRefsb, 57),
-        (WraRefsb, 157), (ActRefsb, 12), (TRasMax, 46_800), (TPdMax, 46_800), (RefGap, 46_800),
+        (TRcd, 39), (TRas, 77), (TRc, 116), (TRp, 39), (TRtp, 18), (TWr, 118), (RdaAct, 57), (WraAct, 157),
+        (TFaw, 32), (RdWr, 14), (RdRdRank, 10), (WrWrRank, 10), (RdWrRank, 12), (WrRdRank, 8), (TRpRef, 39),
+        (TRcRef, 116), (RdaRef, 57), (WraRef, 157), (TRfc, 708), (RefWindow, 9360), (TRdpden, 49),
+        (TWrpden, 119), (TWrapden, 119), (TActpden, 2), (TPrpden, 2), (TRefpden, 2), (TPd, 18), (TCke, 18),
+        (TXp, 18), (TCsl, 24), (TXs, 708), (TXsdll, 1536), (Bus, 1), (BusTransfer, 2), (BusTwoCycles, 2),
+        (Fpm, 77), (FpmTWr, 118), (TransferTRcd, 39), (TransferTCcd, 12), (TransferTurnaround, 70),
+        (RdTransfer, 12), (TransferWr, 24), (WrTransfer, 70), (TransferRd, 70), (TransferTRtp, 18),
+        (TransferTWr, 118), (TransferPde, 118), (TRrdS, 8), (TRrdL, 12), (TCcdSRd, 8), (TCcdSWr, 8),
+        (TCcdLRd, 12), (TWtrS, 52), (TWtrL, 70), (TWtra, 100), (TPpd, 2), (TRfcsb, 312), (TRfcsbRef, 312),
+        (TRefsbrd, 72), (RefsbRefsb, 72), (TRpRefsb, 39), (TRcRefsb, 116), (RdaRefsb, 57), (WraRefsb, 157),
+        (ActRefsb, 12), (TRasMax, 46_800), (TPdMax, 46_800), (RefGap, 46_800),
     ]
 }
 
@@ -147,13 +149,14 @@ fn limits_of_ddr5_4800b_equal_the_hand_computed_clocks() {
 fn limits_of_ddr2_400b_equal_the_hand_computed_clocks() {
     use Rule::*;
     check(&system("DDR2-400B", Density::Gb1, Width::X8, 8192), &[
-        (TRcd, 3), (TRas, 8), (TRc, 11), (TRp, 3), (TRtp, 4), (TWr, 9), (RdaAct, 7), (WraAct, 12), (TRrd, 2), (TFaw, 8),
-        (TCcdRd, 4), (TCcdWr, 4), (RdWr, 6), (TWtr, 8), (RdRdRank, 6), (WrWrRank, 6), (RdWrRank, 7), (WrRdRank, 5),
-        (TRpRef, 3), (TRcRef, 11), (RdaRef, 7), (WraRef, 12), (TRfc, 26), (TRdpden, 8), (TWrpden, 9), (TWrapden, 10),
-        (TActpden, 1), (TPrpden, 1), (TRefpden, 1), (TPd, 3), (TCke, 3), (TXp, 2), (TXards, 6), (TCkeSr, 3), (TXsnr, 28),
-        (TXsrd, 200), (TRpa, 4), (Bus, 1), (BusTransfer, 2), (Fpm, 8), (FpmTWr, 9), (TransferTRcd, 3), (TransferTCcd, 4),
-        (TransferTurnaround, 8), (RdTransfer, 4), (TransferWr, 4), (WrTransfer, 8), (TransferRd, 8), (TransferTRtp, 4),
-        (TransferTWr, 9), (TransferPde, 9), (TRasMax, 14_000), (TPdMax, 14_040), (RefGap, 14_040),
+        (TRcd, 3), (TRas, 8), (TRc, 11), (TRp, 3), (TRtp, 4), (TWr, 9), (RdaAct, 7), (WraAct, 12), (TRrd, 2),
+        (TFaw, 8), (TCcdRd, 4), (TCcdWr, 4), (RdWr, 6), (TWtr, 8), (RdRdRank, 6), (WrWrRank, 6), (RdWrRank, 7),
+        (WrRdRank, 5), (TRpRef, 3), (TRcRef, 11), (RdaRef, 7), (WraRef, 12), (TRfc, 26), (TRdpden, 8),
+        (TWrpden, 9), (TWrapden, 10), (TActpden, 1), (TPrpden, 1), (TRefpden, 1), (TPd, 3), (TCke, 3), (TXp, 2),
+        (TXards, 6), (TCkeSr, 3), (TXsnr, 28), (TXsrd, 200), (TRpa, 4), (Bus, 1), (BusTransfer, 2), (Fpm, 8),
+        (FpmTWr, 9), (TransferTRcd, 3), (TransferTCcd, 4), (TransferTurnaround, 8), (RdTransfer, 4),
+        (TransferWr, 4), (WrTransfer, 8), (TransferRd, 8), (TransferTRtp, 4), (TransferTWr, 9), (TransferPde, 9),
+        (TRasMax, 14_000), (TPdMax, 14_040), (RefGap, 14_040),
     ]);
     let four_banks = Limits::new(&system("DDR2-400B", Density::Mb512, Width::X8, 8192));
     assert_eq!([TFaw, TRpa].map(|rule| four_banks.of(rule)), [0, 0]);

@@ -1,7 +1,7 @@
 //! Pairs at DDR5-4800B, 16 Gb chips: banks 0 to 3 lie in group 0, bank 4 in group 1 with number 0.
 //!
-//! Distances count from the second cycle of ACT, RD, WR and TRANSFER, so that one from such a command to another kind is
-//! a clock longer, and one from another kind to such a command a clock shorter.
+//! Distances count from the second cycle of ACT, RD, WR and TRANSFER: one from such a command to another kind is a
+//! clock longer, and one from another kind to such a command a clock shorter.
 
 use dram_spec::{Command, Density, ReferenceCycle, Refresh, Standard, System, Width};
 
@@ -11,8 +11,9 @@ use super::{
 };
 use crate::rule::Rule;
 
-/// Clocks: CL 40, CWL 38, tRCD 39, tRP 39, tRAS 77, tRC 116, tRRD 8 and 12, tCCD 8 and 12, tCCD_L_WR 48, tCCD_L_WR2 24,
-/// tRTP 18, tWR 72, tWTR 6 and 24, tXP and tPD 18, tRFC 708 (tRFC2 384), tRFCsb 312, tREFSBRD 72, tREFI 9360.
+/// Clocks: CL 40, CWL 38, tRCD 39, tRP 39, tRAS 77, tRC 116, tRRD 8 and 12, tCCD 8 and 12, `tCCD_L_WR` 48,
+/// `tCCD_L_WR2` 24, tRTP 18, tWR 72, tWTR 6 and 24, tXP and tPD 18, tRFC 708 (tRFC2 384), tRFCsb 312, tREFSBRD 72,
+/// tREFI 9360.
 fn system(width: Width) -> System {
     let row_bytes = if width == Width::X4 { 8192 } else { 4096 };
     let geometry = geometry_of(Standard::Ddr5, 1, Density::Gb16, width, row_bytes);
@@ -72,9 +73,10 @@ fn banks() -> Vec<(Rule, Pair)> {
 
 #[rustfmt::skip] // One log per line.
 fn same_bank_refreshes() -> Vec<(Rule, Pair)> {
+    let round = [(0, refsb(0)), (72, refsb(1)), (144, refsb(2)), (216, refsb(3))];
     let pairs = [
         (Rule::TRfcsb,     early(&[(0, refsb(0)), (311, act(4))])),
-        (Rule::TRfcsb,     early(&[(0, refsb(0)), (72, refsb(1)), (144, refsb(2)), (216, refsb(3)), (312, refsb(0))])),
+        (Rule::TRfcsb,     early(&[&round[..], &[(312, refsb(0))]].concat())),
         (Rule::TRfcsbRef,  early(&[(0, refsb(0)), (312, REF)])),
         (Rule::TRfcsbRef,  early(&[(0, refsb(0)), (312, SRE)])),
         (Rule::TRefsbrd,   early(&[(0, refsb(0)), (71, act(1))])),
@@ -94,7 +96,7 @@ fn same_bank_refreshes() -> Vec<(Rule, Pair)> {
         (Rule::RefsbRound, differing(&[(0, refsb(0)), (312, refsb(1))], &[(0, refsb(0)), (312, refsb(4))])),
         (Rule::BanksOpen,  differing(&[(0, act(1)), (200, refsb(0))], &[(0, act(1)), (200, refsb(5))])),
         // 9 x 4 x 1170 = 42,120 after the last of a round; the 37th unit is due later.
-        (Rule::RefGap,     late(&[(0, refsb(0)), (72, refsb(1)), (144, refsb(2)), (216, refsb(3)), (42_336, refsb(0))])),
+        (Rule::RefGap,     late(&[&round[..], &[(42_336, refsb(0))]].concat())),
         // The first is due at 1170, and may be 8 x 4 intervals late.
         (Rule::RefPostponed, late(&[(38_610, refsb(0)), (39_780, refsb(1))])),
     ];

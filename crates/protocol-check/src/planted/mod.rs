@@ -194,8 +194,8 @@ impl Pair {
     }
 }
 
-/// The pairs of a standard: for DDR3 of all its rules, else of those that DDR3 does not have, or that have another limit.
-/// A rule can have several.
+/// The pairs of a standard: for DDR3 of all its rules, else of those that DDR3 does not have, or that have another
+/// limit. A rule can have several.
 pub fn pairs(standard: Standard) -> Vec<(Rule, Pair)> {
     match standard {
         Standard::Ddr2 => ddr2::pairs(),
@@ -290,7 +290,8 @@ pub fn pair(rule: Rule) -> Pair {
         | Rule::TCcdLWr2 | Rule::TWtrS | Rule::TWtrL | Rule::WrRda | Rule::WrRdaTWr | Rule::TWtra | Rule::TPpd
         | Rule::TRpa | Rule::TRfcsb | Rule::TRfcsbRef | Rule::TRefsbrd | Rule::RefsbRefsb | Rule::TRpRefsb
         | Rule::TRcRefsb | Rule::RdaRefsb | Rule::WraRefsb | Rule::ActRefsb | Rule::TXards | Rule::TCkeSr | Rule::TXsnr
-        | Rule::TXsrd | Rule::TCsl | Rule::BusTwoCycles | Rule::TransferTCcdWr | Rule::RefsbRound => of_another_standard(rule),
+        | Rule::TXsrd | Rule::TCsl | Rule::BusTwoCycles | Rule::TransferTCcdWr
+        | Rule::RefsbRound => of_another_standard(rule),
         // 9 x 4160 = 37,440.
         Rule::TRasMax => late(&[(0, act(0)), (37_440, pre(0))]),
         Rule::TPdMax => late(&[(0, PDE), (37_440, PDX)]),

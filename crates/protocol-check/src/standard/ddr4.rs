@@ -9,6 +9,8 @@ pub(super) static RULES: RuleSet = RuleSet {
     exit_to_power_down: Rule::TXs,
 };
 
+const WINDOW: &str = "JESD79-4: at most 16, 32 or 64 REF within 2 tREFI in mode 1x, 2x or 4x";
+
 #[rustfmt::skip] // One rule per line.
 const OWN: &[Row] = &[
     row(Rule::RdWr,            |p| (p.cl + p.burst + 1 + p.write_preamble).saturating_sub(p.cwl)),
@@ -16,7 +18,7 @@ const OWN: &[Row] = &[
     row(Rule::TransferTCcdWr,  |p| p.ccd_l_wr),
     row_from(Rule::WrRda,      |p| p.write_to_read(p.wtr_l), "DRAMSys"),
     row_from(Rule::WrRdaTWr,   |p| p.write_to_precharge().saturating_sub(p.rtp), "DRAMSys"),
-    row_from(Rule::RefWindow,  |p| p.refresh_intervals(2), "JESD79-4: at most 16, 32 or 64 REF within 2 tREFI in mode 1x, 2x or 4x"),
+    row_from(Rule::RefWindow,  |p| p.refresh_intervals(2), WINDOW),
     row(Rule::TCkesr,          |p| p.cke + 1),
     row(Rule::TXs,             |p| p.xs),
     row_from(Rule::TXsdll,     |p| p.dllk, "JESD79-4; WR: chosen"),

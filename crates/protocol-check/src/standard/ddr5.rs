@@ -17,6 +17,8 @@ fn reads_codewords(p: &Parameters) -> bool {
     p.width == Width::X4
 }
 
+const WINDOW: &str = "JESD79-5: at most 5 REF within tREFI; 10 in fine granularity mode: chosen";
+
 #[rustfmt::skip] // One rule per line.
 const OWN: &[Row] = &[
     row(Rule::RdWr,           |p| (p.cl + p.burst + 2 + p.write_preamble).saturating_sub(p.cwl)),
@@ -26,7 +28,7 @@ const OWN: &[Row] = &[
     row(Rule::TWtra,          |p| p.write_to_precharge().saturating_sub(p.rtp)),
     row(Rule::TPpd,           |p| p.ppd),
     row(Rule::TWrpden,        |p| p.write_to_precharge() + 1),
-    row_from(Rule::RefWindow, |p| p.refresh_intervals(1), "JESD79-5: at most 5 REF within tREFI; fine granularity, 10: chosen"),
+    row_from(Rule::RefWindow, |p| p.refresh_intervals(1), WINDOW),
     row(Rule::TRfcsb,         |p| p.rfc_sb),
     row(Rule::TRfcsbRef,      |p| p.rfc_sb),
     row(Rule::TRefsbrd,       |p| p.refsbrd),
