@@ -8,10 +8,9 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::log;
+use common::{log, other_standards};
 use dram_spec::{
-    AutoPrecharge, BankId, Column, Command, Cycle, Density, Dialect, PrechargePowerDown, RawGeometry, Refresh, Row,
-    SpeedBin, Standard, System, Width,
+    AutoPrecharge, BankId, Column, Command, Cycle, Dialect, PrechargePowerDown, Row, SpeedBin, Standard, System,
 };
 use protocol_check::{Rule, Sort, Violation, audit, planted};
 
@@ -378,22 +377,6 @@ fn ddr3() -> [System; 2] {
     ["1066G", "2133N"].map(|bin| System { bin: SpeedBin::named(bin).unwrap(), ..planted::system() })
 }
 
-/// A system of each other standard, and of DDR5 with both widths of chips.
-fn others() -> [System; 4] {
-    let system = |bin, density, width, row_bytes| {
-        let bin = SpeedBin::named(bin).unwrap();
-        let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 2, 512);
-        let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
-        System { refresh: Refresh::Off, ..System::new(bin, raw.try_into().unwrap()) }
-    };
-    [
-        system("DDR2-400B", Density::Gb1, Width::X8, 8192),
-        system("DDR4-2400R", Density::Gb8, Width::X8, 8192),
-        system("DDR5-4800B", Density::Gb16, Width::X8, 4096),
-        system("DDR5-4800B", Density::Gb16, Width::X4, 8192),
-    ]
-}
-
 /// `to` on the first cycle that the command bus allows breaks exactly the rules of the cell that apply to the probe, and
 /// each timing rule until its own distance. Returns the rules that were broken.
 fn check<'a>(probes: impl Iterator<Item = Probe<'a>>) -> BTreeSet<Rule> {
@@ -425,7 +408,7 @@ fn the_checker_reports_the_rules_of_every_cell() {
 
 #[test]
 fn the_checker_reports_the_rules_of_every_cell_of_other_standards() {
-    for system in others() {
+    for system in other_standards() {
         let mut reported = BTreeSet::new();
         for cell in cells_of(&system) {
             let of_cell = check(probes(&cell, &system));
