@@ -180,7 +180,10 @@ impl Device {
         let any_open = self.any_open(index);
         let rank = &mut self.ranks[index];
         match kind {
-            Kind::Ref => rank.refreshed(at),
+            Kind::Ref => {
+                rank.refreshed(at);
+                rank.begin_round();
+            }
             Kind::Pde if any_open => {
                 rank.set_power(at, Power::ActivePowerDown { since: at });
             }
