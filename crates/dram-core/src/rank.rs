@@ -197,7 +197,7 @@ impl Rank {
         self.round.0 >> number & 1 != 0
     }
 
-    /// A REF refreshes all banks, so that a new round of REFsb begins.
+    /// A REF, and self-refresh, refresh all banks, so that a new round of REFsb begins.
     pub(crate) fn begin_round(&mut self) {
         self.round.0 = 0;
     }

@@ -188,7 +188,10 @@ impl Device {
                 rank.set_power(at, Power::ActivePowerDown { since: at });
             }
             Kind::Pde => rank.set_power(at, Power::PrechargePowerDown { since: at }),
-            Kind::Sre => rank.set_power(at, Power::SelfRefresh { since: at }),
+            Kind::Sre => {
+                rank.set_power(at, Power::SelfRefresh { since: at });
+                rank.begin_round();
+            }
             Kind::Pdx | Kind::PdxSlow | Kind::Srx => rank.set_power(at, Power::Awake),
             _ => {}
         }
