@@ -62,8 +62,12 @@ impl Check<'_> {
 
     #[cold]
     fn below_minimum(&mut self, rule: Rule, from: Issued) {
-        let bound = self.setting.limits.of(rule);
-        if let Some(found) = self.at.0.checked_sub(from.at.0) {
+        self.at_least(rule, from, self.setting.limits.of(rule));
+    }
+
+    /// Minimum distance of `bound` clocks.
+    pub(crate) fn at_least(&mut self, rule: Rule, from: Issued, bound: u64) {
+        if let Some(found) = self.at.0.checked_sub(from.at.0).filter(|&found| found < bound) {
             self.violated(rule, Some(from), Some(Cycles(bound)), Some(bound - found));
         }
     }

@@ -4,7 +4,7 @@ use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, Geometry, Issue
 
 use crate::check::Check;
 use crate::history::{
-    Activation, BankHistory, ChannelHistory, LastCommands, PowerState, RankHistory, between_two_banks, counts,
+    Activation, BankHistory, ChannelHistory, LastCommands, Moved, PowerState, RankHistory, between_two_banks, counts,
 };
 use crate::rule::Rule;
 
@@ -50,6 +50,7 @@ impl ChannelHistory {
             | Command::Precharge { .. }
             | Command::PrechargeAll { .. }
             | Command::Transfer { .. }
+            | Command::MoveRowBuffer { .. }
             | Command::Refresh { .. }
             | Command::RefreshSameBank { .. }
             | Command::PowerDownEnter { .. }
@@ -79,7 +80,7 @@ pub(crate) fn exists(geometry: &Geometry, command: &Command) -> bool {
     let row_exists = |row: Row| row.0 < geometry.rows_per_bank();
     let column_exists = |column: Column| column.0 < geometry.columns();
     match *command {
-        Command::Activate { bank, row } => bank_exists(bank) && row_exists(row),
+        Command::Activate { bank, row } | Command::MoveRowBuffer { bank, row } => bank_exists(bank) && row_exists(row),
         Command::Precharge { bank } | Command::RefreshSameBank { bank } => bank_exists(bank),
         Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => {
             bank_exists(bank) && column_exists(column)
@@ -127,6 +128,7 @@ impl RankHistory {
                 if let Some(bank) = self.bank(bank) {
                     self.judge_precharge(check, &bank.last);
                     judge_close(check, bank);
+                    self.judge_moved(check, bank.moved);
                 }
             }
             Command::PrechargeAll { .. } => {
@@ -134,6 +136,7 @@ impl RankHistory {
                 for bank in self.open_banks() {
                     judge_close(check, bank);
                 }
+                self.judge_moved(check, self.moved());
             }
             Command::Read { bank, auto_precharge, .. } => {
                 check.minimum(Rule::TCcdRd, self.last.read);
@@ -148,6 +151,7 @@ impl RankHistory {
                 self.judge_access(check, bank, auto_precharge);
             }
             Command::Transfer { src, dst, .. } => self.judge_transfer(check, src, dst),
+            Command::MoveRowBuffer { bank, row } => self.judge_movement(check, bank, row),
             Command::Refresh { .. } => {
                 self.judge_refresh(check);
                 check.minimum(Rule::RefWindow, self.refreshes.oldest());
@@ -189,6 +193,7 @@ impl RankHistory {
             | Command::Read { .. }
             | Command::Write { .. }
             | Command::Transfer { .. }
+            | Command::MoveRowBuffer { .. }
             | Command::Refresh { .. }
             | Command::RefreshSameBank { .. }
             | Command::PowerDownEnter { .. }
@@ -210,6 +215,12 @@ impl RankHistory {
 
     fn judge_activate(&self, check: &mut Check<'_>, bank: &BankHistory, row: Row) {
         let activation = bank.activation(row, check.setting);
+        if let Some(moved) = bank.moved {
+            if moved.subarray != check.setting.geometry.subarray(row) {
+                self.judge_state(check, Rule::RbmSubarray, Some(moved.rbm));
+            }
+            check.at_least(Rule::Rbm, moved.rbm, check.setting.limits.movement(moved.hops));
+        }
         match activation {
             Activation::Dropped => return self.judge_state(check, Rule::FpmSubarray, bank.last.act),
             Activation::Copy => {
@@ -230,6 +241,28 @@ impl RankHistory {
         if counts(activation, check.setting.copy_activations) {
             check.minimum(Rule::TRrd, self.activations.latest());
             check.minimum(Rule::TFaw, self.activations.oldest());
+        }
+    }
+
+    /// An RBM ends the use of its source row, as a PRE does.
+    fn judge_movement(&self, check: &mut Check<'_>, bank: BankId, row: Row) {
+        if check.setting.dialect == Dialect::Jedec {
+            check.state(Rule::RbmJedec, None);
+        }
+        let Some(bank) = self.bank(bank) else { return };
+        self.judge_precharge(check, &bank.last);
+        judge_close(check, bank);
+        match bank.hops(row, check.setting) {
+            None => self.judge_state(check, Rule::BankClosed, closed_by(check, bank)),
+            Some(0) => self.judge_state(check, Rule::RbmSubarray, bank.last.act),
+            Some(_) => {}
+        }
+    }
+
+    /// `RBM-ACT`: a command that would lose moved contents.
+    fn judge_moved(&self, check: &mut Check<'_>, moved: Option<Moved>) {
+        if let Some(moved) = moved {
+            self.judge_state(check, Rule::RbmAct, Some(moved.rbm));
         }
     }
 
@@ -281,10 +314,13 @@ impl RankHistory {
         check.minimum(Rule::TXs, self.srx);
         if let Some(open) = self.open_banks().next() {
             self.judge_state(check, Rule::BanksOpen, open.last.act);
+        } else if let Some(moved) = self.moved() {
+            self.judge_state(check, Rule::BanksOpen, Some(moved.rbm));
         }
     }
 
     fn judge_power_down(&self, check: &mut Check<'_>) {
+        self.judge_moved(check, self.moved());
         check.minimum(Rule::TRdpden, self.last.read);
         check.minimum(Rule::TWrpden, self.last.wr);
         check.minimum(Rule::TWrapden, self.last.wra);
@@ -301,7 +337,8 @@ impl RankHistory {
 
 /// The command that closed a bank; none for a bank that was never open.
 fn closed_by(check: &Check<'_>, bank: &BankHistory) -> Option<Issued> {
-    bank.last.act.and(check.latest([bank.last.pre, bank.last.rda, bank.last.wra]))
+    let rbm = bank.moved.map(|moved| moved.rbm);
+    bank.last.act.and(check.latest([bank.last.pre, bank.last.rda, bank.last.wra, rbm]))
 }
 
 /// `tRAS-max`, at a command that closes the bank.

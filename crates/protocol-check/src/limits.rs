@@ -10,6 +10,7 @@ pub(crate) struct Limits {
     clocks: [u64; Rule::ALL.len()],
     /// tREFI in clocks, rounded down, at least 1.
     pub(crate) interval: u64,
+    per_15_ns: u128,
 }
 
 /// Clocks per 15 ns. Data rates are multiples of 400/3 MT/s, and their names drop or round the fraction, so this rounds
@@ -43,11 +44,16 @@ impl Limits {
         for rule in Rule::ALL {
             clocks[rule as usize] = resolve(rule, system, interval_ps, interval, |min| covering(min, per_15_ns));
         }
-        Limits { clocks, interval }
+        Limits { clocks, interval, per_15_ns }
     }
 
-    /// The minimum or maximum of a rule, in clocks; 0 for state rules and for `REF-postponed`, whose maximum depends on
-    /// the REFs counted.
+    /// The time of a row buffer movement: 8 ns per hop, and once more.
+    pub(crate) fn movement(&self, hops: u32) -> u64 {
+        covering(Min::ps(8_000 * (u64::from(hops) + 1)), self.per_15_ns)
+    }
+
+    /// The minimum or maximum of a rule, in clocks; 0 for state rules, for `RBM`, whose minimum depends on the hops, and
+    /// for `REF-postponed`, whose maximum depends on the REFs counted.
     pub(crate) const fn of(&self, rule: Rule) -> u64 {
         self.clocks[rule as usize]
     }
@@ -94,6 +100,10 @@ fn resolve(rule: Rule, system: &System, interval_ps: u64, interval: u64, up: imp
         Rule::BusTransfer => 2,
         Rule::TRasMax | Rule::TPdMax | Rule::RefGap => interval.saturating_mul(9),
         Rule::RefPostponed
+        | Rule::Rbm
+        | Rule::RbmJedec
+        | Rule::RbmSubarray
+        | Rule::RbmAct
         | Rule::BankClosed
         | Rule::BankOpen
         | Rule::FpmSubarray
