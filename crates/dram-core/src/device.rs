@@ -108,6 +108,8 @@ pub struct Device {
     /// Of these banks, the row from which the contents come, and the row whose subarray holds them.
     movements: PerBank<(Row, Row)>,
     bus: Hold,
+    /// Whether the refresh mode uses REFsb.
+    same_bank_refresh: bool,
     /// Delay of the last command.
     last_hold: Hold,
     /// Maximum of tRAS.
@@ -138,6 +140,7 @@ impl Device {
             moved: BankSet::EMPTY,
             movements: PerBank::new((Row(0), Row(0))),
             bus: Hold::NONE,
+            same_bank_refresh: system.refresh_mode.same_bank,
             last_hold: Hold::NONE,
             row_open_most: row_open_most.cycles(&timings),
             timings,
@@ -241,11 +244,23 @@ impl Device {
         self.rank(rank).power
     }
 
-    /// The bank whose REFsb is next in a rank: the lowest number that had none in this round.
-    pub fn next_same_bank_refresh(&self, rank: u8) -> BankId {
-        let numbers = 0..self.topology.banks_per_group;
-        let next = numbers.into_iter().find(|&number| !self.rank(rank).was_refreshed_in_round(number));
-        BankId { rank, bank: next.expect("a round ends when all had one") }
+    /// The next refresh command of a rank in the system's refresh mode: a REF, or the REFsb of the
+    /// lowest bank number that had none in this round.
+    pub fn refresh_command(&self, rank: u8) -> Command {
+        if !self.same_bank_refresh {
+            return Command::Refresh { rank };
+        }
+        let mut numbers = 0..self.topology.banks_per_group;
+        let next = numbers.find(|&number| !self.rank(rank).was_refreshed_in_round(number));
+        Command::RefreshSameBank { bank: BankId { rank, bank: next.expect("a round ends when all had one") } }
+    }
+
+    /// The banks of [`Self::refresh_command`], which must be closed for it.
+    pub fn refresh_banks(&self, rank: u8) -> BankSet {
+        match self.refresh_command(rank) {
+            Command::RefreshSameBank { bank } => self.topology.bank_set(bank),
+            _ => self.topology.rank(rank),
+        }
     }
 
     /// Refreshes issued to a rank, and owed.

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use dram_core::Device;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, EventSink,
-    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Density, Dialect, EventSink, Geometry,
+    RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 
 /// One rank at DDR3-1066: tREFI is 4160 clocks, tRFC 86.

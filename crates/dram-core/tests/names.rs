@@ -1,11 +1,12 @@
 //! Formatting of rules: names of commands, and distances as formulas.
 
-use dram_core::rules::{MAXIMA, Origin, RULES, Scope};
+use dram_core::rules::{Origin, Scope, maxima, table};
 use dram_core::{Kind, Rule};
+use dram_spec::{Density, Standard, System, Width};
 
 #[test]
 fn a_distance_is_printed_as_its_terms() {
-    let formula = |name: &str| RULES.iter().find(|rule| rule.name == name).map(Rule::formula);
+    let formula = |name: &str| table(Standard::Ddr3).rules.iter().find(|rule| rule.name == name).map(Rule::formula);
     let expected = [
         ("tRCD", "tRCD"),
         ("tWR", "CWL + BL/2 + tWR"),
@@ -16,7 +17,7 @@ fn a_distance_is_printed_as_its_terms() {
     for (name, text) in expected {
         assert_eq!(formula(name).as_deref(), Some(text), "{name}");
     }
-    assert!(MAXIMA.iter().any(|maximum| maximum.formula() == "9 tREFI"));
+    assert!(maxima(&System::paper(1, Density::Gb2, Width::X8)).iter().any(|maximum| maximum.formula() == "9 tREFI"));
 }
 
 #[test]
@@ -30,11 +31,14 @@ fn no_two_kinds_of_command_have_one_name() {
 
 #[test]
 fn scopes_and_sources_are_printed_in_words() {
-    let scopes = [Scope::Bank, Scope::Rank, Scope::OtherRanks, Scope::Channel];
-    assert_eq!(scopes.map(|scope| scope.to_string()), ["bank", "rank", "other ranks", "channel"]);
+    let scopes = [Scope::Bank, Scope::Group, Scope::Rank, Scope::OtherRanks, Scope::Channel];
+    assert_eq!(scopes.map(|scope| scope.to_string()), ["bank", "bank group", "rank", "other ranks", "channel"]);
     assert_eq!(format!("{:>6}|", Scope::Bank), "  bank|");
     for (origin, text) in [
         (Origin::Jesd79_3("ACT to PRE"), "JESD79-3: ACT to PRE"),
+        (Origin::Jesd79_2("ACT to PRE"), "JESD79-2: ACT to PRE"),
+        (Origin::Jesd79_4("ACT to PRE"), "JESD79-4: ACT to PRE"),
+        (Origin::Jesd79_5("ACT to PRE"), "JESD79-5: ACT to PRE"),
         (Origin::Public("a datasheet"), "a datasheet"),
         (Origin::RowClone("a copy"), "RowClone: a copy"),
         (Origin::Project("TRANSFER"), "this project: TRANSFER"),

@@ -45,7 +45,7 @@ fn table() -> BTreeMap<(&'static str, &'static str), [&'static str; 3]> {
 /// The names in a cell: of timing rules and of state rules.
 fn names(cell: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
     let names = cell.split(", ").filter(|name| *name != "none").map(|name| name.trim_matches('`'));
-    names.partition(|name| RULES.iter().any(|rule| rule.name == *name))
+    names.partition(|name| dram_core::table(Standard::Ddr3).rules.iter().any(|rule| rule.name == *name))
 }
 
 /// Kinds of a command in the rules, in the bank of the pair and in its rank.
@@ -81,7 +81,8 @@ fn binds(rule: &Rule, from: (&str, &[Kind]), to: (&str, &[Kind]), place: Place, 
             Place::TwoBanks => is_rank_wide(from.0) || is_rank_wide(to.0),
             Place::TwoRanks => false,
         },
-        Scope::Rank => place != Place::TwoRanks,
+        // DDR3 has one bank group per rank.
+        Scope::Group | Scope::Rank => place != Place::TwoRanks,
         Scope::OtherRanks => place == Place::TwoRanks,
         Scope::Channel => false,
     };
@@ -245,7 +246,10 @@ fn the_table_lists_the_timing_rules_of_the_device() {
                 continue;
             }
             let ends = ((from, kinds(from)), (to, kinds(to)));
-            let rules = RULES.iter().filter(|rule| binds(rule, ends.0, ends.1, place, &system));
+            let rules = dram_core::table(Standard::Ddr3)
+                .rules
+                .iter()
+                .filter(|rule| binds(rule, ends.0, ends.1, place, &system));
             let device: BTreeSet<&str> = rules.map(|rule| rule.name).collect();
             assert_eq!(names(cell).0, device, "{from} to {to}, {place:?}");
         }
@@ -286,7 +290,7 @@ fn probe(from: End, to: End, place: Place, cell: &str, system: &System) {
     let (first, second) = ((from.name, &from_kinds[..]), (to.name, &to_kinds[..]));
     let timings = Timings::new(system);
     let bus = if from.name == "TRANSFER" { Cycles(2) } else { Cycles(1) };
-    let rules = RULES.iter().filter(|rule| binds(rule, first, second, place, system));
+    let rules = dram_core::table(Standard::Ddr3).rules.iter().filter(|rule| binds(rule, first, second, place, system));
     let longest = rules.map(|rule| rule.cycles(&timings)).max().unwrap_or(bus).max(bus);
     assert_eq!(hold.until(), QUIET + longest, "{what}: {:?}", hold.rule());
     let rule = hold.rule().unwrap();

@@ -4,8 +4,8 @@
 use dram_core::{Device, KeptKind, Kind, Power, Refusal};
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{
-    AutoPrecharge, BankId, Column, Command, CopyActivations, Cycle, Cycles, Density, Geometry, PrechargePowerDown,
-    RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
+    AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh,
+    Row, SpeedBin, Standard, System, Width,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -168,7 +168,7 @@ fn check_holds(device: &Device, command: &Command) -> Result<(), TestCaseError> 
         }
         _ => return Ok(()),
     };
-    let together = in_banks.max(device.kept_rank_hold(command.rank(), kind));
+    let together = in_banks.max(device.kept_group_hold(topology.group(BankId { rank: command.rank(), bank: 0 }), kind));
     prop_assert_eq!(together.until(), earliest.until(), "{}", command);
     Ok(())
 }

@@ -3,42 +3,46 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use dram_core::Device;
-use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
+use dram_spec::standard::Definition;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Cycles, Density, Dialect,
-    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, Standard, System, Width,
+    AutoPrecharge, BankId, Channel, Chip, Column, Command, CommandLog, CopyActivations, Cycle, Cycles, Dialect,
+    Geometry, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, Standard, System,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
 
+/// Chips, bins, rows and options of all standards.
 fn arb_system() -> impl Strategy<Value = System> {
     let copies = select(vec![CopyActivations::Counted, CopyActivations::Free]);
     let exit = select(vec![PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit]);
-    let refresh = select(vec![Refresh::NORMAL, Refresh::Off]);
-    let chips = (select(&Density::ALL[..]), select(&Width::ALL[..]), any::<bool>());
-    (0..BINS.len(), chips, copies, exit, refresh).prop_map(
-        |(bin, (density, width, paper), copy_activations, precharge_power_down, refresh)| {
-            let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(Standard::Ddr3, density, width) };
-            let raw = RawGeometry {
-                standard: Standard::Ddr3,
-                channels: 1,
-                ranks: 4,
-                density,
-                width,
-                row_bytes,
-                rows_per_subarray: 512,
-            };
+    let reference = select(vec![ReferenceCycle::First, ReferenceCycle::Second]);
+    let of_standard = select(Standard::ALL.to_vec()).prop_flat_map(|standard| {
+        let Definition { bins, chips, refresh_modes, .. } = standard.definition();
+        let bins: Vec<_> = bins.iter().filter(|bin| bin.cl > 0).collect();
+        (select(bins), select(*chips), 0..refresh_modes.len())
+    });
+    (of_standard, any::<bool>(), copies, exit, (any::<bool>(), reference)).prop_map(
+        |((bin, chip, mode), paper, copy_activations, precharge_power_down, (is_refreshed, reference_cycle))| {
+            let (standard, Chip { density, width, .. }) = (bin.standard, chip);
+            let definition = standard.definition();
+            let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(standard, density, width) };
+            let ranks = 64 / u64::from(definition.rank_banks_max).max(16);
+            let raw = RawGeometry { standard, channels: 1, ranks, density, width, row_bytes, rows_per_subarray: 512 };
             let geometry = Geometry::try_from(raw).unwrap();
-            System { copy_activations, precharge_power_down, refresh, ..System::new(&BINS[bin], geometry) }
+            let usual = System::new(bin, geometry);
+            let refresh = if is_refreshed { usual.refresh } else { Refresh::Off };
+            let refresh_mode = &definition.refresh_modes[mode];
+            System { copy_activations, precharge_power_down, refresh, refresh_mode, reference_cycle, ..usual }
         },
     )
 }
 
-/// Any command, with rows of two subarrays, so that some copy activations are dropped.
+/// Any command, with rows of two subarrays, so that some copy activations are dropped. Ranks and
+/// banks are those of the system by their remainders.
 fn arb_command() -> impl Strategy<Value = Command> {
-    let place = (0u8..4, 0u8..6, 0u8..6, prop_oneof![0u32..4, 600u32..602]);
-    (0u8..17, place).prop_map(|(kind, (rank, bank, other, row))| {
+    let place = (0u8..4, 0u8..64, 0u8..64, prop_oneof![0u32..4, 600u32..602]);
+    (0u8..18, place).prop_map(|(kind, (rank, bank, other, row))| {
         let (bank, dst) = (BankId { rank, bank }, BankId { rank, bank: other });
         let (column, src_column, dst_column) = (Column(0), Column(0), Column(0));
         match kind {
@@ -54,9 +58,41 @@ fn arb_command() -> impl Strategy<Value = Command> {
             13 => Command::PowerDownEnter { rank },
             14 => Command::PowerDownExit { rank },
             15 => Command::SelfRefreshEnter { rank },
+            16 => Command::RefreshSameBank { bank },
             _ => Command::SelfRefreshExit { rank },
         }
     })
+}
+
+/// The command in a rank and in banks of the system: six banks, in two bank groups where there are groups.
+fn placed(command: Command, system: &System) -> Command {
+    let geometry = &system.geometry;
+    let topology = geometry.topology();
+    let rank_of = |rank: u8| rank % geometry.ranks();
+    let bank_of = |id: BankId| {
+        let number = id.bank % 6;
+        let is_grouped = topology.banks_per_group < topology.banks_per_rank;
+        let bank = if is_grouped { number % 2 + number / 2 % 2 * topology.banks_per_group } else { number % 4 };
+        BankId { rank: rank_of(id.rank), bank: bank % geometry.banks() }
+    };
+    match command {
+        Command::Activate { bank, row } => Command::Activate { bank: bank_of(bank), row },
+        Command::Precharge { bank } => Command::Precharge { bank: bank_of(bank) },
+        Command::Read { bank, column, auto_precharge } => Command::Read { bank: bank_of(bank), column, auto_precharge },
+        Command::Write { bank, column, auto_precharge } => {
+            Command::Write { bank: bank_of(bank), column, auto_precharge }
+        }
+        Command::Transfer { src, src_column, dst, dst_column } => {
+            Command::Transfer { src: bank_of(src), src_column, dst: bank_of(dst), dst_column }
+        }
+        Command::RefreshSameBank { bank } => Command::RefreshSameBank { bank: bank_of(bank) },
+        Command::PrechargeAll { rank } => Command::PrechargeAll { rank: rank_of(rank) },
+        Command::Refresh { rank } => Command::Refresh { rank: rank_of(rank) },
+        Command::PowerDownEnter { rank } => Command::PowerDownEnter { rank: rank_of(rank) },
+        Command::PowerDownExit { rank } => Command::PowerDownExit { rank: rank_of(rank) },
+        Command::SelfRefreshEnter { rank } => Command::SelfRefreshEnter { rank: rank_of(rank) },
+        Command::SelfRefreshExit { rank } => Command::SelfRefreshExit { rank: rank_of(rank) },
+    }
 }
 
 /// The rules that the checker reports when the log continues with `command` at `at`.
@@ -86,6 +122,11 @@ proptest! {
         let mut device = Device::new(&system, None);
         let mut log = CommandLog::default();
         for (command, slack) in wishes {
+            let command = placed(command, &system);
+            // Standards with one refresh command have no REFsb.
+            if matches!(command, Command::RefreshSameBank { .. }) && !system.refresh_mode.same_bank {
+                continue;
+            }
             let hold = match device.earliest(&command) {
                 Ok(hold) => hold,
                 Err(refusal) => {

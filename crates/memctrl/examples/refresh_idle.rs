@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{
-    CommandKind, CopyActivations, Cycle, Cycles, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown,
-    RawGeometry, Refresh, RequestId, SourceId, SpeedBin, Standard, System, Width,
+    CommandKind, Cycle, Cycles, Density, Geometry, Operation, PhysicalAddress, RawGeometry, RequestId, SourceId,
+    SpeedBin, Standard, System, Width,
 };
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Completion, Config, Controller, RefreshPolicy, Request, RequestSource};

@@ -152,7 +152,8 @@ impl Channel {
     ) -> Outcome {
         let Candidate { kind, place, bank, .. } = candidate;
         let (column, cause) = (self.queues.get(place).column(), cause(kind, self.queues.get(place).id()));
-        let closes = self.row_policy.closes_with(&self.queues, place);
+        let closes = self.row_policy.closes_with(&self.queues, place)
+            && (kind == AccessKind::Write || self.device.permits_auto_precharge(index, at));
         let auto_precharge = AutoPrecharge::No;
         match kind {
             _ if closes => self.issue_closing(at, bank, column, cause, sink),

@@ -1,7 +1,7 @@
 //! Maintenance of ranks: refresh, power-down, self-refresh. Rules 15 to 19 of `docs/controller.md`.
 
 use dram_core::{Device, P, Power};
-use dram_spec::{BankSet, Cause, Command, Cycle, Cycles, Topology};
+use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles};
 
 use crate::config::{Config, PowerPolicy, RefreshPolicy};
 
@@ -27,17 +27,20 @@ pub fn yield_from(device: &Device, rank: u8) -> Option<Cycle> {
 struct Uses {
     /// Ranks for which an access is queued, or with one of whose banks a thread is not done.
     busy: u8,
-    /// Ranks of which a thread holds a bank.
+    /// Ranks of which a thread holds a bank that the next refresh command is for.
     held: u8,
 }
 
 impl Uses {
     /// The use by these banks with work, and these banks held by threads.
     #[inline]
-    fn of(topology: Topology, (busy, held): (BankSet, BankSet)) -> Uses {
-        let ranks =
-            |banks| (0..topology.ranks).map(|rank| u8::from(topology.rank(rank).intersects(banks)) << rank).sum();
-        Uses { busy: ranks(busy), held: ranks(held) }
+    fn of(device: &Device, (busy, held): (BankSet, BankSet)) -> Uses {
+        let mut uses = Uses { busy: 0, held: 0 };
+        for rank in 0..device.topology().ranks {
+            uses.busy |= u8::from(device.topology().rank(rank).intersects(busy)) << rank;
+            uses.held |= u8::from(device.refresh_banks(rank).intersects(held)) << rank;
+        }
+        uses
     }
 }
 
@@ -92,7 +95,7 @@ pub(crate) struct Due {
     pub(crate) again_at: Cycle,
     /// Banks of usable ranks: awake and not urgent.
     pub(crate) usable: BankSet,
-    /// Banks of urgent ranks.
+    /// Banks of urgent ranks; with REFsb, those of the next one.
     pub(crate) urgent: BankSet,
     /// Banks of ranks that must refresh.
     pub(crate) must: BankSet,
@@ -139,7 +142,7 @@ impl Maintenance {
     #[inline]
     pub(crate) fn due(&mut self, device: &Device, now: Cycle, used: impl FnOnce() -> (BankSet, BankSet)) -> &Due {
         if self.due_for_any_use(now).is_none() {
-            let uses = Uses::of(device.topology(), used());
+            let uses = Uses::of(device, used());
             if now >= self.valid_until || self.planned_for != Some(uses) {
                 self.plan(device, now, uses);
             }
@@ -154,15 +157,19 @@ impl Maintenance {
         for rank in 0..device.topology().ranks {
             let (is_busy, is_held) = (uses.busy >> rank & 1 == 1, uses.held >> rank & 1 == 1);
             let plan = Planner { device, rank, now, is_busy, is_held, refresh: self.refresh, power: self.power }.plan();
-            let banks = device.topology().rank(rank);
+            let (all, banks) = (device.topology().rank(rank), device.refresh_banks(rank));
             match plan.state {
                 RankState::Asleep => {}
-                RankState::Usable => due.usable = due.usable.union(banks),
+                RankState::Usable => due.usable = due.usable.union(all),
                 RankState::Urgent => due.urgent = due.urgent.union(banks),
                 RankState::MustRefresh => {
                     due.urgent = due.urgent.union(banks);
                     due.must = due.must.union(banks);
                 }
+            }
+            // The banks that a REFsb is not for stay usable.
+            if matches!(plan.state, RankState::Urgent | RankState::MustRefresh) && device.power(rank) == Power::Awake {
+                due.usable = due.usable.union(all.without(banks));
             }
             match plan.command {
                 Some(_) if due.command.is_none_or(|(at, _)| plan.at < at) => due.command = Some((plan.at, rank)),
@@ -187,7 +194,7 @@ struct Planner<'a> {
     now: Cycle,
     /// Whether an access is queued for the rank, or a thread is not done with one of its banks.
     is_busy: bool,
-    /// Whether a thread holds a bank of the rank.
+    /// Whether a thread holds a bank that the next refresh command is for.
     is_held: bool,
     refresh: RefreshPolicy,
     power: PowerPolicy,
@@ -284,17 +291,27 @@ impl Planner<'_> {
         }
     }
 
+    /// The command that closes the banks before a refresh: PREA, or a PRE of the first open one if
+    /// others may stay open.
+    fn closing(&self, open: BankIndex) -> Command {
+        match self.device.refresh_command(self.rank) {
+            Command::RefreshSameBank { .. } => Command::Precharge { bank: self.device.topology().bank(open) },
+            _ => Command::PrechargeAll { rank: self.rank },
+        }
+    }
+
     fn awake(&self, is_urgent: bool) -> Next {
         let Planner { device, rank, now, is_busy, .. } = *self;
         let (owed, is_open) = (self.owed(), device.any_open(rank));
         if is_urgent || (owed > 0 && !is_busy) {
+            let open = device.open_banks().intersection(device.refresh_banks(rank)).into_iter().next();
             let idle_at = self.idle_for(Some(self.refresh.idle));
             let may_wait = !is_urgent && owed < self.refresh.postpone_max;
-            return match (self.is_held, is_open) {
-                (false, true) if may_wait && now < idle_at => Next::NotBefore(idle_at),
-                (false, true) => Next::Issue(Command::PrechargeAll { rank }, Cause::Refresh),
-                (false, false) if owed > 0 => Next::Issue(Command::Refresh { rank }, Cause::Refresh),
-                (true, _) | (false, false) => Next::Nothing,
+            return match (self.is_held, open) {
+                (false, Some(_)) if may_wait && now < idle_at => Next::NotBefore(idle_at),
+                (false, Some(open)) => Next::Issue(self.closing(open), Cause::Refresh),
+                (false, None) if owed > 0 => Next::Issue(device.refresh_command(rank), Cause::Refresh),
+                (true, _) | (false, None) => Next::Nothing,
             };
         }
         if is_busy {

@@ -8,7 +8,7 @@ use super::{Access, AccessKind, QueuedAccess, Queues, Rows, Stamp};
 use crate::access::RowOutcome;
 use crate::policy::scheduler::{BankAccesses, Fcfs, FrFcfs, FrFcfsCap, Key, Priority, RowState, Scheduler};
 
-const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 4 };
+const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 4, banks_per_group: 4 };
 const KINDS: [AccessKind; 2] = [AccessKind::Read, AccessKind::Write];
 
 /// An event at the queues.

@@ -98,8 +98,7 @@ fn check_little(latency: &Histogram, forwarded: u64, queue: &Depth, rest: u64) {
 #[test]
 fn mean_occupancy_is_throughput_times_mean_latency() {
     for (channels, entries) in [(1, 8), (2, 8), (1, 32)] {
-        let config =
-            config_of(system(channels, Refresh::Every { t_refi_ps: Refresh::T_REFI_PS }), Preset::LineInterleaved);
+        let config = config_of(system(channels, Refresh::NORMAL), Preset::LineInterleaved);
         let queues = Queues { read_entries: entries, write_entries: 12, drain_high: 9, drain_low: 3, ..config.queues };
         let mut state = 1_u64;
         let mut number = move |below: u64| {

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::address::Preset;
 use dram_spec::{
-    CommandKind, CopyActivations, Cycle, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown,
-    RawGeometry, Refresh, RequestId, SourceId, SpeedBin, Standard, System, Width,
+    CommandKind, Cycle, Density, Geometry, Operation, PhysicalAddress, RawGeometry, Refresh, RequestId, SourceId,
+    SpeedBin, Standard, System, Width,
 };
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, Queues, Request, RequestSource};

@@ -22,8 +22,8 @@ use std::sync::Arc;
 
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{
-    BankId, CopyActivations, Cycle, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown, RawGeometry,
-    Refresh, RequestId, SourceId, SpeedBin, Standard, System, Width,
+    BankId, Cycle, Density, Geometry, Operation, PhysicalAddress, RawGeometry, Refresh, RequestId, SourceId, SpeedBin,
+    Standard, System, Width,
 };
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Config, Request};

@@ -1,7 +1,6 @@
 //! Effects of commands.
 
 use dram_core::P;
-use dram_spec::datasheet::BURST;
 use dram_spec::{BankId, Command, Cycle, Effect};
 use rowclone::Step;
 
@@ -34,7 +33,7 @@ impl Channel {
         };
         recorder.command(command, self.effect(command));
         self.device.issue(Cycle(now), command);
-        let done = now + latency + BURST.0;
+        let done = now + latency + self.config.system.burst().0;
         let source = match owner {
             Owner::Rank(_) | Owner::RowPolicy => None,
             Owner::Access(at) => Some(self.accesses[at].source),

@@ -91,7 +91,7 @@ impl Channel {
         let of_bank = |at: usize, bank: BankId| {
             Some((Owner::ThreadRow(at, bank), self.threads[at].row_command(bank, &self.device)?))
         };
-        let is_meant = |bank: &&BankId| self.must_refresh(bank.rank, now) == must;
+        let is_meant = |bank: &&BankId| self.must_refresh_bank(**bank, now) == must;
         let rows = |at: usize| self.threads[at].held.iter().filter(is_meant).filter_map(move |bank| of_bank(at, *bank));
         threads.into_iter().flat_map(rows).collect()
     }
@@ -99,10 +99,10 @@ impl Channel {
     /// Candidates of all free banks of usable ranks that may be issued (14).
     fn candidates(&self, now: u64) -> Vec<Candidate> {
         let mut banks = self.all_banks();
-        banks.retain(|bank| self.is_free(*bank) && self.is_usable(bank.rank, now));
+        banks.retain(|bank| self.is_free(*bank) && self.is_usable(*bank, now));
         let other = |bank: &BankId| self.unused(*bank).filter(|kind| *kind != self.mode);
         let kind = banks.iter().find_map(other).unwrap_or(self.mode);
-        let mut candidates: Vec<_> = banks.iter().filter_map(|bank| self.candidate(*bank)).collect();
+        let mut candidates: Vec<_> = banks.iter().filter_map(|bank| self.candidate(*bank, now)).collect();
         candidates.retain(|candidate| !candidate.is_column || self.accesses[candidate.access].kind == kind);
         if self.scheduler.is_strict() {
             candidates.sort_by_key(|candidate| candidate.priority);
@@ -111,7 +111,7 @@ impl Channel {
         candidates
     }
 
-    fn candidate(&self, bank: BankId) -> Option<Candidate> {
+    fn candidate(&self, bank: BankId, now: u64) -> Option<Candidate> {
         let open = self.device.open_row(bank);
         let unused = self.unused(bank).filter(|kind| *kind != self.mode);
         let served = self.banks[self.device.topology().index(bank).get()].served;
@@ -129,7 +129,7 @@ impl Channel {
         let access = &self.accesses[best];
         let row = access.place.row;
         let command = match open {
-            Some(open) if open == row => self.column_command(best),
+            Some(open) if open == row => self.column_command(best, now),
             Some(_) => Command::Precharge { bank },
             None => Command::Activate { bank, row },
         };
@@ -137,13 +137,16 @@ impl Channel {
         Some(Candidate { access: best, command, is_column: open == Some(row), priority, stamp })
     }
 
-    fn column_command(&self, at: usize) -> Command {
+    fn column_command(&self, at: usize, now: u64) -> Command {
         let (access, place) = (&self.accesses[at], self.accesses[at].place);
         let is_other = |(index, other): (usize, &super::access::Access)| {
             index != at && other.is_queued() && (other.place.bank, other.place.row) == (place.bank, place.row)
         };
         let closes = self.rows == Rows::Closed && !self.accesses.iter().enumerate().any(is_other);
-        let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
+        // A write may have to recover before the row closes: then the RD leaves it open.
+        let index = self.device.topology().index(place.bank);
+        let may_close = access.kind == Kind::Write || self.device.permits_auto_precharge(index, Cycle(now));
+        let auto_precharge = if closes && may_close { AutoPrecharge::Yes } else { AutoPrecharge::No };
         let (bank, column) = (place.bank, place.column);
         match access.kind {
             Kind::Read => Command::Read { bank, column, auto_precharge },
@@ -239,7 +242,7 @@ impl Channel {
             let Some(row) = self.device.open_row(*bank) else { return false };
             let is_needed = self.accesses.iter().any(|a| a.is_queued() && (a.place.bank, a.place.row) == (*bank, row));
             let last = self.device.last_in_bank(*bank).expect("it was opened");
-            self.is_free(*bank) && self.is_usable(bank.rank, now) && !is_needed && last.0 + after <= now
+            self.is_free(*bank) && self.is_usable(*bank, now) && !is_needed && last.0 + after <= now
         };
         let closes = self.all_banks().into_iter().filter(is_due).map(|bank| Command::Precharge { bank });
         closes.map(|command| (Owner::RowPolicy, command)).find(|(_, command)| self.allows(now, command))

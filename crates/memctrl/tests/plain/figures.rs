@@ -128,6 +128,7 @@ fn count<'a>(counts: &'a mut CommandCounts, command: &Command, effect: Effect) -
         (Command::Write { .. }, _) => CommandKind::Write,
         (Command::Transfer { .. }, _) => CommandKind::Transfer,
         (Command::Refresh { .. }, _) => CommandKind::Refresh,
+        (Command::RefreshSameBank { .. }, _) => CommandKind::RefreshSameBank,
         (Command::PowerDownEnter { .. }, _) => CommandKind::PowerDownEnter,
         (Command::SelfRefreshEnter { .. }, _) => CommandKind::SelfRefreshEnter,
         (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => CommandKind::WakeUp,

@@ -1,7 +1,7 @@
 //! Maintenance of a rank: refresh and power (15-19).
 
 use dram_core::Power;
-use dram_spec::{Cause, Command, Cycle};
+use dram_spec::{BankId, Cause, Command, Cycle};
 use memctrl::yield_from;
 
 use super::channel::Channel;
@@ -26,9 +26,31 @@ impl Channel {
         self.must_refresh(rank, now) || self.owed(rank, now) > self.config.refresh.postpone_max
     }
 
-    /// Whether a rank is awake and not urgent.
-    pub fn is_usable(&self, rank: u8, now: u64) -> bool {
-        self.device.power(rank) == Power::Awake && !self.is_urgent(rank, now)
+    /// Whether a bank must be closed for the next refresh command of its rank: any bank, but for a REFsb
+    /// only those with its number.
+    fn is_next_refreshed(&self, bank: BankId) -> bool {
+        match self.device.refresh_command(bank.rank) {
+            Command::RefreshSameBank { bank: next } => {
+                let per_group = self.device.topology().banks_per_group;
+                next.bank % per_group == bank.bank % per_group
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the refresh of a bank precedes its accesses and threads (16).
+    pub fn is_bank_urgent(&self, bank: BankId, now: u64) -> bool {
+        self.is_urgent(bank.rank, now) && self.is_next_refreshed(bank)
+    }
+
+    /// Whether a bank must be refreshed (15).
+    pub fn must_refresh_bank(&self, bank: BankId, now: u64) -> bool {
+        self.must_refresh(bank.rank, now) && self.is_next_refreshed(bank)
+    }
+
+    /// Whether the rank of a bank is awake, and the bank not urgent.
+    pub fn is_usable(&self, bank: BankId, now: u64) -> bool {
+        self.device.power(bank.rank) == Power::Awake && !self.is_bank_urgent(bank, now)
     }
 
     /// Whether no work is left in a rank (15).
@@ -62,13 +84,21 @@ impl Channel {
             Power::Awake => {}
         }
         if is_urgent || is_idle && owed > 0 {
-            let is_held = self.threads.iter().any(|thread| thread.held.iter().any(|bank| bank.rank == rank));
+            let is_meant = |bank: &BankId| bank.rank == rank && self.is_next_refreshed(*bank);
+            let is_held = self.threads.iter().any(|thread| thread.held.iter().any(is_meant));
+            let refresh = self.device.refresh_command(rank);
+            let mut banks = (0..self.device.topology().banks_per_rank).map(|bank| BankId { rank, bank });
+            let open = banks.find(|bank| self.is_next_refreshed(*bank) && self.device.open_row(*bank).is_some());
             let most = self.config.refresh.postpone_max;
             let waits = !is_urgent && owed < most && !self.is_idle_for(rank, now, self.config.refresh.idle.0);
-            return match (is_held, is_open) {
+            let close = |bank| match refresh {
+                Command::RefreshSameBank { .. } => Command::Precharge { bank },
+                _ => Command::PrechargeAll { rank },
+            };
+            return match (is_held, open) {
                 (true, _) => None,
-                (false, true) => (!waits).then_some((Command::PrechargeAll { rank }, Cause::Refresh)),
-                (false, false) => (owed > 0).then_some((Command::Refresh { rank }, Cause::Refresh)),
+                (false, Some(bank)) => (!waits).then_some((close(bank), Cause::Refresh)),
+                (false, None) => (owed > 0).then_some((refresh, Cause::Refresh)),
             };
         }
         if self_refresh {

@@ -4,11 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
-use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
+use dram_spec::standard::Definition;
 use dram_spec::{
-    AddressMap, BankId, Channel, Column, CommandKind, CopyActivations, Cycles, Density, Geometry, Location, Operation,
-    PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, Refresh, Row, SourceId, Standard, System, Width,
+    AddressMap, BankId, Channel, Chip, Column, CommandKind, CopyActivations, Cycles, Geometry, Location, Operation,
+    PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, SourceId, Standard,
+    System,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
@@ -67,10 +68,11 @@ impl fmt::Debug for Case {
         let Config { system, copy_policy, staging_lines, copy_hold_max, queues, scheduler, row_policy, .. } =
             &self.config;
         let Config { refresh, power, warm_up, epoch, .. } = &self.config;
-        let System { bin, geometry, copy_activations, precharge_power_down, refresh: interval } = system;
+        let System { bin, geometry, copy_activations, precharge_power_down, refresh: interval, .. } = system;
         let list: Vec<_> = self.config.planner.map().parts().iter().rev().map(|part| part.field.name()).collect();
         writeln!(f, "{} {:?}", bin.name, geometry.raw())?;
         writeln!(f, "{copy_activations:?} {precharge_power_down:?} {interval:?} map {list:?}")?;
+        writeln!(f, "{:?} {}", system.reference_cycle, system.refresh_mode.name)?;
         writeln!(f, "{} staging {staging_lines} hold {copy_hold_max:?} {scheduler:?}", copy_policy.name())?;
         writeln!(f, "{row_policy:?} {refresh:?} {power:?} warm-up {warm_up} epoch {epoch:?}")?;
         writeln!(f, "{queues:?}")?;
@@ -84,28 +86,43 @@ impl fmt::Debug for Case {
 
 fn arb_system() -> impl Strategy<Value = System> {
     let counts = (prop_oneof![3 => Just(1u64), 3 => Just(2), 1 => Just(4)], select(vec![1u64, 2, 4]));
-    let chips = (select(&Density::ALL[..]), select(&Width::ALL[..]), any::<bool>(), select(vec![128, 512, 1024]));
+    // Half of the systems are DDR3.
+    let standards = prop_oneof![3 => Just(Standard::Ddr3), 3 => select(Standard::ALL.to_vec())];
+    let of_standard = standards.prop_flat_map(|standard| {
+        let Definition { bins, chips, refresh_modes, .. } = standard.definition();
+        let bins: Vec<_> = bins.iter().filter(|bin| bin.cl > 0).collect();
+        (select(bins), select(*chips), 0..refresh_modes.len())
+    });
+    let chips = (any::<bool>(), select(vec![128, 512, 1024]));
     let refresh = prop_oneof![
-        2 => Just(Refresh::NORMAL),
-        2 => Just(Refresh::Every { t_refi_ps: 3_900_000 }),
-        3 => Just(Refresh::Every { t_refi_ps: 1_950_000 }),
-        1 => Just(Refresh::Off),
+        2 => Just(Some(1)),
+        2 => Just(Some(2)),
+        3 => Just(Some(4)),
+        1 => Just(None),
     ];
     let switches = (
         select(vec![CopyActivations::Counted, CopyActivations::Free]),
         select(vec![PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit]),
+        select(vec![ReferenceCycle::First, ReferenceCycle::Second]),
     );
-    (0..BINS.len(), counts, chips, refresh, switches).prop_map(|(bin, counts, chips, refresh, switches)| {
-        let (density, width, is_paper, rows_per_subarray) = chips;
-        let row_bytes = if is_paper { PAPER_ROW_BYTES } else { native_row_bytes(Standard::Ddr3, density, width) };
-        let (channels, ranks) = counts;
-        let raw =
-            RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray };
+    (of_standard, counts, chips, refresh, switches).prop_map(|((bin, chip, mode), counts, chips, refresh, switches)| {
+        let (is_paper, rows_per_subarray) = chips;
+        let (standard, definition) = (bin.standard, bin.standard.definition());
+        let Chip { density, width, .. } = chip;
+        let row_bytes = if is_paper { PAPER_ROW_BYTES } else { native_row_bytes(standard, density, width) };
+        let (channels, ranks) = (counts.0, counts.1.min(64 / u64::from(definition.rank_banks_max)));
+        let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
+        let (copy_activations, precharge_power_down, reference_cycle) = switches;
+        let every = |parts| Refresh::Every { t_refi_ps: definition.t_refi_ps / parts };
+        // A fine mode divides the interval itself.
+        let is_fine = mode > 0;
         System {
-            copy_activations: switches.0,
-            precharge_power_down: switches.1,
-            refresh,
-            ..System::new(&BINS[bin], Geometry::try_from(raw).expect("all counts are in range"))
+            copy_activations,
+            precharge_power_down,
+            reference_cycle,
+            refresh: refresh.map_or(Refresh::Off, |parts| every(if is_fine { 1 } else { parts })),
+            refresh_mode: &definition.refresh_modes[mode],
+            ..System::new(bin, Geometry::try_from(raw).expect("all counts are in range"))
         }
     })
 }
@@ -118,6 +135,7 @@ fn arb_map() -> impl Strategy<Value = RawAddressMap> {
         Preset::RowInterleaved.raw(),
         Preset::BankInterleaved.raw(),
         Preset::LineInterleaved.raw(),
+        Preset::GroupInterleaved.raw(),
         list(&["channel", "rank", "bank", "row", "column", "offset"]),
         list(&["row", "column:2", "bank", "rank", "channel", "column", "offset"]),
         RawAddressMap { xor, ..Preset::RowInterleaved.raw() },

@@ -9,7 +9,7 @@ use crate::channel::Access;
 use crate::policy::scheduler::{BankAccesses, Fcfs, Scheduler};
 use crate::queues::{Queues, Rows};
 
-const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 3 };
+const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 3, banks_per_group: 3 };
 const HIGH: usize = 4;
 const LOW: usize = 2;
 

@@ -19,7 +19,7 @@ use crate::copy::thread::{Phase, Thread};
 use model::{Model, World, update};
 
 /// Two ranks of two banks.
-const TOPOLOGY: Topology = Topology { channels: 1, ranks: 2, banks_per_rank: 2 };
+const TOPOLOGY: Topology = Topology { channels: 1, ranks: 2, banks_per_rank: 2, banks_per_group: 2 };
 const HOLD: Cycles = Cycles(40);
 const WRITE_LATENCY: Cycles = Cycles(6);
 const READ_LATENCY: Cycles = Cycles(12);
