@@ -284,6 +284,12 @@ impl Device {
         bank.open.map(|_| bank.activated + self.row_open_most)
     }
 
+    /// Time of the row buffer movement in a bank whose contents no ACT has stored since.
+    pub fn movement(&self, bank: BankIndex) -> Option<Cycles> {
+        let (src, row) = self.movements[bank];
+        self.moved.contains(bank).then(|| self.timings.movement(self.geometry.hops(src, row)))
+    }
+
     /// Contents of the cells, if they are modeled.
     pub fn cells(&self) -> Option<&Cells> {
         self.cells.as_ref()

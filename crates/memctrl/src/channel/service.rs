@@ -30,9 +30,7 @@ impl Channel {
                 _ => CommandKind::Precharge,
             };
             let source = step.source;
-            if kind == CommandKind::MoveRowBuffer {
-                // Its time depends on the hops, as does the copy ACT that it delays.
-                let bank_time = self.device.kept_bank_hold(bank, KeptKind::ActCopy).until().since(at);
+            if let Some(bank_time) = self.device.movement(bank) {
                 let service = Service { at, source, bank, kind, commands: 1, bank_time, access: None };
                 return self.accesses.serve(&service);
             }
