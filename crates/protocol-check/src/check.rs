@@ -1,7 +1,7 @@
 //! The check of one command: the distance to an earlier command, and the violations that follow.
 
 use dram_spec::{
-    Channel, CopyActivations, Cycle, Cycles, Dialect, Geometry, Issued, PrechargePowerDown, Refresh, System,
+    Channel, CopyActivations, Cycle, Cycles, Dialect, Geometry, Issued, PrechargePowerDown, Refresh, SlowExit, System,
 };
 
 use crate::limits::Limits;
@@ -15,7 +15,8 @@ pub(crate) struct Setting {
     pub(crate) geometry: Geometry,
     pub(crate) dialect: Dialect,
     pub(crate) copy_activations: CopyActivations,
-    pub(crate) precharge_power_down: PrechargePowerDown,
+    /// The power-down state whose exit is slow, if any.
+    pub(crate) slow_exit: Option<SlowExit>,
     /// Whether `REF-gap` and `REF-postponed` apply.
     pub(crate) refresh: Refresh,
     pub(crate) limits: Limits,
@@ -27,7 +28,10 @@ impl Setting {
             geometry: system.geometry,
             dialect,
             copy_activations: system.copy_activations,
-            precharge_power_down: system.precharge_power_down,
+            slow_exit: match system.precharge_power_down {
+                PrechargePowerDown::FastExit => None,
+                PrechargePowerDown::SlowExit => system.bin.standard.definition().slow_exit,
+            },
             refresh: system.refresh,
             limits: Limits::new(system),
         }
@@ -40,10 +44,32 @@ pub(crate) struct Check<'a> {
     pub(crate) setting: &'a Setting,
     pub(crate) report: &'a mut Report,
     pub(crate) at: Cycle,
+    /// The cycle to which distances count: that of the command, or its second one.
+    reference: u64,
     pub(crate) channel: Channel,
     pub(crate) rank: u8,
     /// None at the end of the run.
     pub(crate) command: Option<&'a Issued>,
+}
+
+impl<'a> Check<'a> {
+    /// The check of a command.
+    pub(crate) fn of(setting: &'a Setting, report: &'a mut Report, issued: &'a Issued) -> Check<'a> {
+        let Issued { at, channel, command } = issued;
+        let reference = at.0.saturating_add(setting.limits.reference(command));
+        Check { setting, report, at: *at, reference, channel: *channel, rank: command.rank(), command: Some(issued) }
+    }
+
+    /// The check of a rank at the end of the run.
+    pub(crate) fn of_end(
+        setting: &'a Setting,
+        report: &'a mut Report,
+        at: Cycle,
+        channel: Channel,
+        rank: u8,
+    ) -> Check<'a> {
+        Check { setting, report, at, reference: at.0, channel, rank, command: None }
+    }
 }
 
 impl Check<'_> {
@@ -52,22 +78,47 @@ impl Check<'_> {
     /// A distance to a command at a later instant (the stream is out of order) is not judged.
     #[inline]
     pub(crate) fn minimum(&mut self, rule: Rule, earlier: Option<Issued>) {
-        // The distance to a command at a later instant wraps around, and is looked at again.
+        self.minima([rule], earlier);
+    }
+
+    /// The minimum distances of several rules between two commands.
+    #[inline]
+    pub(crate) fn minima<const N: usize>(&mut self, rules: [Rule; N], earlier: Option<Issued>) {
+        if let Some(from) = earlier {
+            for rule in rules {
+                // The distance to a command at a later instant wraps around, and is looked at again.
+                if self.reference.wrapping_sub(from.at.0) < self.setting.limits.of(rule) {
+                    self.below_minimum(rule, from, self.reference);
+                }
+            }
+        }
+    }
+
+    /// Minimum distance on the command bus, from the first cycle of a command to that of another.
+    #[inline]
+    pub(crate) fn on_bus(&mut self, rule: Rule, earlier: Option<Issued>) {
         if let Some(from) = earlier
             && self.at.0.wrapping_sub(from.at.0) < self.setting.limits.of(rule)
         {
-            self.below_minimum(rule, from);
+            self.below_minimum(rule, from, self.at.0);
         }
     }
 
     #[cold]
-    fn below_minimum(&mut self, rule: Rule, from: Issued) {
-        self.at_least(rule, from, self.setting.limits.of(rule));
+    fn below_minimum(&mut self, rule: Rule, from: Issued, reference: u64) {
+        self.below(self.setting.limits.of(rule), rule, from, reference);
     }
 
-    /// Minimum distance of `bound` clocks.
-    pub(crate) fn at_least(&mut self, rule: Rule, from: Issued, bound: u64) {
-        if let Some(found) = self.at.0.checked_sub(from.at.0).filter(|&found| found < bound) {
+    /// Minimum distance of `limit` clocks, for a rule whose limit depends on the earlier command.
+    pub(crate) fn at_least(&mut self, limit: u64, rule: Rule, from: Issued) {
+        if self.reference.wrapping_sub(from.at.0) < limit {
+            self.below(limit, rule, from, self.reference);
+        }
+    }
+
+    fn below(&mut self, limit: u64, rule: Rule, from: Issued, reference: u64) {
+        if let Some(found) = self.at.0.checked_sub(from.at.0) {
+            let bound = limit - reference.wrapping_sub(self.at.0);
             self.violated(rule, Some(from), Some(Cycles(bound)), Some(bound - found));
         }
     }
@@ -75,7 +126,7 @@ impl Check<'_> {
     /// Maximum distance: at most the limit of the rule may lie between `earlier` and now.
     pub(crate) fn maximum(&mut self, rule: Rule, earlier: Option<Issued>) {
         if let Some(from) = earlier {
-            let bound = self.setting.limits.of(rule);
+            let bound = self.setting.limits.of(rule).saturating_sub(self.reference.wrapping_sub(self.at.0));
             self.at_most(rule, earlier, self.at.since(from.at).0, bound);
         }
     }
@@ -102,14 +153,14 @@ impl Check<'_> {
     }
 
     /// The latest of several commands, without those at later instants than now.
-    pub(crate) fn latest<const N: usize>(&self, commands: [Option<Issued>; N]) -> Option<Issued> {
+    pub(crate) fn latest(&self, commands: impl IntoIterator<Item = Option<Issued>>) -> Option<Issued> {
         commands.into_iter().flatten().filter(|issued| issued.at <= self.at).max_by_key(|issued| issued.at)
     }
 
     #[cold]
     fn violated(&mut self, rule: Rule, earlier: Option<Issued>, bound: Option<Cycles>, clocks_short: Option<u64>) {
         let Check { at, channel, rank, .. } = *self;
-        let command = self.command.copied();
-        self.report.add(Violation { rule, at, channel, rank, command, earlier, bound, clocks_short });
+        let (command, source) = (self.command.copied(), self.setting.limits.rules.source(rule));
+        self.report.add(Violation { rule, at, channel, rank, command, earlier, bound, clocks_short, source });
     }
 }

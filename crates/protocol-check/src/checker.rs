@@ -23,15 +23,15 @@ pub struct Checker {
 impl Checker {
     /// A checker for a system at cycle 0: all banks closed, all ranks awake, no command before.
     pub fn new(system: &System, dialect: Dialect) -> Checker {
-        let geometry = system.geometry;
-        let channels = vec![ChannelHistory::new(geometry.ranks(), geometry.banks()); usize::from(geometry.channels())];
-        Checker { setting: Setting::new(system, dialect), channels, report: Report::new(Report::KEPT), finished: false }
+        let channels = vec![ChannelHistory::new(system); usize::from(system.geometry.channels())];
+        let report = Report::new(Report::KEPT, system.bin.standard);
+        Checker { setting: Setting::new(system, dialect), channels, report, finished: false }
     }
 
     /// Sets the number of violations that are stored in full. All are counted.
     #[must_use]
     pub fn keeping(self, most: usize) -> Checker {
-        Checker { report: Report::new(most), ..self }
+        Checker { report: Report::new(most, self.report.standard()), ..self }
     }
 
     /// The first violations up to now, as [`Report::violations`].
@@ -64,7 +64,7 @@ impl Checker {
         for (channel, history) in (0..).map(Channel).zip(&*channels) {
             let at = history.last.map_or(end, |last| last.at.max(end));
             for (rank, history) in (0..).zip(&history.ranks).filter(|(rank, _)| is_judged(channel, *rank)) {
-                history.judge_end(&mut Check { setting, report, at, channel, rank, command: None });
+                history.judge_end(&mut Check::of_end(setting, report, at, channel, rank));
             }
         }
     }
@@ -80,7 +80,7 @@ impl Checker {
     pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         let issued = Issued { at, channel, command: *command };
         let Checker { setting, channels, report, finished: _ } = self;
-        let mut check = Check { setting, report, at, channel, rank: command.rank(), command: Some(&issued) };
+        let mut check = Check::of(setting, report, &issued);
         match channels.get_mut(usize::from(channel.0)) {
             Some(history) => {
                 history.judge(&mut check, command);

@@ -1,9 +1,11 @@
 //! The history of a channel: the last commands of each kind per bank, per rank and of the command bus.
 
-use dram_spec::{AutoPrecharge, BankId, Command, CopyActivations, Dialect, Issued, PrechargePowerDown, Row};
+use dram_spec::{AutoPrecharge, BankId, Command, CopyActivations, Dialect, Issued, Row, SlowExit, System};
 
 use crate::check::Setting;
+use crate::limits::takes_two_cycles;
 use crate::refresh::RefreshLedger;
+use crate::same_bank::SameBankHistory;
 
 /// The last command of each kind, of one bank or of all banks of a rank.
 #[derive(Clone, Debug, Default)]
@@ -22,34 +24,42 @@ pub(crate) struct LastCommands {
     pub(crate) transfer_in: Option<Issued>,
 }
 
-/// The last `N` commands of a kind.
+/// The last commands of a kind, a bounded number.
 #[derive(Clone, Debug)]
-pub(crate) struct Window<const N: usize> {
-    commands: [Option<Issued>; N],
+pub(crate) struct Window {
+    commands: Box<[Option<Issued>]>,
     /// The index of the oldest command, which the next one replaces.
     oldest: usize,
 }
 
-impl<const N: usize> Default for Window<N> {
-    fn default() -> Window<N> {
-        Window { commands: [None; N], oldest: 0 }
-    }
-}
-
-impl<const N: usize> Window<N> {
-    /// The `N`-th last command; none where there were fewer.
-    pub(crate) const fn oldest(&self) -> Option<Issued> {
-        self.commands[self.oldest]
+impl Window {
+    fn new(length: usize) -> Window {
+        Window { commands: vec![None; length].into_boxed_slice(), oldest: 0 }
     }
 
-    pub(crate) const fn latest(&self) -> Option<Issued> {
-        self.commands[(self.oldest + N - 1) % N]
+    /// The command as many commands ago as the window is long; none where there were fewer.
+    pub(crate) fn oldest(&self) -> Option<Issued> {
+        self.commands.get(self.oldest).copied().flatten()
     }
 
     fn push(&mut self, issued: &Issued) {
-        self.commands[self.oldest] = Some(*issued);
-        self.oldest = (self.oldest + 1) % N;
+        if let Some(oldest) = self.commands.get_mut(self.oldest) {
+            *oldest = Some(*issued);
+            self.oldest += 1;
+            if self.oldest == self.commands.len() {
+                self.oldest = 0;
+            }
+        }
     }
+}
+
+/// A bank group: the last commands to any of its banks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GroupHistory {
+    /// The last activation that counts in tRRD.
+    pub(crate) activation: Option<Issued>,
+    pub(crate) read: Option<Issued>,
+    pub(crate) write: Option<Issued>,
 }
 
 /// A bank: its last commands and its open row.
@@ -112,32 +122,64 @@ pub(crate) enum PowerState {
 }
 
 /// A rank: its banks, the last commands to any of them, and the last rank-wide commands.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct RankHistory {
     pub(crate) banks: Vec<BankHistory>,
+    /// The bank groups; none in a standard without them.
+    groups: Vec<GroupHistory>,
+    /// The binary logarithm of the number of banks per group.
+    group_shift: u32,
+    pub(crate) same_bank: SameBankHistory,
     pub(crate) last: LastCommands,
-    /// The activations that count in tRRD and tFAW.
-    pub(crate) activations: Window<4>,
-    pub(crate) refreshes: Window<16>,
+    pub(crate) prea: Option<Issued>,
+    /// The last activation that counts in tRRD and tFAW, and the last four.
+    pub(crate) activation: Option<Issued>,
+    pub(crate) activations: Window,
+    /// The last REF, and as many as the refresh mode limits.
+    pub(crate) refresh: Option<Issued>,
+    pub(crate) refreshes: Window,
     /// The last REF with a PDX after it.
     pub(crate) refresh_before_pdx: Option<Issued>,
     pub(crate) pde: Option<Issued>,
     pub(crate) pdx: Option<Issued>,
     /// The last PDX, where a REF came after it.
     pub(crate) pdx_before_refresh: Option<Issued>,
-    /// The last PDX of a precharge power-down with slow exit.
+    /// The last PDX with slow exit.
     pub(crate) pdx_slow: Option<Issued>,
     pub(crate) sre: Option<Issued>,
     pub(crate) srx: Option<Issued>,
-    /// The last SRX, where no REF came after it.
+    /// The last SRX, where no REF, and no `REFsb` of each bank number, came after it.
     pub(crate) srx_without_refresh: Option<Issued>,
     pub(crate) power_state: PowerState,
     pub(crate) ledger: RefreshLedger,
 }
 
 impl RankHistory {
-    fn new(banks: u8) -> RankHistory {
-        RankHistory { banks: vec![BankHistory::default(); usize::from(banks)], ..RankHistory::default() }
+    fn new(system: &System) -> RankHistory {
+        let topology = system.geometry.topology();
+        let groups = if topology.groups_per_rank() > 1 { topology.groups_per_rank() } else { 0 };
+        RankHistory {
+            banks: vec![BankHistory::default(); usize::from(topology.banks_per_rank)],
+            groups: vec![GroupHistory::default(); usize::from(groups)],
+            group_shift: topology.banks_per_group.trailing_zeros(),
+            same_bank: SameBankHistory::new(system),
+            last: LastCommands::default(),
+            prea: None,
+            activation: None,
+            activations: Window::new(4),
+            refresh: None,
+            refreshes: Window::new(usize::from(system.refresh_mode.window)),
+            refresh_before_pdx: None,
+            pde: None,
+            pdx: None,
+            pdx_before_refresh: None,
+            pdx_slow: None,
+            sre: None,
+            srx: None,
+            srx_without_refresh: None,
+            power_state: PowerState::Awake,
+            ledger: RefreshLedger::default(),
+        }
     }
 
     pub(crate) fn bank(&self, bank: BankId) -> Option<&BankHistory> {
@@ -151,6 +193,21 @@ impl RankHistory {
     /// The latest RBM whose contents no ACT has stored.
     pub(crate) fn moved(&self) -> Option<Moved> {
         self.banks.iter().filter_map(|bank| bank.moved).max_by_key(|moved| moved.rbm.at)
+    }
+
+    /// The group of a bank; none in a standard without groups.
+    pub(crate) fn group(&self, bank: BankId) -> Option<&GroupHistory> {
+        self.groups.get(usize::from(bank.bank) >> self.group_shift)
+    }
+
+    fn group_mut(&mut self, bank: BankId) -> Option<&mut GroupHistory> {
+        self.groups.get_mut(usize::from(bank.bank) >> self.group_shift)
+    }
+
+    /// The banks that a `REFsb` of this bank refreshes.
+    pub(crate) fn bank_set(&self, bank: BankId) -> impl Iterator<Item = &BankHistory> + Clone {
+        let banks_per_group = 1 << self.group_shift;
+        self.banks.iter().skip(usize::from(bank.bank) % banks_per_group).step_by(banks_per_group)
     }
 
     pub(crate) fn open_banks(&self) -> impl Iterator<Item = &BankHistory> {
@@ -174,20 +231,31 @@ impl RankHistory {
                     (bank.open_row, bank.moved) = (None, None);
                 }
                 self.last.pre = now;
+                self.prea = now;
             }
-            Command::Read { bank, auto_precharge, .. } => self.access(bank, auto_precharge, |last| {
-                last.read = now;
-                if auto_precharge == AutoPrecharge::Yes {
-                    last.rda = now;
-                }
-            }),
-            Command::Write { bank, auto_precharge, .. } => self.access(bank, auto_precharge, |last| {
-                last.write = now;
-                match auto_precharge {
-                    AutoPrecharge::No => last.wr = now,
-                    AutoPrecharge::Yes => last.wra = now,
-                }
-            }),
+            Command::Read { bank, auto_precharge, .. } => self.access(
+                bank,
+                auto_precharge,
+                |last| {
+                    last.read = now;
+                    if auto_precharge == AutoPrecharge::Yes {
+                        last.rda = now;
+                    }
+                },
+                |group| group.read = now,
+            ),
+            Command::Write { bank, auto_precharge, .. } => self.access(
+                bank,
+                auto_precharge,
+                |last| {
+                    last.write = now;
+                    match auto_precharge {
+                        AutoPrecharge::No => last.wr = now,
+                        AutoPrecharge::Yes => last.wra = now,
+                    }
+                },
+                |group| group.write = now,
+            ),
             Command::Transfer { src, dst, .. } => self.transfer(issued, src, dst),
             Command::MoveRowBuffer { bank, row } => {
                 if let Some(bank) = self.bank_mut(bank)
@@ -198,12 +266,14 @@ impl RankHistory {
                 }
             }
             Command::Refresh { .. } => {
+                self.refresh = now;
                 self.refreshes.push(issued);
                 self.pdx_before_refresh = self.pdx;
                 self.srx_without_refresh = None;
-                self.ledger.refresh(*issued, setting.limits.interval);
+                self.same_bank.restart_round();
+                self.ledger.refresh(*issued, setting.limits.refresh.per_all_banks, &setting.limits.refresh);
             }
-            Command::RefreshSameBank { .. } => {}
+            Command::RefreshSameBank { bank } => self.refresh_same_bank(issued, bank, setting),
             Command::PowerDownEnter { .. }
             | Command::PowerDownExit { .. }
             | Command::SelfRefreshEnter { .. }
@@ -221,18 +291,42 @@ impl RankHistory {
         (bank.open_row, bank.moved) = (Some(row), None);
         self.last.act = Some(*issued);
         if counts(activation, setting.copy_activations) {
+            self.activation = Some(*issued);
             self.activations.push(issued);
+            if let Some(group) = self.group_mut(id) {
+                group.activation = Some(*issued);
+            }
         }
     }
 
+    /// Records a `REFsb`, unless the standard has none: then it has no effect.
+    fn refresh_same_bank(&mut self, issued: &Issued, id: BankId, setting: &Setting) {
+        if self.bank(id).is_none() || !self.same_bank.exists() {
+            return;
+        }
+        if self.same_bank.refresh(issued, id) {
+            self.srx_without_refresh = None;
+        }
+        self.ledger.refresh(*issued, setting.limits.refresh.per_same_bank, &setting.limits.refresh);
+    }
+
     /// Records a column access, unless its bank is closed: then the access has no effect.
-    fn access(&mut self, id: BankId, auto_precharge: AutoPrecharge, record: impl Fn(&mut LastCommands)) {
+    fn access(
+        &mut self,
+        id: BankId,
+        auto_precharge: AutoPrecharge,
+        record: impl Fn(&mut LastCommands),
+        record_in_group: impl FnOnce(&mut GroupHistory),
+    ) {
         let Some(bank) = self.bank_mut(id).filter(|bank| bank.open_row.is_some()) else { return };
         record(&mut bank.last);
         if auto_precharge == AutoPrecharge::Yes {
             bank.open_row = None;
         }
         record(&mut self.last);
+        if let Some(group) = self.group_mut(id) {
+            record_in_group(group);
+        }
     }
 
     /// Records a TRANSFER, unless a bank is closed or the two are not two banks of this rank: then it has no effect.
@@ -260,15 +354,18 @@ impl RankHistory {
                 self.pde = now;
             }
             (Command::PowerDownExit { .. }, state @ (PowerState::ActivePowerDown | PowerState::PrechargePowerDown)) => {
-                if state == PowerState::PrechargePowerDown
-                    && setting.precharge_power_down == PrechargePowerDown::SlowExit
-                {
+                let slow = match setting.slow_exit {
+                    None => false,
+                    Some(SlowExit::Active) => state == PowerState::ActivePowerDown,
+                    Some(SlowExit::Precharge) => state == PowerState::PrechargePowerDown,
+                };
+                if slow {
                     self.pdx_slow = now;
                 }
                 self.power_state = PowerState::Awake;
                 self.pdx = now;
                 self.pdx_before_refresh = None;
-                self.refresh_before_pdx = self.refreshes.latest();
+                self.refresh_before_pdx = self.refresh;
             }
             (Command::SelfRefreshEnter { .. }, PowerState::Awake) => {
                 self.power_state = PowerState::SelfRefresh;
@@ -279,6 +376,7 @@ impl RankHistory {
                 self.power_state = PowerState::Awake;
                 self.srx = now;
                 self.srx_without_refresh = now;
+                self.same_bank.restart_round();
                 self.ledger.exit_self_refresh(issued.at);
             }
             // An entry of a rank that is not awake, or an exit from another state: no effect.
@@ -312,12 +410,15 @@ pub(crate) fn between_two_banks(src: BankId, dst: BankId) -> bool {
 pub(crate) struct ChannelHistory {
     pub(crate) last: Option<Issued>,
     pub(crate) last_transfer: Option<Issued>,
+    /// The last ACT, RD or WR, in a standard in which these take two cycles.
+    pub(crate) last_two_cycle: Option<Issued>,
     pub(crate) ranks: Vec<RankHistory>,
 }
 
 impl ChannelHistory {
-    pub(crate) fn new(ranks: u8, banks: u8) -> ChannelHistory {
-        ChannelHistory { last: None, last_transfer: None, ranks: vec![RankHistory::new(banks); usize::from(ranks)] }
+    pub(crate) fn new(system: &System) -> ChannelHistory {
+        let ranks = vec![RankHistory::new(system); usize::from(system.geometry.ranks())];
+        ChannelHistory { last: None, last_transfer: None, last_two_cycle: None, ranks }
     }
 
     /// Adds a command to the history.
@@ -325,6 +426,8 @@ impl ChannelHistory {
         self.last = Some(*issued);
         if matches!(issued.command, Command::Transfer { .. }) {
             self.last_transfer = Some(*issued);
+        } else if setting.limits.has_two_cycle_commands && takes_two_cycles(&issued.command) {
+            self.last_two_cycle = Some(*issued);
         }
         if let Some(rank) = self.ranks.get_mut(usize::from(issued.command.rank())) {
             rank.record(issued, setting);

@@ -12,8 +12,9 @@ impl ChannelHistory {
     /// Judges a command against the history of its channel.
     pub(crate) fn judge(&self, check: &mut Check<'_>, command: &Command) {
         check.order(self.last);
-        check.minimum(Rule::Bus, self.last);
-        check.minimum(Rule::BusTransfer, self.last_transfer);
+        check.on_bus(Rule::Bus, self.last);
+        check.on_bus(Rule::BusTransfer, self.last_transfer);
+        check.on_bus(Rule::BusTwoCycles, self.last_two_cycle);
         if !exists(&check.setting.geometry, command) {
             check.state(Rule::Address, None);
         }
@@ -116,12 +117,12 @@ impl RankHistory {
             Command::PowerDownEnter { .. } | Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }
         ) {
             check.minimum(Rule::TXp, self.pdx);
-            check.minimum(Rule::TRfc, self.refreshes.latest());
+            check.minimum(Rule::TRfc, self.refresh);
         }
         match *command {
             Command::Activate { bank, row } => {
-                if let Some(bank) = self.bank(bank) {
-                    self.judge_activate(check, bank, row);
+                if let Some(history) = self.bank(bank) {
+                    self.judge_activate(check, bank, history, row);
                 }
             }
             Command::Precharge { bank } => {
@@ -139,15 +140,11 @@ impl RankHistory {
                 self.judge_moved(check, self.moved());
             }
             Command::Read { bank, auto_precharge, .. } => {
-                check.minimum(Rule::TCcdRd, self.last.read);
-                check.minimum(Rule::TWtr, self.last.write);
-                check.minimum(Rule::TransferRd, self.last.transfer_out);
+                self.judge_read(check, bank, auto_precharge);
                 self.judge_access(check, bank, auto_precharge);
             }
             Command::Write { bank, auto_precharge, .. } => {
-                check.minimum(Rule::TCcdWr, self.last.write);
-                check.minimum(Rule::RdWr, self.last.read);
-                check.minimum(Rule::TransferWr, self.last.transfer_out);
+                self.judge_write(check, bank);
                 self.judge_access(check, bank, auto_precharge);
             }
             Command::Transfer { src, dst, .. } => self.judge_transfer(check, src, dst),
@@ -157,7 +154,7 @@ impl RankHistory {
                 check.minimum(Rule::RefWindow, self.refreshes.oldest());
                 self.ledger.judge(check);
             }
-            Command::RefreshSameBank { .. } => {}
+            Command::RefreshSameBank { bank } => self.judge_refresh_same_bank(check, bank),
             Command::SelfRefreshEnter { .. } => {
                 self.judge_refresh(check);
                 check.minimum(Rule::TRdpden, self.last.read);
@@ -167,7 +164,7 @@ impl RankHistory {
             }
             Command::PowerDownEnter { .. } => self.judge_power_down(check),
             Command::PowerDownExit { .. } => check.minimum(Rule::TPd, self.pde),
-            Command::SelfRefreshExit { .. } => check.minimum(Rule::TCkesr, self.sre),
+            Command::SelfRefreshExit { .. } => check.minima([Rule::TCkesr, Rule::TCkeSr, Rule::TCsl], self.sre),
         }
     }
 
@@ -213,13 +210,14 @@ impl RankHistory {
         }
     }
 
-    fn judge_activate(&self, check: &mut Check<'_>, bank: &BankHistory, row: Row) {
+    fn judge_activate(&self, check: &mut Check<'_>, id: BankId, bank: &BankHistory, row: Row) {
         let activation = bank.activation(row, check.setting);
         if let Some(moved) = bank.moved {
-            if moved.subarray != check.setting.geometry.subarray(row) {
+            if moved.subarray == check.setting.geometry.subarray(row) {
+                check.at_least(check.setting.limits.movement(moved.hops), Rule::Rbm, moved.rbm);
+            } else {
                 self.judge_state(check, Rule::RbmSubarray, Some(moved.rbm));
             }
-            check.at_least(Rule::Rbm, moved.rbm, check.setting.limits.movement(moved.hops));
         }
         match activation {
             Activation::Dropped => return self.judge_state(check, Rule::FpmSubarray, bank.last.act),
@@ -235,11 +233,22 @@ impl RankHistory {
             }
         }
         check.minimum(Rule::TRp, bank.last.pre);
+        check.minimum(Rule::TRpa, self.prea);
         check.minimum(Rule::RdaAct, bank.last.rda);
         check.minimum(Rule::WraAct, bank.last.wra);
-        check.minimum(Rule::TXs, self.srx);
+        check.minima([Rule::TXs, Rule::TXsnr], self.srx);
+        if self.same_bank.exists() {
+            check.minimum(Rule::TRfcsb, self.same_bank.of(id));
+            check.minimum(Rule::TRefsbrd, check.latest(self.same_bank.of_others(id)));
+        }
         if counts(activation, check.setting.copy_activations) {
-            check.minimum(Rule::TRrd, self.activations.latest());
+            match self.group(id) {
+                None => check.minimum(Rule::TRrd, self.activation),
+                Some(group) => {
+                    check.minimum(Rule::TRrdS, self.activation);
+                    check.minimum(Rule::TRrdL, group.activation);
+                }
+            }
             check.minimum(Rule::TFaw, self.activations.oldest());
         }
     }
@@ -273,13 +282,48 @@ impl RankHistory {
         check.minimum(Rule::TWr, last.write);
         check.minimum(Rule::TransferTRtp, last.transfer_out);
         check.minimum(Rule::TransferTWr, last.transfer_in);
-        check.minimum(Rule::TXs, self.srx);
+        check.minimum(Rule::TPpd, self.last.pre);
+        check.minima([Rule::TXs, Rule::TXsnr], self.srx);
+    }
+
+    /// RD against the column commands of its rank and its group.
+    fn judge_read(&self, check: &mut Check<'_>, bank: BankId, auto_precharge: AutoPrecharge) {
+        match self.group(bank) {
+            None => {
+                check.minimum(Rule::TCcdRd, self.last.read);
+                check.minimum(Rule::TWtr, self.last.write);
+            }
+            Some(group) => {
+                if auto_precharge == AutoPrecharge::Yes {
+                    let write = self.bank(bank).and_then(|bank| bank.last.write);
+                    check.minima([Rule::WrRda, Rule::WrRdaTWr, Rule::TWtra], write);
+                }
+                check.minimum(Rule::TCcdSRd, self.last.read);
+                check.minimum(Rule::TCcdLRd, group.read);
+                check.minimum(Rule::TWtrS, self.last.write);
+                check.minimum(Rule::TWtrL, group.write);
+            }
+        }
+        check.minimum(Rule::TransferRd, self.last.transfer_out);
+    }
+
+    /// WR against the column commands of its rank and its group.
+    fn judge_write(&self, check: &mut Check<'_>, bank: BankId) {
+        match self.group(bank) {
+            None => check.minimum(Rule::TCcdWr, self.last.write),
+            Some(group) => {
+                check.minimum(Rule::TCcdSWr, self.last.write);
+                check.minima([Rule::TCcdLWrite, Rule::TCcdLWr, Rule::TCcdLWr2], group.write);
+            }
+        }
+        check.minimum(Rule::RdWr, self.last.read);
+        check.minimum(Rule::TransferWr, self.last.transfer_out);
     }
 
     /// The rules that bind RD and WR alike.
     fn judge_access(&self, check: &mut Check<'_>, bank: BankId, auto_precharge: AutoPrecharge) {
-        check.minimum(Rule::TXpdll, self.pdx_slow);
-        check.minimum(Rule::TXsdll, self.srx);
+        check.minima([Rule::TXpdll, Rule::TXards], self.pdx_slow);
+        check.minima([Rule::TXsdll, Rule::TXsrd], self.srx);
         let Some(bank) = self.bank(bank) else { return };
         check.minimum(Rule::TRcd, bank.last.act);
         if bank.open_row.is_none() {
@@ -293,8 +337,8 @@ impl RankHistory {
         if !between_two_banks(src, dst) {
             return;
         }
-        check.minimum(Rule::TXs, self.srx);
-        check.minimum(Rule::TransferTCcd, self.last.transfer_out);
+        check.minima([Rule::TXs, Rule::TXsnr], self.srx);
+        check.minima([Rule::TransferTCcd, Rule::TransferTCcdWr], self.last.transfer_out);
         check.minimum(Rule::RdTransfer, self.last.read);
         check.minimum(Rule::WrTransfer, self.last.write);
         let (Some(src), Some(dst)) = (self.bank(src), self.bank(dst)) else { return };
@@ -311,11 +355,39 @@ impl RankHistory {
         check.minimum(Rule::TRcRef, self.last.act);
         check.minimum(Rule::RdaRef, self.last.rda);
         check.minimum(Rule::WraRef, self.last.wra);
-        check.minimum(Rule::TXs, self.srx);
+        if self.same_bank.exists() {
+            check.minimum(Rule::TRfcsbRef, check.latest(self.same_bank.all()));
+        }
+        check.minima([Rule::TXs, Rule::TXsnr], self.srx);
         if let Some(open) = self.open_banks().next() {
             self.judge_state(check, Rule::BanksOpen, open.last.act);
         } else if let Some(moved) = self.moved() {
             self.judge_state(check, Rule::BanksOpen, Some(moved.rbm));
+        }
+    }
+
+    /// `REFsb`: only its banks must be closed and ready.
+    fn judge_refresh_same_bank(&self, check: &mut Check<'_>, id: BankId) {
+        if !self.same_bank.exists() {
+            return self.judge_state(check, Rule::Address, None);
+        }
+        let last = |of: fn(&LastCommands) -> Option<Issued>| self.bank_set(id).map(move |bank| of(&bank.last));
+        check.minimum(Rule::TRpRefsb, check.latest(last(|last| last.pre)));
+        check.minimum(Rule::TRcRefsb, check.latest(last(|last| last.act)));
+        check.minimum(Rule::RdaRefsb, check.latest(last(|last| last.rda)));
+        check.minimum(Rule::WraRefsb, check.latest(last(|last| last.wra)));
+        check.minimum(Rule::ActRefsb, self.last.act);
+        check.minimum(Rule::TRfcsb, self.same_bank.of(id));
+        check.minimum(Rule::RefsbRefsb, check.latest(self.same_bank.of_others(id)));
+        check.minimum(Rule::TXs, self.srx);
+        if check.setting.limits.refresh.per_same_bank > 0 {
+            self.ledger.judge(check);
+        }
+        if let Some(open) = self.bank_set(id).find(|bank| bank.open_row.is_some() || bank.moved.is_some()) {
+            self.judge_state(check, Rule::BanksOpen, open.last.act);
+        }
+        if self.same_bank.is_in_round(id) {
+            self.judge_state(check, Rule::RefsbRound, self.same_bank.of(id));
         }
     }
 
@@ -326,12 +398,12 @@ impl RankHistory {
         check.minimum(Rule::TWrapden, self.last.wra);
         check.minimum(Rule::TActpden, self.last.act);
         check.minimum(Rule::TPrpden, self.last.pre);
-        check.minimum(Rule::TRefpden, self.refreshes.latest());
+        check.minimum(Rule::TRefpden, check.latest(self.same_bank.all().chain([self.refresh])));
         check.minimum(Rule::TransferPde, self.last.transfer_out);
         check.minimum(Rule::TCke, self.pdx);
         check.minimum(Rule::PdxRefPde, self.pdx_before_refresh);
         check.minimum(Rule::RefPdxPde, self.refresh_before_pdx);
-        check.minimum(Rule::TXsdll, self.srx);
+        check.minimum(check.setting.limits.rules.exit_to_power_down, self.srx);
     }
 }
 

@@ -1,15 +1,16 @@
-//! An independent checker of DDR3 and RowClone command streams.
+//! An independent checker of DDR2, DDR3, DDR4, DDR5 and RowClone command streams.
 //!
 //! The crate reads the commands on the command bus and their cycles. It decides from the written rules
 //! (`docs/rules.md`) and the datasheet's picoseconds ([`dram_spec::datasheet`]) whether a device would accept the
-//! stream. It depends on [`dram_spec`] alone and shares neither a table nor an algorithm with the device model or the
-//! controller, so that an error in them does not hide itself.
+//! stream. Each standard has a table of its rules and their limits. The crate depends on [`dram_spec`] alone and shares
+//! neither a table nor an algorithm with the device model or the controller, so that an error in them does not hide
+//! itself.
 //!
 //! # Algorithm
 //!
 //! The device model computes the earliest legal cycle of a future command. The [`Checker`] does the opposite: it judges
-//! each command by its distance from earlier commands. For each bank, rank and channel it stores the last command of
-//! each kind that a rule refers to, and per rank the last four activations and the last sixteen REFs. For example,
+//! each command by its distance from earlier commands. For each bank, bank group, rank and channel it stores the last
+//! command of each kind that a rule refers to, and per rank the last four activations and the last REFs. For example,
 //! `tRCD` at a RD subtracts the cycle of the bank's last ACT. Then the command is added to the history. All pairs of
 //! commands of a rule have the same minimum, so the latest earlier command decides, and one stored command per kind is
 //! enough. The work per command and the memory per run are bounded.
@@ -42,13 +43,10 @@
 //! # Example
 //!
 //! ```
-//! use dram_spec::{Standard,
-//!     BankId, Channel, Command, CommandLog, EventSink, CopyActivations, Cycle, Density, Dialect, Geometry,
-//!     PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
+//! use dram_spec::{
+//!     BankId, Channel, Command, CommandLog, Cycle, Density, Dialect, EventSink, Refresh, Row, System, Width,
 //! };
-//! let raw = RawGeometry { standard: Standard::Ddr3, //!     channels: 1, ranks: 1, density: Density::Gb2, width: Width::X8, row_bytes: 4096, rows_per_subarray: 512,
-//! };
-//! let system = System { refresh: Refresh::Off, ..System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap()) };
+//! let system = System { refresh: Refresh::Off, ..System::paper(1, Density::Gb2, Width::X8) };
 //! let bank = BankId { rank: 0, bank: 3 };
 //! let mut log = CommandLog::default();
 //! log.push(Cycle(10), Channel(0), &Command::Activate { bank, row: Row(9) });
@@ -66,11 +64,14 @@ mod checker;
 mod history;
 mod judgment;
 mod limits;
+mod parameters;
 #[cfg(any(test, feature = "test-api"))]
 pub mod planted;
 mod refresh;
 mod report;
 mod rule;
+mod same_bank;
+mod standard;
 mod violation;
 
 pub use checker::{Checker, audit};

@@ -3,12 +3,10 @@
 use dram_spec::{Cycle, Issued, Refresh};
 
 use crate::check::Check;
+use crate::limits::RefreshLimits;
 use crate::rule::Rule;
 
-/// Maximum delay of a REF in refresh intervals, and maximum number of REFs in advance.
-const INTERVALS: u64 = 8;
-
-/// The refresh clock of a rank and its counted REFs.
+/// The refresh clock of a rank and its counted REFs, or `REFsb` where they are what the refresh mode requires.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RefreshLedger {
     /// The last REF, and its instant on the refresh clock; cycle 0 where there was none.
@@ -37,18 +35,21 @@ impl RefreshLedger {
         let instant = self.instant(check.at);
         let gap = check.setting.limits.of(Rule::RefGap);
         check.at_most(Rule::RefGap, self.last, instant.saturating_sub(self.last_instant), gap);
-        // With n counted, the (n + 1)th is due at n + 1 intervals, and may be eight intervals late.
-        let due = self.counted.saturating_add(1 + INTERVALS).saturating_mul(check.setting.limits.interval);
+        // With n counted, the (n + 1)th is due at n + 1 intervals, and may be late by those that may be postponed.
+        let RefreshLimits { interval, postponed_most, .. } = check.setting.limits.refresh;
+        let due = self.counted.saturating_add(1 + postponed_most).saturating_mul(interval);
         check.at_most(Rule::RefPostponed, None, instant, due);
     }
 
-    /// Records a REF; a REF more than eight intervals early does not count.
-    pub(crate) fn refresh(&mut self, issued: Issued, interval: u64) {
+    /// Records a REF or `REFsb` that counts as `units`, as far as these are not too early.
+    pub(crate) fn refresh(&mut self, issued: Issued, units: u64, limits: &RefreshLimits) {
+        if units == 0 {
+            return;
+        }
         self.last = Some(issued);
         self.last_instant = self.instant(issued.at);
-        if self.counted < (self.last_instant / interval).saturating_add(INTERVALS) {
-            self.counted += 1;
-        }
+        let most = (self.last_instant / limits.interval).saturating_add(limits.advanced_most);
+        self.counted = self.counted.max(most.min(self.counted.saturating_add(units)));
     }
 
     /// SRE: the refresh clock stops.

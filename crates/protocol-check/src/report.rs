@@ -1,5 +1,7 @@
 //! The violations of a run: the first ones in full, all of them as counts.
 
+use dram_spec::Standard;
+
 use crate::rule::Rule;
 use crate::violation::Violation;
 
@@ -10,14 +12,20 @@ pub struct Report {
     counts: [u64; Rule::ALL.len()],
     total: u64,
     kept: usize,
+    standard: Standard,
 }
 
 impl Report {
     /// The number of violations stored in full, unless another is set; later ones are only counted.
     pub const KEPT: usize = 1000;
 
-    pub(crate) const fn new(kept: usize) -> Report {
-        Report { violations: Vec::new(), counts: [0; Rule::ALL.len()], total: 0, kept }
+    pub(crate) const fn new(kept: usize, standard: Standard) -> Report {
+        Report { violations: Vec::new(), counts: [0; Rule::ALL.len()], total: 0, kept, standard }
+    }
+
+    /// The standard of the system.
+    pub const fn standard(&self) -> Standard {
+        self.standard
     }
 
     pub(crate) fn add(&mut self, violation: Violation) {

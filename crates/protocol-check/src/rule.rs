@@ -1,4 +1,4 @@
-//! The rules by name: every row of the rule tables of `docs/rules.md`, in their order.
+//! The rules by name: those of DDR3 are the rows of the rule tables of `docs/rules.md`, in their order.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ pub enum Sort {
 
 macro_rules! rules {
     ($($variant:ident = $name:literal, $sort:ident, $source:literal, $what:literal;)*) => {
-        /// A rule for command streams: a row of `docs/rules.md`.
+        /// A rule for command streams. [`Rule::is_in`] tells the standards that have it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule {
             $(#[doc = concat!("`", $name, "`: ", $what, ".")] $variant,)*
         }
 
         impl Rule {
-            /// All rules, in the order of `docs/rules.md`.
+            /// All rules, by table; in each, those of DDR3 are in the order of `docs/rules.md`.
             pub const ALL: [Rule; [$($name),*].len()] = [$(Rule::$variant),*];
 
             /// The name, exactly as in `docs/rules.md`: "tRCD".
@@ -39,7 +39,9 @@ macro_rules! rules {
                 }
             }
 
-            /// The source: a standard, a datasheet, a paper, another simulator, or this project.
+            /// The source: a standard, a datasheet, a paper, another simulator, or this project. For a rule of several
+            /// standards, the source in the first one of DDR3, DDR4, DDR5 and DDR2; [`Rule::source_in`] has those of
+            /// the others.
             pub const fn source(self) -> &'static str {
                 match self {
                     $(Rule::$variant => $source,)*
@@ -111,6 +113,37 @@ rules! {
     TransferTRtp       = "TRANSFER-tRTP",       Timing,  "project definition", "TRANSFER to PRE of its source bank";
     TransferTWr        = "TRANSFER-tWR",        Timing,  "project definition", "TRANSFER to PRE of its destination bank";
     TransferPde        = "TRANSFER-PDE",        Timing,  "chosen: the internal write ends first, as after WR", "TRANSFER to PDE";
+    TRrdS              = "tRRD_S",              Timing,  "JESD79-4", "ACT to ACT in the rank";
+    TRrdL              = "tRRD_L",              Timing,  "JESD79-4", "ACT to ACT in the bank group";
+    TCcdSRd            = "tCCD_S-RD",           Timing,  "JESD79-4", "RD to RD in the rank";
+    TCcdSWr            = "tCCD_S-WR",           Timing,  "JESD79-4", "WR to WR in the rank";
+    TCcdLRd            = "tCCD_L-RD",           Timing,  "JESD79-4", "RD to RD in the bank group";
+    TCcdLWrite         = "tCCD_L-WR",           Timing,  "JESD79-4", "WR to WR in the bank group";
+    TCcdLWr            = "tCCD_L_WR",           Timing,  "JESD79-5", "WR to WR in the bank group, x4 chips";
+    TCcdLWr2           = "tCCD_L_WR2",          Timing,  "JESD79-5", "WR to WR in the bank group, x8 and x16 chips";
+    TWtrS              = "tWTR_S",              Timing,  "JESD79-4", "WR to RD in the rank";
+    TWtrL              = "tWTR_L",              Timing,  "JESD79-4", "WR to RD in the bank group";
+    WrRda              = "WR-RDA",              Timing,  "DRAMSys", "WR to RDA in the bank";
+    WrRdaTWr           = "WR-RDA-tWR",          Timing,  "DRAMSys", "WR to RDA in the bank: the internal precharge waits for tWR";
+    TWtra              = "tWTRA",               Timing,  "JESD79-5", "WR to RDA in the bank: the internal precharge waits for tWR";
+    TPpd               = "tPPD",                Timing,  "JESD79-5", "PRE to PRE in the rank";
+    TRpa               = "tRPA",                Timing,  "JESD79-2", "PREA to ACT, chips with eight banks";
+    TRfcsb             = "tRFCsb",              Timing,  "JESD79-5", "REFsb to ACT, REFsb of its banks";
+    TRfcsbRef          = "tRFCsb-REF",          Timing,  "JESD79-5", "REFsb to REF, SRE";
+    TRefsbrd           = "tREFSBRD",            Timing,  "JESD79-5", "REFsb to ACT of another bank number";
+    RefsbRefsb         = "REFsb-REFsb",         Timing,  "chosen: as before an ACT of another bank number", "REFsb to REFsb of another bank number";
+    TRpRefsb           = "tRP-REFsb",           Timing,  "JESD79-5", "PRE to REFsb of the bank";
+    TRcRefsb           = "tRC-REFsb",           Timing,  "JESD79-5", "ACT to REFsb of the bank";
+    RdaRefsb           = "RDA-REFsb",           Timing,  "JESD79-5", "RDA to REFsb of the bank";
+    WraRefsb           = "WRA-REFsb",           Timing,  "JESD79-5", "WRA to REFsb of the bank";
+    ActRefsb           = "ACT-REFsb",           Timing,  "JESD79-5", "ACT to REFsb in the rank";
+    TXards             = "tXARDS",              Timing,  "JESD79-2; WR: chosen", "PDX of an active power-down with slow exit to RD, WR";
+    TCkeSr             = "tCKE-SR",             Timing,  "JESD79-2", "SRE to SRX";
+    TXsnr              = "tXSNR",               Timing,  "JESD79-2", "SRX to ACT, PRE, REF, SRE, PDE, TRANSFER";
+    TXsrd              = "tXSRD",               Timing,  "JESD79-2; WR: chosen", "SRX to RD, WR";
+    TCsl               = "tCSL",                Timing,  "JESD79-5", "SRE to SRX";
+    BusTwoCycles       = "bus-two-cycles",      Timing,  "JESD79-5: two command-bus cycles", "ACT, RD, WR to any";
+    TransferTCcdWr     = "TRANSFER-tCCD-WR",    Timing,  "project definition", "TRANSFER to TRANSFER: the write of the one to the write of the other";
     Rbm                = "RBM",                 Timing,  "LISA: 8 ns per hop, and once more", "RBM to the ACT after it in its bank";
     TRasMax            = "tRAS-max",            Maximum, "Samsung M378B5673EH1", "a bank open since its last ACT";
     TPdMax             = "tPD-max",             Maximum, "Samsung K4B2G0446D", "a rank in power-down";
@@ -123,6 +156,7 @@ rules! {
     Asleep             = "asleep",              State,   "JESD79-3", "a command to a rank in power-down or self-refresh";
     Awake              = "awake",               State,   "JESD79-3", "PDX outside power-down, or SRX outside self-refresh";
     SrxRefSre          = "SRX-REF-SRE",         State,   "JESD79-3, self-refresh operation", "SRE without a REF since the last SRX";
+    RefsbRound         = "REFsb-round",         State,   "JESD79-5", "a second REFsb of a bank number before all bank numbers had one";
     TransferJedec      = "TRANSFER-jedec",      State,   "project definition", "a TRANSFER in dialect jedec";
     TransferBanks      = "TRANSFER-banks",      State,   "project definition", "a TRANSFER within one bank, or between ranks";
     RbmJedec           = "RBM-jedec",           State,   "project definition", "an RBM in dialect jedec";

@@ -12,7 +12,8 @@ use protocol_check::{Checker, Rule, planted};
 
 fn arb_bank() -> impl Strategy<Value = BankId> {
     // Rank 2 does not exist.
-    (prop_oneof![9 => 0..2u8, 1 => Just(2)], 0..3u8).prop_map(|(rank, bank)| BankId { rank, bank })
+    (prop_oneof![9 => 0..2u8, 1 => Just(2)], prop_oneof![3 => 0..3u8, 1 => 4..6u8])
+        .prop_map(|(rank, bank)| BankId { rank, bank })
 }
 
 fn arb_column_command() -> impl Strategy<Value = Command> {
@@ -42,6 +43,7 @@ fn arb_other_command() -> impl Strategy<Value = Command> {
         4 => arb_bank().prop_map(|bank| Command::Precharge { bank }),
         1 => arb_bank().prop_map(|BankId { rank, .. }| Command::PrechargeAll { rank }),
         1 => arb_bank().prop_map(|BankId { rank, .. }| Command::Refresh { rank }),
+        1 => arb_bank().prop_map(|bank| Command::RefreshSameBank { bank }),
         1 => arb_bank().prop_map(|BankId { rank, .. }| Command::PowerDownEnter { rank }),
         1 => arb_bank().prop_map(|BankId { rank, .. }| Command::PowerDownExit { rank }),
     ]
@@ -60,13 +62,17 @@ fn arb_runs() -> impl Strategy<Value = Vec<(u64, bool, ColumnRun)>> {
     proptest::collection::vec(run, 1..40)
 }
 
+fn arb_system() -> impl Strategy<Value = System> {
+    let others = proptest::sample::select(common::other_standards().to_vec());
+    prop_oneof![Just(planted::system()), others]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     /// Also after the runs: what later commands break depends on what the runs left in the history.
     #[test]
-    fn a_run_is_judged_as_its_commands(runs in arb_runs(), rank_0_only in any::<bool>()) {
-        let system: System = planted::system();
+    fn a_run_is_judged_as_its_commands(system in arb_system(), runs in arb_runs(), rank_0_only in any::<bool>()) {
         for dialect in [Dialect::Jedec, Dialect::RowClone] {
             let [mut whole, mut single] = [Checker::new(&system, dialect), Checker::new(&system, dialect)];
             let mut now = Cycle(1000);

@@ -1,8 +1,10 @@
 //! Properties for arbitrary streams: the checker never panics, only distances matter, and channels are independent.
 
+mod common;
+
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Dialect, EventSink,
-    PrechargePowerDown, Refresh, Row, System,
+    PrechargePowerDown, ReferenceCycle, Refresh, Row, System,
 };
 use proptest::prelude::*;
 use protocol_check::{Checker, Report, Violation, audit, planted};
@@ -13,7 +15,7 @@ fn byte(usual: u8) -> impl Strategy<Value = u8> {
 }
 
 fn arb_bank() -> impl Strategy<Value = BankId> {
-    (byte(2), byte(3)).prop_map(|(rank, bank)| BankId { rank, bank })
+    (byte(2), byte(6)).prop_map(|(rank, bank)| BankId { rank, bank })
 }
 
 fn arb_row() -> impl Strategy<Value = Row> {
@@ -40,6 +42,7 @@ fn arb_command() -> impl Strategy<Value = Command> {
         3 => (arb_bank(), arb_column(), arb_bank(), arb_column())
             .prop_map(|(src, src_column, dst, dst_column)| Command::Transfer { src, src_column, dst, dst_column }),
         1 => byte(2).prop_map(|rank| Command::Refresh { rank }),
+        1 => arb_bank().prop_map(|bank| Command::RefreshSameBank { bank }),
         1 => byte(2).prop_map(|rank| Command::PowerDownEnter { rank }),
         1 => byte(2).prop_map(|rank| Command::PowerDownExit { rank }),
         1 => byte(2).prop_map(|rank| Command::SelfRefreshEnter { rank }),
@@ -54,12 +57,25 @@ fn arb_system() -> impl Strategy<Value = System> {
         any::<u64>().prop_map(|t_refi_ps| Refresh::Every { t_refi_ps }),
         Just(Refresh::Every { t_refi_ps: 0 }),
     ];
-    (any::<bool>(), any::<bool>(), refresh).prop_map(|(free, slow, refresh)| System {
-        copy_activations: if free { CopyActivations::Free } else { CopyActivations::Counted },
-        precharge_power_down: if slow { PrechargePowerDown::SlowExit } else { PrechargePowerDown::FastExit },
-        refresh,
-        ..planted::system()
-    })
+    (arb_standard(), any::<bool>(), any::<bool>(), any::<bool>(), refresh).prop_map(
+        |(system, free, slow, first, refresh)| System {
+            copy_activations: if free { CopyActivations::Free } else { CopyActivations::Counted },
+            precharge_power_down: if slow { PrechargePowerDown::SlowExit } else { PrechargePowerDown::FastExit },
+            reference_cycle: if first { ReferenceCycle::First } else { ReferenceCycle::Second },
+            refresh,
+            ..system
+        },
+    )
+}
+
+/// A system of any standard in any of its refresh modes, refresh off.
+fn arb_standard() -> impl Strategy<Value = System> {
+    let systems = [planted::system()].into_iter().chain(common::other_standards());
+    let modes = systems.flat_map(|system| {
+        let modes = system.bin.standard.definition().refresh_modes.iter();
+        modes.map(move |refresh_mode| System { refresh_mode, ..system.clone() })
+    });
+    prop::sample::select(modes.collect::<Vec<_>>())
 }
 
 /// Steps forward, and sometimes to any instant.
@@ -129,8 +145,7 @@ proptest! {
 
     /// With refresh off: refresh counts from cycle 0.
     #[test]
-    fn only_distances_matter(log in arb_orderly(), by in 0..1u64 << 40) {
-        let system = planted::system();
+    fn only_distances_matter(system in arb_standard(), log in arb_orderly(), by in 0..1u64 << 40) {
         for dialect in [Dialect::Jedec, Dialect::RowClone] {
             let here = audit(&system, dialect, &log);
             let there = audit(&system, dialect, &shifted(&log, by));
@@ -139,15 +154,16 @@ proptest! {
     }
 
     #[test]
-    fn channels_are_independent(one in arb_orderly(), other in arb_orderly()) {
-        let mut raw = planted::system().geometry.raw();
+    fn channels_are_independent(system in arb_standard(), one in arb_orderly(), other in arb_orderly()) {
+        let mut raw = system.geometry.raw();
         raw.channels = 2;
-        let system = System { geometry: raw.try_into().unwrap(), ..planted::system() };
+        let system = System { geometry: raw.try_into().unwrap(), ..system };
         let mut merged: Vec<_> = one.commands.clone();
         merged.extend(other.commands.iter().map(|issued| dram_spec::Issued { channel: Channel(1), ..*issued }));
         merged.sort_by_key(|issued| issued.at);
         let merged = CommandLog { commands: merged, end: Cycle::ZERO };
-        let apart = |log: &CommandLog| audit(&system, Dialect::RowClone, &CommandLog { end: Cycle::ZERO, ..log.clone() });
+        let without_end = |log: &CommandLog| CommandLog { end: Cycle::ZERO, ..log.clone() };
+        let apart = |log: &CommandLog| audit(&system, Dialect::RowClone, &without_end(log));
         let together = audit(&system, Dialect::RowClone, &merged);
         let of = |channel: u8| -> Vec<Violation> {
             together.iter().filter(|violation| violation.channel == Channel(channel)).copied().collect()
@@ -156,15 +172,14 @@ proptest! {
         prop_assert_eq!(shape(&of(1), 0), shape(&apart(&other), 0));
     }
 
-    /// A command more than two tREFI (8320 clocks, the longest minimum) after all others breaks no minimum.
+    /// A command more than two tREFI (18,720 clocks, the longest minimum) after all others breaks no minimum.
     #[test]
-    fn after_a_long_pause_no_minimum_is_broken(log in arb_orderly(), last in arb_command()) {
-        let system = planted::system();
+    fn after_a_long_pause_no_minimum_is_broken(system in arb_standard(), log in arb_orderly(), last in arb_command()) {
         let mut paused = log.clone();
-        paused.push(Cycle(log.end.0 + 9000), Channel(0), &last);
-        paused.finish(Cycle(log.end.0 + 9000));
+        paused.push(Cycle(log.end.0 + 19_000), Channel(0), &last);
+        paused.finish(Cycle(log.end.0 + 19_000));
         for violation in audit(&system, Dialect::RowClone, &paused) {
-            let late = violation.at.0 == log.end.0 + 9000;
+            let late = violation.at.0 == log.end.0 + 19_000;
             prop_assert!(!late || violation.rule.sort() != protocol_check::Sort::Timing, "{}", violation);
         }
     }

@@ -83,7 +83,7 @@ fn table(Verdict { format, commands, report, .. }: &Verdict) -> String {
     let columns: [Column<'_, (Rule, u64)>; 3] = [
         ("rule", Left, &|(rule, _)| rule.name().to_owned()),
         ("violations", Right, &|(_, violations)| violations.to_string()),
-        ("source", Left, &|(rule, _)| rule.source().to_owned()),
+        ("source", Left, &|(rule, _)| rule.source_in(report.standard()).to_owned()),
     ];
     let counts = listed(&columns, &report.counts().collect::<Vec<_>>(), usize::MAX);
     format!("{note}{text}{more}\n{counts}\n{commands}, {}\n", count(report.total(), "violation"))
@@ -117,7 +117,7 @@ fn json(file: &Path, verdict: &Verdict) -> Value {
 }
 
 fn violation_json(format: &commands::Format, violation: &Violation) -> Value {
-    let Violation { rule, at, channel, rank, command, earlier, bound, clocks_short } = violation;
+    let Violation { rule, at, channel, rank, command, earlier, bound, clocks_short, source } = violation;
     let issued = |issued: &Option<Issued>| match issued {
         Some(Issued { at, command, .. }) => {
             json!({ "cycle": at.0, "command": without_rows(format, command.to_string()) })
@@ -134,6 +134,6 @@ fn violation_json(format: &commands::Format, violation: &Violation) -> Value {
         "bound_clocks": bound.map(|bound| bound.0),
         "found_clocks": violation.found().map(|found| found.0),
         "clocks_short": clocks_short,
-        "source": rule.source(),
+        "source": source,
     })
 }

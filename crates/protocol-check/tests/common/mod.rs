@@ -2,7 +2,10 @@
 
 #![allow(dead_code, reason = "each test binary uses some of the functions")]
 
-use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Dialect, EventSink, Row, System};
+use dram_spec::{
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Density, Dialect, EventSink, RawGeometry,
+    Refresh, Row, SpeedBin, System, Width,
+};
 use protocol_check::{Rule, audit};
 
 pub const fn bank(bank: u8) -> BankId {
@@ -67,4 +70,20 @@ pub fn rules(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Rule> {
     rules.sort_unstable();
     rules.dedup();
     rules
+}
+
+/// A system of two ranks of each standard but DDR3, refresh off; of DDR5 with two widths of chips.
+pub fn other_standards() -> [System; 4] {
+    let system = |bin, density, width, row_bytes| {
+        let bin = SpeedBin::named(bin).unwrap();
+        let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 2, 512);
+        let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
+        System { refresh: Refresh::Off, ..System::new(bin, raw.try_into().unwrap()) }
+    };
+    [
+        system("DDR2-400B", Density::Gb1, Width::X8, 8192),
+        system("DDR4-2400R", Density::Gb8, Width::X8, 8192),
+        system("DDR5-4800B", Density::Gb16, Width::X8, 4096),
+        system("DDR5-4800B", Density::Gb16, Width::X4, 8192),
+    ]
 }

@@ -11,10 +11,16 @@
 //!     assert_eq!(audit(&pair.system, pair.dialect, &pair.illegal)[0].rule, rule);
 //! }
 //! ```
+//!
+//! [`pairs`] has those of a standard: for each rule that DDR3 does not have, or that has another limit.
+
+mod ddr2;
+mod ddr4;
+mod ddr5;
 
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, EventSink,
-    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Density, Dialect, EventSink, Geometry,
+    PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 
 use crate::rule::Rule;
@@ -28,8 +34,10 @@ pub struct Pair {
     pub dialect: Dialect,
     /// Complies with every rule.
     pub legal: CommandLog,
-    /// Breaks the rule once, and no other rule.
+    /// Breaks the rule once, and no other rule but `also`.
     pub illegal: CommandLog,
+    /// A rule that can only be broken together with this one.
+    pub also: Option<Rule>,
 }
 
 /// The system of most pairs: one channel with two ranks at DDR3-1066G, 2 Gb x8 chips, rows of 4 KB, refresh off.
@@ -45,16 +53,12 @@ fn bin(name: &str) -> &'static SpeedBin {
 }
 
 fn geometry(ranks: u64) -> Geometry {
-    let raw = RawGeometry {
-        standard: Standard::Ddr3,
-        channels: 1,
-        ranks,
-        density: Density::Gb2,
-        width: Width::X8,
-        row_bytes: 4096,
-        rows_per_subarray: 512,
-    };
-    Geometry::try_from(raw).expect("2 Gb x8 chips can have the paper's rows of 4 KB")
+    geometry_of(Standard::Ddr3, ranks, Density::Gb2, Width::X8, 4096)
+}
+
+fn geometry_of(standard: Standard, ranks: u64, density: Density, width: Width, row_bytes: u64) -> Geometry {
+    let raw = RawGeometry { standard, channels: 1, ranks, density, width, row_bytes, rows_per_subarray: 512 };
+    Geometry::try_from(raw).expect("the standard has the chips, and they have the rows")
 }
 
 const fn in_rank(rank: u8, bank: u8) -> BankId {
@@ -81,8 +85,20 @@ const fn write(rank: u8, auto_precharge: AutoPrecharge) -> Command {
     Command::Write { bank: in_rank(rank, 0), column: Column(0), auto_precharge }
 }
 
+const fn rd(bank: u8) -> Command {
+    Command::Read { bank: in_rank(0, bank), column: Column(0), auto_precharge: AutoPrecharge::No }
+}
+
+const fn wr(bank: u8) -> Command {
+    Command::Write { bank: in_rank(0, bank), column: Column(0), auto_precharge: AutoPrecharge::No }
+}
+
 const fn transfer(src: u8, dst: u8) -> Command {
     Command::Transfer { src: in_rank(0, src), src_column: Column(0), dst: in_rank(0, dst), dst_column: Column(0) }
+}
+
+const fn rbm(bank: u8, row: u32) -> Command {
+    Command::MoveRowBuffer { bank: in_rank(0, bank), row: Row(row) }
 }
 
 const ACT_RANK_1: Command = Command::Activate { bank: in_rank(1, 0), row: Row(0) };
@@ -90,6 +106,7 @@ const RD: Command = read(0, AutoPrecharge::No);
 const RDA: Command = read(0, AutoPrecharge::Yes);
 const WR: Command = write(0, AutoPrecharge::No);
 const WRA: Command = write(0, AutoPrecharge::Yes);
+const PREA: Command = Command::PrechargeAll { rank: 0 };
 const REF: Command = Command::Refresh { rank: 0 };
 const PDE: Command = Command::PowerDownEnter { rank: 0 };
 const PDX: Command = Command::PowerDownExit { rank: 0 };
@@ -108,7 +125,8 @@ fn log(listing: &Listing) -> CommandLog {
 }
 
 fn differing(legal: &Listing, illegal: &Listing) -> Pair {
-    Pair { system: system(), dialect: Dialect::RowClone, legal: log(legal), illegal: log(illegal) }
+    let dialect = Dialect::RowClone;
+    Pair { system: system(), dialect, legal: log(legal), illegal: log(illegal), also: None }
 }
 
 fn last_moved(legal: &Listing, shift: i64) -> Pair {
@@ -129,9 +147,9 @@ fn late(legal: &Listing) -> Pair {
     last_moved(legal, 1)
 }
 
-/// Sixteen REFs, tRFC apart, and the next one two refresh intervals after the first.
-fn refreshes_in_window() -> Vec<(u64, Command)> {
-    (0..16).map(|i| (86 * i, REF)).chain([(8320, REF)]).collect()
+/// As many REFs as a window may have, `distance` apart, and the next one where the window of the first ends.
+fn refreshes_in_window(count: u64, distance: u64, window: u64) -> Vec<(u64, Command)> {
+    (0..count).map(|i| (distance * i, REF)).chain([(window, REF)]).collect()
 }
 
 impl Pair {
@@ -153,12 +171,53 @@ impl Pair {
         self.map_system(|system| System { refresh: Refresh::NORMAL, geometry: geometry(1), ..system })
     }
 
+    fn on(self, system: &System) -> Pair {
+        self.map_system(|_| system.clone())
+    }
+
+    /// With a refresh mode of the standard, refresh on.
+    fn in_mode(self, mode: &str) -> Pair {
+        self.map_system(|system| System {
+            refresh_mode: system.bin.standard.refresh_mode(mode).expect("the standard has the mode"),
+            refresh: Refresh::Every { t_refi_ps: system.t_refi_ps() },
+            ..system
+        })
+    }
+
+    /// With some parameters of the bin replaced, as its name lists them.
+    fn with(self, replaced: &str) -> Pair {
+        self.map_system(|system| System { bin: bin(&format!("{}[{replaced}]", system.bin.name)), ..system })
+    }
+
+    fn also(self, rule: Rule) -> Pair {
+        Pair { also: Some(rule), ..self }
+    }
+
     fn jedec(self) -> Pair {
         Pair { dialect: Dialect::Jedec, ..self }
     }
 }
 
-/// The pair of a rule.
+/// The pairs of a standard: for DDR3 of all its rules, else of those that DDR3 does not have, or that have another
+/// limit. A rule can have several.
+pub fn pairs(standard: Standard) -> Vec<(Rule, Pair)> {
+    match standard {
+        Standard::Ddr2 => ddr2::pairs(),
+        Standard::Ddr3 => {
+            Rule::ALL.into_iter().filter(|rule| rule.is_in(standard)).map(|rule| (rule, pair(rule))).collect()
+        }
+        Standard::Ddr4 => ddr4::pairs(),
+        Standard::Ddr5 => ddr5::pairs(),
+    }
+}
+
+/// The first pair of a rule in the standards other than DDR3.
+fn of_another_standard(rule: Rule) -> Pair {
+    let others = [Standard::Ddr4, Standard::Ddr5, Standard::Ddr2].into_iter().flat_map(pairs);
+    others.into_iter().find(|(of, _)| *of == rule).expect("every rule has a pair").1
+}
+
+/// The pair of a rule: of DDR3, if DDR3 has the rule.
 #[rustfmt::skip] // One log per line: read it beside docs/rules.md.
 pub fn pair(rule: Rule) -> Pair {
     match rule {
@@ -197,7 +256,7 @@ pub fn pair(rule: Rule) -> Pair {
         // 160 ns.
         Rule::TRfc => early(&[(0, REF), (86, act(0))]),
         // 2 x 4160 = 8320.
-        Rule::RefWindow => early(&refreshes_in_window()),
+        Rule::RefWindow => early(&refreshes_in_window(16, 86, 8320)),
         // 8 + 4 + 1 = 13.
         Rule::TRdpden => early(&[(0, act(0)), (8, RD), (21, PDE)]),
         Rule::TWrpden => early(&[(0, act(0)), (8, WR), (26, PDE)]),
@@ -231,6 +290,14 @@ pub fn pair(rule: Rule) -> Pair {
         Rule::TransferTRtp => early(&[(0, act(0)), (4, act(1)), (17, transfer(0, 1)), (21, pre(0))]),
         Rule::TransferTWr => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (30, pre(1))]),
         Rule::TransferPde => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (30, PDE)]),
+        // 8 ns x (1 + 1) = 16 ns.
+        Rule::Rbm => early(&[(0, act(0)), (20, rbm(0, 512)), (29, act_row(0, 513))]),
+        Rule::TRrdS | Rule::TRrdL | Rule::TCcdSRd | Rule::TCcdSWr | Rule::TCcdLRd | Rule::TCcdLWrite | Rule::TCcdLWr
+        | Rule::TCcdLWr2 | Rule::TWtrS | Rule::TWtrL | Rule::WrRda | Rule::WrRdaTWr | Rule::TWtra | Rule::TPpd
+        | Rule::TRpa | Rule::TRfcsb | Rule::TRfcsbRef | Rule::TRefsbrd | Rule::RefsbRefsb | Rule::TRpRefsb
+        | Rule::TRcRefsb | Rule::RdaRefsb | Rule::WraRefsb | Rule::ActRefsb | Rule::TXards | Rule::TCkeSr | Rule::TXsnr
+        | Rule::TXsrd | Rule::TCsl | Rule::BusTwoCycles | Rule::TransferTCcdWr
+        | Rule::RefsbRound => of_another_standard(rule),
         // 9 x 4160 = 37,440.
         Rule::TRasMax => late(&[(0, act(0)), (37_440, pre(0))]),
         Rule::TPdMax => late(&[(0, PDE), (37_440, PDX)]),
@@ -264,6 +331,15 @@ pub fn pair(rule: Rule) -> Pair {
         Rule::TransferBanks => differing(
             &[(0, act(0)), (4, act(1)), (12, transfer(0, 1))],
             &[(0, act(0)), (4, act(1)), (12, transfer(0, 0))],
+        ),
+        Rule::RbmJedec => differing(&[(0, act(0)), (20, pre(0))], &[(0, act(0)), (20, rbm(0, 512))]).jedec(),
+        Rule::RbmSubarray => differing(
+            &[(0, act(0)), (20, rbm(0, 512)), (29, act_row(0, 1023))],
+            &[(0, act(0)), (20, rbm(0, 512)), (29, act_row(0, 1024))],
+        ),
+        Rule::RbmAct => differing(
+            &[(0, act(0)), (20, rbm(0, 512)), (29, act_row(0, 512))],
+            &[(0, act(0)), (20, rbm(0, 512)), (29, pre(0))],
         ),
         Rule::Address => differing(&[(0, act_row(0, 65_535))], &[(0, act_row(0, 65_536))]),
         Rule::Order => differing(&[(10, pre(0)), (11, pre(1))], &[(10, pre(0)), (9, pre(1))]),
