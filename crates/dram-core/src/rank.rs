@@ -197,6 +197,11 @@ impl Rank {
         self.round.0 >> number & 1 != 0
     }
 
+    /// A REF, and self-refresh, refresh all banks, so that a new round of REFsb begins.
+    pub(crate) fn begin_round(&mut self) {
+        self.round.0 = 0;
+    }
+
     /// Records the bank number of a REFsb; the last of a round begins the next one.
     pub(crate) fn refreshed_number(&mut self, number: u8) {
         let done = self.round.0 | 1 << number;

@@ -181,12 +181,18 @@ impl Device {
         let any_open = self.any_open(index);
         let rank = &mut self.ranks[index];
         match kind {
-            Kind::Ref => rank.refreshed(at),
+            Kind::Ref => {
+                rank.refreshed(at);
+                rank.begin_round();
+            }
             Kind::Pde if any_open => {
                 rank.set_power(at, Power::ActivePowerDown { since: at });
             }
             Kind::Pde => rank.set_power(at, Power::PrechargePowerDown { since: at }),
-            Kind::Sre => rank.set_power(at, Power::SelfRefresh { since: at }),
+            Kind::Sre => {
+                rank.set_power(at, Power::SelfRefresh { since: at });
+                rank.begin_round();
+            }
             Kind::Pdx | Kind::PdxSlow | Kind::Srx => rank.set_power(at, Power::Awake),
             _ => {}
         }

@@ -18,7 +18,7 @@ pub(super) const TABLE: Table = Table {
 
 const WRITE_TO_READ_L: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::WtrL)];
 /// The commands of two cycles.
-const TWO_CYCLES: &[Kind] = &[Act, ActCopy, ActDropped, Rd, Rda, Wr, Wra, Transfer];
+const TWO_CYCLES: &[Kind] = &[Act, ActCopy, ActDropped, Rd, Rda, Wr, Wra];
 
 #[rustfmt::skip] // One rule per line: read it beside the datasheet.
 const RULES: &[Rule] = &[
@@ -63,7 +63,7 @@ const RULES: &[Rule] = &[
     rule("ACT-REFsb", Rank, ACTS,  &[RefSb], &[plus(P::RrdL)],                         1, Jedec("ACT to REFsb of another bank")),
     rule("tRFCsb",   Bank, &[RefSb], &[Act, RefSb], &[plus(P::RfcSb)],                 1, Jedec("REFsb to ACT or REFsb of its banks")),
     rule("tRFCsb-REF", Rank, &[RefSb], REFS, &[plus(P::RfcSb)],                        1, Jedec("REFsb to REFab or SRE")),
-    rule("tREFSBRD", Rank, &[RefSb], &[Act], &[plus(P::RefSbRd)],                      1, Jedec("REFsb to ACT of another bank number")),
+    rule("tREFSBRD", Rank, &[RefSb], ACTS,   &[plus(P::RefSbRd)],                      1, Jedec("REFsb to ACT of another bank number")),
     rule("REFsb-REFsb", Rank, &[RefSb], &[RefSb], &[plus(P::RefSbRd)],                 1, Project("REFsb to REFsb of another bank number, as to ACT")),
     rule("tRDPDEN",  Rank, READS,  &[Pde, Sre], &[plus(P::Cl), plus(P::Burst), plus(P::Clock)], 1, Jedec("RD to PDE; no data burst in progress at SRE")),
     rule("tWRPDEN",  Rank, &[Wr],  &[Pde], &[plus(P::Cwl), plus(P::Burst), plus(P::Wr), plus(P::Clock)], 1, Jedec("WR to PDE")),
@@ -78,7 +78,8 @@ const RULES: &[Rule] = &[
     rule("tXS",      Rank, &[Srx], &[Act, Pre, PreA, Transfer, Rbm, Ref, RefSb, Sre, Pde], &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
     rule("tXSDLL",   Rank, &[Srx], &[Rd, Rda, Wr, Wra], &[plus(P::Dllk)],              1, Jedec("SRX to RD or WR")),
     rule("bus",      Channel, ANY, ANY,    &[plus(P::Clock)],                          1, Jedec("one command a clock")),
-    rule("bus-two-cycles", Channel, TWO_CYCLES, ANY, &[Term::Plus(2, P::Clock)],       1, Jedec("ACT and column commands take two cycles; TRANSFER, too")),
+    rule("bus-two-cycles", Channel, TWO_CYCLES, ANY, &[Term::Plus(2, P::Clock)],       1, Jedec("ACT and column commands take two cycles")),
+    rule("bus-TRANSFER", Channel, &[Transfer], ANY, &[Term::Plus(2, P::Clock)],        1, RowClone("TRANSFER takes two command-bus cycles")),
     rule("FPM",      Bank, ACTS, &[ActCopy], &[plus(P::Ras)],                          1, RowClone("source row restored first")),
     rule("FPM-tWR",  Bank, &[Wr, TransferDst], &[ActCopy], WRITE_RECOVERY,             1, Project("written data is in the row before it is copied")),
     rule("TRANSFER-tRCD", Bank, ACTS, &[TransferSrc, TransferDst], RCD,                1, Project("ACT to TRANSFER, in both banks")),

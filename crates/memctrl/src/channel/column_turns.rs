@@ -92,10 +92,11 @@ impl Port {
             }
             let (slot, order) = (contender.slot(), number);
             number += 1;
+            let banks = self.banks_left(slot);
             let Some((step, data_from)) = self.column_step(slot) else { continue };
             let (kind, rank) = (step.kind, step.command.rank());
             // In a rank in power-down or self-refresh, the step waits for the rank's exit command.
-            if view.must.intersects(view.topology().rank(rank)) || view.device.power(rank) != Power::Awake {
+            if view.must.intersects(banks) || view.device.power(rank) != Power::Awake {
                 continue;
             }
             if step.ready == Cycle::NEVER {

@@ -232,6 +232,10 @@ impl Channel {
                 self.topology.rank(rank).into_iter().for_each(|bank| self.closed(bank));
             }
             Command::Precharge { bank } => self.closed(self.topology.index(bank)),
+            // They stay closed, but their next ACT waits.
+            Command::RefreshSameBank { bank } => {
+                self.topology.bank_set(bank).into_iter().for_each(|bank| self.closed(bank));
+            }
             _ => {}
         }
     }

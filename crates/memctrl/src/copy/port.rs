@@ -343,6 +343,12 @@ impl Port {
         if thread.origin.is_alone && lines > 0 { at + pitch * (lines - 1) + Cycles(1) } else { at + pitch * lines }
     }
 
+    /// Banks with which a thread is not done.
+    #[inline]
+    pub(crate) fn banks_left(&self, slot: u8) -> BankSet {
+        self.thread(slot).remaining()
+    }
+
     /// The lines that the latest `count` column commands of a step of a thread moved over the
     /// channel.
     pub(crate) fn moved_lines(&self, slot: u8, count: u16) -> MovedLines {
