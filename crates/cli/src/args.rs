@@ -348,6 +348,8 @@ pub enum Reproduce {
     Forkbench(ForkbenchArgs),
     /// Mixes of copy-intensive and memory-intensive programs on 2, 4 and 8 cores: weighted speedup, fairness, energy
     Multicore(MulticoreArgs),
+    /// The table of the LISA paper: latency and energy of copies of 8 KB, by LISA, RowClone and the channel
+    Lisa(LisaArgs),
     /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
     Zi(ZiArgs),
 }
@@ -359,6 +361,18 @@ pub struct Table3Args {
     /// The current set: the name of a shipped set, or a TOML file [default: the set of the paper's system]
     #[arg(long, value_name = "SET")]
     pub currents: Option<String>,
+    /// Format of the table
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// `reproduce lisa`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  rowclone-sim reproduce lisa --format json")]
+pub struct LisaArgs {
+    /// The current set: the name of a shipped set, or a TOML file
+    #[arg(long, value_name = "SET", default_value = "4 Gb x8 E/J-die 1600")]
+    pub currents: String,
     /// Format of the table
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

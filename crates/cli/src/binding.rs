@@ -147,6 +147,7 @@ pub const fn bank(command: &Command) -> Option<BankId> {
     match *command {
         Command::Activate { bank, .. }
         | Command::Precharge { bank }
+        | Command::MoveRowBuffer { bank, .. }
         | Command::RefreshSameBank { bank }
         | Command::Read { bank, .. }
         | Command::Write { bank, .. } => Some(bank),

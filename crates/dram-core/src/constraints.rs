@@ -15,7 +15,7 @@ pub enum KeptKind {
     Act,
     /// ACT to an open bank, to a row of the open subarray.
     ActCopy,
-    /// PRE, and PREA in each bank.
+    /// PRE, PREA in each bank, and RBM.
     Pre,
     /// RD and RDA.
     Rd,
@@ -58,7 +58,7 @@ impl KeptKind {
         match kind {
             Kind::Act => Some(KeptKind::Act),
             Kind::ActCopy => Some(KeptKind::ActCopy),
-            Kind::Pre | Kind::PreA => Some(KeptKind::Pre),
+            Kind::Pre | Kind::PreA | Kind::Rbm => Some(KeptKind::Pre),
             Kind::Rd | Kind::Rda => Some(KeptKind::Rd),
             Kind::Wr | Kind::Wra => Some(KeptKind::Wr),
             Kind::Transfer => Some(KeptKind::Transfer),
@@ -344,6 +344,9 @@ struct Origins {
 pub(crate) struct Constraints {
     pushes: [Pushes; Kind::COUNT],
     origins: [Origins; Kind::COUNT],
+    /// The rules whose distance depends on the hops of a command, and their indices.
+    of_hops: Vec<(&'static Rule, u8)>,
+    standard: Standard,
 }
 
 /// The rules that apply to a system, each with its index in the table.
@@ -354,8 +357,12 @@ fn rules_of(system: &System) -> impl Iterator<Item = (&'static Rule, u8)> {
 impl Constraints {
     /// Resolves every rule that applies to this system.
     pub(crate) fn new(system: &System, timings: &Timings) -> Constraints {
-        let mut constraints =
-            Constraints { pushes: [const { Pushes::NONE }; Kind::COUNT], origins: Default::default() };
+        let mut constraints = Constraints {
+            pushes: [const { Pushes::NONE }; Kind::COUNT],
+            origins: Default::default(),
+            of_hops: rules_of(system).filter(|(rule, _)| rule.has_hops()).collect(),
+            standard: system.standard(),
+        };
         let rules = || rules_of(system);
         assert!(
             rules().filter(|(rule, _)| rule.nth as usize == Ring::DEPTH).count() <= 1,
@@ -403,6 +410,18 @@ impl Constraints {
             (Place::Rank | Place::Window, None) => origins.rank.push(origin),
             (Place::Group | Place::OtherRanks, None) => unreachable!("these delay stored kinds only"),
         }
+    }
+
+    /// Delays in its bank by a command of so many hops.
+    pub(crate) fn over_hops(&self, kind: Kind, hops: u16, timings: &Timings) -> Gaps {
+        let mut gaps = self.of(kind).bank;
+        for &(rule, index) in self.of_hops.iter().filter(|(rule, _)| lists(rule.from, kind)) {
+            for (gap, &to) in gaps.iter_mut().zip(&KEPT).filter(|&(_, &to)| lists(rule.to, to)) {
+                let distance = rule.distance_over(hops, kind, to, timings);
+                *gap = (*gap).max(Gap::new(distance, self.standard, index));
+            }
+        }
+        gaps
     }
 
     /// Delays caused by this kind of command.

@@ -34,6 +34,10 @@ pub enum Refusal {
     RefreshedInRound,
     /// TRANSFER within a bank, or between ranks.
     TransferBanks,
+    /// PRE, PREA or PDE of a bank whose contents RBM has moved and no ACT has stored.
+    Moved,
+    /// RBM within a subarray, or the ACT after one in another subarray than its destination.
+    MovedSubarray,
 }
 
 impl std::error::Error for Refusal {}
@@ -48,6 +52,8 @@ impl fmt::Display for Refusal {
             Refusal::SelfRefreshUnrefreshed => "SRX-REF-SRE",
             Refusal::RefreshedInRound => "REFsb-round",
             Refusal::TransferBanks => "TRANSFER-banks",
+            Refusal::Moved => "RBM-ACT",
+            Refusal::MovedSubarray => "RBM-subarray",
         })
     }
 }
@@ -95,8 +101,12 @@ pub struct Device {
     /// Delays of the stored kinds by the rank and the bank group of the command.
     floors: Floors,
     banks: PerBank<Bank>,
-    /// Banks with an open row.
+    /// Banks that are not precharged: with an open row, or with moved contents.
     open: BankSet,
+    /// Banks with contents that RBM has moved and no ACT has stored.
+    moved: BankSet,
+    /// Of these banks, the row from which the contents come, and the row whose subarray holds them.
+    movements: PerBank<(Row, Row)>,
     bus: Hold,
     /// Whether the refresh mode uses REFsb.
     same_bank_refresh: bool,
@@ -127,6 +137,8 @@ impl Device {
             floors: Floors::NONE,
             banks: PerBank::new(Bank::new()),
             open: BankSet::EMPTY,
+            moved: BankSet::EMPTY,
+            movements: PerBank::new((Row(0), Row(0))),
             bus: Hold::NONE,
             same_bank_refresh: system.refresh_mode.same_bank,
             last_hold: Hold::NONE,
@@ -166,7 +178,7 @@ impl Device {
         self.last_hold
     }
 
-    /// Banks of the channel with an open row.
+    /// Banks of the channel that are not precharged.
     #[inline]
     pub fn open_banks(&self) -> BankSet {
         self.open
@@ -272,6 +284,12 @@ impl Device {
         bank.open.map(|_| bank.activated + self.row_open_most)
     }
 
+    /// Time of the row buffer movement in a bank whose contents no ACT has stored since.
+    pub fn movement(&self, bank: BankIndex) -> Option<Cycles> {
+        let (src, row) = self.movements[bank];
+        self.moved.contains(bank).then(|| self.timings.movement(self.geometry.hops(src, row)))
+    }
+
     /// Contents of the cells, if they are modeled.
     pub fn cells(&self) -> Option<&Cells> {
         self.cells.as_ref()
@@ -346,6 +364,7 @@ impl Device {
             Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => self.column_access(bank, Kind::Wr)?,
             Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => self.column_access(bank, Kind::Wra)?,
             Command::Transfer { src, dst, .. } => self.transfer(src, dst)?,
+            Command::MoveRowBuffer { bank, row } => self.row_buffer_movement(bank, row)?.1,
             Command::RefreshSameBank { bank } => self.same_bank_refresh(bank)?,
             Command::PrechargeAll { rank }
             | Command::Refresh { rank }
@@ -401,25 +420,40 @@ impl Device {
     fn activation(&self, id: BankId, row: Row) -> Result<(Kind, Hold), Refusal> {
         self.awake(id.rank)?;
         let bank = self.bank(id);
-        let kind = self.activation_kind(bank, row);
-        Ok((kind, self.held(id, kind).max(self.held_in_bank(bank, kind))))
-    }
-
-    /// Kind of an ACT in the present state.
-    #[inline]
-    fn activation_kind(&self, bank: &Bank, row: Row) -> Kind {
-        match bank.open {
+        let kind = match bank.open {
+            None if self.moved.contains(self.topology.index(id)) => {
+                let (_, destination) = self.movements[self.topology.index(id)];
+                if self.geometry.hops(destination, row) != 0 {
+                    return Err(Refusal::MovedSubarray);
+                }
+                Kind::ActCopy
+            }
             None => Kind::Act,
-            Some(open) if self.geometry.subarray(open) == self.geometry.subarray(row) => Kind::ActCopy,
+            Some(open) if self.geometry.hops(open, row) == 0 => Kind::ActCopy,
             Some(_) => Kind::ActDropped,
-        }
+        };
+        Ok((kind, self.held(id, kind).max(self.held_in_bank(bank, kind))))
     }
 
     /// Delay of a PRE.
     #[inline]
     fn precharge(&self, id: BankId) -> Result<Hold, Refusal> {
         self.awake(id.rank)?;
+        if self.moved.contains(self.topology.index(id)) {
+            return Err(Refusal::Moved);
+        }
         Ok(self.held(id, Kind::Pre).max(self.held_in_bank(self.bank(id), Kind::Pre)))
+    }
+
+    /// Open row and delay of an RBM.
+    fn row_buffer_movement(&self, id: BankId, row: Row) -> Result<(Row, Hold), Refusal> {
+        self.awake(id.rank)?;
+        let bank = self.bank(id);
+        let open = bank.open.ok_or(Refusal::BankClosed)?;
+        if self.geometry.hops(open, row) == 0 {
+            return Err(Refusal::MovedSubarray);
+        }
+        Ok((open, self.held(id, Kind::Rbm).max(self.held_in_bank(bank, Kind::Rbm))))
     }
 
     /// Delay of a column access.
@@ -461,6 +495,11 @@ impl Device {
             (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => return Err(Refusal::Awake),
             (_, Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. } | Power::SelfRefresh { .. }) => {
                 return Err(Refusal::Asleep);
+            }
+            (Command::PowerDownEnter { .. } | Command::PrechargeAll { .. }, Power::Awake)
+                if self.moved.intersects(self.topology.rank(index)) =>
+            {
+                return Err(Refusal::Moved);
             }
             (Command::PowerDownEnter { .. }, Power::Awake) => Kind::Pde,
             (Command::PrechargeAll { .. }, Power::Awake) => {

@@ -1,6 +1,9 @@
 //! Datasheet minima, resolved to clocks of one system.
 
-use dram_spec::{Cycles, Min, ReferenceCycle, System};
+use dram_spec::{Clock, Cycles, Min, ReferenceCycle, System};
+
+/// Time of a hop of a row buffer movement, with LISA's margin of 60 %.
+pub(crate) const HOP_PS: u64 = 8_000;
 
 /// A timing parameter, by its JEDEC name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +120,7 @@ impl P {
 pub struct Timings {
     clocks: [Cycles; P::ALL.len()],
     from_second_cycle: bool,
+    clock: Clock,
 }
 
 impl Timings {
@@ -126,6 +130,7 @@ impl Timings {
         Timings {
             clocks: P::ALL.map(|parameter| resolve(parameter, system)),
             from_second_cycle: two_cycles && system.reference_cycle == ReferenceCycle::Second,
+            clock: system.clock(),
         }
     }
 
@@ -137,6 +142,12 @@ impl Timings {
     /// A parameter in clocks.
     pub const fn get(&self, parameter: P) -> Cycles {
         self.clocks[parameter as usize]
+    }
+
+    /// Clocks of a row buffer movement: a row reaches the destination in two halves, one of which takes
+    /// a hop more.
+    pub(crate) const fn movement(&self, hops: u16) -> Cycles {
+        self.clock.at_least(Min::ps(HOP_PS * (hops as u64 + 1)))
     }
 
     /// Clocks from a RD to the end of its data: CL + BL.

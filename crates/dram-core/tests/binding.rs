@@ -41,6 +41,7 @@ fn script(text: &str) -> Vec<Command> {
             let column = Column(0);
             match words[0] {
                 "ACT" => Command::Activate { bank, row: Row(number(2)) },
+                "RBM" => Command::MoveRowBuffer { bank, row: Row(number(2)) },
                 "PRE" => Command::Precharge { bank },
                 "PREA" => Command::PrechargeAll { rank },
                 "RD" => Command::Read { bank, column, auto_precharge: AutoPrecharge::No },
@@ -119,6 +120,7 @@ fn held_back_by(rule: &Rule) -> (System, Vec<Command>) {
         "TRANSFER-RD" => "ACT 0 5; ACT 1 5; TRANSFER 0 1; RD 0",
         "TRANSFER-tRTP" => "ACT 0 5; ACT 1 5; TRANSFER 0 1; TRANSFER 0 1; TRANSFER 0 1; PRE 0",
         "TRANSFER-tWR" => "ACT 0 5; ACT 1 5; TRANSFER 0 1; PRE 1",
+        "RBM" => "ACT 0 5; RBM 0 1600; ACT 0 1601",
         "TRANSFER-PDE" => "ACT 0 5; ACT 1 5; TRANSFER 0 1; PDE",
         "tXPDLL" => {
             system.precharge_power_down = PrechargePowerDown::SlowExit;

@@ -13,6 +13,7 @@ fn a_distance_is_printed_as_its_terms() {
         ("RD-WR", "CL + BL/2 + 2 nCK - CWL"),
         ("tRDPDEN", "CL + BL/2 + 1 nCK"),
         ("REF-window", "2 tREFI"),
+        ("RBM", "8 ns x (hops + 1)"),
     ];
     for (name, text) in expected {
         assert_eq!(formula(name).as_deref(), Some(text), "{name}");
@@ -41,6 +42,7 @@ fn scopes_and_sources_are_printed_in_words() {
         (Origin::Jesd79_5("ACT to PRE"), "JESD79-5: ACT to PRE"),
         (Origin::Public("a datasheet"), "a datasheet"),
         (Origin::RowClone("a copy"), "RowClone: a copy"),
+        (Origin::Lisa("8 ns a hop"), "LISA: 8 ns a hop"),
         (Origin::Project("TRANSFER"), "this project: TRANSFER"),
     ] {
         assert_eq!(origin.to_string(), text);

@@ -10,8 +10,8 @@ use dram_spec::{
     RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 
-const COMMANDS: [&str; 14] =
-    ["ACT", "copy ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "REF", "PDE", "PDX", "SRE", "SRX"];
+const COMMANDS: [&str; 15] =
+    ["ACT", "copy ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "RBM", "REF", "PDE", "PDX", "SRE", "SRX"];
 /// Cycle after the set-up of a pair.
 const QUIET: Cycle = Cycle(5000);
 
@@ -60,6 +60,7 @@ fn kinds(command: &str) -> &'static [Kind] {
         "WR" => &[Kind::Wr],
         "WRA" => &[Kind::Wra],
         "TRANSFER" => &[Kind::Transfer, Kind::TransferSrc, Kind::TransferDst],
+        "RBM" => &[Kind::Rbm],
         "REF" => &[Kind::Ref],
         "PDE" => &[Kind::Pde],
         "PDX" => &[Kind::Pdx, Kind::PdxSlow],
@@ -127,6 +128,7 @@ fn command(name: &str, bank: BankId, other: BankId) -> Command {
         "WR" => Command::Write { bank, column, auto_precharge: AutoPrecharge::No },
         "WRA" => Command::Write { bank, column, auto_precharge: AutoPrecharge::Yes },
         "TRANSFER" => Command::Transfer { src: bank, src_column: column, dst: other, dst_column: column },
+        "RBM" => Command::MoveRowBuffer { bank, row: Row(600) },
         "REF" => Command::Refresh { rank },
         "PDE" => Command::PowerDownEnter { rank },
         "PDX" => Command::PowerDownExit { rank },
@@ -142,7 +144,7 @@ const fn bank(rank: u8, bank: u8) -> BankId {
 
 /// Whether a command requires its bank open.
 fn needs_open(name: &str) -> bool {
-    matches!(name, "copy ACT" | "RD" | "RDA" | "WR" | "WRA" | "TRANSFER" | "PRE" | "PREA")
+    matches!(name, "copy ACT" | "RD" | "RDA" | "WR" | "WRA" | "TRANSFER" | "RBM" | "PRE" | "PREA")
 }
 
 /// A command of a pair, with its bank and, for a TRANSFER, the other bank.
@@ -209,7 +211,10 @@ fn device_after(from: End, to: End, place: Place, system: &System) -> Device {
     if place == Place::OneBank && matches!(from.name, "ACT" | "PRE" | "PREA") {
         open.retain(|&bank| bank != from.bank || needs_open(from.name));
     }
-    let mut commands: Vec<Command> = open.iter().map(|&bank| Command::Activate { bank, row: Row(5) }).collect();
+    // An RBM moves the row buffer from row 5 to row 600; before a copy ACT, from row 600 to the subarray of row 6.
+    let moves_back = from.name == "RBM" && to.name == "copy ACT";
+    let row = |bank| Row(if moves_back && bank == from.bank { 600 } else { 5 });
+    let mut commands: Vec<Command> = open.iter().map(|&bank| Command::Activate { bank, row: row(bank) }).collect();
     for (end, enters) in [(from, true), (to, place == Place::TwoRanks)] {
         match end.name {
             "PDX" if enters => commands.push(Command::PowerDownEnter { rank: end.bank.rank }),
@@ -222,7 +227,8 @@ fn device_after(from: End, to: End, place: Place, system: &System) -> Device {
         let at = device.earliest(command).unwrap().until();
         device.issue(at, command);
     }
-    device.issue(QUIET, &from.command());
+    let first = if moves_back { Command::MoveRowBuffer { bank: from.bank, row: Row(5) } } else { from.command() };
+    device.issue(QUIET, &first);
     device
 }
 

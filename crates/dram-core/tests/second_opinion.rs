@@ -42,7 +42,7 @@ fn arb_system() -> impl Strategy<Value = System> {
 /// banks are those of the system by their remainders.
 fn arb_command() -> impl Strategy<Value = Command> {
     let place = (0u8..4, 0u8..64, 0u8..64, prop_oneof![0u32..4, 600u32..602]);
-    (0u8..18, place).prop_map(|(kind, (rank, bank, other, row))| {
+    (0u8..20, place).prop_map(|(kind, (rank, bank, other, row))| {
         let (bank, dst) = (BankId { rank, bank }, BankId { rank, bank: other });
         let (column, src_column, dst_column) = (Column(0), Column(0), Column(0));
         match kind {
@@ -59,6 +59,7 @@ fn arb_command() -> impl Strategy<Value = Command> {
             14 => Command::PowerDownExit { rank },
             15 => Command::SelfRefreshEnter { rank },
             16 => Command::RefreshSameBank { bank },
+            17 | 18 => Command::MoveRowBuffer { bank, row: Row(row) },
             _ => Command::SelfRefreshExit { rank },
         }
     })
@@ -77,6 +78,7 @@ fn placed(command: Command, system: &System) -> Command {
     };
     match command {
         Command::Activate { bank, row } => Command::Activate { bank: bank_of(bank), row },
+        Command::MoveRowBuffer { bank, row } => Command::MoveRowBuffer { bank: bank_of(bank), row },
         Command::Precharge { bank } => Command::Precharge { bank: bank_of(bank) },
         Command::Read { bank, column, auto_precharge } => Command::Read { bank: bank_of(bank), column, auto_precharge },
         Command::Write { bank, column, auto_precharge } => {

@@ -85,6 +85,15 @@ pub enum Command {
         /// Destination line.
         dst_column: Column,
     },
+    /// RBM, LISA's row buffer movement: the sense amplifiers of the open row's subarray drive those of
+    /// the subarray of `row`, hop by hop. The bank then has no open row until an ACT in that subarray,
+    /// which stores the contents.
+    MoveRowBuffer {
+        /// Bank.
+        bank: BankId,
+        /// Row whose subarray receives the contents.
+        row: Row,
+    },
     /// REF: refreshes the next rows of all banks of a rank. All banks must be closed.
     Refresh {
         /// Rank.
@@ -120,8 +129,8 @@ pub enum Command {
 
 impl Command {
     /// All mnemonics, in the order of reports.
-    pub const MNEMONICS: [&'static str; 14] =
-        ["ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "REF", "REFsb", "PDE", "PDX", "SRE", "SRX"];
+    pub const MNEMONICS: [&'static str; 15] =
+        ["ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "RBM", "REF", "REFsb", "PDE", "PDX", "SRE", "SRX"];
 
     /// Mnemonic in logs. A copy activation is an ACT on the bus, and in logs.
     pub const fn mnemonic(&self) -> &'static str {
@@ -135,6 +144,7 @@ impl Command {
             Command::Write { auto_precharge: No, .. } => "WR",
             Command::Write { auto_precharge: Yes, .. } => "WRA",
             Command::Transfer { .. } => "TRANSFER",
+            Command::MoveRowBuffer { .. } => "RBM",
             Command::Refresh { .. } => "REF",
             Command::RefreshSameBank { .. } => "REFsb",
             Command::PowerDownEnter { .. } => "PDE",
@@ -167,6 +177,7 @@ impl Command {
         match self {
             Command::Activate { bank, .. }
             | Command::Precharge { bank }
+            | Command::MoveRowBuffer { bank, .. }
             | Command::RefreshSameBank { bank }
             | Command::Read { bank, .. }
             | Command::Write { bank, .. } => bank.rank,
@@ -192,7 +203,9 @@ impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.mnemonic();
         match self {
-            Command::Activate { bank, row } => write!(f, "{name} r{} b{} row {}", bank.rank, bank.bank, row.0),
+            Command::Activate { bank, row } | Command::MoveRowBuffer { bank, row } => {
+                write!(f, "{name} r{} b{} row {}", bank.rank, bank.bank, row.0)
+            }
             Command::Precharge { bank } | Command::RefreshSameBank { bank } => {
                 write!(f, "{name} r{} b{}", bank.rank, bank.bank)
             }

@@ -253,6 +253,11 @@ impl Geometry {
         row.0 >> self.rows_per_subarray.trailing_zeros()
     }
 
+    /// Subarrays from that of one row of a bank to that of another: the hops of a row buffer movement.
+    pub const fn hops(&self, from: Row, to: Row) -> u16 {
+        self.subarray(from).abs_diff(self.subarray(to)) as u16
+    }
+
     /// The reserved row of zeros of a subarray: its last row.
     pub const fn zero_row(&self, subarray: u32) -> Row {
         Row((subarray + 1) * self.rows_per_subarray - 1)
@@ -300,7 +305,7 @@ impl Geometry {
     pub fn holds_command(&self, channel: Channel, command: &Command) -> bool {
         let holds = |bank, row, column| self.holds(channel, bank, row, column);
         match *command {
-            Command::Activate { bank, row } => holds(bank, row, Column(0)),
+            Command::Activate { bank, row } | Command::MoveRowBuffer { bank, row } => holds(bank, row, Column(0)),
             Command::Precharge { bank } | Command::RefreshSameBank { bank } => holds(bank, Row(0), Column(0)),
             Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => holds(bank, Row(0), column),
             Command::Transfer { src, src_column, dst, dst_column } => {

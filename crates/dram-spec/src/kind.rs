@@ -20,6 +20,13 @@ pub enum Effect {
         /// Row that is still open.
         open: Row,
     },
+    /// A row buffer movement moved the contents of a row.
+    Moved {
+        /// Row that was open.
+        src: Row,
+        /// Subarrays from that of the open row to that of the destination.
+        hops: u16,
+    },
 }
 
 macro_rules! kinds {
@@ -53,6 +60,7 @@ kinds! {
     Read             = "RD",          "RD and RDA";
     Write            = "WR",          "WR and WRA";
     Transfer         = "TRANSFER",    "TRANSFER";
+    MoveRowBuffer    = "RBM hop",     "RBM, counted by hops";
     Refresh          = "REF",         "REF";
     RefreshSameBank  = "REFsb",       "REFsb";
     PowerDownEnter   = "PDE",         "PDE";
@@ -66,7 +74,7 @@ impl CommandKind {
     pub const fn of(command: &Command, effect: Effect) -> CommandKind {
         match command {
             Command::Activate { .. } => match effect {
-                Effect::Plain => CommandKind::Activate,
+                Effect::Plain | Effect::Moved { .. } => CommandKind::Activate,
                 Effect::Copied { .. } => CommandKind::CopyActivate,
                 Effect::Dropped { .. } => CommandKind::DroppedActivate,
             },
@@ -74,6 +82,7 @@ impl CommandKind {
             Command::Read { .. } => CommandKind::Read,
             Command::Write { .. } => CommandKind::Write,
             Command::Transfer { .. } => CommandKind::Transfer,
+            Command::MoveRowBuffer { .. } => CommandKind::MoveRowBuffer,
             Command::Refresh { .. } => CommandKind::Refresh,
             Command::RefreshSameBank { .. } => CommandKind::RefreshSameBank,
             Command::PowerDownEnter { .. } => CommandKind::PowerDownEnter,
@@ -82,9 +91,9 @@ impl CommandKind {
         }
     }
 
-    /// Whether every standard has such commands.
+    /// Whether every standard has such commands, or `RowClone` adds them to it.
     pub const fn is_in_all_standards(self) -> bool {
-        !matches!(self, CommandKind::RefreshSameBank)
+        !matches!(self, CommandKind::RefreshSameBank | CommandKind::MoveRowBuffer)
     }
 
     /// Commands of this kind in rank 0, one per mnemonic, with their effect: inputs for tests of
@@ -107,6 +116,9 @@ impl CommandKind {
             }
             CommandKind::Transfer => {
                 plain(&[Command::Transfer { src: bank, src_column: column, dst: DST, dst_column: Column(3) }])
+            }
+            CommandKind::MoveRowBuffer => {
+                vec![(Command::MoveRowBuffer { bank, row: Row(4096) }, Effect::Moved { src: Row(4), hops: 8 })]
             }
             CommandKind::Refresh => plain(&[Command::Refresh { rank }]),
             CommandKind::RefreshSameBank => plain(&[Command::RefreshSameBank { bank }]),
@@ -146,6 +158,13 @@ impl<T: Copy> PerKind<T> {
 }
 
 impl CommandCounts {
+    /// Counts a command that had this effect. A row buffer movement counts once per hop.
+    #[inline]
+    pub const fn count(&mut self, command: &Command, effect: Effect) {
+        let units = if let Effect::Moved { hops, .. } = effect { hops as u64 } else { 1 };
+        self.0[CommandKind::of(command, effect) as usize] += units;
+    }
+
     /// Difference of two readings of the same counters.
     ///
     /// # Panics

@@ -43,6 +43,19 @@ impl Mechanism {
         self.0.commands
     }
 
+    /// Whether the chips of the `RowClone` paper offer it: reports name the others only where they are
+    /// used.
+    pub const fn is_in_every_chip(self) -> bool {
+        let mut index = 0;
+        while index < self.0.commands.len() {
+            if !self.0.commands[index].is_in_all_standards() {
+                return false;
+            }
+            index += 1;
+        }
+        true
+    }
+
     /// Rank; 0 is preferred.
     pub const fn rank(self) -> u8 {
         self.0.rank

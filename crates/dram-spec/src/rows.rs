@@ -16,12 +16,14 @@ use crate::log::Issued;
 pub struct OpenRows {
     geometry: Geometry,
     rows: BTreeMap<(Channel, BankId), Row>,
+    /// Row whose contents a row buffer movement has moved, until the next ACT or PRE.
+    moved: BTreeMap<(Channel, BankId), Row>,
 }
 
 impl OpenRows {
     /// Starts with all banks closed.
     pub const fn new(geometry: Geometry) -> OpenRows {
-        OpenRows { geometry, rows: BTreeMap::new() }
+        OpenRows { geometry, rows: BTreeMap::new(), moved: BTreeMap::new() }
     }
 
     /// Event of the next command of the log, of unknown cause.
@@ -36,8 +38,9 @@ impl OpenRows {
         match *command {
             Command::Activate { bank, row } => {
                 let place = (channel, bank);
+                let moved = self.moved.remove(&place);
                 let effect = match self.rows.get(&place).copied() {
-                    None => Effect::Plain,
+                    None => moved.map_or(Effect::Plain, |src| Effect::Copied { src }),
                     Some(src) if self.geometry.subarray(src) == self.geometry.subarray(row) => Effect::Copied { src },
                     Some(open) => return Effect::Dropped { open },
                 };
@@ -48,9 +51,20 @@ impl OpenRows {
             | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
             | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
                 self.rows.remove(&(channel, bank));
+                self.moved.remove(&(channel, bank));
+            }
+            Command::MoveRowBuffer { bank, row } => {
+                let hops = |src: &Row| self.geometry.hops(*src, row);
+                if let Some(src) = self.rows.get(&(channel, bank)).copied().filter(|src| hops(src) > 0) {
+                    self.rows.remove(&(channel, bank));
+                    self.moved.insert((channel, bank), src);
+                    return Effect::Moved { src, hops: self.geometry.hops(src, row) };
+                }
             }
             Command::PrechargeAll { rank } => {
-                self.rows.retain(|(other, bank), _| *other != channel || bank.rank != rank);
+                let others = |(other, bank): &(Channel, BankId), _: &mut Row| *other != channel || bank.rank != rank;
+                self.rows.retain(others);
+                self.moved.retain(others);
             }
             Command::Read { auto_precharge: AutoPrecharge::No, .. }
             | Command::Write { auto_precharge: AutoPrecharge::No, .. }
@@ -126,7 +140,7 @@ mod tests {
                 let issued = |command| Issued { at: Cycle(7), channel: CHANNEL, command };
                 let bank = BankId { rank: 0, bank: 0 };
                 let open = match effect {
-                    Effect::Copied { src } => Some(src),
+                    Effect::Copied { src } | Effect::Moved { src, .. } => Some(src),
                     Effect::Dropped { open } => Some(open),
                     Effect::Plain => None,
                 };

@@ -171,6 +171,7 @@ impl System {
             | CommandKind::Read
             | CommandKind::Write => self.standard().definition().two_cycle_commands,
             CommandKind::Precharge
+            | CommandKind::MoveRowBuffer
             | CommandKind::Refresh
             | CommandKind::RefreshSameBank
             | CommandKind::PowerDownEnter

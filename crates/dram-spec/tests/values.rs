@@ -45,6 +45,7 @@ fn commands() -> [(Command, &'static str); Command::MNEMONICS.len()] {
             Command::Transfer { src: bank, src_column: column, dst, dst_column: Column(9) },
             "TRANSFER r1 b3 col 17 -> b5 col 9",
         ),
+        (Command::MoveRowBuffer { bank, row }, "RBM r1 b3 row 1000"),
         (Command::Refresh { rank }, "REF r1"),
         (Command::RefreshSameBank { bank }, "REFsb r1 b3"),
         (Command::PowerDownEnter { rank }, "PDE r1"),
@@ -123,7 +124,7 @@ fn a_log_is_replayed_with_its_end() {
         log.push(Cycle(at), Channel(1), &command);
     }
     log.finish(Cycle(100));
-    assert_eq!((log.commands.len(), log.commands[2].at, log.end), (14, Cycle(3), Cycle(100)));
+    assert_eq!((log.commands.len(), log.commands[2].at, log.end), (Command::MNEMONICS.len(), Cycle(3), Cycle(100)));
     let mut copy = CommandLog::default();
     log.replay(geometry(), &mut copy);
     assert_eq!(copy, log);

@@ -179,7 +179,9 @@ impl Account {
                 rank.count(CommandKind::WakeUp);
                 rank.change_mode(at, Mode::SelfRefresh, Mode::Awake, asleep);
             }
-            Command::Activate { .. } | Command::Precharge { .. } => unreachable!("`command` counts these"),
+            Command::Activate { .. } | Command::Precharge { .. } | Command::MoveRowBuffer { .. } => {
+                unreachable!("`command` counts these")
+            }
         }
         Some(())
     }
@@ -259,6 +261,9 @@ impl EventSink for Account {
                     .filter(|_| dst.rank == src.rank)
                     .map(|rank| rank.count(CommandKind::Transfer))
             }
+            Command::MoveRowBuffer { bank, row } if row.0 < rows => {
+                self.rank_of(at, channel, bank).map(|rank| rank.counts.commands.count(command, event.effect))
+            }
             _ => None,
         };
         if taken.is_none() {
@@ -329,7 +334,7 @@ impl RankAccount {
     #[inline]
     fn activate(&mut self, at: Cycle, id: BankId, effect: Effect, asleep: PowerState) {
         match effect {
-            Effect::Plain => {
+            Effect::Plain | Effect::Moved { .. } => {
                 if self.open_banks == 0 {
                     self.advance_to(at, asleep);
                 }

@@ -35,7 +35,7 @@ impl ByRequest {
 impl EventSink for ByRequest {
     fn command(&mut self, event: &CommandEvent) {
         let Some(request) = event.cause.request() else { return };
-        self.counts.entry(RequestId(request.0 % self.groups)).or_default()[event.kind()] += 1;
+        self.counts.entry(RequestId(request.0 % self.groups)).or_default().count(&event.command, event.effect);
     }
 }
 

@@ -33,6 +33,8 @@ pub enum Cause {
     Write,
     /// TRANSFERs: lines over the internal bus.
     Transfer,
+    /// Row buffer movements, by hops.
+    MoveRowBuffer,
     /// Driving the data pins during reads.
     ReadIo,
     /// Terminating the data pins during writes, in the rank written to.
@@ -57,12 +59,13 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order of reports.
-    pub const ALL: [Cause; 15] = [
+    pub const ALL: [Cause; 16] = [
         Cause::Activate,
         Cause::CopyActivate,
         Cause::Read,
         Cause::Write,
         Cause::Transfer,
+        Cause::MoveRowBuffer,
         Cause::ReadIo,
         Cause::WriteIo,
         Cause::IdleRankIo,
@@ -87,6 +90,7 @@ impl Cause {
             (CommandKind::Write, Component::Io) => Some(Cause::WriteIo),
             (CommandKind::Read | CommandKind::Write, Component::IdleRankIo) => Some(Cause::IdleRankIo),
             (CommandKind::Transfer, Component::Core) => Some(Cause::Transfer),
+            (CommandKind::MoveRowBuffer, Component::Core) => Some(Cause::MoveRowBuffer),
             (CommandKind::Refresh | CommandKind::RefreshSameBank | CommandKind::SelfRefreshEnter, Component::Core) => {
                 Some(Cause::Refresh)
             }
@@ -94,6 +98,7 @@ impl Cause {
                 CommandKind::Activate
                 | CommandKind::CopyActivate
                 | CommandKind::Transfer
+                | CommandKind::MoveRowBuffer
                 | CommandKind::Refresh
                 | CommandKind::RefreshSameBank
                 | CommandKind::SelfRefreshEnter,
@@ -117,6 +122,7 @@ impl Cause {
             Cause::Read => "read",
             Cause::Write => "write",
             Cause::Transfer => "transfer",
+            Cause::MoveRowBuffer => "row buffer movement",
             Cause::ReadIo => "read I/O",
             Cause::WriteIo => "write I/O",
             Cause::IdleRankIo => "idle-rank I/O",
@@ -139,6 +145,7 @@ impl Cause {
             | Cause::Read
             | Cause::Write
             | Cause::Transfer
+            | Cause::MoveRowBuffer
             | Cause::ReadIo
             | Cause::WriteIo
             | Cause::IdleRankIo => true,
@@ -150,6 +157,12 @@ impl Cause {
             | Cause::PowerDownSlow
             | Cause::SelfRefresh => false,
         }
+    }
+
+    /// Whether the commands of every standard, or those that `RowClone` adds, have the cause: reports
+    /// name the others only where they occur.
+    pub const fn is_in_all_standards(self) -> bool {
+        !matches!(self, Cause::MoveRowBuffer)
     }
 
     /// Whether the energy is spent on the channel: the pins and their terminations.

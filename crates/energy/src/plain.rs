@@ -186,6 +186,12 @@ fn add_command(system: &System, currents: &Currents, banks: &[Bank], command: &C
             spent[Cause::IdleRankIo as usize] += idle_ranks * 15.4 * (64.0 + strobes + masks) * bus;
         }
         Command::Transfer { .. } => spent[Cause::Transfer as usize] += f64::midpoint(read, write),
+        Command::MoveRowBuffer { bank, row } => {
+            let subarray = |row: Row| f64::from(row.0 / system.geometry.rows_per_subarray());
+            let hops =
+                banks[usize::from(bank.bank)].open.map_or(1.0, |open| (subarray(open) - subarray(row)).abs().max(1.0));
+            spent[Cause::MoveRowBuffer as usize] += hops * 5_700.0 * system.geometry.row_bytes() as f64 / 8192.0;
+        }
         Command::Refresh { .. } => {
             spent[Cause::Refresh as usize] += chips * raw.vdd_v * (raw.idd5b_ma - raw.idd3n_ma) * t_rfc;
         }
@@ -210,6 +216,11 @@ fn change_banks(system: &System, banks: &mut [Bank], at: u64, command: &Command)
                 bank.open = Some(row);
                 bank.activated = at;
             }
+        }
+        // The next ACT is a copy activation in the destination subarray, as if its row had been open.
+        Command::MoveRowBuffer { bank, row } => {
+            let bank = &mut banks[usize::from(bank.bank)];
+            bank.open = bank.open.map(|_| row);
         }
         Command::Precharge { bank } => banks[usize::from(bank.bank)].open = None,
         Command::PrechargeAll { .. } => {

@@ -9,6 +9,10 @@ use crate::error::EnergyError;
 use crate::pins;
 use crate::report::EnergyReport;
 
+/// Energy of one hop of a row of 8 KB. Chosen: the slope of the published energies of copies over 1 and
+/// 15 hops, (0.17 - 0.09) uJ / 14 (Chang et al., "LISA", HPCA 2016). No current of a datasheet has it.
+const HOP_OF_8_KB: Picojoule = Picojoule(5_700.0);
+
 /// Dynamic energy of one command of each kind (without background), for all chips of the rank
 /// together, by component.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,6 +81,7 @@ impl Prices {
                     CommandKind::Read => read,
                     CommandKind::Write => write,
                     CommandKind::Transfer => (read + write) * 0.5,
+                    CommandKind::MoveRowBuffer => HOP_OF_8_KB * (geometry.row_bytes() as f64 / 8192.0),
                     CommandKind::Refresh | CommandKind::SelfRefreshEnter => currents.refresh() * chips,
                     CommandKind::RefreshSameBank => {
                         currents.refresh() * (chips / f64::from(geometry.chip().banks_per_group))

@@ -14,6 +14,7 @@ pub fn energy(program: &Program, prices: &PriceTable) -> Picojoule {
         Step::Open { .. } => prices[CommandKind::Activate],
         Step::CopyOpen { .. } => prices[CommandKind::CopyActivate],
         Step::Close { .. } => prices[CommandKind::Precharge],
+        Step::Move { hops, .. } => prices[CommandKind::MoveRowBuffer] * f64::from(*hops),
         Step::Transfer { count, .. } => prices[CommandKind::Transfer] * f64::from(*count),
         Step::Read { run, .. } => prices[CommandKind::Read] * f64::from(run.count),
         Step::Write { write, .. } => prices[CommandKind::Write] * f64::from(write.run.count),

@@ -56,7 +56,7 @@ impl<'a> Check<'a> {
     /// The check of a command.
     pub(crate) fn of(setting: &'a Setting, report: &'a mut Report, issued: &'a Issued) -> Check<'a> {
         let Issued { at, channel, command } = issued;
-        let reference = at.0.wrapping_add(setting.limits.reference(command));
+        let reference = at.0.saturating_add(setting.limits.reference(command));
         Check { setting, report, at: *at, reference, channel: *channel, rank: command.rank(), command: Some(issued) }
     }
 
@@ -106,8 +106,19 @@ impl Check<'_> {
 
     #[cold]
     fn below_minimum(&mut self, rule: Rule, from: Issued, reference: u64) {
+        self.below(self.setting.limits.of(rule), rule, from, reference);
+    }
+
+    /// Minimum distance of `limit` clocks, for a rule whose limit depends on the earlier command.
+    pub(crate) fn at_least(&mut self, limit: u64, rule: Rule, from: Issued) {
+        if self.reference.wrapping_sub(from.at.0) < limit {
+            self.below(limit, rule, from, self.reference);
+        }
+    }
+
+    fn below(&mut self, limit: u64, rule: Rule, from: Issued, reference: u64) {
         if let Some(found) = self.at.0.checked_sub(from.at.0) {
-            let bound = self.setting.limits.of(rule) - reference.wrapping_sub(self.at.0);
+            let bound = limit - reference.wrapping_sub(self.at.0);
             self.violated(rule, Some(from), Some(Cycles(bound)), Some(bound - found));
         }
     }

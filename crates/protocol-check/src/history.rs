@@ -67,6 +67,16 @@ pub(crate) struct GroupHistory {
 pub(crate) struct BankHistory {
     pub(crate) last: LastCommands,
     pub(crate) open_row: Option<Row>,
+    /// The contents that an RBM has moved, until the next ACT or PRE. The bank then has no open row.
+    pub(crate) moved: Option<Moved>,
+}
+
+/// Contents of a row in the sense amplifiers of another subarray.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moved {
+    pub(crate) rbm: Issued,
+    pub(crate) subarray: u32,
+    pub(crate) hops: u32,
 }
 
 /// Effect of an ACT.
@@ -81,8 +91,15 @@ pub(crate) enum Activation {
 }
 
 impl BankHistory {
+    /// Subarrays from that of the open row to that of another row.
+    pub(crate) fn hops(&self, row: Row, setting: &Setting) -> Option<u32> {
+        self.open_row.map(|open| setting.geometry.subarray(open).abs_diff(setting.geometry.subarray(row)))
+    }
+
     pub(crate) fn activation(&self, row: Row, setting: &Setting) -> Activation {
+        let is_destination = |moved: Moved| moved.subarray == setting.geometry.subarray(row);
         match (self.open_row, setting.dialect) {
+            (None, Dialect::RowClone) if self.moved.is_some_and(is_destination) => Activation::Copy,
             (None, _) | (Some(_), Dialect::Jedec) => Activation::Ordinary,
             (Some(open), Dialect::RowClone) if setting.geometry.subarray(open) == setting.geometry.subarray(row) => {
                 Activation::Copy
@@ -173,6 +190,11 @@ impl RankHistory {
         self.banks.get_mut(usize::from(bank.bank))
     }
 
+    /// The latest RBM whose contents no ACT has stored.
+    pub(crate) fn moved(&self) -> Option<Moved> {
+        self.banks.iter().filter_map(|bank| bank.moved).max_by_key(|moved| moved.rbm.at)
+    }
+
     /// The group of a bank; none in a standard without groups.
     pub(crate) fn group(&self, bank: BankId) -> Option<&GroupHistory> {
         self.groups.get(usize::from(bank.bank) >> self.group_shift)
@@ -199,14 +221,14 @@ impl RankHistory {
             Command::Precharge { bank } => {
                 if let Some(bank) = self.bank_mut(bank) {
                     bank.last.pre = now;
-                    bank.open_row = None;
+                    (bank.open_row, bank.moved) = (None, None);
                     self.last.pre = now;
                 }
             }
             Command::PrechargeAll { .. } => {
                 for bank in &mut self.banks {
                     bank.last.pre = now;
-                    bank.open_row = None;
+                    (bank.open_row, bank.moved) = (None, None);
                 }
                 self.last.pre = now;
                 self.prea = now;
@@ -235,6 +257,14 @@ impl RankHistory {
                 |group| group.write = now,
             ),
             Command::Transfer { src, dst, .. } => self.transfer(issued, src, dst),
+            Command::MoveRowBuffer { bank, row } => {
+                if let Some(bank) = self.bank_mut(bank)
+                    && let Some(hops) = bank.hops(row, setting).filter(|&hops| hops > 0)
+                {
+                    bank.moved = Some(Moved { rbm: *issued, subarray: setting.geometry.subarray(row), hops });
+                    bank.open_row = None;
+                }
+            }
             Command::Refresh { .. } => {
                 self.refresh = now;
                 self.refreshes.push(issued);
@@ -258,7 +288,7 @@ impl RankHistory {
             return;
         }
         bank.last.act = Some(*issued);
-        bank.open_row = Some(row);
+        (bank.open_row, bank.moved) = (Some(row), None);
         self.last.act = Some(*issued);
         if counts(activation, setting.copy_activations) {
             self.activation = Some(*issued);
@@ -319,7 +349,7 @@ impl RankHistory {
         let now = Some(*issued);
         match (issued.command, self.power_state) {
             (Command::PowerDownEnter { .. }, PowerState::Awake) => {
-                let active = self.open_banks().next().is_some();
+                let active = self.open_banks().next().is_some() || self.moved().is_some();
                 self.power_state = if active { PowerState::ActivePowerDown } else { PowerState::PrechargePowerDown };
                 self.pde = now;
             }

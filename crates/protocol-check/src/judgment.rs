@@ -4,7 +4,7 @@ use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, Geometry, Issue
 
 use crate::check::Check;
 use crate::history::{
-    Activation, BankHistory, ChannelHistory, LastCommands, PowerState, RankHistory, between_two_banks, counts,
+    Activation, BankHistory, ChannelHistory, LastCommands, Moved, PowerState, RankHistory, between_two_banks, counts,
 };
 use crate::rule::Rule;
 
@@ -51,6 +51,7 @@ impl ChannelHistory {
             | Command::Precharge { .. }
             | Command::PrechargeAll { .. }
             | Command::Transfer { .. }
+            | Command::MoveRowBuffer { .. }
             | Command::Refresh { .. }
             | Command::RefreshSameBank { .. }
             | Command::PowerDownEnter { .. }
@@ -80,7 +81,7 @@ pub(crate) fn exists(geometry: &Geometry, command: &Command) -> bool {
     let row_exists = |row: Row| row.0 < geometry.rows_per_bank();
     let column_exists = |column: Column| column.0 < geometry.columns();
     match *command {
-        Command::Activate { bank, row } => bank_exists(bank) && row_exists(row),
+        Command::Activate { bank, row } | Command::MoveRowBuffer { bank, row } => bank_exists(bank) && row_exists(row),
         Command::Precharge { bank } | Command::RefreshSameBank { bank } => bank_exists(bank),
         Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => {
             bank_exists(bank) && column_exists(column)
@@ -128,6 +129,7 @@ impl RankHistory {
                 if let Some(bank) = self.bank(bank) {
                     self.judge_precharge(check, &bank.last);
                     judge_close(check, bank);
+                    self.judge_moved(check, bank.moved);
                 }
             }
             Command::PrechargeAll { .. } => {
@@ -135,6 +137,7 @@ impl RankHistory {
                 for bank in self.open_banks() {
                     judge_close(check, bank);
                 }
+                self.judge_moved(check, self.moved());
             }
             Command::Read { bank, auto_precharge, .. } => {
                 self.judge_read(check, bank, auto_precharge);
@@ -145,6 +148,7 @@ impl RankHistory {
                 self.judge_access(check, bank, auto_precharge);
             }
             Command::Transfer { src, dst, .. } => self.judge_transfer(check, src, dst),
+            Command::MoveRowBuffer { bank, row } => self.judge_movement(check, bank, row),
             Command::Refresh { .. } => {
                 self.judge_refresh(check);
                 check.minimum(Rule::RefWindow, self.refreshes.oldest());
@@ -186,6 +190,7 @@ impl RankHistory {
             | Command::Read { .. }
             | Command::Write { .. }
             | Command::Transfer { .. }
+            | Command::MoveRowBuffer { .. }
             | Command::Refresh { .. }
             | Command::RefreshSameBank { .. }
             | Command::PowerDownEnter { .. }
@@ -207,6 +212,13 @@ impl RankHistory {
 
     fn judge_activate(&self, check: &mut Check<'_>, id: BankId, bank: &BankHistory, row: Row) {
         let activation = bank.activation(row, check.setting);
+        if let Some(moved) = bank.moved {
+            if moved.subarray == check.setting.geometry.subarray(row) {
+                check.at_least(check.setting.limits.movement(moved.hops), Rule::Rbm, moved.rbm);
+            } else {
+                self.judge_state(check, Rule::RbmSubarray, Some(moved.rbm));
+            }
+        }
         match activation {
             Activation::Dropped => return self.judge_state(check, Rule::FpmSubarray, bank.last.act),
             Activation::Copy => {
@@ -238,6 +250,28 @@ impl RankHistory {
                 }
             }
             check.minimum(Rule::TFaw, self.activations.oldest());
+        }
+    }
+
+    /// An RBM ends the use of its source row, as a PRE does.
+    fn judge_movement(&self, check: &mut Check<'_>, bank: BankId, row: Row) {
+        if check.setting.dialect == Dialect::Jedec {
+            check.state(Rule::RbmJedec, None);
+        }
+        let Some(bank) = self.bank(bank) else { return };
+        self.judge_precharge(check, &bank.last);
+        judge_close(check, bank);
+        match bank.hops(row, check.setting) {
+            None => self.judge_state(check, Rule::BankClosed, closed_by(check, bank)),
+            Some(0) => self.judge_state(check, Rule::RbmSubarray, bank.last.act),
+            Some(_) => {}
+        }
+    }
+
+    /// `RBM-ACT`: a command that would lose moved contents.
+    fn judge_moved(&self, check: &mut Check<'_>, moved: Option<Moved>) {
+        if let Some(moved) = moved {
+            self.judge_state(check, Rule::RbmAct, Some(moved.rbm));
         }
     }
 
@@ -327,6 +361,8 @@ impl RankHistory {
         check.minima([Rule::TXs, Rule::TXsnr], self.srx);
         if let Some(open) = self.open_banks().next() {
             self.judge_state(check, Rule::BanksOpen, open.last.act);
+        } else if let Some(moved) = self.moved() {
+            self.judge_state(check, Rule::BanksOpen, Some(moved.rbm));
         }
     }
 
@@ -347,7 +383,7 @@ impl RankHistory {
         if check.setting.limits.refresh.per_same_bank > 0 {
             self.ledger.judge(check);
         }
-        if let Some(open) = self.bank_set(id).find(|bank| bank.open_row.is_some()) {
+        if let Some(open) = self.bank_set(id).find(|bank| bank.open_row.is_some() || bank.moved.is_some()) {
             self.judge_state(check, Rule::BanksOpen, open.last.act);
         }
         if self.same_bank.is_in_round(id) {
@@ -356,6 +392,7 @@ impl RankHistory {
     }
 
     fn judge_power_down(&self, check: &mut Check<'_>) {
+        self.judge_moved(check, self.moved());
         check.minimum(Rule::TRdpden, self.last.read);
         check.minimum(Rule::TWrpden, self.last.wr);
         check.minimum(Rule::TWrapden, self.last.wra);
@@ -372,7 +409,8 @@ impl RankHistory {
 
 /// The command that closed a bank; none for a bank that was never open.
 fn closed_by(check: &Check<'_>, bank: &BankHistory) -> Option<Issued> {
-    bank.last.act.and(check.latest([bank.last.pre, bank.last.rda, bank.last.wra]))
+    let rbm = bank.moved.map(|moved| moved.rbm);
+    bank.last.act.and(check.latest([bank.last.pre, bank.last.rda, bank.last.wra, rbm]))
 }
 
 /// `tRAS-max`, at a command that closes the bank.

@@ -10,6 +10,7 @@ use crate::standard::RuleSet;
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     clocks: [u64; Rule::ALL.len()],
+    parameters: Parameters,
     pub(crate) rules: &'static RuleSet,
     pub(crate) refresh: RefreshLimits,
     /// Whether ACT, RD and WR take two cycles on the command bus.
@@ -60,7 +61,7 @@ impl Limits {
             clocks[row.rule as usize] = limit.saturating_add(u64::from(is_later));
         }
         let refresh = RefreshLimits::new(system, &parameters);
-        Limits { clocks, rules, refresh, has_two_cycle_commands, counts_second_cycle }
+        Limits { clocks, parameters, rules, refresh, has_two_cycle_commands, counts_second_cycle }
     }
 
     /// The minimum or maximum of a rule, in clocks from the first cycle of the earlier command to the cycle of the
@@ -68,6 +69,11 @@ impl Limits {
     /// REFs counted.
     pub(crate) const fn of(&self, rule: Rule) -> u64 {
         self.clocks[rule as usize]
+    }
+
+    /// The minimum of `RBM` after so many hops.
+    pub(crate) fn movement(&self, hops: u32) -> u64 {
+        self.parameters.movement(hops)
     }
 
     /// Clocks from the first cycle of a command to the cycle from which distances to it count.
@@ -82,6 +88,7 @@ pub(crate) const fn takes_two_cycles(command: &Command) -> bool {
         Command::Activate { .. } | Command::Read { .. } | Command::Write { .. } | Command::Transfer { .. } => true,
         Command::Precharge { .. }
         | Command::PrechargeAll { .. }
+        | Command::MoveRowBuffer { .. }
         | Command::Refresh { .. }
         | Command::RefreshSameBank { .. }
         | Command::PowerDownEnter { .. }

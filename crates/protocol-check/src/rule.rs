@@ -144,6 +144,7 @@ rules! {
     TCsl               = "tCSL",                Timing,  "JESD79-5", "SRE to SRX";
     BusTwoCycles       = "bus-two-cycles",      Timing,  "JESD79-5: two command-bus cycles", "ACT, RD, WR to any";
     TransferTCcdWr     = "TRANSFER-tCCD-WR",    Timing,  "project definition", "TRANSFER to TRANSFER: the write of the one to the write of the other";
+    Rbm                = "RBM",                 Timing,  "LISA: 8 ns per hop, and once more", "RBM to the ACT after it in its bank";
     TRasMax            = "tRAS-max",            Maximum, "Samsung M378B5673EH1", "a bank open since its last ACT";
     TPdMax             = "tPD-max",             Maximum, "Samsung K4B2G0446D", "a rank in power-down";
     RefGap             = "REF-gap",             Maximum, "JESD79-3", "time without a REF, self-refresh left out";
@@ -158,6 +159,9 @@ rules! {
     RefsbRound         = "REFsb-round",         State,   "JESD79-5", "a second REFsb of a bank number before all bank numbers had one";
     TransferJedec      = "TRANSFER-jedec",      State,   "project definition", "a TRANSFER in dialect jedec";
     TransferBanks      = "TRANSFER-banks",      State,   "project definition", "a TRANSFER within one bank, or between ranks";
+    RbmJedec           = "RBM-jedec",           State,   "project definition", "an RBM in dialect jedec";
+    RbmSubarray        = "RBM-subarray",        State,   "LISA", "an RBM within a subarray, or the ACT after it in another subarray than its destination";
+    RbmAct             = "RBM-ACT",             State,   "project definition", "PRE, PREA or PDE between an RBM and the ACT after it";
     Address            = "address",             State,   "the geometry", "a channel, rank, bank, row or column that does not exist";
     Order              = "order",               State,   "the log", "a command earlier than the one before it on its channel";
 }

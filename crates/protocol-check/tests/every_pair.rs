@@ -14,8 +14,8 @@ use dram_spec::{
 };
 use protocol_check::{Rule, Sort, Violation, audit, planted};
 
-const COMMANDS: [&str; 14] =
-    ["ACT", "copy ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "REF", "PDE", "PDX", "SRE", "SRX"];
+const COMMANDS: [&str; 15] =
+    ["ACT", "copy ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "RBM", "REF", "PDE", "PDX", "SRE", "SRX"];
 
 /// The column of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +104,7 @@ fn forms(name: &'static str) -> &'static [&'static str] {
         "WR" => &["WR", "WRA"],
         "REF" => &["REF"],
         "TRANSFER" => &["TRANSFER"],
+        "RBM" => &["RBM"],
         "PDE" => &["PDE"],
         "SRE" => &["SRE"],
         "SRX" => &["SRX"],
@@ -195,6 +196,7 @@ fn command(name: &str, [bank, dst]: [BankId; 2], row: Row) -> Command {
         "WR" => Command::Write { bank, column, auto_precharge: AutoPrecharge::No },
         "WRA" => Command::Write { bank, column, auto_precharge: AutoPrecharge::Yes },
         "TRANSFER" => Command::Transfer { src: bank, src_column: column, dst, dst_column: column },
+        "RBM" => Command::MoveRowBuffer { bank, row },
         "REF" => Command::Refresh { rank },
         "REFsb" => Command::RefreshSameBank { bank },
         "PDE" => Command::PowerDownEnter { rank },
@@ -229,8 +231,8 @@ fn probes<'a>(cell: &'a Cell, system: &'a System) -> impl Iterator<Item = Probe<
         PowerDown::Precharge(PrechargePowerDown::SlowExit),
     ];
     let power_downs = if cell.from == "PDX" { &power_downs[..] } else { &power_downs[..1] }.to_vec();
-    // An ACT goes to another subarray than the open row, so that it is no copy ACT where its bank is open.
-    let to_row = Row(if cell.to == "ACT" { 512 } else { 2 });
+    // An ACT goes to another subarray than the open row, so that it is no copy ACT where its bank is open; an RBM too.
+    let to_row = Row(if ["ACT", "RBM"].contains(&cell.to) { 512 } else { 2 });
     arranged.flat_map(move |to| {
         power_downs.clone().into_iter().map(move |power_down| Probe { cell, system, to, to_row, power_down })
     })
@@ -245,18 +247,20 @@ impl Probe<'_> {
     fn set_up(&self) -> Vec<Command> {
         let Cell { from, to, .. } = *self.cell;
         let mut open: BTreeSet<BankId> = BTreeSet::new();
-        if ["copy ACT", "RD", "RDA", "WR", "WRA", "TRANSFER"].contains(&to) {
+        if ["copy ACT", "RD", "RDA", "WR", "WRA", "TRANSFER", "RBM"].contains(&to) {
             open.extend(banks(to, &self.to));
         }
         match from {
-            "copy ACT" | "PRE" | "PREA" | "RD" | "RDA" | "WR" | "WRA" | "TRANSFER" => open.extend(banks(from, &FROM)),
+            "copy ACT" | "PRE" | "PREA" | "RD" | "RDA" | "WR" | "WRA" | "TRANSFER" | "RBM" => open.extend(banks(from, &FROM)),
             "ACT" => open.retain(|bank| *bank != FROM[0]),
             "REFsb" => open.retain(|bank| bank.rank != 0 || bank.bank % 4 != FROM[0].bank),
             "PDX" if self.power_down == PowerDown::AsNeeded => {}
             "REF" | "SRE" | "SRX" | "PDX" => open.retain(|bank| bank.rank != 0),
             _ => {}
         }
-        let mut commands: Vec<_> = open.into_iter().map(|bank| command("ACT", [bank; 2], Row(0))).collect();
+        // An RBM moves the row buffer to the subarray of row 1.
+        let row = |bank| Row(if from == "RBM" && bank == FROM[0] { 1024 } else { 0 });
+        let mut commands: Vec<_> = open.into_iter().map(|bank| command("ACT", [bank; 2], row(bank))).collect();
         // An exit needs its entry. In the rank of `from`, that of `from` alone: `to` directly follows it.
         let exit_in_another_rank = (self.cell.scope == Scope::TwoRanks).then_some((to, self.to));
         for (exit, banks) in [(from, FROM)].into_iter().chain(exit_in_another_rank) {
@@ -291,7 +295,7 @@ impl Probe<'_> {
 
     /// Whether `to` needs an open bank and `from` ends a precharge power-down, in which all banks are closed.
     fn accesses_after_precharge_power_down(&self) -> bool {
-        let accesses = ["RD", "RDA", "WR", "WRA", "TRANSFER"];
+        let accesses = ["RD", "RDA", "WR", "WRA", "TRANSFER", "RBM"];
         self.power_down != PowerDown::AsNeeded && self.cell.scope != Scope::TwoRanks && accesses.contains(&self.cell.to)
     }
 
@@ -364,6 +368,7 @@ fn every_rule_between_two_commands_is_in_the_table() {
         Address,
         Order,
         Rule::TransferJedec,
+        Rule::RbmJedec,
         Rule::TransferBanks,
     ];
     let listed: BTreeSet<_> = cells().into_iter().filter_map(|cell| cell.rules).flatten().collect();
@@ -441,7 +446,8 @@ fn an_ordinary_cell_has_no_copy_activation() {
         for probe in probes(&cell, &system).filter(|probe| probe.power_down == PowerDown::AsNeeded) {
             let found = broken(&Probe { to_row: Row(512), ..probe }.violations(2));
             let awake = !found.contains(&Rule::Asleep);
-            assert_eq!(cell.rules.is_some() && awake, found.contains(&Rule::FpmSubarray), "{probe:?}");
+            let is_elsewhere = found.contains(&Rule::FpmSubarray) || found.contains(&Rule::RbmSubarray);
+            assert_eq!(cell.rules.is_some() && awake, is_elsewhere, "{probe:?}");
             assert!(cell.to == "copy ACT" && (cell.rules.is_some() || awake), "{probe:?}");
         }
     }

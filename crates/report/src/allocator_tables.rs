@@ -1,6 +1,6 @@
 //! Tables of the allocators of a run: possible mechanisms of copies and zeroings, and free memory.
 
-use rowclone::MECHANISMS;
+use rowclone::{MECHANISMS, Mechanism};
 use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, MemoryState, TrafficReport};
 
@@ -15,10 +15,16 @@ pub(crate) fn text(reports: &[&AllocatorReport], width: usize) -> String {
 /// Table of the possible mechanisms of copies and zeroings.
 fn served(reports: &[&AllocatorReport], width: usize) -> String {
     let mut columns = vec![("allocator", Left), ("frames", Left), ("number", Right)];
-    columns.extend(MECHANISMS.map(|mechanism| (mechanism.name(), Right)));
+    let is_offered = |it: &Mechanism| {
+        it.is_in_every_chip()
+            || traffic(reports).any(|(.., traffic)| traffic.frames_by_mechanism.contains_key(it.name()))
+    };
+    let mechanisms: Vec<Mechanism> = MECHANISMS.into_iter().filter(is_offered).collect();
+    columns.extend(mechanisms.iter().map(|mechanism| (mechanism.name(), Right)));
     columns.push(("for", Left));
     let rows = traffic(reports).map(|(report, kind, traffic)| {
-        let shares = MECHANISMS
+        let shares = mechanisms
+            .iter()
             .map(|mechanism| or_dash(traffic.share_by_mechanism.get(mechanism.name()), |share| percent(*share)));
         let causes = traffic.frames_by_cause.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count)));
         let causes = causes.collect::<Vec<_>>().join(", ");

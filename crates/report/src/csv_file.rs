@@ -161,29 +161,51 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
         line.extend(cells.map(|(name, cell)| (format!("{queue}_{name}"), cell)));
     }
     line.extend(fields!(figures; energy_nj, dynamic_energy_nj));
-    for cause in energy::Cause::ALL.map(cause_key) {
-        let nj = *figures.energy_by_cause_nj.get(&cause).unwrap_or(&0.0);
-        line.push(cell(format!("energy_{cause}_nj"), nj));
+    for cause in energy::Cause::ALL {
+        let key = cause_key(cause);
+        let nj = figures.energy_by_cause_nj.get(&key).copied();
+        if nj.is_some() || cause.is_in_all_standards() {
+            line.push(cell(format!("energy_{key}_nj"), nj.unwrap_or(0.0)));
+        }
     }
     for (kind, count) in &figures.commands {
         line.push(cell(format!("commands_{}", kind.replace(' ', "_")), *count));
     }
-    for mechanism in MECHANISMS.map(rowclone::Mechanism::name) {
-        let served = figures.parts.iter().filter(|row| row.mechanism == mechanism);
-        line.push(cell(format!("parts_{mechanism}"), served.map(|row| row.count).sum::<u64>()));
+    for mechanism in MECHANISMS {
+        let served = figures.parts.iter().filter(|row| row.mechanism == mechanism.name());
+        let count = served.map(|row| row.count).sum::<u64>();
+        if count > 0 || mechanism.is_in_every_chip() {
+            line.push(cell(format!("parts_{}", mechanism.name()), count));
+        }
     }
     line
 }
 
-/// All lines have the same columns: those of the header, if it is given, else of the first line.
+/// The columns are those of the header, if it is given, and of all lines. A line has 0 in a column that it lacks: that of
+/// a command, a mechanism or a cause of energy which some systems do not have.
 fn table(header: Option<&Line>, lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut lines = lines.peekable();
-    if let Some(header) = header.or_else(|| lines.peek()) {
-        writer.write_record(header.iter().map(|(column, _)| column))?;
+    let lines: Vec<Line> = lines.collect();
+    let mut columns: Vec<&str> = Vec::new();
+    for line in header.into_iter().chain(&lines) {
+        let mut place = 0;
+        for (column, _) in line {
+            // Mostly it is the next one.
+            let found = columns[place..].iter().position(|known| known == column);
+            place += found.unwrap_or_else(|| {
+                columns.insert(place, column);
+                0
+            });
+            place += 1;
+        }
     }
-    for line in lines {
-        writer.write_record(line.iter().map(|(_, cell)| cell.to_string()))?;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    if !columns.is_empty() {
+        writer.write_record(&columns)?;
+    }
+    for line in &lines {
+        let mut cells = line.iter().peekable();
+        let cell = |column: &&str| cells.next_if(|(own, _)| own == column).map_or("0".into(), |(_, it)| it.to_string());
+        writer.write_record(columns.iter().map(cell))?;
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -100,7 +100,7 @@ pub(crate) fn figures(reports: &[RunReport], width: usize) -> String {
     let kinds: BTreeSet<&str> =
         reports.iter().flat_map(|report| report.outcome.figures.commands.keys().copied()).collect();
     for kind in kinds {
-        rows.count(&format!("{kind} commands"), |figures| figures.commands[kind]);
+        rows.count(&format!("{kind} commands"), |figures| figures.commands.get(kind).copied().unwrap_or(0));
     }
     rows.to_text(width)
 }

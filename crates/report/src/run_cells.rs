@@ -1,5 +1,7 @@
 //! Figures of a run as the cells of one row, with the same columns for every run.
 
+use std::collections::BTreeSet;
+
 use memctrl::stats::PartTally;
 use rowclone::{MECHANISMS, Mechanism};
 use rowclone_sim::{Outcome, ServedTally};
@@ -8,10 +10,15 @@ use crate::cell::{Cell, Column};
 use crate::csv_file::{self, Line, cell};
 use crate::decisions;
 
-/// The cells of a run, in the order of [`columns`]. `reserved_rows_share` is the share of the memory that the reserved rows
+/// The cells of a run, in the order of [`columns`], which has no column of what some systems lack. `reserved_rows_share` is the share of the memory that the reserved rows
 /// take, 0 to 1.
 pub fn cells(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> Vec<Cell> {
-    line(outcome, reserved_rows_share, warnings).into_iter().map(|(_, cell)| cell).collect()
+    let line = line(outcome, reserved_rows_share, warnings);
+    if line.len() == columns().len() {
+        return line.into_iter().map(|(_, cell)| cell).collect();
+    }
+    let known: BTreeSet<String> = columns().into_iter().map(|column| column.name).collect();
+    line.into_iter().filter(|(column, _)| known.contains(column)).map(|(_, cell)| cell).collect()
 }
 
 /// The columns of any run.
@@ -45,6 +52,7 @@ fn shares(operations: &str, tally: &PartTally) -> Line {
     let share = |mechanism| (all > 0).then(|| bytes(Some(mechanism)) as f64 / all as f64);
     let line = MECHANISMS
         .into_iter()
+        .filter(|mechanism| mechanism.is_in_every_chip())
         .map(|mechanism| cell(format!("{operations}_by_{}_share", mechanism.name()), share(mechanism)));
     line.collect()
 }

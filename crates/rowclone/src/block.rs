@@ -56,7 +56,11 @@ impl Shift {
         match *step {
             Step::Read { bank, run } => Step::Read { bank, run: shifted(run) },
             Step::Write { bank, write } => Step::Write { bank, write: RunWrite { run: shifted(write.run), ..write } },
-            Step::Open { .. } | Step::CopyOpen { .. } | Step::Close { .. } | Step::Transfer { .. } => *step,
+            Step::Open { .. }
+            | Step::Move { .. }
+            | Step::CopyOpen { .. }
+            | Step::Close { .. }
+            | Step::Transfer { .. } => *step,
         }
     }
 

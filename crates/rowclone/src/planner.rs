@@ -11,7 +11,7 @@ use crate::blocks::Blocks;
 use crate::blocks::Kind;
 use crate::check::{PlanError, Reserved};
 use crate::faulty::{FaultyRows, RowAddress};
-use crate::mechanism::{Chip, FPM};
+use crate::mechanism::{Chip, FPM, IN_DRAM, MECHANISMS};
 use crate::reason::Reason;
 use crate::rules::Coverage;
 use crate::stripe::Stripe;
@@ -131,6 +131,14 @@ impl Planner {
     /// The address map.
     pub fn map(&self) -> &AddressMap {
         &self.shared.map
+    }
+
+    /// The mechanisms of which reports speak: those of every chip, and those that these chips offer, by
+    /// rank.
+    pub fn mechanisms(&self) -> impl Iterator<Item = Mechanism> {
+        let offers = |index| index < IN_DRAM.len() && self.shared.chip.offers(index);
+        let known = move |&(index, mechanism): &(usize, Mechanism)| mechanism.is_in_every_chip() || offers(index);
+        MECHANISMS.into_iter().enumerate().filter(known).map(|(_, mechanism)| mechanism)
     }
 
     /// Checks that an operation can be planned: that it has bytes, lies in the usable memory, and

@@ -236,8 +236,9 @@ impl Block {
         };
         let run_lines = (self.shared.map.run_bytes() / LINE_BYTES) as u16;
         let RowAddress { channel, bank, row } = part.dst;
+        let columns = Columns { pieces: &part.pieces, run_lines, geometry: self.shared.map.geometry() };
         let mut thread = Thread::on(channel, spare);
-        in_dram.program(&route, (bank, row), &Columns { pieces: &part.pieces, run_lines }, &mut thread);
+        in_dram.program(&route, (bank, row), &columns, &mut thread);
         Some(thread)
     }
 

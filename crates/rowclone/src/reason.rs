@@ -37,6 +37,8 @@ pub enum Reason {
     OtherSubarray,
     /// Source and destination are in one bank.
     SameBank,
+    /// Source and destination are in one subarray.
+    SameSubarray,
     /// Source and destination are in one row.
     SameRow,
     /// The operation covers only a part of the row, although a row is one block of addresses or the
@@ -118,6 +120,7 @@ names! {
     Reason::OtherBank => "other-bank",
     Reason::OtherSubarray => "other-subarray",
     Reason::SameBank => "same-bank",
+    Reason::SameSubarray => "same-subarray",
     Reason::SameRow => "same-row",
     Reason::PartialRow { .. } => "partial-row",
     Reason::Interleaved { .. } => "interleaved",
@@ -148,6 +151,7 @@ impl Reason {
             | Reason::OtherBank
             | Reason::OtherSubarray
             | Reason::SameBank
+            | Reason::SameSubarray
             | Reason::SameRow
             | Reason::FaultyRow { .. }
             | Reason::NoTemporaryRow
@@ -186,6 +190,7 @@ impl Reason {
             }
             Reason::NotACopy
             | Reason::SameBank
+            | Reason::SameSubarray
             | Reason::SameRow
             | Reason::PartialLine
             | Reason::FaultyRow { .. }
@@ -224,6 +229,7 @@ impl fmt::Display for Reason {
             Reason::OtherBank => write!(f, "source and destination lie in different banks"),
             Reason::OtherSubarray => write!(f, "source and destination lie in different subarrays of a bank"),
             Reason::SameBank => write!(f, "source and destination lie in the same bank"),
+            Reason::SameSubarray => write!(f, "source and destination lie in the same subarray"),
             Reason::SameRow => write!(f, "source and destination lie in the same row"),
             Reason::PartialRow { covered, row_bytes, operation_bytes, .. } => {
                 write!(f, "the row is {row_bytes} bytes and the operation covers {covered} of it: ")?;

@@ -3,7 +3,7 @@
 use dram_spec::{BankId, Row};
 
 use crate::faulty::RowAddress;
-use crate::mechanism::BankRow;
+use crate::mechanism::{BankRow, Copied};
 use crate::planner::Shared;
 use crate::reason::Reason;
 
@@ -60,6 +60,28 @@ impl Shared {
         } else {
             Ok(())
         }
+    }
+
+    pub(crate) fn other_subarray(&self, src: RowAddress, dst: RowAddress) -> Result<(), Reason> {
+        match self.same_subarray(src, dst) {
+            Ok(()) => Err(Reason::SameSubarray),
+            Err(Reason::OtherSubarray) => Ok(()),
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// Whether a whole row is copied, each line to its column, and neither row is remapped.
+    pub(crate) fn whole_row(&self, copied: &Copied<'_>) -> Result<(), Reason> {
+        let Copied { src, dst, pieces, coverage } = *copied;
+        coverage.reason()?;
+        // The destination row is covered, but a source that is shifted within its row gives only some of the lines.
+        // The columns are compared all the same: a copy activation cannot move a line to another column.
+        let bytes: u64 = pieces.iter().map(|piece| piece.dst.total()).sum();
+        if bytes < self.map.geometry().row_bytes() || pieces.iter().any(|p| p.src_column != p.dst_column) {
+            return Err(Reason::ColumnsDiffer { granularity: self.map.granularity() });
+        }
+        self.sound(src)?;
+        self.sound(dst)
     }
 
     /// Whether a row is not remapped.

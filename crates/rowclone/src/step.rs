@@ -14,7 +14,17 @@ pub enum Step {
         /// The row.
         row: Row,
     },
-    /// ACT of another row in the subarray of the open row: copies the open row to that row.
+    /// RBM: moves the contents of the open row to the sense amplifiers of another subarray.
+    Move {
+        /// The bank.
+        bank: BankId,
+        /// Row of that subarray, to which a `CopyOpen` then copies them.
+        row: Row,
+        /// Subarrays between the two rows, and one more.
+        hops: u16,
+    },
+    /// ACT of another row in the subarray of the open row: copies the open row to that row. After a
+    /// `Move`, it copies what that has moved.
     CopyOpen {
         /// The bank.
         bank: BankId,
@@ -66,6 +76,7 @@ impl Step {
     pub fn banks(&self) -> (BankId, Option<BankId>) {
         match *self {
             Step::Open { bank, .. }
+            | Step::Move { bank, .. }
             | Step::CopyOpen { bank, .. }
             | Step::Close { bank }
             | Step::Read { bank, .. }
@@ -85,7 +96,7 @@ impl Step {
     #[inline]
     pub fn lines(&self) -> Option<u16> {
         match self {
-            Step::Open { .. } | Step::CopyOpen { .. } | Step::Close { .. } => None,
+            Step::Open { .. } | Step::Move { .. } | Step::CopyOpen { .. } | Step::Close { .. } => None,
             Step::Transfer { count, .. } => Some(*count),
             Step::Read { run, .. } => Some(run.count),
             Step::Write { write, .. } => Some(write.run.count),

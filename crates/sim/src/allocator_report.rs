@@ -27,11 +27,12 @@ impl TrafficReport {
     fn new(all: &Tally, of: impl Fn(Cause) -> u64) -> TrafficReport {
         let occurred = |(name, count): (&'static str, u64)| (count > 0).then_some((name, count));
         let share = |mechanism: Mechanism| all.share(mechanism).map(|share| (mechanism.name(), share));
+        let offered = MECHANISMS.into_iter().filter(|&it| it.is_in_every_chip() || all.by(it) > 0);
         TrafficReport {
             operations: all.operations,
             frames: all.frames(),
-            frames_by_mechanism: MECHANISMS.into_iter().map(|it| (it.name(), all.by(it))).collect(),
-            share_by_mechanism: MECHANISMS.into_iter().filter_map(share).collect(),
+            frames_by_mechanism: offered.clone().map(|it| (it.name(), all.by(it))).collect(),
+            share_by_mechanism: offered.filter_map(share).collect(),
             fallbacks: Fallback::ALL.into_iter().filter_map(|it| occurred((it.name(), all.fallbacks(it)))).collect(),
             frames_by_cause: Cause::ALL.into_iter().filter_map(|it| occurred((it.name(), of(it)))).collect(),
         }

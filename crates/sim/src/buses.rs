@@ -103,6 +103,7 @@ impl Buses {
             | CommandKind::DroppedActivate
             | CommandKind::Precharge
             | CommandKind::Transfer
+            | CommandKind::MoveRowBuffer
             | CommandKind::Refresh
             | CommandKind::RefreshSameBank
             | CommandKind::PowerDownEnter

@@ -121,9 +121,10 @@ fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Res
 
 /// Says how many commands of `RowClone` a trace for other tools lacks.
 fn warn(target: Target, found: RowCloneCommands) {
-    let RowCloneCommands { transfers, copy_activations } = found;
+    let RowCloneCommands { transfers, copy_activations, movements } = found;
     let what = [
         (transfers, "TRANSFER", if target == Target::Hdl { "written as comments" } else { "left out" }),
+        (movements, "RBM", if target == Target::Hdl { "written as comments" } else { "left out" }),
         (copy_activations, "copy activation", if target == Target::Hdl { "written as ACT" } else { "left out" }),
     ];
     for (number, name, fate) in what.into_iter().filter(|(number, ..)| *number > 0) {

@@ -43,7 +43,12 @@ pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
 fn unit_prices(memory: &MemorySystem, columns: usize) -> String {
     let (currents, prices, width) = (memory.currents(), memory.prices(), memory.system().geometry.width());
     let chips = memory.system().geometry.chips();
-    let rows = priced().filter_map(|(kind, component)| {
+    let needs = |kind| memory.planner().mechanisms().any(|mechanism| mechanism.commands().contains(&kind));
+    let is_issued = |kind| match kind {
+        CommandKind::RefreshSameBank => memory.system().refresh_mode.same_bank,
+        _ => kind.is_in_all_standards() || needs(kind),
+    };
+    let rows = priced().filter(|&(kind, _)| is_issued(kind)).filter_map(|(kind, component)| {
         let price = prices.events().of(kind, component);
         Some((name(kind, component), formula(memory, kind, component)?, price))
     });
@@ -100,6 +105,7 @@ fn formula(memory: &MemorySystem, kind: CommandKind, component: Component) -> Op
             | CommandKind::DroppedActivate
             | CommandKind::Precharge
             | CommandKind::Transfer
+            | CommandKind::MoveRowBuffer
             | CommandKind::Refresh
             | CommandKind::RefreshSameBank
             | CommandKind::PowerDownEnter
@@ -126,6 +132,7 @@ fn core_formula(currents: &Currents, kind: CommandKind, chips: u64) -> Option<St
         CommandKind::CopyActivate => Some("as an activation".to_owned()),
         CommandKind::Read => Some(burst(raw.idd4r_ma)),
         CommandKind::Write => Some(burst(raw.idd4w_ma)),
+        CommandKind::MoveRowBuffer => Some("5.7 nJ x row bytes / 8192, a hop (chosen)".to_owned()),
         CommandKind::Transfer => Some("mean of read and write; no pin moves".to_owned()),
         CommandKind::Refresh => Some(format!("{v} V x ({} - {idd3n}) mA x {t_rfc} ns x {chips}", raw.idd5b_ma)),
         // The refresh that an SRE starts costs as much as a REF.

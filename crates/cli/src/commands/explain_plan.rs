@@ -9,7 +9,7 @@ use memctrl::policy::copy::{CopyPolicy, FASTEST};
 use memctrl::price::energy;
 use memctrl::{Completion, Durations};
 use report::table::{Align, fitted, wrapped, wrapped_lines};
-use rowclone::{FPM, MECHANISMS, Mechanism, Operation, Part, Planner, RowAddress};
+use rowclone::{FPM, Mechanism, Operation, Part, Planner, RowAddress};
 use rowclone_sim::quantity::{bytes, grouped};
 
 use rowclone_sim::price_table;
@@ -55,7 +55,7 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation, widt
     for block in system.memory.planner().blocks(operation) {
         for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {
             let mut cells = vec![rows.len().to_string(), part.bytes().to_string()];
-            for mechanism in MECHANISMS {
+            for mechanism in system.memory.planner().mechanisms() {
                 if part.allows(mechanism).is_err() {
                     cells.push("-".to_string());
                     continue;
@@ -68,7 +68,7 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation, widt
             rows.push(cells);
         }
     }
-    let mechanisms = MECHANISMS.map(|mechanism| (mechanism.name(), Align::Right));
+    let mechanisms = system.memory.planner().mechanisms().map(|mechanism| (mechanism.name(), Align::Right));
     let columns: Vec<_> = [("part", Align::Left), ("bytes", Align::Right)].into_iter().chain(mechanisms).collect();
     if rows.is_empty() {
         return String::new();
@@ -100,19 +100,19 @@ fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Ope
     let mut parts = 0;
     for block in planner.blocks(operation) {
         for part in block.parts() {
-            for mechanism in MECHANISMS {
+            for mechanism in planner.mechanisms() {
                 if let Err(reason) = part.allows(mechanism) {
                     why.insert(format!("{} - {}: {reason}", mechanism.name(), reason.name()));
                     fixes.extend(reason.help().filter(|_| mechanism == FPM));
                 }
             }
             if parts < SHOWN_MOST {
-                rows.push(cells(parts, part, policies));
+                rows.push(cells(parts, part, planner, policies));
             }
             parts += 1;
         }
     }
-    let mechanisms = MECHANISMS.map(|mechanism| (mechanism.name(), Align::Left));
+    let mechanisms = planner.mechanisms().map(|mechanism| (mechanism.name(), Align::Left));
     let places = [("part", Align::Left), ("bytes", Align::Right), ("to", Align::Left), ("from", Align::Left)];
     let chosen: Vec<String> = policies.iter().map(|policy| format!("{} takes", policy.name())).collect();
     let chosen = chosen.iter().map(|name| (name.as_str(), Align::Left));
@@ -135,14 +135,14 @@ fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Ope
     text
 }
 
-fn cells(number: usize, part: &Part, policies: &[&'static dyn CopyPolicy]) -> Vec<String> {
+fn cells(number: usize, part: &Part, planner: &Planner, policies: &[&'static dyn CopyPolicy]) -> Vec<String> {
     let verdict = |mechanism| match part.allows(mechanism) {
         Ok(()) => "yes".to_string(),
         Err(reason) => reason.name().to_string(),
     };
     let from = part.src().map_or("-".to_string(), place);
     let mut cells = vec![number.to_string(), part.bytes().to_string(), place(part.dst()), from];
-    cells.extend(MECHANISMS.map(verdict));
+    cells.extend(planner.mechanisms().map(verdict));
     cells.extend(policies.iter().map(|policy| policy.preferred(part).name().to_string()));
     cells
 }

@@ -100,9 +100,13 @@ fn command_text(bound: &Bound) -> String {
     let name = bound.command.mnemonic();
     match bound.command {
         Command::Activate { row, .. } => match bound.effect {
-            Effect::Plain => format!("{name} row {}", row.0),
+            Effect::Plain | Effect::Moved { .. } => format!("{name} row {}", row.0),
             Effect::Copied { src } => format!("{name} row {} (copies {})", row.0, src.0),
             Effect::Dropped { .. } => format!("{name} row {} (dropped)", row.0),
+        },
+        Command::MoveRowBuffer { row, .. } => match bound.effect {
+            Effect::Moved { src, hops } => format!("{name} row {} -> row {} (hops {hops})", src.0, row.0),
+            Effect::Plain | Effect::Copied { .. } | Effect::Dropped { .. } => format!("{name} row {}", row.0),
         },
         Command::Read { column, .. } | Command::Write { column, .. } => format!("{name} col {}", column.0),
         Command::Transfer { src_column, dst, dst_column, .. } if src_column == dst_column => {

@@ -50,6 +50,7 @@ impl Mark {
             CommandKind::Read => (Mark::of_open('R', "RD"), None),
             CommandKind::Write => (Mark::of_open('W', "WR"), None),
             CommandKind::Transfer => (Mark::of_open('T', "TRANSFER out"), Some(Mark::of_open('t', "TRANSFER in"))),
+            CommandKind::MoveRowBuffer => (Mark::of_open('M', "RBM"), None),
             CommandKind::Refresh => (Mark::of_any('F', "REF"), None),
             CommandKind::RefreshSameBank => (Mark::of_any('f', "REFsb"), None),
             CommandKind::PowerDownEnter | CommandKind::SelfRefreshEnter => (Mark::of_any('Z', "to sleep"), None),
@@ -96,7 +97,9 @@ impl Lanes {
         let mut to_rank = |is_open| of_rank.iter().for_each(|&lane| self.mark(column, lane, mark, is_open));
         match bound.command {
             Command::Activate { bank, .. } => self.mark(column, at(bank), mark, Some(true)),
-            Command::Precharge { bank } => self.mark(column, at(bank), mark, Some(false)),
+            Command::Precharge { bank } | Command::MoveRowBuffer { bank, .. } => {
+                self.mark(column, at(bank), mark, Some(false));
+            }
             Command::RefreshSameBank { bank } => self.mark(column, at(bank), mark, None),
             Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
                 self.mark(column, at(bank), mark, Some(auto_precharge == AutoPrecharge::No));

@@ -16,6 +16,7 @@ mod programs;
 pub mod report;
 pub mod reproduce;
 mod reproduce_forkbench;
+mod reproduce_lisa;
 mod reproduce_multicore;
 mod reproduce_zi;
 pub mod run;
@@ -62,6 +63,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
         Command::Programs(args) => programs::run(args)?,
         Command::Reproduce(Reproduce::Table3(args)) => reproduce::table3(args)?,
         Command::Reproduce(Reproduce::Forkbench(args)) => reproduce_forkbench::run(args)?,
+        Command::Reproduce(Reproduce::Lisa(args)) => reproduce_lisa::lisa(args)?,
         Command::Reproduce(Reproduce::Multicore(args)) => reproduce_multicore::run(args)?,
         Command::Reproduce(Reproduce::Zi(args)) => reproduce_zi::run(args)?,
     })

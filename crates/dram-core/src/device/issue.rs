@@ -127,6 +127,7 @@ impl Device {
     fn issue_less_frequent(&mut self, at: Cycle, command: Command) -> Effect {
         match command {
             Command::RefreshSameBank { bank } => self.issue_same_bank_refresh(at, &command, bank),
+            Command::MoveRowBuffer { bank, row } => self.issue_row_buffer_movement(at, &command, bank, row),
             Command::Read { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Rda),
             Command::Write { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Wra),
             Command::PrechargeAll { rank }
@@ -200,6 +201,24 @@ impl Device {
         Effect::Plain
     }
 
+    /// [`Self::issue`] of an RBM. The bank stays active, without an open row.
+    fn issue_row_buffer_movement(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
+        let movement = self.row_buffer_movement(id, row);
+        self.assert_legal(at, command, movement.map(|(_, held)| held));
+        let Ok((src, _)) = movement else { unreachable!("the movement is legal") };
+        self.assert_row_not_overdue(at, id);
+        let (index, hops) = (self.topology.index(id), self.geometry.hops(src, row));
+        self.moved.insert(index);
+        self.movements[index] = (src, row);
+        let gaps = self.constraints.over_hops(Kind::Rbm, hops, &self.timings);
+        let bank = &mut self.banks[index];
+        bank.open = None;
+        raise(&mut bank.holds, at, &gaps, raises(Kind::Rbm, Place::Bank));
+        bank.lasts.issued(at, Kind::Rbm);
+        self.delay_in_rank(at, id, Kind::Rbm);
+        Effect::Moved { src, hops }
+    }
+
     /// [`Self::issue`] of a REFsb, which delays in each of its banks.
     fn issue_same_bank_refresh(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
         self.assert_legal(at, command, self.same_bank_refresh(id));
@@ -232,6 +251,10 @@ impl Device {
         if let Some(open) = bank.open {
             return self.issue_copy_activation(at, *command, id, open, row);
         }
+        if self.moved.contains(self.topology.index(id)) {
+            let (src, _) = self.movements[self.topology.index(id)];
+            return self.issue_copy_activation(at, *command, id, src, row);
+        }
         let held = self.held(id, Kind::Act).max(self.held_in_bank(bank, Kind::Act));
         if self.power(id.rank) != Power::Awake || at < held.until() {
             self.panic_illegal(at, *command);
@@ -242,7 +265,7 @@ impl Device {
         Effect::Plain
     }
 
-    /// Executes an ACT to an open bank.
+    /// Executes an ACT to a bank whose sense amplifiers have the contents of the row `open`.
     #[inline(never)]
     fn issue_copy_activation(&mut self, at: Cycle, command: Command, id: BankId, open: Row, row: Row) -> Effect {
         let activation = self.activation(id, row);
@@ -259,6 +282,7 @@ impl Device {
         if let Some(cells) = &mut self.cells {
             cells.moved(Movement::Row { bank: id, src: open, dst: row });
         }
+        self.moved.remove(self.topology.index(id));
         self.open(at, id, row);
         Effect::Copied { src: open }
     }

@@ -6,7 +6,7 @@ use Origin::Jesd79_2 as Jedec;
 
 /// The rules of DDR2.
 pub(super) const TABLE: Table = Table {
-    rules: RULES,
+    rules: &with_mechanisms::<{ RULES.len() + MECHANISMS.len() }>(RULES),
     row_open: (Term::Plus(1, P::RasMax), Public("Micron DDR2 HDL model: tRAS max 70 us")),
     power_down: (Term::Plus(9, P::Refi), Jedec("at most 9 tREFI between two REF: recalled")),
     refresh: (Jedec("at most 9 tREFI between two REF: recalled"), Jedec("at most eight REF postponed: recalled")),
@@ -19,11 +19,11 @@ const READ_TO_ACT: &[Term] = &[plus(P::Burst), plus(P::Rtp), plus(P::Rp), Minus(
 #[rustfmt::skip] // One rule per line: read it beside the datasheet.
 const RULES: &[Rule] = &[
     rule("tRCD",     Bank, ACTS, &[Rd, Rda, Wr, Wra], RCD,                             1, Jedec("ACT to RD or WR")),
-    rule("tRAS",     Bank, ACTS,   PRES,   &[plus(P::Ras)],                            1, Jedec("ACT to PRE")),
+    rule("tRAS",     Bank, ACTS,   TO_PRES, &[plus(P::Ras)],                            1, Jedec("ACT to PRE")),
     rule("tRC",      Bank, ACTS,   &[Act], &[plus(P::Rc)],                             1, Jedec("ACT to ACT of a bank")),
     rule("tRP",      Bank, PRES,   &[Act], &[plus(P::Rp)],                             1, Jedec("PRE to ACT")),
-    rule("tRTP",     Bank, READS,  PRES,   READ_TO_PRECHARGE,                          1, Jedec("RD to PRE")),
-    rule("tWR",      Bank, WRITES, PRES,   WRITE_RECOVERY,                             1, Jedec("write recovery")),
+    rule("tRTP",     Bank, READS,  TO_PRES, READ_TO_PRECHARGE,                          1, Jedec("RD to PRE")),
+    rule("tWR",      Bank, WRITES, TO_PRES, WRITE_RECOVERY,                             1, Jedec("write recovery")),
     rule("RDA-ACT",  Bank, &[Rda], &[Act], READ_TO_ACT,                                1, Jedec("auto-precharge after a read")),
     rule("WRA-ACT",  Bank, &[Wra], &[Act], WRITE_RECOVERY_AND_RP,                      1, Jedec("auto-precharge after a write")),
     when(&[When::ManyBanks], rule("tRPA", Rank, &[PreA], &[Act], &[plus(P::Rpa)],      1, Public("Micron DDR2 HDL model: PREA to ACT, chips with eight banks"))),
@@ -55,7 +55,7 @@ const RULES: &[Rule] = &[
     rule("tXP",      Rank, PDXS,   CKE_HIGH, &[plus(P::Xp)],                           1, Jedec("PDX to any command")),
     rule("tXARDS",   Rank, &[PdxSlow], &[Rd, Rda, Wr, Wra], &[plus(P::Xpdll)],         1, Jedec("slow exit of active power-down to RD; to WR: chosen")),
     rule("tCKE-SR",  Rank, &[Sre], &[Srx], &[plus(P::Ckesr)],                          1, Jedec("SRE to SRX")),
-    rule("tXSNR",    Rank, &[Srx], &[Act, Pre, PreA, Transfer, Ref, Sre, Pde], &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
+    rule("tXSNR",    Rank, &[Srx], &[Act, Pre, PreA, Transfer, Rbm, Ref, Sre, Pde], &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
     rule("tXSRD",    Rank, &[Srx], &[Rd, Rda, Wr, Wra], &[plus(P::Dllk)],              1, Jedec("SRX to RD; to WR: chosen")),
     rule("bus",      Channel, ANY, ANY,    &[plus(P::Clock)],                          1, Jedec("one command a clock")),
     rule("bus-TRANSFER", Channel, &[Transfer], ANY, &[Term::Plus(2, P::Clock)],        1, RowClone("TRANSFER takes two command-bus cycles")),
@@ -68,7 +68,7 @@ const RULES: &[Rule] = &[
     rule("TRANSFER-WR",   Rank, &[Transfer], WRITES, CCD,                             1, Project("TRANSFER to WR")),
     rule("WR-TRANSFER",   Rank, WRITES, &[Transfer], WRITE_TO_READ,                    1, Project("WR to TRANSFER")),
     rule("TRANSFER-RD",   Rank, &[Transfer], READS, WRITE_TO_READ,                     1, Project("TRANSFER to RD")),
-    rule("TRANSFER-tRTP", Bank, &[TransferSrc], PRES, READ_TO_PRECHARGE,                 1, Project("TRANSFER to PRE of its source bank")),
-    rule("TRANSFER-tWR",  Bank, &[TransferDst], PRES, WRITE_RECOVERY,                  1, Project("TRANSFER to PRE of its destination bank")),
+    rule("TRANSFER-tRTP", Bank, &[TransferSrc], TO_PRES, READ_TO_PRECHARGE,                 1, Project("TRANSFER to PRE of its source bank")),
+    rule("TRANSFER-tWR",  Bank, &[TransferDst], TO_PRES, WRITE_RECOVERY,                  1, Project("TRANSFER to PRE of its destination bank")),
     rule("TRANSFER-PDE",  Rank, &[Transfer], &[Pde], WRITE_RECOVERY,                   1, Project("the internal write ends first")),
 ];

@@ -6,7 +6,7 @@ use Origin::Jesd79_3 as Jedec;
 
 /// The rules of DDR3.
 pub(super) const TABLE: Table = Table {
-    rules: RULES,
+    rules: &with_mechanisms::<{ RULES.len() + MECHANISMS.len() }>(RULES),
     row_open: (Term::Plus(9, P::Refi), Public("Samsung M378B5673EH1 rev 1.03")),
     power_down: (Term::Plus(9, P::Refi), Public("Samsung K4B2G0446D rev 1.01, table 49")),
     refresh: (Jedec("at most 9 tREFI between two REF"), Jedec("at most eight REF postponed")),
@@ -15,11 +15,11 @@ pub(super) const TABLE: Table = Table {
 #[rustfmt::skip] // One rule per line: read it beside the datasheet.
 const RULES: &[Rule] = &[
     rule("tRCD",     Bank, ACTS, &[Rd, Rda, Wr, Wra], RCD,                             1, Jedec("ACT to RD or WR")),
-    rule("tRAS",     Bank, ACTS,   PRES,   &[plus(P::Ras)],                            1, Jedec("ACT to PRE")),
+    rule("tRAS",     Bank, ACTS,   TO_PRES, &[plus(P::Ras)],                            1, Jedec("ACT to PRE")),
     rule("tRC",      Bank, ACTS,   &[Act], &[plus(P::Rc)],                             1, Jedec("ACT to ACT of a bank")),
     rule("tRP",      Bank, PRES,   &[Act], &[plus(P::Rp)],                             1, Jedec("PRE to ACT")),
-    rule("tRTP",     Bank, READS,  PRES,   &[plus(P::Rtp)],                            1, Jedec("RD to PRE")),
-    rule("tWR",      Bank, WRITES, PRES,   WRITE_RECOVERY,                             1, Jedec("write recovery")),
+    rule("tRTP",     Bank, READS,  TO_PRES, &[plus(P::Rtp)],                            1, Jedec("RD to PRE")),
+    rule("tWR",      Bank, WRITES, TO_PRES, WRITE_RECOVERY,                             1, Jedec("write recovery")),
     rule("RDA-ACT",  Bank, &[Rda], &[Act], READ_RECOVERY,                              1, Jedec("auto-precharge after a read")),
     rule("WRA-ACT",  Bank, &[Wra], &[Act], WRITE_RECOVERY_AND_RP,                      1, Jedec("auto-precharge after a write")),
     when(&[When::CopiesCounted], rule("tRRD", Rank, ACTS, ACTS, &[plus(P::Rrd)],          1, Jedec("ACT to ACT of two banks"))),
@@ -53,7 +53,7 @@ const RULES: &[Rule] = &[
     between(&[Ref], rule("PDX-REF-PDE", Rank, PDXS, &[Pde], &[plus(P::Xpdll)],         1, Jedec("power-down clarification, case 2"))),
     between(PDXS, rule("REF-PDX-PDE", Rank, &[Ref], &[Pde], &[plus(P::Rfc)],           1, Jedec("power-down clarification, case 3"))),
     rule("tCKESR",   Rank, &[Sre], &[Srx], &[plus(P::Ckesr)],                          1, Jedec("SRE to SRX")),
-    rule("tXS",      Rank, &[Srx], &[Act, Pre, PreA, Transfer, Ref, Sre], &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
+    rule("tXS",      Rank, &[Srx], &[Act, Pre, PreA, Transfer, Rbm, Ref, Sre], &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
     rule("tXSDLL",   Rank, &[Srx], &[Rd, Rda, Wr, Wra, Pde], &[plus(P::Dllk)],         1, Jedec("SRX to RD or PDE; to WR: chosen")),
     rule("bus",      Channel, ANY, ANY,    &[plus(P::Clock)],                          1, Jedec("one command a clock")),
     rule("bus-TRANSFER", Channel, &[Transfer], ANY, &[Term::Plus(2, P::Clock)],        1, RowClone("TRANSFER takes two command-bus cycles")),
@@ -66,7 +66,7 @@ const RULES: &[Rule] = &[
     rule("TRANSFER-WR",   Rank, &[Transfer], WRITES, CCD,                              1, Project("TRANSFER to WR")),
     rule("WR-TRANSFER",   Rank, WRITES, &[Transfer], WRITE_TO_READ,                    1, Project("WR to TRANSFER")),
     rule("TRANSFER-RD",   Rank, &[Transfer], READS, WRITE_TO_READ,                     1, Project("TRANSFER to RD")),
-    rule("TRANSFER-tRTP", Bank, &[TransferSrc], PRES, &[plus(P::Rtp)],                 1, Project("TRANSFER to PRE of its source bank")),
-    rule("TRANSFER-tWR",  Bank, &[TransferDst], PRES, WRITE_RECOVERY,                  1, Project("TRANSFER to PRE of its destination bank")),
+    rule("TRANSFER-tRTP", Bank, &[TransferSrc], TO_PRES, &[plus(P::Rtp)],                 1, Project("TRANSFER to PRE of its source bank")),
+    rule("TRANSFER-tWR",  Bank, &[TransferDst], TO_PRES, WRITE_RECOVERY,                  1, Project("TRANSFER to PRE of its destination bank")),
     rule("TRANSFER-PDE",  Rank, &[Transfer], &[Pde], WRITE_RECOVERY,                   1, Project("the internal write ends first")),
 ];

@@ -5,9 +5,9 @@ mod ddr3;
 mod ddr4;
 mod ddr5;
 
-use std::fmt;
+use std::fmt::{self, Write};
 
-use crate::timings::{P, Timings};
+use crate::timings::{HOP_PS, P, Timings};
 use dram_spec::{CopyActivations, Cycles, Standard, System, Width};
 
 /// Kind of a command in the rules, which depends on the state of its bank or rank.
@@ -39,6 +39,8 @@ pub enum Kind {
     TransferSrc,
     /// TRANSFER, in its destination bank.
     TransferDst,
+    /// RBM.
+    Rbm,
     /// REF.
     Ref,
     /// REFsb, in each of its banks.
@@ -58,7 +60,7 @@ pub enum Kind {
 impl Kind {
     /// All kinds, in the order of their discriminants.
     #[rustfmt::skip]
-    pub const ALL: [Kind; 19] = [
+    pub const ALL: [Kind; 20] = [
         Kind::Act,
         Kind::ActCopy,
         Kind::ActDropped,
@@ -71,6 +73,7 @@ impl Kind {
         Kind::Transfer,
         Kind::TransferSrc,
         Kind::TransferDst,
+        Kind::Rbm,
         Kind::Ref,
         Kind::RefSb,
         Kind::Pde,
@@ -122,6 +125,7 @@ impl Kind {
             Kind::Transfer => "TRANSFER",
             Kind::TransferSrc => "TRANSFER out",
             Kind::TransferDst => "TRANSFER in",
+            Kind::Rbm => "RBM",
             Kind::Ref => "REF",
             Kind::RefSb => "REFsb",
             Kind::Pde => "PDE",
@@ -167,6 +171,8 @@ pub enum Term {
     Plus(u8, P),
     /// Minus a parameter.
     Minus(P),
+    /// The time of a row buffer movement: that of a hop, once per hop and once more.
+    Hops,
 }
 
 /// Condition on the system for a rule to apply.
@@ -199,6 +205,8 @@ pub enum Origin {
     Public(&'static str),
     /// The paper.
     RowClone(&'static str),
+    /// Chang et al., "LISA", HPCA 2016.
+    Lisa(&'static str),
     /// This project's definition of TRANSFER, where the paper is silent.
     Project(&'static str),
 }
@@ -212,6 +220,7 @@ impl fmt::Display for Origin {
             Origin::Jesd79_5(what) => write!(f, "JESD79-5: {what}"),
             Origin::Public(what) => f.write_str(what),
             Origin::RowClone(what) => write!(f, "RowClone: {what}"),
+            Origin::Lisa(what) => write!(f, "LISA: {what}"),
             Origin::Project(what) => write!(f, "this project: {what}"),
         }
     }
@@ -260,20 +269,31 @@ impl Rule {
         })
     }
 
-    /// Distance in clocks. A negative sum is 0: the rule then has no effect.
+    /// Distance in clocks, of a rule with hops: of one hop. A negative sum is 0: the rule then has no
+    /// effect.
     pub fn cycles(&self, timings: &Timings) -> Cycles {
-        sum(self.gap, timings)
+        sum(self.gap, timings, 1)
+    }
+
+    /// Whether the distance depends on the hops of the earlier command.
+    pub(crate) fn has_hops(&self) -> bool {
+        self.gap.contains(&Term::Hops)
     }
 
     /// Distance of these two kinds in clocks, from the first cycle of each command on the bus. Where
     /// distances count from the second cycle of commands of two cycles, it is a clock longer after one
     /// and a clock shorter before one.
     pub(crate) fn distance(&self, from: Kind, to: Kind, timings: &Timings) -> Cycles {
+        self.distance_over(1, from, to, timings)
+    }
+
+    /// [`Self::distance`] after a command of so many hops.
+    pub(crate) fn distance_over(&self, hops: u16, from: Kind, to: Kind, timings: &Timings) -> Cycles {
         let shift = |kind: Kind| {
             let counts = timings.counts_from_second_cycle() && self.scope != Scope::Channel;
             u64::from(counts && kind.may_take_two_cycles())
         };
-        Cycles((self.cycles(timings).0 + shift(from)).saturating_sub(shift(to)))
+        Cycles((sum(self.gap, timings, hops).0 + shift(from)).saturating_sub(shift(to)))
     }
 
     /// Distance as a formula: "CWL + BL/2 + tWTR".
@@ -282,12 +302,13 @@ impl Rule {
     }
 }
 
-fn sum(gap: &[Term], timings: &Timings) -> Cycles {
+fn sum(gap: &[Term], timings: &Timings, hops: u16) -> Cycles {
     let (mut plus, mut minus) = (0, 0);
     for term in gap {
         match *term {
             Term::Plus(times, parameter) => plus += u64::from(times) * timings.get(parameter).0,
             Term::Minus(parameter) => minus += timings.get(parameter).0,
+            Term::Hops => plus += timings.movement(hops).0,
         }
     }
     Cycles(plus.saturating_sub(minus))
@@ -299,6 +320,10 @@ fn formula(gap: &[Term]) -> String {
         let (sign, times, parameter) = match *term {
             Term::Plus(times, parameter) => (" + ", times, parameter),
             Term::Minus(parameter) => (" - ", 1, parameter),
+            Term::Hops => {
+                let _ = write!(text, "{} ns x (hops + 1)", HOP_PS / 1000);
+                continue;
+            }
         };
         if !text.is_empty() {
             text.push_str(sign);
@@ -342,10 +367,10 @@ const fn between(between: &'static [Kind], rule: Rule) -> Rule {
 }
 
 use Kind::{
-    Act, ActCopy, ActDropped, Pde, Pdx, PdxSlow, Pre, PreA, Rd, Rda, Ref, RefSb, Sre, Srx, Transfer, TransferDst,
+    Act, ActCopy, ActDropped, Pde, Pdx, PdxSlow, Pre, PreA, Rbm, Rd, Rda, Ref, RefSb, Sre, Srx, Transfer, TransferDst,
     TransferSrc, Wr, Wra,
 };
-use Origin::{Project, Public, RowClone};
+use Origin::{Lisa, Project, Public, RowClone};
 use Scope::{Bank, Channel, Group, OtherRanks, Rank};
 use Term::Minus;
 
@@ -359,12 +384,30 @@ const ACTS: &[Kind] = &[Act, ActCopy];
 const READS: &[Kind] = &[Rd, Rda];
 const WRITES: &[Kind] = &[Wr, Wra];
 const PRES: &[Kind] = &[Pre, PreA];
+/// The commands after which the open row is no longer in its row buffer: the bank's rules for PRE delay them all.
+const TO_PRES: &[Kind] = &[Pre, PreA, Rbm];
 const REFS: &[Kind] = &[Ref, Sre];
 const PDXS: &[Kind] = &[Pdx, PdxSlow];
 /// The commands that require CKE high: all but PDE, PDX and SRX, which only change CKE.
-const CKE_HIGH: &[Kind] = &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Ref, RefSb, Sre];
+const CKE_HIGH: &[Kind] = &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Rbm, Ref, RefSb, Sre];
 const ANY: &[Kind] =
-    &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Ref, RefSb, Pde, Pdx, PdxSlow, Sre, Srx];
+    &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Rbm, Ref, RefSb, Pde, Pdx, PdxSlow, Sre, Srx];
+
+/// Rules of mechanisms that every standard has.
+const MECHANISMS: [Rule; 1] =
+    [rule("RBM", Bank, &[Rbm], &[ActCopy], &[Term::Hops], 1, Lisa("the contents have arrived at the destination"))];
+
+/// The rules of a standard, and those of all.
+const fn with_mechanisms<const COUNT: usize>(own: &[Rule]) -> [Rule; COUNT] {
+    assert!(COUNT == own.len() + MECHANISMS.len(), "the rules of a standard, and those of all");
+    let mut all = [MECHANISMS[0]; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        all[at] = if at < own.len() { own[at] } else { MECHANISMS[at - own.len()] };
+        at += 1;
+    }
+    all
+}
 
 /// A maximum duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -382,7 +425,7 @@ pub struct Maximum {
 impl Maximum {
     /// Duration in clocks.
     pub fn cycles(&self, timings: &Timings) -> Cycles {
-        sum(&[self.most], timings)
+        sum(&[self.most], timings, 0)
     }
 
     /// Duration as a formula.

@@ -96,7 +96,7 @@ impl Channel {
     fn emit(&mut self, at: Cycle, command: Command, cause: Cause, sink: &mut impl EventSink) {
         let effect = self.device.issue(at, &command);
         self.maintenance.issued(command.rank(), cause);
-        self.counters.commands[CommandKind::of(&command, effect)] += 1;
+        self.counters.commands.count(&command, effect);
         let held_by = self.device.last_hold().binding(at);
         sink.command(&CommandEvent { at, channel: self.id, command, effect, cause, held_by });
     }

@@ -23,12 +23,17 @@ impl Channel {
     pub(super) fn served_row_step(&mut self, at: Cycle, bank: BankIndex) {
         if self.accesses.wants_service() {
             let step = self.port.row_step(bank);
-            let kind = match step.kind {
-                KeptKind::Act => CommandKind::Activate,
-                KeptKind::ActCopy => CommandKind::CopyActivate,
+            let kind = match (step.kind, step.command) {
+                (KeptKind::Act, _) => CommandKind::Activate,
+                (KeptKind::ActCopy, _) => CommandKind::CopyActivate,
+                (_, Command::MoveRowBuffer { .. }) => CommandKind::MoveRowBuffer,
                 _ => CommandKind::Precharge,
             };
             let source = step.source;
+            if let Some(bank_time) = self.device.movement(bank) {
+                let service = Service { at, source, bank, kind, commands: 1, bank_time, access: None };
+                return self.accesses.serve(&service);
+            }
             serve(&mut self.accesses, &self.device, at, kind, (source, bank), 1, None);
         }
     }

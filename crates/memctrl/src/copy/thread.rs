@@ -75,6 +75,8 @@ pub(crate) struct Thread {
     held: BankSet,
     /// Whether the thread has column steps.
     has_columns: bool,
+    /// Whether the thread has copy ACTs.
+    copies_rows: bool,
     /// Next column step; the number of steps if there is none.
     column: usize,
     /// Completed lines of that step.
@@ -128,6 +130,7 @@ impl Thread {
             blocked: BankSet::EMPTY,
             held: BankSet::EMPTY,
             has_columns: false,
+            copies_rows: steps.iter().any(|step| matches!(step, Step::CopyOpen { .. })),
             column: 0,
             line: 0,
             next_column: None,
@@ -198,13 +201,16 @@ impl Thread {
         self.held
     }
 
-    /// Whether the thread is between the ACT and the copy ACT of a `CopyOpen`.
+    /// Whether the thread is between the ACT of the source row and the last ACT of a program with a
+    /// copy ACT.
     pub(crate) fn is_copying(&self) -> bool {
-        self.banks.iter().any(|bank| {
-            self.held.contains(bank.index)
-                && bank.row.is_some()
-                && matches!(self.steps.get(bank.next), Some(Step::CopyOpen { .. }))
-        })
+        let has_begun = |used: &BankUse| self.steps[..used.next].iter().any(|step| step.uses(used.bank));
+        self.copies_rows
+            && self.banks.iter().any(|used| {
+                let mut rest = self.steps[used.next..].iter().filter(|step| step.uses(used.bank));
+                let opens = rest.any(|step| matches!(step, Step::Open { .. } | Step::CopyOpen { .. }));
+                self.held.contains(used.index) && opens && has_begun(used)
+            })
     }
 
     /// Takes the banks with which the thread is not done.
@@ -271,8 +277,15 @@ impl Thread {
             Step::CopyOpen { row: copy, .. } if open == row => {
                 return Some((Command::Activate { bank, row: copy }, KeptKind::ActCopy));
             }
+            Step::Move { row, .. } if open == used.row => {
+                return Some((Command::MoveRowBuffer { bank, row }, KeptKind::Pre));
+            }
             Step::Open { row, .. } => row,
-            Step::CopyOpen { .. } | Step::Transfer { .. } | Step::Read { .. } | Step::Write { .. } => row?,
+            Step::Move { .. }
+            | Step::CopyOpen { .. }
+            | Step::Transfer { .. }
+            | Step::Read { .. }
+            | Step::Write { .. } => row?,
         };
         match open {
             None => Some((Command::Activate { bank, row: wanted }, KeptKind::Act)),
@@ -354,10 +367,15 @@ impl Thread {
     pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> (usize, bool) {
         let at =
             self.banks.iter().position(|used| used.index == bank).expect("a thread closes and opens its own banks");
+        let had_row = self.banks[at].row.is_some() && self.banks[at].open == self.banks[at].row;
         self.banks[at].open = open;
         match self.steps.get(self.banks[at].next) {
             Some(&Step::CopyOpen { row, .. }) if open == Some(row) => {
                 self.banks[at].row = Some(row);
+                self.advance(at);
+            }
+            Some(Step::Move { .. }) if had_row && self.phase == Phase::Running => {
+                self.banks[at].row = None;
                 self.advance(at);
             }
             _ => self.skip_done(at),

@@ -27,7 +27,7 @@ pub struct Durations {
 }
 
 /// Properties of a program that determine its duration: the index of the thread, the kind, the banks
-/// and the lines of each step.
+/// and the lines or hops of each step.
 type Shape = SmallVec<[(u8, Discriminant<Step>, (BankId, Option<BankId>), Option<u16>); 12]>;
 
 impl Durations {
@@ -79,7 +79,8 @@ fn shape(program: &Program) -> Shape {
                 |bank: BankId| BankId { rank: number(&mut ranks, bank.rank), bank: number(&mut banks, bank) };
             let (first, second) = step.banks();
             let used = (number(first), second.map(number));
-            steps.push((index, discriminant(step), used, step.lines()));
+            let extent = if let Step::Move { hops, .. } = step { Some(*hops) } else { step.lines() };
+            steps.push((index, discriminant(step), used, extent));
         }
     }
     steps

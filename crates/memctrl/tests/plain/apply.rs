@@ -1,7 +1,7 @@
 //! Effects of commands.
 
 use dram_core::P;
-use dram_spec::{BankId, Command, Cycle, Effect};
+use dram_spec::{BankId, Command, Cycle, Effect, Min};
 use rowclone::Step;
 
 use super::access::Kind;
@@ -14,10 +14,18 @@ use super::scheduler::attain;
 impl Channel {
     /// Effect of a command that is about to be issued, from the open rows.
     pub fn effect(&self, command: &Command) -> Effect {
-        let Command::Activate { bank, row } = *command else { return Effect::Plain };
         let subarray = |row| self.config.system.geometry.subarray(row);
+        let (bank, row) = match *command {
+            Command::Activate { bank, row } => (bank, row),
+            Command::MoveRowBuffer { bank, row } => {
+                let src = self.device.open_row(bank).expect("a row is open");
+                return Effect::Moved { src, hops: subarray(src).abs_diff(subarray(row)) as u16 };
+            }
+            _ => return Effect::Plain,
+        };
+        let moved = self.moved.iter().find(|(of, _)| *of == bank);
         match self.device.open_row(bank) {
-            None => Effect::Plain,
+            None => moved.map_or(Effect::Plain, |&(_, src)| Effect::Copied { src }),
             Some(open) if subarray(open) == subarray(row) => Effect::Copied { src: open },
             Some(open) => Effect::Dropped { open },
         }
@@ -31,7 +39,13 @@ impl Channel {
             Command::Write { .. } => self.device.timings().get(P::Cwl).0,
             _ => self.device.timings().get(P::Cl).0,
         };
-        recorder.command(command, self.effect(command));
+        let effect = self.effect(command);
+        recorder.command(command, effect);
+        match (effect, *command) {
+            (Effect::Moved { src, .. }, Command::MoveRowBuffer { bank, .. }) => self.moved.push((bank, src)),
+            (_, Command::Activate { bank, .. }) => self.moved.retain(|(of, _)| *of != bank),
+            _ => {}
+        }
         self.device.issue(Cycle(now), command);
         let done = now + latency + self.config.system.burst().0;
         let source = match owner {
@@ -42,8 +56,9 @@ impl Channel {
             }
         };
         if let Some(source) = source {
-            let is_copy = matches!(command, Command::Activate { bank, .. } if open.contains(bank));
-            attain(&mut self.scheduler, source, command, is_copy, self.device.timings());
+            let clock = self.config.system.clock();
+            let movement = |hops: u16| clock.at_least(Min::ps(8_000 + 8_000 * u64::from(hops))).0;
+            attain(&mut self.scheduler, source, command, (effect, movement), self.device.timings());
         }
         match owner {
             Owner::Rank(_) => self.apply_to_rank(now, command),
@@ -55,7 +70,7 @@ impl Channel {
             Owner::ThreadRow(at, bank) => {
                 front.issued_for(self.threads[at].request, now);
                 self.bank(bank).served = 0;
-                self.threads[at].row_command_issued(bank, command, open.contains(&bank));
+                self.threads[at].row_command_issued(bank, command);
                 self.settle(now, at, bank, front, recorder);
             }
             Owner::ThreadColumn(at) => {

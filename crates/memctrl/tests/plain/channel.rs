@@ -1,7 +1,7 @@
 //! A channel: queues and mode (12-14), and the beginning and preemption of threads (20-22).
 
 use dram_core::{Cells, Device};
-use dram_spec::BankId;
+use dram_spec::{BankId, Row};
 use memctrl::Config;
 
 use super::access::{Access, Kind, Stamp};
@@ -37,6 +37,8 @@ pub struct Channel {
     /// Port: threads that are not done, in order of dispatch.
     pub threads: Vec<Thread>,
     pub banks: Vec<Bank>,
+    /// Banks whose row buffer has moved, and the row of the contents, until the next ACT.
+    pub moved: Vec<(BankId, Row)>,
     /// End of the last REF, PDX or SRX of each rank.
     pub recovered: Vec<u64>,
     /// Accesses accepted, and queued, in the present cycle.
@@ -58,6 +60,7 @@ impl Channel {
             accesses: Vec::new(),
             threads: Vec::new(),
             banks: vec![Bank::default(); geometry.topology().banks()],
+            moved: Vec::new(),
             recovered: vec![0; geometry.ranks().into()],
             accepted: 0,
             stamped: 0,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use dram_spec::Operation;
 use memctrl::policy::copy::reason;
 use memctrl::stats::{PartTally, Parts};
-use rowclone::{Block, Blocks, FPM, Mechanism, PSM, PSM2, Program};
+use rowclone::{Block, Blocks, FPM, LISA, Mechanism, PSM, PSM2, Program};
 
 use super::blocking::{blocks, whole_lines};
 use super::channel::Channel;
@@ -25,7 +25,9 @@ fn admitted(policy: &str) -> &'static [Mechanism] {
         "baseline" | "controller-copy" => &[Mechanism::CHANNEL],
         "fpm-only" => &[FPM, Mechanism::CHANNEL],
         "psm-only" => &[PSM, PSM2, Mechanism::CHANNEL],
-        "rowclone" | "rowclone-zi" | "fastest" | "least-energy" => &[FPM, PSM, PSM2, Mechanism::CHANNEL],
+        "rowclone" | "rowclone-zi" => &[FPM, PSM, PSM2, Mechanism::CHANNEL],
+        "lisa" => &[FPM, LISA, Mechanism::CHANNEL],
+        "rowclone+lisa" | "fastest" | "least-energy" => &[FPM, LISA, PSM, PSM2, Mechanism::CHANNEL],
         other => panic!("the copy policy `{other}` is registered, but `tests/plain/copies.rs` does not define it"),
     }
 }

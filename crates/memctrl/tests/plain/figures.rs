@@ -1,7 +1,7 @@
 //! The statistics, as `memctrl::stats` defines them.
 
 use dram_spec::{Command, CommandKind, Cycle, Effect, LINE_BYTES, Operation};
-use memctrl::stats::{CommandCounts, Epoch, Figures, Outcomes, Stats};
+use memctrl::stats::{Epoch, Figures, Outcomes, Stats};
 use memctrl::{Completion, Config};
 
 use super::access::{Access, Kind};
@@ -85,7 +85,8 @@ impl Recorder {
 
     /// Counts a command.
     pub fn command(&mut self, command: &Command, effect: Effect) {
-        *count(&mut self.figures.commands, command, effect) += 1;
+        let (kind, number) = count(command, effect);
+        self.figures.commands[kind] += number;
     }
 
     /// Counts an access at its column command.
@@ -118,19 +119,23 @@ impl Recorder {
     }
 }
 
-fn count<'a>(counts: &'a mut CommandCounts, command: &Command, effect: Effect) -> &'a mut u64 {
-    &mut counts[match (command, effect) {
-        (Command::Activate { .. }, Effect::Plain) => CommandKind::Activate,
+/// Kind of a command, and the number that it adds.
+fn count(command: &Command, effect: Effect) -> (CommandKind, u64) {
+    let number = if let Effect::Moved { hops, .. } = effect { hops.into() } else { 1 };
+    let kind = match (command, effect) {
+        (Command::Activate { .. }, Effect::Plain | Effect::Moved { .. }) => CommandKind::Activate,
         (Command::Activate { .. }, Effect::Copied { .. }) => CommandKind::CopyActivate,
         (Command::Activate { .. }, Effect::Dropped { .. }) => CommandKind::DroppedActivate,
         (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => CommandKind::Precharge,
         (Command::Read { .. }, _) => CommandKind::Read,
         (Command::Write { .. }, _) => CommandKind::Write,
         (Command::Transfer { .. }, _) => CommandKind::Transfer,
+        (Command::MoveRowBuffer { .. }, _) => CommandKind::MoveRowBuffer,
         (Command::Refresh { .. }, _) => CommandKind::Refresh,
         (Command::RefreshSameBank { .. }, _) => CommandKind::RefreshSameBank,
         (Command::PowerDownEnter { .. }, _) => CommandKind::PowerDownEnter,
         (Command::SelfRefreshEnter { .. }, _) => CommandKind::SelfRefreshEnter,
         (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => CommandKind::WakeUp,
-    }]
+    };
+    (kind, number)
 }

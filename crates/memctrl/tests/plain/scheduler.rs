@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dram_core::{P, Timings};
-use dram_spec::{BankId, Command, SourceId};
+use dram_spec::{BankId, Command, Effect, SourceId};
 
 use super::access::{Access, Kind, Stamp};
 
@@ -140,20 +140,30 @@ impl Scheduler {
     }
 }
 
-/// Records a command for a source's access or copy, which keeps banks busy; `is_copy` is whether it
-/// copies a row.
-pub fn attain(scheduler: &mut Scheduler, source: SourceId, command: &Command, is_copy: bool, timings: &Timings) {
+/// Records a command for a source's access or copy, which keeps banks busy; `movement` is the time of
+/// hops.
+pub fn attain(
+    scheduler: &mut Scheduler,
+    source: SourceId,
+    command: &Command,
+    (effect, movement): (Effect, impl Fn(u16) -> u64),
+    timings: &Timings,
+) {
     let Scheduler::Atlas { service, .. } = scheduler else { return };
     let n = |parameter| timings.get(parameter).0;
     let closing = |auto: dram_spec::AutoPrecharge| if auto == dram_spec::AutoPrecharge::Yes { n(P::Rp) } else { 0 };
     *service.entry(source).or_default() += match *command {
-        Command::Activate { .. } if is_copy => n(P::Ras) - n(P::Rcd) + n(P::Ras),
+        Command::Activate { .. } if matches!(effect, Effect::Copied { .. }) => n(P::Ras) - n(P::Rcd) + n(P::Ras),
         Command::Activate { .. } => n(P::Rcd),
         Command::Precharge { .. } => n(P::Rp),
         Command::Read { auto_precharge, .. } | Command::Write { auto_precharge, .. } => {
             n(P::Ccd) + closing(auto_precharge)
         }
         Command::Transfer { .. } => 2 * n(P::Ccd),
+        Command::MoveRowBuffer { .. } => match effect {
+            Effect::Moved { hops, .. } => movement(hops),
+            other => unreachable!("{other:?}"),
+        },
         ref other => unreachable!("{other:?} is for no source"),
     };
 }

@@ -102,13 +102,15 @@ impl Thread {
         banks
     }
 
-    /// Row of a bank that a column step or `CopyOpen` requires open: that of the last `Open` or
-    /// `CopyOpen` before it.
+    /// Row of a bank that a column step, `Move` or `CopyOpen` requires open: that of the last `Open` or
+    /// `CopyOpen` before it, if no `Move` is after that.
     fn needs(&self, bank: BankId, step: usize) -> Option<Row> {
-        self.steps[..step].iter().rev().find_map(|before| match *before {
-            Step::Open { bank: of, row } | Step::CopyOpen { bank: of, row } => (of == bank).then_some(row),
+        let last = self.steps[..step].iter().rev().find_map(|before| match *before {
+            Step::Open { bank: of, row } | Step::CopyOpen { bank: of, row } => (of == bank).then_some(Some(row)),
+            Step::Move { bank: of, .. } => (of == bank).then_some(None),
             _ => None,
-        })
+        });
+        last.flatten()
     }
 
     /// Whether the open row of a bank is one that its steps opened.
@@ -118,10 +120,13 @@ impl Thread {
         !matches!(self.steps[step], Step::Open { .. }) && open.is_some() && open == self.needs(bank, step)
     }
 
-    /// Whether it is between the ACT of a source row and the end of its copy ACT (21).
+    /// Whether it is between the ACT of a source row and the last ACT of a program with a copy ACT (21).
     pub fn is_copying(&self) -> bool {
-        let at = self.steps.iter().position(|step| matches!(step, Step::CopyOpen { .. }));
-        at.is_some_and(|at| !self.is_done_with(at) && self.next(self.steps[at].banks().0) == Some(at))
+        let is_act = |step: &usize| matches!(self.steps[*step], Step::Open { .. } | Step::CopyOpen { .. });
+        let copies = self.steps.iter().any(|step| matches!(step, Step::CopyOpen { .. }));
+        let mut acts = (0..self.steps.len()).filter(is_act);
+        let first_is_done = acts.next().is_some_and(|first| self.is_done_with(first));
+        copies && first_is_done && !acts.all(|act| self.is_done_with(act))
     }
 
     /// Row command for a bank that it holds, independent of the cycle.
@@ -140,17 +145,18 @@ impl Thread {
         match self.steps[step] {
             Step::Open { row, .. } => opened(row),
             Step::CopyOpen { row, .. } if open == self.needs(bank, step) => Some(Command::Activate { bank, row }),
+            Step::Move { row, .. } if open == self.needs(bank, step) => Some(Command::MoveRowBuffer { bank, row }),
             Step::Close { .. } => close,
             _ => opened(self.needs(bank, step)?),
         }
     }
 
-    /// Records a row command in a bank, which may be a step. `had_open`: whether the bank was open
-    /// before.
-    pub fn row_command_issued(&mut self, bank: BankId, command: &Command, had_open: bool) {
+    /// Records a row command in a bank, which may be a step.
+    pub fn row_command_issued(&mut self, bank: BankId, command: &Command) {
         let Some(step) = self.next(bank) else { return };
         let is_step = match (&self.steps[step], command) {
-            (Step::CopyOpen { .. }, Command::Activate { .. }) => had_open,
+            (Step::CopyOpen { row, .. }, Command::Activate { row: of, .. }) => row == of,
+            (Step::Move { .. }, Command::MoveRowBuffer { .. }) => true,
             (Step::Open { .. }, Command::Activate { .. }) | (Step::Close { .. }, Command::Precharge { .. }) => true,
             _ => false,
         };

@@ -222,6 +222,7 @@ struct Knobs {
     warm_up: u64,
     epoch: Option<u64>,
     staging_lines: usize,
+    chip: rowclone::Chip,
 }
 
 /// The registered copy policies. The plain controller has a definition of each (`tests/plain/copies.rs`).
@@ -239,10 +240,12 @@ fn arb_knobs() -> impl Strategy<Value = Knobs> {
     let refresh = (prop_oneof![Just(0u64), 0u64..=8], prop_oneof![0u64..20, 0u64..400])
         .prop_map(|(postpone_max, idle)| RefreshPolicy { postpone_max, idle: Cycles(idle) });
     let choices = (select(registered_copy_policies()), arb_scheduler(), arb_rows(), arb_queues(), hold);
-    let rest = (refresh, [idle(), idle()], counted, prop_oneof![1usize..20, 1usize..513]);
-    (choices, rest).prop_map(|(choices, (refresh, power, (warm_up, epoch), staging_lines))| {
+    // Half of the chips offer every mechanism.
+    let chip = select(vec![rowclone::Chip::ROWCLONE, rowclone::Chip::offering(rowclone::Chip::names())]);
+    let rest = (refresh, [idle(), idle()], counted, (prop_oneof![1usize..20, 1usize..513], chip));
+    (choices, rest).prop_map(|(choices, (refresh, power, (warm_up, epoch), (staging_lines, chip)))| {
         let (policy, scheduler, rows, queues, copy_hold_max) = choices;
-        Knobs { policy, scheduler, rows, queues, copy_hold_max, refresh, power, warm_up, epoch, staging_lines }
+        Knobs { policy, scheduler, rows, queues, copy_hold_max, refresh, power, warm_up, epoch, staging_lines, chip }
     })
 }
 
@@ -381,12 +384,13 @@ fn controller(system: System, map: AddressMap, faulty: FaultyRows, knobs: &Knobs
     // Without refresh no event wakes a rank in time.
     let is_off = system.refresh == Refresh::Off;
     let [power_down_after, self_refresh_after] = knobs.power.map(|after| after.filter(|_| !is_off).map(Cycles));
-    let planner = Arc::new(Planner::new(map, faulty));
+    let planner = Arc::new(Planner::of_chips(map, faulty, knobs.chip));
     Config {
         prices: Some(
             PriceTable::default()
                 .with(CommandKind::Activate, activate)
                 .with(CommandKind::CopyActivate, copy_activate)
+                .with(CommandKind::MoveRowBuffer, Picojoule(5_700.0))
                 .with(CommandKind::Read, read)
                 .with(CommandKind::Write, write)
                 .with(CommandKind::Transfer, transfer),

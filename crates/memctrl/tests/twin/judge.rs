@@ -75,6 +75,7 @@ fn listed(event: &CommandEvent) -> String {
         Effect::Plain => "",
         Effect::Copied { .. } => " (copy)",
         Effect::Dropped { .. } => " (dropped)",
+        Effect::Moved { .. } => " (moves)",
     };
     let held_by = held_by.unwrap_or("-");
     format!("{at:>7} ch{} {:<34} {cause:<20} {held_by}\n", channel.0, format!("{command}{effect}"))

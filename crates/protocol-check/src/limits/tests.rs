@@ -92,7 +92,7 @@ fn limits_of_ddr4_2400r_x8_equal_the_hand_computed_clocks() {
         (TransferTCcd, 6), (TransferTurnaround, 25), (RdTransfer, 6), (TransferWr, 6), (WrTransfer, 25),
         (TransferRd, 25), (TransferTRtp, 9), (TransferTWr, 34), (TransferPde, 34), (TRrdS, 4), (TRrdL, 6),
         (TCcdSRd, 4), (TCcdSWr, 4), (TCcdLRd, 6), (TCcdLWrite, 6), (TWtrS, 19), (TWtrL, 25), (WrRda, 25),
-        (WrRdaTWr, 25), (TransferTCcdWr, 6), (TRasMax, 84_240), (TPdMax, 84_240), (RefGap, 84_240),
+        (WrRdaTWr, 25), (TransferTCcdWr, 6), (TRasMax, 84_240), (TPdMax, 84_240), (RefGap, 84_240), (Rbm, 20),
     ]);
 }
 
@@ -110,7 +110,7 @@ fn limits_of_ddr4_3200aa_x16_equal_the_hand_computed_clocks() {
         (TransferTCcd, 8), (TransferTurnaround, 32), (RdTransfer, 8), (TransferWr, 8), (WrTransfer, 32),
         (TransferRd, 32), (TransferTRtp, 12), (TransferTWr, 44), (TransferPde, 44), (TRrdS, 9), (TRrdL, 11),
         (TCcdSRd, 4), (TCcdSWr, 4), (TCcdLRd, 8), (TCcdLWrite, 8), (TWtrS, 24), (TWtrL, 32), (WrRda, 32),
-        (WrRdaTWr, 32), (TransferTCcdWr, 8), (TRasMax, 112_320), (TPdMax, 112_320), (RefGap, 112_320),
+        (WrRdaTWr, 32), (TransferTCcdWr, 8), (TRasMax, 112_320), (TPdMax, 112_320), (RefGap, 112_320), (Rbm, 26),
     ]);
 }
 
@@ -130,7 +130,7 @@ fn ddr5_4800b() -> Vec<(Rule, u64)> {
         (TransferTWr, 118), (TransferPde, 118), (TRrdS, 8), (TRrdL, 12), (TCcdSRd, 8), (TCcdSWr, 8),
         (TCcdLRd, 12), (TWtrS, 52), (TWtrL, 70), (TWtra, 100), (TPpd, 2), (TRfcsb, 312), (TRfcsbRef, 312),
         (TRefsbrd, 72), (RefsbRefsb, 72), (TRpRefsb, 39), (TRcRefsb, 116), (RdaRefsb, 57), (WraRefsb, 157),
-        (ActRefsb, 12), (TRasMax, 46_800), (TPdMax, 46_800), (RefGap, 46_800),
+        (ActRefsb, 12), (TRasMax, 46_800), (TPdMax, 46_800), (RefGap, 46_800), (Rbm, 39),
     ]
 }
 
@@ -156,7 +156,7 @@ fn limits_of_ddr2_400b_equal_the_hand_computed_clocks() {
         (TXards, 6), (TCkeSr, 3), (TXsnr, 28), (TXsrd, 200), (TRpa, 4), (Bus, 1), (BusTransfer, 2), (Fpm, 8),
         (FpmTWr, 9), (TransferTRcd, 3), (TransferTCcd, 4), (TransferTurnaround, 8), (RdTransfer, 4),
         (TransferWr, 4), (WrTransfer, 8), (TransferRd, 8), (TransferTRtp, 4), (TransferTWr, 9), (TransferPde, 9),
-        (TRasMax, 14_000), (TPdMax, 14_040), (RefGap, 14_040),
+        (TRasMax, 14_000), (TPdMax, 14_040), (RefGap, 14_040), (Rbm, 4),
     ]);
     let four_banks = Limits::new(&system("DDR2-400B", Density::Mb512, Width::X8, 8192));
     assert_eq!([TFaw, TRpa].map(|rule| four_banks.of(rule)), [0, 0]);

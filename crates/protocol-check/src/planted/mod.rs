@@ -97,6 +97,10 @@ const fn transfer(src: u8, dst: u8) -> Command {
     Command::Transfer { src: in_rank(0, src), src_column: Column(0), dst: in_rank(0, dst), dst_column: Column(0) }
 }
 
+const fn rbm(bank: u8, row: u32) -> Command {
+    Command::MoveRowBuffer { bank: in_rank(0, bank), row: Row(row) }
+}
+
 const ACT_RANK_1: Command = Command::Activate { bank: in_rank(1, 0), row: Row(0) };
 const RD: Command = read(0, AutoPrecharge::No);
 const RDA: Command = read(0, AutoPrecharge::Yes);
@@ -286,6 +290,8 @@ pub fn pair(rule: Rule) -> Pair {
         Rule::TransferTRtp => early(&[(0, act(0)), (4, act(1)), (17, transfer(0, 1)), (21, pre(0))]),
         Rule::TransferTWr => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (30, pre(1))]),
         Rule::TransferPde => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (30, PDE)]),
+        // 8 ns x (1 + 1) = 16 ns.
+        Rule::Rbm => early(&[(0, act(0)), (20, rbm(0, 512)), (29, act_row(0, 513))]),
         Rule::TRrdS | Rule::TRrdL | Rule::TCcdSRd | Rule::TCcdSWr | Rule::TCcdLRd | Rule::TCcdLWrite | Rule::TCcdLWr
         | Rule::TCcdLWr2 | Rule::TWtrS | Rule::TWtrL | Rule::WrRda | Rule::WrRdaTWr | Rule::TWtra | Rule::TPpd
         | Rule::TRpa | Rule::TRfcsb | Rule::TRfcsbRef | Rule::TRefsbrd | Rule::RefsbRefsb | Rule::TRpRefsb
@@ -325,6 +331,15 @@ pub fn pair(rule: Rule) -> Pair {
         Rule::TransferBanks => differing(
             &[(0, act(0)), (4, act(1)), (12, transfer(0, 1))],
             &[(0, act(0)), (4, act(1)), (12, transfer(0, 0))],
+        ),
+        Rule::RbmJedec => differing(&[(0, act(0)), (20, pre(0))], &[(0, act(0)), (20, rbm(0, 512))]).jedec(),
+        Rule::RbmSubarray => differing(
+            &[(0, act(0)), (20, rbm(0, 512)), (29, act_row(0, 1023))],
+            &[(0, act(0)), (20, rbm(0, 512)), (29, act_row(0, 1024))],
+        ),
+        Rule::RbmAct => differing(
+            &[(0, act(0)), (20, rbm(0, 512)), (29, act_row(0, 512))],
+            &[(0, act(0)), (20, rbm(0, 512)), (29, pre(0))],
         ),
         Rule::Address => differing(&[(0, act_row(0, 65_535))], &[(0, act_row(0, 65_536))]),
         Rule::Order => differing(&[(10, pre(0)), (11, pre(1))], &[(10, pre(0)), (9, pre(1))]),

@@ -111,6 +111,8 @@ const COMMON: &[Row] = &[
     row(Rule::TransferTRcd, |p| p.rcd),
     row(Rule::TransferTWr,  Parameters::write_to_precharge),
     row(Rule::TransferPde,  Parameters::write_to_precharge),
+    // Of one hop.
+    row(Rule::Rbm,          |p| p.movement(1)),
     row(Rule::RefGap,       |p| p.gap),
     // The maximum depends on the REFs counted.
     row(Rule::RefPostponed, |_| 0),

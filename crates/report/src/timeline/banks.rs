@@ -109,9 +109,10 @@ impl ChannelTracks {
     pub(super) fn push<W: Write>(&mut self, writer: &mut PacketWriter<W>, event: &CommandEvent) -> Vec<BankId> {
         let CommandEvent { at, ref command, effect, .. } = *event;
         let remark = match effect {
-            Effect::Plain => "",
-            Effect::Copied { .. } => " (copy)",
-            Effect::Dropped { .. } => " (dropped)",
+            Effect::Plain => String::new(),
+            Effect::Copied { .. } => " (copy)".to_owned(),
+            Effect::Dropped { .. } => " (dropped)".to_owned(),
+            Effect::Moved { src, hops } => format!(" from row {}, hops {hops}", src.0),
         };
         let end = at + self.bus_cycles[event.kind()];
         writer.slice(self.command_bus, at, end, format!("{command}{remark}"), Vec::new());
@@ -119,13 +120,15 @@ impl ChannelTracks {
         match *command {
             Command::Activate { bank, row } => {
                 let copied_from = match effect {
-                    Effect::Plain => None,
+                    Effect::Plain | Effect::Moved { .. } => None,
                     Effect::Copied { src } => Some(src),
                     Effect::Dropped { .. } => return closed,
                 };
                 self.close(writer, at, bank);
                 self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from });
             }
+            // The source row is restored; the bank has no open row until the ACT of the destination row.
+            Command::MoveRowBuffer { bank, .. } => self.close(writer, at, bank),
             Command::Precharge { bank } => closed.push(bank),
             Command::PrechargeAll { rank } => {
                 closed.extend((0..self.geometry.banks()).map(|bank| BankId { rank, bank }));

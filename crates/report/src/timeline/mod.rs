@@ -68,9 +68,9 @@ impl<W: Write> Timeline<W> {
         let (first, second, filled, bytes) = match event.command {
             Command::Activate { bank, row } => match event.effect {
                 Effect::Copied { .. } => (bank, None, Some((bank, row)), self.map.geometry().row_bytes()),
-                Effect::Plain | Effect::Dropped { .. } => (bank, None, None, 0),
+                Effect::Plain | Effect::Dropped { .. } | Effect::Moved { .. } => (bank, None, None, 0),
             },
-            Command::Read { bank, .. } => (bank, None, None, 0),
+            Command::Read { bank, .. } | Command::MoveRowBuffer { bank, .. } => (bank, None, None, 0),
             Command::Write { bank, column, .. } => {
                 let row = open(bank).expect("WR is issued to an open row");
                 let line = self.map.address(Location { channel: event.channel, bank, row, column, offset: 0 });

@@ -18,19 +18,11 @@ pub(super) struct Fpm;
 
 impl InDram for Fpm {
     fn copy(&self, memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {
-        let Copied { src, dst, pieces, coverage } = *copied;
+        let Copied { src, dst, coverage, .. } = *copied;
         coverage.too_small()?;
         same_rank(src, dst)?;
         memory.same_subarray(src, dst)?;
-        coverage.reason()?;
-        // The destination row is covered, but a source that is shifted within its row gives only some of the lines.
-        // The columns are compared all the same: a copy activation cannot move a line to another column.
-        let bytes: u64 = pieces.iter().map(|piece| piece.dst.total()).sum();
-        if bytes < memory.map.geometry().row_bytes() || pieces.iter().any(|p| p.src_column != p.dst_column) {
-            return Err(Reason::ColumnsDiffer { granularity: memory.map.granularity() });
-        }
-        memory.sound(src)?;
-        memory.sound(dst)?;
+        memory.whole_row(copied)?;
         Ok(Route::from(src.bank, src.row))
     }
 

@@ -3,12 +3,14 @@
 //! To add a mechanism, implement [`InDram`] in a separate file and add it to [`IN_DRAM`], by rank.
 
 mod fpm;
+mod lisa;
 mod psm;
 mod psm2;
 
-use dram_spec::{BankId, Mechanism, Row};
+use dram_spec::{BankId, Geometry, Mechanism, Row};
 
 pub use fpm::FPM;
+pub use lisa::LISA;
 pub use psm::PSM;
 pub use psm2::PSM2;
 
@@ -41,7 +43,8 @@ pub(crate) trait InDram: Sync {
 }
 
 /// The mechanisms other than the channel, as the paper prefers them.
-pub(crate) const IN_DRAM: [(Mechanism, &dyn InDram); 3] = [(FPM, &fpm::Fpm), (PSM, &psm::Psm), (PSM2, &psm2::Psm2)];
+pub(crate) const IN_DRAM: [(Mechanism, &dyn InDram); 4] =
+    [(FPM, &fpm::Fpm), (LISA, &lisa::Lisa), (PSM, &psm::Psm), (PSM2, &psm2::Psm2)];
 
 /// All mechanisms, by rank: those inside the DRAM, then the channel.
 pub const MECHANISMS: [Mechanism; IN_DRAM.len() + 1] = {
@@ -104,6 +107,8 @@ pub(crate) struct Columns<'a> {
     pub(crate) pieces: &'a [Piece],
     /// Lines of a run of the address map.
     pub(crate) run_lines: u16,
+    /// Geometry of the memory.
+    pub(crate) geometry: &'a Geometry,
 }
 
 impl Columns<'_> {
@@ -141,7 +146,15 @@ const ZERO_ROWS: &str = "zero-rows";
 
 impl Chip {
     /// The chips of the `RowClone` paper: FPM, PSM and zero rows.
-    pub const ROWCLONE: Chip = Chip { mechanisms: [true; IN_DRAM.len()], zero_rows: true };
+    pub const ROWCLONE: Chip = {
+        let mut mechanisms = [false; IN_DRAM.len()];
+        let mut index = 0;
+        while index < IN_DRAM.len() {
+            mechanisms[index] = IN_DRAM[index].0.is_in_every_chip();
+            index += 1;
+        }
+        Chip { mechanisms, zero_rows: true }
+    };
 
     /// Names of all that chips may offer.
     pub fn names() -> Vec<&'static str> {

@@ -14,6 +14,7 @@ use crate::{FaultyRows, Operation};
 pub(super) fn arb_geometry() -> impl Strategy<Value = Geometry> {
     (0..3_u32, 0..2_u32, any::<bool>(), any::<bool>()).prop_map(|(channels, ranks, small_rows, small_subarrays)| {
         Geometry::try_from(RawGeometry {
+            standard: Standard::Ddr3,
             channels: 1 << channels,
             ranks: 1 << ranks,
             density: Density::Gb1,

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::arbitrary::{arb_case, arb_map, paper};
 use super::memory::{Memory, banks};
 use crate::{
-    Chip, FPM, FaultyRows, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Program, Reason, Step,
+    Chip, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Program, Reason, Step,
 };
 
 /// A small generator of choices, so that a failing case consists of few numbers.
@@ -18,6 +18,11 @@ impl Choices {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % bound
     }
+}
+
+/// Planner of chips that offer every mechanism.
+fn everything(map: AddressMap, faulty: FaultyRows) -> Planner {
+    Planner::of_chips(map, faulty, Chip::offering(Chip::names()))
 }
 
 /// All programs of an operation, each part by a random permitted mechanism.
@@ -77,7 +82,7 @@ proptest! {
         seed in any::<u64>(),
         staging_lines in prop_oneof![Just(1_usize), 2..20_usize, Just(64), Just(1000)],
     ) {
-        let planner = Planner::new(map, faulty);
+        let planner = everything(map, faulty);
         prop_assume!(planner.check(&operation).is_ok());
         let choices = &mut Choices(seed);
         let programs = plan(&planner, &operation, staging_lines, choices);
@@ -119,9 +124,9 @@ proptest! {
     #[test]
     fn parts_and_programs_share_out_the_operation(
         (map, faulty, operation) in arb_case(),
-        liked in proptest::sample::subsequence(vec![FPM, PSM, PSM2], 0..=3),
+        liked in proptest::sample::subsequence(vec![FPM, LISA, PSM, PSM2], 0..=4),
     ) {
-        let planner = Planner::new(map, faulty);
+        let planner = everything(map, faulty);
         prop_assume!(planner.check(&operation).is_ok() && operation.src() != Some(operation.target()));
         let mut total = 0;
         for block in planner.blocks(&operation) {
@@ -142,7 +147,7 @@ proptest! {
     fn shifted_programs_are_those_of_the_next_blocks(
         (map, faulty, operation) in arb_case(),
         (most, is_sound) in (1..9_u64, any::<bool>()),
-        liked in proptest::sample::subsequence(vec![FPM, PSM, PSM2], 0..=3),
+        liked in proptest::sample::subsequence(vec![FPM, LISA, PSM, PSM2], 0..=4),
     ) {
         let planner = Planner::new(map, if is_sound { FaultyRows::default() } else { faulty });
         prop_assume!(planner.check(&operation).is_ok());
@@ -166,7 +171,7 @@ proptest! {
     /// Lines are read and written by rising address, or by falling address.
     #[test]
     fn a_program_over_the_channel_moves_its_lines_in_order((map, faulty, operation) in arb_case()) {
-        let planner = Planner::new(map, faulty);
+        let planner = everything(map, faulty);
         prop_assume!(planner.check(&operation).is_ok());
         for program in plan_by(&planner, &operation, Mechanism::CHANNEL) {
             for thread in &program.threads {
@@ -187,15 +192,15 @@ proptest! {
     /// Chips that offer less serve the same parts as others whose policy admits less, except that
     /// zeros come from the zero rows.
     #[test]
-    fn chips_serve_what_they_offer((map, faulty, operation) in arb_case(), offers in 0..8_usize) {
+    fn chips_serve_what_they_offer((map, faulty, operation) in arb_case(), offers in 0..16_usize) {
         let names = Chip::names();
         let offered = names.iter().enumerate().filter(|(index, _)| offers >> index & 1 == 1).map(|(_, name)| *name);
-        let (offered, all) = (offered.collect::<Vec<_>>(), Planner::new(map.clone(), faulty.clone()));
+        let (offered, all) = (offered.collect::<Vec<_>>(), everything(map.clone(), faulty.clone()));
         let planner = Planner::of_chips(map, faulty, Chip::offering(offered.iter().copied()));
         prop_assume!(planner.check(&operation).is_ok());
         for (part, other) in planner.blocks(&operation).zip(all.blocks(&operation)) {
             for (part, other) in part.parts().iter().zip(other.parts()) {
-                for mechanism in [FPM, PSM, PSM2] {
+                for mechanism in [FPM, LISA, PSM, PSM2] {
                     let name = if mechanism == PSM2 { PSM.name() } else { mechanism.name() };
                     match part.allows(mechanism) {
                         Ok(()) => prop_assert!(offered.contains(&name)),
@@ -247,7 +252,7 @@ fn random_operations_reach_every_mechanism_and_most_reasons() {
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
     for _ in 0..1500 {
         let (map, faulty, operation) = arb_case().new_tree(&mut runner).unwrap().current();
-        let planner = Planner::new(map, faulty);
+        let planner = everything(map, faulty);
         if planner.check(&operation).is_err() {
             continue;
         }
@@ -266,6 +271,7 @@ fn random_operations_reach_every_mechanism_and_most_reasons() {
         "fpm",
         "interleaved",
         "line-misaligned",
+        "lisa",
         "no-source",
         "not-a-copy",
         "other-bank",
@@ -280,6 +286,7 @@ fn random_operations_reach_every_mechanism_and_most_reasons() {
         "psm2",
         "same-bank",
         "same-row",
+        "same-subarray",
     ];
     assert_eq!(seen.keys().copied().collect::<Vec<_>>(), expected, "{seen:?}");
 }

@@ -18,11 +18,13 @@ pub(super) struct Memory<'a> {
     lines: HashMap<LineAt, [u8; 64]>,
     /// Written destination bytes, as a mask per line.
     pub(super) written: HashMap<LineAt, u64>,
+    /// The row whose contents the sense amplifiers of another subarray hold, and that subarray.
+    moved: HashMap<(Channel, BankId), (Row, i64)>,
 }
 
 impl<'a> Memory<'a> {
     pub(super) fn new(map: &'a AddressMap) -> Memory<'a> {
-        Memory { map, lines: HashMap::new(), written: HashMap::new() }
+        Memory { map, lines: HashMap::new(), written: HashMap::new(), moved: HashMap::new() }
     }
 
     fn get(&self, at: LineAt) -> [u8; 64] {
@@ -70,7 +72,7 @@ impl<'a> Memory<'a> {
         for (channel, step) in steps.chain(writes) {
             self.step(operation, (channel, step), &mut open, &mut staged, &written_data);
         }
-        assert!(open.is_empty(), "a program closes its rows");
+        assert!(open.is_empty() && self.moved.is_empty(), "a program closes its rows");
     }
 
     fn step(
@@ -84,9 +86,17 @@ impl<'a> Memory<'a> {
         match *step {
             Step::Open { bank, row } => assert_eq!(open.insert((channel, bank), row), None, "closed before"),
             Step::Close { bank } => assert!(open.remove(&(channel, bank)).is_some(), "open before"),
+            Step::Move { bank, row, hops } => {
+                let src = open.remove(&(channel, bank)).expect("a row is open");
+                let subarray = |row: Row| i64::from(row.0 / self.map.geometry().rows_per_subarray());
+                assert_eq!((subarray(row) - subarray(src)).unsigned_abs(), hops.into());
+                assert!(hops > 0 && self.moved.insert((channel, bank), (src, subarray(row))).is_none());
+            }
             Step::CopyOpen { bank, row } => {
-                let src = open.insert((channel, bank), row).expect("a row is open");
-                assert_eq!(self.map.geometry().subarray(src), self.map.geometry().subarray(row));
+                let subarray = |row: Row| i64::from(row.0 / self.map.geometry().rows_per_subarray());
+                let opened = open.insert((channel, bank), row).map(|src| (src, subarray(src)));
+                let (src, holds) = opened.or_else(|| self.moved.remove(&(channel, bank))).expect("contents to copy");
+                assert_eq!(holds, subarray(row));
                 for column in (0..self.map.geometry().columns()).map(Column) {
                     let line = self.get((channel, bank, src, column));
                     self.set_destination((channel, bank, row, column), line, u64::MAX);

@@ -3,7 +3,7 @@ use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper, whole_rows};
 use super::{opened, programs};
-use crate::{FPM, FaultyRows, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Step};
+use crate::{Chip, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Step};
 
 fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
     planner_of(channels, row_bytes, &preset.raw(), faulty)
@@ -57,6 +57,38 @@ fn where_the_rows_lie_decides_the_mechanism() {
     assert_eq!(verdict(&planner, &askew), ["-line-misaligned"; 3].join(" "));
     let close = Operation::Copy { src: PhysicalAddress(0), dst: PhysicalAddress(2048), bytes: 4096 };
     assert_eq!(verdict(&planner, &close), ["-overlap"; 3].join(" "));
+}
+
+/// Subarrays of 512 rows; the row buffer moves from the source to the destination in either direction.
+#[test]
+fn lisa_copies_between_subarrays_of_a_bank_over_their_distance() {
+    let map = AddressMap::preset(paper(1, 4096), Preset::RowInterleaved);
+    let faulty = [(Channel(0), BankId { rank: 0, bank: 0 }, Row(7))].into_iter().collect();
+    let planner = Planner::of_chips(map, faulty, Chip::offering(["lisa"]));
+    let verdict = |case: Copy| {
+        let operation = copy(&planner, case);
+        let block = planner.blocks(&operation).next().unwrap();
+        if let Err(reason) = block.parts()[0].allows(LISA) {
+            return Err(reason.name());
+        }
+        let steps = &programs(&block, &[LISA], 64)[0].threads[0].steps;
+        let [_, Step::Move { row, hops, .. }, Step::CopyOpen { row: first, .. }, _, Step::Open { row: second, .. }, _] =
+            steps[..]
+        else {
+            panic!("{steps:?}")
+        };
+        assert!(row == first && first == second, "{steps:?}");
+        Ok(hops)
+    };
+    let of_rows = |src, dst| verdict(((0, 0, src, 0), (0, 0, dst, 0), 4096));
+    assert_eq!([of_rows(1, 512), of_rows(600, 1), of_rows(1, 65_000)], [Ok(1), Ok(1), Ok(126)]);
+    assert_eq!(
+        [of_rows(1, 2), of_rows(7, 600), of_rows(600, 7)],
+        ["same-subarray", "faulty-row", "faulty-row"].map(Err)
+    );
+    assert_eq!(verdict(((0, 0, 1, 0), (0, 3, 600, 0), 4096)), Err("other-bank"));
+    assert_eq!(verdict(((0, 0, 1, 0), (0, 0, 600, 0), 2048)), Err("partial-row"));
+    assert_eq!(verdict(((0, 0, 1, 3), (0, 0, 600, 0), 4096)), Err("columns-differ"));
 }
 
 #[test]

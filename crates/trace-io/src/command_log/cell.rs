@@ -48,10 +48,8 @@ impl<'a> Cells<'a> {
     fn command(&self) -> Result<Command, LogError> {
         use AutoPrecharge::{No, Yes};
         match self.cells[COMMAND] {
-            b"ACT" => {
-                self.expect_empty(&[COLUMN, DST_BANK, DST_COLUMN])?;
-                Ok(Command::Activate { bank: self.bank(BANK)?, row: Row(self.number(ROW)?) })
-            }
+            b"ACT" => self.of_row(|bank, row| Command::Activate { bank, row }),
+            b"RBM" => self.of_row(|bank, row| Command::MoveRowBuffer { bank, row }),
             b"PRE" => {
                 self.expect_empty(&[ROW, COLUMN, DST_BANK, DST_COLUMN])?;
                 Ok(Command::Precharge { bank: self.bank(BANK)? })
@@ -81,6 +79,11 @@ impl<'a> Cells<'a> {
             b"SRX" => self.rank_wide(|rank| Command::SelfRefreshExit { rank }),
             _ => Err(self.wrong(COMMAND, format!("one of {}", Command::MNEMONICS.join(", ")))),
         }
+    }
+
+    fn of_row(&self, command: impl FnOnce(BankId, Row) -> Command) -> Result<Command, LogError> {
+        self.expect_empty(&[COLUMN, DST_BANK, DST_COLUMN])?;
+        Ok(command(self.bank(BANK)?, Row(self.number(ROW)?)))
     }
 
     fn access(&self, command: impl FnOnce(BankId, Column) -> Command) -> Result<Command, LogError> {

@@ -128,7 +128,7 @@ fn push_line(line: &mut Vec<u8>, at: Cycle, channel: Channel, command: &Command)
     line.push(b',');
     push_decimal(line, u64::from(command.rank()));
     match *command {
-        Command::Activate { bank, row } => {
+        Command::Activate { bank, row } | Command::MoveRowBuffer { bank, row } => {
             push_bank(line, bank);
             line.push(b',');
             push_decimal(line, u64::from(row.0));

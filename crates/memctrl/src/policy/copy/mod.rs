@@ -104,6 +104,10 @@ pub const FPM_ONLY: &dyn CopyPolicy = &Only::FPM;
 pub const PSM_ONLY: &dyn CopyPolicy = &Only::PSM;
 /// The paper's rule.
 pub const ROWCLONE: &dyn CopyPolicy = &RowCloneRule;
+/// FPM, else LISA, else the channel.
+pub const LISA: &dyn CopyPolicy = &Only::LISA;
+/// The paper's rule, with LISA before 2 x PSM.
+pub const ROWCLONE_LISA: &dyn CopyPolicy = &Only::ROWCLONE_LISA;
 /// The mechanism with the earliest estimated completion.
 pub const FASTEST: &dyn CopyPolicy = &Fastest;
 /// The mechanism with the least energy.
@@ -115,7 +119,8 @@ pub const CONTROLLER_COPY: &dyn CopyPolicy = &WithCores::CONTROLLER_COPY;
 pub const ROWCLONE_ZI: &dyn CopyPolicy = &WithCores::ROWCLONE_ZI;
 
 /// All policies that need no cores, in the order of reports.
-pub const POLICIES: [&dyn CopyPolicy; 6] = [BASELINE, FPM_ONLY, PSM_ONLY, ROWCLONE, FASTEST, LEAST_ENERGY];
+pub const POLICIES: [&dyn CopyPolicy; 8] =
+    [BASELINE, FPM_ONLY, PSM_ONLY, ROWCLONE, LISA, ROWCLONE_LISA, FASTEST, LEAST_ENERGY];
 
 /// The policies that need programs on cores.
 pub const WITH_CORES: [&dyn CopyPolicy; 2] = [CONTROLLER_COPY, ROWCLONE_ZI];

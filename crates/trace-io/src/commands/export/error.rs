@@ -19,7 +19,7 @@ pub enum ExportError {
         at: Cycle,
         /// Command.
         command: Command,
-        /// Whether it is a copy activation, and not a TRANSFER.
+        /// Whether it is a copy activation, and not a TRANSFER or an RBM.
         is_copy: bool,
     },
     /// The system does not have the channel, rank, bank, row or column.

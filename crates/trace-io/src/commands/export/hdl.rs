@@ -50,6 +50,7 @@ pub(super) fn line(at: Cycle, command: &Command) -> String {
         | Command::PowerDownExit { .. }
         | Command::SelfRefreshEnter { .. }
         | Command::SelfRefreshExit { .. } => (0, 0),
+        Command::MoveRowBuffer { bank, row } => return format!("# {at} RBM {} 0x{:04x}\n", bank.bank, row.0),
         Command::Transfer { src, src_column, dst, dst_column } => {
             let (src, dst) = (access(src, src_column, AutoPrecharge::No), access(dst, dst_column, AutoPrecharge::No));
             return format!("# {at} TRANSFER {} 0x{:04x} {} 0x{:04x}\n", src.0, src.1, dst.0, dst.1);

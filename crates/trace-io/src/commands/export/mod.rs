@@ -54,6 +54,8 @@ pub struct RowCloneCommands {
     pub transfers: u64,
     /// ACT to an open bank: an ACT in an HDL list, left out otherwise.
     pub copy_activations: u64,
+    /// RBM: a remark in an HDL list, left out otherwise.
+    pub movements: u64,
 }
 
 /// Writes the commands of a memory system into one output per rank, in bounded memory.
@@ -107,11 +109,12 @@ impl<W: Write> Exporter<W> {
         let rank = self.ranks.iter_mut().find(|(other, ..)| *other == place);
         let (_, rank, output) = rank.ok_or(ExportError::Address { at, channel, command })?;
         let event = rank.follow(&self.rows.event(*issued))?;
-        if matches!(event, RankEvent::Transfer | RankEvent::CopyActivation) {
+        if matches!(event, RankEvent::Transfer | RankEvent::Movement | RankEvent::CopyActivation) {
             if self.target != Target::Hdl && self.unsupported == Unsupported::Refuse {
                 return Err(ExportError::Unsupported { at, command, is_copy: event == RankEvent::CopyActivation });
             }
             self.found.transfers += u64::from(event == RankEvent::Transfer);
+            self.found.movements += u64::from(event == RankEvent::Movement);
             self.found.copy_activations += u64::from(event == RankEvent::CopyActivation);
         }
         match self.target {

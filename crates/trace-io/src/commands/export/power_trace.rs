@@ -4,12 +4,12 @@ use dram_spec::{Command, PrechargePowerDown};
 
 use super::rank::{PowerDown, RankEvent};
 
-/// Name and bank of a command; bank 0 for a command of the whole rank. `None` for a command of
-/// `RowClone`.
+/// Name and bank of a command; bank 0 for a command of the whole rank. `None` for a command that JEDEC
+/// does not define.
 pub(super) fn cells(command: &Command, event: RankEvent) -> Option<(&'static str, u8)> {
     let is_entry = matches!(command, Command::PowerDownEnter { .. });
     Some(match event {
-        RankEvent::Transfer | RankEvent::CopyActivation => return None,
+        RankEvent::Transfer | RankEvent::Movement | RankEvent::CopyActivation => return None,
         RankEvent::PowerDown(kind) if is_entry => (entry(kind), 0),
         RankEvent::PowerDown(PowerDown::Active) => ("PUP_ACT", 0),
         RankEvent::PowerDown(PowerDown::Precharged(_)) => ("PUP_PRE", 0),
@@ -25,6 +25,7 @@ pub(super) fn cells(command: &Command, event: RankEvent) -> Option<(&'static str
             | Command::Refresh { .. }
             | Command::PowerDownEnter { .. }
             | Command::PowerDownExit { .. }
+            | Command::MoveRowBuffer { .. }
             | Command::Transfer { .. } => (command.mnemonic(), 0),
         },
     })

@@ -12,6 +12,8 @@ pub(super) enum RankEvent {
     /// An ACT to an open bank.
     CopyActivation,
     Transfer,
+    /// RBM.
+    Movement,
     /// An entry into a power-down, or the exit from it.
     PowerDown(PowerDown),
     Other,
@@ -74,7 +76,7 @@ impl Rank {
             Command::Activate { bank, .. } => {
                 self.open[usize::from(bank.bank)] = Some(at);
                 return Ok(match effect {
-                    Effect::Plain => RankEvent::Other,
+                    Effect::Plain | Effect::Moved { .. } => RankEvent::Other,
                     Effect::Copied { .. } | Effect::Dropped { .. } => RankEvent::CopyActivation,
                 });
             }
@@ -87,6 +89,7 @@ impl Rank {
                 self.access(at, bank, auto_precharge, self.write_to_precharge);
             }
             Command::Transfer { .. } => return Ok(RankEvent::Transfer),
+            Command::MoveRowBuffer { .. } => return Ok(RankEvent::Movement),
             Command::Refresh { .. } | Command::RefreshSameBank { .. } => {}
             Command::PowerDownEnter { .. } | Command::PowerDownExit { .. } => return self.power_down(at, command),
             Command::SelfRefreshEnter { .. } => self.power = PowerState::SelfRefresh,

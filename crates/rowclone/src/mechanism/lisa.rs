@@ -1,0 +1,54 @@
+//! Copies between subarrays of a bank through linked row buffers (LISA).
+//!
+//! Source: Chang et al., "Low-Cost Inter-Linked Subarrays (LISA)", HPCA 2016.
+
+use dram_spec::{CommandKind, Mechanism, MechanismInfo};
+
+use super::{BankRow, Columns, Copied, Held, InDram, Route};
+use crate::faulty::RowAddress;
+use crate::planner::Shared;
+use crate::program::Thread;
+use crate::reason::Reason;
+use crate::rules::{Coverage, same_rank};
+use crate::step::Step;
+
+/// A whole row to another subarray of its bank, by a row buffer movement and two activations of the
+/// destination row, one for each half of the row.
+pub const LISA: Mechanism = Mechanism::new(&MechanismInfo {
+    name: "lisa",
+    rank: 1,
+    commands: &[CommandKind::CopyActivate, CommandKind::MoveRowBuffer],
+});
+
+pub(super) struct Lisa;
+
+impl InDram for Lisa {
+    fn copy(&self, memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {
+        let Copied { src, dst, coverage, .. } = *copied;
+        coverage.too_small()?;
+        same_rank(src, dst)?;
+        memory.other_subarray(src, dst)?;
+        memory.whole_row(copied)?;
+        Ok(Route::from(src.bank, src.row))
+    }
+
+    fn zero(&self, _memory: &Shared, _dst: RowAddress, _coverage: Coverage) -> Result<Route, Reason> {
+        Err(Reason::SameSubarray)
+    }
+
+    fn value(&self, memory: &Shared, held: &Held, dst: RowAddress) -> Result<Route, Reason> {
+        memory.other_subarray(held.first, dst)?;
+        memory.sound(held.first)?;
+        memory.sound(dst)?;
+        Ok(Route::from(dst.bank, held.first.row))
+    }
+
+    fn program(&self, route: &Route, (bank, row): BankRow, columns: &Columns<'_>, steps: &mut Thread) {
+        steps.push(Step::open(route.src));
+        steps.push(Step::Move { bank, row, hops: columns.geometry.hops(route.src.1, row) });
+        steps.push(Step::CopyOpen { bank, row });
+        steps.push(Step::Close { bank });
+        steps.push(Step::Open { bank, row });
+        steps.push(Step::Close { bank });
+    }
+}
