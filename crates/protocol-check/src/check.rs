@@ -56,7 +56,7 @@ impl<'a> Check<'a> {
     /// The check of a command.
     pub(crate) fn of(setting: &'a Setting, report: &'a mut Report, issued: &'a Issued) -> Check<'a> {
         let Issued { at, channel, command } = issued;
-        let reference = at.0.wrapping_add(setting.limits.reference(command));
+        let reference = at.0.saturating_add(setting.limits.reference(command));
         Check { setting, report, at: *at, reference, channel: *channel, rank: command.rank(), command: Some(issued) }
     }
 
@@ -107,7 +107,7 @@ impl Check<'_> {
     #[cold]
     fn below_minimum(&mut self, rule: Rule, from: Issued, reference: u64) {
         if let Some(found) = self.at.0.checked_sub(from.at.0) {
-            let bound = self.setting.limits.of(rule) - reference.wrapping_sub(self.at.0);
+            let bound = self.setting.limits.of(rule) - (reference - self.at.0);
             self.violated(rule, Some(from), Some(Cycles(bound)), Some(bound - found));
         }
     }
@@ -115,7 +115,7 @@ impl Check<'_> {
     /// Maximum distance: at most the limit of the rule may lie between `earlier` and now.
     pub(crate) fn maximum(&mut self, rule: Rule, earlier: Option<Issued>) {
         if let Some(from) = earlier {
-            let bound = self.setting.limits.of(rule).saturating_sub(self.reference.wrapping_sub(self.at.0));
+            let bound = self.setting.limits.of(rule).saturating_sub(self.reference - self.at.0);
             self.at_most(rule, earlier, self.at.since(from.at).0, bound);
         }
     }

@@ -242,6 +242,15 @@ fn distances_count_from_the_reference_cycle() {
     );
 }
 
+/// The second cycle of a command at the last cycle would be later than any.
+#[test]
+fn the_last_cycle_is_far_from_the_first() {
+    let second = System { reference_cycle: ReferenceCycle::Second, ..ddr5() };
+    for first in [pre(0), PREA, refsb(0), REF] {
+        assert_eq!(found(&second, &[(0, first), (u64::MAX, act(1, 0))]), [], "{first}");
+    }
+}
+
 #[test]
 fn every_command_of_two_cycles_occupies_the_bus() {
     let at_1 = |from: Command| {
