@@ -126,7 +126,7 @@ impl Check<'_> {
     /// Maximum distance: at most the limit of the rule may lie between `earlier` and now.
     pub(crate) fn maximum(&mut self, rule: Rule, earlier: Option<Issued>) {
         if let Some(from) = earlier {
-            let bound = self.setting.limits.of(rule).saturating_sub(self.reference.wrapping_sub(self.at.0));
+            let bound = self.setting.limits.of(rule).saturating_sub(self.reference - self.at.0);
             self.at_most(rule, earlier, self.at.since(from.at).0, bound);
         }
     }
