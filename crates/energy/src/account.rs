@@ -128,6 +128,15 @@ impl Account {
         Some(channel.ranks.get(usize::from(rank))?.counts_at(channel.last, self.asleep))
     }
 
+    /// Checks the stream up to now: its addresses and times.
+    ///
+    /// # Errors
+    ///
+    /// If the energy of the stream cannot be computed with any current set.
+    pub fn check(&self) -> Result<(), EnergyError> {
+        self.fault.clone().map_or(Ok(()), Err)
+    }
+
     /// Computes the energy of the commands and clocks counted.
     ///
     /// # Errors
@@ -135,10 +144,8 @@ impl Account {
     /// If the energy of the stream cannot be computed, or a rank was in a state whose current the
     /// set lacks.
     pub fn report(&self, prices: &Prices) -> Result<EnergyReport, EnergyError> {
-        match &self.fault {
-            Some(fault) => Err(fault.clone()),
-            None => prices.report(&self.counts()),
-        }
+        self.check()?;
+        prices.report(&self.counts())
     }
 
     /// Counts a command that [`EventSink::command`] has not counted, if its address and time are
