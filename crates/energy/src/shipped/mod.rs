@@ -130,7 +130,7 @@ pub fn fitting(standard: Standard, width: Width) -> String {
     let names: Vec<String> = sets.map(|set| format!("`{}`", set.name())).collect();
     if names.is_empty() {
         return format!(
-            "no set of {} {width} chips is shipped: give a path that ends in `.toml`, or \"none\"",
+            "no set of {} {width} chips is shipped: give the path of a set, which ends in `.toml`",
             standard.name()
         );
     }
