@@ -87,9 +87,10 @@ fn notes(priced: &Priced<'_>, columns: usize) -> String {
     let shared = currents.shared_standby_ma(rho);
     let mut text = wrapped(
         &format!(
-            "background rho {rho}: a chip in active standby draws {shared} mA, and {} mA per open bank, of {banks}; with all banks \
+            "background rho {rho}: a chip in active standby draws {} mA, and {} mA per open bank, of {banks}; with all banks \
              closed, {} mA",
-            (raw.idd3n_ma - shared) / f64::from(banks),
+            short(shared),
+            short((raw.idd3n_ma - shared) / f64::from(banks)),
             raw.idd2n_ma
         ),
         columns,
@@ -137,7 +138,7 @@ fn formula(priced: &Priced<'_>, kind: CommandKind, component: Component) -> Opti
         return core_formula(priced, kind);
     }
     let powers = system.standard().definition().pin_powers?;
-    let burst_ns = system.clock().ns(system.burst());
+    let burst_ns = short(system.clock().ns(system.burst()));
     let io = |milliwatts: f64, pins: u64| Some(format!("{milliwatts} mW x {pins} pins x {burst_ns} ns"));
     let (read_pins, write_pins) = (pins::read_pins(&system.geometry), pins::write_pins(&system.geometry));
     let is_idle = component == Component::IdleRankIo;
@@ -168,13 +169,14 @@ fn core_formula(priced: &Priced<'_>, kind: CommandKind) -> Option<String> {
     let (v, idd2n, idd3n) = (raw.vdd_v, raw.idd2n_ma, raw.idd3n_ma);
     let (mode, normal) = (priced.memory.system().refresh_mode, &currents.standard().definition().refresh_modes[0]);
     let burst = |ma: f64| {
-        format!("{v} V x ({ma} - {idd3n}) mA x {} ns x {chips}", bin.clock.ns(bin.standard.definition().burst))
+        format!("{v} V x ({ma} - {idd3n}) mA x {} ns x {chips}", short(bin.clock.ns(bin.standard.definition().burst)))
     };
     match kind {
         CommandKind::Activate => {
             let (t_rc, t_ras, idd0) = (ns(bin.t_rc), ns(bin.t_ras), raw.idd0_ma);
             let (open, rest) = (currents.one_bank_standby_ma(priced.prices.background_rho()), t_rc - t_ras);
-            let vdd = format!("{v} V x ({idd0} x {t_rc} - {open} x {t_ras} - {idd2n} x {rest}) mA ns x {chips}");
+            let [rc, ras, open, rest] = [t_rc, t_ras, open, rest].map(short);
+            let vdd = format!("{v} V x ({idd0} x {rc} - {open} x {ras} - {idd2n} x {rest}) mA ns x {chips}");
             Some(vdd + &vpp_formula(priced, raw.ipp0_ma, t_rc))
         }
         CommandKind::CopyActivate => Some("as an activation".to_owned()),
@@ -197,7 +199,7 @@ fn vpp_formula(priced: &Priced<'_>, ma: Option<f64>, ns: f64) -> String {
     let (raw, chips) = (priced.currents.raw(), priced.memory.system().geometry.chips());
     match (raw.vpp_v, ma, raw.ipp3n_ma) {
         (Some(volts), Some(ma), Some(standby)) if ma > standby => {
-            format!(" + {volts} V x ({ma} - {standby}) mA x {ns} ns x {chips}")
+            format!(" + {volts} V x ({ma} - {standby}) mA x {} ns x {chips}", short(ns))
         }
         _ => String::new(),
     }
@@ -210,7 +212,8 @@ fn refresh_formula(priced: &Priced<'_>, mode: &RefreshMode) -> Option<String> {
     let ns = |clocks| currents.bin().clock.ns(clocks);
     let (t_rfc, t_refi) =
         (ns(currents.t_rfc(&currents.standard().definition().refresh_modes[0])), ns(currents.t_refi()));
-    let above = |ma: f64, ns: f64| format!("{} V x ({ma} - {}) mA x {ns} ns x {chips}", raw.vdd_v, raw.idd3n_ma);
+    let above =
+        |ma: f64, ns: f64| format!("{} V x ({ma} - {}) mA x {} ns x {chips}", raw.vdd_v, raw.idd3n_ma, short(ns));
     let vpp = vpp_formula(priced, raw.ipp5b_ma, t_rfc) + &vpp_formula(priced, raw.ipp5r_ma, t_refi);
     let vdd = match (raw.idd5b_ma, raw.idd5r_ma) {
         (Some(burst), _) => above(burst, t_rfc),
@@ -226,7 +229,7 @@ fn refresh_formula(priced: &Priced<'_>, mode: &RefreshMode) -> Option<String> {
             mode.divisor
         ),
         None if mode.divisor == 1 => vdd + &vpp,
-        None => format!("({vdd}{vpp}) / {}, one of the REF per tREFI", mode.divisor),
+        None => format!("({vdd}{vpp}) / {} REF per tREFI", mode.divisor),
     })
 }
 
@@ -241,7 +244,7 @@ fn same_bank_formula(priced: &Priced<'_>) -> Option<String> {
     let banks = currents.chip().banks_per_group;
     Some(match raw.idd5c_ma {
         Some(ma) => {
-            let t_rfc_sb = clock.ns(clock.at_least(currents.chip().t_rfc_sb));
+            let t_rfc_sb = short(clock.ns(clock.at_least(currents.chip().t_rfc_sb)));
             let vpp = currents.refresh().is_some_and(|refresh| refresh.vpp.0 > 0.0);
             let vpp =
                 if vpp { format!(" + VPP of a refresh / {}", u64::from(banks) * mode.divisor) } else { String::new() };
@@ -250,7 +253,7 @@ fn same_bank_formula(priced: &Priced<'_>) -> Option<String> {
         None => format!(
             "(refresh + {v} V x ({} - {idd2n}) mA x {} ns x {chips}) / {banks} banks of a group",
             raw.idd3n_ma,
-            clock.ns(currents.t_rfc(mode))
+            short(clock.ns(currents.t_rfc(mode)))
         ),
     })
 }
@@ -272,6 +275,12 @@ fn shares(prices: &Prices, commands: &CommandCounts, width: usize) -> String {
         .collect();
     cells.push(vec!["dynamic energy".into(), String::new(), String::new(), nj(total), "100.0 %".into()]);
     fitted(&[("what", Left), ("count", Right), ("nJ each", Right), ("nJ", Right), ("share", Right)], &cells, width)
+}
+
+/// A number with at most four decimals.
+fn short(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn nj(energy: Picojoule) -> String {
