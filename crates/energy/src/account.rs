@@ -341,7 +341,7 @@ impl RankAccount {
 
     /// Counts the clocks in which a bank was open since the last count: before it opens, closes or is
     /// refreshed, and before the mode changes.
-    #[inline]
+    #[inline(never)]
     fn count_bank_to(&mut self, now: Cycle, bank: u8) {
         let is_open = self.open_banks & 1 << bank != 0;
         let account = &mut self.banks[usize::from(bank)];
@@ -370,8 +370,15 @@ impl RankAccount {
                 if self.open_banks == 0 {
                     self.advance_to(at, asleep);
                 }
-                self.count_bank_to(at, id.bank);
-                self.open_banks |= 1 << id.bank;
+                let bit = 1 << id.bank;
+                let bank = &mut self.banks[usize::from(id.bank)];
+                // Most banks have been closed by a PRE for some time, and have no clocks to count.
+                if bank.open_until > bank.counted || self.open_banks & bit != 0 {
+                    self.count_bank_to(at, id.bank);
+                } else {
+                    bank.counted = at;
+                }
+                self.open_banks |= bit;
                 self.count(CommandKind::Activate);
             }
             Effect::Copied { .. } => self.count(CommandKind::CopyActivate),
@@ -387,7 +394,11 @@ impl RankAccount {
             self.advance_to(at, asleep);
         }
         if self.open_banks & bit != 0 {
-            self.count_bank_to(at, id.bank);
+            let bank = &mut self.banks[usize::from(id.bank)];
+            if self.mode == Mode::Awake {
+                self.counts.open_bank_clocks += at.since(bank.counted);
+            }
+            bank.counted = at;
         }
         self.open_banks &= !bit;
     }

@@ -87,8 +87,8 @@ fn notes(priced: &Priced<'_>, columns: usize) -> String {
     let shared = currents.shared_standby_ma(rho);
     let mut text = wrapped(
         &format!(
-            "background rho {rho}: a chip in active standby draws {} mA, and {} mA per open bank, of {banks}; with all banks \
-             closed, {} mA",
+            "background rho {rho}: a chip in active standby draws {} mA, and {} mA per open bank, of {banks}; with all \
+             banks closed, {} mA",
             short(shared),
             short((raw.idd3n_ma - shared) / f64::from(banks)),
             raw.idd2n_ma

@@ -21,7 +21,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd5b_ma: Some(215.0),
         source: "Micron DDR2 module IDD tables, a quarter of four 1 Gb x16 rev E chips at 400",
         note: Some(
-            "IDD4R and IDD4W are derived: IDD3N plus 48 mA, which is 3/5 of IDD4R - IDD3N of the set \"1 Gb x8 DDR2-667 -3E\". IDD5B is derived, too: that of the 667 set, of the same density. No IDD6 was seen.",
+            "IDD4R and IDD4W are derived: IDD3N plus 48 mA, which is 3/5 of IDD4R - IDD3N of the set \"1 Gb x8 \
+             DDR2-667 -3E\". IDD5B is derived, too: that of the 667 set, of the same density. No IDD6 was seen.",
         ),
         ..NONE
     },
@@ -98,7 +99,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 78.0,
         source: "Micron DDR2 module IDD tables, a ninth of nine 256 Mb x8 chips at 400",
         note: Some(
-            "IDD4R and IDD4W are derived: IDD3N plus 48 mA, which is 3/5 of IDD4R - IDD3N of the set \"1 Gb x8 DDR2-667 -3E\". No IDD5B or IDD6 was seen, so a system with refresh needs another set.",
+            "IDD4R and IDD4W are derived: IDD3N plus 48 mA, which is 3/5 of IDD4R - IDD3N of the set \"1 Gb x8 \
+             DDR2-667 -3E\". No IDD5B or IDD6 was seen, so a system with refresh needs another set.",
         ),
         ..NONE
     },
@@ -117,9 +119,12 @@ pub(super) const SETS: &[Shipped] = &[
         idd4r_ma: 88.0,
         idd4w_ma: 88.0,
         idd5b_ma: Some(215.0),
-        source: "Micron DDR2 module IDD tables: IDD0 is that of two ranks of nine 2 Gb x8 chips at 400, less the other rank in power-down",
+        source: "Micron DDR2 module IDD tables: IDD0 is that of two ranks of nine 2 Gb x8 chips at 400, less the \
+         other rank in power-down",
         note: Some(
-            "IDD4R and IDD4W are derived: IDD3N plus 48 mA, which is 3/5 of IDD4R - IDD3N of the set \"1 Gb x8 DDR2-667 -3E\". IDD5B is derived, too: that of the 667 set, whose chip has half the density. No IDD6 was seen.",
+            "IDD4R and IDD4W are derived: IDD3N plus 48 mA, which is 3/5 of IDD4R - IDD3N of the set \"1 Gb x8 \
+             DDR2-667 -3E\". IDD5B is derived, too: that of the 667 set, whose chip has half the density. No IDD6 \
+             was seen.",
         ),
         ..NONE
     },

@@ -21,7 +21,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(6.0),
         source: "DRAMSim2 ini/DDR3_micron_8M_8B_x16_sg15.ini; VDD 1.5 V as DDR3",
         note: Some(
-            "The source's file has 10-10-10 and tRC 34, which is no bin here; 1333H has tRC 33, so E_ACT+PRE comes out a little lower. Not the source's 16M_8B_x8_sg15, whose name says x8 and whose DEVICE_WIDTH 16.",
+            "The source's file has 10-10-10 and tRC 34, which is no bin here; 1333H has tRC 33, so E_ACT+PRE comes \
+             out a little lower. Not the source's 16M_8B_x8_sg15, whose name says x8 and whose DEVICE_WIDTH 16.",
         ),
         ..NONE
     },
@@ -81,7 +82,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(6.0),
         source: "DRAMSim2 ini/DDR3_micron_32M_8B_x4_sg125.ini (Micron MT41J256M4); VDD 1.5 V as DDR3",
         note: Some(
-            "The source's one IDD2P is commented \"assuming 'fast mode'\": it is IDD2P1 here. Its IDD3P and IDD6 are commented as unused there.",
+            "The source's one IDD2P is commented \"assuming 'fast mode'\": it is IDD2P1 here. Its IDD3P and IDD6 \
+             are commented as unused there.",
         ),
         ..NONE
     },
@@ -102,7 +104,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(6.0),
         source: "DRAMSim2 ini/DDR3_micron_32M_8B_x4_sg15.ini; VDD 1.5 V as DDR3",
         note: Some(
-            "The source's file has 10-10-10 and tRC 34, which is no bin here; 1333H has tRC 33, so E_ACT+PRE comes out a little lower.",
+            "The source's file has 10-10-10 and tRC 34, which is no bin here; 1333H has tRC 33, so E_ACT+PRE comes \
+             out a little lower.",
         ),
         ..NONE
     },
@@ -179,7 +182,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 280.0,
         idd5b_ma: Some(215.0),
         idd6_ma: Some(12.0),
-        source: "DRAMSys configs/memspec, Micron 2 Gb x16 D-die, DDR3-1600; IDD0 confirmed by Micron MT4JSF12864HZ (rev F 5/13), 440 / 4",
+        source: "DRAMSys configs/memspec, Micron 2 Gb x16 D-die, DDR3-1600; IDD0 confirmed by Micron MT4JSF12864HZ \
+         (rev F 5/13), 440 / 4",
         note: Some("The source's refresh interval of 4160 clocks (5.2 us) is not used."),
         ..NONE
     },
@@ -200,7 +204,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(9.0),
         source: "DRAMSim2 ini/DDR3_micron_32M_8B_x8_sg15.ini; VDD 1.5 V as DDR3",
         note: Some(
-            "The source's file has 10-10-10 and tRC 34, which is no bin here; 1333H has tRC 33, so E_ACT+PRE comes out a little lower.",
+            "The source's file has 10-10-10 and tRC 34, which is no bin here; 1333H has tRC 33, so E_ACT+PRE comes \
+             out a little lower.",
         ),
         ..NONE
     },
@@ -221,7 +226,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(9.0),
         source: "DRAMSim2 ini/DDR3_micron_32M_8B_x8_sg25E.ini; VDD 1.5 V as DDR3",
         note: Some(
-            "The source's file has 5-5-5 and tRC 20, that is 800D, at which E_ACT+PRE would be 23.25 nJ instead of 24.75.",
+            "The source's file has 5-5-5 and tRC 20, that is 800D, at which E_ACT+PRE would be 23.25 nJ instead of \
+             24.75.",
         ),
         ..NONE
     },
@@ -243,7 +249,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(12.0),
         source: "DRAMSys configs/memspec, Micron 2 Gb x8 D-die, DDR3-1066",
         note: Some(
-            "DRAMSys also carries measured means: IDD0 66.8, IDD2N 24.5, IDD3N 27.7, IDD4R 120, IDD4W 122, IDD5B 171, IDD6 6.0. They show the guard band of datasheet currents.",
+            "DRAMSys also carries measured means: IDD0 66.8, IDD2N 24.5, IDD3N 27.7, IDD4R 120, IDD4W 122, IDD5B \
+             171, IDD6 6.0. They show the guard band of datasheet currents.",
         ),
         ..NONE
     },
@@ -263,7 +270,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 200.0,
         idd5b_ma: Some(245.0),
         idd6_ma: Some(9.0),
-        source: "Micron module datasheet MT18JSF51272AZ (rev C 3/11), IDD table 12; per device, derived: (module - 9 x IDD2P0) / 9, or module / 18.",
+        source: "Micron module datasheet MT18JSF51272AZ (rev C 3/11), IDD table 12; per device, derived: (module - \
+         9 x IDD2P0) / 9, or module / 18.",
         ..NONE
     },
     Shipped {
@@ -282,7 +290,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 240.0,
         idd5b_ma: Some(255.0),
         idd6_ma: Some(9.0),
-        source: "Micron module datasheet MT18JSF51272AZ (rev C 3/11), IDD table 12; per device, derived: (module - 9 x IDD2P0) / 9, or module / 18.",
+        source: "Micron module datasheet MT18JSF51272AZ (rev C 3/11), IDD table 12; per device, derived: (module - \
+         9 x IDD2P0) / 9, or module / 18.",
         ..NONE
     },
     Shipped {
@@ -301,7 +310,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 115.0,
         idd5b_ma: Some(185.0),
         idd6_ma: Some(12.0),
-        source: "Micron module datasheet MT18JDF51272AZ (rev C 4/13), IDD tables 11-12; per device, derived: (module - 9 x IDD2P0) / 9, or module / 18.",
+        source: "Micron module datasheet MT18JDF51272AZ (rev C 4/13), IDD tables 11-12; per device, derived: \
+         (module - 9 x IDD2P0) / 9, or module / 18.",
         ..NONE
     },
     Shipped {
@@ -320,7 +330,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 130.0,
         idd5b_ma: Some(190.0),
         idd6_ma: Some(12.0),
-        source: "Micron module datasheet MT18JDF51272AZ (rev C 4/13), IDD tables 11-12; per device, derived: (module - 9 x IDD2P0) / 9, or module / 18.",
+        source: "Micron module datasheet MT18JDF51272AZ (rev C 4/13), IDD tables 11-12; per device, derived: \
+         (module - 9 x IDD2P0) / 9, or module / 18.",
         ..NONE
     },
     Shipped {
@@ -339,7 +350,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 145.0,
         idd5b_ma: Some(195.0),
         idd6_ma: Some(12.0),
-        source: "Micron module datasheet MT18JDF51272AZ (rev C 4/13), IDD tables 11-12; per device, derived: (module - 9 x IDD2P0) / 9, or module / 18.",
+        source: "Micron module datasheet MT18JDF51272AZ (rev C 4/13), IDD tables 11-12; per device, derived: \
+         (module - 9 x IDD2P0) / 9, or module / 18.",
         ..NONE
     },
     Shipped {
@@ -359,7 +371,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(20.0),
         source: "DRAMsim3 configs/DDR3_4Gb_x16_1600.ini",
         note: Some(
-            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at 1.5 V.",
+            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at \
+             1.5 V.",
         ),
         ..NONE
     },
@@ -381,7 +394,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(22.0),
         source: "DRAMSys configs/memspec, Samsung K4B4G1646Q, DDR3-1066",
         note: Some(
-            "Looks high, and the timings beside it are inconsistent (tXS below tRFC, CL 6 with tRCD 8): verify before relying on it. The source gives this file's currents in mA, where its Micron files have A.",
+            "Looks high, and the timings beside it are inconsistent (tXS below tRFC, CL 6 with tRCD 8): verify \
+             before relying on it. The source gives this file's currents in mA, where its Micron files have A.",
         ),
         ..NONE
     },
@@ -402,7 +416,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(20.0),
         source: "DRAMsim3 configs/DDR3_4Gb_x4_1600.ini",
         note: Some(
-            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at 1.5 V.",
+            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at \
+             1.5 V.",
         ),
         ..NONE
     },
@@ -423,7 +438,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(20.0),
         source: "DRAMsim3 configs/DDR3_4Gb_x8_1866.ini",
         note: Some(
-            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at 1.5 V.",
+            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at \
+             1.5 V.",
         ),
         ..NONE
     },
@@ -481,7 +497,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(24.0),
         source: "DRAMsim3 configs/DDR3_8Gb_x16_1600.ini",
         note: Some(
-            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at 1.5 V. No second source for 8 Gb.",
+            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at \
+             1.5 V. No second source for 8 Gb.",
         ),
         ..NONE
     },
@@ -502,7 +519,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(24.0),
         source: "DRAMsim3 configs/DDR3_8Gb_x8_1600.ini",
         note: Some(
-            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at 1.5 V. No second source for 8 Gb.",
+            "DRAMsim3 writes VDD 1.35 V beside currents that gem5 attributes to the 1.5 V part of 4 Gb; taken at \
+             1.5 V. No second source for 8 Gb.",
         ),
         ..NONE
     },

@@ -24,7 +24,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(20.0),
         source: "DRAMsim3 configs/DDR4_4Gb_x16_2400.ini",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No \
+             IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -48,7 +49,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(20.0),
         source: "DRAMsim3 configs/DDR4_4Gb_x4_2400.ini",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No \
+             IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -72,7 +74,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(20.25),
         source: "DRAMSys configs/memspec, Micron 4 Gb x8 rev A, DDR4-1866",
         note: Some(
-            "The fractions of the source look scaled. IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334: the source's IPP2P and IPP3P repeat IDD2P and IDD3P. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "The fractions of the source look scaled. IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334: the \
+             source's IPP2P and IPP3P repeat IDD2P and IDD3P. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -96,7 +99,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(20.0),
         source: "DRAMsim3 configs/DDR4_4Gb_x8_2133.ini and Micron's module sheets",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No \
+             IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -120,7 +124,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(20.25),
         source: "DRAMSys configs/memspec, Micron 4 Gb x8 rev A, DDR4-2400",
         note: Some(
-            "The fractions of the source look scaled. IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334: the source's IPP2P and IPP3P repeat IDD2P and IDD3P. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "The fractions of the source look scaled. IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334: the \
+             source's IPP2P and IPP3P repeat IDD2P and IDD3P. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -142,9 +147,11 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 175.0,
         idd5b_ma: Some(175.0),
         idd6_ma: Some(20.0),
-        source: "DRAMsim3 configs/DDR4_4Gb_x8_2400.ini; IDD0 + IDD2P and IDD2N confirmed by Micron's module sheet MTA18ASF1G72AZ",
+        source: "DRAMsim3 configs/DDR4_4Gb_x8_2400.ini; IDD0 + IDD2P and IDD2N confirmed by Micron's module sheet \
+         MTA18ASF1G72AZ",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No \
+             IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -168,7 +175,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(20.0),
         source: "DRAMsim3 configs/DDR4_4Gb_x8_2666.ini and Micron's module sheets",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No \
+             IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -191,7 +199,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd5b_ma: Some(280.0),
         ipp5b_ma: Some(28.0),
         idd6_ma: Some(30.0),
-        source: "DRAMsim3 configs/DDR4_8Gb_x16_2400.ini; gem5, and a quarter of Micron's module sheet MTA4ATF51264AZ, agree; IPP3N and IPP5B: that sheet",
+        source: "DRAMsim3 configs/DDR4_8Gb_x16_2400.ini; gem5, and a quarter of Micron's module sheet \
+         MTA4ATF51264AZ, agree; IPP3N and IPP5B: that sheet",
         ..NONE
     },
     Shipped {
@@ -238,7 +247,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(30.0),
         source: "DRAMsim3 configs/DDR4_8Gb_x16_3200.ini",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No \
+             IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -263,7 +273,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(30.0),
         source: "DRAMsim3 configs/DDR4_8Gb_x4_2400.ini; gem5 agrees",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. IPP5B, 28 mA, is derived: that of the x16 part of the same die, Micron's module sheet MTA4ATF51264AZ.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. \
+             IPP5B, 28 mA, is derived: that of the x16 part of the same die, Micron's module sheet MTA4ATF51264AZ.",
         ),
         ..NONE
     },
@@ -288,7 +299,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(30.0),
         source: "DRAMsim3 configs/DDR4_8Gb_x8_2400.ini; gem5 agrees",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. IPP5B, 28 mA, is derived: that of the x16 part of the same die, Micron's module sheet MTA4ATF51264AZ.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. \
+             IPP5B, 28 mA, is derived: that of the x16 part of the same die, Micron's module sheet MTA4ATF51264AZ.",
         ),
         ..NONE
     },
@@ -310,9 +322,11 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 132.0,
         idd5b_ma: Some(250.0),
         idd6_ma: Some(30.0),
-        source: "DRAMsim3 configs/DDR4_8Gb_x8_2666.ini; IDD0, IPP0, IDD2N and IDD2P: half of Micron's MT40A1G16WBU (two dies)",
+        source: "DRAMsim3 configs/DDR4_8Gb_x8_2666.ini; IDD0, IPP0, IDD2N and IDD2P: half of Micron's MT40A1G16WBU \
+         (two dies)",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No \
+             IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -334,9 +348,11 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 141.0,
         idd5b_ma: Some(250.0),
         idd6_ma: Some(30.0),
-        source: "DRAMsim3 configs/DDR4_8Gb_x8_2933.ini; IDD0, IPP0, IDD2N and IDD2P: half of Micron's MT40A1G16WBU (two dies)",
+        source: "DRAMsim3 configs/DDR4_8Gb_x8_2933.ini; IDD0, IPP0, IDD2N and IDD2P: half of Micron's MT40A1G16WBU \
+         (two dies)",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No \
+             IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },
@@ -358,9 +374,11 @@ pub(super) const SETS: &[Shipped] = &[
         idd4w_ma: 150.0,
         idd5b_ma: Some(250.0),
         idd6_ma: Some(30.0),
-        source: "DRAMsim3 configs/DDR4_8Gb_x8_3200.ini; IDD0, IPP0, IDD2N and IDD2P: half of Micron's MT40A1G16WBU (two dies)",
+        source: "DRAMsim3 configs/DDR4_8Gb_x8_3200.ini; IDD0, IPP0, IDD2N and IDD2P: half of Micron's MT40A1G16WBU \
+         (two dies)",
         note: Some(
-            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No IPP5B was seen: on VPP, a refresh takes IPP3N only.",
+            "IPP3N, 3 mA, is that of Micron's 8 Gb sheet, p. 334, which stands for all standby and burst states. No \
+             IPP5B was seen: on VPP, a refresh takes IPP3N only.",
         ),
         ..NONE
     },

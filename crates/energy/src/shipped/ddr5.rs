@@ -23,7 +23,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(102.0),
         source: "gem5 src/mem/DRAMInterface.py, class of 16 Gb x8 DDR5-4800",
         note: Some(
-            "The sheet of the set \"16 Gb x8 DDR5-4800 rev A\", but IDD0, IDD4R and IDD4W look like those of the x16 part. It has no current of VPP, so the energy of this supply is left out.",
+            "The sheet of the set \"16 Gb x8 DDR5-4800 rev A\", but IDD0, IDD4R and IDD4W look like those of the \
+             x16 part. It has no current of VPP, so the energy of this supply is left out.",
         ),
         ..NONE
     },
@@ -47,7 +48,8 @@ pub(super) const SETS: &[Shipped] = &[
         idd6_ma: Some(102.0),
         source: "gem5 class DDR5_4800 of the University of Florida, from Micron's 16 Gb rev A sheet",
         note: Some(
-            "No IDD5C, IDD5F or IPP5B was seen: a REFsb takes its share of IDD5B, and a refresh only IPP3N on VPP. No second independent set was found.",
+            "No IDD5C, IDD5F or IPP5B was seen: a REFsb takes its share of IDD5B, and a refresh only IPP3N on VPP. \
+             No second independent set was found.",
         ),
         ..NONE
     },
