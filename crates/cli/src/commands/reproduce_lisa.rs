@@ -52,6 +52,6 @@ fn simulate(system: &MemorySystem, policy: &'static dyn CopyPolicy, src: Locatio
     Ok(Simulated {
         latency_ns: system.system().clock().ns(latency),
         latency_cycles: latency.0,
-        energy_nj: system.prices().operation(&commands).operation().nj(),
+        energy_nj: system.prices().expect("the system has a current set").operation(&commands).operation().nj(),
     })
 }
