@@ -15,7 +15,7 @@ const ANY: Holds = Holds::Number(f64::NEG_INFINITY, f64::INFINITY);
 pub const KEYS: &[Key] = &[
     Key::new("name", Holds::Text, "\"2 Gb x8 -25E\"", "name in reports"),
     Key::new("bin", Holds::Text, "\"800E\"", "speed bin in which the currents were measured"),
-    Key::new("density_gb", Holds::Gigabits(&[1, 2, 4, 8]), "2", "capacity of the chip, Gb"),
+    Key::new("density_gb", Holds::Density, "2", "capacity of the chip, Gb"),
     Key::new("width", Holds::Count(0, u64::MAX), "8", "data pins of the chip").values("4, 8, 16"),
     Key::new("vdd_v", ANY, "1.5", "supply voltage, V"),
     Key::new("idd0_ma", ANY, "100.0", "one bank activated and precharged at tRC, mA of one chip, as all below"),
