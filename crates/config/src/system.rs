@@ -26,6 +26,8 @@ pub struct SystemConfig {
     pub name: String,
     /// The system.
     pub memory: MemorySystem,
+    /// Name of the address map; its fields, if it has none.
+    pub address_map: String,
 }
 
 /// The preset of the `RowClone` paper's system.
@@ -186,7 +188,10 @@ impl SystemConfig {
             no_contradiction(&device, bin)?;
         }
         let memory = memory(&document.root(), bin)?;
-        let config = SystemConfig { name: document.name(), memory };
+        let map = required(&document.root(), "address_map");
+        let fields = || map.get::<Vec<&str>>("fields").unwrap_or_default().join(" ");
+        let address_map = map.text("preset").map_or_else(fields, str::to_owned);
+        let config = SystemConfig { name: document.name(), memory, address_map };
         Ok((config, document))
     }
 }
