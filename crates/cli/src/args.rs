@@ -372,7 +372,7 @@ pub struct Table3Args {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     rowclone-sim systems\n  \
-    rowclone-sim explain rules --system ddr4-3200-16gb-dimm")]
+    rowclone-sim systems --format json")]
 pub struct SystemsArgs {
     /// Format of the list
     #[arg(long, value_enum, default_value_t)]
