@@ -28,13 +28,13 @@ fn table(systems: &[SystemConfig], width: usize) -> String {
     let raw = |system: &SystemConfig| system.memory.system().geometry.raw();
     let columns: [Column<'_, SystemConfig>; 10] = [
         ("name", Left, &|system| system.name.clone()),
-        ("bin", Left, &|system| system.memory.system().bin.full_name()),
-        ("CL-RCD-RP", Left, &|system| system.memory.system().bin.latencies()),
         ("channels", Right, &|system| raw(system).channels.to_string()),
         ("ranks", Right, &|system| raw(system).ranks.to_string()),
         ("capacity", Right, &|system| bytes(system.memory.system().geometry.bytes())),
-        ("chips", Left, &|system| format!("{} {}", raw(system).density, raw(system).width)),
         ("row", Right, &|system| bytes(raw(system).row_bytes)),
+        ("bin", Left, &|system| system.memory.system().bin.full_name()),
+        ("CL-RCD-RP", Left, &|system| system.memory.system().bin.latencies()),
+        ("chips", Left, &|system| format!("{} {}", raw(system).density, raw(system).width)),
         ("address map", Left, &|system| system.address_map.clone()),
         ("currents", Left, &|system| system.memory.currents().name().to_owned()),
     ];

@@ -41,6 +41,7 @@ mod rule_names;
 mod run_trace;
 mod shapes_of_sweeps;
 mod shipped_files;
+mod standards;
 mod sweeps;
 mod sweeps_journals;
 mod sweeps_of_traces;
