@@ -34,7 +34,7 @@ pub fn width() -> usize {
 
 /// A number in JSON: whole without a fraction, if it has none.
 pub fn number(number: f64) -> Value {
-    if number.fract() == 0.0 { Value::from(number as u64) } else { Value::from(number) }
+    if number.fract() == 0.0 { Value::from(number as i64) } else { Value::from(number) }
 }
 
 /// What it means that standard output cannot be written.

@@ -6,7 +6,7 @@ use std::path::Path;
 use energy::Currents;
 use rowclone_config::key::Key;
 use rowclone_config::preset::{self, Preset};
-use rowclone_config::{MachineConfig, Overrides, Scenario, SystemConfig, currents, machine, system};
+use rowclone_config::{MachineConfig, Overrides, Scenario, Source, SystemConfig, currents, machine, system};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -235,5 +235,19 @@ fn every_key_of_a_machine_is_used() {
     ] {
         let error = machine(&[set]).unwrap_err().to_string();
         assert!(error.contains(message), "{set}: {error}");
+    }
+}
+
+#[test]
+fn each_standard_has_a_preset() {
+    for standard in dram_spec::Standard::ALL {
+        let of_standard = |preset: &Preset| {
+            let config = SystemConfig::of(
+                &Source::Preset(preset::named(preset::SYSTEMS, preset.name).unwrap()),
+                &Overrides::default(),
+            );
+            config.unwrap().memory.system().standard() == standard
+        };
+        assert!(preset::SYSTEMS.iter().any(of_standard), "{}", standard.name());
     }
 }

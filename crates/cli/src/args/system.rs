@@ -34,6 +34,9 @@ impl TraceSystemArgs {
     ///
     /// # Errors
     /// The file has an error, or the system is of another standard.
+    ///
+    /// # Panics
+    /// A standard has no preset, which a test of the presets excludes.
     pub fn read(&self) -> Result<Option<SystemConfig>, Failure> {
         let read = |system: &Path| SystemConfig::read(system, &Overrides::default());
         match (&self.system, self.standard) {
