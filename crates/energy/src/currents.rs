@@ -43,7 +43,7 @@ impl TryFrom<RawCurrents> for Currents {
         }
         let width = Width::from_pins(raw.width).ok_or(CurrentsError::Width { found: raw.width })?;
         let chip = Density::from_gigabits(raw.density_gb).and_then(|density| bin.standard.chip(density, width));
-        let chip = chip.ok_or_else(|| CurrentsError::Density { found: raw.density_gb, standard: bin.standard })?;
+        let chip = chip.ok_or(CurrentsError::Density { found: raw.density_gb, standard: bin.standard })?;
         if let Some((key, found)) = raw.numbers().find(|(_, found)| !found.is_finite() || *found <= 0.0) {
             return Err(CurrentsError::NotPositive { key, found });
         }
@@ -245,7 +245,7 @@ impl Currents {
         }
     }
 
-    /// Energy of one REFsb in a refresh mode, beside precharged standby: VDD (IDD5C - IDD2N) tRFCsb where
+    /// Energy of one `REFsb` in a refresh mode, beside precharged standby: VDD (IDD5C - IDD2N) tRFCsb where
     /// the set has IDD5C; else that of the mode's REF of all banks, beside precharged standby, divided by
     /// the banks of a group.
     pub fn refresh_same_bank(&self, mode: &RefreshMode) -> Option<PerSupply> {

@@ -229,7 +229,7 @@ impl Chips<'_> {
         raw.vpp_v.unwrap_or(0.0) * (above(raw.ipp5b_ma, t_rfc) + above(raw.ipp5r_ma, t_refi))
     }
 
-    /// Energy of a REF of the system's mode, or of a REFsb.
+    /// Energy of a REF of the system's mode, or of a `REFsb`.
     fn refresh(&self, system: &System, is_same_bank: bool) -> Result<f64, EnergyError> {
         let (raw, mode, chip) = (self.currents.raw(), system.refresh_mode, self.currents.chip());
         let parts = mode.divisor as f64;

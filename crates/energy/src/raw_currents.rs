@@ -48,7 +48,7 @@ pub struct RawCurrents {
     pub idd5r_ma: Option<f64>,
     /// REF of fine granularity, every tRFC2.
     pub idd5f_ma: Option<f64>,
-    /// REFsb every tRFCsb.
+    /// `REFsb` every tRFCsb.
     pub idd5c_ma: Option<f64>,
     /// IPP5B: REF every tRFC, on VPP.
     pub ipp5b_ma: Option<f64>,

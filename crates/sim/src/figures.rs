@@ -240,9 +240,9 @@ pub(crate) fn reason_of(reason: &'static str) -> Option<&'static str> {
 pub type EnergyByCause = BTreeMap<String, Option<f64>>;
 
 pub(crate) fn by_cause(report: &EnergyReport) -> EnergyByCause {
-    let known = |(cause, energy): &(Cause, Picojoule)| match report.is_modeled(*cause) {
-        false => Some((cause_key(*cause), None)),
-        true => (energy.0 != 0.0).then(|| (cause_key(*cause), Some(energy.nj()))),
+    let known = |(cause, energy): &(Cause, Picojoule)| {
+        let is_modeled = report.is_modeled(*cause);
+        (energy.0 != 0.0 || !is_modeled).then(|| (cause_key(*cause), is_modeled.then(|| energy.nj())))
     };
     report.by_cause().iter().filter_map(known).collect()
 }

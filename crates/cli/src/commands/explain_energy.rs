@@ -240,7 +240,7 @@ fn refresh_formula(priced: &Priced<'_>, mode: &RefreshMode) -> Option<String> {
     })
 }
 
-/// Formula of a REFsb, in a standard that has it.
+/// Formula of a `REFsb`, in a standard that has it.
 fn same_bank_formula(priced: &Priced<'_>) -> Option<String> {
     let (currents, system) = (priced.currents, priced.memory.system());
     if !system.standard().definition().refresh_modes.iter().any(|mode| mode.same_bank) || !priced.prices.has_refresh() {

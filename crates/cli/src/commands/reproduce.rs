@@ -27,13 +27,15 @@ const ROWS: [(&dyn CopyPolicy, Kind, Option<Place>); 6] = [
 ///
 /// # Errors
 /// An unknown current set; a terminal that cannot be written to.
+///
+/// # Panics
+/// If the paper's system has no current set, which is in its preset.
 pub fn table3(args: &Table3Args) -> Result<String, Failure> {
-    let currents = match &args.currents {
-        Some(name) => currents::named_or_read(name)?,
-        None => {
-            let paper = SystemConfig::paper(&Overrides::default())?;
-            paper.memory.currents().expect("the paper's system has a current set").clone()
-        }
+    let currents = if let Some(name) = &args.currents {
+        currents::named_or_read(name)?
+    } else {
+        let paper = SystemConfig::paper(&Overrides::default())?;
+        paper.memory.currents().expect("the paper's system has a current set").clone()
     };
     let table = simulate(&currents)?;
     args.format.render(|| table.to_text(), &table)
