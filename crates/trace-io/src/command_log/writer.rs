@@ -31,7 +31,7 @@ impl<W: Write + Seek> LogWriter<W> {
     ///
     /// # Errors
     /// Errors of the output; [`io::ErrorKind::InvalidInput`] if the header cannot express the
-    /// system: a bin that is not in [`dram_spec::datasheet::BINS`], or a tREFI below 15 ns or above
+    /// system: a bin that no [`dram_spec::Standard`] has, or a tREFI below 15 ns or above
     /// 1 s.
     pub fn new(output: W, system: &System, dialect: Dialect) -> io::Result<Self> {
         check(system)?;

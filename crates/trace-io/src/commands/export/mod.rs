@@ -89,8 +89,8 @@ impl<W: Write> Exporter<W> {
     /// Writes the headers. There is one output per place.
     ///
     /// # Errors
-    /// Errors of an output; an HDL list of another standard than DDR3, or of timing parameters that its mode registers cannot
-    /// hold.
+    /// Errors of an output; an HDL list of another standard than DDR3, or of timing parameters that
+    /// its mode registers cannot hold.
     pub fn new(
         target: Target,
         unsupported: Unsupported,
