@@ -251,7 +251,9 @@ impl Probe<'_> {
             open.extend(banks(to, &self.to));
         }
         match from {
-            "copy ACT" | "PRE" | "PREA" | "RD" | "RDA" | "WR" | "WRA" | "TRANSFER" | "RBM" => open.extend(banks(from, &FROM)),
+            "copy ACT" | "PRE" | "PREA" | "RD" | "RDA" | "WR" | "WRA" | "TRANSFER" | "RBM" => {
+                open.extend(banks(from, &FROM))
+            }
             "ACT" => open.retain(|bank| *bank != FROM[0]),
             "REFsb" => open.retain(|bank| bank.rank != 0 || bank.bank % 4 != FROM[0].bank),
             "PDX" if self.power_down == PowerDown::AsNeeded => {}
