@@ -146,7 +146,7 @@ impl Timings {
 
     /// Clocks of a row buffer movement: a row reaches the destination in two halves, one of which takes
     /// a hop more.
-    pub(crate) const fn movement(&self, hops: u16) -> Cycles {
+    pub const fn movement(&self, hops: u16) -> Cycles {
         self.clock.at_least(Min::ps(HOP_PS * (hops as u64 + 1)))
     }
 

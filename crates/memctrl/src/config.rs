@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dram_core::Background;
-use dram_spec::{Cycles, Refresh, System};
+use dram_core::{Background, P, Timings};
+use dram_spec::{CommandKind, Cycles, Mechanism, Refresh, System};
 use rowclone::Planner;
 
 use crate::policy::copy::CopyPolicy;
@@ -261,6 +261,19 @@ impl Config {
             epoch: None,
             contents: None,
         }
+    }
+
+    /// Longest time for which a copy holds a bank beyond a copy activation: that of a row buffer movement
+    /// through the whole bank, and of the second activation of the destination row. 0 if the chips move
+    /// no row buffers.
+    pub fn movement(&self) -> Cycles {
+        let moves = |mechanism: Mechanism| mechanism.commands().contains(&CommandKind::MoveRowBuffer);
+        if !self.planner.mechanisms().any(moves) {
+            return Cycles(0);
+        }
+        let timings = Timings::new(&self.system);
+        let hops = self.system.geometry.subarrays_per_bank() - 1;
+        timings.movement(hops as u16) + timings.get(P::Rp) + timings.get(P::Ras)
     }
 
     /// Checks the settings.

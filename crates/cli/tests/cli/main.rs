@@ -18,6 +18,7 @@ mod figures;
 mod files_of_a_run;
 mod first_screens;
 mod hazards;
+mod lisa;
 mod made_workloads;
 mod malformed_scenarios;
 mod malformed_sweeps;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
-use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
-use dram_spec::{
+use dram_spec::{Chip, 
     AddressMap, BankId, Channel, CommandKind, CopyActivations, Cycles, Density, Geometry, Picojoule,
     PrechargePowerDown, RawGeometry, Refresh, Row, Standard, System, Width,
 };
@@ -79,7 +78,8 @@ pub fn config(generator: &mut Generator) -> Config {
 }
 
 fn system(generator: &mut Generator) -> System {
-    let (density, width) = (one_of(generator, &Density::ALL), one_of(generator, &Width::ALL));
+    let bins = Standard::Ddr3.definition().bins;
+    let Chip { density, width, .. } = one_of(generator, Standard::Ddr3.definition().chips);
     let raw = RawGeometry {
         standard: Standard::Ddr3,
         channels: one_of(generator, &[1, 2, 4]),
@@ -94,20 +94,20 @@ fn system(generator: &mut Generator) -> System {
         precharge_power_down: one_of(generator, &[PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit]),
         refresh: Refresh::Every { t_refi_ps: one_of(generator, &[7_800_000, 3_900_000, 1_950_000]) },
         ..System::new(
-            &BINS[generator.below(BINS.len() as u32) as usize],
+            &bins[generator.below(bins.len() as u32) as usize],
             Geometry::try_from(raw).expect("each of these fits the others"),
         )
     }
 }
 
 fn map(generator: &mut Generator) -> RawAddressMap {
-    let [by_row, by_bank, by_line] = Preset::ALL.map(Preset::fields);
+    let [by_row, by_bank, by_line, _] = Preset::ALL.map(Preset::fields);
     let fields: &[&str] = one_of(
         generator,
         &[
-            &by_row,
-            &by_bank,
-            &by_line,
+            by_row,
+            by_bank,
+            by_line,
             &["row", "subarray", "rank", "bank", "channel", "column", "offset"],
             &["channel", "rank", "bank", "row", "column", "offset"],
             &["row", "column:2", "bank", "rank", "channel", "column", "offset"],

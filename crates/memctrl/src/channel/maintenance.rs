@@ -9,9 +9,9 @@ use crate::config::{Config, PowerPolicy, RefreshPolicy};
 /// that no row exceeds the maximum of tRAS. `None` with refresh off and all banks closed.
 ///
 /// A bank requires at most a row cycle, a copy activation and a write recovery before it can be
-/// closed. The banks of the channel share the command bus with all other work, and a rank in
-/// power-down must leave it first.
-pub fn yield_from(device: &Device, rank: u8) -> Option<Cycle> {
+/// closed, and `movement` more if it may move its row buffer ([`Config::movement`]). The banks of the
+/// channel share the command bus with all other work, and a rank in power-down must leave it first.
+pub fn yield_from(device: &Device, rank: u8, movement: Cycles) -> Option<Cycle> {
     let n = |parameter| device.timings().get(parameter).0;
     let topology = device.topology();
     let close = n(P::Rc) + n(P::Ras) + n(P::Cwl) + n(P::Burst) + n(P::Wr) + n(P::Rp) + n(P::Xp);
@@ -19,7 +19,7 @@ pub fn yield_from(device: &Device, rank: u8) -> Option<Cycle> {
     let bus = 4 * topology.banks().max(32) as u64;
     let must_close = || topology.rank(rank).into_iter().filter_map(|bank| device.close_by(topology.bank(bank))).min();
     let by = device.refresh(rank).deadline().or_else(must_close)?;
-    Some(Cycle(by.0.saturating_sub(close + bus)))
+    Some(Cycle(by.0.saturating_sub(close + bus + movement.0)))
 }
 
 /// Use of the ranks by accesses and threads, with a bit for each rank.
@@ -76,6 +76,8 @@ struct Plan {
 pub(crate) struct Maintenance {
     refresh: RefreshPolicy,
     power: PowerPolicy,
+    /// [`Config::movement`].
+    movement: Cycles,
     plans: Vec<Plan>,
     /// Next actions of the ranks, from their plans.
     due: Due,
@@ -115,7 +117,7 @@ impl Maintenance {
     pub(crate) fn new(config: &Config) -> Maintenance {
         let (refresh, power) = (config.refresh, config.power);
         let (plans, due, valid_until, planned_for) = (Vec::new(), Due::NONE, Cycle::ZERO, None);
-        Maintenance { refresh, power, plans, due, valid_until, planned_for }
+        Maintenance { refresh, power, movement: config.movement(), plans, due, valid_until, planned_for }
     }
 
     /// Records a command to a rank. One that serves no request changes what the rank is due to do.
@@ -156,7 +158,17 @@ impl Maintenance {
         self.plans.clear();
         for rank in 0..device.topology().ranks {
             let (is_busy, is_held) = (uses.busy >> rank & 1 == 1, uses.held >> rank & 1 == 1);
-            let plan = Planner { device, rank, now, is_busy, is_held, refresh: self.refresh, power: self.power }.plan();
+            let plan = Planner {
+                device,
+                rank,
+                now,
+                is_busy,
+                is_held,
+                refresh: self.refresh,
+                power: self.power,
+                movement: self.movement,
+            };
+            let plan = plan.plan();
             let (all, banks) = (device.topology().rank(rank), device.refresh_banks(rank));
             match plan.state {
                 RankState::Asleep => {}
@@ -198,6 +210,7 @@ struct Planner<'a> {
     is_held: bool,
     refresh: RefreshPolicy,
     power: PowerPolicy,
+    movement: Cycles,
 }
 
 impl Planner<'_> {
@@ -253,7 +266,7 @@ impl Planner<'_> {
         let Planner { device, rank, now, .. } = *self;
         match device.power(rank) {
             Power::SelfRefresh { .. } => Cycle::NEVER,
-            _ => yield_from(device, rank)
+            _ => yield_from(device, rank, self.movement)
                 .unwrap_or_else(|| if self.is_busy { now + device.timings().get(P::Refi) } else { Cycle::NEVER }),
         }
     }

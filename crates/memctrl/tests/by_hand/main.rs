@@ -10,6 +10,7 @@ mod epochs;
 mod estimate;
 mod histogram;
 mod idle;
+mod lisa;
 mod refresh;
 mod refresh_idle;
 mod schedulers;
