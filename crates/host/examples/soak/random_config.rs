@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
-use dram_spec::{Chip, 
-    AddressMap, BankId, Channel, CommandKind, CopyActivations, Cycles, Density, Geometry, Picojoule,
+use dram_spec::{
+    AddressMap, BankId, Channel, Chip, CommandKind, CopyActivations, Cycles, Density, Geometry, Picojoule,
     PrechargePowerDown, RawGeometry, Refresh, Row, Standard, System, Width,
 };
 use memctrl::RefreshPolicy;
