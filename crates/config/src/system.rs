@@ -106,6 +106,7 @@ const DEVICE_KEYS: &[Key] = &[
 const COPY_KEYS: &[Key] = &[
     Key::new("copy", Holds::Table, "", "copies inside the DRAM").or("all mechanisms"),
     Key::new("copy.mechanisms", Holds::Names(Chip::names), "[\"fpm\", \"psm\", \"zero-rows\"]", "what the chips offer; `psm` includes 2 x PSM, and without `zero-rows` zeros are copied from a row that was written").or("all of them"),
+    Key::new("copy.psm_within_group", Holds::Flag, "true", "whether PSM is possible between banks of one bank group, in standards with bank groups (`decisions/0027`)").or("`false`"),
 ];
 
 #[rustfmt::skip]
@@ -200,8 +201,10 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         if refresh.of("enabled") { Refresh::Every { t_refi_ps: refresh.of("t_refi_ps") } } else { Refresh::Off };
     let address_map = map(root, geometry)?;
     let faulty_rows = faulty_rows(root, &geometry)?;
-    let mechanisms: Option<Vec<&str>> = root.table("copy").and_then(|table| table.get("mechanisms"));
+    let copy = root.table_or_empty("copy");
+    let mechanisms: Option<Vec<&str>> = copy.get("mechanisms");
     let chip = mechanisms.map_or(Chip::ROWCLONE, Chip::offering);
+    let chip = chip.with_psm_within_group(copy.get("psm_within_group").unwrap_or(false));
     let controller = Controller {
         table: root.table_or_empty("controller"),
         defaults: ControllerSettings::new(&geometry),

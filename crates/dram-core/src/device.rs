@@ -334,6 +334,12 @@ impl Device {
         self.held_in_bank(self.bank(bank), Kind::Act).until()
     }
 
+    /// Cycle at which a closed bank has precharged: tRP after its PRE. Where distances count from the
+    /// second cycle of commands of two cycles, the next ACT may begin a cycle earlier.
+    pub fn precharged(&self, bank: BankIndex) -> Cycle {
+        self.bank_hold(bank, Kind::Act).until() + Cycles(u64::from(self.timings.counts_from_second_cycle()))
+    }
+
     /// Cycle of the last command to a bank, excluding rank-wide commands.
     pub fn last_in_bank(&self, bank: BankId) -> Option<Cycle> {
         self.bank(bank).lasts.of_banks()

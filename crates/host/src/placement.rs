@@ -119,7 +119,14 @@ fn candidate(map: &AddressMap, place: Place, dst: Location, step: u32) -> Option
             location.row = Row((dst.row.0 + step * per_subarray) % rows);
         }
         Place::Address(_) | Place::SameSubarray | Place::SameBank => return None,
-        Place::OtherBank => location.bank.bank = after(dst.bank.bank, geometry.banks())?,
+        // The banks of the other groups first: a TRANSFER within a group may not be possible.
+        Place::OtherBank => {
+            let topology = geometry.topology();
+            let further = after(0, geometry.banks())?;
+            let jump =
+                further * topology.banks_per_group % topology.banks_per_rank + further / topology.groups_per_rank();
+            location.bank.bank = (dst.bank.bank + jump) % topology.banks_per_rank;
+        }
         Place::OtherRank => location.bank.rank = after(dst.bank.rank, geometry.ranks())?,
         Place::OtherChannel => location.channel.0 = after(dst.channel.0, geometry.channels())?,
     }

@@ -37,6 +37,8 @@ pub enum Reason {
     OtherSubarray,
     /// Source and destination are in one bank.
     SameBank,
+    /// Source and destination are in one bank group.
+    SameGroup,
     /// Source and destination are in one subarray.
     SameSubarray,
     /// Source and destination are in one row.
@@ -120,6 +122,7 @@ names! {
     Reason::OtherBank => "other-bank",
     Reason::OtherSubarray => "other-subarray",
     Reason::SameBank => "same-bank",
+    Reason::SameGroup => "same-bank-group",
     Reason::SameSubarray => "same-subarray",
     Reason::SameRow => "same-row",
     Reason::PartialRow { .. } => "partial-row",
@@ -151,6 +154,7 @@ impl Reason {
             | Reason::OtherBank
             | Reason::OtherSubarray
             | Reason::SameBank
+            | Reason::SameGroup
             | Reason::SameSubarray
             | Reason::SameRow
             | Reason::FaultyRow { .. }
@@ -190,6 +194,7 @@ impl Reason {
             }
             Reason::NotACopy
             | Reason::SameBank
+            | Reason::SameGroup
             | Reason::SameSubarray
             | Reason::SameRow
             | Reason::PartialLine
@@ -229,6 +234,7 @@ impl fmt::Display for Reason {
             Reason::OtherBank => write!(f, "source and destination lie in different banks"),
             Reason::OtherSubarray => write!(f, "source and destination lie in different subarrays of a bank"),
             Reason::SameBank => write!(f, "source and destination lie in the same bank"),
+            Reason::SameGroup => write!(f, "source and destination lie in the same bank group"),
             Reason::SameSubarray => write!(f, "source and destination lie in the same subarray"),
             Reason::SameRow => write!(f, "source and destination lie in the same row"),
             Reason::PartialRow { covered, row_bytes, operation_bytes, .. } => {

@@ -42,12 +42,21 @@ impl Shared {
         self.map.geometry().zero_row(self.map.geometry().subarray(row))
     }
 
-    /// The next bank of the rank, cyclically, in which reserved row `row` is not remapped.
+    /// Whether a TRANSFER is possible between two banks of a rank: not in one bank group, unless the chips
+    /// say so, as its banks share the data lines (`decisions/0027`).
+    pub(crate) fn may_transfer(&self, one: BankId, other: BankId) -> bool {
+        let topology = self.map.geometry().topology();
+        let is_grouped = topology.banks_per_group < topology.banks_per_rank;
+        one != other && (!is_grouped || self.chip.psm_within_group || topology.group(one) != topology.group(other))
+    }
+
+    /// The next bank of the rank, cyclically, to which a TRANSFER is possible and in which reserved row
+    /// `row` is not remapped.
     pub(crate) fn next_bank(&self, of: RowAddress, row: Row) -> Option<BankRow> {
         let banks = self.map.geometry().banks();
         (1..banks)
             .map(|step| BankId { bank: (of.bank.bank + step) % banks, ..of.bank })
-            .find(|&bank| !self.faulty.contains(RowAddress { bank, row, ..of }))
+            .find(|&bank| self.may_transfer(of.bank, bank) && !self.faulty.contains(RowAddress { bank, row, ..of }))
             .map(|bank| (bank, row))
     }
 

@@ -1,7 +1,7 @@
 //! Issue of commands: updates device, queues, threads and counters, and sends the event. No other
 //! module issues commands.
 
-use dram_core::{KeptKind, Kind, P};
+use dram_core::{KeptKind, P};
 use dram_spec::{
     AutoPrecharge, BankId, BankIndex, Cause, Column, ColumnRun, Command, CommandEvent, CommandKind, Cycle, Cycles,
     Effect, EventSink, Queued, RequestId,
@@ -251,7 +251,7 @@ impl Channel {
         if is_released {
             self.bank_released(bank, at);
         }
-        let bank_ready = is_left.then(|| self.device.bank_hold(bank, Kind::Act).until());
+        let bank_ready = is_left.then(|| self.device.precharged(bank));
         self.step = ThreadStep { program, slot, moved: None, lines: 0, bank_ready, is_done };
         Outcome::Step
     }

@@ -14,7 +14,7 @@ mod offer;
 mod row_timeout;
 mod service;
 
-use dram_core::{Device, Kind, P};
+use dram_core::{Device, P};
 use dram_spec::{BankIndex, BankSet, Cycle, Cycles, EventSink, PerRank, Row, Topology};
 
 #[cfg(feature = "test-api")]
@@ -326,7 +326,7 @@ impl Channel {
         if let Some(read) = self.queues.oldest(AccessKind::Read, bank) {
             let rank = self.topology.bank(bank).rank;
             let blocked_from = read.stamp().cycle().max(since).max(self.usable_from[rank]);
-            let ready = self.device.bank_hold(bank, Kind::Act).until();
+            let ready = self.device.precharged(bank);
             self.counters.blocked_by_copies.record(ready.since(blocked_from));
         }
     }

@@ -222,7 +222,7 @@ impl Channel {
     }
 
     fn release(&mut self, now: u64, at: usize, bank: BankId, front: &mut FrontEnd, recorder: &mut Recorder) {
-        let ready = self.device.ready(bank).0;
+        let ready = self.device.precharged(self.device.topology().index(bank)).0;
         let thread = &mut self.threads[at];
         thread.held.retain(|held| *held != bank);
         if thread.held.is_empty() {

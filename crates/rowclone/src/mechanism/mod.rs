@@ -139,6 +139,8 @@ pub struct Chip {
     mechanisms: [bool; IN_DRAM.len()],
     /// Whether each subarray has a row of zeros to copy from.
     pub(crate) zero_rows: bool,
+    /// Whether a TRANSFER is possible between banks of one bank group.
+    pub(crate) psm_within_group: bool,
 }
 
 /// Name of the zero rows in the list of what the chips offer.
@@ -153,7 +155,7 @@ impl Chip {
             mechanisms[index] = IN_DRAM[index].0.is_in_every_chip();
             index += 1;
         }
-        Chip { mechanisms, zero_rows: true }
+        Chip { mechanisms, zero_rows: true, psm_within_group: false }
     };
 
     /// Names of all that chips may offer.
@@ -167,7 +169,14 @@ impl Chip {
     /// Chips that offer what a list of [`Self::names`] says; other names have no effect.
     pub fn offering<'a>(names: impl IntoIterator<Item = &'a str>) -> Chip {
         let names: Vec<&str> = names.into_iter().collect();
-        Chip { mechanisms: IN_DRAM.map(|it| names.contains(&feature(it))), zero_rows: names.contains(&ZERO_ROWS) }
+        let mechanisms = IN_DRAM.map(|it| names.contains(&feature(it)));
+        Chip { mechanisms, zero_rows: names.contains(&ZERO_ROWS), ..Chip::ROWCLONE }
+    }
+
+    /// Chips of which a TRANSFER between banks of one bank group is possible, or not.
+    #[must_use]
+    pub const fn with_psm_within_group(self, psm_within_group: bool) -> Chip {
+        Chip { psm_within_group, ..self }
     }
 
     /// Whether they offer the mechanism with this index in [`IN_DRAM`].

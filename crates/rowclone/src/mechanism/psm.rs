@@ -16,13 +16,15 @@ pub const PSM: Mechanism = Mechanism::new(&MechanismInfo { name: "psm", rank: 2,
 pub(super) struct Psm;
 
 impl InDram for Psm {
-    fn copy(&self, _memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {
+    fn copy(&self, memory: &Shared, copied: &Copied<'_>) -> Result<Route, Reason> {
         let Copied { src, dst, .. } = *copied;
         same_rank(src, dst)?;
         if src == dst {
             Err(Reason::SameRow)
         } else if src.bank == dst.bank {
             Err(Reason::SameBank)
+        } else if !memory.may_transfer(src.bank, dst.bank) {
+            Err(Reason::SameGroup)
         } else {
             Ok(Route::from(src.bank, src.row))
         }
@@ -33,9 +35,15 @@ impl InDram for Psm {
         Ok(Route { src: zero, via: None })
     }
 
-    fn value(&self, _memory: &Shared, held: &Held, dst: RowAddress) -> Result<Route, Reason> {
+    fn value(&self, memory: &Shared, held: &Held, dst: RowAddress) -> Result<Route, Reason> {
         let RowAddress { bank, row, .. } = held.first;
-        if bank == dst.bank { Err(Reason::SameBank) } else { Ok(Route::from(bank, row)) }
+        if bank == dst.bank {
+            Err(Reason::SameBank)
+        } else if memory.may_transfer(bank, dst.bank) {
+            Ok(Route::from(bank, row))
+        } else {
+            Err(Reason::SameGroup)
+        }
     }
 
     fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread) {

@@ -1,4 +1,4 @@
-//! Pipelined serial mode within one bank: through the temporary row of another bank.
+//! Pipelined serial mode within one bank, or one bank group: through the temporary row of another bank.
 
 use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 
@@ -10,7 +10,7 @@ use crate::reason::Reason;
 use crate::rules::{Coverage, same_rank};
 use crate::step::{ColumnRun, Step};
 
-/// Two TRANSFERs per line within one bank, through the temporary row of another bank.
+/// Two TRANSFERs per line within one bank or one bank group, through the temporary row of another bank.
 pub const PSM2: Mechanism =
     Mechanism::new(&MechanismInfo { name: "psm2", rank: 3, commands: &[CommandKind::Transfer] });
 
@@ -38,11 +38,11 @@ impl InDram for Psm2 {
     /// same column of the destination row.
     fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread) {
         let temporary = route.via.expect("the route is that of this mechanism");
-        let (bank, other) = (dst.0, temporary.0);
+        let (src, bank, other) = (route.src.0, dst.0, temporary.0);
         steps.push(Step::open(route.src));
         steps.push(Step::open(temporary));
-        steps.transfer(bank, other, columns.runs());
-        steps.push(Step::Close { bank });
+        steps.transfer(src, other, columns.runs());
+        steps.push(Step::Close { bank: src });
         steps.push(Step::open(dst));
         steps.transfer(other, bank, columns.runs().map(|run| ColumnRun { src: run.dst, ..run }));
         steps.push(Step::Close { bank });
@@ -52,7 +52,7 @@ impl InDram for Psm2 {
 
 fn between_rows(memory: &Shared, src: RowAddress, dst: RowAddress) -> Result<Route, Reason> {
     same_rank(src, dst)?;
-    if src.bank != dst.bank {
+    if memory.may_transfer(src.bank, dst.bank) {
         return Err(Reason::OtherBank);
     }
     if src == dst {
