@@ -78,7 +78,8 @@ struct Renamed {
 
 fn renamed(system: &System) -> Vec<Renamed> {
     let standard = system.bin.standard;
-    let column = 3 + [Standard::Ddr2, Standard::Ddr4, Standard::Ddr5].iter().position(|of| *of == standard).unwrap();
+    let columns = [Standard::Ddr2, Standard::Ddr4, Standard::Ddr5];
+    let column = 3 + columns.iter().position(|of| *of == standard).expect("another standard than DDR3");
     let width = system.geometry.width().to_string();
     let mut found = Vec::new();
     for row in rows("Pairs in other standards", 6).into_iter().filter(|row| ["rank", "bank group"].contains(&row[1])) {
@@ -381,11 +382,11 @@ fn every_rule_between_two_commands_is_in_the_table() {
 
 /// The DDR3 system at two bins.
 fn ddr3() -> [System; 2] {
-    ["1066G", "2133N"].map(|bin| System { bin: SpeedBin::named(bin).unwrap(), ..planted::system() })
+    ["1066G", "2133N"].map(|bin| System { bin: SpeedBin::named(bin).expect("a bin of DDR3"), ..planted::system() })
 }
 
-/// `to` on the first cycle that the command bus allows breaks exactly the rules of the cell that apply to the probe, and
-/// each timing rule until its own distance. Returns the rules that were broken.
+/// `to` on the first cycle that the command bus allows breaks exactly the rules of the cell that apply to the probe,
+/// and each timing rule until its own distance. Returns the rules that were broken.
 fn check<'a>(probes: impl Iterator<Item = Probe<'a>>) -> BTreeSet<Rule> {
     let mut reported = BTreeSet::new();
     for probe in probes {

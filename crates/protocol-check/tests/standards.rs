@@ -11,10 +11,10 @@ use protocol_check::{Rule, audit};
 
 /// A system of one rank, refresh off, distances from the first cycle of commands of two cycles.
 fn system(bin: &str, density: Density, width: Width, row_bytes: u64) -> System {
-    let bin = SpeedBin::named(bin).unwrap();
+    let bin = SpeedBin::named(bin).expect("a bin of the tables");
     let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 1, 512);
     let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
-    let system = System::new(bin, raw.try_into().unwrap());
+    let system = System::new(bin, raw.try_into().expect("chips of the tables"));
     System { refresh: Refresh::Off, reference_cycle: ReferenceCycle::First, ..system }
 }
 
@@ -24,8 +24,8 @@ fn ddr4() -> System {
     system("DDR4-2400R", Density::Gb8, Width::X8, 8192)
 }
 
-/// Clocks: tRCD 39, tRP 39, tRAS 77, tRC 116, tCCD 8 and 12, tXP 18, tRFC2 384, tRFCsb 312, tREFSBRD 72. Banks 0 to 3 lie
-/// in group 0; bank 4 has number 0 as bank 0.
+/// Clocks: tRCD 39, tRP 39, tRAS 77, tRC 116, tCCD 8 and 12, tXP 18, tRFC2 384, tRFCsb 312, tREFSBRD 72. Banks 0 to 3
+/// lie in group 0; bank 4 has number 0 as bank 0.
 fn ddr5() -> System {
     system("DDR5-4800B", Density::Gb16, Width::X8, 4096)
 }
@@ -37,7 +37,8 @@ fn ddr2(density: Density) -> System {
 
 fn in_mode(system: &System, mode: &str) -> System {
     let refresh = Refresh::Every { t_refi_ps: system.t_refi_ps() };
-    System { refresh_mode: system.bin.standard.refresh_mode(mode).unwrap(), refresh, ..system.clone() }
+    let refresh_mode = system.bin.standard.refresh_mode(mode).expect("a mode of the standard");
+    System { refresh_mode, refresh, ..system.clone() }
 }
 
 fn found(system: &System, listing: &[(u64, Command)]) -> Vec<Rule> {
@@ -48,7 +49,7 @@ const fn refsb(id: u8) -> Command {
     Command::RefreshSameBank { bank: bank(id) }
 }
 
-/// One REFsb per bank number from `at` on.
+/// One `REFsb` per bank number from `at` on.
 fn round(at: u64) -> Vec<(u64, Command)> {
     (0..4).map(|number| (at + 72 * u64::from(number), refsb(number))).collect()
 }
@@ -139,7 +140,7 @@ fn a_refresh_of_one_bank_number_leaves_the_others_open() {
     assert_eq!(then(&[(512, REF)]), [Rule::BanksOpen], "of all banks");
 }
 
-/// The REFsb of number 1 at 72 does not hide that of number 2 at 0.
+/// The `REFsb` of number 1 at 72 does not hide that of number 2 at 0.
 #[test]
 fn the_last_refresh_of_each_other_bank_number_counts() {
     let bin = SpeedBin::named("DDR5-4800B").unwrap();
@@ -168,7 +169,7 @@ fn self_refresh_entry_needs_a_refresh_of_every_bank_number() {
     assert_eq!(then(&[(1000, REF), (2000, SRE)]), []);
 }
 
-/// In mode `same-bank`, a REFsb is due every 1170 clocks, and may be 32 intervals late; a REF counts as four.
+/// In mode `same-bank`, a `REFsb` is due every 1170 clocks, and may be 32 intervals late; a REF counts as four.
 #[test]
 fn four_same_bank_refreshes_are_one_refresh() {
     let system = in_mode(&ddr5(), "same-bank");
@@ -185,7 +186,7 @@ fn four_same_bank_refreshes_are_one_refresh() {
     }
 }
 
-/// In mode `same-bank`, 32 REFsb count in advance.
+/// In mode `same-bank`, 32 `REFsb` count in advance.
 #[test]
 fn refreshes_in_advance_are_counted_by_mode() {
     let system = in_mode(&ddr5(), "same-bank");
@@ -202,7 +203,7 @@ fn refreshes_in_advance_are_counted_by_mode() {
     assert_eq!(end(163_801), [Rule::RefPostponed]);
 }
 
-/// In mode `normal`, REFsb are legal but not what is due.
+/// In mode `normal`, `REFsb` are legal but not what is due.
 #[test]
 fn same_bank_refreshes_do_not_count_in_other_modes() {
     let system = in_mode(&ddr5(), "normal");
@@ -292,7 +293,7 @@ fn maxima_of_each_standard_are_judged_at_the_end() {
     assert_eq!(end(&fine, 84_240, act(0, 0)), [], "tREFI of normal refresh");
 }
 
-/// At most 32 REF lie within 2 tREFI in mode `2x`, and 10 REFab within tREFI in DDR5's mode `fine`.
+/// At most 32 REF lie within 2 tREFI in mode `2x`, and 10 `REFab` within tREFI in DDR5's mode `fine`.
 #[test]
 fn the_refresh_window_moves() {
     let refreshes = |count: u64, distance: u64| (0..count).map(|i| (i * distance, REF)).collect::<Vec<_>>();

@@ -75,10 +75,10 @@ pub fn rules(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Rule> {
 /// A system of two ranks of each standard but DDR3, refresh off; of DDR5 with two widths of chips.
 pub fn other_standards() -> [System; 4] {
     let system = |bin, density, width, row_bytes| {
-        let bin = SpeedBin::named(bin).unwrap();
+        let bin = SpeedBin::named(bin).expect("a bin of the tables");
         let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 2, 512);
         let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
-        System { refresh: Refresh::Off, ..System::new(bin, raw.try_into().unwrap()) }
+        System { refresh: Refresh::Off, ..System::new(bin, raw.try_into().expect("chips of the tables")) }
     };
     [
         system("DDR2-400B", Density::Gb1, Width::X8, 8192),
