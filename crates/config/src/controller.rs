@@ -73,7 +73,7 @@ pub(crate) struct Controller<'a> {
     pub(crate) refresh: Refresh,
     pub(crate) postpone_max: u64,
     pub(crate) precharge_power_down: PrechargePowerDown,
-    pub(crate) currents: &'a Currents,
+    pub(crate) currents: Option<&'a Currents>,
 }
 
 impl Controller<'_> {
@@ -191,28 +191,32 @@ impl Controller<'_> {
             self_refresh_after: self.table.get(key_of(LowPower::SelfRefresh)).map(Cycles),
         };
         power.check(self.refresh).map_err(|error| self.contradiction(error))?;
-        match missing_current(power, self.precharge_power_down, self.currents) {
+        let Some(currents) = self.currents else { return Ok(power) };
+        match missing_current(power, self.precharge_power_down, currents) {
             None => Ok(power),
-            Some((low_power, state)) => Err(self.no_current(key_of(low_power), power, state)),
+            Some((low_power, current)) => Err(self.no_current(key_of(low_power), power, current, currents)),
         }
     }
 
     /// The current set does not have a current of the states into which a key puts ranks.
-    fn no_current(&self, key: &str, power: PowerPolicy, state: PowerState) -> Failure {
-        let (name, width) = (self.currents.name(), self.currents.width());
+    fn no_current(&self, key: &str, power: PowerPolicy, current: &str, currents: &Currents) -> Failure {
+        let (name, standard, width) = (currents.name(), currents.standard(), currents.width());
         let message = format!(
-            "`controller.{key}` puts ranks into a state that draws {}, which the current set \"{name}\" does not have",
-            state.current()
+            "`controller.{key}` puts ranks into a state that draws {current}, which the current set \"{name}\" does not have"
         );
         let fitting = energy::shipped()
-            .filter(|set| set.width() == width && missing_current(power, self.precharge_power_down, set).is_none());
+            .filter(|set| set.fits(standard, width))
+            .filter(|set| missing_current(power, self.precharge_power_down, set).is_none());
         let names: Vec<String> = fitting.map(|set| format!("`{}`", set.name())).collect();
-        let way_out = match state {
-            PowerState::FastPowerDown if self.currents.milliamperes(PowerState::SlowPowerDown).is_some() => {
+        let slow = PowerState::closed_power_down(standard, PrechargePowerDown::SlowExit);
+        let (_, of_slow) = currents.of_state(slow, PrechargePowerDown::SlowExit);
+        let way_out =
+            if slow == PowerState::SlowPowerDown && current == PowerState::FastPowerDown.current() && of_slow.is_some()
+            {
                 "set `device.precharge_power_down = \"slow-exit\"`, whose current it has"
-            }
-            _ => "leave it out",
-        };
+            } else {
+                "leave it out"
+            };
         let help = format!("{way_out}, or take a set of {width} chips that has them all: {}", names.join(", "));
         self.table.fault(key, message).with_help(help)
     }

@@ -253,6 +253,7 @@ impl Scenario {
     ) -> Result<Scenario, Failure> {
         document.resolve_clocks(system.memory.system().clock())?;
         let policies = check_policies(document)?;
+        check_prices(document, &policies, &system)?;
         let root = document.root();
         let seed = root.of("seed");
         let workload = match (root.has("operation"), root.table("workload")) {
@@ -343,6 +344,22 @@ fn one_of_two(document: &Document, for_machine: &Overrides) -> Result<&'static s
                     .with_help("name a machine file instead of `system`, or leave out the `--set`"))
             }
         },
+    }
+}
+
+/// Checks that the system has the currents that a policy needs to compare energies.
+fn check_prices(document: &Document, policies: &[&dyn CopyPolicy], system: &SystemConfig) -> Result<(), Failure> {
+    match policies.iter().position(|policy| policy.needs_prices()).filter(|_| system.memory.prices().is_none()) {
+        None => Ok(()),
+        Some(index) => {
+            let name = policies[index].name();
+            let message =
+                format!("`policies.{index}` is \"{name}\", which compares energies, but the system has no current set");
+            let geometry = system.memory.system().geometry;
+            let fitting = energy::fitting(system.memory.system().standard(), geometry.width());
+            let help = format!("give `device.currents` in the system file: {fitting}");
+            Err(document.fault(&format!("policies.{index}"), message).with_help(help))
+        }
     }
 }
 

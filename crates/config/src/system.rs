@@ -56,7 +56,8 @@ const DEVICE_KEYS: &[Key] = &[
     Key::new("device.bin", Holds::Name(|| Standard::all_bins().map(|bin| bin.name).collect()), "\"1066G\"", "JEDEC speed bin: standard, clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it"),
     Key::new("device.density_gb", Holds::Gigabits(&[1, 2, 4, 8, 16, 32]), "2", "capacity of a chip, Gb; the standard of the bin must have it"),
     Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips, and 32 / width in DDR5"),
-    Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same width").values("the name of a shipped set, or a path that ends in `.toml`"),
+    Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same standard and width; with `none`, no energy is computed").values("the name of a shipped set, a path that ends in `.toml`, or `none`").or("`none`"),
+    Key::new("device.background_rho", Holds::Number(0.0, 1.0), "1.0", "background model of energy: the share of IDD3N - IDD2N that does not depend on the number of open banks").or("that of the standard, which `rowclone-sim explain energy` prints"),
     Key::new("device.copy_activations", Holds::Name(|| names(&COPY_ACTIVATIONS)), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
     Key::new("device.precharge_power_down", Holds::Name(|| names(&PRECHARGE_POWER_DOWN)), "\"fast-exit\"", "exit of precharge power-down, MR0 bit 12: with the DLL on or off"),
     Key::new("device.reference_cycle", Holds::Name(|| names(&REFERENCE_CYCLES)), "\"second\"", "cycle of a command of two cycles from which distances count, in standards with such commands (DDR5)").or("`second`"),
@@ -193,7 +194,8 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
     let copy_activations = device.choice("copy_activations", &COPY_ACTIVATIONS).expect("it is required");
     let precharge_power_down = device.choice("precharge_power_down", &PRECHARGE_POWER_DOWN).expect("it is required");
     let geometry = geometry(root, bin.standard, density, width)?;
-    let currents = currents(&device, width)?;
+    let currents = currents(&device, bin.standard, width)?;
+    let background_rho = background_rho(&device, bin.standard, currents.as_ref())?;
     let refresh = required(root, "refresh");
     let postpone_max = refresh.of("postpone_max");
     let mode = refresh_mode(&refresh, bin.standard)?;
@@ -211,7 +213,7 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         refresh,
         postpone_max,
         precharge_power_down,
-        currents: &currents,
+        currents: currents.as_ref(),
     };
     let controller = controller.check()?;
     let builder = SystemBuilder::default()
@@ -225,8 +227,12 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         .address_map(address_map)
         .faulty_rows(faulty_rows)
         .chip(chip)
-        .currents(currents)
-        .controller(controller);
+        .controller(controller)
+        .background_rho(background_rho);
+    let builder = match currents {
+        Some(currents) => builder.currents(currents),
+        None => builder.no_currents(),
+    };
     // Errors with a key of the file were reported above.
     builder.build().map_err(|error| root.fault("device", &error).with_help(error.help()))
 }
@@ -338,8 +344,9 @@ fn faulty_rows(root: &Section<'_>, geometry: &Geometry) -> Result<FaultyRowList,
     Ok(rows)
 }
 
-fn currents(device: &Section<'_>, width: Width) -> Result<Currents, Failure> {
-    let found: &str = device.of("currents");
+/// The current set; none without the key.
+fn currents(device: &Section<'_>, standard: Standard, width: Width) -> Result<Option<Currents>, Failure> {
+    let Some(found) = device.get::<&str>("currents").filter(|found| *found != NO_CURRENTS) else { return Ok(None) };
     let set = if currents::is_file_name(found) {
         currents::read(&device.linked("currents")?)?
     } else {
@@ -349,15 +356,29 @@ fn currents(device: &Section<'_>, width: Width) -> Result<Currents, Failure> {
         };
         currents::named(found, unknown)?
     };
-    if set.width() != width {
-        let fitting = energy::shipped().filter(|set| set.width() == width);
-        let names: Vec<String> = fitting.map(|set| format!("`{}`", set.name())).collect();
-        let message =
-            format!("`device.currents` is \"{found}\", a set of {} chips, but the system's are {width}", set.width());
-        let help = format!("the shipped sets of {width} chips are {}", names.join(", "));
-        return Err(device.fault("currents", message).with_help(help));
+    if !set.fits(standard, width) {
+        let message = format!(
+            "`device.currents` is \"{found}\", a set of {} {} chips, but the system's are {} {width}",
+            set.standard().name(),
+            set.width(),
+            standard.name()
+        );
+        return Err(device.fault("currents", message).with_help(energy::fitting(standard, width)));
     }
-    Ok(set)
+    Ok(Some(set))
+}
+
+/// The value of `device.currents` of a system without a current set.
+const NO_CURRENTS: &str = "none";
+
+/// The background model, which belongs to a current set.
+fn background_rho(device: &Section<'_>, standard: Standard, currents: Option<&Currents>) -> Result<f64, Failure> {
+    if currents.is_none() && device.has("background_rho") {
+        let message = "`device.background_rho` is given, but the system has no current set";
+        let help = "leave it out, or give `device.currents`";
+        return Err(device.fault("background_rho", message).with_help(help));
+    }
+    Ok(device.get("background_rho").unwrap_or(standard.definition().background_rho))
 }
 
 /// Converts an error of another crate, which names a key within one table, to one with the full key.

@@ -17,7 +17,10 @@ fn the_shipped_files_hold_the_sets_of_the_library() {
     paths.sort();
     let files: Vec<Currents> =
         paths.iter().map(|path| currents::named_or_read(path.to_str().unwrap()).unwrap()).collect();
-    assert_eq!(files, energy::shipped().collect::<Vec<_>>());
+    let mut shipped: Vec<Currents> = energy::shipped().collect();
+    // The library has them by standard.
+    shipped.sort_by_key(|set| files.iter().position(|file| file.name() == set.name()));
+    assert!(files == shipped, "the files and the constants differ");
     for set in &files {
         assert_eq!(currents::named_or_read(set.name()).as_ref(), Ok(set));
     }

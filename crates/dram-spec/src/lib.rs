@@ -29,7 +29,7 @@ pub use log::{CommandLog, Issued};
 pub use mechanism::{Mechanism, MechanismInfo};
 pub use operation::Operation;
 pub use rows::OpenRows;
-pub use standard::{Chip, RefreshMode, SlowExit, Standard};
+pub use standard::{Chip, PinPowers, RefreshMode, SlowExit, Standard};
 pub use system::{CopyActivations, Dialect, PrechargePowerDown, ReferenceCycle, Refresh, System};
 pub use timing::{Contradiction, TimingParameter};
 pub use topology::{BankIndex, BankSet, GroupIndex, PerBank, PerRank, Topology};

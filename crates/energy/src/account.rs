@@ -2,7 +2,7 @@
 
 use dram_spec::{
     AutoPrecharge, BankId, Channel, ColumnRun, Command, CommandEvent, CommandKind, Cycle, Cycles, Effect, EventSink,
-    Geometry, PrechargePowerDown, System,
+    Geometry, System,
 };
 
 use crate::counts::{Counts, PowerState};
@@ -38,8 +38,10 @@ struct Closing {
     write: Cycles,
     /// ACT to the earliest internal precharge.
     activate: Cycles,
-    /// REF or SRE to the end of the refresh: tRFC.
+    /// REF to its end: tRFC of the refresh mode.
     refresh: Cycles,
+    /// SRE to the end of the refresh on entry: tRFC of normal refresh.
+    entry_refresh: Cycles,
 }
 
 #[derive(Clone, Debug)]
@@ -55,13 +57,22 @@ struct RankAccount {
     /// Clocks before this one are counted.
     counted: Cycle,
     mode: Mode,
-    /// Cycle of the last ACT of each bank that was not dropped.
-    activated: Box<[Cycle]>,
+    banks: Box<[BankAccount]>,
     /// Bit mask of the banks not closed by PRE, RDA or WRA.
     open_banks: u32,
     /// Start of the last auto-precharge, or end of the last refresh: the rank counts as active
     /// until then.
     active_until: Cycle,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct BankAccount {
+    /// Cycle of the last ACT that was not dropped.
+    activated: Cycle,
+    /// Start of the last auto-precharge, or end of the last refresh: the bank counts as open until then.
+    open_until: Cycle,
+    /// Clocks before this one are counted.
+    counted: Cycle,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +91,7 @@ impl Account {
             counts: Counts::default(),
             counted: Cycle::ZERO,
             mode: Mode::Awake,
-            activated: vec![Cycle::ZERO; geometry.banks().into()].into(),
+            banks: vec![BankAccount::default(); geometry.banks().into()].into(),
             open_banks: 0,
             active_until: Cycle::ZERO,
         };
@@ -93,11 +104,9 @@ impl Account {
                 write: Cycles(bin.cwl) + system.burst() + bin.clock.at_least(bin.t_wr),
                 activate: bin.clock.at_least(bin.t_ras),
                 refresh: bin.clock.at_least(system.t_rfc()),
+                entry_refresh: bin.clock.at_least(bin.t_rfc.unwrap_or(geometry.chip().t_rfc[0])),
             },
-            asleep: match system.precharge_power_down {
-                PrechargePowerDown::FastExit => PowerState::FastPowerDown,
-                PrechargePowerDown::SlowExit => PowerState::SlowPowerDown,
-            },
+            asleep: PowerState::closed_power_down(system.standard(), system.precharge_power_down),
             channels: vec![channel; geometry.channels().into()],
             fault: None,
             ended: Vec::new(),
@@ -119,6 +128,15 @@ impl Account {
         Some(channel.ranks.get(usize::from(rank))?.counts_at(channel.last, self.asleep))
     }
 
+    /// Checks the stream up to now: its addresses and times.
+    ///
+    /// # Errors
+    ///
+    /// If the energy of the stream cannot be computed with any current set.
+    pub fn check(&self) -> Result<(), EnergyError> {
+        self.fault.clone().map_or(Ok(()), Err)
+    }
+
     /// Computes the energy of the commands and clocks counted.
     ///
     /// # Errors
@@ -126,10 +144,8 @@ impl Account {
     /// If the energy of the stream cannot be computed, or a rank was in a state whose current the
     /// set lacks.
     pub fn report(&self, prices: &Prices) -> Result<EnergyReport, EnergyError> {
-        match &self.fault {
-            Some(fault) => Err(fault.clone()),
-            None => prices.report(&self.counts()),
-        }
+        self.check()?;
+        prices.report(&self.counts())
     }
 
     /// Counts a command that [`EventSink::command`] has not counted, if its address and time are
@@ -171,7 +187,7 @@ impl Account {
             Command::SelfRefreshEnter { .. } => {
                 if rank.mode == Mode::Awake {
                     rank.count(CommandKind::SelfRefreshEnter);
-                    rank.start_refresh(at, closing.refresh, asleep);
+                    rank.start_refresh(at, closing.entry_refresh, asleep);
                 }
                 rank.change_mode(at, Mode::Awake, Mode::SelfRefresh, asleep);
             }
@@ -300,6 +316,7 @@ impl RankAccount {
     fn counts_at(&self, now: Cycle, asleep: PowerState) -> Counts {
         let mut copy = self.clone();
         copy.advance_to(now, asleep);
+        copy.count_banks_to(now);
         copy.counts
     }
 
@@ -322,7 +339,27 @@ impl RankAccount {
     fn change_mode(&mut self, at: Cycle, from: Mode, to: Mode, asleep: PowerState) {
         self.advance_to(at, asleep);
         if self.mode == from {
+            self.count_banks_to(at);
             self.mode = to;
+        }
+    }
+
+    /// Counts the clocks in which a bank was open since the last count: before it opens, closes or is
+    /// refreshed, and before the mode changes.
+    #[inline]
+    fn count_bank_to(&mut self, now: Cycle, bank: u8) {
+        let is_open = self.open_banks & 1 << bank != 0;
+        let account = &mut self.banks[usize::from(bank)];
+        if self.mode == Mode::Awake {
+            let until = if is_open { now } else { account.open_until.clamp(account.counted, now) };
+            self.counts.open_bank_clocks += until.since(account.counted);
+        }
+        account.counted = now;
+    }
+
+    fn count_banks_to(&mut self, now: Cycle) {
+        for bank in 0..self.banks.len() as u8 {
+            self.count_bank_to(now, bank);
         }
     }
 
@@ -338,13 +375,14 @@ impl RankAccount {
                 if self.open_banks == 0 {
                     self.advance_to(at, asleep);
                 }
+                self.count_bank_to(at, id.bank);
                 self.open_banks |= 1 << id.bank;
                 self.count(CommandKind::Activate);
             }
             Effect::Copied { .. } => self.count(CommandKind::CopyActivate),
             Effect::Dropped { .. } => return self.count(CommandKind::DroppedActivate),
         }
-        self.activated[usize::from(id.bank)] = at;
+        self.banks[usize::from(id.bank)].activated = at;
     }
 
     #[inline]
@@ -353,18 +391,26 @@ impl RankAccount {
         if self.open_banks == bit {
             self.advance_to(at, asleep);
         }
+        if self.open_banks & bit != 0 {
+            self.count_bank_to(at, id.bank);
+        }
         self.open_banks &= !bit;
     }
 
     fn close_all(&mut self, at: Cycle, asleep: PowerState) {
         self.advance_to(at, asleep);
+        self.count_banks_to(at);
         self.open_banks = 0;
     }
 
-    /// REF, and the refresh at SRE: `E_REF` excludes IDD3N, so the rank counts as active for tRFC.
+    /// REF, and the refresh at SRE: `E_REF` excludes IDD3N, so all banks count as open for tRFC.
     fn start_refresh(&mut self, at: Cycle, t_rfc: Cycles, asleep: PowerState) {
         self.advance_to(at, asleep);
+        self.count_banks_to(at);
         self.active_until = self.active_until.max(at + t_rfc);
+        for bank in &mut self.banks {
+            bank.open_until = bank.open_until.max(at + t_rfc);
+        }
     }
 
     /// RDA and WRA: the bank is closed to later commands at once, but counts as active until its
@@ -372,8 +418,9 @@ impl RankAccount {
     fn close_by_itself(&mut self, at: Cycle, id: BankId, ready: Cycles, closing: Closing, asleep: PowerState) {
         if self.open_banks & 1 << id.bank != 0 {
             self.close(at, id, asleep);
-            let restored = self.activated[usize::from(id.bank)] + closing.activate;
-            self.active_until = self.active_until.max(at + ready).max(restored);
+            let bank = &mut self.banks[usize::from(id.bank)];
+            bank.open_until = bank.open_until.max(at + ready).max(bank.activated + closing.activate);
+            self.active_until = self.active_until.max(bank.open_until);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign};
 
-use dram_spec::{CommandCounts, Cycles};
+use dram_spec::{CommandCounts, Cycles, PrechargePowerDown, SlowExit, Standard};
 
 use crate::cause::Cause;
 
@@ -33,6 +33,15 @@ impl PowerState {
         PowerState::SlowPowerDown,
         PowerState::SelfRefresh,
     ];
+
+    /// State of a rank in power-down with all banks closed. `exit` is that of the power-down that has a
+    /// slow exit; where it is not this one, the only exit counts as fast.
+    pub fn closed_power_down(standard: Standard, exit: PrechargePowerDown) -> PowerState {
+        match (standard.definition().slow_exit, exit) {
+            (Some(SlowExit::Precharge), PrechargePowerDown::SlowExit) => PowerState::SlowPowerDown,
+            (_, PrechargePowerDown::FastExit) | (None | Some(SlowExit::Active), _) => PowerState::FastPowerDown,
+        }
+    }
 
     /// Name of the state's current in datasheets: "IDD2P1".
     pub const fn current(self) -> &'static str {
@@ -68,6 +77,9 @@ pub struct Counts {
     pub commands: CommandCounts,
     /// Clocks in each state, in the order of [`PowerState::ALL`].
     pub clocks: [Cycles; 6],
+    /// Clocks in active standby, each multiplied by the number of banks open in it. A bank in a REF counts
+    /// as open.
+    pub open_bank_clocks: Cycles,
 }
 
 impl Counts {
@@ -87,14 +99,17 @@ impl Counts {
         for (later, earlier) in clocks.iter_mut().zip(earlier.clocks) {
             later.0 = later.0.checked_sub(earlier.0).expect("counts never fall");
         }
-        Counts { commands: self.commands.since(&earlier.commands), clocks }
+        let open_bank_clocks =
+            self.open_bank_clocks.0.checked_sub(earlier.open_bank_clocks.0).map(Cycles).expect("counts never fall");
+        Counts { commands: self.commands.since(&earlier.commands), clocks, open_bank_clocks }
     }
 }
 
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Counts) {
-        let Counts { commands, clocks } = other;
+        let Counts { commands, clocks, open_bank_clocks } = other;
         self.commands += commands;
+        self.open_bank_clocks += open_bank_clocks;
         for (mine, theirs) in self.clocks.iter_mut().zip(clocks) {
             *mine += theirs;
         }
@@ -127,8 +142,13 @@ mod tests {
         let first = Counts {
             commands: CommandCounts::new(3).with(CommandKind::Read, 5),
             clocks: [1, 2, 3, 4, 5, 6].map(Cycles),
+            open_bank_clocks: Cycles(7),
         };
-        let second = Counts { commands: CommandCounts::new(0).with(CommandKind::Read, 1), clocks: [9; 6].map(Cycles) };
+        let second = Counts {
+            commands: CommandCounts::new(0).with(CommandKind::Read, 1),
+            clocks: [9; 6].map(Cycles),
+            open_bank_clocks: Cycles(11),
+        };
         assert_eq!((first + second).since(&first), second);
     }
 

@@ -14,6 +14,7 @@ pub mod pins;
 #[cfg(feature = "test-api")]
 pub mod plain;
 pub mod prices;
+mod raw_currents;
 pub mod report;
 mod shipped;
 
@@ -21,8 +22,9 @@ pub use account::Account;
 pub use by_request::ByRequest;
 pub use cause::{Cause, Component};
 pub use counts::{Counts, PowerState};
-pub use currents::{Currents, CurrentsError, RawCurrents};
+pub use currents::{Currents, PerSupply};
 pub use error::EnergyError;
 pub use prices::{EventPrices, Prices};
+pub use raw_currents::{CurrentsError, RawCurrents};
 pub use report::EnergyReport;
-pub use shipped::{SHIPPED, shipped};
+pub use shipped::{fitting, names, shipped};

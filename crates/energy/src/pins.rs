@@ -2,18 +2,6 @@
 
 use dram_spec::{Clock, Cycles, Geometry, Picojoule, Width};
 
-/// Read output driver, mW per pin, during a read burst.
-///
-/// This and the three following: `DRAMPower` 4.x, `MemoryPowerModel.cc`, "conservative, from
-/// Micron's DDR3 power calculator".
-pub const READ_DRIVER_MW: f64 = 4.6;
-/// Termination in the rank written, mW per pin, during a write burst.
-pub const WRITE_TERMINATION_MW: f64 = 21.2;
-/// Termination in another rank, mW per pin, during a read burst.
-pub const IDLE_READ_TERMINATION_MW: f64 = 15.5;
-/// Termination in another rank, mW per pin, during a write burst.
-pub const IDLE_WRITE_TERMINATION_MW: f64 = 15.4;
-
 /// Strobes of a chip, a differential pair counting as one: one per eight data pins, and one on x4.
 pub const fn strobes(width: Width) -> u64 {
     match width {

@@ -1,10 +1,10 @@
 //! Energy of each command and each clock, for one system and one current set.
 
-use dram_spec::{CommandCounts, CommandKind, Cycles, PerKind, Picojoule, System};
+use dram_spec::{CommandCounts, CommandKind, Cycles, PerKind, Picojoule, PinPowers, System};
 
 use crate::cause::{Cause, Component};
 use crate::counts::{Counts, PowerState};
-use crate::currents::Currents;
+use crate::currents::{Currents, PerSupply};
 use crate::error::EnergyError;
 use crate::pins;
 use crate::report::EnergyReport;
@@ -47,67 +47,70 @@ impl EventPrices {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prices {
     set: String,
+    rho: f64,
     events: EventPrices,
-    /// Energy of one rank per clock, in the order of [`PowerState::ALL`].
-    clocks: [Option<Picojoule>; 6],
+    has_refresh: bool,
+    io_is_modeled: bool,
+    /// Energy of one rank per clock, in the order of [`PowerState::ALL`]; in active standby, the part that
+    /// does not depend on the number of open banks. `Err` has the name of the missing current.
+    clocks: [Result<Picojoule, &'static str>; 6],
+    /// Energy of one open bank of a rank per clock of active standby, beside the above.
+    open_bank_clock: Picojoule,
 }
 
 impl Prices {
-    /// Computes the prices of a system whose chips have these currents.
+    /// Computes the prices of a system whose chips have these currents, under the background model of the
+    /// standard.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Prices::with_background`].
+    pub fn new(system: &System, currents: &Currents) -> Result<Prices, EnergyError> {
+        Prices::with_background(system, currents, system.standard().definition().background_rho)
+    }
+
+    /// Computes the prices of a system whose chips have these currents. `rho` is the share of the
+    /// difference between active and precharged standby that does not depend on the number of open banks,
+    /// 0 to 1.
     ///
     /// Core energies use the clock of the set's bin; I/O, termination and background that of the
     /// system.
     ///
     /// # Errors
     ///
-    /// If the set is for another width than the system's chips.
-    pub fn new(system: &System, currents: &Currents) -> Result<Prices, EnergyError> {
+    /// If the set is for another standard or width than the system's chips, or with this background an
+    /// activation would take no energy.
+    pub fn with_background(system: &System, currents: &Currents, rho: f64) -> Result<Prices, EnergyError> {
         let (geometry, clock) = (&system.geometry, system.clock());
-        let width = geometry.width();
-        if currents.width() != width {
-            let set = currents.name().to_owned();
-            return Err(EnergyError::Width { set, found: currents.width(), wanted: width });
+        check_fit(system, currents)?;
+        let activation = currents.activate(rho).vdd;
+        if activation.0 <= 0.0 {
+            return Err(EnergyError::Background { set: currents.name().to_owned(), rho, activation });
         }
         let chips = geometry.chips() as f64;
-        let (read_pins, write_pins) = (pins::read_pins(geometry), pins::write_pins(geometry));
+        let clock_of = |milliwatts| Picojoule(milliwatts * clock.ns(Cycles(1)) * chips);
+        let vdd = currents.raw().vdd_v;
+        let state = |state| match (state, currents.of_state(state, system.precharge_power_down)) {
+            (_, (current, None)) => Err(current),
+            (PowerState::ActiveStandby, _) => Ok(currents.shared_standby_ma(rho)),
+            (_, (_, Some(ma))) => Ok(ma),
+        };
+        let open_bank_ma = (currents.raw().idd3n_ma - currents.shared_standby_ma(rho)) / f64::from(geometry.banks());
         let others = if geometry.ranks() > 1 { 1.0 } else { 0.0 };
-        let (read, write) = (currents.read() * chips, currents.write() * chips);
-        let clock_of = |ma| Picojoule(currents.raw().vdd_v * ma * clock.ns(Cycles(1)) * chips);
         Ok(Prices {
             set: currents.name().to_owned(),
+            rho,
             events: EventPrices {
-                core: PerKind::from_fn(|kind| match kind {
-                    CommandKind::Activate | CommandKind::CopyActivate => currents.activate() * chips,
-                    CommandKind::Read => read,
-                    CommandKind::Write => write,
-                    CommandKind::Transfer => (read + write) * 0.5,
-                    CommandKind::MoveRowBuffer => HOP_OF_8_KB * (geometry.row_bytes() as f64 / 8192.0),
-                    CommandKind::Refresh | CommandKind::SelfRefreshEnter => currents.refresh() * chips,
-                    CommandKind::RefreshSameBank => {
-                        currents.refresh() * (chips / f64::from(geometry.chip().banks_per_group))
-                    }
-                    CommandKind::DroppedActivate
-                    | CommandKind::Precharge
-                    | CommandKind::PowerDownEnter
-                    | CommandKind::WakeUp => Picojoule(0.0),
+                core: core(system, currents, rho),
+                io: bursts(system, 1.0, |powers| (powers.read_driver_mw, powers.write_termination_mw)),
+                idle_rank: bursts(system, others, |powers| {
+                    (powers.idle_read_termination_mw, powers.idle_write_termination_mw)
                 }),
-                io: PerKind::default()
-                    .with(CommandKind::Read, pins::burst(pins::READ_DRIVER_MW, read_pins, clock, system.burst()))
-                    .with(
-                        CommandKind::Write,
-                        pins::burst(pins::WRITE_TERMINATION_MW, write_pins, clock, system.burst()),
-                    ),
-                idle_rank: PerKind::default()
-                    .with(
-                        CommandKind::Read,
-                        pins::burst(pins::IDLE_READ_TERMINATION_MW, read_pins, clock, system.burst()) * others,
-                    )
-                    .with(
-                        CommandKind::Write,
-                        pins::burst(pins::IDLE_WRITE_TERMINATION_MW, write_pins, clock, system.burst()) * others,
-                    ),
             },
-            clocks: PowerState::ALL.map(|state| currents.milliamperes(state).map(clock_of)),
+            has_refresh: currents.refresh().is_some(),
+            io_is_modeled: system.standard().definition().pin_powers.is_some(),
+            clocks: PowerState::ALL.map(|one| state(one).map(|ma| clock_of(vdd * ma + currents.vpp_mw(one)))),
+            open_bank_clock: clock_of(vdd * open_bank_ma),
         })
     }
 
@@ -121,15 +124,37 @@ impl Prices {
         &self.events
     }
 
-    /// Energy of one rank per clock of a state, if the set has its current.
-    pub const fn clock(&self, state: PowerState) -> Option<Picojoule> {
-        self.clocks[state as usize]
+    /// Background model: the share of the difference between active and precharged standby that does not
+    /// depend on the number of open banks.
+    pub const fn background_rho(&self) -> f64 {
+        self.rho
+    }
+
+    /// Whether the energy of the data pins is computed: whether the standard has powers of its pins.
+    pub const fn io_is_modeled(&self) -> bool {
+        self.io_is_modeled
+    }
+
+    /// Whether the set has the current of a refresh.
+    pub const fn has_refresh(&self) -> bool {
+        self.has_refresh
+    }
+
+    /// Energy of one rank per clock of a state, if the set has its current; in active standby, without
+    /// [`Prices::open_bank_clock`].
+    pub fn clock(&self, state: PowerState) -> Option<Picojoule> {
+        self.clocks[state as usize].ok()
+    }
+
+    /// Energy of each open bank per clock of active standby; 0 if `rho` is 1.
+    pub const fn open_bank_clock(&self) -> Picojoule {
+        self.open_bank_clock
     }
 
     /// Dynamic energy of these commands; refresh and background are 0. This is the energy of one
     /// copy or zeroing, independent of other activity.
     pub fn operation(&self, commands: &CommandCounts) -> EnergyReport {
-        let mut report = EnergyReport::empty();
+        let mut report = EnergyReport::new(self.io_is_modeled);
         for component in Component::ALL {
             for kind in CommandKind::ALL {
                 if let Some(cause) = Cause::of(kind, component).filter(|cause| cause.in_operation()) {
@@ -144,20 +169,75 @@ impl Prices {
     ///
     /// # Errors
     ///
-    /// If a rank was in a state whose current the set lacks.
+    /// If a rank was refreshed, or in a state, and the set lacks the current.
     pub fn report(&self, counts: &Counts) -> Result<EnergyReport, EnergyError> {
         let mut report = self.operation(&counts.commands);
-        let refreshes = counts.commands[CommandKind::Refresh] + counts.commands[CommandKind::SelfRefreshEnter];
-        report.book(Cause::Refresh, self.events.of(CommandKind::Refresh, Component::Core) * refreshes as f64);
-        let same_bank = counts.commands[CommandKind::RefreshSameBank] as f64;
-        report.book(Cause::Refresh, self.events.of(CommandKind::RefreshSameBank, Component::Core) * same_bank);
+        let kinds = [CommandKind::Refresh, CommandKind::SelfRefreshEnter, CommandKind::RefreshSameBank];
+        if !self.has_refresh && kinds.into_iter().any(|kind| counts.commands[kind] > 0) {
+            return Err(EnergyError::Refresh { set: self.set.clone() });
+        }
+        let [(refresh, refreshes), (entry, entries), (same_bank, same_banks)] =
+            kinds.map(|kind| (self.events.of(kind, Component::Core), counts.commands[kind]));
+        if refresh == entry {
+            report.book(Cause::Refresh, refresh * (refreshes + entries) as f64);
+        } else {
+            report.book(Cause::Refresh, refresh * refreshes as f64 + entry * entries as f64);
+        }
+        report.book(Cause::Refresh, same_bank * same_banks as f64);
+        report.book(Cause::BackgroundActive, self.open_bank_clock * counts.open_bank_clocks.0 as f64);
         for state in PowerState::ALL {
             let clocks = counts.in_state(state);
             if clocks > Cycles(0) {
-                let missing = || EnergyError::Current { set: self.set.clone(), state };
-                report.book(state.cause(), self.clock(state).ok_or_else(missing)? * clocks.0 as f64);
+                let missing = |current| EnergyError::Current { set: self.set.clone(), state, current };
+                let clock = self.clocks[state as usize].map_err(missing)?;
+                report.book(state.cause(), clock * clocks.0 as f64);
             }
         }
         Ok(report)
     }
+}
+
+/// Checks that a set is for the chips of a system.
+pub(crate) fn check_fit(system: &System, currents: &Currents) -> Result<(), EnergyError> {
+    let (found, wanted) = (currents.width(), system.geometry.width());
+    let set = currents.name().to_owned();
+    if currents.standard() != system.standard() {
+        let (found, wanted) = (currents.standard(), system.standard());
+        return Err(EnergyError::Standard { set, found, wanted, width: system.geometry.width() });
+    }
+    if found != wanted {
+        return Err(EnergyError::Width { set, found, wanted });
+    }
+    Ok(())
+}
+
+/// Energy within the chips of a rank.
+fn core(system: &System, currents: &Currents, rho: f64) -> PerKind<Picojoule> {
+    let chips = system.geometry.chips() as f64;
+    let (read, write) = (currents.read() * chips, currents.write() * chips);
+    // Without a refresh current, `Prices::report` accepts no refresh.
+    let all = |energy: Option<PerSupply>| energy.map_or(Picojoule(0.0), |energy| energy.total() * chips);
+    PerKind::from_fn(|kind| match kind {
+        CommandKind::Activate | CommandKind::CopyActivate => currents.activate(rho).total() * chips,
+        CommandKind::Read => read,
+        CommandKind::Write => write,
+        CommandKind::Transfer => (read + write) * 0.5,
+        CommandKind::MoveRowBuffer => HOP_OF_8_KB * (system.geometry.row_bytes() as f64 / 8192.0),
+        CommandKind::Refresh => all(currents.refresh_in(system.refresh_mode)),
+        CommandKind::RefreshSameBank => all(currents.refresh_same_bank(system.refresh_mode)),
+        CommandKind::SelfRefreshEnter => all(currents.refresh()),
+        CommandKind::DroppedActivate | CommandKind::Precharge | CommandKind::PowerDownEnter | CommandKind::WakeUp => {
+            Picojoule(0.0)
+        }
+    })
+}
+
+/// Energy at the pins of some ranks for one burst of a read and of a write; 0 if the standard has no powers.
+fn bursts(system: &System, ranks: f64, powers: impl Fn(PinPowers) -> (f64, f64)) -> PerKind<Picojoule> {
+    let Some(pin_powers) = system.standard().definition().pin_powers else { return PerKind::default() };
+    let (read, write) = powers(pin_powers);
+    let burst = |milliwatts, pins| pins::burst(milliwatts, pins, system.clock(), system.burst()) * ranks;
+    PerKind::default()
+        .with(CommandKind::Read, burst(read, pins::read_pins(&system.geometry)))
+        .with(CommandKind::Write, burst(write, pins::write_pins(&system.geometry)))
 }

@@ -8,12 +8,24 @@ use crate::cause::Cause;
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnergyReport {
     by_cause: [(Cause, Picojoule); Cause::ALL.len()],
+    io_is_modeled: bool,
 }
 
 impl EnergyReport {
     /// Creates a report without energy.
     pub fn empty() -> EnergyReport {
-        EnergyReport { by_cause: Cause::ALL.map(|cause| (cause, Picojoule(0.0))) }
+        EnergyReport::new(true)
+    }
+
+    /// Creates a report without energy, of a system whose pins have known powers or not.
+    pub(crate) fn new(io_is_modeled: bool) -> EnergyReport {
+        EnergyReport { by_cause: Cause::ALL.map(|cause| (cause, Picojoule(0.0))), io_is_modeled }
+    }
+
+    /// Whether the energy of the cause is computed: that of the data pins is not if the standard has no
+    /// powers of its pins, and is then in no sum.
+    pub const fn is_modeled(&self, cause: Cause) -> bool {
+        self.io_is_modeled || !cause.on_channel()
     }
 
     pub(crate) fn book(&mut self, cause: Cause, energy: Picojoule) {
@@ -45,10 +57,11 @@ impl EnergyReport {
         self.sum(Cause::in_operation)
     }
 
-    /// Share of the channel in [`EnergyReport::operation`], 0 to 1; `None` if that is 0.
+    /// Share of the channel in [`EnergyReport::operation`], 0 to 1; `None` if that is 0, or the energy of
+    /// the pins is not modeled.
     pub fn channel_share(&self) -> Option<f64> {
         let operation = self.operation().0;
-        (operation > 0.0).then(|| self.sum(Cause::on_channel).0 / operation)
+        (operation > 0.0 && self.io_is_modeled).then(|| self.sum(Cause::on_channel).0 / operation)
     }
 }
 

@@ -6,8 +6,8 @@ mod common;
 
 use common::{act, bank, log, pre, rd, rda, set, system, transfer, wr, wra};
 use dram_spec::{
-    AutoPrecharge, Channel, Column, Command, CommandCounts, CommandEvent, CommandKind, Cycle, Density, Effect,
-    EventSink, Geometry, Picojoule, PrechargePowerDown, RawGeometry, SpeedBin, System, Width,
+    AutoPrecharge, Channel, Column, Command, CommandCounts, CommandEvent, CommandKind, Cycle, Effect, EventSink,
+    Geometry, Picojoule, PrechargePowerDown, RawGeometry, SpeedBin, Standard, System, Width,
 };
 use energy::Component::{Core, IdleRankIo, Io};
 use energy::{Account, Cause, Component, Counts, EnergyError, PowerState, Prices, plain};
@@ -205,7 +205,7 @@ const SRX: Command = Command::SelfRefreshExit { rank: 0 };
 #[test]
 fn a_refresh_is_active_standby_for_trfc_of_the_density() {
     let other = system(1, 1, Width::X8);
-    for (density, t_rfc) in Density::ALL.into_iter().zip([59, 86, 139, 187]) {
+    for (density, t_rfc) in Standard::Ddr3.definition().densities().into_iter().zip([59, 86, 139, 187]) {
         let raw = RawGeometry { density, ..other.geometry.raw() };
         let system = System { geometry: Geometry::try_from(raw).unwrap(), ..other.clone() };
         assert_eq!(clocks(&system, &[(10, REF)], 500), [t_rfc, 500 - t_rfc, 0, 0, 0, 0], "{density}");
@@ -315,7 +315,7 @@ fn help_for_a_missing_current_suggests_another_state() {
         (PowerState::SlowPowerDown, "idd2p0_ma", "switch precharge power-down to fast exit"),
         (PowerState::SelfRefresh, "idd6_ma", "keep the ranks out of self-refresh"),
     ] {
-        let help = EnergyError::Current { set: String::new(), state }.help();
+        let help = EnergyError::Current { set: String::new(), state, current: state.current() }.help();
         assert_eq!(help, format!("add `{key}` to the set, take a set that has it, or {way_out}"));
     }
 }

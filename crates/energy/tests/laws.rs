@@ -4,12 +4,12 @@
 
 mod common;
 
-use common::{act, bank, rd, rda, set, system, transfer, wr, wra};
+use common::{act, bank, rd, rda, set, transfer, wr, wra};
 use dram_spec::{
-    Channel, Command, CommandKind, CommandLog, Cycle, Cycles, EventSink, OpenRows, Picojoule, PrechargePowerDown,
-    SpeedBin, System, Width,
+    Channel, Command, CommandKind, CommandLog, Cycle, Cycles, EventSink, Geometry, OpenRows, Picojoule,
+    PrechargePowerDown, RawGeometry, SpeedBin, System, Width,
 };
-use energy::{Account, Counts, Currents, EnergyReport, Prices, RawCurrents, plain};
+use energy::{Account, Counts, Currents, EnergyReport, PowerState, Prices, RawCurrents, plain};
 use proptest::prelude::*;
 
 /// Relative error of a sum of a few thousand floating-point terms.
@@ -21,10 +21,38 @@ fn assert_near(one: Picojoule, other: Picojoule, what: &str) -> Result<(), TestC
     Ok(())
 }
 
-/// A set with every current, for chips of the system's width.
+/// A set with every current, for chips of the system's standard and width.
 fn complete(system: &System) -> Currents {
+    let chip = system.geometry.chip();
     let raw = set("2 Gb x8 early die 1066").raw().clone();
-    RawCurrents { width: system.geometry.width().pins(), ..raw }.try_into().unwrap()
+    let vpp = system.standard().definition().pin_powers.is_none();
+    let given = |current: f64| vpp.then_some(current);
+    RawCurrents {
+        bin: system.bin.name.into(),
+        density_gb: chip.density.gigabits(),
+        width: chip.width.pins(),
+        // More than IDD3N, so that every background model leaves an activation some energy.
+        idd0_ma: raw.idd3n_ma + 30.0,
+        idd3p0_ma: Some(17.0),
+        vpp_v: given(2.5),
+        ipp0_ma: given(4.5),
+        ipp3n_ma: given(3.0),
+        ipp5b_ma: given(28.0),
+        ipp6_ma: given(5.0),
+        ..raw
+    }
+    .try_into()
+    .unwrap()
+}
+
+/// Sets whose refresh currents are of each kind.
+fn by_refresh_current(system: &System) -> [Currents; 3] {
+    let raw = complete(system).raw().clone();
+    let burst = raw.idd5b_ma.unwrap();
+    let regular = RawCurrents { idd5b_ma: None, idd5r_ma: Some(raw.idd3n_ma + 7.0), ..raw.clone() };
+    let regular = RawCurrents { ipp5b_ma: None, ipp5r_ma: raw.ipp3n_ma.map(|ma| ma + 2.0), ..regular };
+    let fine = RawCurrents { idd5f_ma: Some(burst - 9.0), idd5c_ma: Some(burst / 2.0), ..raw.clone() };
+    [raw, regular, fine].map(|raw| raw.try_into().unwrap())
 }
 
 fn read(system: &System, log: &CommandLog) -> Account {
@@ -39,12 +67,39 @@ fn price(system: &System, counts: &Counts) -> EnergyReport {
 
 fn arb_system() -> impl Strategy<Value = System> {
     let switches = prop_oneof![Just(PrechargePowerDown::FastExit), Just(PrechargePowerDown::SlowExit)];
-    let bins = prop::sample::select(vec!["800E", "1066G", "1866M", "2133N"]);
-    (0..2u32, 0..3u32, switches, bins, prop::sample::select(&Width::ALL[..])).prop_map(
-        |(channels, ranks, precharge_power_down, bin, width)| System {
-            precharge_power_down,
-            bin: SpeedBin::named(bin).unwrap(),
-            ..system(1 << channels, 1 << ranks, width)
+    let bins = prop::sample::select(vec![
+        "800E",
+        "1066G",
+        "1866M",
+        "2133N",
+        "DDR2-400B",
+        "DDR2-800E",
+        "DDR4-2400R",
+        "DDR4-3200AA",
+        "DDR5-4800B",
+    ]);
+    let widths = prop::sample::select(&Width::ALL[..]);
+    (0..2u32, 0..2u32, switches, bins, widths, 0..9usize, 0..3usize).prop_map(
+        |(channels, ranks, precharge_power_down, bin, width, density, mode)| {
+            let bin = SpeedBin::named(bin).unwrap();
+            let definition = bin.standard.definition();
+            let densities = definition.densities();
+            let modes = definition.refresh_modes;
+            let chip = bin.standard.chip(densities[density % densities.len()], width).unwrap();
+            let raw = RawGeometry {
+                standard: bin.standard,
+                channels: 1 << channels,
+                ranks: 1 << ranks,
+                density: chip.density,
+                width,
+                row_bytes: chip.page_bytes * definition.channel_pins / width.pins(),
+                rows_per_subarray: 512,
+            };
+            System {
+                precharge_power_down,
+                refresh_mode: &modes[mode % modes.len()],
+                ..System::new(bin, Geometry::try_from(raw).unwrap())
+            }
         },
     )
 }
@@ -53,7 +108,7 @@ fn arb_system() -> impl Strategy<Value = System> {
 /// occurs.
 fn arb_command(ranks: u8) -> impl Strategy<Value = Command> {
     let banks = (0..ranks, 0..3u8).prop_map(|(rank, number)| bank(rank, number));
-    (banks, 0..ranks, prop::sample::select(vec![0u32, 1, 511, 512, 1023]), 0..32u8).prop_map(
+    (banks, 0..ranks, prop::sample::select(vec![0u32, 1, 511, 512, 1023]), 0..33u8).prop_map(
         |(bank, rank, row, kind)| match kind {
             0..=8 => act(bank, row),
             9..=11 => Command::Precharge { bank },
@@ -64,6 +119,7 @@ fn arb_command(ranks: u8) -> impl Strategy<Value = Command> {
             21..=22 => wra(bank),
             23..=24 => transfer(bank, common::bank(bank.rank, (bank.bank + 1) % 3)),
             25 => Command::Refresh { rank },
+            32 => Command::RefreshSameBank { bank },
             26..=27 => Command::PowerDownEnter { rank },
             28..=29 => Command::PowerDownExit { rank },
             30 => Command::SelfRefreshEnter { rank },
@@ -104,15 +160,19 @@ proptest! {
     /// The account equals `plain`, which visits every clock and shares no arithmetic with it.
     #[test]
     fn the_account_agrees_with_the_plain_implementation_on_every_cause((system, log) in arb_run()) {
-        let account = read(&system, &log);
-        let report = price(&system, &account.counts());
-        for ((cause, found), (same, plain)) in
-            report.by_cause().iter().zip(plain::by_cause(&system, &complete(&system), &log).unwrap())
-        {
-            prop_assert_eq!(*cause, same);
-            assert_near(*found, plain, cause.name())?;
+        let counts = read(&system, &log).counts();
+        for currents in by_refresh_current(&system) {
+            for rho in [1.0, 0.0, 0.3] {
+                let report = Prices::with_background(&system, &currents, rho).unwrap().report(&counts).unwrap();
+                let plain = plain::by_cause(&system, &currents, rho, &log).unwrap();
+                for ((cause, found), (same, plain)) in report.by_cause().iter().zip(&plain) {
+                    prop_assert_eq!(*cause, *same);
+                    assert_near(*found, *plain, cause.name())?;
+                }
+            }
         }
-        assert_near(report.total(), plain::total(&system, &complete(&system), &log).unwrap(), "total")?;
+        let total = plain::total(&system, &complete(&system), &log).unwrap();
+        assert_near(price(&system, &counts).total(), total, "total")?;
     }
 
     /// Every clock of every rank is in one state, and every command is counted once, except an SRE of
@@ -123,6 +183,9 @@ proptest! {
         let ranks = u64::from(system.geometry.channels()) * u64::from(system.geometry.ranks());
         let clocks: Cycles = counts.clocks.into_iter().fold(Cycles(0), |sum, clocks| sum + clocks);
         prop_assert_eq!(clocks, log.end.since(Cycle::ZERO) * ranks);
+        let active = counts.in_state(PowerState::ActiveStandby);
+        let banks = u64::from(system.geometry.banks());
+        prop_assert!(active <= counts.open_bank_clocks && counts.open_bank_clocks <= active * banks);
         let mut rows = OpenRows::new(system.geometry);
         let kinds: Vec<_> = log.commands.iter().map(|issued| rows.event(*issued).kind()).collect();
         for kind in CommandKind::ALL {

@@ -4,7 +4,7 @@ use rowclone::MECHANISMS;
 use rowclone_sim::{CoresReport, FiguresReport, OperationRow, Outcome, TraceReport, TraceTally, cause_key};
 
 use crate::cell::Cell;
-use crate::run_report::RunReport;
+use crate::run_report::{NO_CURRENT_SET, RunReport};
 
 /// A line: its columns and their cells, in one list so that none gets out of step.
 pub(crate) type Line = Vec<(String, Cell)>;
@@ -77,7 +77,7 @@ fn operation(policy: &str, row: &OperationRow) -> Line {
     );
     let same_bank = row.against_same_bank.as_ref();
     line.push(cell("speedup_same_bank", same_bank.map(|it| it.speedup)));
-    line.push(cell("energy_ratio_same_bank", same_bank.map(|it| it.energy_ratio)));
+    line.push(cell("energy_ratio_same_bank", same_bank.and_then(|it| it.energy_ratio)));
     line
 }
 
@@ -89,7 +89,7 @@ fn result(report: &RunReport) -> Line {
         cell("policy", report.outcome.policy),
         cell("placement", report.placement.unwrap_or_default()),
         cell("seed", report.seed),
-        cell("currents", report.currents.as_str()),
+        cell("currents", report.currents.as_deref().unwrap_or(NO_CURRENT_SET)),
         cell("reference", report.reference.as_deref().unwrap_or_default()),
         cell("baseline", report.baseline.as_str()),
     ]
@@ -163,9 +163,10 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
     line.extend(fields!(figures; energy_nj, dynamic_energy_nj));
     for cause in energy::Cause::ALL {
         let key = cause_key(cause);
-        let nj = figures.energy_by_cause_nj.get(&key).copied();
-        if nj.is_some() || cause.is_in_all_standards() {
-            line.push(cell(format!("energy_{key}_nj"), nj.unwrap_or(0.0)));
+        // A cause that is left out took no energy.
+        let found = figures.energy_by_cause_nj.as_ref().map(|by_cause| by_cause.get(&key).copied());
+        if matches!(found, Some(Some(_))) || cause.is_in_all_standards() {
+            line.push(cell(format!("energy_{key}_nj"), found.and_then(|nj| nj.unwrap_or(Some(0.0)))));
         }
     }
     for (kind, count) in &figures.commands {

@@ -10,7 +10,7 @@ use memctrl::policy::copy::BASELINE;
 use rowclone_sim::quantity::grouped;
 
 use crate::programs::{self, MethodRow};
-use crate::run_report::{RunReport, references};
+use crate::run_report::{NO_CURRENT_SET, RunReport, references};
 use crate::table::wrapped;
 use table::Lead;
 
@@ -28,6 +28,11 @@ pub fn text(reports: &[RunReport]) -> String {
     let warnings: Vec<String> = warnings.into_iter().flat_map(|text| in_lines(&format!("warning: {text}"))).collect();
     let mut above: Vec<String> = checks(reports).iter().flat_map(|verdict| in_lines(verdict)).collect();
     above.extend(in_lines(&references(reports)));
+    if first.currents.is_none() {
+        above.push(format!("{NO_CURRENT_SET}: no energy is computed"));
+    } else if first.background_rho.is_some() {
+        above.extend(in_lines(&format!("energy: {}", first.energy_settings())));
+    }
     let lead = Lead::of(reports);
     if lead == Lead::MeanLatencies {
         above.push("arrivals are fixed: mean latencies are compared, and not the makespan".to_owned());

@@ -32,7 +32,7 @@ pub use lisa::LisaTable;
 pub use multicore::MulticoreTable;
 pub use parquet_table::ParquetTable;
 pub use programs::ProgramsTable;
-pub use run_report::{RunReport, SCHEMA_VERSION};
+pub use run_report::{NO_CURRENT_SET, RunReport, SCHEMA_VERSION};
 pub use table3::{Published, Row3, Table3};
 pub use timeline::Timeline;
 pub use zeroing::ZeroingTable;

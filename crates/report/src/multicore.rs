@@ -91,7 +91,8 @@ impl MixRun {
     fn figures(&self) -> MixFigures {
         let MixMetrics { weighted_speedup, instruction_throughput, harmonic_speedup, maximum_slowdown } = self.metrics;
         let instructions = self.report.instructions as f64;
-        let (bytes, energy) = (self.report.channel_bytes as f64 / instructions, self.report.energy_nj / instructions);
+        let bytes = self.report.channel_bytes as f64 / instructions;
+        let energy = self.report.energy_nj.expect("the caller refuses a machine without currents") / instructions;
         MixFigures([weighted_speedup, instruction_throughput, harmonic_speedup, maximum_slowdown, bytes, energy])
     }
 }

@@ -30,7 +30,7 @@ pub struct MethodRow {
     /// Time of the longest region under the baseline / this time; none without a run of the baseline.
     pub speedup: Option<f64>,
     /// DRAM energy of the interval that covers all regions, including background and refresh, nJ.
-    pub energy_nj: f64,
+    pub energy_nj: Option<f64>,
     /// Energy per instruction under the baseline / this energy; none as of the speedup.
     pub energy_ratio: Option<f64>,
     /// DRAM energy per instruction of the programs, nJ; none without instructions.
@@ -137,7 +137,7 @@ pub(crate) fn methods(rows: &[MethodRow]) -> String {
             ("\npolicy", Left, &|row| row.method.to_owned()),
             ("us per\ncopy", Right, &|row| per_copy(row.latency_ns / 1000.0, row)),
             ("\nspeedup", Right, &|row| times(row.speedup)),
-            ("nJ per\ncopy", Right, &|row| per_copy(row.energy_nj, row)),
+            ("nJ per\ncopy", Right, &|row| or_dash(row.energy_nj, |nj| per_copy(nj, row))),
             ("energy\nratio", Right, &|row| times(row.energy_ratio)),
             ("dirty lines\nper copy", Right, &|row| {
                 per_copy(row.report.cores.iter().map(dirty_lines).sum::<u64>() as f64, row)

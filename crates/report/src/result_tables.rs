@@ -7,7 +7,7 @@ use energy::Cause;
 use rowclone_sim::quantity::grouped;
 use rowclone_sim::{Distribution, EpochReport, FiguresReport, QueueDepth, RowOutcomes, cause_key};
 
-use crate::run_report::RunReport;
+use crate::run_report::{NO_CURRENT_SET, RunReport};
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, fitted, listed, or_dash, percent};
 
@@ -72,6 +72,11 @@ fn number(value: Option<f64>) -> String {
     or_dash(value, |value| format!("{value:.2}"))
 }
 
+/// An energy in nJ, with one decimal.
+fn nanojoules(value: Option<f64>) -> String {
+    or_dash(value, |nj| format!("{nj:.1}"))
+}
+
 /// A share of 0 to 1 in percent, with two decimals.
 fn share(value: Option<f64>) -> String {
     or_dash(value, |value| format!("{:.2} %", value * 100.0))
@@ -93,8 +98,8 @@ pub(crate) fn figures(reports: &[RunReport], width: usize) -> String {
         demand(&mut rows);
     }
     copies(&mut rows);
-    rows.figure("dynamic energy, nJ", |figures| format!("{:.1}", figures.dynamic_energy_nj));
-    rows.figure("total energy, nJ", |figures| format!("{:.1}", figures.energy_nj));
+    rows.figure("dynamic energy, nJ", |figures| nanojoules(figures.dynamic_energy_nj));
+    rows.figure("total energy, nJ", |figures| nanojoules(figures.energy_nj));
     rows.figure("I/O share of dynamic energy", |figures| or_dash(figures.io_share_of_dynamic_energy, percent));
     rows.figure("channel bytes", |figures| grouped(figures.channel_bytes));
     let kinds: BTreeSet<&str> =
@@ -141,10 +146,20 @@ fn copies(rows: &mut Rows<'_>) {
 /// All energy, one row per cause.
 pub(crate) fn energy(reports: &[RunReport], width: usize) -> String {
     let mut rows = Rows { reports, rows: Vec::new() };
+    let known = || reports.iter().filter_map(|report| report.outcome.figures.energy_by_cause_nj.as_ref());
+    if known().next().is_none() {
+        return format!("{NO_CURRENT_SET}\n");
+    }
     for cause in Cause::ALL {
         let key = cause_key(cause);
-        if reports.iter().any(|report| report.outcome.figures.energy_by_cause_nj.contains_key(&key)) {
-            rows.figure(cause.name(), |figures| format!("{:.1}", figures.energy_by_cause_nj.get(&key).unwrap_or(&0.0)));
+        if known().any(|by_cause| by_cause.contains_key(&key)) {
+            rows.figure(cause.name(), |figures| {
+                or_dash(figures.energy_by_cause_nj.as_ref(), |by_cause| match by_cause.get(&key) {
+                    Some(None) => "not modeled".to_owned(),
+                    Some(found) => nanojoules(*found),
+                    None => nanojoules(Some(0.0)),
+                })
+            });
         }
     }
     rows.to_text(width)
@@ -170,7 +185,7 @@ pub(crate) fn epochs(reports: &[RunReport], width: usize) -> String {
         ("mean ns", Right, &|(_, it)| number(it.figures.copy_latency_ns.mean)),
         ("GB/s", Right, &|(_, it)| number(it.figures.bandwidth_gb_s)),
         ("data bus", Right, &|(_, it)| share(it.figures.data_bus_share)),
-        ("nJ", Right, &|(_, it)| format!("{:.1}", it.figures.energy_nj)),
+        ("nJ", Right, &|(_, it)| nanojoules(it.figures.energy_nj)),
     ];
     let columns = if demand { columns.to_vec() } else { [&columns[..4], &columns[9..]].concat() };
     let rows = reports

@@ -21,8 +21,11 @@ pub struct RunReport {
     pub controller: String,
     /// The seed of contents and written data.
     pub seed: u64,
-    /// The current set.
-    pub currents: String,
+    /// The current set; none if the system has none.
+    pub currents: Option<String>,
+    /// The background model of energy; none without a current set, and where it is the 1 of the standard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background_rho: Option<f64>,
     /// The command line that runs the scenario again, under all its policies.
     pub rerun: String,
     /// The run to which the ratios refer, as a [`RunReport::label`]; none if it was not run.
@@ -51,7 +54,17 @@ pub struct RunReport {
     pub row_bytes: u64,
 }
 
+/// What stands for the current set of a system without one.
+pub const NO_CURRENT_SET: &str = "no current set";
+
 impl RunReport {
+    /// The settings of energy: "currents `8 Gb x8 1600`".
+    pub(crate) fn energy_settings(&self) -> String {
+        let currents = self.currents.as_ref().map_or(NO_CURRENT_SET.to_owned(), |set| format!("currents `{set}`"));
+        let rho = self.background_rho.map(|rho| format!(", background rho {rho}"));
+        currents + &rho.unwrap_or_default()
+    }
+
     /// Name of the result among those of a scenario: `rowclone`, or `rowclone/buddy`.
     pub fn label(&self) -> String {
         match self.placement {

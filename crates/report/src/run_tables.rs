@@ -27,7 +27,7 @@ pub(crate) fn operations_most(reports: &[RunReport]) -> usize {
 pub fn text(reports: &[RunReport], width: usize) -> String {
     let Some(first) = reports.first() else { return String::new() };
     let mut text = wrapped(&format!("{}: {}", first.scenario, first.system), width);
-    text += &wrapped(&format!("{}; currents `{}`, seed {}", first.controller, first.currents, first.seed), width);
+    text += &wrapped(&format!("{}; {}, seed {}", first.controller, first.energy_settings(), first.seed), width);
     text += &wrapped(&references(reports), width);
     for warning in reports.iter().flat_map(|report| &report.warnings).collect::<BTreeSet<_>>() {
         text += &wrapped(&format!("warning: {warning}"), width);
@@ -109,7 +109,8 @@ const FOOTNOTE: &str = "clocks, ns: latency, of copies and initializations from 
 
 fn operations(reports: &[RunReport], width: usize) -> String {
     let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}x"));
-    let bank = |it: &OperationRow, of: fn(&Comparison) -> f64| ratio(it.against_same_bank.as_ref().map(of));
+    let bank =
+        |it: &OperationRow, of: fn(&Comparison) -> Option<f64>| ratio(it.against_same_bank.as_ref().and_then(of));
     let columns: [Column<'_, (String, String, &OperationRow)>; 11] = [
         ("operation", Left, &|(label, ..)| label.clone()),
         ("policy", Left, &|(_, policy, _)| policy.clone()),
@@ -117,8 +118,8 @@ fn operations(reports: &[RunReport], width: usize) -> String {
         ("clocks", Right, &|(.., it)| grouped(it.latency_cycles)),
         ("ns", Right, &|(.., it)| format!("{:.2}", it.latency_ns)),
         ("speedup", Right, &|(.., it)| ratio(it.speedup)),
-        ("speedup (bank)", Right, &|(.., it)| bank(it, |against| against.speedup)),
-        ("dynamic energy, nJ", Right, &|(.., it)| format!("{:.1}", it.energy_nj)),
+        ("speedup (bank)", Right, &|(.., it)| bank(it, |against| Some(against.speedup))),
+        ("dynamic energy, nJ", Right, &|(.., it)| or_dash(it.energy_nj, |nj| format!("{nj:.1}"))),
         ("energy ratio", Right, &|(.., it)| ratio(it.energy_ratio)),
         ("energy ratio (bank)", Right, &|(.., it)| bank(it, |against| against.energy_ratio)),
         ("channel bytes", Right, &|(.., it)| grouped(it.channel_bytes)),

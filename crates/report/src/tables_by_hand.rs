@@ -18,7 +18,8 @@ fn report(outcome: Outcome) -> RunReport {
         system: "system".into(),
         controller: "controller".into(),
         seed: 1,
-        currents: "set".into(),
+        currents: Some("set".into()),
+        background_rho: None,
         rerun: "command".into(),
         reference: Some("baseline".into()),
         baseline: "over the channel".into(),
@@ -65,8 +66,8 @@ fn figures() -> FiguresReport {
         read_queue: depth(1.5, 23),
         write_queue: depth(2.5, 24),
         copy_queue: depth(3.5, 25),
-        energy_nj: 900.25,
-        dynamic_energy_nj: 600.5,
+        energy_nj: Some(900.25),
+        dynamic_energy_nj: Some(600.5),
         io_share_of_dynamic_energy: Some(0.4),
         ..FiguresReport::default()
     };
@@ -181,7 +182,7 @@ fn csv_has_each_figure_in_its_column() {
         core_cycles_per_clock: 6.0,
         interval_ns: 1.0,
         instructions: 2,
-        energy_nj: 3.0,
+        energy_nj: Some(3.0),
         energy_per_instruction_nj: Some(4.5),
         channel_bytes: 5,
         copy_channel_bytes: 6,
@@ -227,13 +228,13 @@ fn csv_has_each_figure_in_its_column() {
 /// bank 5 and 6 times.
 #[test]
 fn an_operation_has_its_ratios_in_their_columns() {
-    let comparison = Comparison { latency_cycles: 240, energy_nj: 123.0, speedup: 5.0, energy_ratio: 6.0 };
+    let comparison = Comparison { latency_cycles: 240, energy_nj: Some(123.0), speedup: 5.0, energy_ratio: Some(6.0) };
     let operation = OperationRow {
         label: "copy".into(),
         mechanism: "fpm".into(),
         latency_cycles: 48,
         latency_ns: 90.0,
-        energy_nj: 20.5,
+        energy_nj: Some(20.5),
         channel_bytes: 8_192,
         speedup: Some(3.0),
         energy_ratio: Some(4.0),

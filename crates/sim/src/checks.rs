@@ -1,7 +1,7 @@
 //! Checks of system settings that the constructors do not make.
 
-use dram_spec::{BankId, Channel, Geometry, PrechargePowerDown, Row, System};
-use energy::{Currents, PowerState};
+use dram_spec::{BankId, Channel, Geometry, PrechargePowerDown, Refresh, Row, System};
+use energy::{Currents, PowerState, Prices};
 use memctrl::policy::row::RowPolicy;
 use memctrl::{ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
 
@@ -57,7 +57,7 @@ pub(crate) fn policies(controller: &ControllerSettings) -> Result<(), OutOfRange
     }
 }
 
-pub(crate) fn power(power: PowerPolicy, system: &System, currents: &Currents) -> Result<(), SystemError> {
+pub(crate) fn power(power: PowerPolicy, system: &System, currents: Option<&Currents>) -> Result<(), SystemError> {
     for (state, after) in power.states() {
         within(format!("power.{}", state.setting()), after.0, 1, CYCLES_MAX)?;
     }
@@ -66,28 +66,43 @@ pub(crate) fn power(power: PowerPolicy, system: &System, currents: &Currents) ->
     if !matches!(checked, Err(ConfigError::SelfRefreshFirst { .. })) {
         checked?;
     }
-    if let Some((state, lacks)) = missing_current(power, system.precharge_power_down, currents) {
+    if let Some(currents) = currents
+        && let Some((state, current)) = missing_current(power, system.precharge_power_down, currents)
+    {
         let setting = state.setting();
-        return Err(SystemError::NoCurrent { setting, state: lacks, set: currents.name().to_owned() });
+        return Err(SystemError::NoCurrent { setting, current, set: currents.name().to_owned() });
     }
     Ok(checked?)
 }
 
-/// The first state of idle ranks whose current a current set does not have, and that current.
+/// Checks the background model.
+pub(crate) fn background(rho: f64) -> Result<(), SystemError> {
+    if (0.0..=1.0).contains(&rho) { Ok(()) } else { Err(SystemError::Background { found: rho }) }
+}
+
+/// Checks that the current set of a system with refresh has the current of a refresh.
+pub(crate) fn refresh_current(refresh: Refresh, prices: Option<&Prices>) -> Result<(), SystemError> {
+    match prices.filter(|prices| refresh != Refresh::Off && !prices.has_refresh()) {
+        Some(prices) => Err(SystemError::NoRefreshCurrent { set: prices.set().to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// The first state of idle ranks whose current a current set does not have, and the name of that current.
 pub fn missing_current(
     power: PowerPolicy,
     precharge_power_down: PrechargePowerDown,
     currents: &Currents,
-) -> Option<(LowPower, PowerState)> {
+) -> Option<(LowPower, &'static str)> {
     power.states().find_map(|(state, _)| {
-        let other = match (state, precharge_power_down) {
-            (LowPower::PowerDown, PrechargePowerDown::FastExit) => PowerState::FastPowerDown,
-            (LowPower::PowerDown, PrechargePowerDown::SlowExit) => PowerState::SlowPowerDown,
-            (LowPower::SelfRefresh, _) => PowerState::SelfRefresh,
+        let other = match state {
+            LowPower::PowerDown => PowerState::closed_power_down(currents.standard(), precharge_power_down),
+            LowPower::SelfRefresh => PowerState::SelfRefresh,
         };
         // The refresh on entry to self-refresh draws the current of active power-down, too.
         let drawn = [PowerState::ActivePowerDown, other];
-        let lacks = drawn.into_iter().find(|&drawn| currents.milliamperes(drawn).is_none())?;
+        let mut drawn = drawn.into_iter().map(|drawn| currents.of_state(drawn, precharge_power_down));
+        let (lacks, _) = drawn.find(|(_, found)| found.is_none())?;
         Some((state, lacks))
     })
 }

@@ -2,7 +2,7 @@
 
 use dram_spec::GeometryError;
 use dram_spec::address::AddressMapError;
-use energy::{EnergyError, PowerState};
+use energy::EnergyError;
 use host::workload::WorkloadError;
 use host::{AllocatorError, ReplayError, SpecError};
 use memctrl::ConfigError;
@@ -25,9 +25,21 @@ pub enum SystemError {
         /// Name.
         found: String,
     },
-    /// The current set is for chips of another width.
+    /// The current set is for other chips, or does not fit the background model.
     #[error(transparent)]
     Currents(EnergyError),
+    /// The background model is no share.
+    #[error("`background_rho` is {found}, but must be from 0 to 1")]
+    Background {
+        /// Value found.
+        found: f64,
+    },
+    /// Refresh is on, and the current set does not have the current of a refresh.
+    #[error("the system refreshes, but the current set \"{set}\" has neither IDD5B nor IDD5R")]
+    NoRefreshCurrent {
+        /// Name of the current set.
+        set: String,
+    },
     /// A number is out of range, or contradicts another setting.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
@@ -35,12 +47,14 @@ pub enum SystemError {
     #[error(transparent)]
     Controller(#[from] ConfigError),
     /// The current of a power state is not known.
-    #[error("`power.{setting}` puts ranks into a state that draws {}, which the current set \"{set}\" does not have", state.current())]
+    #[error(
+        "`power.{setting}` puts ranks into a state that draws {current}, which the current set \"{set}\" does not have"
+    )]
     NoCurrent {
         /// Field of the power policy.
         setting: &'static str,
-        /// Power state.
-        state: PowerState,
+        /// Name of the current.
+        current: &'static str,
         /// Name of the current set.
         set: String,
     },
@@ -57,6 +71,8 @@ impl SystemError {
                 format!("the shipped sets are {}", names.join(", "))
             }
             SystemError::Currents(error) => error.help(),
+            SystemError::Background { .. } => "0 counts active standby per open bank, 1 per rank".to_owned(),
+            SystemError::NoRefreshCurrent { set } => EnergyError::Refresh { set: set.clone() }.help(),
             SystemError::OutOfRange(error) => error.help(),
             SystemError::Controller(error) => error.help(),
             SystemError::NoCurrent { setting, .. } => {
@@ -95,6 +111,12 @@ pub enum ExperimentError {
     /// The energy of the command stream cannot be computed.
     #[error(transparent)]
     Energy(#[from] EnergyError),
+    /// The copy policy compares energies, and the system has no current set.
+    #[error("the policy `{policy}` compares energies, but the system has no current set")]
+    NoPrices {
+        /// Policy.
+        policy: &'static str,
+    },
     /// The caller stopped the run.
     #[error("the run was stopped")]
     Stopped,
@@ -111,6 +133,9 @@ impl ExperimentError {
             ExperimentError::Trace(error) => Some(error.help()),
             ExperimentError::OutOfRange(error) => Some(error.help()),
             ExperimentError::Energy(error) => Some(error.help()),
+            ExperimentError::NoPrices { .. } => {
+                Some("give the supply currents of the chips, `device.currents` in a system file".to_owned())
+            }
             ExperimentError::Stopped => None,
         }
     }

@@ -269,6 +269,7 @@ impl Run<'_> {
         total: Option<u64>,
         attachments: Attachments<'_, '_>,
     ) -> Result<(S, Played), ExperimentError> {
+        self.system.check_policy(self.policy)?;
         let Attachments { stop, commands: mut log, observer, progress } = attachments;
         let never = AtomicBool::new(false);
         let stop = stop.unwrap_or(&never);
@@ -353,6 +354,7 @@ impl MemorySystem {
         operation: Operation,
         stop: Option<&AtomicBool>,
     ) -> Result<(Completion, CommandCounts), ExperimentError> {
+        self.check_policy(policy)?;
         let refused = |source| ExperimentError::Operation { index: 0, source };
         self.planner().check(&operation).map_err(|error| refused(error.into()))?;
         let mut source = Sequence::new([(operation, None)], None);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dram_spec::{Clock, CommandKind, Cycles};
+use dram_spec::{Clock, CommandKind, Cycles, Picojoule};
 use energy::{Cause, EnergyReport};
 use memctrl::policy::copy::FIRST_CHOICE;
 use memctrl::stats::{Depth, Figures, Histogram, Outcomes};
@@ -145,13 +145,14 @@ pub struct FiguresReport {
     pub commands: BTreeMap<&'static str, u64>,
     /// Parts of copies and initializations by mechanism and reason.
     pub parts: Vec<PartRow>,
-    /// Total energy in nJ, including background and refresh.
-    pub energy_nj: f64,
+    /// Total energy in nJ, including background and refresh; none without a current set, as the next two.
+    pub energy_nj: Option<f64>,
     /// Dynamic energy (without background and refresh), nJ.
-    pub dynamic_energy_nj: f64,
+    pub dynamic_energy_nj: Option<f64>,
     /// All of `energy_nj`, by cause.
-    pub energy_by_cause_nj: BTreeMap<String, f64>,
-    /// Share of I/O and termination in `dynamic_energy_nj`, 0 to 1; none if the dynamic energy is 0.
+    pub energy_by_cause_nj: Option<EnergyByCause>,
+    /// Share of I/O and termination in `dynamic_energy_nj`, 0 to 1; none if the dynamic energy is 0, or
+    /// that of I/O is not modeled.
     pub io_share_of_dynamic_energy: Option<f64>,
 }
 
@@ -210,10 +211,10 @@ impl FiguresReport {
                 .map(|(kind, count)| (kind.name(), count))
                 .collect(),
             parts: parts.collect(),
-            energy_nj: energy.total().nj(),
-            dynamic_energy_nj: energy.operation().nj(),
-            energy_by_cause_nj: by_cause(energy),
-            io_share_of_dynamic_energy: energy.channel_share(),
+            energy_nj: energy.as_ref().map(|energy| energy.total().nj()),
+            dynamic_energy_nj: energy.as_ref().map(|energy| energy.operation().nj()),
+            energy_by_cause_nj: energy.as_ref().map(by_cause),
+            io_share_of_dynamic_energy: energy.as_ref().and_then(EnergyReport::channel_share),
         }
     }
 
@@ -234,10 +235,16 @@ pub(crate) fn reason_of(reason: &'static str) -> Option<&'static str> {
     (reason != FIRST_CHOICE).then_some(reason)
 }
 
-/// Energy by cause in nJ, by key: `copy_activation`, `read_io`.
-pub(crate) fn by_cause(energy: &EnergyReport) -> BTreeMap<String, f64> {
-    let spent = energy.by_cause().iter().filter(|(_, energy)| energy.0 != 0.0);
-    spent.map(|(cause, energy)| (cause_key(*cause), energy.nj())).collect()
+/// Energy by cause in nJ, by key: `copy_activation`, `read_io`. Causes without energy are left out; those
+/// whose energy is not modeled are none.
+pub type EnergyByCause = BTreeMap<String, Option<f64>>;
+
+pub(crate) fn by_cause(report: &EnergyReport) -> EnergyByCause {
+    let known = |(cause, energy): &(Cause, Picojoule)| match report.is_modeled(*cause) {
+        false => Some((cause_key(*cause), None)),
+        true => (energy.0 != 0.0).then(|| (cause_key(*cause), Some(energy.nj()))),
+    };
+    report.by_cause().iter().filter_map(known).collect()
 }
 
 /// Key of a cause in JSON and CSV.

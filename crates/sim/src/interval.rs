@@ -34,10 +34,10 @@ pub(crate) struct IntervalMeter<'a> {
 pub(crate) struct MeasuredInterval {
     /// Length.
     pub(crate) cycles: Cycles,
-    /// Energy with background and refresh.
-    pub(crate) energy: EnergyReport,
-    /// Dynamic energy of the commands for the requests of each core.
-    pub(crate) by_core: Vec<EnergyReport>,
+    /// Energy with background and refresh; `None` without a current set.
+    pub(crate) energy: Option<EnergyReport>,
+    /// Dynamic energy of the commands for the requests of each core; `None` without a current set.
+    pub(crate) by_core: Vec<Option<EnergyReport>>,
 }
 
 impl<'a> IntervalMeter<'a> {
@@ -78,11 +78,12 @@ impl<'a> IntervalMeter<'a> {
     /// If the current set lacks the current of a state of the ranks.
     pub(crate) fn report(&self, system: &MemorySystem) -> Result<Option<MeasuredInterval>, EnergyError> {
         let [from, to] = &self.readings[..] else { return Ok(None) };
+        let prices = system.prices();
         let by_core = to.by_core.iter().zip(&from.by_core);
         Ok(Some(MeasuredInterval {
             cycles: to.at.since(from.at),
-            energy: system.prices().report(&to.counts.since(&from.counts))?,
-            by_core: by_core.map(|(to, from)| system.prices().operation(&to.since(from))).collect(),
+            energy: prices.map(|prices| prices.report(&to.counts.since(&from.counts))).transpose()?,
+            by_core: by_core.map(|(to, from)| Some(prices?.operation(&to.since(from)))).collect(),
         }))
     }
 }
@@ -144,9 +145,9 @@ mod tests {
         activate(350, Phase::Over, 4, 2);
         meter.finish(Cycle(400));
         let measured = meter.report(&system).unwrap().unwrap();
-        let activation = system.prices().events().total(CommandKind::Activate).0;
+        let activation = system.prices().unwrap().events().total(CommandKind::Activate).0;
         assert_eq!(measured.cycles, Cycles(250));
-        let of = |report: &EnergyReport| report.of(energy::Cause::Activate).0 / activation;
+        let of = |report: &Option<EnergyReport>| report.as_ref().unwrap().of(energy::Cause::Activate).0 / activation;
         assert!((of(&measured.energy) - 3.0).abs() < 1e-9);
         for (found, expected) in measured.by_core.iter().map(of).zip([1.0, 2.0]) {
             assert!((found - expected).abs() < 1e-9, "{found}");

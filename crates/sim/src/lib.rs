@@ -69,7 +69,7 @@
 //! }
 //! assert_eq!(at, Cycle(40), "tRAS + tRAS");
 //! account.finish(device.ready(bank));
-//! let energy = account.report(system.prices())?;
+//! let energy = account.report(system.prices().expect("the default system has a current set"))?;
 //! // Two activations of eight chips, 3093.75 pJ each.
 //! assert_eq!((energy.of(Cause::Activate).0, energy.operation().0), (24_750.0, 49_500.0));
 //! # Ok(())

@@ -149,7 +149,7 @@ pub struct CoreRow {
     /// Bandwidth of them, 10^9 bytes per second; none in an empty region.
     pub bandwidth_gb_s: Option<f64>,
     /// Dynamic DRAM energy of the core's requests per instruction of its program in the interval,
-    /// nJ; none without instructions.
+    /// nJ; none without instructions or without a current set.
     pub dynamic_energy_per_instruction_nj: Option<f64>,
     /// Page faults.
     pub faults: u64,
@@ -179,9 +179,9 @@ pub struct CoresReport {
     pub interval_ns: f64,
     /// Instructions of all programs.
     pub instructions: u64,
-    /// DRAM energy, including background and refresh, nJ.
-    pub energy_nj: f64,
-    /// DRAM energy per instruction, nJ; none without instructions.
+    /// DRAM energy, including background and refresh, nJ; none without a current set.
+    pub energy_nj: Option<f64>,
+    /// DRAM energy per instruction, nJ; none without instructions or without a current set.
     pub energy_per_instruction_nj: Option<f64>,
     /// Bytes that programs, copies and zeroings moved over memory channels.
     pub channel_bytes: u64,
@@ -233,7 +233,8 @@ impl CoresReport {
         let [all, copies, write_backs] =
             bytes.fold([0; 3], |sum: [u64; 3], bytes| std::array::from_fn(|at| sum[at] + bytes[at]));
         let instructions: u64 = outcome.cores.iter().map(|core| core.interval.instructions).sum();
-        let (interval_ns, energy_nj) = (clock.ns(interval.cycles), interval.energy.total().nj());
+        let interval_ns = clock.ns(interval.cycles);
+        let energy_nj = interval.energy.as_ref().map(|energy| energy.total().nj());
         let core_ns = clock.ns(Cycles(1)) / settings.clock.per_clock();
         let wrong = outcome.check.and_then(|(_, wrong)| wrong);
         let cores = outcome.cores.iter().zip(&interval.by_core).enumerate();
@@ -242,7 +243,7 @@ impl CoresReport {
             interval_ns,
             instructions,
             energy_nj,
-            energy_per_instruction_nj: ratio(energy_nj, instructions as f64),
+            energy_per_instruction_nj: energy_nj.and_then(|nj| ratio(nj, instructions as f64)),
             channel_bytes: all,
             copy_channel_bytes: copies,
             copy_write_back_bytes: write_backs,
@@ -251,7 +252,10 @@ impl CoresReport {
             loads_checked: outcome.check.map(|(loads, _)| loads),
             wrong_load: wrong.map(|wrong| format!("a load of core {} at {:#x}", wrong.core, wrong.address.0)),
             cores: cores
-                .map(|(core, (it, energy))| row(core, it, settings.core.width, core_ns, energy.operation().nj()))
+                .map(|(core, (it, energy))| {
+                    let dynamic_nj = energy.as_ref().map(|energy| energy.operation().nj());
+                    row(core, it, settings.core.width, core_ns, dynamic_nj)
+                })
                 .collect(),
         }
     }
@@ -275,7 +279,7 @@ impl CoresReport {
 }
 
 /// Results of a core. `core_ns` is the length of a core cycle, `dynamic_nj` the energy of the core's requests in the interval.
-fn row(core: usize, outcome: &CoreOutcome, width: u64, core_ns: f64, dynamic_nj: f64) -> CoreRow {
+fn row(core: usize, outcome: &CoreOutcome, width: u64, core_ns: f64, dynamic_nj: Option<f64>) -> CoreRow {
     let (counters, cycles) = (&outcome.counters, outcome.cycles.0);
     let per = |count: u64, per: u64| ratio(count as f64, per as f64).unwrap_or(0.0);
     let [bytes, copy_bytes, _] = channel_bytes(counters);
@@ -305,7 +309,7 @@ fn row(core: usize, outcome: &CoreOutcome, width: u64, core_ns: f64, dynamic_nj:
         channel_bytes: bytes,
         copy_share_of_channel_bytes: ratio(copy_bytes as f64, bytes as f64),
         bandwidth_gb_s: ratio(bytes as f64, cycles as f64 * core_ns),
-        dynamic_energy_per_instruction_nj: ratio(dynamic_nj, outcome.interval.instructions as f64),
+        dynamic_energy_per_instruction_nj: dynamic_nj.and_then(|nj| ratio(nj, outcome.interval.instructions as f64)),
         faults: counters.faults,
         accesses: Purpose::ALL.map(access).into(),
         stall_cycles: StallRow {

@@ -30,8 +30,8 @@ struct Reading {
 /// Energy and bus use of an interval.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Energy.
-    pub energy: EnergyReport,
+    /// Energy; `None` without a current set.
+    pub energy: Option<EnergyReport>,
     /// Bus use.
     pub buses: BusUse,
 }
@@ -39,7 +39,7 @@ pub struct Measured {
 /// Measurements of an empty interval.
 impl Default for Measured {
     fn default() -> Measured {
-        Measured { energy: EnergyReport::empty(), buses: BusUse::default() }
+        Measured { energy: Some(EnergyReport::empty()), buses: BusUse::default() }
     }
 }
 
@@ -65,15 +65,19 @@ impl Metered {
         }
     }
 
-    /// Returns energy and bus use of the intervals of `stats`.
+    /// Returns energy and bus use of the intervals of `stats`; without prices, bus use alone.
     ///
     /// # Errors
     /// If the energy of the stream cannot be computed, or a rank was in a state whose current the
     /// set lacks.
-    pub fn report(&self, prices: &Prices, stats: &Stats) -> Result<Measurements, EnergyError> {
-        self.account.report(prices)?;
+    pub fn report(&self, prices: Option<&Prices>, stats: &Stats) -> Result<Measurements, EnergyError> {
+        match prices {
+            Some(prices) => self.account.report(prices).map(drop)?,
+            None => self.account.check()?,
+        }
         let measured = |from: Reading, to: Reading| -> Result<Measured, EnergyError> {
-            Ok(Measured { energy: prices.report(&to.counts.since(&from.counts))?, buses: to.buses - from.buses })
+            let energy = prices.map(|prices| prices.report(&to.counts.since(&from.counts))).transpose()?;
+            Ok(Measured { energy, buses: to.buses - from.buses })
         };
         let starts = stats.epochs.iter().map(|epoch| self.at(epoch.from));
         // An epoch ends where the next begins; the last one ends with the run.
@@ -168,46 +172,49 @@ mod tests {
             metered.command(&CommandEvent::new(Cycle(at), Channel(0), command, Effect::Plain));
         }
         metered.finish(Cycle(100));
-        (metered, config.prices().clone())
+        (metered, config.prices().unwrap().clone())
     }
 
     #[test]
     fn epochs_and_the_warm_up_make_up_the_whole() {
         let (metered, prices) = play(20, Some(25));
         let stats = stats(20, &[20, 45, 70, 95], 100);
-        let energy = metered.report(&prices, &stats).unwrap();
+        let energy = metered.report(Some(&prices), &stats).unwrap();
         let all = play(0, None).0.account.report(&prices).unwrap().total().0;
         // 20 clocks of two ranks, one of which had a bank open for 10; and the activation.
         let standby = |state| prices.clock(state).unwrap().0;
         let before = 30.0 * standby(PrechargedStandby)
             + 10.0 * standby(ActiveStandby)
             + prices.events().total(CommandKind::Activate).0;
-        assert!((energy.whole.energy.total().0 + before - all).abs() < 1e-6 * all);
-        let epochs: f64 = energy.epochs.iter().map(|epoch| epoch.energy.total().0).sum();
-        assert!((epochs - energy.whole.energy.total().0).abs() < 1e-6 * all);
+        assert!((energy.whole.energy.as_ref().unwrap().total().0 + before - all).abs() < 1e-6 * all);
+        let epochs: f64 = energy.epochs.iter().map(|epoch| epoch.energy.as_ref().unwrap().total().0).sum();
+        assert!((epochs - energy.whole.energy.as_ref().unwrap().total().0).abs() < 1e-6 * all);
         // The read is in the first epoch, which has 25 clocks of both states; the last epoch has 5
         // clocks of two ranks with closed banks.
         let first = 25.0 * (standby(PrechargedStandby) + standby(ActiveStandby));
         let read = prices.events().total(CommandKind::Read).0;
-        assert!((energy.epochs[0].energy.total().0 - first - read).abs() < 1e-6 * all);
-        assert!((energy.epochs[3].energy.total().0 - 10.0 * standby(PrechargedStandby)).abs() < 1e-6 * all);
+        assert!((energy.epochs[0].energy.as_ref().unwrap().total().0 - first - read).abs() < 1e-6 * all);
+        assert!(
+            (energy.epochs[3].energy.as_ref().unwrap().total().0 - 10.0 * standby(PrechargedStandby)).abs()
+                < 1e-6 * all
+        );
     }
 
     #[test]
     fn a_run_shorter_than_its_warm_up_has_no_energy() {
         let (metered, prices) = play(1000, Some(10));
-        let energy = metered.report(&prices, &stats(100, &[], 100)).unwrap();
-        assert!(energy.whole.energy.total().0 < 1e-9 && energy.epochs.is_empty());
+        let energy = metered.report(Some(&prices), &stats(100, &[], 100)).unwrap();
+        assert!(energy.whole.energy.as_ref().unwrap().total().0 < 1e-9 && energy.epochs.is_empty());
     }
 
     #[test]
     fn a_command_at_a_boundary_comes_after_it() {
         let (metered, prices) = play(10, None);
-        let energy = metered.report(&prices, &stats(10, &[], 100)).unwrap();
-        assert!(energy.whole.energy.of(energy::Cause::Activate).0 > 0.0);
+        let energy = metered.report(Some(&prices), &stats(10, &[], 100)).unwrap();
+        assert!(energy.whole.energy.as_ref().unwrap().of(energy::Cause::Activate).0 > 0.0);
         let (metered, prices) = play(11, None);
-        let energy = metered.report(&prices, &stats(11, &[], 100)).unwrap();
-        assert!(energy.whole.energy.of(energy::Cause::Activate).0 < 1.0);
+        let energy = metered.report(Some(&prices), &stats(11, &[], 100)).unwrap();
+        assert!(energy.whole.energy.as_ref().unwrap().of(energy::Cause::Activate).0 < 1.0);
     }
 
     /// DDR3-1066G: the data of the RD at 30 are on the bus from 38 to 42.
@@ -215,11 +222,11 @@ mod tests {
     fn a_burst_across_a_boundary_counts_on_both_sides() {
         for (boundary, before, after) in [(38, 0, 4), (39, 1, 3), (41, 3, 1), (42, 4, 0)] {
             let (metered, prices) = play(0, Some(boundary));
-            let measured = metered.report(&prices, &stats(0, &[0, boundary], 100)).unwrap();
+            let measured = metered.report(Some(&prices), &stats(0, &[0, boundary], 100)).unwrap();
             assert_eq!(measured.epochs.iter().map(|epoch| epoch.buses.data.0).collect::<Vec<_>>(), [before, after]);
             assert_eq!(measured.whole.buses, BusUse { command: Cycles(3), data: Cycles(4) });
             let (metered, prices) = play(boundary, None);
-            let measured = metered.report(&prices, &stats(boundary, &[], 100)).unwrap();
+            let measured = metered.report(Some(&prices), &stats(boundary, &[], 100)).unwrap();
             assert_eq!(measured.whole.buses.data, Cycles(after), "the warm-up is excluded");
         }
     }

@@ -9,7 +9,7 @@ use memctrl::policy::copy::{CopyPolicy, FIRST_CHOICE, explain, reason as reason_
 use rowclone::{FPM, Mechanism, Part};
 use serde::{Deserialize, Serialize};
 
-use crate::figures::by_cause;
+use crate::figures::{EnergyByCause, by_cause};
 use crate::quantity::bytes;
 use crate::system::MemorySystem;
 
@@ -31,10 +31,10 @@ pub struct OperationRow {
     pub latency_cycles: u64,
     /// Latency in ns.
     pub latency_ns: f64,
-    /// Dynamic energy (without background and refresh), nJ.
-    pub energy_nj: f64,
-    /// Dynamic energy by cause, nJ.
-    pub energy_by_cause_nj: BTreeMap<String, f64>,
+    /// Dynamic energy (without background and refresh), nJ; none without a current set.
+    pub energy_nj: Option<f64>,
+    /// Dynamic energy by cause, nJ; none without a current set.
+    pub energy_by_cause_nj: Option<EnergyByCause>,
     /// Bytes transferred over the memory channel.
     pub channel_bytes: u64,
     /// The latency of this operation in the reference run / this latency; none without such a run.
@@ -50,12 +50,12 @@ pub struct OperationRow {
 pub struct Comparison {
     /// Latency of the channel copy in clocks.
     pub latency_cycles: u64,
-    /// Dynamic energy of the channel copy (without background and refresh), nJ.
-    pub energy_nj: f64,
+    /// Dynamic energy of the channel copy (without background and refresh), nJ; none without a current set.
+    pub energy_nj: Option<f64>,
     /// Latency of the channel copy / latency of the operation.
     pub speedup: f64,
-    /// Energy of the channel copy / energy of the operation.
-    pub energy_ratio: f64,
+    /// Energy of the channel copy / energy of the operation; none without a current set.
+    pub energy_ratio: Option<f64>,
 }
 
 /// Label of an operation in reports: `copy 4 KiB, same-subarray`.
@@ -79,7 +79,7 @@ pub(crate) fn operation_row(
     completion: &Completion,
     commands: &CommandCounts,
 ) -> OperationRow {
-    let energy = system.prices().operation(commands);
+    let energy = system.prices().map(|prices| prices.operation(commands));
     let latency = completion.latency();
     let (reasons, fix) = why(system, policy, completion);
     OperationRow {
@@ -90,8 +90,8 @@ pub(crate) fn operation_row(
         arrival_cycle: completion.arrival.0,
         latency_cycles: latency.0,
         latency_ns: system.system().clock().ns(latency),
-        energy_nj: energy.operation().nj(),
-        energy_by_cause_nj: by_cause(&energy),
+        energy_nj: energy.as_ref().map(|energy| energy.operation().nj()),
+        energy_by_cause_nj: energy.as_ref().map(by_cause),
         channel_bytes: (commands[CommandKind::Read] + commands[CommandKind::Write]) * LINE_BYTES,
         speedup: None,
         energy_ratio: None,
@@ -181,12 +181,13 @@ mod tests {
         let row = operation_row(&system, ROWCLONE, &spec, &completion, &counts);
         assert_eq!((row.arrival_cycle, row.latency_cycles, row.latency_ns), (100, 48, 90.0));
         assert_eq!((row.channel_bytes, row.mechanism.as_str()), (512, "fpm+channel"));
-        let each = |kind| system.prices().events().total(kind).0;
+        let each = |kind| system.prices().unwrap().events().total(kind).0;
         let pj = each(CommandKind::Activate)
             + 7.0 * each(CommandKind::Transfer)
             + 3.0 * each(CommandKind::Read)
             + 5.0 * each(CommandKind::Write);
-        assert!((row.energy_nj / (pj / 1e3) - 1.0).abs() < 1e-12, "{} nJ, {pj} pJ", row.energy_nj);
-        assert!((row.energy_by_cause_nj.values().sum::<f64>() / row.energy_nj - 1.0).abs() < 1e-12);
+        let (nj, by_cause) = (row.energy_nj.unwrap(), row.energy_by_cause_nj.unwrap());
+        assert!((nj / (pj / 1e3) - 1.0).abs() < 1e-12, "{nj} nJ, {pj} pJ");
+        assert!((by_cause.values().flatten().sum::<f64>() / nj - 1.0).abs() < 1e-12);
     }
 }

@@ -165,10 +165,10 @@ impl Outcome {
     }
 
     /// The energy that `energy_ratio` compares, nJ: the dynamic energy, of programs on cores the
-    /// energy per instruction.
-    pub(crate) fn compared_energy_nj(&self) -> f64 {
+    /// energy per instruction; none without a current set.
+    pub(crate) fn compared_energy_nj(&self) -> Option<f64> {
         let per_instruction = self.cores.as_ref().and_then(|cores| cores.energy_per_instruction_nj);
-        per_instruction.unwrap_or(self.figures.dynamic_energy_nj)
+        per_instruction.or(self.figures.dynamic_energy_nj)
     }
 
     /// Adds the completions of listed operations.

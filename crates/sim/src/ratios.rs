@@ -15,16 +15,21 @@ pub const REFERENCE_ALLOCATOR: Policy = Policy::Buddy;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     latency_ns: f64,
-    energy_nj: f64,
+    energy_nj: Option<f64>,
     /// Mean latencies of reads, copies and writes.
     mean_latencies_ns: [Option<f64>; 3],
     /// Latency in clocks and dynamic energy in nJ of each listed operation.
-    operations: Vec<(u64, f64)>,
+    operations: Vec<(u64, Option<f64>)>,
 }
 
 /// The value of the reference / this value; none where one of them is 0.
 pub fn ratio(reference: f64, this: f64) -> Option<f64> {
     (reference > 0.0 && this > 0.0).then(|| reference / this)
+}
+
+/// As [`ratio`]; none without energies.
+fn energy_ratio(reference: Option<f64>, this: Option<f64>) -> Option<f64> {
+    ratio(reference?, this?)
 }
 
 impl Outcome {
@@ -43,13 +48,13 @@ impl Outcome {
     /// same workload on the same system.
     pub fn compare(&mut self, reference: &Reference) {
         self.speedup = ratio(reference.latency_ns, self.latency_ns);
-        self.energy_ratio = ratio(reference.energy_nj, self.compared_energy_nj());
+        self.energy_ratio = energy_ratio(reference.energy_nj, self.compared_energy_nj());
         let means = self.figures.mean_latencies_ns();
         let of = |kind: usize| ratio(reference.mean_latencies_ns[kind]?, means[kind]?);
         (self.read_latency_ratio, self.copy_latency_ratio, self.write_latency_ratio) = (of(0), of(1), of(2));
         for (row, &(latency, energy)) in self.operations.iter_mut().zip(&reference.operations) {
             row.speedup = ratio(latency as f64, row.latency_cycles as f64);
-            row.energy_ratio = ratio(energy, row.energy_nj);
+            row.energy_ratio = energy_ratio(energy, row.energy_nj);
         }
     }
 }
@@ -81,7 +86,7 @@ mod tests {
         assert_eq!(fast.operations[1].speedup, Some(286.0 / 48.0));
         assert_eq!(fast.speedup, Some((558.0 + 286.0) / 96.0));
         let energy = |outcome: &Outcome| outcome.figures.dynamic_energy_nj;
-        assert_eq!(fast.energy_ratio, Some(energy(&slow) / energy(&fast)));
+        assert_eq!(fast.energy_ratio, Some(energy(&slow).unwrap() / energy(&fast).unwrap()));
     }
 
     /// A child writes 16 of 64 pages. The reference has the frames of the reference allocator, whatever those of the run are.

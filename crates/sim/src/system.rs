@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dram_spec::address::{Preset, RawAddressMap};
 use dram_spec::{
     AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry,
-    ReferenceCycle, Refresh, RefreshMode, Row, SpeedBin, System, Width,
+    ReferenceCycle, Refresh, RefreshMode, Row, SpeedBin, Standard, System, Width,
 };
 use energy::{Currents, Prices};
 use host::AgedMemories;
@@ -17,7 +17,7 @@ use rowclone::{Chip, FaultyRows, Planner};
 
 use crate::checks;
 use crate::controller::ControllerSettings;
-use crate::error::SystemError;
+use crate::error::{ExperimentError, SystemError};
 use crate::pricing::price_table;
 
 /// A validated memory system: device, geometry, address map, currents and controller.
@@ -26,8 +26,8 @@ use crate::pricing::price_table;
 pub struct MemorySystem {
     system: System,
     planner: Arc<Planner>,
-    currents: Currents,
-    prices: Prices,
+    currents: Option<Currents>,
+    prices: Option<Prices>,
     controller: ControllerSettings,
     aged_memories: Arc<AgedMemories>,
 }
@@ -48,14 +48,22 @@ impl MemorySystem {
         &self.planner
     }
 
-    /// Supply currents of the chips.
-    pub const fn currents(&self) -> &Currents {
-        &self.currents
+    /// Supply currents of the chips; `None` if the system has no current set, and thus no energy.
+    pub const fn currents(&self) -> Option<&Currents> {
+        self.currents.as_ref()
     }
 
-    /// Energy of each command.
-    pub const fn prices(&self) -> &Prices {
-        &self.prices
+    /// Energy of each command; `None` without a current set.
+    pub const fn prices(&self) -> Option<&Prices> {
+        self.prices.as_ref()
+    }
+
+    /// Checks that a policy has the prices that it needs.
+    pub(crate) fn check_policy(&self, policy: &dyn CopyPolicy) -> Result<(), ExperimentError> {
+        if policy.needs_prices() && self.prices.is_none() {
+            return Err(ExperimentError::NoPrices { policy: policy.name() });
+        }
+        Ok(())
     }
 
     /// Settings of the controller.
@@ -73,7 +81,7 @@ impl MemorySystem {
         let ControllerSettings { staging_lines, copy_hold_max, queues, scheduler, row_policy, refresh, power } =
             self.controller.clone();
         Config {
-            prices: Some(price_table(&self.prices)),
+            prices: self.prices.as_ref().map(price_table),
             staging_lines,
             copy_hold_max,
             queues,
@@ -89,9 +97,27 @@ impl MemorySystem {
 /// A current set: the name of a shipped one, or currents.
 #[derive(Clone, Debug)]
 enum CurrentSet {
+    /// That of the paper's system for chips of its standard, else none.
+    Default,
+    None,
     Named(String),
     Given(Box<Currents>),
 }
+
+impl CurrentSet {
+    /// The currents for chips of a standard.
+    fn resolve(self, standard: Standard) -> Result<Option<Currents>, SystemError> {
+        Ok(match self {
+            CurrentSet::None => None,
+            CurrentSet::Default => Currents::named(DEFAULT_SET).filter(|set| set.standard() == standard),
+            CurrentSet::Given(currents) => Some(*currents),
+            CurrentSet::Named(name) => Some(Currents::named(&name).ok_or(SystemError::NoCurrentSet { found: name })?),
+        })
+    }
+}
+
+/// The current set of the paper's system.
+const DEFAULT_SET: &str = "2 Gb x8 -25E";
 
 /// Builds a [`MemorySystem`]. The default is the system of the `RowClone` paper (MICRO 2013, table 2), as in
 /// `configs/ddr3-1066-paper.toml`: DDR3-1066G, two channels of one rank of 2 Gb x8 chips, rows of 4 KB.
@@ -108,6 +134,7 @@ pub struct SystemBuilder {
     faulty_rows: Vec<(Channel, BankId, Row)>,
     chip: Chip,
     currents: CurrentSet,
+    background_rho: Option<f64>,
     staging_lines: Option<usize>,
     controller: ControllerSettings,
 }
@@ -127,7 +154,8 @@ impl Default for SystemBuilder {
             address_map: Preset::RowInterleaved.raw(),
             faulty_rows: Vec::new(),
             chip: Chip::ROWCLONE,
-            currents: CurrentSet::Named("2 Gb x8 -25E".to_owned()),
+            currents: CurrentSet::Default,
+            background_rho: None,
             staging_lines: None,
             controller: ControllerSettings::new(&geometry),
         }
@@ -232,7 +260,8 @@ impl SystemBuilder {
         SystemBuilder { chip, ..self }
     }
 
-    /// Sets the supply currents of the chips.
+    /// Sets the supply currents of the chips. The default is `2 Gb x8 -25E` for chips of its standard, and
+    /// no current set for others.
     #[must_use]
     pub fn currents(self, currents: Currents) -> SystemBuilder {
         SystemBuilder { currents: CurrentSet::Given(Box::new(currents)), ..self }
@@ -243,6 +272,20 @@ impl SystemBuilder {
     #[must_use]
     pub fn current_set(self, name: impl Into<String>) -> SystemBuilder {
         SystemBuilder { currents: CurrentSet::Named(name.into()), ..self }
+    }
+
+    /// Leaves the supply currents of the chips open: no energy is computed.
+    #[must_use]
+    pub fn no_currents(self) -> SystemBuilder {
+        SystemBuilder { currents: CurrentSet::None, ..self }
+    }
+
+    /// Sets the background model of energy, from 0 to 1: the share of the difference between active and
+    /// precharged standby that does not depend on the number of open banks. The default is that of the
+    /// standard.
+    #[must_use]
+    pub fn background_rho(self, rho: f64) -> SystemBuilder {
+        SystemBuilder { background_rho: Some(rho), ..self }
     }
 
     /// Sets the lines that a copy over the channel stages, at least 1; by default, the lines of one
@@ -310,10 +353,7 @@ impl SystemBuilder {
         let geometry = Geometry::try_from(self.geometry)?;
         let map = AddressMap::new(geometry, &self.address_map)?;
         checks::faulty_rows(&self.faulty_rows, &geometry)?;
-        let currents = match self.currents {
-            CurrentSet::Given(currents) => *currents,
-            CurrentSet::Named(name) => Currents::named(&name).ok_or(SystemError::NoCurrentSet { found: name })?,
-        };
+        let currents = self.currents.resolve(self.bin.standard)?;
         let staging_lines = self.staging_lines.unwrap_or_else(|| geometry.columns().into());
         let controller = ControllerSettings { staging_lines, ..self.controller };
         let system = System {
@@ -324,11 +364,15 @@ impl SystemBuilder {
             reference_cycle: self.reference_cycle,
             ..System::new(self.bin, geometry)
         };
-        let prices = Prices::new(&system, &currents).map_err(SystemError::Currents)?;
+        let rho = self.background_rho.unwrap_or(self.bin.standard.definition().background_rho);
+        checks::background(rho)?;
+        let prices = |currents: &Currents| Prices::with_background(&system, currents, rho);
+        let prices = currents.as_ref().map(prices).transpose().map_err(SystemError::Currents)?;
+        checks::refresh_current(system.refresh, prices.as_ref())?;
         checks::refresh(&system, controller.refresh)?;
         checks::queues(&controller)?;
         checks::policies(&controller)?;
-        checks::power(controller.power, &system, &currents)?;
+        checks::power(controller.power, &system, currents.as_ref())?;
         let planner = Arc::new(Planner::of_chips(map, FaultyRows::from_iter(self.faulty_rows), self.chip));
         let aged_memories = Arc::default();
         Ok(MemorySystem { system, planner, currents, prices, controller, aged_memories })

@@ -3,7 +3,7 @@
 use dram_spec::address::RawAddressMap;
 use dram_spec::{BankId, Channel, Cycle, Cycles, Density, PhysicalAddress, Refresh, Row, Width};
 use host::{Kind, OperationSpec, Place, Timing, UnusableRecords};
-use memctrl::policy::copy::{BASELINE, ROWCLONE};
+use memctrl::policy::copy::{BASELINE, LEAST_ENERGY, ROWCLONE};
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, FrFcfsCap, ParBs};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
@@ -179,12 +179,65 @@ fn errors_implement_error() {
     is_error::<host::workload::WorkloadError>();
 }
 
-/// Every shipped current set builds a system of its width by name.
+/// The chips of a current set, at its bin.
+fn chips_of(set: &energy::Currents) -> SystemBuilder {
+    let chip = set.chip();
+    let channel_pins = set.standard().definition().channel_pins;
+    let row_bytes = chip.page_bytes * channel_pins / chip.width.pins();
+    SystemBuilder::default().bin(set.bin()).chips(chip.density, chip.width).row_bytes(row_bytes)
+}
+
+/// Every shipped current set builds a system of its chips by name. One of them has no refresh current.
 #[test]
 fn each_shipped_current_set_loads_by_name() {
     for set in energy::shipped() {
-        let builder = system().chips(Density::Gb2, set.width()).current_set(set.name());
-        let built = builder.row_bytes(4096).build().unwrap();
-        assert_eq!(built.currents().name(), set.name());
+        let builder = chips_of(&set).current_set(set.name());
+        let builder = if set.refresh().is_some() {
+            builder
+        } else {
+            let error = builder.clone().build().unwrap_err();
+            assert!(error.to_string().contains("has neither IDD5B nor IDD5R"), "{error}");
+            builder.refresh(Refresh::Off)
+        };
+        assert_eq!(builder.build().unwrap().currents().unwrap().name(), set.name());
     }
+}
+
+/// Without a current set, a run has no energy of any kind, and no policy can compare energies.
+#[test]
+fn a_system_without_currents_has_no_energy() {
+    let set = energy::Currents::named("8 Gb x8 DDR4-2400 rev B").unwrap();
+    let specs = [OperationSpec {
+        kind: Kind::Zero,
+        src: None,
+        dst: PhysicalAddress(0x40_0000),
+        bytes: 8192,
+        value: 0,
+        at: None,
+    }];
+    // There is no default set for other chips than the paper's.
+    for builder in [chips_of(&set), chips_of(&set).no_currents(), SystemBuilder::default().no_currents()] {
+        let system = builder.build().unwrap();
+        assert!(system.currents().is_none() && system.prices().is_none());
+        let outcome = Experiment::operations(&system, specs).policy(ROWCLONE).run().unwrap();
+        let figures = &outcome.figures;
+        assert_eq!((figures.energy_nj, figures.dynamic_energy_nj, &figures.energy_by_cause_nj), (None, None, &None));
+        assert_eq!((outcome.operations[0].energy_nj, outcome.energy_ratio), (None, None));
+        let error = Experiment::operations(&system, specs).policy(LEAST_ENERGY).run().unwrap_err();
+        let message = "the policy `least-energy` compares energies, but the system has no current set";
+        assert_eq!(error.to_string(), message);
+        assert!(error.help().unwrap().contains("device.currents"));
+    }
+    let error = SystemBuilder::default().bin(set.bin()).current_set("2 Gb x8 -25E").build().unwrap_err();
+    assert!(error.to_string().contains("is of DDR3 chips, but the system has DDR4 chips"), "{error}");
+}
+
+/// DDR5-4800: with rho 0, standby with a bank open is counted per open bank; 1 leaves an activation no energy.
+#[test]
+fn the_background_model_is_a_setting() {
+    let set = energy::Currents::named("16 Gb x8 DDR5-4800 rev A").unwrap();
+    let with = |rho| chips_of(&set).currents(set.clone()).background_rho(rho).build();
+    assert!(with(0.0).unwrap().prices().unwrap().open_bank_clock().0 > 0.0);
+    assert!(with(1.0).unwrap_err().to_string().contains("rho 1, an activation would take"));
+    assert_eq!(with(1.5).unwrap_err().to_string(), "`background_rho` is 1.5, but must be from 0 to 1");
 }

@@ -76,7 +76,7 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
     if let Some(replaced) = scenario.system.memory.system().bin.replaced() {
         warnings.push(format!("`device.timings` replaces timings of the speed bin, in clocks: {replaced}"));
     }
-    if currents.density() != geometry.density() {
+    if let Some(currents) = currents.filter(|currents| currents.density() != geometry.density()) {
         warnings.push(format!(
             "the currents `{}` are of {} chips, and the system has {} chips: its energies are those of another part",
             currents.name(),

@@ -31,9 +31,16 @@ impl MachineArgs {
     /// `--set` gives it. `further` keys are set last.
     ///
     /// # Errors
-    /// The file or a `--set` has an error.
+    /// The file or a `--set` has an error; the machine has no current set, as the paper compares energies.
     pub fn read_for_paper(&self, further: &[String]) -> Result<MachineConfig, Failure> {
-        self.read_with(&[&["kernel.copy_unit=row-set".to_owned()], &*self.set, further].concat())
+        let machine = self.read_with(&[&["kernel.copy_unit=row-set".to_owned()], &*self.set, further].concat())?;
+        let system = machine.system.memory.system();
+        if machine.system.memory.prices().is_none() {
+            let message = format!("{}: the comparison needs energies, but the system has no current set", machine.name);
+            let help = energy::fitting(system.standard(), system.geometry.width());
+            return Err(Failure::new(message).with_help(format!("give `device.currents` in the system file: {help}")));
+        }
+        Ok(machine)
     }
 
     fn read_with(&self, sets: &[String]) -> Result<MachineConfig, Failure> {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use dram_spec::Picojoule;
-use energy::Prices;
 use memctrl::policy::copy::{CopyPolicy, FASTEST};
 use memctrl::price::energy;
 use memctrl::{Completion, Durations};
@@ -27,7 +26,6 @@ use rowclone_config::{Failure, SystemConfig};
 pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
     let scenario = args.scenario.read()?;
     let operations = requests::chosen(&scenario, args.request)?;
-    let prices = scenario.system.memory.prices();
     let (stop, width) = (interrupt::flag(), output::width());
     let (weighing, fixed): (Vec<&'static dyn CopyPolicy>, Vec<&'static dyn CopyPolicy>) =
         scenario.policies.iter().copied().partition(|policy| policy.weighs());
@@ -38,7 +36,7 @@ pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
         let _ = write!(text, "\n{}\n", wrapped(&format!("{label}: {operation}"), width));
         text += &plan(scenario.system.memory.planner(), &fixed, &operation, width);
         if !weighing.is_empty() {
-            text += &estimates(&scenario.system, prices, &operation, width);
+            text += &estimates(&scenario.system, &operation, width);
         }
         for &policy in &weighing {
             let (completion, _) = scenario.system.memory.alone(policy, operation, Some(&stop))?;
@@ -48,9 +46,11 @@ pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Estimates of `fastest` and `least-energy`: clocks on idle banks and energy, of each possible mechanism of a part.
-fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation, width: usize) -> String {
-    let (durations, table) = (Durations::new(&system.memory.config(FASTEST)), price_table(prices));
+/// Estimates of `fastest` and `least-energy`: clocks on idle banks, and energy if the system has a current set, of each
+/// possible mechanism of a part.
+fn estimates(system: &SystemConfig, operation: &Operation, width: usize) -> String {
+    let durations = Durations::new(&system.memory.config(FASTEST));
+    let table = system.memory.prices().map(price_table);
     let mut rows = Vec::new();
     for block in system.memory.planner().blocks(operation) {
         for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {
@@ -62,8 +62,9 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation, widt
                 }
                 let programs = block.programs_of(index, mechanism, system.memory.controller().staging_lines);
                 let clocks = programs.iter().map(|program| durations.of(program)).max();
-                let energy: Picojoule = programs.iter().map(|program| energy(program, &table)).sum();
-                cells.push(format!("{} / {:.1}", grouped(clocks.unwrap_or_default().0), energy.nj()));
+                let clocks = grouped(clocks.unwrap_or_default().0);
+                let sum = |table| programs.iter().map(|program| energy(program, table)).sum::<Picojoule>().nj();
+                cells.push(table.as_ref().map_or(clocks.clone(), |table| format!("{clocks} / {:.1}", sum(table))));
             }
             rows.push(cells);
         }
@@ -73,7 +74,11 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation, widt
     if rows.is_empty() {
         return String::new();
     }
-    "\nEstimates, clocks on idle banks / nJ of dynamic energy:\n\n".to_string() + &fitted(&columns, &rows, width)
+    let title = match table {
+        Some(_) => "\nEstimates, clocks on idle banks / nJ of dynamic energy:\n\n",
+        None => "\nEstimates, clocks on idle banks (no current set):\n\n",
+    };
+    title.to_owned() + &fitted(&columns, &rows, width)
 }
 
 /// Choice of a policy that depends on the state of the memory.

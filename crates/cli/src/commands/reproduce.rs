@@ -30,7 +30,10 @@ const ROWS: [(&dyn CopyPolicy, Kind, Option<Place>); 6] = [
 pub fn table3(args: &Table3Args) -> Result<String, Failure> {
     let currents = match &args.currents {
         Some(name) => currents::named_or_read(name)?,
-        None => SystemConfig::paper(&Overrides::default())?.memory.currents().clone(),
+        None => {
+            let paper = SystemConfig::paper(&Overrides::default())?;
+            paper.memory.currents().expect("the paper's system has a current set").clone()
+        }
     };
     let table = simulate(&currents)?;
     args.format.render(|| table.to_text(), &table)
@@ -48,7 +51,7 @@ pub fn simulate(currents: &Currents) -> Result<Table3, Failure> {
     // The paper's DDR3-1066 8-8-8 with 4 KB rows, one channel and one rank, made of the chips that the currents are of.
     let system = builder.currents(currents.clone()).build();
     let system = system.map_err(|error| Failure::new(&error).with_help(error.help()))?;
-    let prices = system.prices();
+    let prices = system.prices().expect("it was built with currents");
     let stop = interrupt::flag();
     let mut channel_share = 0.0;
     let mut simulated = Vec::with_capacity(ROWS.len());

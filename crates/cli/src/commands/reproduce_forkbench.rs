@@ -110,7 +110,7 @@ fn figures(machine: &MachineConfig, job: Job, is_checked: bool) -> Result<RunFig
     Ok(RunFigures {
         method: job.copy_loop.loop_name().filter(|_| is_baseline).unwrap_or_else(|| job.method.name()),
         ipc: cores.cores[0].ipc,
-        energy_nj: outcome.figures.energy_nj,
+        energy_nj: outcome.figures.energy_nj.expect("`read_for_paper` refuses a machine without currents"),
         channel_bytes: cores.channel_bytes,
         copy_bytes: cores.copy_channel_bytes,
         copy_bytes_without_write_backs: cores.copy_channel_bytes - cores.copy_write_back_bytes,

@@ -49,9 +49,10 @@ fn simulate(system: &MemorySystem, policy: &'static dyn CopyPolicy, src: Locatio
     let operation = Operation::Copy { src: address(src), dst: address(Location::default()), bytes: BYTES };
     let (completion, commands) = system.alone(policy, operation, Some(&interrupt::flag()))?;
     let latency = completion.latency();
+    let prices = system.prices().expect("the system has a current set");
     Ok(Simulated {
         latency_ns: system.system().clock().ns(latency),
         latency_cycles: latency.0,
-        energy_nj: system.prices().operation(&commands).operation().nj(),
+        energy_nj: prices.operation(&commands).operation().nj(),
     })
 }

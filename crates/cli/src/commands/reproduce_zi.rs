@@ -46,7 +46,7 @@ fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingR
             method: method.name(),
             zero_cycles,
             use_cycles: both.cores[0].cycles - zero_cycles,
-            energy_nj: outcome.figures.energy_nj,
+            energy_nj: outcome.figures.energy_nj.expect("`read_for_paper` refuses a machine without currents"),
         })
     });
     let [baseline, plain, inserted]: [Result<_, Failure>; 3] = figures;

@@ -8,7 +8,7 @@ use dram_spec::Cycles;
 use report::timeline::Window;
 use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_tables};
 use rowclone_sim::quantity::{bytes, counted};
-use rowclone_sim::{Outcome, Reference, Shared};
+use rowclone_sim::{MemorySystem, Outcome, Reference, Shared};
 
 use super::explain_address;
 use super::programs::alone_ipc;
@@ -284,7 +284,8 @@ fn report(
         system: summary(&scenario.system),
         controller: memory.controller().summary(),
         seed: scenario.seed,
-        currents: memory.prices().set().to_owned(),
+        currents: memory.prices().map(|prices| prices.set().to_owned()),
+        background_rho: background_rho(memory),
         rerun: rerun.to_owned(),
         reference,
         baseline: match &scenario.machine {
@@ -299,6 +300,13 @@ fn report(
         copies: scenario.copies(),
         row_bytes: memory.system().geometry.row_bytes(),
     })
+}
+
+/// The background model of energy, where it is not the 1 of the standard.
+fn background_rho(memory: &MemorySystem) -> Option<f64> {
+    let rho = memory.prices()?.background_rho();
+    let of_standard = memory.system().standard().definition().background_rho;
+    (rho < 1.0 || of_standard < 1.0).then_some(rho)
 }
 
 /// Scenario and system in a line of a terminal, and a trace with its arrivals in another.

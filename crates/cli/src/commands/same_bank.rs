@@ -16,7 +16,7 @@ use rowclone_config::Failure;
 pub(super) struct SameBankCopies<'a> {
     system: &'a MemorySystem,
     stop: &'a Arc<AtomicBool>,
-    known: BTreeMap<String, (Cycles, f64)>,
+    known: BTreeMap<String, (Cycles, Option<f64>)>,
 }
 
 impl<'a> SameBankCopies<'a> {
@@ -25,15 +25,15 @@ impl<'a> SameBankCopies<'a> {
         SameBankCopies { system, stop, known: BTreeMap::new() }
     }
 
-    /// Latency and dynamic energy (nJ) of the operation over the channel.
-    fn channel(&mut self, operation: Operation) -> Result<(Cycles, f64), Failure> {
+    /// Latency and dynamic energy (nJ) of the operation over the channel; no energy without a current set.
+    fn channel(&mut self, operation: Operation) -> Result<(Cycles, Option<f64>), Failure> {
         let key = operation.to_string();
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
         }
         let (completion, commands) = self.system.alone(BASELINE, operation, Some(self.stop))?;
         let latency = completion.latency();
-        let energy = self.system.prices().operation(&commands).operation().nj();
+        let energy = self.system.prices().map(|prices| prices.operation(&commands).operation().nj());
         self.known.insert(key, (latency, energy));
         Ok((latency, energy))
     }
@@ -61,7 +61,7 @@ impl<'a> SameBankCopies<'a> {
             latency_cycles: latency.0,
             energy_nj: nj,
             speedup: latency.0 as f64 / row.latency_cycles as f64,
-            energy_ratio: nj / row.energy_nj,
+            energy_ratio: nj.zip(row.energy_nj).map(|(channel, this)| channel / this),
         });
         Ok(())
     }

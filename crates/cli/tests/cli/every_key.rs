@@ -181,8 +181,10 @@ impl Inputs {
             Some((name, _)) if name == key => format!("{key} = {value}\n"),
             _ => format!("{line}\n"),
         });
-        let changed: String = changed.collect();
-        assert_ne!(changed, input::CURRENTS, "the current set has no {key}");
+        let mut changed: String = changed.collect();
+        if changed == input::CURRENTS {
+            changed += &format!("{key} = {value}\n");
+        }
         fs::write(self.path(&format!("{key}.toml")), changed).unwrap();
         format!("'{key}.toml'")
     }

@@ -133,7 +133,7 @@ fn the_device() {
     check(
         "2 Gb x8 -25E",
         "1 Gb x4 -15",
-        "system.toml:5: `device.currents` is \"1 Gb x4 -15\", a set of x4 chips, but the system's are x8",
+        "system.toml:5: `device.currents` is \"1 Gb x4 -15\", a set of DDR3 x4 chips, but the system's are DDR3 x8",
         SETS_OF_X8,
     );
     check(
@@ -156,7 +156,7 @@ fn the_device() {
     );
 }
 
-const SETS_OF_X8: &str = "the shipped sets of x8 chips are `1 Gb x8 G-die 1066`, `1 Gb x8 G-die 1600`, `1 Gb x8 G-die 800`, `2 Gb x8 -15`, `2 Gb x8 -25E`, \
+const SETS_OF_X8: &str = "the shipped sets of DDR3 x8 chips are `1 Gb x8 G-die 1066`, `1 Gb x8 G-die 1600`, `1 Gb x8 G-die 800`, `2 Gb x8 -15`, `2 Gb x8 -25E`, \
     `2 Gb x8 D-die 1066`, `2 Gb x8 early die 1066`, `2 Gb x8 early die 1333`, `2 Gb x8 M-die 1066`, `2 Gb x8 M-die 1333`, \
     `2 Gb x8 M-die 1600`, `4 Gb x8 1866`, `4 Gb x8 2133`, `4 Gb x8 E/J-die 1600`, `8 Gb x8 1600`";
 
@@ -395,7 +395,7 @@ fn current_sets_in_files_of_their_own() {
     let with = |from: &str, to: &str| {
         let directory = Directory::with(("2 Gb x8 -25E", "mine.toml"), ("", ""));
         std::fs::write(directory.path("mine.toml"), shipped.replacen(from, to, 1)).unwrap();
-        directory.system().map(|system| system.memory.currents().name().to_owned())
+        directory.system().map(|system| system.memory.currents().unwrap().name().to_owned())
     };
     assert_eq!(with("2 Gb x8 -25E", "mine").unwrap(), "mine");
     let (message, help) = with("idd4r_ma = 195.0", "idd4r_ma = 20").unwrap_err();

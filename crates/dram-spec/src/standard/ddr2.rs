@@ -3,7 +3,7 @@
 //! Sources: the parameters of Micron's DDR2 HDL model, Samsung K4T51083QC, and Micron module sheets.
 //! Additive latency is 0. `docs/sources.md` lists the sources with what is recalled only.
 
-use super::{Chip, Definition, RefreshMode, SlowExit, Standard};
+use super::{Chip, Definition, PinPowers, RefreshMode, SlowExit, Standard};
 use crate::datasheet::Density::{self, Gb1, Gb2, Gb4, Mb256, Mb512};
 use crate::datasheet::SpeedBin;
 use crate::datasheet::Width::{self, X4, X8, X16};
@@ -53,6 +53,14 @@ pub static DDR2: Definition = Definition {
     t_ras_max_ps: Some(70_000_000),
     rank_banks_max: 8,
     two_cycle_commands: false,
+    background_rho: 1.0,
+    // DRAMPower, "conservative estimates based on Micron DDR2 Power Calculator".
+    pin_powers: Some(PinPowers {
+        read_driver_mw: 1.5,
+        write_termination_mw: 8.2,
+        idle_read_termination_mw: 13.1,
+        idle_write_termination_mw: 14.6,
+    }),
 };
 
 /// A bin: CL in clocks, tRCD and tRP, and tRAS, in ps. CWL is CL - 1.

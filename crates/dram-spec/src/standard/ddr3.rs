@@ -1,6 +1,6 @@
 //! DDR3: chips, speed bins and refresh. `docs/sources.md` lists the sources behind the short names.
 
-use super::{Chip, Definition, RefreshMode, SlowExit, Standard};
+use super::{Chip, Definition, PinPowers, RefreshMode, SlowExit, Standard};
 use crate::datasheet::Density::{self, Gb1, Gb2, Gb4, Gb8};
 use crate::datasheet::SpeedBin;
 use crate::datasheet::Width::{self, X4, X8, X16};
@@ -59,6 +59,14 @@ pub static DDR3: Definition = Definition {
     t_ras_max_ps: None,
     rank_banks_max: 8,
     two_cycle_commands: false,
+    background_rho: 1.0,
+    // DRAMPower 4.x, `MemoryPowerModel.cc`: "conservative, from Micron's DDR3 power calculator".
+    pin_powers: Some(PinPowers {
+        read_driver_mw: 4.6,
+        write_termination_mw: 21.2,
+        idle_read_termination_mw: 15.5,
+        idle_write_termination_mw: 15.4,
+    }),
 };
 
 /// Parameters common to all bins of one data rate.

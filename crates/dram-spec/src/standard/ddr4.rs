@@ -51,6 +51,9 @@ pub static DDR4: Definition = Definition {
     t_ras_max_ps: None,
     rank_banks_max: 16,
     two_cycle_commands: false,
+    background_rho: 1.0,
+    // Terminated to VDDQ: only zeros draw static current, so a power per pin needs the data.
+    pin_powers: None,
 };
 
 const fn mode(name: &'static str, divisor: u64, duration: usize, most: u64, window: u8) -> RefreshMode {

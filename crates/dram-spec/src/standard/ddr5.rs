@@ -55,6 +55,10 @@ pub static DDR5: Definition = Definition {
     t_ras_max_ps: None,
     rank_banks_max: 32,
     two_cycle_commands: true,
+    // IDD0 of the published set is below IDD3N, so IDD3N cannot be the background of one open bank.
+    background_rho: 0.0,
+    // Terminated to VDDQ, as DDR4.
+    pin_powers: None,
 };
 
 /// REFab once per tREFI1: at most four postponed or in advance, five in one tREFI1 (JESD79-5, 4.13.6).

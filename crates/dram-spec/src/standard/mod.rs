@@ -100,6 +100,24 @@ pub struct Definition {
     pub rank_banks_max: u8,
     /// Whether ACT and column commands take two cycles on the command bus.
     pub two_cycle_commands: bool,
+    /// Background model of energy: the share of the difference between active and precharged standby
+    /// that one open bank causes whatever the other banks do, 0 to 1. The rest grows with the open banks.
+    pub background_rho: f64,
+    /// Powers of the data pins, if a source has them for the standard.
+    pub pin_powers: Option<PinPowers>,
+}
+
+/// Powers of a data pin during a burst, mW, averaged over the data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PinPowers {
+    /// Output driver of a read.
+    pub read_driver_mw: f64,
+    /// Termination of a write, in the rank written.
+    pub write_termination_mw: f64,
+    /// Termination of a read, in another rank.
+    pub idle_read_termination_mw: f64,
+    /// Termination of a write, in another rank.
+    pub idle_write_termination_mw: f64,
 }
 
 impl Definition {

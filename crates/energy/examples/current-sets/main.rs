@@ -1,5 +1,5 @@
 //! Prints the table of `docs/energy.md`: table 3 of the paper for every current set of
-//! `configs/currents`.
+//! `configs/currents`, of DDR3.
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 

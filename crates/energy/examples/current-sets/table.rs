@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dram_spec::CommandKind::{Activate, CopyActivate, Read, Transfer, Write};
-use dram_spec::{CommandCounts, System};
+use dram_spec::{CommandCounts, Standard, System};
 use energy::{Currents, Prices};
 
 /// An operation on 4 KB: its commands, and its published energy.
@@ -69,9 +69,11 @@ impl Row {
     }
 }
 
-/// Rows of all sets, the nearest to the published energies first.
+/// Rows of all sets of DDR3, the nearest to the published energies first.
 pub fn rows<'a>(sets: impl IntoIterator<Item = &'a Currents>) -> Vec<Row> {
-    let mut rows: Vec<_> = sets.into_iter().map(Row::new).collect();
+    // The paper's memory is DDR3.
+    let sets = sets.into_iter().filter(|set| set.standard() == Standard::default());
+    let mut rows: Vec<_> = sets.map(Row::new).collect();
     rows.sort_by(|one, other| {
         one.largest_deviation().total_cmp(&other.largest_deviation()).then_with(|| one.name.cmp(&other.name))
     });

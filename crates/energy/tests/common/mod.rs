@@ -6,8 +6,8 @@
 pub mod files;
 
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, EventSink, Geometry,
-    PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Density, EventSink, Geometry, RawGeometry, Row,
+    SpeedBin, Standard, System, Width,
 };
 use energy::Currents;
 

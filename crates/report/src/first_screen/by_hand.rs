@@ -14,8 +14,12 @@ fn report(
 ) -> RunReport {
     let [copy_latency_ns, read_latency_ns] =
         means.map(|mean| Distribution { count: mean.map_or(0, |_| 1), mean, p50: mean, p99: mean, max: mean });
-    let figures =
-        FiguresReport { dynamic_energy_nj: energy_nj, copy_latency_ns, read_latency_ns, ..FiguresReport::default() };
+    let figures = FiguresReport {
+        dynamic_energy_nj: Some(energy_nj),
+        copy_latency_ns,
+        read_latency_ns,
+        ..FiguresReport::default()
+    };
     let [speedup, energy_ratio] = ratios.map(Some);
     // Each mean has the ratio 2 or 3.
     let [copy_latency_ratio, read_latency_ratio] = [means[0].map(|_| 2.0), means[1].map(|_| 3.0)];
@@ -36,7 +40,8 @@ fn report(
         system: "system".into(),
         controller: "controller".into(),
         seed: 1,
-        currents: "set".into(),
+        currents: Some("set".into()),
+        background_rho: None,
         rerun: "command".into(),
         reference: Some("baseline".into()),
         baseline: "over the channel".into(),

@@ -53,7 +53,7 @@ pub(super) struct Row {
     mechanism: String,
     latency_ns: f64,
     speedup: Option<f64>,
-    energy_nj: f64,
+    energy_nj: Option<f64>,
     energy_ratio: Option<f64>,
     /// Mean latencies of [`MEANS`], ns.
     means: [Option<f64>; 3],
@@ -191,7 +191,7 @@ pub(super) fn text(rows: &[Row], lead: Lead) -> String {
 
 fn columns(rows: &[Row], lead: Lead) -> Vec<Column> {
     let (time, time_unit) = unit(rows.iter().map(|row| Some(row.latency_ns)), TIMES);
-    let (energy, energy_unit) = unit(rows.iter().map(|row| Some(row.energy_nj)), ["nJ", "uJ", "mJ"]);
+    let (energy, energy_unit) = unit(rows.iter().map(|row| row.energy_nj), ["nJ", "uJ", "mJ"]);
     let is_listed = rows.iter().any(|row| !row.operation.is_empty());
     let mut columns = Vec::new();
     if is_listed {
@@ -208,8 +208,10 @@ fn columns(rows: &[Row], lead: Lead) -> Vec<Column> {
     }
     let energy_rank = u8::from(lead == Lead::MeanLatencies);
     let header = format!("dynamic\nenergy\n{energy_unit}");
-    columns.push(column(energy_rank, &header, Right, rows, |row| figure(Some(row.energy_nj), energy)));
-    columns.push(column(0, "energy\nratio", Right, rows, |row| ratio(row.energy_ratio)));
+    if rows.iter().any(|row| row.energy_nj.is_some()) {
+        columns.push(column(energy_rank, &header, Right, rows, |row| figure(row.energy_nj, energy)));
+        columns.push(column(0, "energy\nratio", Right, rows, |row| ratio(row.energy_ratio)));
+    }
     if lead == Lead::Makespan {
         columns.extend(means(rows, lead));
     }
@@ -293,7 +295,7 @@ mod tests {
             mechanism: "fpm 100 %".to_owned(),
             latency_ns: 2000.0,
             speedup: Some(2.0),
-            energy_nj: 100.0,
+            energy_nj: Some(100.0),
             energy_ratio: Some(4.0),
             means: [Some(100.0), Some(900.0), None],
             mean_ratios: [Some(3.0), Some(2.0), None],

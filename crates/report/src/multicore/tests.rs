@@ -9,7 +9,7 @@ fn run(metrics: [f64; 4], instructions: u64, channel_bytes: u64, energy_nj: f64,
     let report = CoresReport {
         instructions,
         channel_bytes,
-        energy_nj,
+        energy_nj: Some(energy_nj),
         copy_share_of_channel_bytes: share,
         ..crate::programs::tests::empty()
     };

@@ -248,12 +248,14 @@ fn operations(panels: &mut Panels, page: &Page) {
     let is_drawn = |run: &String| runs.iter().take(SERIES_MAX).any(|drawn| drawn == run);
     let shown =
         || page.operations.iter().filter(|operation| operation.index < OPERATIONS_MAX && is_drawn(&operation.run));
-    let mut add = |title: &str, y: &str, value: fn(&OperationRow) -> f64| {
-        let entries: Vec<Entry> =
-            shown().map(|operation| (name(operation), operation.run.clone(), value(&operation.row))).collect();
+    let mut add = |title: &str, y: &str, value: fn(&OperationRow) -> Option<f64>| {
+        let entries: Vec<Entry> = shown().filter_map(|it| Some((name(it), it.run.clone(), value(&it.row)?))).collect();
+        if entries.is_empty() {
+            return;
+        }
         panels.push(chart(Kind::Bars, title, ["operation", y, "policy"], LINEAR, &entries));
     };
-    add("Latency of each operation", "latency_ns", |row| row.latency_ns);
+    add("Latency of each operation", "latency_ns", |row| Some(row.latency_ns));
     add("Dynamic energy of each operation", "dynamic_energy_nj", |row| row.energy_nj);
     let all = page.operations.iter().map(|operation| operation.index + 1).max().unwrap_or(0);
     if all > OPERATIONS_MAX {

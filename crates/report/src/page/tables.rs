@@ -142,7 +142,7 @@ pub(super) fn operations(page: &Page) -> Sortable {
         ("latency (tCK)", &|it| Shown::value(it.row.latency_cycles as f64)),
         ("latency (ns)", &|it| Shown::value(it.row.latency_ns)),
         ("speedup", &|it| times(it.row.speedup)),
-        ("dynamic energy (nJ)", &|it| Shown::value(it.row.energy_nj)),
+        ("dynamic energy (nJ)", &|it| it.row.energy_nj.map_or_else(Shown::none, Shown::value)),
         ("energy ratio", &|it| times(it.row.energy_ratio)),
         ("channel traffic (bytes)", &|it| Shown::value(it.row.channel_bytes as f64)),
     ];

@@ -95,7 +95,7 @@ fn run(name: &str) -> Page {
             reasons: vec![name.to_owned()],
             latency_cycles: 48,
             latency_ns,
-            energy_nj: 49.5,
+            energy_nj: Some(49.5),
             speedup: Some(11.62),
             energy_ratio: Some(66.43),
             ..OperationRow::default()

@@ -10,7 +10,7 @@ pub(crate) fn empty() -> CoresReport {
         core_cycles_per_clock: 6.0,
         interval_ns: 1000.0,
         instructions: 0,
-        energy_nj: 0.0,
+        energy_nj: Some(0.0),
         energy_per_instruction_nj: None,
         channel_bytes: 0,
         copy_channel_bytes: 0,
@@ -63,7 +63,13 @@ fn outcome(
     energy_per_instruction_nj: Option<f64>,
 ) -> Outcome {
     let copy_share_of_channel_bytes = Some(0.256);
-    let cores = CoresReport { energy_nj, energy_per_instruction_nj, copy_share_of_channel_bytes, cores, ..empty() };
+    let cores = CoresReport {
+        energy_nj: Some(energy_nj),
+        energy_per_instruction_nj,
+        copy_share_of_channel_bytes,
+        cores,
+        ..empty()
+    };
     Outcome { policy, latency_ns, cores: Some(cores), ..Outcome::default() }
 }
 
@@ -88,10 +94,10 @@ fn words(text: &str) -> Vec<String> {
 #[test]
 fn ratios_are_the_baseline_over_the_method() {
     let baseline = MethodRow::new(&slow(), None).unwrap();
-    assert_eq!((baseline.cycles, baseline.ipc_sum, baseline.energy_nj), (8_000, 0.75, 9_000.0));
+    assert_eq!((baseline.cycles, baseline.ipc_sum, baseline.energy_nj), (8_000, 0.75, Some(9_000.0)));
     assert_eq!((baseline.speedup, baseline.energy_ratio), (None, None));
     let fast = MethodRow::new(&fast(), None).unwrap();
-    assert_eq!((fast.cycles, fast.ipc_sum, fast.energy_nj), (5_000, 1.25, 1_000.0));
+    assert_eq!((fast.cycles, fast.ipc_sum, fast.energy_nj), (5_000, 1.25, Some(1_000.0)));
     assert_eq!((fast.speedup, fast.energy_ratio), (Some(1.6), Some(1.25)));
     assert_eq!(MethodRow::new(&Outcome::default(), None), None, "a run without cores");
 }

@@ -75,9 +75,13 @@ fn report() -> CoresReport {
         wrong: None,
         check: Some((77, Some(WrongLoad { core: 1, address: PhysicalAddress(0x1234) }))),
     };
-    let activates = |count| system.prices().operation(&CommandCounts::default().with(CommandKind::Activate, count));
-    let interval =
-        MeasuredInterval { cycles: Cycles(4_000), energy: activates(4), by_core: vec![activates(2), activates(1)] };
+    let activates =
+        |count| system.prices().unwrap().operation(&CommandCounts::default().with(CommandKind::Activate, count));
+    let interval = MeasuredInterval {
+        cycles: Cycles(4_000),
+        energy: Some(activates(4)),
+        by_core: vec![Some(activates(2)), Some(activates(1))],
+    };
     CoresReport::new(&outcome, &settings, &interval, Clock::DDR3_1066)
 }
 
@@ -124,7 +128,7 @@ fn an_empty_region_has_no_ratios() {
 fn figures_of_all_cores_are_those_of_the_interval() {
     let report = report();
     assert_eq!((report.core_cycles_per_clock, report.interval_ns, report.instructions), (6.0, 7_500.0, 4_000));
-    near(Some(report.energy_nj), 99.0);
+    near(report.energy_nj, 99.0);
     near(report.energy_per_instruction_nj, 99.0 / 4_000.0);
     assert_eq!((report.channel_bytes, report.copy_channel_bytes), (6_400 + 128 + 8_192, 128 + 8_192));
     assert_eq!(report.copy_write_back_bytes, 128);

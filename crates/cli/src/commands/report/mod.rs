@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use report::NO_CURRENT_SET;
 use report::page::{Fact, Operation, Origin, Page, Picture, Runs, Served};
 
 use crate::args::ReportArgs;
@@ -92,7 +93,7 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
         fact("scenario", all(|run| run.scenario.clone())),
         fact("system", all(|run| run.system.clone())),
         fact("controller", all(|run| run.controller.clone())),
-        fact("currents", all(|run| run.currents.clone())),
+        fact("currents", all(|run| run.currents.clone().unwrap_or_else(|| NO_CURRENT_SET.to_owned()))),
         fact("checked", all(|run| run.checked().to_owned())),
         fact("schema version", all(|run| run.schema_version.to_string())),
     ];

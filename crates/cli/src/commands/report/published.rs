@@ -43,7 +43,7 @@ pub(super) fn of_a_run(results: &[RunJson]) -> PublishedFigures {
         let alone = operations.filter(|(index, _)| is_alone(&result.operations, *index));
         alone.filter_map(|(_, operation)| {
             let OperationRow { label, mechanism, latency_ns, energy_nj, .. } = operation;
-            set_beside(label, mechanism, format!("{label}, {}", result.variant()), *latency_ns, *energy_nj)
+            set_beside(label, mechanism, format!("{label}, {}", result.variant()), *latency_ns, (*energy_nj)?)
         })
     });
     with_notes(rows.collect(), Vec::new())
@@ -60,7 +60,8 @@ pub(super) fn of_a_sweep(runs: &Runs) -> PublishedFigures {
             Some(Label::Matching(label)) => {
                 let figure = |column| runs.number(row, column).unwrap_or_default();
                 let run = format!("{label}, {}, point {}", runs.variant(row), runs.text(row, "point"));
-                let (ns, nj) = (figure("copy_latency_mean_ns"), figure("dynamic_energy_nj"));
+                let Some(nj) = runs.number(row, "dynamic_energy_nj") else { continue };
+                let ns = figure("copy_latency_mean_ns");
                 rows.extend(set_beside(&label, mechanism.name(), run, ns, nj));
             }
             Some(Label::Other) => {}

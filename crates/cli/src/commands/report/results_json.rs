@@ -18,7 +18,7 @@ pub(super) struct RunJson {
     pub(super) scenario: String,
     pub(super) system: String,
     pub(super) controller: String,
-    pub(super) currents: String,
+    pub(super) currents: Option<String>,
     /// Results of before it was written have none.
     pub(super) rerun: Option<String>,
     pub(super) served: Vec<Served>,

@@ -25,6 +25,10 @@ impl CopyPolicy for LeastEnergy {
         true
     }
 
+    fn needs_prices(&self) -> bool {
+        true
+    }
+
     fn preference(&self) -> (&'static str, &'static str) {
         ("cheapest", "takes less energy than")
     }

@@ -44,6 +44,11 @@ pub trait CopyPolicy: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether [`Self::choose`] needs the energy of each command, [`Config::prices`](crate::Config::prices).
+    fn needs_prices(&self) -> bool {
+        false
+    }
+
     /// Reason why the policy chose another mechanism than its preferred one: a key for statistics,
     /// and a phrase that the name of the preferred mechanism completes.
     fn preference(&self) -> (&'static str, &'static str) {
