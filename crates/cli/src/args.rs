@@ -6,6 +6,7 @@ mod plot;
 mod report;
 mod reproduce;
 mod sweep;
+mod system;
 mod trace;
 
 use std::num::NonZeroUsize;
@@ -27,6 +28,7 @@ pub use plot::PlotArgs;
 pub use report::ReportArgs;
 pub use reproduce::{ForkbenchArgs, MachineArgs, MulticoreArgs, ProgramsArgs, ZiArgs};
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
+pub use system::TraceSystemArgs;
 pub use trace::{FindCopiesArgs, TraceCommand, TraceInfoArgs};
 
 /// `rowclone-sim`.
@@ -34,7 +36,7 @@ pub use trace::{FindCopiesArgs, TraceCommand, TraceInfoArgs};
 #[command(
     name = "rowclone-sim",
     version,
-    about = "Cycle-accurate DDR3 with RowClone: copying and initializing memory inside DRAM",
+    about = "Cycle-accurate DDR2 to DDR5 with RowClone: copying and initializing memory inside DRAM",
     after_help = "Example:\n  rowclone-sim run traces/page-copy.toml"
 )]
 pub struct Cli {
@@ -52,7 +54,7 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Writes one HTML page about the results of a sweep or a run: warnings, tables, charts, decisions, energy
     Report(ReportArgs),
-    /// Checks a command trace against the rules of DDR3 and of RowClone
+    /// Checks a command trace against the rules of its standard and of RowClone
     Check(CheckArgs),
     /// Writes a trace in another format, for other tools
     Convert(ConvertArgs),
@@ -65,6 +67,8 @@ pub enum Command {
         after_help = "Example:\n  rowclone-sim explain address 0x400000 --system configs/ddr3-1066-paper.toml"
     )]
     Explain(Explain),
+    /// Lists the memory systems that `--system` takes by name
+    Systems(SystemsArgs),
     /// Runs program traces on cores, and compares the kernel's copy loop with RowClone
     Programs(ProgramsArgs),
     /// Simulates a published table, and prints it beside the published values
@@ -89,8 +93,8 @@ pub struct ScenarioArgs {
     /// or Zstandard; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
     pub trace: Option<PathBuf>,
-    /// The system of the trace, a TOML file [default: that of the RowClone paper]
-    #[arg(long, value_name = "FILE", requires = "trace")]
+    /// The system of the trace: a TOML file, or a name of `rowclone-sim systems` [default: that of the RowClone paper]
+    #[arg(long, value_name = "SYSTEM", requires = "trace")]
     pub system: Option<PathBuf>,
     /// Where the pages of the trace lie: `as-recorded` at their addresses, or `allocator`, which places them [default:
     /// as-recorded]
@@ -282,8 +286,8 @@ pub struct ExplainAddressArgs {
     /// A physical address (`0x400000` or decimal), or coordinates: `channel=0,rank=0,bank=3,row=17,column=5[,offset=0]`
     #[arg(value_name = "ADDRESS|COORDINATES")]
     pub place: String,
-    /// The system file (TOML)
-    #[arg(long, value_name = "FILE")]
+    /// The system: a TOML file, or a name of `rowclone-sim systems`
+    #[arg(long, value_name = "SYSTEM")]
     pub system: PathBuf,
 }
 
@@ -291,13 +295,13 @@ pub struct ExplainAddressArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     rowclone-sim explain rules --bin 1600K\n  \
-    rowclone-sim explain rules --system configs/ddr3-1600-8gb-dimm.toml --format json")]
+    rowclone-sim explain rules --system ddr4-3200-16gb-dimm --format json")]
 pub struct ExplainRulesArgs {
     /// The speed bin, such as 1066G or DDR4-2400R [default: that of the system]
     #[arg(long, value_name = "BIN", value_parser = one_of(Standard::all_bins().map(|bin| (bin.name, bin))))]
     pub bin: Option<&'static SpeedBin>,
-    /// The system file (TOML) [default: the system of the RowClone paper]
-    #[arg(long, value_name = "FILE")]
+    /// The system: a TOML file, or a name of `rowclone-sim systems` [default: that of the RowClone paper]
+    #[arg(long, value_name = "SYSTEM")]
     pub system: Option<PathBuf>,
     /// Format of the rules
     #[arg(long, value_enum, default_value_t)]
@@ -374,6 +378,17 @@ pub struct LisaArgs {
     #[arg(long, value_name = "SET", default_value = "4 Gb x8 E/J-die 1600")]
     pub currents: String,
     /// Format of the table
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// `systems`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim systems\n  \
+    rowclone-sim systems --format json")]
+pub struct SystemsArgs {
+    /// Format of the list
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

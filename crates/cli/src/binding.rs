@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 
-use dram_core::{Timings, rules_of};
-use dram_spec::{BankId, Cause, Channel, Command, CommandEvent, Cycle, Cycles, Effect, EventSink, RequestId, System};
+use dram_core::{Scope, Timings, rules_of};
+use dram_spec::{
+    BankId, Cause, Channel, Command, CommandEvent, CommandKind, Cycle, Cycles, Effect, EventSink, ReferenceCycle,
+    RequestId, System,
+};
 use memctrl::{Completion, Request};
 use report::timeline::Window;
 
@@ -98,7 +101,7 @@ impl<'a> Bindings<'a> {
 
     fn wait(&self, event: &CommandEvent) -> Wait {
         if let Some(name) = event.held_by {
-            return self.rule(event.at, event.channel, name);
+            return self.rule(event, name);
         }
         if let Some(after) = self.data(event) {
             return Wait::Data { after };
@@ -119,15 +122,27 @@ impl<'a> Bindings<'a> {
         }
     }
 
-    fn rule(&self, at: Cycle, channel: Channel, name: &'static str) -> Wait {
+    fn rule(&self, event: &CommandEvent, name: &'static str) -> Wait {
         let rule = rules_of(self.system).find(|rule| rule.name == name);
-        let (clocks, formula) =
-            rule.map_or((Cycles(0), String::new()), |rule| (rule.cycles(&self.timings), rule.formula()));
+        let (clocks, formula, of_bus) = rule.map_or((Cycles(0), String::new(), true), |rule| {
+            (rule.cycles(&self.timings), rule.formula(), rule.scope == Scope::Channel)
+        });
+        // Cycle of a command from which the distance counts.
+        let reference = |at: Cycle, command: &Command| if of_bus { at } else { at + self.to_reference_cycle(command) };
+        let end = reference(event.at, &event.command);
         // At most one command is issued per clock, so the cycle identifies it.
-        let from = |(number, earlier, on, _): &(u64, Cycle, Channel, Command)| {
-            (*on == channel && *earlier + clocks == at).then_some(*number)
+        let from = |(number, at, on, command): &(u64, Cycle, Channel, Command)| {
+            (*on == event.channel && reference(*at, command) + clocks == end).then_some(*number)
         };
         Wait::Rule { name, clocks, formula, after: self.history.iter().find_map(from) }
+    }
+
+    /// Clocks from the first cycle of a command on the bus to that from which distances count.
+    fn to_reference_cycle(&self, command: &Command) -> Cycles {
+        let counts = self.system.standard().definition().two_cycle_commands
+            && self.system.reference_cycle == ReferenceCycle::Second;
+        let kind = CommandKind::of(command, Effect::Plain);
+        Cycles(if counts { self.system.bus_cycles(kind).0 - 1 } else { 0 })
     }
 
     /// The RD whose data the WR of a copy follows without a clock between them.

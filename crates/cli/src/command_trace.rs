@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use dram_spec::{Channel, Cycle, Dialect, Issued, System};
-use rowclone_config::{Failure, Overrides, SystemConfig, file};
+use rowclone_config::{Failure, file};
 use trace_io::Text;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{FORMATS, Format, Peeked, Place, TraceReader};
+
+use crate::args::TraceSystemArgs;
 
 /// The flag that chooses an input format, and the chosen format, if any.
 pub type Choice = (&'static str, Option<&'static Format>);
@@ -36,33 +38,34 @@ impl CommandTrace {
     /// # Errors
     /// The file cannot be read; its format is not known, or is not read; the system is missing, or
     /// is given for a log, which names its own.
-    pub fn open(argument: &Path, choice: Choice, system: Option<&Path>) -> Result<CommandTrace, Failure> {
+    pub fn open(argument: &Path, choice: Choice, system: &TraceSystemArgs) -> Result<CommandTrace, Failure> {
         let path = file::of_argument(argument);
         let unreadable = |source: std::io::Error| Failure::reading(path, &source);
         let bytes = Peeked::new(Text::new(file::stream(path).map_err(unreadable)?).map_err(unreadable)?);
         let format = format_of(path, bytes.head(), choice)?;
         let place = Place::of_file_name(&name_of(path)).unwrap_or_default();
         if format.names_system() {
-            if let Some(system) = system {
-                let error = Failure::at(path, "a command log names its system, and `--system` gives another");
-                return Err(error.with_help(format!("leave out `--system {}`", system.display())));
+            if let Some(option) = system.given() {
+                let (name, _) = option.split_once(' ').unwrap_or((&option, ""));
+                let message = format!("a command log names its system, and `{name}` gives another");
+                return Err(Failure::at(path, message).with_help(format!("leave out `{option}`")));
             }
             let log =
                 LogReader::new(bytes).map_err(|error| Failure::of_reader(path, &error).with_help(error.help()))?;
             let system = log.header().system.clone();
             return Ok(CommandTrace { file: path.to_owned(), format, system, input: Input::Log(log), place });
         }
-        let Some(system) = system else {
+        let Some(system) = system.read()? else {
             let message = format!("a trace of the format `{}` names no memory system", format.name);
             return Err(Failure::at(path, message)
-                .with_help("give the system that it is of, for example `--system configs/ddr3-1600-8gb-dimm.toml`"));
+                .with_help("give the system that it is of, for example `--system ddr3-1600-8gb-dimm`"));
         };
-        let system = SystemConfig::read(system, &Overrides::default())?.memory.system().clone();
+        let system = system.memory.system().clone();
         let reader = TraceReader::new(bytes, format, place, &system).ok_or_else(|| not_read(path, format))?;
         Ok(CommandTrace { file: path.to_owned(), format, system, input: Input::Trace(reader), place })
     }
 
-    /// The commands that the trace may hold: those of a log's header; plain DDR3 for other traces.
+    /// The commands that the trace may hold: those of a log's header; the plain standard for other traces.
     pub const fn dialect(&self) -> Dialect {
         match &self.input {
             Input::Log(log) => log.header().dialect,

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use rowclone_config::Failure;
+use serde_json::Value;
 
 /// Prints the output of a command to standard output.
 ///
@@ -29,6 +30,11 @@ pub fn width() -> usize {
     let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
     let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     set.or_else(of_terminal).unwrap_or(80)
+}
+
+/// A number in JSON: whole without a fraction, if it has none.
+pub fn number(number: f64) -> Value {
+    if number.fract() == 0.0 { Value::from(number as u64) } else { Value::from(number) }
 }
 
 /// What it means that standard output cannot be written.

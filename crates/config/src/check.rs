@@ -1,6 +1,8 @@
 //! Check of a document against the descriptions of its keys, and conversion of sizes and times to plain numbers.
 
-use dram_spec::{Clock, Min};
+use std::fmt;
+
+use dram_spec::{Clock, Density, Min};
 
 use crate::document::{Document, Node, Value, last_step};
 use crate::key::{self, Holds, Key, Presence};
@@ -169,20 +171,20 @@ impl Document {
                 | Holds::Picoseconds(least, most),
                 Value::Integer(found),
             ) => self.within(path, count(*found), least, most),
-            (Holds::OneOf(known) | Holds::OneOfBytes(known) | Holds::Gigabits(known), Value::Integer(found))
+            (Holds::OneOf(known) | Holds::OneOfBytes(known), Value::Integer(found))
                 if !known.contains(&count(*found)) =>
             {
-                let (last, first) = known.split_last().map_or((0, &known[..0]), |(last, first)| (*last, first));
-                let first = first.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-                let error = self.fault(path, format!("`{path}` is {found}, but must be {first} or {last}"));
-                Err(error.with_help(format!("try `{} = {}`", last_step(path), self.example(path).unwrap_or_default())))
+                Err(self.none_of(path, found, known.iter().map(u64::to_string).collect()))
+            }
+            (Holds::Density, Value::Integer(_) | Value::Float(_)) => {
+                let found = number(value).unwrap_or_default();
+                match Density::from_gigabits(found) {
+                    Some(_) => Ok(()),
+                    None => Err(self.none_of(path, &found, Density::ALL.map(|one| one.gigabits().to_string()).into())),
+                }
             }
             (Holds::Number(least, most) | Holds::Nanoseconds(least, most), _) => {
-                let found = match value {
-                    Value::Integer(found) => *found as f64,
-                    Value::Float(found) => *found,
-                    _ => return Ok(()),
-                };
+                let Some(found) = number(value) else { return Ok(()) };
                 // Infinity and NaN lie in no range.
                 if (least..=most).contains(&found) {
                     return Ok(());
@@ -218,6 +220,13 @@ impl Document {
         self.located(Some(&node.origin), &message).with_help(help)
     }
 
+    /// The error of a number that is none of those that a key may have, at least two.
+    fn none_of(&self, path: &str, found: &dyn fmt::Display, mut known: Vec<String>) -> Failure {
+        let last = known.pop().unwrap_or_default();
+        let error = self.fault(path, format!("`{path}` is {found}, but must be {} or {last}", known.join(", ")));
+        error.with_help(format!("try `{} = {}`", last_step(path), self.example(path).unwrap_or_default()))
+    }
+
     fn resolve_node(&self, node: &mut Node, path: &str, clocks: &dyn Fn(u64) -> u64) -> Result<(), Failure> {
         match &mut node.value {
             Value::Table(entries) => entries
@@ -242,6 +251,15 @@ impl Document {
     }
 }
 
+/// A number of either type.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(integer) => Some(*integer as f64),
+        Value::Float(float) => Some(*float),
+        _ => None,
+    }
+}
+
 /// A number whose type was checked.
 fn count(integer: i128) -> u64 {
     u64::try_from(integer).expect("it was checked")
@@ -255,7 +273,7 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
             Holds::Count(..)
             | Holds::OneOf(_)
             | Holds::OneOfBytes(_)
-            | Holds::Gigabits(_)
+            | Holds::Density
             | Holds::Bytes(..)
             | Holds::Clocks(..)
             | Holds::Picoseconds(..)
@@ -264,11 +282,7 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
             Value::Integer(integer),
         ) => is_count(*integer),
         (
-            Holds::Bytes(..)
-            | Holds::OneOfBytes(_)
-            | Holds::Gigabits(_)
-            | Holds::Picoseconds(..)
-            | Holds::Nanoseconds(..),
+            Holds::Bytes(..) | Holds::OneOfBytes(_) | Holds::Density | Holds::Picoseconds(..) | Holds::Nanoseconds(..),
             Value::Text(text),
         ) => return without_unit(holds, text),
         // The reader of the key converts it with the clock of the system.
@@ -279,6 +293,7 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
         | (Holds::Flag, Value::Boolean(_))
         | (Holds::Text | Holds::Path | Holds::Name(_) | Holds::Address | Holds::Place, Value::Text(_))
         | (Holds::Number(..) | Holds::Nanoseconds(..), Value::Integer(_) | Value::Float(_))
+        | (Holds::Density, Value::Float(_))
         | (Holds::Any, _) => true,
         _ => false,
     };
@@ -288,7 +303,10 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
 /// The plain number that a size, or a time that needs no clock, stands for; none for other keys and texts.
 pub(crate) fn without_unit(holds: Holds, text: &str) -> Option<Value> {
     match holds {
-        Holds::Gigabits(_) => quantity::capacity(text).map(|gigabits| Value::Integer(gigabits.into())),
+        Holds::Density => quantity::capacity(text).map(|megabits| match megabits % 1024 {
+            0 => Value::Integer((megabits / 1024).into()),
+            _ => Value::Float(megabits as f64 / 1024.0),
+        }),
         Holds::Bytes(..) | Holds::OneOfBytes(_) => quantity::size(text).map(|bytes| Value::Integer(bytes.into())),
         Holds::Picoseconds(..) => quantity::time(text).map(|ps| Value::Integer(ps.into())),
         Holds::Nanoseconds(..) => quantity::time(text).map(|ps| Value::Float(ps as f64 / 1000.0)),

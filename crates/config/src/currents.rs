@@ -15,7 +15,7 @@ const ANY: Holds = Holds::Number(f64::NEG_INFINITY, f64::INFINITY);
 pub const KEYS: &[Key] = &[
     Key::new("name", Holds::Text, "\"2 Gb x8 -25E\"", "name in reports"),
     Key::new("bin", Holds::Text, "\"800E\"", "speed bin in which the currents were measured"),
-    Key::new("density_gb", ANY, "2", "capacity of the chip, Gb").values("the densities of the bin's standard, such as 0.5 or 2"),
+    Key::new("density_gb", Holds::Density, "2", "capacity of the chip, Gb"),
     Key::new("width", Holds::Count(0, u64::MAX), "8", "data pins of the chip").values("4, 8, 16"),
     Key::new("vdd_v", ANY, "1.5", "supply voltage, V"),
     Key::new("vpp_v", ANY, "2.5", "voltage of the word-line supply VPP, V; needs `ipp0_ma` and `ipp3n_ma`").or("no such supply"),

@@ -1,6 +1,8 @@
 //! The description of a key: type, range, default, example and help. Reader, `--set`, sweep axes, suggestions and
 //! `docs/input.md` follow from it.
 
+use dram_spec::Density;
+
 /// A key of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
@@ -51,8 +53,8 @@ pub enum Holds {
     OneOf(&'static [u64]),
     /// One of these numbers of bytes: a whole number, or a size with its unit.
     OneOfBytes(&'static [u64]),
-    /// One of these numbers of gigabits: a whole number, or a capacity with its unit.
-    Gigabits(&'static [u64]),
+    /// The capacity of a chip: a number of gigabits, or a capacity with its unit.
+    Density,
     /// A list of whole numbers below 2^32.
     Bits,
     /// Bytes in this range: a whole number, or a size with its unit.
@@ -160,7 +162,7 @@ impl Holds {
             Holds::Count(..) | Holds::OneOf(_) => "a whole number, 0 or more",
             Holds::Bytes(..) => "a whole number of bytes, or a size such as \"4KiB\"",
             Holds::OneOfBytes(_) => "a whole number of bytes, or a size such as \"8B\"",
-            Holds::Gigabits(_) => "a whole number of Gb, or a capacity such as \"4Gb\"",
+            Holds::Density => "a number of Gb, or a capacity such as \"4Gb\"",
             Holds::Clocks(..) => "a whole number of clocks, or a time such as \"50ns\"",
             Holds::Picoseconds(..) => "a whole number of picoseconds, or a time such as \"7.8us\"",
             Holds::Nanoseconds(..) => "a number of nanoseconds, or a time such as \"7.8us\"",
@@ -192,7 +194,10 @@ impl Holds {
             Holds::Count(least, most) => range(least, most),
             Holds::OneOf(numbers) => numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
             Holds::OneOfBytes(numbers) => format!("{}, or a size", Holds::OneOf(numbers).in_words()),
-            Holds::Gigabits(numbers) => format!("{}, or a capacity such as `4Gb`", Holds::OneOf(numbers).in_words()),
+            Holds::Density => {
+                let numbers = Density::ALL.map(|density| density.gigabits().to_string());
+                format!("{}, or a capacity such as `512Mb` or `4Gb`", numbers.join(", "))
+            }
             Holds::Bits => "a list of bits".to_owned(),
             Holds::Bytes(least, most) => format!("{}, or a size", range(least, most)),
             Holds::Clocks(least, most) => format!("{} clocks, or a time", range(least, most)),

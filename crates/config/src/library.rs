@@ -1,11 +1,10 @@
 //! Cache of input files: each file is read and parsed once, for any overrides.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::key::Key;
-use crate::{Document, Failure, MachineConfig, Overrides, SystemConfig, machine, system};
+use crate::{Document, Failure, MachineConfig, Overrides, Source, SystemConfig, machine, system};
 
 /// Maximum number of cached systems: enough for runs that alternate between some systems, with a bound on memory.
 const SYSTEMS_KEPT: usize = 64;
@@ -15,12 +14,12 @@ const SYSTEMS_KEPT: usize = 64;
 /// A change on disk after the first reading has no effect.
 #[derive(Debug, Default)]
 pub struct Library {
-    documents: Mutex<BTreeMap<PathBuf, Arc<Document>>>,
+    documents: Mutex<BTreeMap<Source, Arc<Document>>>,
     systems: Mutex<BTreeMap<SystemKey, Arc<ResolvedSystem>>>,
 }
 
-/// Key of a cached system: its file and its overrides.
-type SystemKey = (PathBuf, Vec<Arc<str>>);
+/// Key of a cached system: its file or preset, and its overrides.
+type SystemKey = (Source, Vec<Arc<str>>);
 
 /// A checked file with its document.
 #[derive(Clone, Debug)]
@@ -36,40 +35,40 @@ pub type ResolvedSystem = Resolved<SystemConfig>;
 
 impl Library {
     /// A file, with the content of its first reading.
-    pub(crate) fn document(&self, path: &Path, keys: &'static [Key]) -> Result<Document, Failure> {
+    pub(crate) fn document(&self, source: &Source, keys: &'static [Key]) -> Result<Document, Failure> {
         // No lock is held while a file is read. Where two threads read a file, either result is kept.
-        let known = locked(&self.documents).get(path).map(Arc::clone);
+        let known = locked(&self.documents).get(source).map(Arc::clone);
         if let Some(known) = known {
             return Ok(Document::clone(&known));
         }
-        let document = Document::read(path, keys)?;
-        locked(&self.documents).insert(path.to_owned(), Arc::new(document.clone()));
+        let document = source.document(keys)?;
+        locked(&self.documents).insert(source.clone(), Arc::new(document.clone()));
         Ok(document)
     }
 
     /// A machine and its document. Overrides of the machine file and of its system file are separate.
     pub(crate) fn machine(
         &self,
-        path: &Path,
+        source: &Source,
         overrides: &Overrides,
         of_system: &Overrides,
     ) -> Result<(Resolved<MachineConfig>, Arc<ResolvedSystem>), Failure> {
-        let mut document = self.document(path, machine::KEYS)?;
+        let mut document = self.document(source, machine::KEYS)?;
         document.apply(overrides)?;
         document.check()?;
-        let system = self.system(&document.root().linked("system")?, of_system)?;
+        let system = self.system(&machine::system_of(&document, source)?, of_system)?;
         let config = MachineConfig::check(&mut document, system.config.clone())?;
         Ok((Resolved { config, document }, system))
     }
 
     /// A system.
-    pub(crate) fn system(&self, path: &Path, overrides: &Overrides) -> Result<Arc<ResolvedSystem>, Failure> {
-        let key = (path.to_owned(), overrides.texts());
+    pub(crate) fn system(&self, source: &Source, overrides: &Overrides) -> Result<Arc<ResolvedSystem>, Failure> {
+        let key = (source.clone(), overrides.texts());
         let known = locked(&self.systems).get(&key).map(Arc::clone);
         if let Some(known) = known {
             return Ok(known);
         }
-        let (config, document) = SystemConfig::check(self.document(path, &system::KEYS)?, overrides)?;
+        let (config, document) = SystemConfig::check(self.document(source, &system::KEYS)?, overrides)?;
         let system = Arc::new(Resolved { config, document });
         let mut systems = locked(&self.systems);
         if systems.len() >= SYSTEMS_KEPT {

@@ -12,8 +12,9 @@ use os_alloc_sim::{FrameMap, Policy};
 
 use crate::allocator::{COPY_UNIT, copy_units};
 use crate::key::{Holds, Key};
+use crate::preset::{self, Preset};
 use crate::section::Section;
-use crate::{Document, Failure, Overrides, SystemConfig, names};
+use crate::{Document, Failure, Overrides, Source, SystemConfig, names};
 
 /// A checked machine.
 #[derive(Clone, Debug)]
@@ -28,15 +29,15 @@ pub struct MachineConfig {
     pub settings: MachineSettings,
 }
 
-/// The machine of the `RowClone` paper: the path of its file in the repository, and a copy of the file.
-pub const PAPER: (&str, &str) = ("configs/paper.toml", include_str!("paper.toml"));
+/// The preset of the `RowClone` paper's machine.
+const PAPER: &Preset = &preset::MACHINES[0];
 
 const CYCLES_MAX: u64 = 1 << 30;
 
 /// Keys of a machine file.
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
-    Key::new("system", Holds::Path, "\"ddr3-1066-paper.toml\"", "the system file: memory and controller (`input.md`)"),
+    Key::new("system", Holds::Path, "\"ddr3-1066-paper.toml\"", "the system: memory and controller (`input.md`)").values("a path, or the name of a preset"),
     Key::new("cores", Holds::Table, "", "each core"),
     Key::new("cores.core_clocks", Holds::Count(1, 1000), "6", "core cycles per `memory_clocks`"),
     Key::new("cores.memory_clocks", Holds::Count(1, 1000), "1", "clocks of the memory per `core_clocks`"),
@@ -73,12 +74,13 @@ impl MachineConfig {
         u64::from(self.settings.allocator.copy_unit.frames(&map)) * FRAME_BYTES
     }
 
-    /// Reads and checks a machine file. Overrides of `system.` change the system file.
+    /// Reads and checks a machine file, or if there is no such file, the preset of this name. Overrides of `system.` change the
+    /// system file.
     ///
     /// # Errors
-    /// The file cannot be read, or has an error.
-    pub fn read(path: &Path, overrides: &Overrides) -> Result<MachineConfig, Failure> {
-        MachineConfig::resolve(Document::read(path, KEYS)?, overrides, None)
+    /// There is neither; the file cannot be read, or has an error.
+    pub fn read(argument: &Path, overrides: &Overrides) -> Result<MachineConfig, Failure> {
+        MachineConfig::of(&Source::of_argument(argument, preset::MACHINES)?, overrides)
     }
 
     /// The `RowClone` paper's machine. Neither its file nor that of its system need exist.
@@ -86,25 +88,17 @@ impl MachineConfig {
     /// # Errors
     /// An override is not possible.
     pub fn paper(overrides: &Overrides) -> Result<MachineConfig, Failure> {
-        let (path, text) = PAPER;
-        MachineConfig::resolve(Document::parse(Path::new(path), text, KEYS)?, overrides, Some("ddr3-1066-paper.toml"))
+        MachineConfig::of(&Source::Preset(PAPER), overrides)
     }
 
-    /// The machine of a document and of its system, which is a file unless the document names it `built_in`.
-    fn resolve(
-        mut document: Document,
-        overrides: &Overrides,
-        built_in: Option<&str>,
-    ) -> Result<MachineConfig, Failure> {
+    /// The machine of a file or a preset, and of its system.
+    fn of(source: &Source, overrides: &Overrides) -> Result<MachineConfig, Failure> {
+        let mut document = source.document(KEYS)?;
         let mut own = overrides.clone();
         let of_system = own.take_prefix("system");
         document.apply(&own)?;
         document.check()?;
-        let system = if document.root().text("system") == built_in {
-            SystemConfig::paper(&of_system)?
-        } else {
-            SystemConfig::read(&document.root().linked("system")?, &of_system)?
-        };
+        let system = SystemConfig::of(&system_of(&document, source)?, &of_system)?;
         MachineConfig::check(&mut document, system)
     }
 
@@ -155,6 +149,19 @@ impl MachineConfig {
             },
         };
         Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings })
+    }
+}
+
+/// The system that a machine names. That of a preset is a preset, too, as both have files in one directory.
+pub(crate) fn system_of(document: &Document, machine: &Source) -> Result<Source, Failure> {
+    let root = document.root();
+    let of_preset = match machine {
+        Source::Preset(_) => root.text("system").and_then(|file| file.strip_suffix(".toml")),
+        Source::File(_) => None,
+    };
+    match of_preset.and_then(|name| preset::named(preset::SYSTEMS, name)) {
+        Some(preset) => Ok(Source::Preset(preset)),
+        None => root.linked_or_preset("system", preset::SYSTEMS),
     }
 }
 

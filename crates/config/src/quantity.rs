@@ -7,8 +7,8 @@ const SIZES: [(&str, u64); 5] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), (
 const TIMES: [(&str, u64); 5] =
     [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
 
-/// Units of the capacity of a chip, in gigabits.
-const CAPACITIES: [(&str, u64); 2] = [("Gb", 1), ("Gbit", 1)];
+/// Units of the capacity of a chip, in megabits.
+const CAPACITIES: [(&str, u64); 4] = [("Mb", 1), ("Mbit", 1), ("Gb", 1024), ("Gbit", 1024)];
 
 /// A whole number: decimal, or hexadecimal after `0x`. Underscores separate digits.
 pub fn number(text: &str) -> Option<u64> {
@@ -32,7 +32,7 @@ pub fn time(text: &str) -> Option<u64> {
     with_unit(text, &TIMES)
 }
 
-/// A capacity of a chip in gigabits: `4Gb`, `4 Gbit`.
+/// A capacity of a chip in megabits: `512Mb`, `4 Gbit`.
 pub fn capacity(text: &str) -> Option<u64> {
     with_unit(text, &CAPACITIES)
 }
@@ -92,10 +92,10 @@ mod tests {
     }
 
     #[test]
-    fn capacities_are_gigabits() {
+    fn capacities_are_megabits() {
         assert_eq!(
-            ["4Gb", "4 Gbit", "1.0Gb", "512Mb", "4GB", "4"].map(capacity),
-            [Some(4), Some(4), Some(1), None, None, None]
+            ["4Gb", "4 Gbit", "1.0Gb", "512Mb", "0.25Gb", "4GB", "4"].map(capacity),
+            [Some(4096), Some(4096), Some(1024), Some(512), Some(256), None, None]
         );
     }
 

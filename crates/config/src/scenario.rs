@@ -15,7 +15,7 @@ use crate::operations::{check_operations, check_places};
 use crate::workload::{TraceWorkload, check_settings, check_workload};
 use crate::{
     AllocatorConfig, CorePrograms, CoreWorkload, Document, Failure, Library, MachineConfig, Overrides, ResolvedSystem,
-    SystemConfig, allocator, cores, operations, workload,
+    Source, SystemConfig, allocator, cores, operations, preset, workload,
 };
 
 /// A checked scenario.
@@ -126,8 +126,8 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
 
 #[rustfmt::skip]
 const OWN_KEYS: &[Key] = &[
-    Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system file; either this or `machine`").or("that of the machine"),
-    Key::new("machine", Holds::Path, "\"../configs/paper.toml\"", "the machine file, for programs on cores (`cores.md`)").or("no cores"),
+    Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system: its file, or the name of a preset (`rowclone-sim systems`); either this or `machine`").values("a path, or the name of a preset").or("that of the machine"),
+    Key::new("machine", Holds::Path, "\"../configs/paper.toml\"", "the machine, for programs on cores (`cores.md`): its file, or the name of a preset (`paper`, `ddr4-desktop`)").values("a path, or the name of a preset").or("no cores"),
     Key::new("policies", Holds::Names(|| POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name).collect()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each; `controller-copy` and `rowclone-zi` need a `machine`").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
     Key::new("seed", Holds::Count(0, SEED_MAX), "1", "seed of memory contents, written data and random addresses"),
     Key::new("warm_up_cycles", Holds::Clocks(0, CYCLES_MAX), "100_000", "figures leave out what happens before this clock").or("0"),
@@ -169,8 +169,8 @@ impl Scenario {
         Ok(ResolvedScenario::read(&Library::default(), path, sets)?.scenario)
     }
 
-    /// A trace without a scenario file, under the policies `baseline` and `rowclone`, with seed 1. Without a system file, the
-    /// system is that of the `RowClone` paper; `placement` is `workload.placement`.
+    /// A trace without a scenario file, under the policies `baseline` and `rowclone`, with seed 1. Without a system, it is that
+    /// of the `RowClone` paper; `placement` is `workload.placement`.
     ///
     /// # Errors
     /// As [`Scenario::read`]; or the format has virtual addresses, and no placement is given.
@@ -186,7 +186,11 @@ impl Scenario {
             let path = std::path::absolute(path).map_err(|error| Failure::reading(path, &error))?;
             Ok::<_, Failure>(toml::Value::String(path.display().to_string()))
         };
-        let (file, system_file) = (absolute(trace)?, absolute(system.unwrap_or(Path::new(crate::system::PAPER.0)))?);
+        let system = match system {
+            Some(argument) => Source::of_argument(argument, preset::SYSTEMS)?,
+            None => Source::Preset(&preset::SYSTEMS[0]),
+        };
+        let (file, system_file) = (absolute(trace)?, absolute(&system.path())?);
         let placement = placement.or_else(|| workload::needs_allocator(trace).then_some(Placement::ALLOCATOR));
         let placed = match placement {
             Some(Placement::ALLOCATOR) => "\nallocator.policies = [\"buddy\", \"subarray-aware\"]",
@@ -203,10 +207,7 @@ impl Scenario {
         let mut document = Document::of_argument(&argument, trace, &text, &KEYS)?;
         document.apply(&overrides)?;
         document.check()?;
-        let system = match system {
-            Some(path) => SystemConfig::read(path, &for_system)?,
-            None => SystemConfig::paper(&for_system)?,
-        };
+        let system = SystemConfig::of(&system, &for_system)?;
         Scenario::check(&mut document, system, None)
     }
 
@@ -305,16 +306,19 @@ impl ResolvedScenario {
     pub fn read(library: &Library, path: &Path, sets: &[String]) -> Result<ResolvedScenario, Failure> {
         let mut overrides = Overrides::parse(sets)?;
         let [for_system, for_machine] = ["system", "machine"].map(|prefix| overrides.take_prefix(prefix));
-        let mut document = library.document(path, &KEYS)?;
+        let mut document = library.document(&Source::File(path.to_owned()), &KEYS)?;
         document.apply(&overrides)?;
         document.check()?;
         let (machine, system) = match one_of_two(&document, &for_machine)? {
             "machine" => {
-                let path = document.root().linked("machine")?;
-                let (machine, system) = library.machine(&path, &for_machine, &for_system)?;
+                let source = document.root().linked_or_preset("machine", preset::MACHINES)?;
+                let (machine, system) = library.machine(&source, &for_machine, &for_system)?;
                 (Some(machine), system)
             }
-            name => (None, library.system(&document.root().linked(name)?, &for_system)?),
+            name => {
+                let source = document.root().linked_or_preset(name, preset::SYSTEMS)?;
+                (None, library.system(&source, &for_system)?)
+            }
         };
         let (config, of_machine) = machine.map(|machine| (machine.config, machine.document)).unzip();
         let scenario = Scenario::check(&mut document, system.config.clone(), config)?;

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::document::{Document, Node, Origin, Value, tidy};
-use crate::{Failure, file, key};
+use crate::preset::{self, Preset};
+use crate::{Failure, Source, file, key};
 
 /// A table of a document whose keys and values were checked.
 #[derive(Clone, Debug)]
@@ -181,6 +182,23 @@ impl<'a> Section<'a> {
     /// The file does not exist, is not regular, or cannot be read.
     pub fn linked(&self, name: &str) -> Result<PathBuf, Failure> {
         self.linked_file(name, self.of(name))
+    }
+
+    /// What a given key names: a file as in [`Section::linked`], or if there is none, a preset.
+    ///
+    /// # Errors
+    /// There is neither, or the file cannot be read.
+    pub(crate) fn linked_or_preset(&self, name: &str, presets: &'static [Preset]) -> Result<Source, Failure> {
+        let written: &str = self.of(name);
+        let error = match self.linked(name) {
+            Ok(path) => return Ok(Source::File(path)),
+            Err(error) => error,
+        };
+        let Some(word) = preset::as_name(Path::new(written)) else { return Err(error) };
+        preset::named(presets, word).map(Source::Preset).ok_or_else(|| {
+            let message = format!("`{}` is {written:?}, which is neither a file nor a preset", self.key(name));
+            self.fault(name, message).with_help(preset::choices(presets, word) + "; or give the path of a file")
+        })
     }
 
     /// [`Section::linked`] for a list of paths.

@@ -14,10 +14,18 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// The text "did you mean `x`? the NOUN are `x`, `y`", or only its second part.
+/// More names than this are listed by their family.
+const LISTED_MAX: usize = 40;
+
+/// The text "did you mean `x`? the NOUN are `x`, `y`", or only its second part. Of many names, those are listed that have the
+/// part of the nearest name before its hyphen: the speed bins of a standard.
 pub fn choices(found: &str, noun: &str, known: &[&str]) -> String {
-    let list = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    match nearest(found, known.iter().copied()) {
+    let nearest = nearest(found, known.iter().copied());
+    let family = |name: &str| name.split_once('-').map(|(family, _)| family.to_owned());
+    let is_listed =
+        |name: &&&str| known.len() <= LISTED_MAX || nearest.is_none_or(|nearest| family(nearest) == family(name));
+    let list = known.iter().filter(is_listed).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match nearest {
         Some(near) => format!("did you mean `{near}`? the {noun} are {list}"),
         None => format!("the {noun} are {list}"),
     }
@@ -38,5 +46,15 @@ mod tests {
         assert_eq!(nearest("chanels", keys), Some("channels"));
         assert_eq!(nearest("Ranks", keys), Some("ranks"));
         assert_eq!(nearest("seed", keys), None);
+    }
+
+    #[test]
+    fn of_many_names_those_like_the_nearest_are_listed() {
+        let names: Vec<String> = (0..50).map(|number| format!("{}-{number}", ["A", "B"][number % 2])).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let text = choices("A-48x", "bins", &names);
+        assert!(text.starts_with("did you mean `A-48`? the bins are `A-0`, `A-2`, ") && !text.contains('B'), "{text}");
+        assert!(choices("far away", "bins", &names).contains("`A-0`, `B-1`"));
+        assert!(choices("A-38x", "bins", &names[..40]).contains("`A-0`, `B-1`"));
     }
 }

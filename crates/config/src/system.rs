@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::address::{Preset as MapPreset, RawAddressMap, RawXor};
 use dram_spec::{
-    AddressMap, BankId, Channel, Contradiction, CopyActivations, Cycles, Density, Geometry, GeometryError,
+    AddressMap, BankId, BankSet, Channel, Contradiction, CopyActivations, Cycles, Density, Geometry, GeometryError,
     PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, RefreshMode, Row, SpeedBin, Standard,
-    TimingParameter as T, Width,
+    TimingParameter as T, Topology, Width,
 };
 use energy::Currents;
 use rowclone::Chip;
@@ -15,8 +15,9 @@ use rowclone_sim::{ControllerSettings, MemorySystem, POSTPONE_MAX, SystemBuilder
 
 use crate::controller::{self, Controller};
 use crate::key::{Holds, Key};
+use crate::preset::{self, Preset};
 use crate::section::Section;
-use crate::{Document, Failure, Overrides, currents, names};
+use crate::{Document, Failure, Overrides, Source, currents, names};
 
 /// A checked memory system: device, geometry, map, prices and controller.
 #[derive(Clone, Debug)]
@@ -25,11 +26,12 @@ pub struct SystemConfig {
     pub name: String,
     /// The system.
     pub memory: MemorySystem,
+    /// Name of the address map; its fields, if it has none.
+    pub address_map: String,
 }
 
-/// The system of the `RowClone` paper: the path of its file in the repository, and a copy of the file, which is part of
-/// the package.
-pub const PAPER: (&str, &str) = ("configs/ddr3-1066-paper.toml", include_str!("ddr3-1066-paper.toml"));
+/// The preset of the `RowClone` paper's system.
+const PAPER: &Preset = &preset::SYSTEMS[0];
 
 /// Keys of a system file.
 pub static KEYS: LazyLock<Vec<Key>> =
@@ -54,12 +56,12 @@ const CHECKED: Holds = Holds::Count(0, u64::MAX);
 const DEVICE_KEYS: &[Key] = &[
     Key::new("device", Holds::Table, "", "the chips"),
     Key::new("device.bin", Holds::Name(|| Standard::all_bins().map(|bin| bin.name).collect()), "\"1066G\"", "JEDEC speed bin: standard, clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it"),
-    Key::new("device.density_gb", Holds::Gigabits(&[1, 2, 4, 8, 16, 32]), "2", "capacity of a chip, Gb; the standard of the bin must have it"),
+    Key::new("device.density_gb", Holds::Density, "2", "capacity of a chip, Gb; the standard of the bin must have it"),
     Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips, and 32 / width in DDR5"),
     Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same standard and width; with `none`, no energy is computed").values("the name of a shipped set, a path that ends in `.toml`, or `none`").or("`none`"),
     Key::new("device.background_rho", Holds::Number(0.0, 1.0), "1.0", "background model of energy: the share of IDD3N - IDD2N that does not depend on the number of open banks").or("that of the standard, which `rowclone-sim explain energy` prints"),
     Key::new("device.copy_activations", Holds::Name(|| names(&COPY_ACTIVATIONS)), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
-    Key::new("device.precharge_power_down", Holds::Name(|| names(&PRECHARGE_POWER_DOWN)), "\"fast-exit\"", "exit of precharge power-down, MR0 bit 12: with the DLL on or off"),
+    Key::new("device.precharge_power_down", Holds::Name(|| names(&PRECHARGE_POWER_DOWN)), "\"fast-exit\"", "exit of the power-down that has a slow one, with the DLL off: precharge power-down in DDR3 (MR0 bit 12), active power-down in DDR2"),
     Key::new("device.reference_cycle", Holds::Name(|| names(&REFERENCE_CYCLES)), "\"second\"", "cycle of a command of two cycles from which distances count, in standards with such commands (DDR5)").or("`second`"),
     Key::new("device.timings", Holds::Table, "", "timing parameters that replace those of the bin; every output lists them").or("those of the bin"),
     Key::new("device.custom_timings", Holds::Flag, "false", "whether `timings` may contradict each other: tRC below tRAS + tRP, or tXPDLL below tXP").or("`false`"),
@@ -90,12 +92,12 @@ const DEVICE_KEYS: &[Key] = &[
     Key::new("geometry.row_bytes", Holds::Bytes(0, u64::MAX), "4096", "size of a row of a rank").values("what the chips give (8, 16 or 32 KiB), or the RowClone paper's 4 KiB; or a size"),
     Key::new("geometry.rows_per_subarray", CHECKED, "512", "rows that share sense amplifiers").values("128, 256, 512, 1024"),
     Key::new("refresh", Holds::Table, "", "refresh"),
-    Key::new("refresh.enabled", Holds::Flag, "true", "whether REF are due; with `false` the two keys below have no effect, but must be given"),
-    Key::new("refresh.t_refi_ps", Holds::Picoseconds(T_REFI_PS.0, T_REFI_PS.1), "7_800_000", "tREFI, ps: 7.8 us at or below 85 C, 3.9 us above; the range ends at what a command log can represent"),
-    Key::new("refresh.mode", Holds::Name(refresh_modes), "\"1x\"", "refresh mode of the standard: fine granularity, or REFsb").or("the standard's first"),
-    Key::new("refresh.postpone_max", Holds::Count(0, POSTPONE_MAX), "0", "REF that a rank may owe while work is queued (`decisions/0003`)"),
+    Key::new("refresh.enabled", Holds::Flag, "true", "whether REF are due; with `false` the keys below have no effect"),
+    Key::new("refresh.t_refi_ps", Holds::Picoseconds(T_REFI_PS.0, T_REFI_PS.1), "7_800_000", "tREFI at or below 85 C, ps; half of it above. The range ends at what a command log can represent").or("7,800,000; in DDR5 3,900,000"),
+    Key::new("refresh.mode", Holds::Name(refresh_modes), "\"1x\"", "refresh mode: `1x` of DDR2, DDR3 and DDR4; fine granularity `2x` and `4x` of DDR4; `normal`, `fine` (REF once per tREFI / 2) and `same-bank` (REFsb) of DDR5").or("`1x` or `normal`"),
+    Key::new("refresh.postpone_max", Holds::Count(0, POSTPONE_MAX), "0", "REF that a rank may owe while work is queued (`decisions/0003`)").values("0 to 8 in the modes `1x`, `fine` and `same-bank`, 16 in `2x`, 32 in `4x`, 4 in `normal`"),
     Key::new("address_map", Holds::Table, "", "physical address to coordinates; it has either `preset` or `fields`"),
-    Key::new("address_map.preset", Holds::Name(|| Preset::ALL.map(Preset::name).into()), "\"row-interleaved\"", "a map by name").or("`fields`"),
+    Key::new("address_map.preset", Holds::Name(|| MapPreset::ALL.map(MapPreset::name).into()), "\"row-interleaved\"", "a map by name").or("`fields`"),
     Key::new("address_map.fields", Holds::List, "[\"row\", \"subarray\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]", "the coordinates from the high to the low address bits, each `\"name\"` or `\"name:bits\"`").values("`row` `subarray` `rank` `bank` `column` `channel` `offset`; `offset` last").or("`preset`"),
     Key::new("address_map.xor", Holds::Tables, "[{ field = \"bank\", bit = 0, address_bits = [17] }]", "coordinate bits that are hashed; the map must stay one to one").or("none"),
     Key::new("address_map.xor.field", Holds::Text, "\"bank\"", "the coordinate").values("`bank`, `channel`, `rank`"),
@@ -139,12 +141,20 @@ fn refresh_modes() -> Vec<&'static str> {
 type FaultyRowList = Vec<(Channel, BankId, Row)>;
 
 impl SystemConfig {
-    /// Reads and checks a system file.
+    /// Reads and checks a system file, or if there is no such file, the preset of this name.
+    ///
+    /// # Errors
+    /// There is neither; the file cannot be read, or has an error.
+    pub fn read(argument: &Path, overrides: &Overrides) -> Result<SystemConfig, Failure> {
+        SystemConfig::of(&Source::of_argument(argument, preset::SYSTEMS)?, overrides)
+    }
+
+    /// Reads and checks a system file or a preset.
     ///
     /// # Errors
     /// The file cannot be read, or has an error.
-    pub fn read(path: &Path, overrides: &Overrides) -> Result<SystemConfig, Failure> {
-        Ok(SystemConfig::check(Document::read(path, &KEYS)?, overrides)?.0)
+    pub fn of(source: &Source, overrides: &Overrides) -> Result<SystemConfig, Failure> {
+        Ok(SystemConfig::check(source.document(&KEYS)?, overrides)?.0)
     }
 
     /// The `RowClone` paper's system.
@@ -152,8 +162,7 @@ impl SystemConfig {
     /// # Errors
     /// An override is not possible.
     pub fn paper(overrides: &Overrides) -> Result<SystemConfig, Failure> {
-        let (path, text) = PAPER;
-        Ok(SystemConfig::check(Document::parse(Path::new(path), text, &KEYS)?, overrides)?.0)
+        SystemConfig::of(&Source::Preset(PAPER), overrides)
     }
 
     /// The system of a document, and the document with the overrides applied.
@@ -181,7 +190,10 @@ impl SystemConfig {
             no_contradiction(&device, bin)?;
         }
         let memory = memory(&document.root(), bin)?;
-        let config = SystemConfig { name: document.name(), memory };
+        let map = required(&document.root(), "address_map");
+        let fields = || map.get::<Vec<&str>>("fields").unwrap_or_default().join(" ");
+        let address_map = map.text("preset").map_or_else(fields, str::to_owned);
+        let config = SystemConfig { name: document.name(), memory, address_map };
         Ok((config, document))
     }
 }
@@ -189,18 +201,19 @@ impl SystemConfig {
 /// The memory of a document with checked keys and values, which are compared with each other here.
 fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Failure> {
     let device = required(root, "device");
-    let density = Density::from_gigabits(device.of::<u64>("density_gb") as f64).expect("it was checked");
+    let density = Density::from_gigabits(device.of("density_gb")).expect("it was checked");
     let width = Width::from_pins(device.of("width")).expect("it was checked");
     let copy_activations = device.choice("copy_activations", &COPY_ACTIVATIONS).expect("it is required");
-    let precharge_power_down = device.choice("precharge_power_down", &PRECHARGE_POWER_DOWN).expect("it is required");
+    let precharge_power_down = precharge_power_down(&device, bin.standard)?;
+    let reference_cycle = reference_cycle(&device, bin.standard)?;
     let geometry = geometry(root, bin.standard, density, width)?;
     let currents = currents(&device, bin.standard, width)?;
     let background_rho = background_rho(&device, bin.standard, currents.as_ref())?;
     let refresh = required(root, "refresh");
-    let postpone_max = refresh.of("postpone_max");
     let mode = refresh_mode(&refresh, bin.standard)?;
-    let refresh =
-        if refresh.of("enabled") { Refresh::Every { t_refi_ps: refresh.of("t_refi_ps") } } else { Refresh::Off };
+    let postpone_max = postpone_max(&refresh, mode, bin.standard)?;
+    let t_refi_ps = refresh.get("t_refi_ps").unwrap_or(bin.standard.definition().t_refi_ps);
+    let refresh = if refresh.of("enabled") { Refresh::Every { t_refi_ps } } else { Refresh::Off };
     let address_map = map(root, geometry)?;
     let faulty_rows = faulty_rows(root, &geometry)?;
     let copy = root.table_or_empty("copy");
@@ -223,7 +236,7 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         .precharge_power_down(precharge_power_down)
         .refresh(refresh)
         .refresh_mode(mode)
-        .reference_cycle(device.choice("reference_cycle", &REFERENCE_CYCLES).unwrap_or_default())
+        .reference_cycle(reference_cycle)
         .address_map(address_map)
         .faulty_rows(faulty_rows)
         .chip(chip)
@@ -264,6 +277,42 @@ fn refresh_mode(refresh: &Section<'_>, standard: Standard) -> Result<&'static Re
     })
 }
 
+/// The most REF that a rank may owe, within what the refresh mode allows.
+fn postpone_max(refresh: &Section<'_>, mode: &RefreshMode, standard: Standard) -> Result<u64, Failure> {
+    let (found, most): (u64, u64) = (refresh.of("postpone_max"), mode.postponed_most);
+    if found <= most {
+        return Ok(found);
+    }
+    let name = standard.name();
+    let message = format!(
+        "`refresh.postpone_max` is {found}, but the refresh mode `{}` of {name} allows at most {most}",
+        mode.name
+    );
+    Err(refresh.fault("postpone_max", message).with_help(format!("try `postpone_max = {most}`")))
+}
+
+/// The exit of power-down. A standard without a slow exit has the fast one only.
+fn precharge_power_down(device: &Section<'_>, standard: Standard) -> Result<PrechargePowerDown, Failure> {
+    let found = device.choice("precharge_power_down", &PRECHARGE_POWER_DOWN).expect("it is required");
+    if found == PrechargePowerDown::SlowExit && standard.definition().slow_exit.is_none() {
+        let message =
+            format!("`device.precharge_power_down` is \"slow-exit\", but {} has no slow exit", standard.name());
+        let help = "write `precharge_power_down = \"fast-exit\"`";
+        return Err(device.fault("precharge_power_down", message).with_help(help));
+    }
+    Ok(found)
+}
+
+/// The reference of commands of two cycles, in a standard that has them.
+fn reference_cycle(device: &Section<'_>, standard: Standard) -> Result<ReferenceCycle, Failure> {
+    if device.has("reference_cycle") && !standard.definition().two_cycle_commands {
+        let message =
+            format!("`device.reference_cycle` is given, but {} has no commands of two cycles", standard.name());
+        return Err(device.fault("reference_cycle", message).with_help("leave it out"));
+    }
+    Ok(device.choice("reference_cycle", &REFERENCE_CYCLES).unwrap_or_default())
+}
+
 /// Checks that no timing parameter is less than its parts.
 fn no_contradiction(device: &Section<'_>, bin: &SpeedBin) -> Result<(), Failure> {
     let Some(Contradiction { parameter, found, parts, least }) = bin.contradiction() else { return Ok(()) };
@@ -296,13 +345,23 @@ fn geometry(root: &Section<'_>, standard: Standard, density: Density, width: Wid
         GeometryError::Chip { .. } => {
             required(root, "device").fault("density_gb", error.to_string()).with_help(error.help())
         }
+        GeometryError::Count { key: "ranks", most, .. } if most < Topology::RANKS_MAX as u64 && raw.ranks > most => {
+            let message = format!(
+                "`geometry.ranks` is {}, but a channel has at most {} banks, and a rank of {} up to {}",
+                raw.ranks,
+                BankSet::CAPACITY,
+                standard.name(),
+                standard.definition().rank_banks_max,
+            );
+            table.fault("ranks", message).with_help(format!("try `ranks = {most}`"))
+        }
         _ => of_table(&table, error.key(), &error, &error.help()),
     })
 }
 
 fn map(root: &Section<'_>, geometry: Geometry) -> Result<RawAddressMap, Failure> {
     let table = required(root, "address_map");
-    let preset = table.choice("preset", &Preset::ALL.map(|preset| (preset.name(), preset)));
+    let preset = table.choice("preset", &MapPreset::ALL.map(|preset| (preset.name(), preset)));
     let fields: Option<Vec<&str>> = table.get("fields");
     table.not_both("preset", "fields", "")?;
     let fields = match (preset, fields) {

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use energy::Currents;
-use rowclone_config::{MachineConfig, Overrides, currents, machine, system};
+use rowclone_config::key::Key;
+use rowclone_config::preset::{self, Preset};
+use rowclone_config::{MachineConfig, Overrides, Scenario, SystemConfig, currents, machine, system};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -26,24 +28,162 @@ fn the_shipped_files_hold_the_sets_of_the_library() {
     }
 }
 
-#[test]
-fn the_system_of_the_paper_is_that_of_its_file() {
-    let (path, text) = system::PAPER;
-    let copy = "crates/config/src/ddr3-1066-paper.toml";
-    assert!(text == fs::read_to_string(Path::new(REPOSITORY).join(path)).unwrap(), "copy `{path}` to `{copy}`");
+/// Systems and machines, by name.
+fn presets() -> [(&'static [Preset], &'static [Key]); 2] {
+    [(preset::SYSTEMS, &system::KEYS), (preset::MACHINES, machine::KEYS)]
 }
 
 #[test]
-fn the_machine_of_the_paper_is_that_of_its_file() {
-    let (path, text) = machine::PAPER;
-    let copy = "crates/config/src/paper.toml";
-    let file = Path::new(REPOSITORY).join(path);
-    assert!(text == fs::read_to_string(&file).unwrap(), "copy `{path}` to `{copy}`");
-    let read = MachineConfig::read(&file, &Overrides::default()).unwrap();
+fn the_presets_are_the_files_of_configs() {
+    for preset in presets().into_iter().flat_map(|(presets, _)| presets) {
+        let (path, copy) = (preset.path(), format!("crates/config/src/presets/{}.toml", preset.name));
+        let text = fs::read_to_string(Path::new(REPOSITORY).join(&path)).unwrap();
+        assert!(preset.text == text, "copy `{}` to `{copy}`", path.display());
+    }
+    let files = fs::read_dir(Path::new(REPOSITORY).join("configs")).unwrap().map(|entry| entry.unwrap().path());
+    let count = files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).count();
+    assert_eq!(count, presets().map(|(presets, _)| presets.len()).iter().sum::<usize>());
+}
+
+/// Neither a file of this name nor the directory `configs` is here.
+#[test]
+fn every_preset_is_found_by_its_name() {
+    for preset in preset::SYSTEMS {
+        let found = SystemConfig::read(Path::new(preset.name), &Overrides::default()).unwrap();
+        let file = Path::new(REPOSITORY).join(preset.path());
+        let read = SystemConfig::read(&file, &Overrides::default()).unwrap();
+        assert_eq!(found.name, preset.name);
+        assert_eq!(found.memory.system(), read.memory.system());
+    }
+    for preset in preset::MACHINES {
+        let found = MachineConfig::read(Path::new(preset.name), &Overrides::default()).unwrap();
+        let file = Path::new(REPOSITORY).join(preset.path());
+        let read = MachineConfig::read(&file, &Overrides::default()).unwrap();
+        assert_eq!((&found.name[..], found.settings), (preset.name, read.settings));
+        assert_eq!(found.system.memory.system(), read.system.memory.system());
+    }
+}
+
+/// Capacity, banks and rows of the modules that the presets are named after.
+#[test]
+fn presets_have_the_capacity_of_their_names() {
+    let of = |name: &str| {
+        let memory = SystemConfig::read(Path::new(name), &Overrides::default()).unwrap().memory;
+        let (bin, geometry) = (memory.system().bin, memory.system().geometry);
+        (bin.full_name(), bin.latencies(), geometry.bytes() >> 30, geometry.topology().banks(), geometry.row_bytes())
+    };
+    let (ddr4, ddr5) = (of("ddr4-3200-16gb-dimm"), of("ddr5-4800-32gb-dimm"));
+    assert_eq!(ddr4, ("DDR4-3200AA".to_owned(), "22-22-22".to_owned(), 16, 32, 8192));
+    assert_eq!(ddr5, ("DDR5-4800B".to_owned(), "40-39-39".to_owned(), 32, 64, 4096));
+    assert_eq!(of("ddr2-400"), ("DDR2-400B".to_owned(), "3-3-3".to_owned(), 2, 8, 8192));
+}
+
+#[test]
+fn the_machine_of_the_paper_has_its_cores() {
     let paper = MachineConfig::paper(&Overrides::default()).unwrap();
-    assert_eq!(read.settings, paper.settings);
-    assert_eq!(read.system.memory.system(), paper.system.memory.system());
     assert_eq!(paper.settings.core, host::machine::CoreSettings::PAPER);
+    assert_eq!((paper.name.as_str(), paper.system.name.as_str()), ("paper", "ddr3-1066-paper"));
+}
+
+/// A path is preferred to the preset of the same name; a scenario and a machine name either.
+#[test]
+fn files_name_systems_and_machines_by_path_or_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let scenario = |key: &str, name: &str| {
+        let workload = "[[operation]]\nkind = \"zero\"\ndst = 0\nbytes = 4096\n";
+        let text = format!("{key} = \"{name}\"\npolicies = [\"baseline\"]\nseed = 1\n{workload}");
+        fs::write(at("scenario.toml"), text).unwrap();
+        Scenario::read(&at("scenario.toml"), &[])
+    };
+    let standard = |scenario: Scenario| scenario.system.memory.system().standard().name();
+    assert_eq!(standard(scenario("system", "ddr4-3200-16gb-dimm").unwrap()), "DDR4");
+    fs::write(at("ddr4-3200-16gb-dimm"), preset::SYSTEMS[0].text).unwrap();
+    assert_eq!(standard(scenario("system", "ddr4-3200-16gb-dimm").unwrap()), "DDR3");
+    let error = scenario("system", "ddr4-3200").unwrap_err();
+    assert!(error.message.ends_with("`system` is \"ddr4-3200\", which is neither a file nor a preset"), "{error}");
+    let help = error.help.unwrap();
+    assert!(preset::names(preset::SYSTEMS).iter().all(|name| help.contains(&format!("`{name}`"))), "{help}");
+    let error = scenario("system", "configs/ddr2-400.toml").unwrap_err();
+    assert!(error.message.ends_with("cannot be read: no such file"), "{error}");
+    let error = scenario("machine", "desktop").unwrap_err();
+    let help = error.help.unwrap();
+    assert_eq!(help, "the presets are `paper`, `ddr4-desktop`; or give the path of a file");
+}
+
+/// What a standard does not have is an error with what it has.
+#[test]
+fn values_of_another_standard_are_refused() {
+    let refused = |name: &str, sets: &[&str], message: &str, help: &str| {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        let error = SystemConfig::read(Path::new(name), &Overrides::parse(&sets).unwrap()).unwrap_err();
+        assert!(error.message.ends_with(message), "{sets:?}: {}", error.message);
+        assert_eq!(error.help.as_deref(), Some(help), "{sets:?}");
+    };
+    refused(
+        "ddr2-400",
+        &["device.density_gb=16"],
+        "DDR2 has no 16 Gb x8 chip",
+        "DDR2 chips have 256 Mb, 512 Mb, 1 Gb, 2 Gb, 4 Gb, each x4, x8 and x16",
+    );
+    refused(
+        "ddr2-400",
+        &["device.density_gb=3"],
+        "`device.density_gb` is 3, but must be 0.25, 0.5, 1, 2, 4, 8, 16 or 32",
+        "try `density_gb = 2`",
+    );
+    refused(
+        "ddr5-4800-32gb-dimm",
+        &["geometry.ranks=4"],
+        "`geometry.ranks` is 4, but a channel has at most 64 banks, and a rank of DDR5 up to 32",
+        "try `ranks = 2`",
+    );
+    refused(
+        "ddr4-3200-16gb-dimm",
+        &["refresh.mode=2x", "refresh.postpone_max=17"],
+        "`refresh.postpone_max` is 17, but the refresh mode `2x` of DDR4 allows at most 16",
+        "try `postpone_max = 16`",
+    );
+    refused(
+        "ddr3-1600-8gb-dimm",
+        &["refresh.mode=same-bank"],
+        "`refresh.mode` is \"same-bank\", which DDR3 does not have",
+        "its modes are `1x`",
+    );
+    refused(
+        "ddr4-3200-16gb-dimm",
+        &["device.precharge_power_down=slow-exit"],
+        "`device.precharge_power_down` is \"slow-exit\", but DDR4 has no slow exit",
+        "write `precharge_power_down = \"fast-exit\"`",
+    );
+    refused(
+        "ddr3-1600-8gb-dimm",
+        &["device.reference_cycle=first"],
+        "`device.reference_cycle` is given, but DDR3 has no commands of two cycles",
+        "leave it out",
+    );
+}
+
+/// DDR2 has chips below 1 Gb. Without `t_refi_ps`, tREFI is that of the standard.
+#[test]
+fn small_chips_and_the_refresh_interval_are_those_of_the_standard() {
+    let system = |name: &str, sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        let config = SystemConfig::read(Path::new(name), &Overrides::parse(&sets).unwrap()).unwrap();
+        config.memory.system().clone()
+    };
+    for (value, mebibytes) in [("256Mb", 256), ("0.25", 256), ("0.5Gb", 512), ("512Mbit", 512), ("1", 1024)] {
+        let set = format!("device.density_gb={value}");
+        assert_eq!(system("ddr2-400", &[&set]).geometry.bytes() >> 20, mebibytes, "{value}");
+    }
+    let without = |name: &str| {
+        let preset = preset::named(preset::SYSTEMS, name).unwrap();
+        let lines = preset.text.lines().filter(|line| !line.starts_with("t_refi_ps"));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), lines.collect::<Vec<_>>().join("\n")).unwrap();
+        SystemConfig::read(file.path(), &Overrides::default()).unwrap().memory.system().t_refi_ps()
+    };
+    assert_eq!([without("ddr3-1066-paper"), without("ddr5-4800-32gb-dimm")], [7_800_000, 3_900_000]);
 }
 
 /// Each key of a machine changes its settings, and a value that does not fit is an error with its key.

@@ -102,7 +102,7 @@ fn located(number: u64, chance: u64) -> Event {
     let bank = BankId { rank: (number % 2) as u8, bank: (chance >> 40 & 7) as u8 };
     let (row, column) = (Row((chance >> 45 & 0x7fff) as u32), Column((chance >> 20 & 127) as u16));
     let location = Location { channel: Channel(0), bank, row, column, offset: 0 };
-    Event::Located { access: if number % 40 < 10 { Access::Write } else { Access::Read }, location }
+    Event::Located { access: if number % 40 < 10 { Access::Write } else { Access::Read }, location, group: None }
 }
 
 fn arrival(number: u64, chance: u64, format: &Format, event: &Event) -> Arrival {

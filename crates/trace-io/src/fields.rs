@@ -191,6 +191,13 @@ impl<'a> Fields<'a> {
         Place { rest: start, ..self.place() }.wrong(key, expected)
     }
 
+    /// Commas of the next field.
+    #[inline]
+    pub(crate) fn commas(&self) -> usize {
+        let field = *self;
+        field.after_blank().iter().take_while(|byte| !ends::<BLANK>(**byte)).filter(|byte| **byte == b',').count()
+    }
+
     /// Takes a field of decimal numbers that commas join.
     #[inline]
     pub(crate) fn decimals<const N: usize>(

@@ -4,11 +4,10 @@ mod common;
 
 use std::io::{BufReader, Cursor};
 
-use dram_spec::datasheet::BINS;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandKind, CopyActivations, Cycle, Density, Dialect, EventSink,
-    Geometry, Issued, PrechargePowerDown, RawGeometry, Refresh, Row, Standard, System, Width,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandKind, CopyActivations, Cycle, Dialect, EventSink, Geometry,
+    Issued, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, Standard, System,
 };
 use proptest::prelude::*;
 use trace_io::command_log::{LogError, LogHeader, LogReader, LogWriter};
@@ -44,7 +43,7 @@ fn arb_command() -> impl Strategy<Value = Command> {
     use AutoPrecharge::{No, Yes};
     let cells =
         (arb_number::<u8>(8), arb_number::<u8>(8), arb_number(32), arb_number(16), arb_number::<u8>(8), arb_number(16));
-    (0..13, cells).prop_map(|(kind, (rank, bank, row, column, dst_bank, dst_column))| {
+    (0..14, cells).prop_map(|(kind, (rank, bank, row, column, dst_bank, dst_column))| {
         let (bank, dst) = (BankId { rank, bank }, BankId { rank, bank: dst_bank });
         let (row, column, dst_column) = (Row(row), Column(column), Column(dst_column));
         match kind {
@@ -60,6 +59,7 @@ fn arb_command() -> impl Strategy<Value = Command> {
             9 => Command::PowerDownEnter { rank },
             10 => Command::PowerDownExit { rank },
             11 => Command::SelfRefreshEnter { rank },
+            12 => Command::RefreshSameBank { bank },
             _ => Command::SelfRefreshExit { rank },
         }
     })
@@ -73,18 +73,31 @@ fn arb_issued() -> impl Strategy<Value = Issued> {
     })
 }
 
-fn arb_geometry() -> impl Strategy<Value = Geometry> {
-    let density = prop::sample::select(&Density::ALL[..]);
-    let width = prop::sample::select(&Width::ALL[..]);
-    (0..4_u32, 0..3_u32, density, width, any::<bool>(), 7..11_u32).prop_map(
-        |(channels, ranks, density, width, paper, rows)| {
-            let row_bytes = if paper { 4096 } else { native_row_bytes(Standard::Ddr3, density, width) };
-            let (channels, ranks, rows_per_subarray) = (1 << channels, 1 << ranks, 1 << rows);
-            let raw =
-                RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray };
-            Geometry::try_from(raw).expect("powers of two, and a row of these chips")
-        },
-    )
+fn arb_geometry(standard: Standard) -> impl Strategy<Value = Geometry> {
+    let chip = prop::sample::select(standard.definition().chips);
+    let ranks_bits = if standard.definition().rank_banks_max > 16 { 2_u32 } else { 3 };
+    (0..4_u32, 0..ranks_bits, chip, any::<bool>(), 7..11_u32).prop_map(move |(channels, ranks, chip, paper, rows)| {
+        let (density, width) = (chip.density, chip.width);
+        let row_bytes = if paper { 4096 } else { native_row_bytes(standard, density, width) };
+        let (channels, ranks, rows_per_subarray) = (1 << channels, 1 << ranks, 1 << rows);
+        let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
+        Geometry::try_from(raw).expect("powers of two, and a row of these chips")
+    })
+}
+
+/// A bin of any standard, with chips and a refresh mode of the standard.
+fn arb_system() -> impl Strategy<Value = System> {
+    let bin = prop::sample::select(Standard::all_bins().collect::<Vec<_>>());
+    bin.prop_flat_map(|bin| {
+        let definition = bin.standard.definition();
+        let mode = prop::sample::select(definition.refresh_modes.iter().collect::<Vec<_>>());
+        let reference = any::<bool>().prop_map(move |first| {
+            if definition.two_cycle_commands && first { ReferenceCycle::First } else { ReferenceCycle::Second }
+        });
+        (arb_geometry(bin.standard), mode, reference).prop_map(move |(geometry, refresh_mode, reference_cycle)| {
+            System { refresh_mode, reference_cycle, ..System::new(bin, geometry) }
+        })
+    })
 }
 
 fn arb_header() -> impl Strategy<Value = LogHeader> {
@@ -92,13 +105,13 @@ fn arb_header() -> impl Strategy<Value = LogHeader> {
         Just(Refresh::Off),
         (15_000..=1_000_000_000_000_u64).prop_map(|t_refi_ps| Refresh::Every { t_refi_ps })
     ];
-    (0..BINS.len(), arb_geometry(), any::<[bool; 3]>(), refresh, prop::option::of(arb_number(64))).prop_map(
-        |(bin, geometry, [counted, fast, jedec], refresh, end)| LogHeader {
+    (arb_system(), any::<[bool; 3]>(), refresh, prop::option::of(arb_number(64))).prop_map(
+        |(system, [counted, fast, jedec], refresh, end)| LogHeader {
             system: System {
                 copy_activations: if counted { CopyActivations::Counted } else { CopyActivations::Free },
                 precharge_power_down: if fast { PrechargePowerDown::FastExit } else { PrechargePowerDown::SlowExit },
                 refresh,
-                ..System::new(&BINS[bin], geometry)
+                ..system
             },
             dialect: if jedec { Dialect::Jedec } else { Dialect::RowClone },
             end: end.map(Cycle),
@@ -235,10 +248,10 @@ const MALFORMED_CELLS: &[(&str, &str, &str)] = &[
      "write a whole number from 0 to 18446744073709551615 into `cycle`"),
     ("18446744073709551616,RD,0,1,3,,17,,", "line 17: `cycle` is `18446744073709551616`, but must be a whole number from 0 to 18446744073709551615",
      "write a whole number from 0 to 18446744073709551615 into `cycle`"),
-    ("8,READ,0,1,3,,17,,", "line 17: `command` is `READ`, but must be one of ACT, PRE, PREA, RD, RDA, WR, WRA, TRANSFER, REF, PDE, PDX, SRE, SRX",
-     "write one of ACT, PRE, PREA, RD, RDA, WR, WRA, TRANSFER, REF, PDE, PDX, SRE, SRX into `command`"),
-    ("8,rd,0,1,3,,17,,", "line 17: `command` is `rd`, but must be one of ACT, PRE, PREA, RD, RDA, WR, WRA, TRANSFER, REF, PDE, PDX, SRE, SRX",
-     "write one of ACT, PRE, PREA, RD, RDA, WR, WRA, TRANSFER, REF, PDE, PDX, SRE, SRX into `command`"),
+    ("8,READ,0,1,3,,17,,", "line 17: `command` is `READ`, but must be one of ACT, PRE, PREA, RD, RDA, WR, WRA, TRANSFER, REF, REFsb, PDE, PDX, SRE, SRX",
+     "write one of ACT, PRE, PREA, RD, RDA, WR, WRA, TRANSFER, REF, REFsb, PDE, PDX, SRE, SRX into `command`"),
+    ("8,rd,0,1,3,,17,,", "line 17: `command` is `rd`, but must be one of ACT, PRE, PREA, RD, RDA, WR, WRA, TRANSFER, REF, REFsb, PDE, PDX, SRE, SRX",
+     "write one of ACT, PRE, PREA, RD, RDA, WR, WRA, TRANSFER, REF, REFsb, PDE, PDX, SRE, SRX into `command`"),
     ("8,RD,256,1,3,,17,,", "line 17: `channel` is `256`, but must be a whole number from 0 to 255",
      "write a whole number from 0 to 255 into `channel`"),
     ("8,RD,0,,3,,17,,", "line 17: `rank` is empty, but must be a whole number from 0 to 255",
@@ -272,14 +285,13 @@ fn a_malformed_cell_is_named_with_what_was_found_and_what_would_work() {
     }
 }
 
-const KEYS: &str = "the keys are bin, density_gb, width, channels, ranks, row_bytes, rows_per_subarray, t_refi_ps, refresh, \
+const KEYS: &str = "the keys are bin, density_gb, width, channels, ranks, row_bytes, rows_per_subarray, t_refi_ps, refresh, refresh_mode, reference_cycle, \
     copy_activations, precharge_power_down, dialect, start, end_cycle";
-const BIN_NAMES: &str = "800D, 800E, 1066E, 1066F, 1066G, 1333G, 1333H, 1600H, 1600J, 1600K, 1866K, 1866L, 1866M, \
-    2133L, 2133M, 2133N";
 
 #[test]
 fn a_malformed_header_is_named_with_what_was_found_and_what_would_work() {
-    let bins = format!("line 2: `bin` is `1066X`, but must be one of {BIN_NAMES}");
+    let names: Vec<&str> = Standard::all_bins().map(|bin| bin.name).collect();
+    let bins = format!("line 2: `bin` is `1066X`, but must be one of {}", names.join(", "));
     #[rustfmt::skip]
     let cases = [
         ("version 1", "version 2", "line 1: is `# rowclone-sim command log, version 2`, but a command log begins with `# rowclone-sim command log, version 1`",

@@ -5,12 +5,12 @@ mod common;
 use std::io::Read;
 
 use dram_spec::AutoPrecharge::{No, Yes};
-use dram_spec::{BankId, Channel, Column, Command, Cycle, Issued, PrechargePowerDown, Row, System};
+use dram_spec::{BankId, Channel, Column, Command, Cycle, Density, Issued, PrechargePowerDown, Row, System};
 use proptest::prelude::*;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{FORMATS, Format, Peeked, Place, TraceError, TraceReader};
 
-use common::system;
+use common::{system, system_of};
 
 const PLACE: Place = Place { channel: Channel(2), rank: 1 };
 
@@ -245,12 +245,15 @@ fn an_input_that_fails_is_an_error_of_the_line_reached() {
     }
 }
 
-/// Number of items, all of which are read.
+/// Number of items, all of which are read: the greater one of a system without bank groups and one with them.
 fn items(format: &Format, trace: &[u8]) -> usize {
-    let Some(mut reader) = TraceReader::new(Peeked::new(trace), format, PLACE, &system()) else { return 0 };
-    let items = reader.by_ref().count();
-    assert!(reader.next().is_none(), "what has ended stays ended");
-    items
+    let items = |system: &System| {
+        let Some(mut reader) = TraceReader::new(Peeked::new(trace), format, PLACE, system) else { return 0 };
+        let items = reader.by_ref().count();
+        assert!(reader.next().is_none(), "what has ended stays ended");
+        items
+    };
+    items(&system()).max(items(&system_of("DDR5-4800B", Density::Gb16)))
 }
 
 /// Seeds and corpora of the fuzzers, of which the seeds are traces, and traces that are refused.
@@ -294,6 +297,8 @@ proptest! {
     #[test]
     fn any_bytes_give_an_error_and_end(trace in prop::collection::vec(any::<u8>(), 0..300)) {
         for format in &FORMATS {
+            let with_names = [WITH_GROUPS.as_bytes(), &trace].concat();
+            prop_assert!(items(format, &with_names) <= with_names.split(|&byte| byte == b'\n').count() + 1);
             prop_assert!(items(format, &trace) <= trace.split(|&byte| byte == b'\n').count() + 1);
             Format::candidates(&trace, "x.trace");
         }
@@ -320,5 +325,114 @@ proptest! {
             prop_assert!((1..=lines as u64 + 1).contains(&error.line()), "{error}");
             prop_assert!(!error.help().is_empty());
         }
+    }
+}
+
+fn read_as(system: &System, format: &str, trace: &str) -> Result<Vec<Issued>, TraceError> {
+    let input = Peeked::new(std::io::Cursor::new(trace.as_bytes().to_vec()));
+    let format = Format::named(format).expect("a format");
+    TraceReader::new(input, format, PLACE, system).expect("a format that is read").collect()
+}
+
+const WITH_GROUPS: &str = "clock,command,Channel,Rank,BankGroup,Bank,Row,Column,type,source\n";
+
+/// DDR4 x8: bank 1 of group 2 is bank 9.
+#[test]
+fn banks_of_groups_are_counted_in_their_rank() {
+    let ddr4 = system_of("DDR4-3200AA", Density::Gb8);
+    let bank = BankId { rank: 0, bank: 9 };
+    let expected = issued(
+        0,
+        [
+            (10, Command::Activate { bank, row: Row(17) }),
+            (32, Command::Read { bank, column: Column(5), auto_precharge: No }),
+            (90, Command::Precharge { bank }),
+            (91, Command::PrechargeAll { rank: 0 }),
+            (120, Command::Refresh { rank: 0 }),
+        ],
+    );
+    let ramulator = "10,ACT,0,0,2,1,17,5,0,0\n32,RD,0,0,2,1,17,5,0,0\n90,PRE,0,0,2,1,17,5,0,0\n\
+        91,PREA,0,0,-1,-1,-1,-1,2,-1\n120,REFab,0,0,-1,-1,-1,-1,2,-1\n";
+    let found = read_as(&ddr4, "ramulator2-commands", &format!("{WITH_GROUPS}{ramulator}")).unwrap();
+    assert_eq!(found, expected);
+    let dramsim3 = "10 activate 0 0 2 1 0x11 0x5\n32 read 0 0 2 1 0x11 0x5\n90 precharge 0 0 2 1 0x11 0x5\n";
+    assert_eq!(read_as(&ddr4, "dramsim3-commands", dramsim3).unwrap(), expected[..3]);
+    let drampower = "10,ACT,9\n";
+    let found = read_as(&ddr4, "drampower", drampower).unwrap();
+    assert_eq!(found[0].command, Command::Activate { bank: BankId { rank: 1, bank: 9 }, row: Row(0) });
+}
+
+/// DDR5 x8, 16 Gb: eight groups of four banks. A REFsb and a PREsb name a bank number, and no group.
+#[test]
+fn commands_to_a_bank_of_each_group_are_read() {
+    let ddr5 = system_of("DDR5-4800B", Density::Gb16);
+    let lines = "10,ACT,0,0,3,1,17,5,0,0\n90,PREsb,0,0,-1,1,-1,-1,0,0\n91,PREsb,0,0,-1,2,-1,-1,0,0\n\
+        200,REFsb,0,0,-1,1,-1,-1,2,-1\n";
+    let found = read_as(&ddr5, "ramulator2-commands", &format!("{WITH_GROUPS}{lines}")).unwrap();
+    let bank = |bank| BankId { rank: 0, bank };
+    let expected = issued(
+        0,
+        [
+            (10, Command::Activate { bank: bank(13), row: Row(17) }),
+            (90, Command::Precharge { bank: bank(13) }),
+            (91, Command::Precharge { bank: bank(2) }),
+            (200, Command::RefreshSameBank { bank: bank(1) }),
+        ],
+    );
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_the_standard_lacks_is_refused_with_its_name() {
+    let (ddr4, ddr5) = (system_of("DDR4-3200AA", Density::Gb8), system_of("DDR5-4800B", Density::Gb16));
+    let with_groups = |lines: &str| format!("{WITH_GROUPS}{lines}");
+    let columns = "the first line of DDR4 is `clock,command,Channel,Rank,BankGroup,Bank,Row,Column,type,source`";
+    for (system, format, trace, message, help) in [
+        (&ddr4, "ramulator2-commands", HEADER.to_owned(), "line 1: the level `BankGroup` is missing", columns),
+        (
+            &ddr4,
+            "ramulator2-commands",
+            with_groups("10,ACT,0,0,4,1,17,5,0,0\n"),
+            "line 2: bank group 4, but the chips have 4",
+            "give a trace of a DDR4 memory",
+        ),
+        (
+            &ddr4,
+            "ramulator2-commands",
+            with_groups("10,ACT,0,0,0,4,17,5,0,0\n"),
+            "line 2: bank 4 of a group, but a group has 4",
+            "give a trace of a DDR4 memory",
+        ),
+        (
+            &ddr4,
+            "ramulator2-commands",
+            with_groups("10,ACT,0,0,-1,3,17,5,0,0\n"),
+            "line 2: `BankGroup` is `-1`, but must be a whole number from 0 to 255",
+            GRAMMAR_HELP,
+        ),
+        (
+            &ddr4,
+            "ramulator2-commands",
+            with_groups("10,REFsb,0,0,-1,3,17,5,0,0\n"),
+            "line 2: `REFsb`, but DDR4 refreshes all banks at once",
+            "give a trace of a DDR4 memory",
+        ),
+        (
+            &ddr5,
+            "ramulator2-commands",
+            with_groups("1,ACT,0,0,0,1,1,1,0,0\n9,ACT,0,0,1,1,1,1,0,0\n90,PREsb,0,0,-1,1,1,1,0,0\n"),
+            "line 4: `PREsb` of 2 open banks; a command here closes one or all",
+            "give a trace of a DDR5 memory",
+        ),
+        (
+            &ddr5,
+            "dramsim3-commands",
+            "12 refresh_bank 0 0 0 3 0x11 0x5\n".to_owned(),
+            "line 1: `refresh_bank`, but DDR5 refreshes no single bank",
+            "give a trace of a DDR5 memory",
+        ),
+    ] {
+        let error = read_as(system, format, &trace).unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.help().as_str()), (message, help), "{trace}");
     }
 }

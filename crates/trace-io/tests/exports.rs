@@ -11,10 +11,10 @@ use dram_spec::{
 };
 use trace_io::command_log::LogReader;
 use trace_io::commands::{
-    ExportError, Exporter, FORMATS, Format, Peeked, Place, RowCloneCommands, Target, TraceReader, Unsupported,
+    ExportError, Exporter, FORMATS, Format, InexpressibleCommands, Peeked, Place, Target, TraceReader, Unsupported,
 };
 
-use common::system;
+use common::{system, system_of};
 
 const PLACES: [Place; 2] = [Place { channel: Channel(0), rank: 0 }, Place { channel: Channel(0), rank: 1 }];
 const BANK: BankId = BankId { rank: 0, bank: 3 };
@@ -26,7 +26,7 @@ fn export(
     unsupported: Unsupported,
     commands: &[(u64, Command)],
     end: Option<u64>,
-) -> Result<([String; 2], RowCloneCommands), ExportError> {
+) -> Result<([String; 2], InexpressibleCommands), ExportError> {
     let outputs = PLACES.map(|place| (place, Vec::new())).into();
     let mut exporter = Exporter::new(target, unsupported, system, outputs)?;
     for &(at, command) in commands {
@@ -111,7 +111,7 @@ fn an_hdl_list_has_each_command_as_on_the_pins() {
     assert_eq!(first, format!("{HEADER_1066G}{expected}"));
     let header = HEADER_1066G.replace("# rank = 0", "# rank = 1");
     assert_eq!(second, format!("{header}301 REF 0 0x0000\n# end at cycle 400\n"));
-    assert_eq!(found, RowCloneCommands { transfers: 1, copy_activations: 1 });
+    assert_eq!(found, InexpressibleCommands { transfers: 1, copy_activations: 1, same_bank_refreshes: 0 });
 }
 
 /// 4 Gb x4: 2048 device columns, so bit 10 is on A11. 8 Gb x4: 4096, so bit 11 is on A13.
@@ -225,7 +225,7 @@ fn commands_of_rowclone_are_refused_or_left_out_and_counted() {
         assert!(error.to_string().starts_with("cycle 30: TRANSFER r0 b3 col 2 -> b4 col 3 is a command"), "{error}");
         let ([trace, _], found) = export(&system(), target, Unsupported::Drop, &commands, None).unwrap();
         assert_eq!(trace, "0,ACT,3\n60,PRE,3\n70,ACT,3\n");
-        assert_eq!(found, RowCloneCommands { transfers: 1, copy_activations: 1 });
+        assert_eq!(found, InexpressibleCommands { transfers: 1, copy_activations: 1, same_bank_refreshes: 0 });
     }
 }
 
@@ -287,5 +287,55 @@ fn the_documentation_shows_what_is_written_and_read() {
     assert_eq!(read, 6 + 6 + 4 + 4);
     for format in &FORMATS {
         assert!(page.contains(&format!("\n## `{}`\n", format.name)), "{} has no section", format.name);
+    }
+}
+
+#[test]
+fn an_hdl_list_of_another_standard_is_refused() {
+    for (bin, density) in [("DDR2-400B", Density::Gb2), ("DDR4-3200AA", Density::Gb8), ("DDR5-4800B", Density::Gb16)] {
+        let error = export(&system_of(bin, density), Target::Hdl, Unsupported::Drop, &[], None).unwrap_err();
+        assert_eq!(error.to_string(), format!("the format is one of DDR3 chips only, and the system is {bin}"));
+        assert_eq!(error.help(), "write another format, for example `--to drampower`, which takes every standard");
+    }
+}
+
+/// Bank 13 is bank 1 of group 3. DDR4 has no slow exit.
+#[test]
+fn lines_of_drampower_have_the_bank_numbers_of_ddr4() {
+    let bank = BankId { rank: 0, bank: 13 };
+    let commands = [
+        (0, Command::Activate { bank, row: Row(45) }),
+        (22, Command::Read { bank, column: Column(17), auto_precharge: Yes }),
+        (100, Command::Activate { bank: BankId { rank: 0, bank: 2 }, row: Row(1) }),
+        (110, PDE),
+        (130, PDX),
+    ];
+    let system =
+        System { precharge_power_down: PrechargePowerDown::SlowExit, ..system_of("DDR4-3200AA", Density::Gb8) };
+    let ([text, _], _) = export(&system, Target::DramPower, Unsupported::Refuse, &commands, None).unwrap();
+    assert_eq!(text, "0,ACT,13\n22,RDA,13\n100,ACT,2\n110,PDN_F_ACT,0\n130,PUP_ACT,0\n");
+}
+
+/// The slow exit of DDR2 is that of active power-down.
+#[test]
+fn the_slow_exit_of_ddr2_is_that_of_active_power_down() {
+    let system = System { precharge_power_down: PrechargePowerDown::SlowExit, ..system_of("DDR2-400B", Density::Gb2) };
+    let commands = [(0, PDE), (10, PDX), (20, act(7)), (30, PDE), (40, PDX)];
+    let ([text, _], _) = export(&system, Target::DramPower, Unsupported::Refuse, &commands, None).unwrap();
+    assert_eq!(text, "0,PDN_F_PRE,0\n10,PUP_PRE,0\n20,ACT,3\n30,PDN_S_ACT,0\n40,PUP_ACT,0\n");
+}
+
+#[test]
+fn a_same_bank_refresh_is_refused_or_counted() {
+    let system = system_of("DDR5-4800B", Density::Gb16);
+    let bank = BankId { rank: 0, bank: 2 };
+    let commands = [(0, Command::RefreshSameBank { bank }), (400, Command::Activate { bank, row: Row(3) })];
+    for target in [Target::DramPower, Target::Ramulator] {
+        let error = export(&system, target, Unsupported::Refuse, &commands, None).unwrap_err();
+        assert!(
+            error.to_string().ends_with(" is a refresh of one bank of each group, which the format cannot express")
+        );
+        let ([text, _], found) = export(&system, target, Unsupported::Drop, &commands, None).unwrap();
+        assert_eq!((text.as_str(), found.same_bank_refreshes), ("400,ACT,2\n", 1));
     }
 }

@@ -7,12 +7,12 @@ use dram_spec::Dialect;
 use protocol_check::Report;
 use trace_io::commands::{self, FORMATS};
 
-use super::{Format, Named, named, one_of};
+use super::{Format, Named, TraceSystemArgs, named, one_of};
 
 /// Which commands a trace may hold.
 const DIALECTS: [Named<Dialect>; 2] = [
-    ("jedec", "Plain DDR3", Dialect::Jedec),
-    ("rowclone", "DDR3 with copy activations and TRANSFER", Dialect::RowClone),
+    ("jedec", "The plain standard", Dialect::Jedec),
+    ("rowclone", "The standard with copy activations and TRANSFER", Dialect::RowClone),
 ];
 
 /// `check`.
@@ -21,15 +21,16 @@ const DIALECTS: [Named<Dialect>; 2] = [
     after_help = "Ends with 0 for a trace without a violation, 1 with violations, 2 for a file that is no command trace.\n\n\
     Examples:\n  \
     rowclone-sim check page-copy.csv --dialect jedec\n  \
-    rowclone-sim check dramsim3ch_0cmd.trace --system configs/ddr3-1600-8gb-dimm.toml"
+    rowclone-sim check dramsim3ch_0cmd.trace --system ddr3-1600-8gb-dimm\n  \
+    rowclone-sim check ramulator2.ch0 --standard DDR4"
 )]
 pub struct CheckArgs {
     /// The command trace, plain, gzip or Zstandard: a command log, or a trace of another simulator (docs/command-traces.md); `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The memory system, a TOML file, of a trace that does not name it
-    #[arg(long, value_name = "FILE.toml")]
-    pub system: Option<PathBuf>,
+    /// The memory system.
+    #[command(flatten)]
+    pub system: TraceSystemArgs,
     /// Format of the trace [default: that of its first line, then of its extension]
     #[arg(long, value_name = "NAME", value_parser = one_of(readable()))]
     pub input_format: Option<&'static commands::Format>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::one_of;
+use super::{TraceSystemArgs, one_of};
 use crate::formats::{self, FileFormat};
 
 /// `convert`.
@@ -17,7 +17,7 @@ use crate::formats::{self, FileFormat};
     rowclone-sim convert forkset.native forkset.dramsim3 --drop-unsupported\n  \
     rowclone-sim convert mixed.csv mixed.cmdtrace --drop-unsupported\n  \
     rowclone-sim convert mixed.csv mixed.hdl\n  \
-    rowclone-sim convert dramsim3ch_0cmd.trace log.csv --system configs/ddr3-1600-8gb-dimm.toml"
+    rowclone-sim convert dramsim3ch_0cmd.trace log.csv --system ddr3-1600-8gb-dimm"
 )]
 pub struct ConvertArgs {
     /// The trace, plain, gzip or Zstandard; `-` is standard input
@@ -32,10 +32,9 @@ pub struct ConvertArgs {
     /// Format of OUT [default: that of its extension]
     #[arg(long, value_name = "NAME", value_parser = one_of(formats(|format| format.is_written)))]
     pub to: Option<FileFormat>,
-    /// The memory system, a TOML file: of a command trace that does not name it; of a memory trace whose addresses become
-    /// coordinates, or whose times become clocks
-    #[arg(long, value_name = "FILE.toml")]
-    pub system: Option<PathBuf>,
+    /// The memory system.
+    #[command(flatten)]
+    pub system: TraceSystemArgs,
     /// Instructions per clock of the memory, which make clocks of the instructions of a memory trace
     #[arg(long, value_name = "RATE", default_value = "4")]
     pub instructions_per_clock: f64,

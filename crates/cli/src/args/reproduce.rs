@@ -10,8 +10,9 @@ use super::Format;
 /// The machine on which programs run.
 #[derive(Debug, Args)]
 pub struct MachineArgs {
-    /// The machine, a TOML file (docs/cores.md lists its keys) [default: that of the RowClone paper]
-    #[arg(long, value_name = "FILE")]
+    /// The machine: a TOML file (docs/cores.md lists its keys), or `paper` or `ddr4-desktop` [default: that of the RowClone
+    /// paper]
+    #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Sets a key of the machine, or after `system.` of its system file: `cores.mshrs=16`, `kernel.copy_loop=non-temporal`
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -58,8 +58,8 @@ pub struct FindCopiesArgs {
     /// Writes the trace with copies, and fills with zeros, in the place of their reads and writes: format `native`
     #[arg(long, value_name = "OUT")]
     pub write: Option<PathBuf>,
-    /// The memory system, a TOML file: of a trace with DRAM coordinates
-    #[arg(long, value_name = "FILE.toml")]
+    /// The memory system of a trace with DRAM coordinates: a TOML file, or a name of `rowclone-sim systems`
+    #[arg(long, value_name = "SYSTEM")]
     pub system: Option<PathBuf>,
     /// Instructions per clock of the memory, which make clocks of the instructions of a trace
     #[arg(long, value_name = "RATE", default_value = "4", requires = "write")]

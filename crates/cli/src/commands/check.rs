@@ -45,7 +45,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
 fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
     let stop = interrupt::flag();
     let choice = ("--input-format", args.input_format);
-    let mut trace = CommandTrace::open(&args.file, choice, args.system.as_deref())?;
+    let mut trace = CommandTrace::open(&args.file, choice, &args.system)?;
     let dialect = args.dialect.unwrap_or(trace.dialect());
     let mut checker = Checker::new(&trace.system, dialect).keeping(args.limit);
     let (mut commands, mut last) = (0, Cycle::ZERO);

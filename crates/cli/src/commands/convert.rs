@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dram_spec::{Channel, Cycle, EventSink, Issued};
-use rowclone_config::{Failure, Overrides, SystemConfig, file};
+use rowclone_config::{Failure, SystemConfig, file};
 use rowclone_sim::quantity::counted;
 use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::command_log::LogWriter;
-use trace_io::commands::{self, ExportError, Exporter, Place, RowCloneCommands, Target, Unsupported};
+use trace_io::commands::{self, ExportError, Exporter, InexpressibleCommands, Place, Target, Unsupported};
 use trace_io::trace::{self, ConvertError, ConvertSystem, Converter, TraceError};
 
 use crate::args::ConvertArgs;
@@ -56,12 +56,13 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
         return Err(Failure::new(message).with_help("leave it out for 4"));
     }
     let to = trace::Format::named(to.name).expect("it is a format of memory traces");
-    let system = args.system.as_ref().map(|system| {
-        let memory = SystemConfig::read(system, &Overrides::default())?.memory;
-        Ok::<_, Failure>(ConvertSystem { map: memory.map().clone(), clock: memory.system().clock() })
-    });
+    let of_memory = |config: SystemConfig| {
+        let memory = config.memory;
+        ConvertSystem { map: memory.map().clone(), clock: memory.system().clock() }
+    };
+    let system = args.system.read()?.map(of_memory);
     let output = BufWriter::new(AtomicFile::create(&args.output, Existing::with_force(args.force))?);
-    let mut converter = Converter::new(output, to, system.transpose()?, rate, args.drop_unsupported);
+    let mut converter = Converter::new(output, to, system, rate, args.drop_unsupported);
     let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
     let refused = |error: TraceError| Failure::of_reader(path, &error).with_help(error.help());
     let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
@@ -88,8 +89,7 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
 /// A command trace to a command trace.
 fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Result<(), Failure> {
     let stop = interrupt::flag();
-    let mut trace =
-        CommandTrace::open(&args.input, ("--from", commands::Format::named(from.name)), args.system.as_deref())?;
+    let mut trace = CommandTrace::open(&args.input, ("--from", commands::Format::named(from.name)), &args.system)?;
     let target = Target::named(to.name);
     if !trace.format.has_rows && !matches!(target, Some(Target::DramPower | Target::Ramulator)) {
         let message = format!("`{}` has rows and columns, and `{}` has none", to.name, from.name);
@@ -119,13 +119,14 @@ fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Res
     Ok(())
 }
 
-/// Says how many commands of `RowClone` a trace for other tools lacks.
-fn warn(target: Target, found: RowCloneCommands) {
-    let RowCloneCommands { transfers, copy_activations, movements } = found;
+/// Says how many commands a trace for other tools lacks, or writes otherwise.
+fn warn(target: Target, found: InexpressibleCommands) {
+    let InexpressibleCommands { transfers, copy_activations, movements, same_bank_refreshes } = found;
     let what = [
         (transfers, "TRANSFER", if target == Target::Hdl { "written as comments" } else { "left out" }),
         (movements, "RBM", if target == Target::Hdl { "written as comments" } else { "left out" }),
         (copy_activations, "copy activation", if target == Target::Hdl { "written as ACT" } else { "left out" }),
+        (same_bank_refreshes, "REFsb", "left out"),
     ];
     for (number, name, fate) in what.into_iter().filter(|(number, ..)| *number > 0) {
         output::message(&format!("warning: {} {fate}", counted(number, name)));
@@ -166,7 +167,7 @@ impl CommandWriter {
         }
     }
 
-    fn finish(self, end: Option<Cycle>, path: &Path) -> Result<(Vec<AtomicFile>, RowCloneCommands), Failure> {
+    fn finish(self, end: Option<Cycle>, path: &Path) -> Result<(Vec<AtomicFile>, InexpressibleCommands), Failure> {
         match self {
             CommandWriter::Log(mut log) => {
                 if let Some(end) = end {
@@ -174,7 +175,7 @@ impl CommandWriter {
                 }
                 let mut file = log.into_result().map_err(|error| Failure::writing(path, &error))?;
                 file.flush().map_err(|error| Failure::writing(path, &error))?;
-                Ok((vec![file], RowCloneCommands::default()))
+                Ok((vec![file], InexpressibleCommands::default()))
             }
             CommandWriter::PerRank(exporter) => {
                 let (files, found) = exporter.finish(end).map_err(|error| export_failure(path, &error))?;

@@ -2,7 +2,7 @@
 
 use dram_core::{Kind, Maximum, Rule, Timings, maxima, rules_of};
 use dram_spec::geometry::native_row_bytes;
-use dram_spec::{Geometry, RawGeometry, SpeedBin, System};
+use dram_spec::{Geometry, RawGeometry, ReferenceCycle, SpeedBin, System};
 use report::table::Align::{Left, Right};
 use report::table::{Column, listed, wrapped};
 use serde_json::{Value, json};
@@ -23,6 +23,11 @@ pub fn run(args: &ExplainRulesArgs) -> Result<String, Failure> {
     };
     let system = config.memory.system();
     let system = bin.map_or_else(|| system.clone(), |bin| with_bin(system, bin));
+    if system.bin.cl == 0 {
+        let message = format!("`--bin {}` is a data rate without latencies of its own", system.bin.name);
+        let help = "write a system file with `CL`, `tRCD` and `tRP` in `[device.timings]`, and name it with `--system`";
+        return Err(Failure::new(message).with_help(help));
+    }
     format.render(|| text(&system, output::width()), &json(&system))
 }
 
@@ -79,14 +84,18 @@ fn text(system: &System, width: usize) -> String {
         geometry.width(),
         geometry.page_bytes(),
         system.bin.source,
-    );
+    ) + two_cycles(system);
     let minima = listed(&minima, &rules_of(system).collect::<Vec<_>>(), width);
     format!("{}\n{minima}\n{}", wrapped(&title, width), listed(&columns, &maxima(system), width))
 }
 
-/// A whole number without its fraction.
-fn number(number: f64) -> Value {
-    if number.fract() == 0.0 { json!(number as u64) } else { json!(number) }
+/// How distances count in a standard with commands of two cycles.
+fn two_cycles(system: &System) -> &'static str {
+    match (system.standard().definition().two_cycle_commands, system.reference_cycle) {
+        (false, _) => "",
+        (true, ReferenceCycle::First) => "; distances count from the first cycle of a command",
+        (true, ReferenceCycle::Second) => "; distances count from the last cycle of a command",
+    }
 }
 
 fn json(system: &System) -> Value {
@@ -118,9 +127,10 @@ fn json(system: &System) -> Value {
         })
     });
     json!({
+        "standard": system.standard().name(),
         "bin": system.bin.name,
         "t_ck_ns": clock.t_ck_ns(),
-        "density_gb": number(system.geometry.density().gigabits()),
+        "density_gb": output::number(system.geometry.density().gigabits()),
         "width": system.geometry.width().pins(),
         "page_bytes": system.geometry.page_bytes(),
         "minima": minima.collect::<Vec<_>>(),

@@ -32,9 +32,9 @@ pub fn run(args: &ExplainTimelineArgs) -> Result<String, Failure> {
         let request = args.request.map(|number| requests::nth(&scenario, variant, Some(number))).transpose()?;
         let bound = first_commands(&scenario, variant, request, args)?;
         text += if index > 0 { "\n" } else { "" };
-        let (name, policy, bin) = (&scenario.name, variant.label("/"), scenario.system.memory.system().bin.name);
+        let (name, policy, bin) = (&scenario.name, variant.label("/"), scenario.system.memory.system().bin.full_name());
         let commands = if bound.is_empty() { "no command".to_owned() } else { counted(bound.len() as u64, "command") };
-        let title = format!("{name}, policy {policy}, DDR3-{bin}, tCK {} ns: {commands}", clock.t_ck_ns());
+        let title = format!("{name}, policy {policy}, {bin}, tCK {} ns: {commands}", clock.t_ck_ns());
         let _ = writeln!(text, "{}", wrapped(&title, width));
         if let Some(Taken { number, at, operation }) = request {
             let title = format!("request {number}, taken in cycle {}: {operation}", at.0);

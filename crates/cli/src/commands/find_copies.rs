@@ -9,7 +9,9 @@ use rowclone_sim::quantity::{bytes, counted, grouped};
 use rowclone_sweep::{AtomicFile, Existing};
 use serde_json::{Value, json};
 use trace_io::trace::copies::{Accesses, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
-use trace_io::trace::{Addresses, ConvertError, ConvertSystem, Converter, Event, Format, Reader, Record, TraceError};
+use trace_io::trace::{
+    Addresses, ConvertError, ConvertSystem, Converter, Event, Format, Reader, Record, TraceError, in_rank, place_of,
+};
 
 use crate::args::FindCopiesArgs;
 use crate::interrupt;
@@ -111,8 +113,10 @@ fn search(
 
 /// The record with an address instead of coordinates.
 fn with_address(record: Record, system: Option<&ConvertSystem>) -> Result<Record, String> {
-    let (Event::Located { access, location }, Some(system)) = (record.event, system) else { return Ok(record) };
-    let address = system.map.address(location).ok_or_else(|| location.to_string())?;
+    let (Event::Located { access, location, group }, Some(system)) = (record.event, system) else { return Ok(record) };
+    let in_rank = in_rank(location, group, system.map.geometry().topology());
+    let address = in_rank.and_then(|location| system.map.address(location));
+    let address = address.ok_or_else(|| place_of(location, group))?;
     Ok(Record { event: Event::of_line(access, address), ..record })
 }
 

@@ -90,17 +90,16 @@ impl Lanes {
         cells.insert(column, Cell { mark, is_open });
     }
 
-    /// A command, to its bank or its banks; one to a rank goes to each bank of it that is drawn.
-    fn push(&mut self, column: u64, bound: &Bound, of_rank: &[Lane]) {
+    /// A command, to its bank or its banks; one to a rank, or to a bank of each group, goes to `several`: those that are drawn.
+    fn push(&mut self, column: u64, bound: &Bound, several: &[Lane]) {
         let at = |bank: BankId| (bound.channel, bank);
         let (mark, other) = Mark::of(CommandKind::of(&bound.command, bound.effect));
-        let mut to_rank = |is_open| of_rank.iter().for_each(|&lane| self.mark(column, lane, mark, is_open));
+        let mut to_several = |is_open| several.iter().for_each(|&lane| self.mark(column, lane, mark, is_open));
         match bound.command {
             Command::Activate { bank, .. } => self.mark(column, at(bank), mark, Some(true)),
             Command::Precharge { bank } | Command::MoveRowBuffer { bank, .. } => {
                 self.mark(column, at(bank), mark, Some(false));
             }
-            Command::RefreshSameBank { bank } => self.mark(column, at(bank), mark, None),
             Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
                 self.mark(column, at(bank), mark, Some(auto_precharge == AutoPrecharge::No));
             }
@@ -108,12 +107,13 @@ impl Lanes {
                 self.mark(column, at(src), mark, Some(true));
                 self.mark(column, at(dst), other.unwrap_or(mark), Some(true));
             }
-            Command::PrechargeAll { .. } => to_rank(Some(false)),
+            Command::PrechargeAll { .. } => to_several(Some(false)),
             Command::Refresh { .. }
+            | Command::RefreshSameBank { .. }
             | Command::PowerDownEnter { .. }
             | Command::SelfRefreshEnter { .. }
             | Command::PowerDownExit { .. }
-            | Command::SelfRefreshExit { .. } => to_rank(None),
+            | Command::SelfRefreshExit { .. } => to_several(None),
         }
     }
 
@@ -144,10 +144,17 @@ pub(super) fn drawing(system: &SystemConfig, bound: &[Bound], width: usize) -> S
         return String::new();
     }
     let mut lanes = Lanes::default();
+    let topology = system.memory.system().geometry.topology();
     for bound in bound {
-        let of_rank = |(channel, bank): &&Lane| *channel == bound.channel && bank.rank == bound.command.rank();
-        let of_rank: Vec<Lane> = used.iter().filter(of_rank).copied().collect();
-        lanes.push(column(bound), bound, &of_rank);
+        let receives = |(channel, bank): &&Lane| {
+            let is_in_set = match bound.command {
+                Command::RefreshSameBank { bank: named } => topology.bank_set(named).contains(topology.index(*bank)),
+                _ => bank.rank == bound.command.rank(),
+            };
+            *channel == bound.channel && is_in_set
+        };
+        let several: Vec<Lane> = used.iter().filter(receives).copied().collect();
+        lanes.push(column(bound), bound, &several);
     }
     let scale = if clocks == 1 { "a clock".to_owned() } else { format!("{clocks} clocks") };
     let mut text = format!("\nOne column is {scale}, from cycle {}:\n{}\n\n", first.at, lanes.legend(width));

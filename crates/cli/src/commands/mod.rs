@@ -23,6 +23,7 @@ pub mod run;
 mod same_bank;
 pub mod sweep;
 mod sweep_slurm;
+pub mod systems;
 pub mod trace_info;
 
 use std::process::ExitCode;
@@ -47,6 +48,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
         Command::Plot(args) => return plot::run(args),
         Command::Completions(args) => completions::completions(args),
         Command::Man => completions::manual()?,
+        Command::Systems(args) => systems::run(args)?,
         Command::Explain(what) => match what {
             Explain::Address(args) => explain_address::run(args)?,
             Explain::Rules(args) => explain_rules::run(args)?,

@@ -144,7 +144,7 @@ fn a_file_of_one_channel_or_rank_is_judged_as_such() {
 fn a_trace_needs_a_system_and_a_log_has_one() {
     let case = Case::new("t.trace", "10,ACT,3\n");
     let expected = "error: t.trace: a trace of the format `drampower` names no memory system\n\
-        help: give the system that it is of, for example `--system configs/ddr3-1600-8gb-dimm.toml`\n";
+        help: give the system that it is of, for example `--system ddr3-1600-8gb-dimm`\n";
     assert_eq!(case.alone(&[]), (2, String::new(), expected.to_owned()));
 
     let log = Case::new("t.csv", include_str!("../../../../fuzz/seeds/command_log/page-copy.csv"));

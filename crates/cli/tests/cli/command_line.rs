@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Cursor};
 use std::process::{Command, Stdio};
 
 use crate::common::{Directory, program, run, send};
-use dram_spec::Dialect;
+use dram_spec::{Dialect, Standard};
 use rowclone_config::{Overrides, SystemConfig};
 use trace_io::command_log::LogWriter;
 
@@ -18,6 +18,7 @@ const COMMANDS: &[&[&str]] = &[
     &["explain", "rules"],
     &["explain", "plan"],
     &["explain", "energy"],
+    &["systems"],
     &["reproduce"],
     &["reproduce", "table3"],
     &["completions"],
@@ -169,7 +170,7 @@ fn rules_are_listed_in_the_clocks_of_the_bin() {
     let (code, _, stderr) = run(&["explain", "rules", "--bin", "1600"]);
     assert_eq!(code, 2);
     assert!(
-        stderr.starts_with("error: invalid value '1600' for '--bin <BIN>'\n  [possible values: 800D, "),
+        stderr.starts_with("error: invalid value '1600' for '--bin <BIN>'\n  [possible values: DDR2-400B, "),
         "{stderr}"
     );
 }
@@ -181,10 +182,33 @@ fn rules_in_json_have_every_rule_once() {
     let names = |key: &str| -> Vec<String> {
         found[key].as_array().unwrap().iter().map(|rule| rule["rule"].as_str().unwrap().to_owned()).collect()
     };
-    let mut expected: Vec<&str> = dram_core::RULES.iter().map(|rule| rule.name).collect();
+    let rules = dram_core::table(Standard::Ddr3).rules;
+    let mut expected: Vec<&str> = rules.iter().map(|rule| rule.name).collect();
     expected.dedup(); // tRRD and tFAW stand there once for each way to count copies
     assert_eq!(names("minima"), expected);
-    assert_eq!(names("maxima"), dram_core::MAXIMA.iter().map(|maximum| maximum.name).collect::<Vec<_>>());
+    let system = SystemConfig::paper(&Overrides::default()).unwrap().memory.system().clone();
+    assert_eq!(names("maxima"), dram_core::maxima(&system).map(|maximum| maximum.name));
+}
+
+/// Each bin names its standard. A data rate without latencies of its own has no rules.
+#[test]
+fn rules_of_every_bin_name_its_standard() {
+    for bin in Standard::all_bins() {
+        let (code, text, stderr) = run(&["explain", "rules", "--format", "json", "--bin", bin.name]);
+        if bin.cl == 0 {
+            assert_eq!(code, 2, "{}", bin.name);
+            assert!(stderr.contains("is a data rate without latencies of its own"), "{stderr}");
+            continue;
+        }
+        let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&found["standard"], &found["bin"]), (&bin.standard.name().into(), &bin.name.into()));
+        let minima = found["minima"].as_array().unwrap();
+        let clocks = |name: &str| minima.iter().find(|rule| rule["rule"] == name).unwrap()["clocks"].as_u64().unwrap();
+        assert_eq!(clocks("tRCD"), bin.clock.at_least(bin.t_rcd).0, "{}", bin.name);
+    }
+    let (_, text, _) = run(&["explain", "rules", "--bin", "DDR5-4800B"]);
+    assert!(text.starts_with("DDR5-4800B (40-39-39), tCK 0.4167 ns; 16 Gb x8 chips"), "{text}");
+    assert!(text.replace('\n', " ").contains("distances count from the last cycle of a"), "{text}");
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod multicore;
 mod offered_load;
 mod output;
 mod pages_of_keys;
+mod pages_of_rules;
 mod plot_command;
 mod plots_of_a_file;
 mod plots_of_anything;

@@ -119,8 +119,8 @@ fn the_device() {
     );
     check(
         "density_gb = 2",
-        "density_gb = 16",
-        "system.toml:3: `device.density_gb` is 16, but must be 1, 2, 4 or 8",
+        "density_gb = 3",
+        "system.toml:3: `device.density_gb` is 3, but must be 0.25, 0.5, 1, 2, 4, 8, 16 or 32",
         "try `density_gb = 2`",
     );
     check("width = 8", "width = 64", "system.toml:4: `device.width` is 64, but must be 4, 8 or 16", "try `width = 8`");
@@ -199,7 +199,7 @@ fn refresh_and_controller() {
     check(
         "postpone_max = 0",
         "postpone_max = 9",
-        "system.toml:16: `refresh.postpone_max` is 9, but must be from 0 to 8",
+        "system.toml:16: `refresh.postpone_max` is 9, but the refresh mode `1x` of DDR3 allows at most 8",
         "try `postpone_max = 8`",
     );
     check(
@@ -337,7 +337,7 @@ fn the_address_map() {
         "row-interleaved",
         "rows",
         "system.toml:18: `address_map.preset` is \"rows\", which is none of its values",
-        "the values are `row-interleaved`, `bank-interleaved`, `line-interleaved`",
+        "the values are `row-interleaved`, `bank-interleaved`, `line-interleaved`, `group-interleaved`",
     );
     check(
         preset,

@@ -15,7 +15,7 @@ use crate::common::workspace;
 
 /// The tables of a page, each between `<!-- name -->` and `<!-- end -->`.
 #[track_caller]
-fn check(name: &str, tables: &[(&str, String)]) {
+pub(crate) fn check(name: &str, tables: &[(&str, String)]) {
     let path = workspace().join("docs").join(name);
     let found = fs::read_to_string(&path).unwrap();
     let mut expected = found.clone();

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dram_core::{MAXIMA, RULES, Refusal};
+use dram_core::{Refusal, maxima, table};
+use dram_spec::{Density, Standard, System, Width};
 use protocol_check::Rule;
 
 #[test]
@@ -13,11 +14,14 @@ fn the_device_and_the_checker_know_the_same_rules() {
         Refusal::Asleep,
         Refusal::Awake,
         Refusal::SelfRefreshUnrefreshed,
+        Refusal::RefreshedInRound,
         Refusal::TransferBanks,
     ];
     let mut device: BTreeSet<String> = refusals.iter().map(ToString::to_string).collect();
-    device.extend(RULES.iter().map(|rule| rule.name.to_owned()));
-    device.extend(MAXIMA.iter().map(|maximum| maximum.name.to_owned()));
+    let rules = Standard::ALL.into_iter().flat_map(|standard| table(standard).rules);
+    device.extend(rules.map(|rule| rule.name.to_owned()));
+    // The maxima of all standards have the same names.
+    device.extend(maxima(&System::paper(1, Density::Gb2, Width::X8)).map(|maximum| maximum.name.to_owned()));
     let checker: BTreeSet<String> = Rule::ALL.iter().map(ToString::to_string).collect();
 
     let only_in_the_device: Vec<&String> = device.difference(&checker).collect();

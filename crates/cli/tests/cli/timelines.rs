@@ -195,7 +195,7 @@ fn drawn_by_hand(system: &SystemConfig, log: &[Issued], end: u64) -> BTreeMap<St
                 (auto_precharge == AutoPrecharge::Yes).then_some(bank).into_iter().collect()
             }
             Command::Refresh { rank } => {
-                let Cycles(clocks) = bin.clock.at_least(geometry.density().t_rfc());
+                let Cycles(clocks) = bin.clock.at_least(geometry.chip().t_rfc[0]);
                 draw(&format!("rank {rank}/refresh"), at, at + clocks);
                 Vec::new()
             }

@@ -51,10 +51,13 @@ fn a_unit_that_does_not_exist_is_refused() {
     let expected = "--set warm_up_cycles=5 days: `warm_up_cycles` is the string \"5 days\", but must be a whole number of clocks, \
                     or a time such as \"50ns\"";
     assert_eq!(message("warm_up_cycles=5 days"), expected);
-    let expected = "--set system.device.density_gb=4GB: `device.density_gb` is the string \"4GB\", but must be a whole number of Gb, \
+    let expected = "--set system.device.density_gb=4GB: `device.density_gb` is the string \"4GB\", but must be a number of Gb, \
                     or a capacity such as \"4Gb\"";
     assert_eq!(message("system.device.density_gb=4GB"), expected);
-    assert!(message("system.device.density_gb=3Gb").ends_with("`device.density_gb` is 3, but must be 1, 2, 4 or 8"));
+    assert!(
+        message("system.device.density_gb=3Gb")
+            .ends_with("`device.density_gb` is 3, but must be 0.25, 0.5, 1, 2, 4, 8, 16 or 32")
+    );
     // 2^64 picoseconds are too many for a conversion to clocks.
     let long = message("warm_up_cycles=9_000_000s");
     assert!(long.ends_with("but must be from 0 to 1099511627776"), "{long}");

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use dram_spec::address::Location;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rowclone::{Operation, PlanError};
-use trace_io::trace::{Access, Event, OsEvent};
+use trace_io::trace::{Access, Event, OsEvent, in_rank};
 
 use super::counts::Shape;
 use super::error::{ReplayError, Unusable};
@@ -22,7 +22,7 @@ impl<R: Read> Replay<R> {
         match *event {
             Event::Read { address, bytes, writeback } => Ok(self.access(Access::Read, address, bytes, writeback)),
             Event::Write { address, bytes } => Ok(self.access(Access::Write, address, bytes, None)),
-            Event::Located { access, location } => Ok(match self.located(location)? {
+            Event::Located { access, location, group } => Ok(match self.located(location, group)? {
                 Some(address) => self.access(access, address, None, None),
                 None => Entered::Other(false),
             }),
@@ -118,21 +118,26 @@ impl<R: Read> Replay<R> {
     }
 
     /// Physical address of coordinates; `None` if they are skipped.
-    fn located(&mut self, location: Location) -> Result<Option<PhysicalAddress>, Box<ReplayError>> {
+    fn located(&mut self, location: Location, group: Option<u8>) -> Result<Option<PhysicalAddress>, Box<ReplayError>> {
         if self.pages.is_some() {
             return Err(Box::new(ReplayError::PlacedCoordinates { line: self.reader.line() }));
         }
         let map = self.planner.map();
         let geometry = map.geometry();
-        if let Some(address) = map.address(location) {
+        let of_rank = in_rank(location, group, geometry.topology());
+        if let Some((location, address)) = of_rank.and_then(|location| Some((location, map.address(location)?))) {
             // Under every map, reserved rows lie between usable ones by their row numbers.
             let Some(reserved) = geometry.reserved(location.row) else { return Ok(Some(address)) };
             self.counts.accesses += 1;
             let why = PlanError::Reserved { operand: "address", address, location, reserved };
             return self.refuse(Shape::Access, why.into()).map(|_| None);
         }
+        let groups = match group {
+            Some(_) => format!("bank groups {}, ", geometry.topology().groups_per_rank()),
+            None => String::new(),
+        };
         let memory = format!(
-            "channels {}, ranks {}, banks {}, rows {}, columns {} (of a line each)",
+            "channels {}, ranks {}, {groups}banks {}, rows {}, columns {} (of a line each)",
             geometry.channels(),
             geometry.ranks(),
             geometry.banks(),

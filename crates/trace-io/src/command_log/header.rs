@@ -94,10 +94,10 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
     let definition = standard.definition();
     let mut further = String::new();
     if refresh_mode.name != definition.refresh_modes[0].name {
-        further += &format!("\n# refresh_mode = {}", refresh_mode.name);
+        further.extend(["\n# refresh_mode = ", refresh_mode.name]);
     }
     if definition.two_cycle_commands {
-        further += &format!("\n# reference_cycle = {}", reference_cycle_name(*reference_cycle));
+        further.extend(["\n# reference_cycle = ", reference_cycle_name(*reference_cycle)]);
     }
     let lines = [
         VERSION_LINE.into(),

@@ -3,14 +3,16 @@
 //!
 //! ```text
 //! # rowclone-sim command log, version 1
-//! # bin = 1066G                          a speed bin of dram_spec::datasheet
-//! # density_gb = 2                       of a chip: 1, 2, 4 or 8
+//! # bin = 1066G                          a speed bin of dram_spec::standard, which names the standard
+//! # density_gb = 2                       of a chip: one of the densities of the standard
 //! # width = 8                            data pins of a chip: 4, 8 or 16
 //! # channels = 1
 //! # ranks = 1                            of a channel
 //! # row_bytes = 8192                     of a rank
 //! # rows_per_subarray = 512
 //! # t_refi_ps = 7800000                  or `# refresh = off`
+//! # refresh_mode = 2x                    only if it is not the first of the standard
+//! # reference_cycle = second             only in a standard with commands of two cycles
 //! # copy_activations = counted           or `free`: whether tRRD and tFAW see them
 //! # precharge_power_down = fast-exit     or `slow-exit`
 //! # dialect = rowclone                   or `jedec`

@@ -1,9 +1,11 @@
 //! Lines of `DRAMPower` 4 and of Ramulator 1: `clock,command[,bank]`.
 
 use dram_spec::AutoPrecharge::{No, Yes};
-use dram_spec::{BankId, Column, Command, Cycle, Issued, PrechargePowerDown, Row};
+use dram_spec::PrechargePowerDown::{FastExit, SlowExit};
+use dram_spec::{BankId, Column, Command, Cycle, Issued, Row};
 
 use super::field::{Field, unknown_command};
+use super::memory::Memory;
 use super::reader::Line;
 use super::{Place, TraceError};
 use crate::line::shown;
@@ -16,7 +18,7 @@ const COMMANDS: [&str; 21] = [
 ];
 
 /// Parses a line. Rows and columns, which the format does not have, are 0.
-pub(super) fn parse(text: &[u8], line: u64, place: Place, exit: PrechargePowerDown) -> Result<Line, TraceError> {
+pub(super) fn parse(text: &[u8], line: u64, place: Place, memory: Memory) -> Result<Line, TraceError> {
     let mut cells = text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let (Some(clock), Some(name), bank, None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
         return Err(TraceError::Shape {
@@ -34,6 +36,7 @@ pub(super) fn parse(text: &[u8], line: u64, place: Place, exit: PrechargePowerDo
         _ => bank_field.number_or_none::<u8>().map(|_| command),
     };
     let rank = place.rank;
+    let (exit, is_of_active) = memory.exit();
     let command = match name {
         b"ACT" => Command::Activate { bank: bank()?, row },
         b"PRE" => Command::Precharge { bank: bank()? },
@@ -43,8 +46,10 @@ pub(super) fn parse(text: &[u8], line: u64, place: Place, exit: PrechargePowerDo
         b"WRA" => Command::Write { bank: bank()?, column, auto_precharge: Yes },
         b"PREA" => rank_wide(Command::PrechargeAll { rank })?,
         b"REF" => rank_wide(Command::Refresh { rank })?,
-        b"PDN_F_PRE" if exit == PrechargePowerDown::SlowExit => return Err(other_exit(line, name, "slow-exit")),
-        b"PDN_S_PRE" if exit == PrechargePowerDown::FastExit => return Err(other_exit(line, name, "fast-exit")),
+        b"PDN_F_PRE" if exit == SlowExit && !is_of_active => return Err(other_exit(line, name, "slow-exit")),
+        b"PDN_S_PRE" if exit == FastExit && !is_of_active => return Err(other_exit(line, name, "fast-exit")),
+        b"PDN_F_ACT" if exit == SlowExit && is_of_active => return Err(other_exit(line, name, "slow-exit")),
+        b"PDN_S_ACT" if exit == FastExit && is_of_active => return Err(other_exit(line, name, "fast-exit")),
         b"PDN_F_ACT" | b"PDN_S_ACT" | b"PDN_F_PRE" | b"PDN_S_PRE" | b"PDE" => {
             rank_wide(Command::PowerDownEnter { rank })?
         }

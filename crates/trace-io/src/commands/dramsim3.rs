@@ -2,10 +2,11 @@
 //! 0xcolumn`.
 
 use dram_spec::AutoPrecharge::{No, Yes};
-use dram_spec::{BankId, Column, Command, Cycle, Issued, Row};
+use dram_spec::{Column, Command, Cycle, Issued, Row};
 
 use super::TraceError;
 use super::field::{Field, exactly, unknown_command};
+use super::memory::Memory;
 use super::reader::{FileChannel, Line};
 use crate::line::shown;
 use crate::number::decimal;
@@ -28,7 +29,7 @@ fn cut(text: &[u8]) -> Option<[&[u8]; FIELDS.len()]> {
 }
 
 /// Parses a line. Rank-wide commands have -1 in the fields that they do not use.
-pub(super) fn parse(text: &[u8], line: u64, file: &mut FileChannel) -> Result<Line, TraceError> {
+pub(super) fn parse(text: &[u8], line: u64, memory: Memory, file: &mut FileChannel) -> Result<Line, TraceError> {
     let expected = "eight fields: clock command channel rank bankgroup bank 0xrow 0xcolumn";
     let words = cut(text).ok_or_else(|| TraceError::Shape { line, found: shown(text), expected })?;
     let field = |index: usize| Field { name: FIELDS[index], text: words[index], line };
@@ -38,10 +39,7 @@ pub(super) fn parse(text: &[u8], line: u64, file: &mut FileChannel) -> Result<Li
     }
     let channel = file.check(field(2).number_or_none()?, line)?;
     let rank = field(3).number()?;
-    let bank = || match field(4).number_or_none::<u8>()? {
-        None | Some(0) => Ok(BankId { rank, bank: field(5).number()? }),
-        Some(group) => Err(TraceError::NotDdr3 { line, what: format!("bank group {group}, but DDR3 has none") }),
-    };
+    let bank = || memory.bank(rank, field(4).number_or_none()?.unwrap_or(0), field(5).number()?, line);
     let column = || field(7).hex().map(Column);
     let command = match words[1] {
         b"activate" => Command::Activate { bank: bank()?, row: Row(field(6).hex()?) },
@@ -54,10 +52,9 @@ pub(super) fn parse(text: &[u8], line: u64, file: &mut FileChannel) -> Result<Li
         b"self_refresh_enter" => Command::SelfRefreshEnter { rank },
         b"self_refresh_exit" => Command::SelfRefreshExit { rank },
         b"refresh_bank" => {
-            return Err(TraceError::NotDdr3 {
-                line,
-                what: "`refresh_bank`, but DDR3 refreshes all banks at once".into(),
-            });
+            let refreshes = if memory.has_same_bank_refresh() { "no single bank" } else { "all banks at once" };
+            let what = format!("`refresh_bank`, but {} refreshes {refreshes}", memory.standard.name());
+            return Err(memory.lacks(line, what));
         }
         name => return Err(unknown_command(line, name, &COMMANDS)),
     };

@@ -1,5 +1,8 @@
 //! Errors of command traces of other simulators.
 
+use dram_spec::Standard;
+
+use super::ramulator2;
 use crate::line::LineError;
 
 /// Reason why a command trace cannot be read, with the line (counted from 1).
@@ -40,21 +43,27 @@ pub enum TraceError {
         /// Names of the format.
         known: String,
     },
-    /// DDR3 does not have what the line says.
+    /// The memory system does not have what the line says.
     #[error("line {line}: {what}")]
-    NotDdr3 {
+    NotInStandard {
         /// Line.
         line: u64,
-        /// What DDR3 does not have.
+        /// What it does not have.
         what: String,
+        /// Standard of the memory system.
+        standard: Standard,
     },
-    /// The first line does not name the levels of DDR3.
+    /// The first line does not name the levels of the memory system.
     #[error("line {line}: {what}")]
     Header {
         /// Line.
         line: u64,
         /// The fault.
         what: String,
+        /// Standard of the memory system.
+        standard: Standard,
+        /// Whether its levels include bank groups.
+        has_groups: bool,
     },
     /// A command of another channel than the rest of the file.
     #[error("line {line}: channel {found}, but the commands before are of channel {expected}")]
@@ -106,7 +115,7 @@ impl TraceError {
             Self::Shape { line, .. }
             | Self::Field { line, .. }
             | Self::UnknownCommand { line, .. }
-            | Self::NotDdr3 { line, .. }
+            | Self::NotInStandard { line, .. }
             | Self::Header { line, .. }
             | Self::OtherChannel { line, .. }
             | Self::PowerDown { line, .. }
@@ -122,9 +131,9 @@ impl TraceError {
                 "correct the line, or name the trace's format; docs/command-traces.md has the grammars".into()
             }
             Self::UnknownCommand { known, .. } => format!("the commands of this format are {known}"),
-            Self::NotDdr3 { .. } => "give a trace of a DDR3 memory".into(),
-            Self::Header { .. } => {
-                "the first line of DDR3 is `clock,command,Channel,Rank,Bank,Row,Column,type,source`".into()
+            Self::NotInStandard { standard, .. } => format!("give a trace of a {} memory", standard.name()),
+            Self::Header { standard, has_groups, .. } => {
+                format!("the first line of {} is `{}`", standard.name(), ramulator2::first_line(*has_groups))
             }
             Self::OtherChannel { .. } => "give one file per channel, as the tools write them".into(),
             Self::PowerDown { .. } => "give the system that the trace is of".into(),

@@ -12,13 +12,16 @@ mod error;
 mod export;
 mod field;
 mod format;
+mod memory;
 mod peeked;
 mod place;
 mod ramulator2;
 mod reader;
 
 pub use error::TraceError;
-pub use export::{ExportError, Exporter, ModeRegisters, NotProgrammable, RowCloneCommands, Target, Unsupported};
+pub use export::{
+    ExportError, Exporter, Inexpressible, InexpressibleCommands, ModeRegisters, NotProgrammable, Target, Unsupported,
+};
 pub use format::{FORMATS, Format};
 pub use peeked::Peeked;
 pub use place::Place;

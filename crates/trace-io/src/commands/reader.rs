@@ -2,9 +2,10 @@
 
 use std::io::Read;
 
-use dram_spec::{Channel, Cycle, Issued, PrechargePowerDown, System};
+use dram_spec::{Channel, Cycle, Issued, System};
 
 use super::format::Grammar;
+use super::memory::Memory;
 use super::ramulator2::Levels;
 use super::{Format, Peeked, Place, TraceError, drampower, dramsim3};
 use crate::line::{Lines, shown};
@@ -13,8 +14,8 @@ use crate::line::{Lines, shown};
 ///
 /// A file holds the commands of one channel; a file of `DRAMPower` or Ramulator 1, those of one
 /// rank. The iterator ends with the input or after the first error. Its memory does not depend on
-/// the length of the trace. Of the memory system it checks only the exit of precharge power-down;
-/// order, timing and geometry are left to the protocol checker.
+/// the length of the trace. Of the memory system it checks only the exit of power-down and the bank
+/// groups; order, timing and other numbers are left to the protocol checker.
 #[derive(Debug)]
 pub struct TraceReader<R> {
     lines: Lines<Peeked<R>>,
@@ -53,21 +54,21 @@ impl FileChannel {
 
 #[derive(Debug)]
 enum Parser {
-    DramPower(Place, PrechargePowerDown),
-    Ramulator2(Option<Levels>, FileChannel),
-    DramSim3(FileChannel),
+    DramPower(Place, Memory),
+    Ramulator2(Memory, Option<Levels>, FileChannel),
+    DramSim3(Memory, FileChannel),
 }
 
 impl Parser {
     fn parse(&mut self, text: &[u8], line: u64) -> Result<Line, TraceError> {
         match self {
-            Parser::DramPower(place, exit) => drampower::parse(text, line, *place, *exit),
-            Parser::Ramulator2(Some(levels), channel) => levels.command(text, line, channel),
-            Parser::Ramulator2(levels @ None, _) => {
-                *levels = Some(Levels::parse(text, line)?);
+            Parser::DramPower(place, memory) => drampower::parse(text, line, *place, *memory),
+            Parser::Ramulator2(_, Some(levels), channel) => levels.command(text, line, channel),
+            Parser::Ramulator2(memory, levels @ None, _) => {
+                *levels = Some(Levels::parse(text, line, *memory)?);
                 Ok(Line::Header)
             }
-            Parser::DramSim3(channel) => dramsim3::parse(text, line, channel),
+            Parser::DramSim3(memory, channel) => dramsim3::parse(text, line, *memory, channel),
         }
     }
 }
@@ -78,11 +79,12 @@ impl<R: Read> TraceReader<R> {
     /// Returns `None` for the format of command logs, whose reader is
     /// [`LogReader`](crate::command_log::LogReader), and for a format that is not read.
     pub fn new(input: Peeked<R>, format: &Format, place: Place, system: &System) -> Option<TraceReader<R>> {
+        let memory = Memory::of(system);
         let parser = match format.grammar? {
             Grammar::Log => return None,
-            Grammar::DramPower => Parser::DramPower(place, system.precharge_power_down),
-            Grammar::Ramulator2 => Parser::Ramulator2(None, FileChannel::default()),
-            Grammar::DramSim3 => Parser::DramSim3(FileChannel(dramsim3::first_channel(input.head()))),
+            Grammar::DramPower => Parser::DramPower(place, memory),
+            Grammar::Ramulator2 => Parser::Ramulator2(memory, None, FileChannel::default()),
+            Grammar::DramSim3 => Parser::DramSim3(memory, FileChannel(dramsim3::first_channel(input.head()))),
         };
         Some(TraceReader { lines: Lines::new(input), parser, end: None, ended: false })
     }
@@ -115,9 +117,10 @@ impl<R: Read> TraceReader<R> {
             }
         }
         match self.parser {
-            Parser::Ramulator2(None, _) => {
+            Parser::Ramulator2(memory, None, _) => {
                 let what = "the trace ends without the names of its columns".to_owned();
-                Err(TraceError::Header { line: self.lines.number() + 1, what })
+                let (standard, has_groups) = (memory.standard, memory.has_groups());
+                Err(TraceError::Header { line: self.lines.number() + 1, what, standard, has_groups })
             }
             _ => Ok(None),
         }

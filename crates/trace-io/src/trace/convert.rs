@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::num::NonZeroU32;
 
-use dram_spec::{AddressMap, Clock, Cycle, LINE_BYTES, Min, PhysicalAddress};
+use dram_spec::{AddressMap, BankId, Clock, Cycle, LINE_BYTES, Location, Min, PhysicalAddress};
 
 use super::format::{Addresses, Format, Timing};
-use super::record::{Arrival, Event, Record};
+use super::record::{Arrival, Event, Record, in_rank};
 use super::writer::{WriteError, Writer};
 
 /// Bytes of a line, as the size of an access.
@@ -59,6 +59,11 @@ impl ConvertError {
             Self::Output(_) => "check that the output exists, may be written to, and has room",
         }
     }
+}
+
+/// Coordinates in messages.
+pub fn place_of(location: Location, group: Option<u8>) -> String {
+    group.map_or_else(|| location.to_string(), |group| format!("bank group {group} with {location}"))
 }
 
 /// A memory system, as far as traces refer to it.
@@ -216,12 +221,14 @@ impl<W: Write> Converter<W> {
     }
 
     fn without_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
-        let Event::Located { access, location } = event else {
+        let Event::Located { access, location, group } = event else {
             into.push(event);
             return Ok(());
         };
         let map = &self.system_for("an access by DRAM coordinates")?.map;
-        let address = map.address(location).ok_or_else(|| ConvertError::Outside { place: location.to_string() })?;
+        let in_rank = in_rank(location, group, map.geometry().topology());
+        let address = in_rank.and_then(|location| map.address(location));
+        let address = address.ok_or_else(|| ConvertError::Outside { place: place_of(location, group) })?;
         into.push(Event::of_bytes(access, address, None));
         Ok(())
     }
@@ -264,7 +271,15 @@ impl<W: Write> Converter<W> {
         let line = PhysicalAddress(address.0 / LINE_BYTES * LINE_BYTES);
         let map = &self.system_for("an address")?.map;
         let location = map.locate(line).ok_or_else(|| ConvertError::Outside { place: format!("address {address}") })?;
-        into.push(Event::Located { access, location });
+        let topology = map.geometry().topology();
+        let BankId { rank, bank } = location.bank;
+        let (per_group, has_groups) = (topology.banks_per_group, topology.groups_per_rank() > 1);
+        into.push(if has_groups {
+            let location = Location { bank: BankId { rank, bank: bank % per_group }, ..location };
+            Event::Located { access, location, group: Some(bank / per_group) }
+        } else {
+            Event::Located { access, location, group: None }
+        });
         Ok(())
     }
 

@@ -24,11 +24,11 @@ mod record;
 mod summary;
 mod writer;
 
-pub use convert::{ConvertError, ConvertSystem, Converter};
+pub use convert::{ConvertError, ConvertSystem, Converter, place_of};
 pub use error::{Fault, TraceError};
 pub use format::{Addresses, Format, Recorded, Timing};
 pub use reader::Reader;
-pub use record::{Access, Arrival, Event, FaultKind, OsEvent, Record, RecordFault};
+pub use record::{Access, Arrival, Event, FaultKind, OsEvent, Record, RecordFault, in_rank};
 pub use summary::{Bulk, Summary};
 pub use writer::{WriteError, Writer};
 

@@ -3,9 +3,11 @@
 //! ```text
 //! R <channel>,<rank>,<bank>,<row>,<column>
 //! W <channel>,<rank>,<bank>,<row>,<column>
+//! R <channel>,<rank>,<bank group>,<bank>,<row>,<column>
+//! W <channel>,<rank>,<bank group>,<bank>,<row>,<column>
 //! ```
 //!
-//! All numbers are decimal. The column counts columns of the device: 8 per line. Exactly one blank
+//! A vector of a memory with bank groups has six numbers. All numbers are decimal. The column counts columns of the device: 8 per line. Exactly one blank
 //! separates the fields.
 
 use std::io::Write;
@@ -37,6 +39,8 @@ const COLUMNS: u64 = 8;
 const COLUMN_BYTES: u16 = 8;
 
 const BYTE: &str = "a decimal number from 0 to 255";
+const WITH_GROUP: &str =
+    "six decimal numbers `channel,rank,bankgroup,bank,row,column` with commas and no blanks between them";
 const VECTOR: &str = "five decimal numbers `channel,rank,bank,row,column` with commas and no blanks between them";
 
 #[inline]
@@ -46,21 +50,20 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
         b"W" => Access::Write,
         found => return Fields::unknown(found, "R or W"),
     };
-    fields.expect("R|W <channel>,<rank>,<bank>,<row>,<column>");
+    fields.expect("R|W <channel>,<rank>,[<bankgroup>,]<bank>,<row>,<column>");
     fields.check_one_blank()?;
-    let vector = fields.decimals("vector", VECTOR).map_err(|fault| match &*fault {
-        Fault::Field { found, .. } if found.split(',').count() == 6 => Box::new(BANK_GROUP),
-        _ => fault,
-    })?;
-    let event = Event::Located { access, location: location(vector)? };
+    let (vector, group) = if fields.commas() == 5 {
+        let [channel, rank, group, bank, row, column] = fields.decimals("vector", WITH_GROUP)?;
+        if group >= 1 << 8 {
+            return Fields::wrong(group.to_string().as_bytes(), "bankgroup", BYTE);
+        }
+        ([channel, rank, bank, row, column], Some(group as u8))
+    } else {
+        (fields.decimals("vector", VECTOR)?, None)
+    };
+    let event = Event::Located { access, location: location(vector)?, group };
     Ok(Some(Record { arrival: Arrival::WhenTaken, event }))
 }
-
-/// Error for a vector with six numbers.
-const BANK_GROUP: Fault = Fault::Refused {
-    what: "has six coordinates, but DDR3 has five: it has no bank groups",
-    help: "generate the trace for DDR3: `channel,rank,bank,row,column`",
-};
 
 /// The coordinates of a vector. The caller compares them with a geometry.
 fn location(vector: [u64; 5]) -> Result<Location, Box<Fault>> {
@@ -87,13 +90,15 @@ fn too_large<T>(vector: [u64; 5]) -> Result<T, Box<Fault>> {
 }
 
 fn write(record: &Record, line: &mut Vec<u8>) -> Result<(), &'static str> {
-    let Event::Located { access, location } = record.event else { return Err(record.event.what()) };
+    let Event::Located { access, location, group } = record.event else { return Err(record.event.what()) };
     let Location { channel, bank: BankId { rank, bank }, row, column, offset } = location;
     if offset % COLUMN_BYTES != 0 {
         return Err("a byte within a column");
     }
     let column = u64::from(column.0) * COLUMNS + u64::from(offset / COLUMN_BYTES);
     // Writing to a vector cannot fail.
-    let _ = write!(line, "{} {},{rank},{bank},{},{column}", access.either("R", "W"), channel.0, row.0);
+    let _ = write!(line, "{} {},{rank},", access.either("R", "W"), channel.0);
+    let _ = group.map_or(Ok(()), |group| write!(line, "{group},"));
+    let _ = write!(line, "{bank},{},{column}", row.0);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use dram_spec::address::{Location, PhysicalAddress};
-use dram_spec::{Cycle, Cycles};
+use dram_spec::{BankId, Cycle, Cycles, Topology};
 
 /// A record of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +55,8 @@ pub enum Event {
         access: Access,
         /// Coordinates, which may lie outside the geometry of the simulated system.
         location: Location,
+        /// Bank group in which the bank of `location` is counted; `None`: it is counted in its rank.
+        group: Option<u8>,
     },
     /// A copy of memory to memory.
     Copy {
@@ -99,6 +101,15 @@ impl Access {
             Access::Write => write,
         }
     }
+}
+
+/// Coordinates with the bank counted in its rank; `None` if the memory has no groups, not this one, or not this bank of it.
+pub fn in_rank(location: Location, group: Option<u8>, topology: Topology) -> Option<Location> {
+    let Some(group) = group else { return Some(location) };
+    let (groups, per_group) = (topology.groups_per_rank(), topology.banks_per_group);
+    let BankId { rank, bank } = location.bank;
+    let exists = groups > 1 && group < groups && bank < per_group;
+    exists.then(|| Location { bank: BankId { rank, bank: group * per_group + bank }, ..location })
 }
 
 /// Event of the operating system, which a simulated kernel turns into requests. Processes are named

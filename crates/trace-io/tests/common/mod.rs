@@ -1,8 +1,7 @@
 //! The system of the tests' logs.
 
-use dram_spec::{
-    CopyActivations, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, Standard, System, Width,
-};
+use dram_spec::geometry::native_row_bytes;
+use dram_spec::{Density, Geometry, RawGeometry, SpeedBin, Standard, System, Width};
 
 /// DDR3-1066 8-8-8, two ranks, rows of 8 KB.
 pub fn system() -> System {
@@ -19,4 +18,14 @@ pub fn system() -> System {
         SpeedBin::named("1066G").expect("a bin of the table"),
         Geometry::try_from(raw).expect("a legal geometry"),
     )
+}
+
+/// One channel of a rank of x8 chips, with the rows of the chips.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn system_of(bin: &str, density: Density) -> System {
+    let bin = SpeedBin::named(bin).expect("a bin of the table");
+    let (standard, width) = (bin.standard, Width::X8);
+    let row_bytes = native_row_bytes(standard, density, width);
+    let raw = RawGeometry { standard, channels: 1, ranks: 1, density, width, row_bytes, rows_per_subarray: 512 };
+    System::new(bin, Geometry::try_from(raw).expect("a legal geometry"))
 }

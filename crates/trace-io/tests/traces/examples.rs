@@ -1,7 +1,7 @@
 //! Records of each format, as its documentation defines them.
 
-use dram_spec::{Cycle, Cycles};
-use trace_io::trace::{Access, Arrival, Event, Record};
+use dram_spec::{Cycle, Cycles, Topology};
+use trace_io::trace::{Access, Arrival, Event, Record, in_rank};
 
 use super::{accessed, at, format, located, read, read_after, untimed, write};
 
@@ -62,6 +62,20 @@ fn coordinates_count_columns_of_the_device() {
     let expected =
         [untimed(located(Access::Read, [0, 1, 2], 100, 4, 0)), untimed(located(Access::Write, [0, 0, 3], 200, 4, 24))];
     assert_eq!(read(b"R 0,1,2,100,32\nW 0,0,3,200,35\n", None).unwrap(), expected);
+}
+
+/// A memory with bank groups has six coordinates. With four banks per group, bank 1 of group 2 is bank 9.
+#[test]
+fn the_bank_group_is_the_third_of_six_coordinates() {
+    let Event::Located { access, location, .. } = located(Access::Read, [0, 1, 1], 100, 4, 0) else { panic!() };
+    let record = untimed(Event::Located { access, location, group: Some(2) });
+    assert_eq!(read(b"R 0,1,2,1,100,32\n", None).unwrap(), [record]);
+    assert_eq!(write(&[record], format("ramulator2-rw")), b"R 0,1,2,1,100,32\n");
+    let of = |groups: u8, group| {
+        let topology = Topology { channels: 1, ranks: 2, banks_per_rank: groups * 4, banks_per_group: 4 };
+        in_rank(location, group, topology).map(|location| location.bank.bank)
+    };
+    assert_eq!([of(4, Some(2)), of(4, None), of(2, Some(2)), of(1, Some(0))], [Some(9), Some(1), None, None]);
 }
 
 #[test]

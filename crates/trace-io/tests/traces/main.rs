@@ -70,7 +70,7 @@ fn accessed(access: Access, address: u64, bytes: u32) -> Event {
 fn located(access: Access, [channel, rank, bank]: [u8; 3], row: u32, column: u16, offset: u16) -> Event {
     let (channel, bank) = (Channel(channel), BankId { rank, bank });
     let location = Location { channel, bank, row: Row(row), column: Column(column), offset };
-    Event::Located { access, location }
+    Event::Located { access, location, group: None }
 }
 
 /// Reads to the end; returns the number of items.

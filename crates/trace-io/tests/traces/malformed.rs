@@ -94,8 +94,8 @@ pub const MALFORMED: &[(&str, Option<&str>, &str, &str)] = &[
     ("ST 0x7g\n", None, "line 1: `address` is `0x7g`, but must be a decimal number, or `0x` and a hexadecimal number, below 2^64",
      "write `address` as a decimal number, or `0x` and a hexadecimal number, below 2^64, without sign and separators"),
     // ramulator2-rw
-    ("R 0,1,2,3,100,32\n", None, "line 1: has six coordinates, but DDR3 has five: it has no bank groups",
-     "generate the trace for DDR3: `channel,rank,bank,row,column`"),
+    ("R 0,1,256,3,100,32\n", None, "line 1: `bankgroup` is `256`, but must be a decimal number from 0 to 255",
+     "write `bankgroup` as a decimal number from 0 to 255, without sign and separators"),
     ("R 0,1,2,100\n", None, "line 1: `vector` is `0,1,2,100`, but must be five decimal numbers `channel,rank,bank,row,column` with commas and no blanks between them",
      "write `vector` as five decimal numbers `channel,rank,bank,row,column` with commas and no blanks between them, without sign and separators"),
     ("R 0,1,2,100,-1\n", None, "line 1: `vector` is `0,1,2,100,-1`, but must be five decimal numbers `channel,rank,bank,row,column` with commas and no blanks between them",

@@ -49,6 +49,21 @@ const fn refused(key: &'static str, base: &'static str, changed: &'static str, m
 const SMALL: &[(&str, &str)] =
     &[("system.device.density_gb", "1"), ("system.device.width", "16"), ("system.device.currents", "'x16.toml'")];
 
+/// DDR4-3200 with the currents of the base.
+const DDR4: &[(&str, &str)] = &[
+    ("system.device.bin", "'DDR4-3200AA'"),
+    ("system.device.density_gb", "8"),
+    ("system.geometry.row_bytes", "8192"),
+    ("system.address_map.preset", "'group-interleaved'"),
+];
+
+/// DDR5-4800 with the currents of the base.
+const DDR5: &[(&str, &str)] = &[
+    ("system.device.bin", "'DDR5-4800B'"),
+    ("system.device.density_gb", "8"),
+    ("system.refresh.t_refi_ps", "3_900_000"),
+];
+
 const MIXED: &str =
     "[workload]\nkind = 'mixed'\ncount = 600\nbytes = 0x0010_0000\nwrite_share = 0.4\ncopy_share = 0.05\n";
 
@@ -126,6 +141,25 @@ pub(super) const FIXTURES: &[Fixture] = &[
             figures("system.device.timings.tRTP", "4", "40"),
             figures("system.device.timings.tRFC", "86", "'300ns'"),
         ],
+    },
+    Fixture {
+        name: "timings of bank groups",
+        body: MIXED,
+        set: DDR4,
+        cases: &[
+            figures("system.device.timings.tCCD_L", "8", "20"),
+            figures("system.device.timings.tCCD_L_WR", "8", "20"),
+            figures("system.device.timings.tRRD_L", "8", "40"),
+            figures("system.device.timings.tWTR_L", "12", "40"),
+            figures("system.device.timings.tWPRE", "1", "2"),
+            figures("system.refresh.mode", "'1x'", "'4x'"),
+        ],
+    },
+    Fixture {
+        name: "commands of two cycles",
+        body: MIXED,
+        set: DDR5,
+        cases: &[figures("system.device.reference_cycle", "'second'", "'first'")],
     },
     Fixture {
         name: "contradicting timings",

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use dram_spec::{Channel, Command, Cycle};
+use dram_spec::{Channel, Command, Cycle, SpeedBin, Standard};
 
 use super::NotProgrammable;
 
@@ -11,16 +11,29 @@ use super::NotProgrammable;
 pub enum ExportError {
     /// The format lacks the command.
     #[error(
-        "cycle {at}: {command}{} is a command of RowClone, which the format cannot express",
-        if *is_copy { ", to an open bank," } else { "" }
+        "cycle {at}: {command}{}, which the format cannot express",
+        match what {
+            Inexpressible::CopyActivation => ", to an open bank, is a command of RowClone",
+            Inexpressible::Transfer => " is a command of RowClone",
+            Inexpressible::Movement => " is a command of LISA",
+            Inexpressible::SameBankRefresh => " is a refresh of one bank of each group",
+        }
     )]
     Unsupported {
         /// Cycle.
         at: Cycle,
         /// Command.
         command: Command,
-        /// Whether it is a copy activation, and not a TRANSFER or an RBM.
-        is_copy: bool,
+        /// What it is.
+        what: Inexpressible,
+    },
+    /// The format is that of another standard.
+    #[error("the format is one of {} chips only, and the system is {}", supported.name(), found.full_name())]
+    Standard {
+        /// Standard of the format.
+        supported: Standard,
+        /// Bin of the system.
+        found: &'static SpeedBin,
     },
     /// The system does not have the channel, rank, bank, row or column.
     #[error("cycle {at}: the system does not have the place of {command}, channel {}", channel.0)]
@@ -60,12 +73,31 @@ pub enum ExportError {
     Output(#[from] io::Error),
 }
 
+/// A command that not every format has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inexpressible {
+    /// ACT to an open bank.
+    CopyActivation,
+    /// TRANSFER.
+    Transfer,
+    /// RBM.
+    Movement,
+    /// REFsb.
+    SameBankRefresh,
+}
+
 impl ExportError {
     /// Suggested change.
     pub fn help(&self) -> String {
         match self {
+            Self::Unsupported { what: Inexpressible::SameBankRefresh, .. } => {
+                "leave such commands out with `--drop-unsupported`, or write a command log: `--to log`".into()
+            }
             Self::Unsupported { .. } => {
                 "leave such commands out with `--drop-unsupported`, or write an HDL list: `--to hdl`".into()
+            }
+            Self::Standard { .. } => {
+                "write another format, for example `--to drampower`, which takes every standard".into()
             }
             Self::Address { .. } => "give the system that the trace is of".into(),
             Self::Order { .. } | Self::PowerState { .. } => {

@@ -2,7 +2,8 @@
 
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, System};
 
-use super::{ExportError, ModeRegisters, Place};
+use super::ddr3::{ModeRegisters, STANDARD};
+use super::{ExportError, Place};
 
 /// A10: auto-precharge of RDA and WRA, all banks of PREA.
 const A10: u16 = 1 << 10;
@@ -14,6 +15,9 @@ const COLUMNS_PER_BURST: u16 = 8;
 
 /// The header of the list of a rank.
 pub(super) fn header(system: &System, place: Place) -> Result<String, ExportError> {
+    if system.standard() != STANDARD {
+        return Err(ExportError::Standard { supported: STANDARD, found: system.bin });
+    }
     let registers = ModeRegisters::of(system)?;
     let (bin, geometry) = (system.bin, system.geometry);
     let [mr0, mr1, mr2, mr3] = registers.values;

@@ -1,8 +1,8 @@
 //! Writer of command traces with one file per rank, for other tools.
 
+mod ddr3;
 mod error;
 mod hdl;
-mod mode_registers;
 mod power_trace;
 mod rank;
 
@@ -11,8 +11,8 @@ use std::io::{BufWriter, Write};
 use dram_spec::{Cycle, Geometry, Issued, OpenRows, System};
 
 use super::Place;
-pub use error::ExportError;
-pub use mode_registers::{ModeRegisters, NotProgrammable};
+pub use ddr3::{ModeRegisters, NotProgrammable};
+pub use error::{ExportError, Inexpressible};
 use rank::{Rank, RankEvent};
 
 /// A format with one file per rank.
@@ -47,15 +47,28 @@ pub enum Unsupported {
     Drop,
 }
 
-/// Numbers of commands of `RowClone` in an exported trace.
+/// Numbers of commands in an exported trace that not every format has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RowCloneCommands {
+pub struct InexpressibleCommands {
     /// TRANSFER: a remark in an HDL list, left out otherwise.
     pub transfers: u64,
     /// ACT to an open bank: an ACT in an HDL list, left out otherwise.
     pub copy_activations: u64,
     /// RBM: a remark in an HDL list, left out otherwise.
     pub movements: u64,
+    /// REFsb: left out.
+    pub same_bank_refreshes: u64,
+}
+
+impl InexpressibleCommands {
+    fn count(&mut self, what: Inexpressible) {
+        *match what {
+            Inexpressible::Transfer => &mut self.transfers,
+            Inexpressible::Movement => &mut self.movements,
+            Inexpressible::CopyActivation => &mut self.copy_activations,
+            Inexpressible::SameBankRefresh => &mut self.same_bank_refreshes,
+        } += 1;
+    }
 }
 
 /// Writes the commands of a memory system into one output per rank, in bounded memory.
@@ -69,14 +82,15 @@ pub struct Exporter<W: Write> {
     geometry: Geometry,
     rows: OpenRows,
     ranks: Vec<(Place, Rank, BufWriter<W>)>,
-    found: RowCloneCommands,
+    found: InexpressibleCommands,
 }
 
 impl<W: Write> Exporter<W> {
     /// Writes the headers. There is one output per place.
     ///
     /// # Errors
-    /// Errors of an output; timing parameters that the mode registers of an HDL list cannot hold.
+    /// Errors of an output; an HDL list of another standard than DDR3, or of timing parameters that its mode registers cannot
+    /// hold.
     pub fn new(
         target: Target,
         unsupported: Unsupported,
@@ -91,7 +105,7 @@ impl<W: Write> Exporter<W> {
             }
             ranks.push((place, Rank::new(system), output));
         }
-        let (geometry, found) = (system.geometry, RowCloneCommands::default());
+        let (geometry, found) = (system.geometry, InexpressibleCommands::default());
         Ok(Exporter { target, unsupported, geometry, rows: OpenRows::new(geometry), ranks, found })
     }
 
@@ -109,13 +123,11 @@ impl<W: Write> Exporter<W> {
         let rank = self.ranks.iter_mut().find(|(other, ..)| *other == place);
         let (_, rank, output) = rank.ok_or(ExportError::Address { at, channel, command })?;
         let event = rank.follow(&self.rows.event(*issued))?;
-        if matches!(event, RankEvent::Transfer | RankEvent::Movement | RankEvent::CopyActivation) {
+        if let RankEvent::Inexpressible(what) = event {
             if self.target != Target::Hdl && self.unsupported == Unsupported::Refuse {
-                return Err(ExportError::Unsupported { at, command, is_copy: event == RankEvent::CopyActivation });
+                return Err(ExportError::Unsupported { at, command, what });
             }
-            self.found.transfers += u64::from(event == RankEvent::Transfer);
-            self.found.movements += u64::from(event == RankEvent::Movement);
-            self.found.copy_activations += u64::from(event == RankEvent::CopyActivation);
+            self.found.count(what);
         }
         match self.target {
             Target::Hdl => output.write_all(hdl::line(at, &command).as_bytes())?,
@@ -129,11 +141,11 @@ impl<W: Write> Exporter<W> {
     }
 
     /// Writes the end of the run, if it is known, and returns the outputs and the numbers of
-    /// commands of `RowClone`.
+    /// commands that not every format has.
     ///
     /// # Errors
     /// Errors of an output.
-    pub fn finish(self, end: Option<Cycle>) -> Result<(Vec<(Place, W)>, RowCloneCommands), ExportError> {
+    pub fn finish(self, end: Option<Cycle>) -> Result<(Vec<(Place, W)>, InexpressibleCommands), ExportError> {
         let mut outputs = Vec::with_capacity(self.ranks.len());
         for (place, _, mut output) in self.ranks {
             match (self.target, end) {

@@ -1,19 +1,18 @@
 //! State of a rank: open banks, pending auto-precharges, power-down.
 
+use dram_spec::PrechargePowerDown::FastExit;
+use dram_spec::standard::SlowExit;
 use dram_spec::{
     AutoPrecharge, BankId, BankSet, Command, CommandEvent, Cycle, Cycles, Effect, PrechargePowerDown, System,
 };
 
-use super::ExportError;
+use super::{ExportError, Inexpressible};
 
 /// Effect of a command, as far as a format distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RankEvent {
-    /// An ACT to an open bank.
-    CopyActivation,
-    Transfer,
-    /// RBM.
-    Movement,
+    /// A command that not every format has.
+    Inexpressible(Inexpressible),
     /// An entry into a power-down, or the exit from it.
     PowerDown(PowerDown),
     Other,
@@ -23,7 +22,7 @@ pub(super) enum RankEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PowerDown {
     /// A bank is open, or is going to precharge itself.
-    Active,
+    Active(PrechargePowerDown),
     /// All banks are precharged.
     Precharged(PrechargePowerDown),
 }
@@ -47,12 +46,15 @@ pub(super) struct Rank {
     read_to_precharge: Cycles,
     write_to_precharge: Cycles,
     activate_to_precharge: Cycles,
-    exit: PrechargePowerDown,
+    active_exit: PrechargePowerDown,
+    precharged_exit: PrechargePowerDown,
 }
 
 impl Rank {
     pub(super) fn new(system: &System) -> Rank {
         let (bin, clock) = (system.bin, system.clock());
+        let slow_exit = system.standard().definition().slow_exit;
+        let exit = |state| if slow_exit == Some(state) { system.precharge_power_down } else { FastExit };
         Rank {
             open: [None; BankSet::CAPACITY],
             active_until: Cycle::ZERO,
@@ -61,7 +63,8 @@ impl Rank {
             read_to_precharge: clock.at_least(bin.t_rtp),
             write_to_precharge: Cycles(bin.cwl) + system.burst() + clock.at_least(bin.t_wr),
             activate_to_precharge: clock.at_least(bin.t_ras),
-            exit: system.precharge_power_down,
+            active_exit: exit(SlowExit::Active),
+            precharged_exit: exit(SlowExit::Precharge),
         }
     }
 
@@ -77,7 +80,9 @@ impl Rank {
                 self.open[usize::from(bank.bank)] = Some(at);
                 return Ok(match effect {
                     Effect::Plain | Effect::Moved { .. } => RankEvent::Other,
-                    Effect::Copied { .. } | Effect::Dropped { .. } => RankEvent::CopyActivation,
+                    Effect::Copied { .. } | Effect::Dropped { .. } => {
+                        RankEvent::Inexpressible(Inexpressible::CopyActivation)
+                    }
                 });
             }
             Command::Precharge { bank } => self.open[usize::from(bank.bank)] = None,
@@ -88,9 +93,12 @@ impl Rank {
             Command::Write { bank, auto_precharge, .. } => {
                 self.access(at, bank, auto_precharge, self.write_to_precharge);
             }
-            Command::Transfer { .. } => return Ok(RankEvent::Transfer),
-            Command::MoveRowBuffer { .. } => return Ok(RankEvent::Movement),
-            Command::Refresh { .. } | Command::RefreshSameBank { .. } => {}
+            Command::Transfer { .. } => return Ok(RankEvent::Inexpressible(Inexpressible::Transfer)),
+            Command::MoveRowBuffer { .. } => return Ok(RankEvent::Inexpressible(Inexpressible::Movement)),
+            Command::RefreshSameBank { .. } => {
+                return Ok(RankEvent::Inexpressible(Inexpressible::SameBankRefresh));
+            }
+            Command::Refresh { .. } => {}
             Command::PowerDownEnter { .. } | Command::PowerDownExit { .. } => return self.power_down(at, command),
             Command::SelfRefreshEnter { .. } => self.power = PowerState::SelfRefresh,
             Command::SelfRefreshExit { .. } => self.power = PowerState::Awake,
@@ -114,7 +122,11 @@ impl Rank {
         match self.power {
             PowerState::Awake if is_entry => {
                 let is_active = self.open.iter().any(Option::is_some) || self.active_until > at;
-                let kind = if is_active { PowerDown::Active } else { PowerDown::Precharged(self.exit) };
+                let kind = if is_active {
+                    PowerDown::Active(self.active_exit)
+                } else {
+                    PowerDown::Precharged(self.precharged_exit)
+                };
                 self.power = PowerState::PowerDown(kind);
                 Ok(RankEvent::PowerDown(kind))
             }

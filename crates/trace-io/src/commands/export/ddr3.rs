@@ -1,6 +1,9 @@
-//! Values of the mode registers of a DDR3 chip.
+//! HDL lists of DDR3: the values of the mode registers.
 
-use dram_spec::{PrechargePowerDown, System};
+use dram_spec::{PrechargePowerDown, Standard, System};
+
+/// The standard whose mode registers and pins an HDL list has.
+pub(super) const STANDARD: Standard = Standard::Ddr3;
 
 /// The mode registers that a chip is programmed with before the commands of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
