@@ -57,11 +57,10 @@ fn copies_within_a_bank_go_by_lisa_where_the_chips_have_it() {
     let run = |offered: &[&str]| {
         let policies = "policies=['baseline', 'rowclone', 'lisa', 'rowclone+lisa', 'fastest', 'least-energy']";
         let sets = ["run", "traces/page-copies.toml", "--check", "--set", policies, "--set", SAME_BANK];
-        json(&[&sets, &["--set", "workload.count=40"], offered].concat())
+        json(&[&sets[..], &["--set", "workload.count=40"], offered].concat())
     };
     let of = |report: &Value, policy: &str, what: &str| {
-        let results = report["results"].as_array().unwrap();
-        let result = results.iter().find(|result| result["policy"] == policy).unwrap();
+        let result = report.as_array().unwrap().iter().find(|result| result["policy"] == policy).unwrap();
         result["commands"][what].as_u64()
     };
     let with = run(&["--set", OFFERED]);
