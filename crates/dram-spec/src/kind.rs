@@ -118,7 +118,7 @@ impl CommandKind {
                 plain(&[Command::Transfer { src: bank, src_column: column, dst: DST, dst_column: Column(3) }])
             }
             CommandKind::MoveRowBuffer => {
-                vec![(Command::MoveRowBuffer { bank, row: Row(4096) }, Effect::Moved { src: Row(4), hops: 8 })]
+                vec![(Command::MoveRowBuffer { bank, row: Row(512) }, Effect::Moved { src: Row(4), hops: 1 })]
             }
             CommandKind::Refresh => plain(&[Command::Refresh { rank }]),
             CommandKind::RefreshSameBank => plain(&[Command::RefreshSameBank { bank }]),

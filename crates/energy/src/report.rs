@@ -76,9 +76,9 @@ mod tests {
         for (index, cause) in Cause::ALL.into_iter().enumerate() {
             report.book(cause, Picojoule(f64::from(1 << index)));
         }
-        assert_eq!(report.total(), Picojoule(32_767.0), "all fifteen");
-        assert_eq!(report.operation(), Picojoule(255.0), "the first eight: neither refresh nor background");
-        assert_eq!(report.channel_share(), Some(224.0 / 255.0), "32 + 64 + 128: the last three of the eight");
-        assert_eq!(report.of(Cause::Refresh), Picojoule(256.0));
+        assert_eq!(report.total(), Picojoule(65_535.0), "all sixteen");
+        assert_eq!(report.operation(), Picojoule(511.0), "the first nine: neither refresh nor background");
+        assert_eq!(report.channel_share(), Some(448.0 / 511.0), "64 + 128 + 256: the last three of the nine");
+        assert_eq!(report.of(Cause::Refresh), Picojoule(512.0));
     }
 }

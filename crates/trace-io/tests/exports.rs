@@ -111,7 +111,10 @@ fn an_hdl_list_has_each_command_as_on_the_pins() {
     assert_eq!(first, format!("{HEADER_1066G}{expected}"));
     let header = HEADER_1066G.replace("# rank = 0", "# rank = 1");
     assert_eq!(second, format!("{header}301 REF 0 0x0000\n# end at cycle 400\n"));
-    assert_eq!(found, InexpressibleCommands { transfers: 1, copy_activations: 1, same_bank_refreshes: 0 });
+    assert_eq!(
+        found,
+        InexpressibleCommands { transfers: 1, copy_activations: 1, same_bank_refreshes: 0, movements: 0 }
+    );
 }
 
 /// 4 Gb x4: 2048 device columns, so bit 10 is on A11. 8 Gb x4: 4096, so bit 11 is on A13.
@@ -225,7 +228,10 @@ fn commands_of_rowclone_are_refused_or_left_out_and_counted() {
         assert!(error.to_string().starts_with("cycle 30: TRANSFER r0 b3 col 2 -> b4 col 3 is a command"), "{error}");
         let ([trace, _], found) = export(&system(), target, Unsupported::Drop, &commands, None).unwrap();
         assert_eq!(trace, "0,ACT,3\n60,PRE,3\n70,ACT,3\n");
-        assert_eq!(found, InexpressibleCommands { transfers: 1, copy_activations: 1, same_bank_refreshes: 0 });
+        assert_eq!(
+            found,
+            InexpressibleCommands { transfers: 1, copy_activations: 1, same_bank_refreshes: 0, movements: 0 }
+        );
     }
 }
 

@@ -1,10 +1,9 @@
 //! Random systems and random operations on them.
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
-use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
-    AddressMap, Column, CopyActivations, Cycle, Density, Geometry, Location, PhysicalAddress, PrechargePowerDown,
+    AddressMap, Column, CopyActivations, Cycle, Density, Geometry, Location, PhysicalAddress, SpeedBin,
     RawGeometry, Refresh, Row, Standard, System, Width,
 };
 use host::{Place, place};
@@ -49,7 +48,7 @@ pub fn arb_system() -> impl Strategy<Value = System> {
         Refresh::Off,
     ]);
     let copies = select(vec![CopyActivations::Counted, CopyActivations::Free]);
-    (select(BINS), organization, rows, refresh, copies).prop_map(
+    (select(Standard::Ddr3.definition().bins), organization, rows, refresh, copies).prop_map(
         |(bin, (channels, ranks, density, width), (paper, rows_per_subarray), refresh, copy_activations)| {
             let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(Standard::Ddr3, density, width) };
             let raw =
@@ -58,7 +57,7 @@ pub fn arb_system() -> impl Strategy<Value = System> {
                 copy_activations,
                 refresh,
                 ..System::new(
-                    BINS.iter().find(|known| known.name == bin.name).unwrap(),
+                    SpeedBin::named(bin.name).unwrap(),
                     Geometry::try_from(raw).unwrap(),
                 )
             }

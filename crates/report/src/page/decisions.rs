@@ -20,6 +20,7 @@ const REASONS: [(&str, &str); 23] = [
     ("other-bank",           "source and destination lie in different banks"),
     ("other-subarray",       "source and destination lie in different subarrays of a bank"),
     ("same-bank",            "source and destination lie in the same bank"),
+    ("same-subarray",        "source and destination lie in the same subarray"),
     ("same-row",             "source and destination lie in the same row"),
     ("partial-row",          "the operation covers only a part of the row"),
     ("interleaved",          "the address map spreads each row over others, and the operation covers no whole row"),

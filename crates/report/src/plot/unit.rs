@@ -207,8 +207,14 @@ pub(super) fn write_all(shown: &[f64]) -> Vec<String> {
 }
 
 /// Words of column names with another spelling in labels: acronyms, abbreviations.
-const SPELLINGS: [(&str, &str); 5] =
-    [("fpm", "FPM"), ("psm", "PSM"), ("psm2", "2 × PSM"), ("io", "I/O"), ("inits", "initializations")];
+const SPELLINGS: [(&str, &str); 6] = [
+    ("fpm", "FPM"),
+    ("lisa", "LISA"),
+    ("psm", "PSM"),
+    ("psm2", "2 × PSM"),
+    ("io", "I/O"),
+    ("inits", "initializations"),
+];
 
 /// `copy_latency_mean` is "copy latency, mean", and `copies_by_fpm` is "copies by FPM".
 fn words(name: &str) -> String {
