@@ -8,8 +8,8 @@ use std::sync::Arc;
 use dram_core::{Background, Cells, Defect, Defective, Device, Effect, Line, RowOrigin};
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Density, Geometry, PrechargePowerDown,
-    RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
+    AutoPrecharge, BankId, Channel, Column, Command, Density, Geometry, RawGeometry, Refresh, Row, SpeedBin, Standard,
+    System, Width,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use dram_core::{Device, Kind, Rule, Scope, Timings};
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
-    AutoPrecharge, BankId, Column, Command, CopyActivations, Cycle, Cycles, Density, Geometry, PrechargePowerDown,
-    RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
+    AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh,
+    Row, SpeedBin, Standard, System, Width,
 };
 
 const COMMANDS: [&str; 15] =

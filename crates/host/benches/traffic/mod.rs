@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::RequestId;
 use dram_spec::address::Preset;
 use dram_spec::{
-    AddressMap, CopyActivations, Cycle, Density, EventSink, Geometry, LINE_BYTES, PhysicalAddress, PrechargePowerDown,
-    RawGeometry, Refresh, SourceId, SpeedBin, Standard, System, Width,
+    AddressMap, Cycle, Density, EventSink, Geometry, LINE_BYTES, PhysicalAddress, RawGeometry, SourceId, SpeedBin,
+    Standard, System, Width,
 };
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;

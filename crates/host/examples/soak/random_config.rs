@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
-    AddressMap, BankId, Channel, Chip, CommandKind, CopyActivations, Cycles, Density, Geometry, Picojoule,
-    PrechargePowerDown, RawGeometry, Refresh, Row, Standard, System, Width,
+    AddressMap, BankId, Channel, Chip, CommandKind, CopyActivations, Cycles, Geometry, Picojoule, PrechargePowerDown,
+    RawGeometry, Refresh, Row, Standard, System,
 };
 use memctrl::RefreshPolicy;
 use memctrl::policy::copy::POLICIES;

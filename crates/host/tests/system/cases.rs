@@ -3,8 +3,8 @@
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
-    AddressMap, Column, CopyActivations, Cycle, Density, Geometry, Location, PhysicalAddress, SpeedBin,
-    RawGeometry, Refresh, Row, Standard, System, Width,
+    AddressMap, Column, CopyActivations, Cycle, Geometry, Location, PhysicalAddress, RawGeometry, Refresh, Row,
+    SpeedBin, Standard, System, Width,
 };
 use host::{Place, place};
 use memctrl::Config;
@@ -38,8 +38,12 @@ impl std::fmt::Debug for Case {
 }
 
 pub fn arb_system() -> impl Strategy<Value = System> {
-    let organization =
-        (select(vec![1, 2, 4]), select(vec![1, 2, 4]), select(&Density::ALL[..]), select(&Width::ALL[..]));
+    let organization = (
+        select(vec![1, 2, 4]),
+        select(vec![1, 2, 4]),
+        select(Standard::Ddr3.definition().densities()),
+        select(&Width::ALL[..]),
+    );
     let rows = (any::<bool>(), select(vec![128, 256, 512, 1024]));
     let refresh = select(vec![
         Refresh::NORMAL,
@@ -56,10 +60,7 @@ pub fn arb_system() -> impl Strategy<Value = System> {
             System {
                 copy_activations,
                 refresh,
-                ..System::new(
-                    SpeedBin::named(bin.name).unwrap(),
-                    Geometry::try_from(raw).unwrap(),
-                )
+                ..System::new(SpeedBin::named(bin.name).unwrap(), Geometry::try_from(raw).unwrap())
             }
         },
     )

@@ -7,7 +7,7 @@ use crate::plot::{Chart, Kind};
 
 /// Sentences for the reasons of `results.json`; `docs/planner.md` describes them.
 #[rustfmt::skip]
-const REASONS: [(&str, &str); 23] = [
+const REASONS: [(&str, &str); 25] = [
     ("policy",               "the policy admits no mechanism inside the DRAM"),
     ("fastest",              "by the first choice of the policy"),
     ("soonest",              "it was expected to be done sooner than by any other"),
@@ -20,6 +20,7 @@ const REASONS: [(&str, &str); 23] = [
     ("other-bank",           "source and destination lie in different banks"),
     ("other-subarray",       "source and destination lie in different subarrays of a bank"),
     ("same-bank",            "source and destination lie in the same bank"),
+    ("same-bank-group",      "source and destination lie in the same bank group"),
     ("same-subarray",        "source and destination lie in the same subarray"),
     ("same-row",             "source and destination lie in the same row"),
     ("partial-row",          "the operation covers only a part of the row"),
