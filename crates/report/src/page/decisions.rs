@@ -7,7 +7,7 @@ use crate::plot::{Chart, Kind};
 
 /// Sentences for the reasons of `results.json`; `docs/planner.md` describes them.
 #[rustfmt::skip]
-const REASONS: [(&str, &str); 23] = [
+const REASONS: [(&str, &str); 24] = [
     ("policy",               "the policy admits no mechanism inside the DRAM"),
     ("fastest",              "by the first choice of the policy"),
     ("soonest",              "it was expected to be done sooner than by any other"),
