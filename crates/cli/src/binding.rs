@@ -123,6 +123,18 @@ impl<'a> Bindings<'a> {
         let rule = rules_of(self.system).find(|rule| rule.name == name);
         let (clocks, formula) =
             rule.map_or((Cycles(0), String::new()), |rule| (rule.cycles(&self.timings), rule.formula()));
+        if rule.is_some_and(dram_core::Rule::has_hops) {
+            // Only a row buffer movement has hops; the latest one that ends now is the earlier command.
+            let moves = |(_, _, on, command): &&(u64, Cycle, Channel, Command)| {
+                *on == channel && matches!(command, Command::MoveRowBuffer { .. })
+            };
+            let movement = |hops: u16| self.timings.movement(hops);
+            let most = self.system.geometry.subarrays_per_bank() as u16;
+            let ends = |earlier: Cycle| (1..most).map(movement).any(|clocks| earlier + clocks == at);
+            let found = self.history.iter().rev().filter(moves).find(|(_, earlier, ..)| ends(*earlier));
+            let clocks = found.map_or(clocks, |(_, earlier, ..)| at.since(*earlier));
+            return Wait::Rule { name, clocks, formula, after: found.map(|(number, ..)| *number) };
+        }
         // At most one command is issued per clock, so the cycle identifies it.
         let from = |(number, earlier, on, _): &(u64, Cycle, Channel, Command)| {
             (*on == channel && *earlier + clocks == at).then_some(*number)
