@@ -276,7 +276,7 @@ impl Rule {
     }
 
     /// Whether the distance depends on the hops of the earlier command.
-    pub(crate) fn has_hops(&self) -> bool {
+    pub fn has_hops(&self) -> bool {
         self.gap.contains(&Term::Hops)
     }
 
