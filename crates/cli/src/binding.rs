@@ -130,6 +130,18 @@ impl<'a> Bindings<'a> {
         // Cycle of a command from which the distance counts.
         let reference = |at: Cycle, command: &Command| if of_bus { at } else { at + self.to_reference_cycle(command) };
         let end = reference(event.at, &event.command);
+        if rule.is_some_and(dram_core::Rule::has_hops) {
+            // Only a row buffer movement has hops; the latest one that ends now is the earlier command.
+            let moves = |(_, _, on, command): &&(u64, Cycle, Channel, Command)| {
+                *on == event.channel && matches!(command, Command::MoveRowBuffer { .. })
+            };
+            let movement = |hops: u16| self.timings.movement(hops);
+            let most = self.system.geometry.subarrays_per_bank() as u16;
+            let ends = |earlier: Cycle| (1..most).map(movement).any(|clocks| earlier + clocks == end);
+            let found = self.history.iter().rev().filter(moves).find(|(_, earlier, ..)| ends(*earlier));
+            let clocks = found.map_or(clocks, |(_, earlier, ..)| end.since(*earlier));
+            return Wait::Rule { name, clocks, formula, after: found.map(|(number, ..)| *number) };
+        }
         // At most one command is issued per clock, so the cycle identifies it.
         let from = |(number, at, on, command): &(u64, Cycle, Channel, Command)| {
             (*on == event.channel && reference(*at, command) + clocks == end).then_some(*number)

@@ -412,7 +412,7 @@ impl Constraints {
         }
     }
 
-    /// Delays in its bank by a command of so many hops.
+    /// Delays in its bank by a command with a number of hops.
     pub(crate) fn over_hops(&self, kind: Kind, hops: u16, timings: &Timings) -> Gaps {
         let mut gaps = self.of(kind).bank;
         for &(rule, index) in self.of_hops.iter().filter(|(rule, _)| lists(rule.from, kind)) {

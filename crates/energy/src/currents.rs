@@ -212,7 +212,7 @@ impl Currents {
         self.bin.clock.at_most(self.standard().definition().t_refi_ps)
     }
 
-    /// `E_REF` of one chip: VDD (IDD5B - IDD3N) tRFC, or VDD (IDD5R - IDD3N) tREFI, and likewise on VPP;
+    /// `E_REF` of one chip: VDD (IDD5B - IDD3N) tRFC, or VDD (IDD5R - IDD3N) tREFI, and the same on VPP;
     /// `None` if the set has no refresh current.
     /// `2 Gb x8 -25E`: 1.5 x 210 x 160 = 50,400 pJ.
     pub fn refresh(&self) -> Option<PerSupply> {

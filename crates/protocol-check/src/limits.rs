@@ -71,7 +71,7 @@ impl Limits {
         self.clocks[rule as usize]
     }
 
-    /// The minimum of `RBM` after so many hops.
+    /// The minimum of `RBM` after a number of hops.
     pub(crate) fn movement(&self, hops: u32) -> u64 {
         self.parameters.movement(hops)
     }

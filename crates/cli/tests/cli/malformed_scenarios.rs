@@ -85,7 +85,7 @@ fn policies() {
         "\"rowclone\"",
         "\"rowclon\"",
         "scenario.toml:2: `policies.1` is \"rowclon\", which is none of its values",
-        "did you mean `rowclone`? the values are `baseline`, `fpm-only`, `psm-only`, `rowclone`, `fastest`, `least-energy`, `controller-copy`, `rowclone-zi`",
+        "did you mean `rowclone`? the values are `baseline`, `fpm-only`, `psm-only`, `rowclone`, `lisa`, `rowclone+lisa`, `fastest`, `least-energy`, `controller-copy`, `rowclone-zi`",
     );
     check("\"rowclone\"", "\"baseline\"", "scenario.toml:2: `policies` lists \"baseline\" twice", "list each once");
     check(

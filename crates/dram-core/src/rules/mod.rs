@@ -276,7 +276,7 @@ impl Rule {
     }
 
     /// Whether the distance depends on the hops of the earlier command.
-    pub(crate) fn has_hops(&self) -> bool {
+    pub fn has_hops(&self) -> bool {
         self.gap.contains(&Term::Hops)
     }
 
@@ -287,7 +287,7 @@ impl Rule {
         self.distance_over(1, from, to, timings)
     }
 
-    /// [`Self::distance`] after a command of so many hops.
+    /// [`Self::distance`] after a command with a number of hops.
     pub(crate) fn distance_over(&self, hops: u16, from: Kind, to: Kind, timings: &Timings) -> Cycles {
         let shift = |kind: Kind| {
             let counts = timings.counts_from_second_cycle() && self.scope != Scope::Channel;

@@ -271,8 +271,7 @@ impl AddressMapError {
     pub fn help(&self) -> String {
         match self {
             Self::UnknownField { .. } => {
-                let names = Field::ALL.map(|field| format!("`{}`", field.name()));
-                let (last, others) = names.split_last().expect("there are fields");
+                let [others @ .., last] = Field::ALL.map(|field| format!("`{}`", field.name()));
                 format!("the fields are {} and {last}", others.join(", "))
             }
             Self::BadWidth { field, .. } => format!("try `\"{field}\"`, or a width such as `\"{field}:3\"`"),

@@ -183,11 +183,13 @@ const BINS: &[SpeedBin] = &[
 mod tests {
     use super::*;
 
+    type Minimum = fn(&SpeedBin) -> Min;
+
     /// Counts of JESD79-4 table 84 up to 2400, and of public firmware above.
     #[test]
     #[rustfmt::skip] // One parameter per line.
     fn minima_round_to_the_published_counts() {
-        let by_rate: [(&str, fn(&SpeedBin) -> Min, [u64; 7]); 19] = [
+        let by_rate: [(&str, Minimum, [u64; 7]); 19] = [
             ("tCCD_L",        |bin| bin.t_ccd_l,      [5, 5, 6, 6, 7, 8, 8]),
             ("tRRD_S 1K",     |bin| bin.t_rrd_1k,     [4, 4, 4, 4, 4, 4, 4]),
             ("tRRD_S 2K",     |bin| bin.t_rrd_2k,     [5, 5, 6, 7, 8, 8, 9]),

@@ -119,9 +119,9 @@ const fn rate(name: &'static str, k: u64, source: &'static str) -> SpeedBin {
         t_pden: Min::ck(2),
         t_dllk: Min::ck(match clock.mega_transfers() {
             ..=3600 => 1024,
-            ..=4400 => 1280,
-            ..=5200 => 1536,
-            ..=6000 => 1792,
+            3601..=4400 => 1280,
+            4401..=5200 => 1536,
+            5201..=6000 => 1792,
             _ => 2048,
         }),
         t_refsbrd: Min::ps(30_000),
@@ -167,11 +167,13 @@ const BINS: &[SpeedBin] = &[
 mod tests {
     use super::*;
 
+    type Minimum = fn(&SpeedBin) -> Min;
+
     /// JESD79-5B: each minimum by data rate, 3200 to 6400.
     #[test]
     #[rustfmt::skip] // One parameter per line.
     fn minima_round_to_the_published_counts() {
-        let by_rate: [(&str, fn(&SpeedBin) -> Min, [u64; 9]); 9] = [
+        let by_rate: [(&str, Minimum, [u64; 9]); 9] = [
             ("tCCD_L",      |bin| bin.t_ccd_l,     [8, 9, 10, 11, 12, 13, 14, 15, 16]),
             ("tRRD_L",      |bin| bin.t_rrd_l_1k,  [8, 9, 10, 11, 12, 13, 14, 15, 16]),
             ("tCCD_L_WR",   |bin| bin.t_ccd_l_rmw, [32, 36, 40, 44, 48, 52, 56, 60, 64]),

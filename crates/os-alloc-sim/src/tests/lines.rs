@@ -118,5 +118,6 @@ fn the_search_covers_all_mechanisms() {
             }
         }
     }
-    assert_eq!(met, BTreeSet::from(MECHANISMS));
+    let of_every_chip = MECHANISMS.into_iter().filter(|mechanism| mechanism.is_in_every_chip());
+    assert_eq!(met, of_every_chip.collect());
 }

@@ -238,6 +238,16 @@ bytes = 4096
         ],
     },
     Fixture {
+        name: "psm within a bank group",
+        body: "[[operation]]\nkind = 'copy'\nsrc = 0x4000\ndst = 0x0040_0000\nbytes = 8192\n",
+        set: &[
+            ("system.device.bin", "'DDR4-3200AA'"),
+            ("system.device.density_gb", "8"),
+            ("system.geometry.row_bytes", "8192"),
+        ],
+        cases: &[figures("system.copy.psm_within_group", "false", "true")],
+    },
+    Fixture {
         name: "queues",
         body: MIXED,
         set: &[("workload.write_share", "0.8")],
