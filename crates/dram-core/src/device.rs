@@ -251,8 +251,9 @@ impl Device {
             return Command::Refresh { rank };
         }
         let mut numbers = 0..self.topology.banks_per_group;
+        // A round ends when all had one.
         let next = numbers.find(|&number| !self.rank(rank).was_refreshed_in_round(number));
-        Command::RefreshSameBank { bank: BankId { rank, bank: next.expect("a round ends when all had one") } }
+        Command::RefreshSameBank { bank: BankId { rank, bank: next.unwrap_or(0) } }
     }
 
     /// The banks of [`Self::refresh_command`], which must be closed for it.

@@ -56,7 +56,7 @@ impl Density {
 
     /// The density with this number of gigabits.
     pub fn from_gigabits(gigabits: f64) -> Option<Density> {
-        Density::ALL.into_iter().find(|density| density.megabits() as f64 == 1024.0 * gigabits)
+        Density::ALL.into_iter().find(|density| (density.gigabits() - gigabits).abs() < f64::EPSILON)
     }
 }
 

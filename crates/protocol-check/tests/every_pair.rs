@@ -253,7 +253,7 @@ impl Probe<'_> {
         }
         match from {
             "copy ACT" | "PRE" | "PREA" | "RD" | "RDA" | "WR" | "WRA" | "TRANSFER" | "RBM" => {
-                open.extend(banks(from, &FROM))
+                open.extend(banks(from, &FROM));
             }
             "ACT" => open.retain(|bank| *bank != FROM[0]),
             "REFsb" => open.retain(|bank| bank.rank != 0 || bank.bank % 4 != FROM[0].bank),

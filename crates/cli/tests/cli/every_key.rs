@@ -183,7 +183,7 @@ impl Inputs {
         });
         let mut changed: String = changed.collect();
         if changed == input::CURRENTS {
-            changed += &format!("{key} = {value}\n");
+            changed.extend([key, " = ", value, "\n"]);
         }
         fs::write(self.path(&format!("{key}.toml")), changed).unwrap();
         format!("'{key}.toml'")

@@ -156,8 +156,9 @@ impl Thread {
         let Some(step) = self.next(bank) else { return };
         let is_step = match (&self.steps[step], command) {
             (Step::CopyOpen { row, .. }, Command::Activate { row: of, .. }) => row == of,
-            (Step::Move { .. }, Command::MoveRowBuffer { .. }) => true,
-            (Step::Open { .. }, Command::Activate { .. }) | (Step::Close { .. }, Command::Precharge { .. }) => true,
+            (Step::Move { .. }, Command::MoveRowBuffer { .. })
+            | (Step::Open { .. }, Command::Activate { .. })
+            | (Step::Close { .. }, Command::Precharge { .. }) => true,
             _ => false,
         };
         self.executed[step] += u16::from(is_step);
