@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use dram_core::{Scope, Timings, rules_of};
 use dram_spec::{
-    BankId, Cause, Channel, Command, CommandEvent, CommandKind, Cycle, Cycles, Effect, EventSink, ReferenceCycle,
-    RequestId, System,
+    BankId, Cause, Channel, Command, CommandEvent, CommandKind, Cycle, Cycles, Effect, EventSink, RequestId, System,
 };
 use memctrl::{Completion, Request};
 use report::timeline::Window;
@@ -151,10 +150,8 @@ impl<'a> Bindings<'a> {
 
     /// Clocks from the first cycle of a command on the bus to that from which distances count.
     fn to_reference_cycle(&self, command: &Command) -> Cycles {
-        let counts = self.system.standard().definition().two_cycle_commands
-            && self.system.reference_cycle == ReferenceCycle::Second;
         let kind = CommandKind::of(command, Effect::Plain);
-        Cycles(if counts { self.system.bus_cycles(kind).0 - 1 } else { 0 })
+        Cycles(if self.system.counts_from_second_cycle() { self.system.bus_cycles(kind).0 - 1 } else { 0 })
     }
 
     /// The RD whose data the WR of a copy follows without a clock between them.

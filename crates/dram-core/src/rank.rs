@@ -57,7 +57,7 @@ pub struct RefreshLedger {
 impl RefreshLedger {
     fn new(system: &System) -> Self {
         let mode = system.refresh_mode;
-        let sets = if mode.same_bank { u64::from(system.geometry.chip().banks_per_group) } else { 1 };
+        let sets = system.refreshes_per_round();
         let mut ledger = RefreshLedger {
             interval: system.refresh_interval(),
             postponed_most: mode.postponed_most * sets,
@@ -149,11 +149,11 @@ pub(crate) struct Rank {
 
 impl Rank {
     pub(crate) fn new(system: &System, timings: &Timings) -> Rank {
-        let power_down = maxima(system).into_iter().find(|maximum| maximum.name == PD_MAX);
+        let [_, power_down, ..] = maxima(system);
         Rank {
             power: Power::Awake,
             refresh: RefreshLedger::new(system),
-            power_down_most: power_down.expect("it is one of the maxima").cycles(timings),
+            power_down_most: power_down.cycles(timings),
             round: (0, system.geometry.chip().banks_per_group),
             lasts: Lasts::default(),
             window: Ring::EMPTY,

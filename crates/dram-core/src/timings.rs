@@ -1,6 +1,6 @@
 //! Datasheet minima, resolved to clocks of one system.
 
-use dram_spec::{Clock, Cycles, Min, ReferenceCycle, System};
+use dram_spec::{Clock, Cycles, Min, System};
 
 /// Time of a hop of a row buffer movement, with LISA's margin of 60 %.
 pub(crate) const HOP_PS: u64 = 8_000;
@@ -126,10 +126,9 @@ pub struct Timings {
 impl Timings {
     /// Rounds the bin's minima up, and its maxima down, at the system's clock.
     pub fn new(system: &System) -> Timings {
-        let two_cycles = system.standard().definition().two_cycle_commands;
         Timings {
             clocks: P::ALL.map(|parameter| resolve(parameter, system)),
-            from_second_cycle: two_cycles && system.reference_cycle == ReferenceCycle::Second,
+            from_second_cycle: system.counts_from_second_cycle(),
             clock: system.clock(),
         }
     }

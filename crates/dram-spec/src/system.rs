@@ -139,10 +139,19 @@ impl System {
         }
     }
 
+    /// Refresh commands of the refresh mode for all banks: one REF, or a REFsb per bank number of a group.
+    pub const fn refreshes_per_round(&self) -> u64 {
+        if self.refresh_mode.same_bank { self.geometry.chip().banks_per_group as u64 } else { 1 }
+    }
+
+    /// Whether distances count from the second cycle of commands of two cycles.
+    pub fn counts_from_second_cycle(&self) -> bool {
+        self.standard().definition().two_cycle_commands && self.reference_cycle == ReferenceCycle::Second
+    }
+
     /// Distance in which one REF of the refresh mode is due, in clocks, rounded down.
     pub const fn refresh_interval(&self) -> Cycles {
-        let sets = if self.refresh_mode.same_bank { self.geometry.chip().banks_per_group as u64 } else { 1 };
-        self.clock().at_most(self.t_refi_ps() / self.refresh_mode.divisor / sets)
+        self.clock().at_most(self.t_refi_ps() / self.refresh_mode.divisor / self.refreshes_per_round())
     }
 
     /// tRFC of the refresh mode: the value of the chip, unless the bin replaces it.

@@ -5,7 +5,7 @@ use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Effect, Row};
 use super::{Device, Refusal};
 use crate::bank::raise;
 use crate::cells::Movement;
-use crate::constraints::{KeptKind, Place, Raises, raises};
+use crate::constraints::{KeptKind, Place, raises};
 use crate::hold::Hold;
 use crate::rank::Power;
 use crate::rules::Kind;
@@ -14,20 +14,12 @@ use crate::rules::Kind;
 /// and takes no time for kinds of commands that it never delays.
 trait IsKind: Copy {
     fn kind(self) -> Kind;
-
-    /// The stored kinds that it delays in a place.
-    fn raises(self, place: Place) -> Raises;
 }
 
 impl IsKind for Kind {
     #[inline]
     fn kind(self) -> Kind {
         self
-    }
-
-    #[inline]
-    fn raises(self, place: Place) -> Raises {
-        raises(self, place)
     }
 }
 
@@ -39,21 +31,6 @@ impl<const KIND: usize> IsKind for Always<KIND> {
     #[inline]
     fn kind(self) -> Kind {
         const { Kind::ALL[KIND] }
-    }
-
-    #[inline]
-    fn raises(self, place: Place) -> Raises {
-        const fn of<const KIND: usize>(place: Place) -> Raises {
-            raises(Kind::ALL[KIND], place)
-        }
-        match place {
-            Place::Bank => const { of::<KIND>(Place::Bank) },
-            Place::Group => const { of::<KIND>(Place::Group) },
-            Place::Rank => const { of::<KIND>(Place::Rank) },
-            Place::OtherRanks => const { of::<KIND>(Place::OtherRanks) },
-            Place::Window => const { of::<KIND>(Place::Window) },
-            Place::Bus => const { of::<KIND>(Place::Bus) },
-        }
     }
 }
 
@@ -314,7 +291,7 @@ impl Device {
     #[inline]
     fn delay_in_bank(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
         let bank = &mut self.banks[self.topology.index(id)];
-        raise(&mut bank.holds, at, &self.constraints.of(kind.kind()).bank, kind.raises(Place::Bank));
+        raise(&mut bank.holds, at, &self.constraints.of(kind.kind()).bank, raises(kind.kind(), Place::Bank));
         bank.lasts.issued(at, kind.kind());
     }
 
@@ -323,15 +300,15 @@ impl Device {
         let pushes = self.constraints.of(kind.kind());
         self.bus = Hold::new(at, pushes.bus);
         let (rank, holds) = (&mut self.ranks[id.rank], self.floors.of_mut(self.topology.group(id)));
-        raise(holds, at, &pushes.group, kind.raises(Place::Group));
+        raise(holds, at, &pushes.group, raises(kind.kind(), Place::Group));
         rank.lasts.issued(at, kind.kind());
-        if kind.raises(Place::Window).contains(&true) {
-            rank.enter_window(at, pushes.window, kind.raises(Place::Window), holds);
+        if raises(kind.kind(), Place::Window).contains(&true) {
+            rank.enter_window(at, pushes.window, raises(kind.kind(), Place::Window), holds);
         }
         if self.topology.banks_per_group < self.topology.banks_per_rank {
             self.delay_in_other_groups(at, id, kind);
         }
-        if kind.raises(Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
+        if raises(kind.kind(), Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
             self.delay_in_other_ranks(at, id.rank, kind.kind());
         }
     }
@@ -342,9 +319,9 @@ impl Device {
         let (pushes, own) = (self.constraints.of(kind.kind()), self.topology.group(id));
         for group in self.topology.groups(id.rank).filter(|&group| group != own) {
             let holds = self.floors.of_mut(group);
-            raise(holds, at, &pushes.rank, kind.raises(Place::Rank));
-            if kind.raises(Place::Window).contains(&true) {
-                self.ranks[id.rank].delay_by_window(pushes.window, kind.raises(Place::Window), holds);
+            raise(holds, at, &pushes.rank, raises(kind.kind(), Place::Rank));
+            if raises(kind.kind(), Place::Window).contains(&true) {
+                self.ranks[id.rank].delay_by_window(pushes.window, raises(kind.kind(), Place::Window), holds);
             }
         }
     }

@@ -15,8 +15,6 @@ pub(super) const TABLE: Table = Table {
     ),
 };
 
-const WRITE_TO_READ_L: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::WtrL)];
-
 #[rustfmt::skip] // One rule per line: read it beside the datasheet.
 const RULES: &[Rule] = &[
     rule("tRCD",     Bank, ACTS, &[Rd, Rda, Wr, Wra], RCD,                             1, Jedec("ACT to RD or WR")),

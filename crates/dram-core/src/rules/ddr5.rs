@@ -16,7 +16,6 @@ pub(super) const TABLE: Table = Table {
     ),
 };
 
-const WRITE_TO_READ_L: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::WtrL)];
 /// The commands of two cycles.
 const TWO_CYCLES: &[Kind] = &[Act, ActCopy, ActDropped, Rd, Rda, Wr, Wra];
 

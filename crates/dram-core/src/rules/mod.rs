@@ -380,6 +380,7 @@ const READ_RECOVERY: &[Term] = &[plus(P::Rtp), plus(P::Rp)];
 const WRITE_RECOVERY: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::Wr)];
 const WRITE_RECOVERY_AND_RP: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::Wr), plus(P::Rp)];
 const WRITE_TO_READ: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::Wtr)];
+const WRITE_TO_READ_L: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::WtrL)];
 const ACTS: &[Kind] = &[Act, ActCopy];
 const READS: &[Kind] = &[Rd, Rda];
 const WRITES: &[Kind] = &[Wr, Wra];
@@ -477,10 +478,7 @@ pub fn maxima(system: &System) -> [Maximum; 4] {
     let mode = system.refresh_mode;
     let interval = if mode.divisor == 1 && !mode.same_bank { P::Refi } else { P::RefInterval };
     // The limits of a REFsb are counted in refreshes of all banks.
-    let times = |count: u64| {
-        let sets = if mode.same_bank { u64::from(system.geometry.chip().banks_per_group) } else { 1 };
-        Term::Plus((count * sets) as u8, interval)
-    };
+    let times = |count: u64| Term::Plus((count * system.refreshes_per_round()) as u8, interval);
     [
         Maximum { name: RAS_MAX, what: "a row open", most: row_open.0, origin: row_open.1 },
         Maximum { name: PD_MAX, what: "a rank in power-down", most: power_down.0, origin: power_down.1 },
