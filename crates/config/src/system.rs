@@ -10,8 +10,9 @@ use dram_spec::{
     TimingParameter as T, Topology, Width,
 };
 use energy::Currents;
+use memctrl::ConfigError;
 use rowclone::Chip;
-use rowclone_sim::{ControllerSettings, MemorySystem, POSTPONE_MAX, SystemBuilder, T_REFI_PS};
+use rowclone_sim::{ControllerSettings, MemorySystem, POSTPONE_MAX, SystemBuilder, SystemError, T_REFI_PS};
 
 use crate::controller::{self, Controller};
 use crate::key::{Holds, Key};
@@ -246,8 +247,15 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         Some(currents) => builder.currents(currents),
         None => builder.no_currents(),
     };
-    // Errors with a key of the file were reported above.
-    builder.build().map_err(|error| root.fault("device", &error).with_help(error.help()))
+    // Errors with another key of the file were reported above.
+    builder.build().map_err(|error| {
+        let (table, key) = if let SystemError::Controller(ConfigError::Movement { .. }) = error {
+            (&copy, "mechanisms")
+        } else {
+            (root, "device")
+        };
+        table.fault(key, &error).with_help(error.help())
+    })
 }
 
 /// Checks that the bin has the timing parameters that replace its own, in the range of its standard.

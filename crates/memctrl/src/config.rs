@@ -6,6 +6,7 @@ use dram_core::{Background, P, Timings};
 use dram_spec::{CommandKind, Cycles, Mechanism, Refresh, System};
 use rowclone::Planner;
 
+use crate::channel::closing_time;
 use crate::policy::copy::CopyPolicy;
 use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::{FrFcfs, Scheduler};
@@ -77,6 +78,15 @@ pub enum ConfigError {
         /// `drain_high`.
         drain_high: usize,
     },
+    /// A row buffer movement may take longer than a REF can wait.
+    Movement {
+        /// Subarrays per bank.
+        subarrays: u32,
+        /// Longest time until a rank is ready for its REF.
+        takes: Cycles,
+        /// Time for which a REF can be postponed.
+        postponed: Cycles,
+    },
     /// Ranks enter a state that their refreshes end in time, but refresh is off.
     NoRefresh(LowPower),
     /// Ranks enter self-refresh no later than power-down.
@@ -98,6 +108,10 @@ impl ConfigError {
                 format!("try {} for `queues.drain_high`", (*found).clamp(1, *write_entries))
             }
             ConfigError::DrainLow { drain_high, .. } => format!("try {} for `queues.drain_low`", drain_high / 3),
+            ConfigError::Movement { .. } => {
+                "use larger subarrays or a longer interval of refreshes, or leave `lisa` out of `copy.mechanisms`"
+                    .to_owned()
+            }
             ConfigError::NoRefresh(state) => {
                 let setting = state.setting();
                 format!("ranks leave power-down for their refreshes: leave `power.{setting}` out, or turn refresh on")
@@ -120,6 +134,13 @@ impl std::fmt::Display for ConfigError {
             }
             ConfigError::DrainLow { found, drain_high } => {
                 write!(f, "`queues.drain_low` is {found}, but must be from 0 to {}", drain_high - 1)
+            }
+            ConfigError::Movement { subarrays, takes, postponed } => {
+                write!(
+                    f,
+                    "`copy.mechanisms` has `lisa`, and with row buffer movements through {subarrays} subarrays "
+                )?;
+                write!(f, "a rank may need {takes} cycles before its REF, which can be postponed by {postponed} only")
             }
             ConfigError::NoRefresh(state) => {
                 write!(f, "`power.{}` is given, but `refresh` is off", state.setting())
@@ -263,17 +284,9 @@ impl Config {
         }
     }
 
-    /// Longest time for which a copy holds a bank beyond a copy activation: that of a row buffer movement
-    /// through the whole bank, and of the second activation of the destination row. 0 if the chips move
-    /// no row buffers.
+    /// [`movement`] of the system.
     pub fn movement(&self) -> Cycles {
-        let moves = |mechanism: Mechanism| mechanism.commands().contains(&CommandKind::MoveRowBuffer);
-        if !self.planner.mechanisms().any(moves) {
-            return Cycles(0);
-        }
-        let timings = Timings::new(&self.system);
-        let hops = self.system.geometry.subarrays_per_bank() - 1;
-        timings.movement(hops as u16) + timings.get(P::Rp) + timings.get(P::Ras)
+        movement(&self.system, &self.planner)
     }
 
     /// Checks the settings.
@@ -297,10 +310,40 @@ impl Config {
             return Err(ConfigError::Zero(setting));
         }
         self.queues.check()?;
+        check_movement(&self.system, &self.planner)?;
         // Self-refresh before power-down is of no use, but possible.
         match self.power.check(self.system.refresh) {
             Err(ConfigError::SelfRefreshFirst { .. }) => Ok(()),
             other => other,
         }
     }
+}
+
+/// Longest time for which a copy holds a bank beyond a copy activation: that of a row buffer movement
+/// through the whole bank, and of the second activation of the destination row. 0 if the chips move no
+/// row buffers.
+fn movement(system: &System, planner: &Planner) -> Cycles {
+    let moves = |mechanism: Mechanism| mechanism.commands().contains(&CommandKind::MoveRowBuffer);
+    if !planner.mechanisms().any(moves) {
+        return Cycles(0);
+    }
+    let timings = Timings::new(system);
+    let hops = system.geometry.subarrays_per_bank() - 1;
+    timings.movement(hops as u16) + timings.get(P::Rp) + timings.get(P::Ras)
+}
+
+/// Checks that a rank is ready for a REF in time after any row buffer movement.
+///
+/// # Errors
+/// If it may not be, so that the rank could not be used between its refreshes.
+pub fn check_movement(system: &System, planner: &Planner) -> Result<(), ConfigError> {
+    let movement = movement(system, planner);
+    if system.refresh == Refresh::Off || movement == Cycles(0) {
+        return Ok(());
+    }
+    let takes = closing_time(&Timings::new(system), system.geometry.topology(), movement);
+    let most = system.refresh_mode.postponed_most * system.refreshes_per_round();
+    let postponed = system.refresh_interval() * most;
+    let subarrays = system.geometry.subarrays_per_bank();
+    if takes > postponed { Err(ConfigError::Movement { subarrays, takes, postponed }) } else { Ok(()) }
 }

@@ -100,3 +100,25 @@ fn a_line_of_csv_has_every_column() {
         assert_ne!(lisa[place(column)], "0", "{column}");
     }
 }
+
+/// 8 Gb x4 with rows of 4 KB and 128 rows a subarray: 4,096 hops of 8 ns are 32.8 us, and eight refresh
+/// intervals of 1.95 us are 15.6 us.
+#[test]
+fn movements_that_no_refresh_can_wait_for_are_refused() {
+    let chips = ["device.bin='1333G'", "device.density_gb=8", "device.width=4", "device.currents='none'"];
+    let small = ["geometry.rows_per_subarray=128", "refresh.t_refi_ps=1950000"];
+    let sets = chips.iter().chain(&small).flat_map(|set| ["--set".to_owned(), format!("system.{set}")]);
+    let output = Command::cargo_bin("rowclone-sim")
+        .unwrap()
+        .current_dir(ROOT)
+        .args(["run", "traces/page-copies.toml", "--set", OFFERED])
+        .args(sets)
+        .assert()
+        .code(2)
+        .get_output()
+        .stderr
+        .clone();
+    let error = String::from_utf8(output).unwrap();
+    let expected = "`copy.mechanisms` has `lisa`, and with row buffer movements through 4096 subarrays";
+    assert!(error.contains(expected) && error.contains("postponed by 10400"), "{error}");
+}

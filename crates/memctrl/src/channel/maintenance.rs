@@ -1,25 +1,31 @@
 //! Maintenance of ranks: refresh, power-down, self-refresh. Rules 15 to 19 of `docs/controller.md`.
 
-use dram_core::{Device, P, Power};
-use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles};
+use dram_core::{Device, P, Power, Timings};
+use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, Topology};
 
 use crate::config::{Config, PowerPolicy, RefreshPolicy};
 
-/// Cycle from which a rank must close its rows so that its REF is in time; with refresh off, so
-/// that no row exceeds the maximum of tRAS. `None` with refresh off and all banks closed.
+/// Longest time that a rank needs to close its rows.
 ///
 /// A bank requires at most a row cycle, a copy activation and a write recovery before it can be
 /// closed, and `movement` more if it may move its row buffer ([`Config::movement`]). The banks of the
 /// channel share the command bus with all other work, and a rank in power-down must leave it first.
-pub fn yield_from(device: &Device, rank: u8, movement: Cycles) -> Option<Cycle> {
-    let n = |parameter| device.timings().get(parameter).0;
-    let topology = device.topology();
+pub(crate) fn closing_time(timings: &Timings, topology: Topology, movement: Cycles) -> Cycles {
+    let n = |parameter| timings.get(parameter).0;
     let close = n(P::Rc) + n(P::Ras) + n(P::Cwl) + n(P::Burst) + n(P::Wr) + n(P::Rp) + n(P::Xp);
     // Each bank of the channel may need four commands first; a TRANSFER takes two cycles.
     let bus = 4 * topology.banks().max(32) as u64;
+    Cycles(close + bus) + movement
+}
+
+/// Cycle from which a rank must close its rows so that its REF is in time; with refresh off, so
+/// that no row exceeds the maximum of tRAS. `None` with refresh off and all banks closed. `movement`
+/// is [`Config::movement`].
+pub fn yield_from(device: &Device, rank: u8, movement: Cycles) -> Option<Cycle> {
+    let topology = device.topology();
     let must_close = || topology.rank(rank).into_iter().filter_map(|bank| device.close_by(topology.bank(bank))).min();
     let by = device.refresh(rank).deadline().or_else(must_close)?;
-    Some(Cycle(by.0.saturating_sub(close + bus + movement.0)))
+    Some(Cycle(by.0.saturating_sub(closing_time(device.timings(), topology, movement).0)))
 }
 
 /// Use of the ranks by accesses and threads, with a bit for each rank.

@@ -424,6 +424,7 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
             let faulty: FaultyRows =
                 faulty.into_iter().map(|(bank, row)| (Channel(0), BankId { rank: 0, bank }, Row(row))).collect();
             let config = controller(system, map, faulty, &knobs);
+            config.check().ok()?;
             let items: Vec<Item> = crowd.iter().chain(&drafts).filter_map(|draft| draft.resolve(&config)).collect();
             (!items.is_empty()).then_some(Case {
                 config,
