@@ -265,6 +265,8 @@ pub(crate) struct Pushes {
     pub(crate) group: Gaps,
     /// In the other groups of its rank.
     pub(crate) rank: Gaps,
+    /// Whether it delays in the other groups of its rank at all.
+    pub(crate) reaches_groups: bool,
     /// In the other ranks.
     pub(crate) other_ranks: Gaps,
     /// In the activation window of its rank, if it counts there, and the kinds delayed, as copy
@@ -279,6 +281,7 @@ impl Pushes {
         bank: [Gap::NONE; KEPT.len()],
         group: [Gap::NONE; KEPT.len()],
         rank: [Gap::NONE; KEPT.len()],
+        reaches_groups: false,
         other_ranks: [Gap::NONE; KEPT.len()],
         window: None,
         bus: Gap::NONE,
@@ -379,11 +382,15 @@ impl Constraints {
                 }
             }
         }
+        let topology = system.geometry.topology();
+        let has_groups = topology.banks_per_group < topology.banks_per_rank;
         // In its own group, a command delays as in the others of its rank, or longer.
         for pushes in &mut constraints.pushes {
             for (group, &rank) in pushes.group.iter_mut().zip(&pushes.rank) {
                 *group = (*group).max(rank);
             }
+            let delays = pushes.window.is_some() || pushes.rank != [Gap::NONE; KEPT.len()];
+            pushes.reaches_groups = delays && has_groups;
         }
         constraints
     }

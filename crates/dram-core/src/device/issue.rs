@@ -305,7 +305,7 @@ impl Device {
         if raises(kind.kind(), Place::Window).contains(&true) {
             rank.enter_window(at, pushes.window, raises(kind.kind(), Place::Window), holds);
         }
-        if self.topology.banks_per_group < self.topology.banks_per_rank {
+        if pushes.reaches_groups {
             self.delay_in_other_groups(at, id, kind);
         }
         if raises(kind.kind(), Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
