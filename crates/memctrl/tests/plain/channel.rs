@@ -1,7 +1,7 @@
 //! A channel: queues and mode (12-14), and the beginning and preemption of threads (20-22).
 
 use dram_core::{Cells, Device};
-use dram_spec::{BankId, Row};
+use dram_spec::{BankId, Cycles, Row};
 use memctrl::Config;
 
 use super::access::{Access, Kind, Stamp};
@@ -27,6 +27,8 @@ pub struct Bank {
 pub struct Channel {
     pub id: dram_spec::Channel,
     pub config: Config,
+    /// [`Config::movement`].
+    pub movement: Cycles,
     pub device: Device,
     pub scheduler: Scheduler,
     pub rows: Rows,
@@ -54,6 +56,7 @@ impl Channel {
             id,
             device: Device::new(&config.system, cells),
             config: config.clone(),
+            movement: config.movement(),
             scheduler: scheduler.clone(),
             rows,
             mode: Kind::Read,
