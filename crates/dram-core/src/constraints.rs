@@ -92,7 +92,7 @@ const _: () = {
 /// The rules of all standards, one table after the other.
 #[expect(clippy::large_const_arrays, reason = "only constants are computed from it")]
 const ALL_RULES: [Rule; ALL_COUNT] = {
-    let mut all = [table(Standard::Ddr3).rules[0]; ALL_COUNT];
+    let mut all = [table(Standard::ALL[0]).rules[0]; ALL_COUNT];
     let (mut standard, mut at) = (0, 0);
     while standard < Standard::ALL.len() {
         let rules = table(Standard::ALL[standard]).rules;

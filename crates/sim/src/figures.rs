@@ -159,7 +159,7 @@ pub struct FiguresReport {
 /// Figures of an empty interval: the counts of all commands are 0.
 impl Default for FiguresReport {
     fn default() -> FiguresReport {
-        let no_time = Interval { cycles: Cycles(0), clock: Clock::DDR3_1066, channels: 1 };
+        let no_time = Interval { cycles: Cycles(0), clock: Clock::of_rate(1), channels: 1 };
         FiguresReport::new(&Figures::default(), &Measured::default(), no_time)
     }
 }
