@@ -525,7 +525,7 @@ impl Device {
         if self.open.intersects(banks) {
             return Err(Refusal::BanksOpen);
         }
-        if self.rank(id.rank).was_refreshed_in_round(id.bank % self.topology.banks_per_group) {
+        if self.rank(id.rank).was_refreshed_in_round(self.topology.number_in_group(id)) {
             return Err(Refusal::RefreshedInRound);
         }
         let in_banks = banks.into_iter().map(|bank| self.bank_hold(bank, Kind::RefSb)).max();

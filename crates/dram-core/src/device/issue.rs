@@ -203,9 +203,10 @@ impl Device {
             self.delay_in_bank(at, self.topology.bank(bank), Kind::RefSb);
         }
         self.delay_in_rank(at, id, Kind::RefSb);
+        let number = self.topology.number_in_group(id);
         let rank = &mut self.ranks[id.rank];
         rank.refreshed(at);
-        rank.refreshed_number(id.bank % self.topology.banks_per_group);
+        rank.refreshed_number(number);
         Effect::Plain
     }
 

@@ -458,9 +458,9 @@ pub const fn table(standard: Standard) -> &'static Table {
     }
 }
 
-/// The rules that apply to a system.
-pub fn rules_of(system: &System) -> impl Iterator<Item = &'static Rule> {
-    table(system.standard()).rules.iter().filter(|rule| rule.holds_in(system))
+/// The rules that apply to a system, each with its index in the table.
+pub fn rules_of(system: &System) -> impl Iterator<Item = (&'static Rule, u8)> {
+    table(system.standard()).rules.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system))
 }
 
 /// Name of the limit of a row's time open.

@@ -32,8 +32,8 @@ impl Channel {
     fn is_next_refreshed(&self, bank: BankId) -> bool {
         match self.device.refresh_command(bank.rank) {
             Command::RefreshSameBank { bank: next } => {
-                let per_group = self.device.topology().banks_per_group;
-                next.bank % per_group == bank.bank % per_group
+                let topology = self.device.topology();
+                topology.number_in_group(next) == topology.number_in_group(bank)
             }
             _ => true,
         }
