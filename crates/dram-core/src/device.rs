@@ -28,7 +28,7 @@ pub enum Refusal {
     Asleep,
     /// PDX or SRX of a rank in another state.
     Awake,
-    /// SRE of a rank without a REF since it left self-refresh.
+    /// SRE of a rank that left self-refresh and had neither a REF nor a REFsb of each bank number since.
     SelfRefreshUnrefreshed,
     /// REFsb of a bank number before all others had one.
     RefreshedInRound,
@@ -269,7 +269,7 @@ impl Device {
         &self.rank(rank).refresh
     }
 
-    /// Whether a rank requires a REF before its next SRE (`SRX-REF-SRE`).
+    /// Whether a rank requires a REF, or a REFsb of each bank number, before its next SRE (`SRX-REF-SRE`).
     pub fn owes_refresh_before_self_refresh(&self, rank: u8) -> bool {
         self.rank(rank).owes_refresh_before_self_refresh()
     }

@@ -260,13 +260,15 @@ impl Rule {
 
     /// Whether the rule applies to a system.
     pub fn holds_in(&self, system: &System) -> bool {
-        self.when.iter().all(|when| match when {
-            When::CopiesCounted => system.copy_activations == CopyActivations::Counted,
-            When::CopiesFree => system.copy_activations == CopyActivations::Free,
-            When::ManyBanks => system.geometry.banks() > 4,
-            When::ReadModifyWrite => system.geometry.width() == Width::X4,
-            When::WholeWrites => system.geometry.width() != Width::X4,
-        })
+        let has_window = self.nth != WINDOW || system.refresh_mode.window > 0;
+        has_window
+            && self.when.iter().all(|when| match when {
+                When::CopiesCounted => system.copy_activations == CopyActivations::Counted,
+                When::CopiesFree => system.copy_activations == CopyActivations::Free,
+                When::ManyBanks => system.geometry.banks() > 4,
+                When::ReadModifyWrite => system.geometry.width() == Width::X4,
+                When::WholeWrites => system.geometry.width() != Width::X4,
+            })
     }
 
     /// Distance in clocks, of a rule with hops: of one hop. A negative sum is 0: the rule then has no
