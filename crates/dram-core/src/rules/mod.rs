@@ -442,6 +442,8 @@ impl Maximum {
 pub struct Table {
     /// Minimum distances.
     pub rules: &'static [Rule],
+    /// Whether a rank that left self-refresh needs a refresh before power-down, as before self-refresh.
+    pub(crate) refresh_before_power_down: bool,
     /// Time with a row open.
     row_open: (Term, Origin),
     /// Time in power-down.

@@ -102,7 +102,7 @@ SRX          | ACT PRE PREA REF                 | 576         | <  | <  | .
 SRX          | copy-ACT                         | =           | <  | <  | .
 SRX          | RD RDA WR WRA OUT IN RBM         | bank-closed | <  | <  | .
 SRX          | SRE                              | SRX-REF-SRE | <  | <  | .
-SRX          | PDE                              | 576         | <  | <  | .
+SRX          | PDE                              | SRX-REF-PDE | <  | <  | .
 ACT copy-ACT PRE PREA RD RDA WR WRA OUT IN RBM REF PDX SRX | PDX SRX | awake | < | < | .
 ";
 

@@ -111,6 +111,10 @@ impl Channel {
                 (Command::SelfRefreshEnter { rank }, Cause::Power)
             });
         }
-        idle_for(self.config.power.power_down_after).then_some((Command::PowerDownEnter { rank }, Cause::Power))
+        idle_for(self.config.power.power_down_after).then(|| match self.device.owes_refresh_before_power_down(rank) {
+            true if is_open => (Command::PrechargeAll { rank }, Cause::Power),
+            true => (Command::Refresh { rank }, Cause::Refresh),
+            false => (Command::PowerDownEnter { rank }, Cause::Power),
+        })
     }
 }
