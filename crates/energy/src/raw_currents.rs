@@ -124,10 +124,10 @@ pub enum CurrentsError {
         found: String,
     },
     /// The bin is a data rate without latencies, and thus without a row cycle.
-    #[error("`bin` is \"{found}\", a data rate without latencies of its own")]
+    #[error("`bin` is \"{}\", a data rate without latencies of its own", .bin.name)]
     Rate {
-        /// Value found.
-        found: String,
+        /// Bin found.
+        bin: &'static SpeedBin,
     },
     /// The standard of the bin has no such chip.
     #[error("`density_gb` is {found}, but must be {}", .standard.definition().densities_in_words())]
@@ -211,8 +211,7 @@ impl CurrentsError {
     pub fn help(&self) -> String {
         match self {
             Self::Bin { found } => format!("take the bin of the chip, {}", Standard::bins_in_words(found)),
-            Self::Rate { found } => {
-                let bin = SpeedBin::named(found).expect("a data rate has a name");
+            Self::Rate { bin } => {
                 format!("add the latencies of the chip to its name, for example `{}`", bin.example_with_latencies())
             }
             Self::Density { standard, .. } => {

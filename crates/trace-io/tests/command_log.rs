@@ -365,7 +365,7 @@ fn ddr4_geometry() -> Geometry {
     let (standard, density, width) = (Standard::Ddr4, Density::Gb8, Width::X8);
     let row_bytes = native_row_bytes(standard, density, width);
     let raw = system().geometry.raw();
-    Geometry::try_from(RawGeometry { standard, density, width, row_bytes, ..raw }).unwrap()
+    Geometry::try_from(RawGeometry { standard, density, width, row_bytes, ..raw }).expect("a geometry")
 }
 
 #[test]

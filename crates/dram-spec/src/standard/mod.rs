@@ -170,8 +170,10 @@ impl Definition {
     /// Its densities in Gb: "1, 2, 4 or 8".
     pub fn densities_in_words(&self) -> String {
         let densities: Vec<_> = self.densities().iter().map(|density| density.gigabits().to_string()).collect();
-        let (last, others) = densities.split_last().expect("a standard has chips");
-        format!("{} or {last}", others.join(", "))
+        match densities.split_last() {
+            Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+            _ => densities.concat(),
+        }
     }
 }
 
