@@ -9,6 +9,7 @@ mod sweep;
 mod system;
 mod trace;
 
+use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -255,6 +256,30 @@ fn one_of<T: Clone + Send + Sync + 'static>(
     names.map(move |found: String| meaning(found).expect("clap has checked it"))
 }
 
+/// The parser of a speed bin, with or without replaced timing parameters. Its help lists all bins, and an error those that
+/// may be meant.
+#[derive(Clone, Copy, Debug)]
+struct BinParser;
+
+impl TypedValueParser for BinParser {
+    type Value = &'static SpeedBin;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let named =
+            |name: &str| SpeedBin::named(name).ok_or_else(|| format!("no such bin: {}", Standard::bins_in_words(name)));
+        TypedValueParser::parse_ref(&named, command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Standard::all_bins().map(|bin| PossibleValue::new(bin.name))))
+    }
+}
+
 /// What can be explained.
 #[derive(Debug, Subcommand)]
 pub enum Explain {
@@ -297,8 +322,9 @@ pub struct ExplainAddressArgs {
     rowclone-sim explain rules --bin 1600K\n  \
     rowclone-sim explain rules --system ddr4-3200-16gb-dimm --format json")]
 pub struct ExplainRulesArgs {
-    /// The speed bin, such as 1066G or DDR4-2400R [default: that of the system]
-    #[arg(long, value_name = "BIN", value_parser = one_of(Standard::all_bins().map(|bin| (bin.name, bin))))]
+    /// The speed bin, such as 1066G or DDR4-2400R, or one with other timings, such as `DDR5-5200[CL=42,tRCD=42,tRP=42]`
+    /// [default: that of the system]
+    #[arg(long, value_name = "BIN", value_parser = BinParser)]
     pub bin: Option<&'static SpeedBin>,
     /// The system: a TOML file, or a name of `rowclone-sim systems` [default: that of the RowClone paper]
     #[arg(long, value_name = "SYSTEM")]

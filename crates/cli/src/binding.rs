@@ -122,7 +122,7 @@ impl<'a> Bindings<'a> {
     }
 
     fn rule(&self, event: &CommandEvent, name: &'static str) -> Wait {
-        let rule = rules_of(self.system).find(|rule| rule.name == name);
+        let rule = rules_of(self.system).map(|(rule, _)| rule).find(|rule| rule.name == name);
         let (clocks, formula, of_bus) = rule.map_or((Cycles(0), String::new(), true), |rule| {
             (rule.cycles(&self.timings), rule.formula(), rule.scope == Scope::Channel)
         });

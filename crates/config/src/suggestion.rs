@@ -1,6 +1,7 @@
 //! Suggestions for misspelled names.
 
 use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 
 /// The candidate that is most similar to `found`, if the edit distance is at most a third of its length.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -17,16 +18,27 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 /// More names than this are listed by their family.
 const LISTED_MAX: usize = 40;
 
-/// The text "did you mean `x`? the NOUN are `x`, `y`", or only its second part. Of many names, those are listed that have the
-/// part of the nearest name before its hyphen: the speed bins of a standard.
+/// Numbers of families of which one name each is listed. With more or fewer, the hyphens separate no families.
+const FAMILIES: RangeInclusive<usize> = 2..=8;
+
+/// The text "did you mean `x`? the NOUN are `x`, `y`", or only its second part. A family is the part of a name before its
+/// hyphen: the standard of a speed bin. Of many names, those of the family of the nearest one are listed, or the first of
+/// each family if none is near.
 pub fn choices(found: &str, noun: &str, known: &[&str]) -> String {
     let nearest = nearest(found, known.iter().copied());
     let family = |name: &str| name.split_once('-').map(|(family, _)| family.to_owned());
-    let is_listed =
-        |name: &&&str| known.len() <= LISTED_MAX || nearest.is_none_or(|nearest| family(nearest) == family(name));
-    let list = known.iter().filter(is_listed).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let is_first = |index: &usize| known[..*index].iter().all(|name| family(name) != family(known[*index]));
+    let has_families = FAMILIES.contains(&(0..known.len()).filter(is_first).count());
+    let is_listed = |index: &usize| match nearest {
+        _ if known.len() <= LISTED_MAX => true,
+        Some(nearest) => family(nearest) == family(known[*index]),
+        None => !has_families || is_first(index),
+    };
+    let listed: Vec<_> = (0..known.len()).filter(is_listed).map(|index| format!("`{}`", known[index])).collect();
+    let list = listed.join(", ");
     match nearest {
         Some(near) => format!("did you mean `{near}`? the {noun} are {list}"),
+        None if listed.len() < known.len() => format!("the {noun} are for example {list}; `docs/input.md` lists all"),
         None => format!("the {noun} are {list}"),
     }
 }
@@ -54,7 +66,11 @@ mod tests {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let text = choices("A-48x", "bins", &names);
         assert!(text.starts_with("did you mean `A-48`? the bins are `A-0`, `A-2`, ") && !text.contains('B'), "{text}");
-        assert!(choices("far away", "bins", &names).contains("`A-0`, `B-1`"));
+        let far = choices("far away", "bins", &names);
+        assert_eq!(far, "the bins are for example `A-0`, `B-1`; `docs/input.md` lists all");
+        let names_of_none: Vec<String> = (0..50).map(|number| format!("key{number}")).collect();
+        let names_of_none: Vec<&str> = names_of_none.iter().map(String::as_str).collect();
+        assert_eq!(choices("far away", "keys", &names_of_none).matches('`').count(), 100);
         assert!(choices("A-38x", "bins", &names[..40]).contains("`A-0`, `B-1`"));
     }
 }

@@ -109,7 +109,7 @@ const DEVICE_KEYS: &[Key] = &[
 #[rustfmt::skip]
 const COPY_KEYS: &[Key] = &[
     Key::new("copy", Holds::Table, "", "copies inside the DRAM").or("all mechanisms"),
-    Key::new("copy.mechanisms", Holds::Names(Chip::names), "[\"fpm\", \"psm\", \"zero-rows\"]", "what the chips offer; `psm` includes 2 x PSM, and without `zero-rows` zeros are copied from a row that was written").or("all of them"),
+    Key::new("copy.mechanisms", Holds::Names(Chip::names), "[\"fpm\", \"psm\", \"zero-rows\"]", "what the chips offer; `psm` includes 2 x PSM, and without `zero-rows` zeros are copied from a row that was written").or("`fpm`, `psm` and `zero-rows`"),
     Key::new("copy.psm_within_group", Holds::Flag, "true", "whether PSM is possible between banks of one bank group, in standards with bank groups (`decisions/0027`)").or("`false`"),
 ];
 
@@ -182,7 +182,7 @@ impl SystemConfig {
             timings_of_bin(&timings, bin)?;
         }
         let bin = bin.with_timings(&device.table("timings").map(replaced).unwrap_or_default());
-        if bin.cl == 0 || bin.t_rcd.ck == 0 && bin.t_rcd.ps == 0 || bin.t_rp.ck == 0 && bin.t_rp.ps == 0 {
+        if !bin.has_latencies() {
             let message = format!("`device.bin` is \"{}\", a data rate without latencies of its own", bin.name);
             let help = "give `CL`, `tRCD` and `tRP` in `[device.timings]`";
             return Err(device.fault("bin", message).with_help(help));

@@ -4,7 +4,7 @@ use dram_spec::{Cycle, Standard, System};
 
 use crate::bank::Lasts;
 use crate::hold::{Gap, Hold};
-use crate::rules::{Kind, Rule, Scope, WINDOW, table};
+use crate::rules::{Kind, Rule, Scope, WINDOW, rules_of, table};
 use crate::timings::Timings;
 
 /// The kinds that the scheduler queries often. Their earliest cycles are stored, and updated by
@@ -92,7 +92,7 @@ const _: () = {
 /// The rules of all standards, one table after the other.
 #[expect(clippy::large_const_arrays, reason = "only constants are computed from it")]
 const ALL_RULES: [Rule; ALL_COUNT] = {
-    let mut all = [table(Standard::Ddr3).rules[0]; ALL_COUNT];
+    let mut all = [table(Standard::ALL[0]).rules[0]; ALL_COUNT];
     let (mut standard, mut at) = (0, 0);
     while standard < Standard::ALL.len() {
         let rules = table(Standard::ALL[standard]).rules;
@@ -351,11 +351,6 @@ pub(crate) struct Constraints {
     /// The rules whose distance depends on the hops of a command, and their indices.
     of_hops: Vec<(&'static Rule, u8)>,
     standard: Standard,
-}
-
-/// The rules that apply to a system, each with its index in the table.
-fn rules_of(system: &System) -> impl Iterator<Item = (&'static Rule, u8)> {
-    table(system.standard()).rules.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system))
 }
 
 impl Constraints {

@@ -14,7 +14,7 @@ use crate::cells::{Cells, Line};
 use crate::constraints::{Constraints, KEPT, KeptKind};
 use crate::hold::Hold;
 use crate::rank::{Power, Rank, RefreshLedger};
-use crate::rules::{Kind, RAS_MAX, maxima};
+use crate::rules::{Kind, RAS_MAX, maxima, table};
 use crate::timings::Timings;
 
 /// Why a command is illegal in the present state, independent of the cycle.
@@ -28,8 +28,10 @@ pub enum Refusal {
     Asleep,
     /// PDX or SRX of a rank in another state.
     Awake,
-    /// SRE of a rank without a REF since it left self-refresh.
+    /// SRE of a rank that left self-refresh and had neither a REF nor a REFsb of each bank number since.
     SelfRefreshUnrefreshed,
+    /// PDE of a rank without a refresh since it left self-refresh, in a standard that requires one.
+    PowerDownUnrefreshed,
     /// REFsb of a bank number before all others had one.
     RefreshedInRound,
     /// TRANSFER within a bank, or between ranks.
@@ -50,6 +52,7 @@ impl fmt::Display for Refusal {
             Refusal::Asleep => "asleep",
             Refusal::Awake => "awake",
             Refusal::SelfRefreshUnrefreshed => "SRX-REF-SRE",
+            Refusal::PowerDownUnrefreshed => "SRX-REF-PDE",
             Refusal::RefreshedInRound => "REFsb-round",
             Refusal::TransferBanks => "TRANSFER-banks",
             Refusal::Moved => "RBM-ACT",
@@ -110,6 +113,8 @@ pub struct Device {
     bus: Hold,
     /// Whether the refresh mode uses REFsb.
     same_bank_refresh: bool,
+    /// Whether a rank that left self-refresh needs a refresh before power-down.
+    refresh_before_power_down: bool,
     /// Delay of the last command.
     last_hold: Hold,
     /// Maximum of tRAS.
@@ -141,6 +146,7 @@ impl Device {
             movements: PerBank::new((Row(0), Row(0))),
             bus: Hold::NONE,
             same_bank_refresh: system.refresh_mode.same_bank,
+            refresh_before_power_down: table(system.standard()).refresh_before_power_down,
             last_hold: Hold::NONE,
             row_open_most: row_open_most.cycles(&timings),
             timings,
@@ -269,9 +275,14 @@ impl Device {
         &self.rank(rank).refresh
     }
 
-    /// Whether a rank requires a REF before its next SRE (`SRX-REF-SRE`).
+    /// Whether a rank requires a REF, or a REFsb of each bank number, before its next SRE (`SRX-REF-SRE`).
     pub fn owes_refresh_before_self_refresh(&self, rank: u8) -> bool {
         self.rank(rank).owes_refresh_before_self_refresh()
+    }
+
+    /// Whether a rank requires a refresh before its next PDE (`SRX-REF-PDE`).
+    pub fn owes_refresh_before_power_down(&self, rank: u8) -> bool {
+        self.refresh_before_power_down && self.owes_refresh_before_self_refresh(rank)
     }
 
     /// Number of copy activations that the chips dropped, because they were to another subarray.
@@ -502,6 +513,9 @@ impl Device {
             {
                 return Err(Refusal::Moved);
             }
+            (Command::PowerDownEnter { .. }, Power::Awake) if self.owes_refresh_before_power_down(index) => {
+                return Err(Refusal::PowerDownUnrefreshed);
+            }
             (Command::PowerDownEnter { .. }, Power::Awake) => Kind::Pde,
             (Command::PrechargeAll { .. }, Power::Awake) => {
                 let banks = self.topology.rank(index).into_iter();
@@ -525,7 +539,7 @@ impl Device {
         if self.open.intersects(banks) {
             return Err(Refusal::BanksOpen);
         }
-        if self.rank(id.rank).was_refreshed_in_round(id.bank % self.topology.banks_per_group) {
+        if self.rank(id.rank).was_refreshed_in_round(self.topology.number_in_group(id)) {
             return Err(Refusal::RefreshedInRound);
         }
         let in_banks = banks.into_iter().map(|bank| self.bank_hold(bank, Kind::RefSb)).max();

@@ -5,7 +5,7 @@ use dram_spec::{Cycle, Cycles, Refresh, System};
 use crate::bank::{Holds, Lasts, raise_to};
 use crate::constraints::{Raises, Refreshes, Ring};
 use crate::hold::{Gap, Hold};
-use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED, maxima};
+use crate::rules::{PD_MAX, REF_GAP, REF_POSTPONED, maxima};
 use crate::timings::Timings;
 
 /// Power state of a rank.
@@ -109,12 +109,13 @@ impl RefreshLedger {
         self.on.then_some(self.deadline)
     }
 
-    fn refresh(&mut self, at: Cycle) {
+    /// Records a refresh command that counts as `units` of what the refresh mode requires, as far as these are not too
+    /// early.
+    fn refresh(&mut self, at: Cycle, units: u64) {
         self.assert_in_time(at);
         let clock = self.clock(at);
-        if self.counted < clock.0 / self.interval.0 + self.advanced_most {
-            self.counted += 1;
-        }
+        let most = clock.0 / self.interval.0 + self.advanced_most;
+        self.counted = self.counted.max(most.min(self.counted + units));
         self.last = clock;
         self.look_ahead();
     }
@@ -145,6 +146,11 @@ pub(crate) struct Rank {
     power_down_most: Cycles,
     /// Bank numbers with a REFsb in the present round, and the number of bank numbers.
     round: (u8, u8),
+    /// How much a REF and a REFsb count in the ledger: a REFsb in its refresh mode 1, and a REF as one of each bank
+    /// number.
+    units: (u64, u64),
+    /// Whether the rank left self-refresh and was not refreshed since.
+    is_unrefreshed: bool,
 }
 
 impl Rank {
@@ -155,6 +161,8 @@ impl Rank {
             refresh: RefreshLedger::new(system),
             power_down_most: power_down.cycles(timings),
             round: (0, system.geometry.chip().banks_per_group),
+            units: (system.refreshes_per_round(), u64::from(system.refresh_mode.same_bank)),
+            is_unrefreshed: false,
             lasts: Lasts::default(),
             window: Ring::EMPTY,
             refreshes: Refreshes::NONE,
@@ -186,10 +194,12 @@ impl Rank {
         }
     }
 
-    /// Records a REF, or a REFsb.
+    /// Records a REF, which refreshes all banks, so that a new round of REFsb begins.
     pub(crate) fn refreshed(&mut self, at: Cycle) {
-        self.refresh.refresh(at);
+        self.refresh.refresh(at, self.units.0);
         self.refreshes.enter(at);
+        self.round.0 = 0;
+        self.is_unrefreshed = false;
     }
 
     /// Whether a bank number had its REFsb in the present round.
@@ -197,29 +207,36 @@ impl Rank {
         self.round.0 >> number & 1 != 0
     }
 
-    /// A REF, and self-refresh, refresh all banks, so that a new round of REFsb begins.
-    pub(crate) fn begin_round(&mut self) {
-        self.round.0 = 0;
+    /// Records a REFsb of a bank number; the last of a round has refreshed all banks, and begins the next one.
+    pub(crate) fn refreshed_number(&mut self, at: Cycle, number: u8) {
+        if self.units.1 > 0 {
+            self.refresh.refresh(at, self.units.1);
+        }
+        self.round.0 |= 1 << number;
+        if u32::from(self.round.1) == self.round.0.count_ones() {
+            self.round.0 = 0;
+            self.is_unrefreshed = false;
+        }
     }
 
-    /// Records the bank number of a REFsb; the last of a round begins the next one.
-    pub(crate) fn refreshed_number(&mut self, number: u8) {
-        let done = self.round.0 | 1 << number;
-        self.round.0 = if u32::from(self.round.1) == done.count_ones() { 0 } else { done };
-    }
-
-    /// Whether SRE requires a REF first: none was issued since the rank left self-refresh.
-    pub(crate) fn owes_refresh_before_self_refresh(&self) -> bool {
-        let (exit, refresh) = (self.lasts.of(Kind::Srx), self.lasts.of(Kind::Ref));
-        exit != Cycle::NEVER && (refresh == Cycle::NEVER || refresh < exit)
+    /// Whether SRE requires a refresh of all banks first: none was issued since the rank left self-refresh.
+    pub(crate) const fn owes_refresh_before_self_refresh(&self) -> bool {
+        self.is_unrefreshed
     }
 
     /// Records a change of CKE: asserts the maxima, and stops the refresh clock in self-refresh.
     pub(crate) fn set_power(&mut self, at: Cycle, to: Power) {
         self.assert_power_down_in_time(at);
         match (self.power, to) {
-            (_, Power::SelfRefresh { .. }) => self.refresh.assert_in_time(at),
-            (Power::SelfRefresh { since }, _) => self.refresh.slept(at.since(since)),
+            // Self-refresh refreshes all banks, too: a new round of REFsb begins.
+            (_, Power::SelfRefresh { .. }) => {
+                self.refresh.assert_in_time(at);
+                self.round.0 = 0;
+            }
+            (Power::SelfRefresh { since }, _) => {
+                self.refresh.slept(at.since(since));
+                self.is_unrefreshed = true;
+            }
             _ => {}
         }
         self.power = to;

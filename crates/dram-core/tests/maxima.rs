@@ -65,16 +65,78 @@ fn found(system: &System, listing: &[(u64, Command)], end: u64) -> Vec<&'static 
 /// Asserts that `last` is legal at `limit` after a listing, and breaks these rules one clock later,
 /// as does the end of the run.
 fn check(refresh: Refresh, listing: &[(u64, Command)], last: Command, limit: u64, rules: &[&str]) {
-    let system = system(refresh);
+    check_in(&system(refresh), listing, last, limit, rules);
+}
+
+/// [`check`] in a system.
+fn check_in(system: &System, listing: &[(u64, Command)], last: Command, limit: u64, rules: &[&str]) {
     let at = |at| [listing, &[(at, last)]].concat();
-    assert_eq!(refusal(&system, &at(limit), limit), None, "{last} at {limit}");
-    assert_eq!(found(&system, &at(limit), limit), [""; 0], "{last} at {limit}");
-    assert_eq!(refusal(&system, listing, limit), None, "the end at {limit}");
+    assert_eq!(refusal(system, &at(limit), limit), None, "{last} at {limit}");
+    assert_eq!(found(system, &at(limit), limit), [""; 0], "{last} at {limit}");
+    assert_eq!(refusal(system, listing, limit), None, "the end at {limit}");
     for late in [at(limit + 1), listing.to_vec()] {
-        let refusal = refusal(&system, &late, limit + 1).expect("one clock beyond the limit");
+        let refusal = refusal(system, &late, limit + 1).expect("one clock beyond the limit");
         assert!(rules.iter().any(|rule| refusal.contains(rule)), "{refusal}");
-        assert_eq!(found(&system, &late, limit + 1), rules, "{late:?}");
+        assert_eq!(found(system, &late, limit + 1), rules, "{late:?}");
     }
+}
+
+/// One rank at DDR5-4800 with REFsb: four bank numbers, and one REFsb due in tREFI / 8 = 1170 clocks.
+fn same_bank_system() -> System {
+    let standard = Standard::Ddr5;
+    let (density, width) = (Density::Gb16, Width::X8);
+    let row_bytes = native_row_bytes(standard, density, width);
+    let raw = RawGeometry { standard, density, width, row_bytes, ..system(Refresh::Off).geometry.raw() };
+    let refresh_mode = standard.refresh_mode("same-bank").unwrap();
+    let bin = SpeedBin::named("DDR5-4800B").unwrap();
+    System { refresh_mode, ..System::new(bin, Geometry::try_from(raw).unwrap()) }
+}
+
+const INTERVAL: u64 = 1170;
+
+const fn refsb(bank: u8) -> Command {
+    Command::RefreshSameBank { bank: BankId { rank: 0, bank } }
+}
+
+/// JESD79-5: a REF refreshes the banks of all numbers, as a REFsb of each number does. At most 8 x 4 may be postponed.
+#[test]
+fn a_refresh_of_all_banks_counts_as_a_round_of_same_bank_refreshes() {
+    let system = same_bank_system();
+    let at = 32 * INTERVAL;
+    for (first, counted) in [(REF, 4), (refsb(2), 1)] {
+        let limit = (counted + 1 + 32) * INTERVAL;
+        for last in [REF, refsb(1)] {
+            check_in(&system, &[(at, first)], last, limit, &["REF-postponed"]);
+        }
+        let mut device = Device::new(&system, None);
+        device.issue(Cycle(at), &first);
+        assert_eq!(device.refresh(0).owed(Cycle(at)), 32 - counted);
+    }
+    // The gap of nine refreshes of all banks, 36 intervals, ends with either.
+    for last in [REF, refsb(0)] {
+        check_in(&system, &[(0, REF)], last, 36 * INTERVAL, &["REF-gap"]);
+    }
+}
+
+/// JESD79-5: after SRX, one more REF, or a REFsb of each bank number, precedes SRE.
+#[test]
+fn a_round_of_same_bank_refreshes_permits_the_next_self_refresh() {
+    let system = same_bank_system();
+    let listing = |numbers: u8| {
+        let refreshes = (0..numbers).map(|number| (2000 + 400 * u64::from(number), refsb(number)));
+        let exit = [(100, SRE), (1000, SRX)].into_iter();
+        exit.chain(refreshes).chain([(4000, SRE), (5000, SRX)]).collect::<Vec<_>>()
+    };
+    let three = refusal(&system, &listing(3), 6000).unwrap();
+    assert!(three.contains("SRX-REF-SRE"), "{three}");
+    assert_eq!(found(&system, &listing(3), 6000), ["SRX-REF-SRE"]);
+    assert_eq!(refusal(&system, &listing(4), 6000), None);
+    assert_eq!(found(&system, &listing(4), 6000), [""; 0]);
+    // The three before the SRE do not count.
+    let before = [(0, refsb(0)), (100, refsb(1)), (200, refsb(2))];
+    let late = [&before[..], &[(700, SRE), (800, SRX), (2000, refsb(3)), (3000, SRE)]].concat();
+    assert!(refusal(&system, &late, 3000).unwrap().contains("SRX-REF-SRE"));
+    assert_eq!(found(&system, &late, 3000), ["SRX-REF-SRE"]);
 }
 
 #[test]

@@ -274,6 +274,18 @@ impl SpeedBin {
         }
     }
 
+    /// Whether the bin has latencies; else it is a data rate, whose CL, tRCD and tRP a system must give.
+    pub fn has_latencies(&self) -> bool {
+        let has = |min: Min| min.ck > 0 || min.ps > 0;
+        self.cl > 0 && has(self.t_rcd) && has(self.t_rp)
+    }
+
+    /// An example of the bin's name with latencies: those of 16 ns, and CL even. "DDR5-5200[CL=42,tRCD=42,tRP=42]".
+    pub fn example_with_latencies(&self) -> String {
+        let n = self.clock.at_least(Min::ps(16_000)).0.next_multiple_of(2);
+        format!("{}[CL={n},tRCD={n},tRP={n}]", self.name)
+    }
+
     /// CL-RCD-RP, for example "8-8-8".
     pub fn latencies(&self) -> String {
         format!("{}-{}-{}", self.cl, self.clock.at_least(self.t_rcd).0, self.clock.at_least(self.t_rp).0)

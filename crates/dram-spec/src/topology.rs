@@ -143,9 +143,15 @@ impl Topology {
         (rank * groups..(rank + 1) * groups).map(GroupIndex)
     }
 
+    /// Number of a bank in its group: that of its REFsb.
+    #[inline]
+    pub const fn number_in_group(self, bank: BankId) -> u8 {
+        bank.bank % self.banks_per_group
+    }
+
     /// The banks of a rank with the same number in their groups as this one: those of a REFsb.
     pub fn bank_set(self, bank: BankId) -> BankSet {
-        let number = bank.bank % self.banks_per_group;
+        let number = self.number_in_group(bank);
         let banks = (0..self.groups_per_rank()).map(|group| group * self.banks_per_group + number);
         banks.map(|number| self.index(BankId { rank: bank.rank, bank: number })).collect()
     }

@@ -38,8 +38,8 @@ impl TryFrom<RawCurrents> for Currents {
     fn try_from(raw: RawCurrents) -> Result<Self, CurrentsError> {
         let bin =
             SpeedBin::named(&raw.bin).ok_or_else(|| CurrentsError::Bin { found: raw.bin.clone().into_owned() })?;
-        if bin.cl == 0 {
-            return Err(CurrentsError::Rate { found: raw.bin.into_owned() });
+        if !bin.has_latencies() {
+            return Err(CurrentsError::Rate { bin });
         }
         let width = Width::from_pins(raw.width).ok_or(CurrentsError::Width { found: raw.width })?;
         let chip = Density::from_gigabits(raw.density_gb).and_then(|density| bin.standard.chip(density, width));

@@ -124,13 +124,13 @@ pub enum CurrentsError {
         found: String,
     },
     /// The bin is a data rate without latencies, and thus without a row cycle.
-    #[error("`bin` is \"{found}\", a data rate without latencies of its own")]
+    #[error("`bin` is \"{}\", a data rate without latencies of its own", .bin.name)]
     Rate {
-        /// Value found.
-        found: String,
+        /// Bin found.
+        bin: &'static SpeedBin,
     },
     /// The standard of the bin has no such chip.
-    #[error("`density_gb` is {found}, but must be {}", densities(*.standard))]
+    #[error("`density_gb` is {found}, but must be {}", .standard.definition().densities_in_words())]
     Density {
         /// Value found.
         found: f64,
@@ -191,13 +191,6 @@ pub enum CurrentsError {
     },
 }
 
-/// The densities of a standard, in Gb: "1, 2, 4 or 8".
-fn densities(standard: Standard) -> String {
-    let densities: Vec<_> = standard.definition().densities().iter().map(|one| one.gigabits().to_string()).collect();
-    let (last, others) = densities.split_last().expect("a standard has chips");
-    format!("{} or {last}", others.join(", "))
-}
-
 impl CurrentsError {
     /// The key that is the cause.
     pub const fn key(&self) -> &'static str {
@@ -217,10 +210,9 @@ impl CurrentsError {
     /// Suggested change.
     pub fn help(&self) -> String {
         match self {
-            Self::Bin { .. } | Self::Rate { .. } => {
-                let bins = Standard::all_bins().filter(|bin: &&SpeedBin| bin.cl > 0);
-                let names: Vec<_> = bins.map(|bin| bin.name).collect();
-                format!("try one of {}", names.join(", "))
+            Self::Bin { found } => format!("take the bin of the chip, {}", Standard::bins_in_words(found)),
+            Self::Rate { bin } => {
+                format!("add the latencies of the chip to its name, for example `{}`", bin.example_with_latencies())
             }
             Self::Density { standard, .. } => {
                 let densities = standard.definition().densities();

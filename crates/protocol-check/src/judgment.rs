@@ -403,7 +403,11 @@ impl RankHistory {
         check.minimum(Rule::TCke, self.pdx);
         check.minimum(Rule::PdxRefPde, self.pdx_before_refresh);
         check.minimum(Rule::RefPdxPde, self.refresh_before_pdx);
-        check.minimum(check.setting.limits.rules.exit_to_power_down, self.srx);
+        let rules = check.setting.limits.rules;
+        check.minimum(rules.exit_to_power_down, self.srx);
+        if rules.refresh_before_power_down && self.srx_without_refresh.is_some() {
+            self.judge_state(check, Rule::SrxRefPde, self.srx_without_refresh);
+        }
     }
 }
 

@@ -156,6 +156,7 @@ rules! {
     Asleep             = "asleep",              State,   "JESD79-3", "a command to a rank in power-down or self-refresh";
     Awake              = "awake",               State,   "JESD79-3", "PDX outside power-down, or SRX outside self-refresh";
     SrxRefSre          = "SRX-REF-SRE",         State,   "JESD79-3, self-refresh operation", "SRE without a REF since the last SRX";
+    SrxRefPde          = "SRX-REF-PDE",         State,   "JESD79-4, self-refresh operation", "PDE without a REF since the last SRX";
     RefsbRound         = "REFsb-round",         State,   "JESD79-5", "a second REFsb of a bank number before all bank numbers had one";
     TransferJedec      = "TRANSFER-jedec",      State,   "project definition", "a TRANSFER in dialect jedec";
     TransferBanks      = "TRANSFER-banks",      State,   "project definition", "a TRANSFER within one bank, or between ranks";

@@ -13,8 +13,8 @@ pub(crate) use crate::slowdowns::slowdowns;
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, listed, or_dash, percent, three_digits, wrapped};
 
-/// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
-pub const SCHEMA_VERSION: u32 = 4;
+/// The version of the JSON fields. It rises when a field changes its name, unit, type or meaning.
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// Results under a copy method.
 #[derive(Clone, Debug, PartialEq, Serialize)]

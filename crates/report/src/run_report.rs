@@ -4,7 +4,7 @@ use rowclone_sim::{MixMetrics, Outcome};
 use serde::Serialize;
 
 /// The version of the JSON and CSV fields. It rises when a field changes its name, unit, type or meaning.
-pub const SCHEMA_VERSION: u32 = 8;
+pub const SCHEMA_VERSION: u32 = 9;
 
 /// Report of a run.
 #[derive(Clone, Debug, Serialize)]

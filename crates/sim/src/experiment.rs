@@ -98,7 +98,7 @@ pub struct Attachments<'a, 'o> {
     pub progress: Option<&'a dyn Fn(Progress)>,
 }
 
-/// The dialect in which the commands of a policy are checked: plain DDR3 for a policy whose
+/// The dialect in which the commands of a policy are checked: the plain standard for a policy whose
 /// mechanisms need no other commands.
 pub fn dialect(policy: &'static dyn CopyPolicy) -> Dialect {
     let is_plain = policy.admits().iter().all(|mechanism| mechanism.commands().is_empty());

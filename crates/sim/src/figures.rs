@@ -48,7 +48,7 @@ pub struct QueueDepth {
 /// Parts served by a mechanism for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PartRow {
-    /// `channel`, `psm`, `psm2` or `fpm`.
+    /// `channel`, `psm`, `psm2`, `lisa` or `fpm`.
     pub mechanism: &'static str,
     /// Why no better mechanism: a planner's reason, or the policy's; none where FPM served.
     pub reason: Option<&'static str>,
@@ -159,7 +159,7 @@ pub struct FiguresReport {
 /// Figures of an empty interval: the counts of all commands are 0.
 impl Default for FiguresReport {
     fn default() -> FiguresReport {
-        let no_time = Interval { cycles: Cycles(0), clock: Clock::DDR3_1066, channels: 1 };
+        let no_time = Interval { cycles: Cycles(0), clock: Clock::of_rate(1), channels: 1 };
         FiguresReport::new(&Figures::default(), &Measured::default(), no_time)
     }
 }

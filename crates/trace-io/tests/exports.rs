@@ -160,7 +160,7 @@ fn the_header_of_a_list_follows_the_bin_and_the_exit_of_power_down() {
     let slow = bin.with_timings(&BTreeMap::from([(TimingParameter::Wr, Cycles(17))]));
     let error = export(&System { bin: slow, ..system }, Target::Hdl, Unsupported::Refuse, &[], None).unwrap_err();
     assert_eq!(error.to_string(), "tWR is 17 clocks, but MR0 holds 5 to 16");
-    assert_eq!(error.help(), "give a system with parameters that DDR3 mode registers can hold");
+    assert_eq!(error.help(), "give a system with parameters that the mode registers can hold");
 }
 
 /// Everything that DRAMPower knows: power-down by the open banks, and by the exit of the system.

@@ -23,9 +23,9 @@ pub fn run(args: &ExplainRulesArgs) -> Result<String, Failure> {
     };
     let system = config.memory.system();
     let system = bin.map_or_else(|| system.clone(), |bin| with_bin(system, bin));
-    if system.bin.cl == 0 {
+    if !system.bin.has_latencies() {
         let message = format!("`--bin {}` is a data rate without latencies of its own", system.bin.name);
-        let help = "write a system file with `CL`, `tRCD` and `tRP` in `[device.timings]`, and name it with `--system`";
+        let help = format!("give them, for example `--bin '{}'`", system.bin.example_with_latencies());
         return Err(Failure::new(message).with_help(help));
     }
     format.render(|| text(&system, output::width()), &json(&system))
@@ -85,7 +85,7 @@ fn text(system: &System, width: usize) -> String {
         geometry.page_bytes(),
         system.bin.source,
     ) + two_cycles(system);
-    let minima = listed(&minima, &rules_of(system).collect::<Vec<_>>(), width);
+    let minima = listed(&minima, &rules_of(system).map(|(rule, _)| rule).collect::<Vec<_>>(), width);
     format!("{}\n{minima}\n{}", wrapped(&title, width), listed(&columns, &maxima(system), width))
 }
 
@@ -101,7 +101,7 @@ fn two_cycles(system: &System) -> &'static str {
 fn json(system: &System) -> Value {
     let (timings, clock) = (Timings::new(system), system.clock());
     let names = |kinds: &[Kind]| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>();
-    let minima = rules_of(system).map(|rule| {
+    let minima = rules_of(system).map(|(rule, _)| {
         let cycles = rule.cycles(&timings);
         json!({
             "rule": rule.name,

@@ -170,7 +170,10 @@ fn rules_are_listed_in_the_clocks_of_the_bin() {
     let (code, _, stderr) = run(&["explain", "rules", "--bin", "1600"]);
     assert_eq!(code, 2);
     assert!(
-        stderr.starts_with("error: invalid value '1600' for '--bin <BIN>'\n  [possible values: DDR2-400B, "),
+        stderr.starts_with(
+            "error: invalid value '1600' for '--bin <BIN>': no such bin: for example `1600H`, `1600J`, `1600K`, `DDR4-1600J`, \
+             `DDR4-1600K`, `DDR4-1600L`; `rowclone-sim explain rules --help` lists all bins"
+        ),
         "{stderr}"
     );
 }
@@ -198,6 +201,11 @@ fn rules_of_every_bin_name_its_standard() {
         if bin.cl == 0 {
             assert_eq!(code, 2, "{}", bin.name);
             assert!(stderr.contains("is a data rate without latencies of its own"), "{stderr}");
+            // The bin of the help has rules.
+            let example = stderr.split('\'').nth(1).unwrap();
+            assert_eq!(example, bin.example_with_latencies());
+            let (code, text, stderr) = run(&["explain", "rules", "--bin", example]);
+            assert!(code == 0 && text.starts_with(&format!("{example} (")), "{text}{stderr}");
             continue;
         }
         let found: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -159,8 +159,8 @@ fn what_is_wrong_with_a_file_is_named_with_its_line_and_its_key() {
     let before = change("results.json", "\"policy\": \"baseline\"", "\"policies\": \"baseline\"");
     refused(&["results/results.json:", "missing field `policy`", "help: run the scenario again"]);
     restore("results.json", before);
-    let before = change("results.json", "\"schema_version\": 8", "\"schema_version\": 7");
-    refused(&["results.json: `schema_version` is 7, but must be 8"]);
+    let before = change("results.json", "\"schema_version\": 9", "\"schema_version\": 8");
+    refused(&["results.json: `schema_version` is 8, but must be 9"]);
     restore("results.json", before);
     let before = change("results.csv", "memory channel,false,", "memory channel,false,x");
     refused(&["results/results.csv:2: `makespan_cycles` is `x", "but must be a whole number", "help: "]);

@@ -14,6 +14,7 @@ fn the_device_and_the_checker_know_the_same_rules() {
         Refusal::Asleep,
         Refusal::Awake,
         Refusal::SelfRefreshUnrefreshed,
+        Refusal::PowerDownUnrefreshed,
         Refusal::RefreshedInRound,
         Refusal::TransferBanks,
     ];

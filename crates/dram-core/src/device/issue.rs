@@ -158,18 +158,12 @@ impl Device {
         let any_open = self.any_open(index);
         let rank = &mut self.ranks[index];
         match kind {
-            Kind::Ref => {
-                rank.refreshed(at);
-                rank.begin_round();
-            }
+            Kind::Ref => rank.refreshed(at),
             Kind::Pde if any_open => {
                 rank.set_power(at, Power::ActivePowerDown { since: at });
             }
             Kind::Pde => rank.set_power(at, Power::PrechargePowerDown { since: at }),
-            Kind::Sre => {
-                rank.set_power(at, Power::SelfRefresh { since: at });
-                rank.begin_round();
-            }
+            Kind::Sre => rank.set_power(at, Power::SelfRefresh { since: at }),
             Kind::Pdx | Kind::PdxSlow | Kind::Srx => rank.set_power(at, Power::Awake),
             _ => {}
         }
@@ -203,9 +197,7 @@ impl Device {
             self.delay_in_bank(at, self.topology.bank(bank), Kind::RefSb);
         }
         self.delay_in_rank(at, id, Kind::RefSb);
-        let rank = &mut self.ranks[id.rank];
-        rank.refreshed(at);
-        rank.refreshed_number(id.bank % self.topology.banks_per_group);
+        self.ranks[id.rank].refreshed_number(at, self.topology.number_in_group(id));
         Effect::Plain
     }
 

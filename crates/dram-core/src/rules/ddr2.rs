@@ -7,6 +7,7 @@ use Origin::Jesd79_2 as Jedec;
 /// The rules of DDR2.
 pub(super) const TABLE: Table = Table {
     rules: &with_mechanisms::<{ RULES.len() + MECHANISMS.len() }>(RULES),
+    refresh_before_power_down: false,
     row_open: (Term::Plus(1, P::RasMax), Public("Micron DDR2 HDL model: tRAS max 70 us")),
     power_down: (Term::Plus(9, P::Refi), Jedec("at most 9 tREFI between two REF: recalled")),
     refresh: (Jedec("at most 9 tREFI between two REF: recalled"), Jedec("at most eight REF postponed: recalled")),

@@ -8,6 +8,7 @@ use Origin::Jesd79_5 as Jedec;
 /// The rules of DDR5.
 pub(super) const TABLE: Table = Table {
     rules: &with_mechanisms::<{ RULES.len() + MECHANISMS.len() }>(RULES),
+    refresh_before_power_down: false,
     row_open: (Term::Plus(5, P::Refi), Jedec("a REFab needs closed banks, and its gap is at most 5 tREFI1: derived")),
     power_down: (Term::Plus(5, P::Refi), Jedec("tPD max")),
     refresh: (

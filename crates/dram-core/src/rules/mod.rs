@@ -260,13 +260,15 @@ impl Rule {
 
     /// Whether the rule applies to a system.
     pub fn holds_in(&self, system: &System) -> bool {
-        self.when.iter().all(|when| match when {
-            When::CopiesCounted => system.copy_activations == CopyActivations::Counted,
-            When::CopiesFree => system.copy_activations == CopyActivations::Free,
-            When::ManyBanks => system.geometry.banks() > 4,
-            When::ReadModifyWrite => system.geometry.width() == Width::X4,
-            When::WholeWrites => system.geometry.width() != Width::X4,
-        })
+        let has_window = self.nth != WINDOW || system.refresh_mode.window > 0;
+        has_window
+            && self.when.iter().all(|when| match when {
+                When::CopiesCounted => system.copy_activations == CopyActivations::Counted,
+                When::CopiesFree => system.copy_activations == CopyActivations::Free,
+                When::ManyBanks => system.geometry.banks() > 4,
+                When::ReadModifyWrite => system.geometry.width() == Width::X4,
+                When::WholeWrites => system.geometry.width() != Width::X4,
+            })
     }
 
     /// Distance in clocks, of a rule with hops: of one hop. A negative sum is 0: the rule then has no
@@ -440,6 +442,8 @@ impl Maximum {
 pub struct Table {
     /// Minimum distances.
     pub rules: &'static [Rule],
+    /// Whether a rank that left self-refresh needs a refresh before power-down, as before self-refresh.
+    pub(crate) refresh_before_power_down: bool,
     /// Time with a row open.
     row_open: (Term, Origin),
     /// Time in power-down.
@@ -458,9 +462,9 @@ pub const fn table(standard: Standard) -> &'static Table {
     }
 }
 
-/// The rules that apply to a system.
-pub fn rules_of(system: &System) -> impl Iterator<Item = &'static Rule> {
-    table(system.standard()).rules.iter().filter(|rule| rule.holds_in(system))
+/// The rules that apply to a system, each with its index in the table.
+pub fn rules_of(system: &System) -> impl Iterator<Item = (&'static Rule, u8)> {
+    table(system.standard()).rules.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system))
 }
 
 /// Name of the limit of a row's time open.

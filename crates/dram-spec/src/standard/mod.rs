@@ -65,6 +65,33 @@ impl Standard {
     pub fn all_bins() -> impl Iterator<Item = &'static SpeedBin> {
         Standard::ALL.into_iter().flat_map(|standard| standard.definition().bins)
     }
+
+    /// Names of the bins that an unknown name may mean: those of its data rate, and of its standard if it has one; else
+    /// those of its standard; else the first of each standard.
+    pub fn bins_like(unknown: &str) -> Vec<&'static str> {
+        let unknown = unknown.to_ascii_uppercase();
+        let (standard, rate) = match unknown.split_once('-') {
+            Some((name, rate)) => (Standard::from_name(name), rate),
+            None => (Standard::from_name(&unknown), unknown.as_str()),
+        };
+        let digits = |name: &str| name.bytes().take_while(u8::is_ascii_digit).count();
+        let rate = &rate[..digits(rate)];
+        let is_of_standard = |bin: &&SpeedBin| standard.is_none_or(|standard| bin.standard == standard);
+        let is_of_rate = |bin: &&SpeedBin| bin.short_name()[..digits(bin.short_name())] == *rate;
+        let names = |bins: &mut dyn Iterator<Item = &'static SpeedBin>| bins.map(|bin| bin.name).collect::<Vec<_>>();
+        let of_rate = names(&mut Standard::all_bins().filter(is_of_standard).filter(is_of_rate));
+        match standard {
+            _ if !of_rate.is_empty() => of_rate,
+            Some(standard) => names(&mut standard.definition().bins.iter()),
+            None => names(&mut Standard::ALL.into_iter().map(|standard| &standard.definition().bins[0])),
+        }
+    }
+
+    /// What may be meant by an unknown name of a bin, and where all are listed.
+    pub fn bins_in_words(unknown: &str) -> String {
+        let names: Vec<_> = Standard::bins_like(unknown).into_iter().map(|name| format!("`{name}`")).collect();
+        format!("for example {}; `rowclone-sim explain rules --help` lists all bins", names.join(", "))
+    }
 }
 
 /// The numbers of a standard.
@@ -139,6 +166,15 @@ impl Definition {
         densities.dedup();
         densities
     }
+
+    /// Its densities in Gb: "1, 2, 4 or 8".
+    pub fn densities_in_words(&self) -> String {
+        let densities: Vec<_> = self.densities().iter().map(|density| density.gigabits().to_string()).collect();
+        match densities.split_last() {
+            Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+            _ => densities.concat(),
+        }
+    }
 }
 
 /// The power-down state that a slow exit applies to.
@@ -203,4 +239,39 @@ pub struct RefreshMode {
     pub gap_most: u64,
     /// Most REFs in a window, whose length the rules of the standard give; 0 without such a rule.
     pub window: u8,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_bin_is_like_those_of_its_rate_or_its_standard() {
+        assert_eq!(Standard::bins_like("DDR4-2400Z"), ["DDR4-2400P", "DDR4-2400R", "DDR4-2400T", "DDR4-2400U"]);
+        assert_eq!(Standard::bins_like("ddr4-2400"), Standard::bins_like("DDR4-2400Z"));
+        let of_1600 = ["1600H", "1600J", "1600K", "DDR4-1600J", "DDR4-1600K", "DDR4-1600L"];
+        assert_eq!(Standard::bins_like("1600"), of_1600);
+        assert_eq!(Standard::bins_like("DDR2-1600").len(), 6);
+        assert_eq!(Standard::bins_like("DDR2").len(), 6);
+        let of_each = ["DDR2-400B", "800D", "DDR4-1600J", "DDR5-3200AN"];
+        assert_eq!(Standard::bins_like("fast"), of_each);
+        assert_eq!(Standard::bins_like(""), of_each);
+    }
+
+    #[test]
+    fn a_data_rate_has_an_example_with_latencies() {
+        for bin in Standard::all_bins().filter(|bin| !bin.has_latencies()) {
+            let named = SpeedBin::named(&bin.example_with_latencies()).expect("the example is a name");
+            assert!(named.has_latencies() && named.clock == bin.clock, "{}", named.name);
+        }
+        let rate = SpeedBin::named("DDR5-5200").unwrap();
+        assert!(!rate.has_latencies());
+        assert_eq!(rate.example_with_latencies(), "DDR5-5200[CL=42,tRCD=42,tRP=42]");
+    }
+
+    #[test]
+    fn densities_are_listed_in_words() {
+        let words = Standard::ALL.map(|standard| standard.definition().densities_in_words());
+        assert_eq!(words, ["0.25, 0.5, 1, 2 or 4", "1, 2, 4 or 8", "2, 4, 8 or 16", "8, 16 or 32"]);
+    }
 }

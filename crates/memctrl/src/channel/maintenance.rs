@@ -336,18 +336,20 @@ impl Planner<'_> {
         if is_busy {
             return Next::Nothing;
         }
-        let command = if self.idle_for(self.power.self_refresh_after) <= now {
-            match (is_open, device.owes_refresh_before_self_refresh(rank)) {
-                (true, _) => Command::PrechargeAll { rank },
-                (false, true) => return Next::Issue(Command::Refresh { rank }, Cause::Refresh),
-                (false, false) => Command::SelfRefreshEnter { rank },
-            }
+        // Whether the rank needs a refresh first, and whether its rows must be closed.
+        let (command, owes, closes) = if self.idle_for(self.power.self_refresh_after) <= now {
+            (Command::SelfRefreshEnter { rank }, device.owes_refresh_before_self_refresh(rank), true)
         } else if self.idle_for(self.power.power_down_after) <= now {
-            Command::PowerDownEnter { rank }
+            let owes = device.owes_refresh_before_power_down(rank);
+            (Command::PowerDownEnter { rank }, owes, owes)
         } else {
             return Next::Nothing;
         };
-        Next::Issue(command, Cause::Power)
+        match (is_open && closes, owes) {
+            (true, _) => Next::Issue(Command::PrechargeAll { rank }, Cause::Power),
+            (false, true) => Next::Issue(Command::Refresh { rank }, Cause::Refresh),
+            (false, false) => Next::Issue(command, Cause::Power),
+        }
     }
 }
 

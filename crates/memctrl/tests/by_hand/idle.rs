@@ -1,10 +1,12 @@
 //! Commands while no request is in progress: only REF and the commands of power-down.
 
-use dram_spec::{Cycles, Refresh};
+use dram_spec::address::Preset;
+use dram_spec::geometry::native_row_bytes;
+use dram_spec::{Cycles, Density, Geometry, PhysicalAddress, RawGeometry, Refresh, SpeedBin, System, Width};
 use memctrl::{Config, PowerPolicy, RefreshPolicy};
 
 use crate::drive::check;
-use crate::{config, line, read, requests};
+use crate::{config, config_of, line, read, requests};
 
 #[test]
 fn without_refresh_nothing_is_issued_while_no_request_is_in_progress() {
@@ -83,4 +85,35 @@ fn a_rank_in_self_refresh_is_left_alone() {
         "1000562 PDE r0",
     ];
     check(&Config { power, refresh, ..config(Refresh::NORMAL) }, reads, 1_000_600, &expected);
+}
+
+/// One rank at DDR4-2400R, 8 Gb x8: tXP 8, tRP 16, tXS 432, tDLLK 768, tREFPDEN 2.
+fn ddr4() -> Config {
+    let (bin, density, width) = (SpeedBin::named("DDR4-2400R").unwrap(), Density::Gb8, Width::X8);
+    let paper = System::paper(1, Density::Gb2, width).geometry.raw();
+    let row_bytes = native_row_bytes(bin.standard, density, width);
+    let geometry = Geometry::try_from(RawGeometry { standard: bin.standard, density, row_bytes, ..paper }).unwrap();
+    config_of(System::new(bin, geometry), Preset::RowInterleaved)
+}
+
+/// JESD79-4, 4.27: a rank that left self-refresh has a REF before its next power-down.
+#[test]
+fn in_ddr4_a_refresh_comes_between_self_refresh_and_power_down() {
+    let power = PowerPolicy { power_down_after: Some(Cycles(50)), self_refresh_after: Some(Cycles(1000)) };
+    let reads = requests(&[(0, read(PhysicalAddress(0))), (20_000, read(PhysicalAddress(64)))]);
+    let expected = [
+        "0 ACT r0 b0 row 0",
+        "16 RD r0 b0 col 0",
+        "66 PDE r0",
+        "1016 PDX r0",
+        "1024 PREA r0",
+        "1040 SRE r0",
+        "20000 SRX r0",
+        "20432 ACT r0 b0 row 0",
+        "20768 RD r0 b0 col 1",
+        "20818 PREA r0",
+        "20834 REF r0",
+        "20836 PDE r0",
+    ];
+    check(&Config { power, ..ddr4() }, reads, 21_000, &expected);
 }

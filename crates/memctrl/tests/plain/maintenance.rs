@@ -32,8 +32,8 @@ impl Channel {
     fn is_next_refreshed(&self, bank: BankId) -> bool {
         match self.device.refresh_command(bank.rank) {
             Command::RefreshSameBank { bank: next } => {
-                let per_group = self.device.topology().banks_per_group;
-                next.bank % per_group == bank.bank % per_group
+                let topology = self.device.topology();
+                topology.number_in_group(next) == topology.number_in_group(bank)
             }
             _ => true,
         }
@@ -111,6 +111,10 @@ impl Channel {
                 (Command::SelfRefreshEnter { rank }, Cause::Power)
             });
         }
-        idle_for(self.config.power.power_down_after).then_some((Command::PowerDownEnter { rank }, Cause::Power))
+        idle_for(self.config.power.power_down_after).then(|| match self.device.owes_refresh_before_power_down(rank) {
+            true if is_open => (Command::PrechargeAll { rank }, Cause::Power),
+            true => (Command::Refresh { rank }, Cause::Refresh),
+            false => (Command::PowerDownEnter { rank }, Cause::Power),
+        })
     }
 }

@@ -3,8 +3,8 @@
 use dram_spec::{Density, Refresh, Standard, System, Width};
 
 use super::{
-    PDE, PDX, Pair, RD, RDA, REF, SRE, SRX, WR, act, bin, early, geometry_of, late, pre, rd, refreshes_in_window,
-    transfer, wr,
+    PDE, PDX, Pair, RD, RDA, REF, SRE, SRX, WR, act, bin, differing, early, geometry_of, late, pre, rd,
+    refreshes_in_window, transfer, wr,
 };
 use crate::rule::Rule;
 
@@ -50,7 +50,8 @@ fn power() -> Vec<(Rule, Pair)> {
         (Rule::TCkesr,      early(&[(0, SRE), (7, SRX)])),
         // 360 ns.
         (Rule::TXs,         early(&[(0, SRE), (7, SRX), (439, act(0))])),
-        (Rule::TXs,         early(&[(0, SRE), (7, SRX), (439, PDE)])),
+        (Rule::TXs,         early(&[(0, SRE), (7, SRX), (439, REF)])),
+        (Rule::SrxRefPde,   differing(&[(0, SRE), (7, SRX), (439, REF), (859, PDE)], &[(0, SRE), (7, SRX), (859, PDE)])),
         (Rule::TXsdll,      early(&[(0, SRE), (7, SRX), (439, act(0)), (775, RD)])),
         (Rule::TXsdll,      early(&[(0, SRE), (7, SRX), (439, act(0)), (775, WR)])),
         (Rule::TXp,         early(&[(0, PDE), (6, PDX), (14, act(0))])),

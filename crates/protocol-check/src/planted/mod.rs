@@ -298,7 +298,7 @@ pub fn pair(rule: Rule) -> Pair {
         | Rule::TRpa | Rule::TRfcsb | Rule::TRfcsbRef | Rule::TRefsbrd | Rule::RefsbRefsb | Rule::TRpRefsb
         | Rule::TRcRefsb | Rule::RdaRefsb | Rule::WraRefsb | Rule::ActRefsb | Rule::TXards | Rule::TCkeSr | Rule::TXsnr
         | Rule::TXsrd | Rule::TCsl | Rule::BusTwoCycles | Rule::TransferTCcdWr
-        | Rule::RefsbRound => of_another_standard(rule),
+        | Rule::SrxRefPde | Rule::RefsbRound => of_another_standard(rule),
         // 9 x 4160 = 37,440.
         Rule::TRasMax => late(&[(0, act(0)), (37_440, pre(0))]),
         Rule::TPdMax => late(&[(0, PDE), (37_440, PDX)]),

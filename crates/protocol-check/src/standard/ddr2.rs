@@ -8,6 +8,7 @@ pub(super) static RULES: RuleSet = RuleSet {
     tables: &[COMMON, WITHOUT_GROUPS, WRITE_TO_POWER_DOWN, OWN],
     document: Some("JESD79-2"),
     exit_to_power_down: Rule::TXsnr,
+    refresh_before_power_down: false,
 };
 
 /// The internal precharge starts tRTP after the last prefetch of the burst, which is two clocks before the data end.

@@ -8,6 +8,7 @@ pub(super) static RULES: RuleSet = RuleSet {
     document: None,
     // CKE stays high for tXSDLL, except for self-refresh re-entry.
     exit_to_power_down: Rule::TXsdll,
+    refresh_before_power_down: false,
 };
 
 #[rustfmt::skip] // One rule per line.

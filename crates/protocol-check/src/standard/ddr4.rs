@@ -7,6 +7,7 @@ pub(super) static RULES: RuleSet = RuleSet {
     tables: &[COMMON, READ_TO_PRECHARGE, WITH_GROUPS, WRITE_TO_POWER_DOWN, OWN],
     document: Some("JESD79-4"),
     exit_to_power_down: Rule::TXs,
+    refresh_before_power_down: true,
 };
 
 const WINDOW: &str = "JESD79-4: at most 16, 32 or 64 REF within 2 tREFI in mode 1x, 2x or 4x";

@@ -10,6 +10,7 @@ pub(super) static RULES: RuleSet = RuleSet {
     tables: &[COMMON, READ_TO_PRECHARGE, WITH_GROUPS, OWN],
     document: Some("JESD79-5"),
     exit_to_power_down: Rule::TXs,
+    refresh_before_power_down: false,
 };
 
 /// Whether a write is shorter than the codeword of the on-die ECC, so that the chip reads the rest of the codeword.

@@ -37,6 +37,8 @@ pub(crate) struct RuleSet {
     document: Option<&'static str>,
     /// The rule from SRX to PDE.
     pub(crate) exit_to_power_down: Rule,
+    /// Whether PDE needs a REF since the last SRX: `SRX-REF-PDE`.
+    pub(crate) refresh_before_power_down: bool,
 }
 
 impl RuleSet {
@@ -68,7 +70,11 @@ impl Rule {
     pub fn is_in(self, standard: Standard) -> bool {
         let has_same_bank_refresh = || standard.definition().refresh_modes.iter().any(|mode| mode.same_bank);
         match self.sort() {
-            Sort::State => self != Rule::RefsbRound || has_same_bank_refresh(),
+            Sort::State => match self {
+                Rule::RefsbRound => has_same_bank_refresh(),
+                Rule::SrxRefPde => RuleSet::of(standard).refresh_before_power_down,
+                _ => true,
+            },
             Sort::Timing | Sort::Maximum => RuleSet::of(standard).rows().any(|row| row.rule == self),
         }
     }

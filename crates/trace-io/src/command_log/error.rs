@@ -77,6 +77,16 @@ pub enum LogError {
         /// Valid values.
         expected: String,
     },
+    /// A key that has no effect in the standard of the bin.
+    #[error("line {line}: `{key}` is given, but has no effect in {standard}")]
+    NoEffect {
+        /// Line.
+        line: u64,
+        /// Key.
+        key: &'static str,
+        /// Name of the standard.
+        standard: &'static str,
+    },
     /// A value is inconsistent with the others.
     #[error("line {line}: {source}")]
     Geometry {
@@ -124,6 +134,7 @@ impl LogError {
             | Self::Missing { line, .. }
             | Self::RefreshTwice { line }
             | Self::Value { line, .. }
+            | Self::NoEffect { line, .. }
             | Self::Geometry { line, .. }
             | Self::CellCount { line, .. }
             | Self::Cell { line, .. } => *line,
@@ -158,6 +169,7 @@ impl LogError {
                 "keep `t_refi_ps` for a run with refresh, `refresh = off` for one without".into()
             }
             Self::Value { key, .. } => format!("write for example `# {key} = {}`", header::example(key)),
+            Self::NoEffect { .. } => "leave the line out".into(),
             Self::Geometry { source, .. } => source.help(),
             Self::CellCount { .. } => {
                 format!("give each of `{}` its cell; those that a command does not use stay empty", COLUMNS.join(","))

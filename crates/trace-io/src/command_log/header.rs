@@ -55,7 +55,13 @@ pub(super) const END_UNKNOWN: &str = "unknown";
 pub(super) const T_REFI_PS: std::ops::RangeInclusive<u64> = 15_000..=1_000_000_000_000;
 
 const COPY_ACTIVATIONS: [CopyActivations; 2] = [CopyActivations::Counted, CopyActivations::Free];
-const PRECHARGE_POWER_DOWN: [PrechargePowerDown; 2] = [PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit];
+
+/// The exits of power-down of a standard.
+fn precharge_power_downs(standard: Standard) -> &'static [PrechargePowerDown] {
+    let both = &[PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit];
+    if standard.definition().slow_exit.is_some() { both } else { &both[..1] }
+}
+
 const DIALECTS: [Dialect; 2] = [Dialect::RowClone, Dialect::Jedec];
 
 const fn copy_activations_name(value: CopyActivations) -> &'static str {
@@ -92,6 +98,8 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
     };
     // Keys that not every standard has are written where they differ from the default.
     let definition = standard.definition();
+    let has_exit = precharge_power_downs(standard).contains(precharge_power_down);
+    let precharge_power_down = if has_exit { *precharge_power_down } else { PrechargePowerDown::FastExit };
     let mut further = String::new();
     if refresh_mode.name != definition.refresh_modes[0].name {
         further.extend(["\n# refresh_mode = ", refresh_mode.name]);
@@ -110,7 +118,7 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
         format!("# rows_per_subarray = {rows_per_subarray}"),
         format!("# {refresh}{further}"),
         format!("# copy_activations = {}", copy_activations_name(*copy_activations)),
-        format!("# precharge_power_down = {}", precharge_power_down_name(*precharge_power_down)),
+        format!("# precharge_power_down = {}", precharge_power_down_name(precharge_power_down)),
         format!("# dialect = {}", dialect.name()),
         "# start = idle".into(),
         "# end_cycle = ".into(),
@@ -202,14 +210,11 @@ impl Entries {
         let bin = self.bin()?;
         let system = System {
             refresh_mode: self.refresh_mode(bin.standard)?,
-            reference_cycle: match self.find("reference_cycle") {
-                None => ReferenceCycle::Second,
-                Some(_) => self.choice("reference_cycle", &REFERENCE_CYCLES, reference_cycle_name)?,
-            },
+            reference_cycle: self.reference_cycle(bin.standard)?,
             copy_activations: self.choice("copy_activations", &COPY_ACTIVATIONS, copy_activations_name)?,
             precharge_power_down: self.choice(
                 "precharge_power_down",
-                &PRECHARGE_POWER_DOWN,
+                precharge_power_downs(bin.standard),
                 precharge_power_down_name,
             )?,
             refresh: self.refresh()?,
@@ -227,8 +232,28 @@ impl Entries {
     }
 
     fn bin(&self) -> Result<&'static SpeedBin, LogError> {
-        let expected = || format!("one of {}", Standard::all_bins().map(|bin| bin.name).collect::<Vec<_>>().join(", "));
-        self.get("bin", expected, |value| SpeedBin::named(std::str::from_utf8(value).ok()?))
+        let named = |value: &[u8]| SpeedBin::named(std::str::from_utf8(value).ok()?);
+        let expected = || {
+            let found = self.find("bin").map_or(&b""[..], |entry| &entry.value);
+            named(found).map_or_else(
+                || format!("a speed bin, {}", Standard::bins_in_words(&String::from_utf8_lossy(found))),
+                |rate| format!("a bin with latencies, such as `{}`", rate.example_with_latencies()),
+            )
+        };
+        self.get("bin", expected, |value| named(value).filter(|bin| bin.has_latencies()))
+    }
+
+    /// The reference of commands of two cycles, in a standard that has them.
+    fn reference_cycle(&self, standard: Standard) -> Result<ReferenceCycle, LogError> {
+        match self.find("reference_cycle") {
+            None => Ok(ReferenceCycle::default()),
+            Some(_) if standard.definition().two_cycle_commands => {
+                self.choice("reference_cycle", &REFERENCE_CYCLES, reference_cycle_name)
+            }
+            Some(Entry { line, .. }) => {
+                Err(LogError::NoEffect { line: *line, key: "reference_cycle", standard: standard.name() })
+            }
+        }
     }
 
     fn refresh_mode(&self, standard: Standard) -> Result<&'static RefreshMode, LogError> {
@@ -246,11 +271,7 @@ impl Entries {
             let named = |one: &Density| one.gigabits().to_string().as_bytes() == value;
             densities.iter().copied().find(named)
         };
-        let expected = || {
-            let (last, others) = densities.split_last().expect("a standard has chips");
-            let others: Vec<_> = others.iter().map(|one| one.gigabits().to_string()).collect();
-            format!("{} or {}", others.join(", "), last.gigabits())
-        };
+        let expected = || standard.definition().densities_in_words();
         let width = |value: &[u8]| decimal(value).and_then(Width::from_pins);
         let raw = RawGeometry {
             standard,

@@ -51,7 +51,7 @@ const BOTH: f64 = 2.0 * 19_520.0;
 
 #[rustfmt::skip] // One field a line.
 pub(super) const FIGURES: &[(&str, Expected)] = &[
-    ("schema_version", Count(8)),
+    ("schema_version", Count(9)),
     ("policy", Text("rowclone")),
     ("placement", Text("as-recorded")),
     ("scenario", Text("scenario")),

@@ -102,7 +102,7 @@ impl ExportError {
             Self::Order { .. } | Self::PowerState { .. } => {
                 "`rowclone-sim check` lists all violations of the trace".into()
             }
-            Self::Registers(_) => "give a system with parameters that DDR3 mode registers can hold".into(),
+            Self::Registers(_) => "give a system with parameters that the mode registers can hold".into(),
             Self::Output(_) => "check that the output may be written to, and has room".into(),
         }
     }
