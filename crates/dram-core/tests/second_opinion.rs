@@ -28,7 +28,8 @@ fn arb_system() -> impl Strategy<Value = System> {
             let definition = standard.definition();
             let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(standard, density, width) };
             let ranks = 64 / u64::from(definition.rank_banks_max).max(16);
-            let raw = RawGeometry { standard, channels: 1, ranks, density, width, row_bytes, rows_per_subarray: 512 };
+            let raw =
+                RawGeometry { standard, channels: 1, ranks, density, width, row_bytes, rows_per_subarray: 512.into() };
             let geometry = Geometry::try_from(raw).unwrap();
             let usual = System::new(bin, geometry);
             let refresh = if is_refreshed { usual.refresh } else { Refresh::Off };

@@ -93,7 +93,7 @@ fn arb_system() -> impl Strategy<Value = System> {
                 density: chip.density,
                 width,
                 row_bytes: chip.page_bytes * definition.channel_pins / width.pins(),
-                rows_per_subarray: 512,
+                rows_per_subarray: 512.into(),
             };
             System {
                 precharge_power_down,

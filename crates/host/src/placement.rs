@@ -106,17 +106,19 @@ pub fn place(
 /// nearest first; `None` after the last.
 fn candidate(map: &AddressMap, place: Place, dst: Location, step: u32) -> Option<Location> {
     let geometry = map.geometry();
-    let (rows, per_subarray) = (geometry.rows_per_bank(), geometry.rows_per_subarray());
+    let subarray = geometry.subarray(dst.row);
+    let own = geometry.rows_of_subarray(subarray);
     // The value `step` after another one, cyclically, of a number of values.
     let after = |value: u8, values: u8| (step < u32::from(values)).then(|| (value + step as u8) % values);
     let mut location = dst;
     match place {
-        Place::SameSubarray if step < per_subarray => {
-            let first = geometry.subarray(dst.row) * per_subarray;
-            location.row = Row(first + (dst.row.0 - first + step) % per_subarray);
+        Place::SameSubarray if step < own.len() as u32 => {
+            location.row = Row(own.start + (dst.row.0 - own.start + step) % own.len() as u32);
         }
+        // The row at the same place of another subarray, counted from the first row of a smaller one again.
         Place::SameBank if step < geometry.subarrays_per_bank() => {
-            location.row = Row((dst.row.0 + step * per_subarray) % rows);
+            let other = geometry.rows_of_subarray((subarray + step) % geometry.subarrays_per_bank());
+            location.row = Row(other.start + (dst.row.0 - own.start) % other.len() as u32);
         }
         Place::Address(_) | Place::SameSubarray | Place::SameBank => return None,
         // The banks of the other groups first: a TRANSFER within a group may not be possible.

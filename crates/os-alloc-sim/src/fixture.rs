@@ -19,7 +19,7 @@ pub(crate) fn geometry(row_bytes: u64) -> Geometry {
         density,
         width: Width::X16,
         row_bytes,
-        rows_per_subarray: 1024,
+        rows_per_subarray: 1024.into(),
     };
     Geometry::try_from(raw).unwrap()
 }
@@ -31,7 +31,7 @@ pub(crate) fn maps() -> Vec<AddressMap> {
         bit,
         address_bits: address_bits.to_vec(),
     };
-    let fields = |fields: &[&str]| fields.iter().map(|field| (*field).to_owned()).collect();
+    let fields = |fields: &[&str]| fields.iter().map(|field| (*field).to_owned()).collect::<Vec<_>>().into();
     let mut maps: Vec<AddressMap> = Vec::new();
     for row_bytes in [4096, 8192] {
         let geometry = geometry(row_bytes);

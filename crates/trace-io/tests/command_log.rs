@@ -7,7 +7,7 @@ use std::io::{BufReader, Cursor};
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandKind, CopyActivations, Cycle, Dialect, EventSink, Geometry,
-    Issued, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, Standard, System,
+    Issued, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, RowsPerSubarray, Standard, System,
 };
 use proptest::prelude::*;
 use trace_io::command_log::{LogError, LogHeader, LogReader, LogWriter};
@@ -76,12 +76,19 @@ fn arb_issued() -> impl Strategy<Value = Issued> {
 fn arb_geometry(standard: Standard) -> impl Strategy<Value = Geometry> {
     let chip = prop::sample::select(standard.definition().chips);
     let ranks_bits = if standard.definition().rank_banks_max > 16 { 2_u32 } else { 3 };
-    (0..4_u32, 0..ranks_bits, chip, any::<bool>(), 7..11_u32).prop_map(move |(channels, ranks, chip, paper, rows)| {
+    let rows = prop_oneof![
+        3 => (7..11_u32).prop_map(|bits| RowsPerSubarray::from(1 << bits)),
+        1 => prop::collection::vec(128..=1024_u64, 1..=8).prop_map(RowsPerSubarray::from_iter),
+    ];
+    let shape = (0..4_u32, 0..ranks_bits, chip, any::<bool>(), rows);
+    shape.prop_map(move |(channels, ranks, chip, paper, rows_per_subarray)| {
         let (density, width) = (chip.density, chip.width);
         let row_bytes = if paper { 4096 } else { native_row_bytes(standard, density, width) };
-        let (channels, ranks, rows_per_subarray) = (1 << channels, 1 << ranks, 1 << rows);
+        let (channels, ranks) = (1 << channels, 1 << ranks);
         let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
-        Geometry::try_from(raw).expect("powers of two, and a row of these chips")
+        // The last subarray may be too small.
+        let other = RawGeometry { rows_per_subarray: 576.into(), ..raw };
+        Geometry::try_from(raw).or_else(|_| Geometry::try_from(other)).expect("powers of two, and a row of these chips")
     })
 }
 

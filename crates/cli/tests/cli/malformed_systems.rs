@@ -183,7 +183,7 @@ fn the_geometry() {
     check(
         "rows_per_subarray = 512",
         "rows_per_subarray = 0",
-        "system.toml:12: `geometry.rows_per_subarray` is 0, but must be a power of two from 128 to 1024",
+        "system.toml:12: `geometry.rows_per_subarray` is 0, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
         "try `rows_per_subarray = 128`",
     );
 }

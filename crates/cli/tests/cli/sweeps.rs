@@ -472,13 +472,13 @@ fn a_value_that_no_point_can_use_is_refused_before_anything_runs() {
     refused(
         &format!("key = {rows:?}\nvalues = [256, 3, 512]"),
         "sweep.toml: no point can be run with `system.geometry.rows_per_subarray=3`: \
-         --set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a power of two from 128 to 1024",
+         --set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
         "try `rows_per_subarray = 128`",
     );
     // Where no point can be run, the error is that of the first.
     refused(
         &format!("key = {rows:?}\nvalues = [3, 5]"),
-        "--set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a power of two from 128 to 1024",
+        "--set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
         "try `rows_per_subarray = 128`",
     );
     refused(
