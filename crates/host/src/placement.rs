@@ -161,3 +161,64 @@ fn has_relation(planner: &Planner, place: Place, src: PhysicalAddress, dst: Phys
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::address::Preset;
+    use dram_spec::{Density, Geometry, RawGeometry, RowsPerSubarray, Standard, Width};
+    use rowclone::FaultyRows;
+
+    use super::*;
+
+    /// DDR4 with one rank of 16 banks of 65,536 rows of 8 KB.
+    fn planner(rows: impl Into<RowsPerSubarray>) -> Planner {
+        let raw = RawGeometry {
+            standard: Standard::Ddr4,
+            channels: 1,
+            ranks: 1,
+            density: Density::Gb8,
+            width: Width::X8,
+            row_bytes: 8192,
+            rows_per_subarray: rows.into(),
+        };
+        let map = AddressMap::preset(Geometry::try_from(raw).unwrap(), Preset::RowInterleaved);
+        Planner::new(map, FaultyRows::default())
+    }
+
+    /// The row of bank 0 that is placed for a copy to another one.
+    fn placed(planner: &Planner, relation: Place, dst: u32) -> Row {
+        let map = planner.map();
+        let dst = map.address(Location { row: Row(dst), ..Location::default() }).unwrap();
+        let src = map.locate(place(planner, relation, dst, 8192).unwrap()).unwrap();
+        assert_eq!(src, Location { row: src.row, ..Location::default() });
+        src.row
+    }
+
+    /// Subarrays end with the zero rows 639, 1279 and 2047; the next row cyclically that is not reserved.
+    #[test]
+    fn another_row_of_a_subarray_of_a_pattern() {
+        let planner = planner([640, 640, 768]);
+        let rows = [0, 637, 638, 640, 1278, 1280, 2046, 2048, 65_533];
+        let expected = [1, 638, 0, 641, 640, 1281, 1280, 2049, 64_768];
+        assert_eq!(rows.map(|dst| placed(&planner, Place::SameSubarray, dst).0), expected);
+    }
+
+    /// The row at the same place of the next subarray; row 1990 is row 710 of its subarray, and the next has 640.
+    #[test]
+    fn another_subarray_of_a_pattern() {
+        let planner = planner([640, 640, 768]);
+        let rows = [0, 100, 700, 1290, 1990, 65_000];
+        let expected = [640, 740, 1340, 2058, 2048 + 70, 65_000 - 64_768];
+        assert_eq!(rows.map(|dst| placed(&planner, Place::SameBank, dst).0), expected);
+    }
+
+    /// 113 subarrays of 576 rows, and one of 448 with the rows from 65,088 on, of which the last two are reserved.
+    #[test]
+    fn places_in_a_cut_last_subarray() {
+        let planner = planner(576);
+        let rows = [65_088, 65_533, 575 - 1];
+        assert_eq!(rows.map(|dst| placed(&planner, Place::SameSubarray, dst).0), [65_089, 65_088, 0]);
+        let rows = [65_100, 64_512 + 12, 64_512 + 460];
+        assert_eq!(rows.map(|dst| placed(&planner, Place::SameBank, dst).0), [12, 65_100, 65_100]);
+    }
+}

@@ -444,6 +444,22 @@ fn the_shipped_sweep_is_as_it_was() {
     insta::assert_snapshot!(format!("model version {}\n{}\n", rowclone_sweep::MODEL_VERSION, shown.join("\n")));
 }
 
+/// Values that are lists are cells of text, as in TOML. A page goes by FPM within a subarray of any size.
+#[test]
+fn rows_per_subarray_are_swept_as_lists_too() {
+    let key = "key = \"operation.0.src\"\nvalues = [\"same-subarray\", \"other-bank\", \"same-bank\"]";
+    let axis = "name = \"rows\"\nkey = \"system.geometry.rows_per_subarray\"\nvalues = [512, 576, [640, 640, 768]]";
+    let directory = with_sweep(&SWEEP.replace(key, axis).replace("[64, 65536]", "[4096]").replace("[1, 7]", "[1]"));
+    assert_eq!(sweep(&directory, "out", &[]), (0, String::new()));
+    let rows = table(&directory.path("out").join("results.csv"));
+    let found: Vec<&str> = rows.iter().map(|row| row["rows"].as_str()).collect();
+    let expected = ["512", "576", "[640, 640, 768]"];
+    assert!(
+        expected.iter().all(|rows| found.contains(rows)) && found.iter().all(|rows| expected.contains(rows)),
+        "{found:?}"
+    );
+}
+
 /// A plot of what the sweep has, and one of what only its last point has.
 const PLOTS: &str = "\n[[plot]]\nfile = \"late.svg\"\nx = \"bytes\"\ny = \"makespan_ns\"\nwhere = \"bytes=65536\"\n\
                      [[plot]]\nfile = \"any.svg\"\nx = \"bytes\"\ny = \"makespan_ns\"\nby = \"policy\"\n";

@@ -16,6 +16,7 @@ mod refresh_idle;
 mod schedulers;
 mod source_order;
 mod stepping;
+mod subarrays;
 mod two_channels;
 mod unused;
 
