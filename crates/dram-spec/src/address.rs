@@ -413,9 +413,9 @@ impl AddressMap {
         &self.geometry
     }
 
-    /// End of the usable memory, exclusive: the first reserved row if all reserved rows lie at the
-    /// end of the memory, as under every preset with subarrays of one size, a power of two. Otherwise the end of the memory, and
-    /// [`Self::scatters_reserved_rows`].
+    /// End of the usable memory, exclusive: the first reserved row if all reserved rows lie at the end of
+    /// the memory, as under every preset if subarrays are of one size, a power of two. Otherwise the end of
+    /// the memory, and [`Self::scatters_reserved_rows`].
     pub const fn usable_end(&self) -> PhysicalAddress {
         PhysicalAddress(self.usable_end)
     }
