@@ -280,8 +280,15 @@ impl Geometry {
     }
 
     /// Subarrays from that of one row of a bank to that of another: the hops of a row buffer movement.
+    #[inline]
     pub const fn hops(&self, from: Row, to: Row) -> u16 {
-        self.subarray(from).abs_diff(self.subarray(to)) as u16
+        self.subarrays.hops(from.0, to.0)
+    }
+
+    /// Whether two rows of a bank share sense amplifiers.
+    #[inline]
+    pub const fn is_same_subarray(&self, one: Row, other: Row) -> bool {
+        self.hops(one, other) == 0
     }
 
     /// The reserved row of zeros of a subarray: its last row.

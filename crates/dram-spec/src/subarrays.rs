@@ -209,6 +209,20 @@ impl Subarrays {
         repetition * self.count as u32 + index as u32
     }
 
+    /// Subarrays from that of one row to that of another.
+    #[inline]
+    pub(crate) const fn hops(&self, from: u32, to: u32) -> u16 {
+        if self.shift == NO_SHIFT {
+            return self.hops_of_pattern(from, to);
+        }
+        (from >> self.shift).abs_diff(to >> self.shift) as u16
+    }
+
+    #[inline(never)]
+    const fn hops_of_pattern(&self, from: u32, to: u32) -> u16 {
+        self.of_pattern(from).abs_diff(self.of_pattern(to)) as u16
+    }
+
     /// Rows of a subarray.
     pub(crate) const fn rows(&self, subarray: u32) -> Range<u32> {
         if self.shift != NO_SHIFT {

@@ -150,7 +150,7 @@ fn has_relation(planner: &Planner, place: Place, src: PhysicalAddress, dst: Phys
         let at = |base: PhysicalAddress| map.locate(PhysicalAddress(base.0 + offset));
         let (Some(src), Some(dst)) = (at(src), at(dst)) else { return false };
         let same_bank = src.channel == dst.channel && src.bank == dst.bank;
-        let same_subarray = geometry.subarray(src.row) == geometry.subarray(dst.row);
+        let same_subarray = geometry.is_same_subarray(src.row, dst.row);
         match place {
             Place::Address(_) => true,
             Place::SameSubarray => same_bank && same_subarray && src.row != dst.row && src.column == dst.column,
