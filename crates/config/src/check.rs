@@ -101,7 +101,9 @@ impl Document {
             Holds::Name(names) | Holds::Names(names) | Holds::NameOrNames(names) => {
                 self.check_names(node, path, &names())
             }
-            Holds::Tables | Holds::List | Holds::Bits | Holds::Texts => self.check_items(key, node, path),
+            Holds::Tables | Holds::List | Holds::Bits | Holds::Counts | Holds::Texts => {
+                self.check_items(key, node, path)
+            }
             _ => self.check_range(key.holds, &node.value, path),
         }
     }
@@ -113,6 +115,7 @@ impl Document {
             let fits = match (key.holds, &item.value) {
                 (Holds::Tables, Value::Table(_)) | (Holds::List | Holds::Texts, Value::Text(_)) => true,
                 (Holds::Bits, Value::Integer(bit)) => u32::try_from(*bit).is_ok(),
+                (Holds::Counts, Value::Integer(number)) => u64::try_from(*number).is_ok(),
                 _ => false,
             };
             if !fits {
@@ -208,6 +211,7 @@ impl Document {
         let expected = match key.holds {
             Holds::Tables if list != path => "a table",
             Holds::Bits if list != path => "a whole number from 0 to 4294967295",
+            Holds::Counts if list != path => "a whole number, 0 or more",
             Holds::List | Holds::Texts if list != path => "a string",
             holds => holds.expected(),
         };
@@ -271,6 +275,7 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
     let fits = match (holds, value) {
         (
             Holds::Count(..)
+            | Holds::Counts
             | Holds::OneOf(_)
             | Holds::OneOfBytes(_)
             | Holds::Density
@@ -288,7 +293,7 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
         // The reader of the key converts it with the clock of the system.
         (Holds::Clocks(..), Value::Text(text)) => quantity::time(text).is_some(),
         (Holds::Table, Value::Table(_))
-        | (Holds::Tables | Holds::List | Holds::Names(_) | Holds::Bits, Value::List(_))
+        | (Holds::Tables | Holds::List | Holds::Names(_) | Holds::Bits | Holds::Counts, Value::List(_))
         | (Holds::Texts | Holds::NameOrNames(_), Value::Text(_) | Value::List(_))
         | (Holds::Flag, Value::Boolean(_))
         | (Holds::Text | Holds::Path | Holds::Name(_) | Holds::Address | Holds::Place, Value::Text(_))

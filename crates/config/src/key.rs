@@ -57,6 +57,8 @@ pub enum Holds {
     Density,
     /// A list of whole numbers below 2^32.
     Bits,
+    /// A whole number, or a list of whole numbers, whose reader checks their ranges.
+    Counts,
     /// Bytes in this range: a whole number, or a size with its unit.
     Bytes(u64, u64),
     /// Clocks in this range: a whole number, or a time with its unit, rounded up to a clock.
@@ -160,6 +162,7 @@ impl Holds {
             Holds::Text | Holds::Path | Holds::Name(_) => "a string",
             Holds::Texts | Holds::NameOrNames(_) => "a string, or a list of strings",
             Holds::Count(..) | Holds::OneOf(_) => "a whole number, 0 or more",
+            Holds::Counts => "a whole number, 0 or more, or a list of them",
             Holds::Bytes(..) => "a whole number of bytes, or a size such as \"4KiB\"",
             Holds::OneOfBytes(_) => "a whole number of bytes, or a size such as \"8B\"",
             Holds::Density => "a number of Gb, or a capacity such as \"4Gb\"",
@@ -199,6 +202,7 @@ impl Holds {
                 format!("{}, or a capacity such as `512Mb` or `4Gb`", numbers.join(", "))
             }
             Holds::Bits => "a list of bits".to_owned(),
+            Holds::Counts => "a whole number, or a list of them".to_owned(),
             Holds::Bytes(least, most) => format!("{}, or a size", range(least, most)),
             Holds::Clocks(least, most) => format!("{} clocks, or a time", range(least, most)),
             Holds::Picoseconds(least, most) => format!("{}, or a time", range(least, most)),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use dram_spec::address::{Preset as MapPreset, RawAddressMap, RawXor};
+use dram_spec::address::{Fields, Preset as MapPreset, RawAddressMap, RawXor};
 use dram_spec::{
     AddressMap, BankId, BankSet, Channel, Contradiction, CopyActivations, Cycles, Density, Geometry, GeometryError,
     PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, RefreshMode, Row, SpeedBin, Standard,
@@ -91,7 +91,7 @@ const DEVICE_KEYS: &[Key] = &[
     Key::new("geometry.channels", CHECKED, "2", "channels, each with its own command bus").values("1, 2, 4, 8"),
     Key::new("geometry.ranks", CHECKED, "1", "ranks per channel").values("1, 2, 4"),
     Key::new("geometry.row_bytes", Holds::Bytes(0, u64::MAX), "4096", "size of a row of a rank").values("what the chips give (8, 16 or 32 KiB), or the RowClone paper's 4 KiB; or a size"),
-    Key::new("geometry.rows_per_subarray", CHECKED, "512", "rows that share sense amplifiers").values("128, 256, 512, 1024"),
+    Key::new("geometry.rows_per_subarray", Holds::Counts, "512", "rows that share sense amplifiers; a list repeats from row 0 of each bank, and the last subarray is cut short (`decisions/0028`)").values("128 to 1,024, or a list of 1 to 8 such numbers"),
     Key::new("refresh", Holds::Table, "", "refresh"),
     Key::new("refresh.enabled", Holds::Flag, "true", "whether REF are due; with `false` the keys below have no effect"),
     Key::new("refresh.t_refi_ps", Holds::Picoseconds(T_REFI_PS.0, T_REFI_PS.1), "7_800_000", "tREFI at or below 85 C, ps; half of it above. The range ends at what a command log can represent").or("7,800,000; in DDR5 3,900,000"),
@@ -347,7 +347,7 @@ fn geometry(root: &Section<'_>, standard: Standard, density: Density, width: Wid
         density,
         width,
         row_bytes: table.of("row_bytes"),
-        rows_per_subarray: table.of("rows_per_subarray"),
+        rows_per_subarray: table.of::<Vec<u64>>("rows_per_subarray").into_iter().collect(),
     };
     Geometry::try_from(raw).map_err(|error| match error {
         GeometryError::Chip { .. } => {
@@ -373,8 +373,8 @@ fn map(root: &Section<'_>, geometry: Geometry) -> Result<RawAddressMap, Failure>
     let fields: Option<Vec<&str>> = table.get("fields");
     table.not_both("preset", "fields", "")?;
     let fields = match (preset, fields) {
-        (Some(preset), _) => preset.raw().fields,
-        (None, Some(fields)) => fields.into_iter().map(str::to_owned).collect(),
+        (Some(preset), _) => Fields::Preset(preset),
+        (None, Some(fields)) => Fields::List(fields.into_iter().map(str::to_owned).collect()),
         (None, None) => {
             let message = "`address_map` has neither `preset` nor `fields`";
             let help = "add for example `preset = \"row-interleaved\"` to `address_map`";

@@ -435,13 +435,13 @@ impl Device {
         let kind = match bank.open {
             None if self.moved.contains(self.topology.index(id)) => {
                 let (_, destination) = self.movements[self.topology.index(id)];
-                if self.geometry.hops(destination, row) != 0 {
+                if !self.geometry.is_same_subarray(destination, row) {
                     return Err(Refusal::MovedSubarray);
                 }
                 Kind::ActCopy
             }
             None => Kind::Act,
-            Some(open) if self.geometry.hops(open, row) == 0 => Kind::ActCopy,
+            Some(open) if self.geometry.is_same_subarray(open, row) => Kind::ActCopy,
             Some(_) => Kind::ActDropped,
         };
         Ok((kind, self.held(id, kind).max(self.held_in_bank(bank, kind))))
@@ -462,7 +462,7 @@ impl Device {
         self.awake(id.rank)?;
         let bank = self.bank(id);
         let open = bank.open.ok_or(Refusal::BankClosed)?;
-        if self.geometry.hops(open, row) == 0 {
+        if self.geometry.is_same_subarray(open, row) {
             return Err(Refusal::MovedSubarray);
         }
         Ok((open, self.held(id, Kind::Rbm).max(self.held_in_bank(bank, Kind::Rbm))))

@@ -18,7 +18,7 @@ fn system(bin: &str) -> System {
         density,
         width,
         row_bytes,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     System { refresh: Refresh::Off, ..System::new(SpeedBin::named(bin).unwrap(), Geometry::try_from(raw).unwrap()) }
 }

@@ -34,7 +34,7 @@ fn system() -> System {
         density: Density::Gb1,
         width: Width::X8,
         row_bytes: PAPER_ROW_BYTES,
-        rows_per_subarray: 128,
+        rows_per_subarray: 128.into(),
     };
     System { refresh: Refresh::Off, ..System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap()) }
 }

@@ -21,7 +21,7 @@ fn system(refresh: Refresh) -> System {
         density,
         width,
         row_bytes,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     System { refresh, ..System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap()) }
 }

@@ -106,7 +106,7 @@ fn system(precharge_power_down: PrechargePowerDown) -> System {
         density,
         width,
         row_bytes,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     System {
         precharge_power_down,

@@ -16,7 +16,7 @@ const BANKS: u8 = 8;
 /// Two ranks of eight banks at DDR3-1066 without refresh, so that REFs need not be issued.
 fn system(precharge_power_down: PrechargePowerDown) -> System {
     let (density, width) = (Density::Gb1, Width::X8);
-    let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512);
+    let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512.into());
     let raw = RawGeometry {
         standard: Standard::Ddr3,
         channels: 1,

@@ -7,7 +7,7 @@ use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::standard::Definition;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Chip, Column, Command, CommandLog, CopyActivations, Cycle, Cycles, Dialect,
-    Geometry, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, Standard, System,
+    Geometry, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, RowsPerSubarray, Standard, System,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -22,13 +22,25 @@ fn arb_system() -> impl Strategy<Value = System> {
         let bins: Vec<_> = bins.iter().filter(|bin| bin.cl > 0).collect();
         (select(bins), select(*chips), 0..refresh_modes.len())
     });
-    (of_standard, any::<bool>(), copies, exit, (any::<bool>(), reference)).prop_map(
-        |((bin, chip, mode), paper, copy_activations, precharge_power_down, (is_refreshed, reference_cycle))| {
+    // Commands have rows 0 to 3 and 600 to 601.
+    let patterns = [&[601, 640][..], &[128, 472, 129], &[600, 1000], &[576]];
+    let rows = prop_oneof![
+        3 => Just(RowsPerSubarray::from(512)),
+        1 => select(patterns.map(RowsPerSubarray::from).to_vec()),
+    ];
+    (of_standard, (any::<bool>(), rows), copies, exit, (any::<bool>(), reference)).prop_map(
+        |(
+            (bin, chip, mode),
+            (paper, rows_per_subarray),
+            copy_activations,
+            precharge_power_down,
+            (is_refreshed, reference_cycle),
+        )| {
             let (standard, Chip { density, width, .. }) = (bin.standard, chip);
             let definition = standard.definition();
             let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(standard, density, width) };
             let ranks = 64 / u64::from(definition.rank_banks_max).max(16);
-            let raw = RawGeometry { standard, channels: 1, ranks, density, width, row_bytes, rows_per_subarray: 512 };
+            let raw = RawGeometry { standard, channels: 1, ranks, density, width, row_bytes, rows_per_subarray };
             let geometry = Geometry::try_from(raw).unwrap();
             let usual = System::new(bin, geometry);
             let refresh = if is_refreshed { usual.refresh } else { Refresh::Off };

@@ -71,7 +71,7 @@ use fields::{Entry, lay_out, read_hashes, row_bit};
 
 pub use stride::Stride;
 
-pub use raw::{AddressMapError, Field, Preset, RawAddressMap, RawXor};
+pub use raw::{AddressMapError, Field, Fields, Preset, RawAddressMap, RawXor};
 
 /// Bytes per page frame.
 pub const FRAME_BYTES: u64 = 4096;
@@ -195,7 +195,7 @@ struct Layout {
     end: u32,
     /// Bits of the bank number within its group.
     group_bank_bits: u32,
-    /// Bits of the row number within its subarray.
+    /// Bits of the row number within its subarray; all of them if subarrays are no field of bits.
     subarray_row_bits: u32,
     /// Bits of the fields whose width depends on the geometry.
     column_mask: u16,
@@ -234,7 +234,7 @@ impl Layout {
             row,
             end,
             group_bank_bits: geometry.topology().banks_per_group.trailing_zeros(),
-            subarray_row_bits: geometry.rows_per_subarray().trailing_zeros(),
+            subarray_row_bits: geometry.subarray_row_bits().unwrap_or(end - row),
             column_mask: geometry.columns() - 1,
             channel_mask: geometry.channels() - 1,
             bank_mask: geometry.banks() - 1,
@@ -284,12 +284,11 @@ impl Layout {
 }
 
 /// The address bits of a row number.
-fn row_bits(geometry: &Geometry, parts: &[FieldPart], row: Row) -> u64 {
-    let within_subarray = geometry.rows_per_subarray().trailing_zeros();
+fn row_bits(layout: &Layout, parts: &[FieldPart], row: Row) -> u64 {
     let bits = |part: &FieldPart| {
         let first = match part.field {
             Field::Row => part.bit,
-            Field::Subarray => part.bit + within_subarray,
+            Field::Subarray => part.bit + layout.subarray_row_bits,
             Field::Rank | Field::BankGroup | Field::Bank | Field::Column | Field::Channel | Field::Offset => return 0,
         };
         (u64::from(row.0) >> first & ((1 << part.bits) - 1)) << part.address_bit
@@ -298,9 +297,13 @@ fn row_bits(geometry: &Geometry, parts: &[FieldPart], row: Row) -> u64 {
 }
 
 /// The lowest address in a reserved row.
-fn first_reserved(geometry: &Geometry, parts: &[FieldPart]) -> u64 {
-    let first = |row| row_bits(geometry, parts, row);
-    first(geometry.zero_row(0)).min(first(geometry.temporary_row()))
+fn first_reserved(geometry: &Geometry, layout: &Layout, parts: &[FieldPart]) -> u64 {
+    let first = |row| row_bits(layout, parts, row);
+    // With subarrays of one size, a power of two, the zero row of subarray 0 has no other bits than those that
+    // all zero rows have.
+    let subarrays = if geometry.subarray_row_bits().is_some() { 1 } else { geometry.subarrays_per_bank() };
+    let zero = (0..subarrays).map(|subarray| first(geometry.zero_row(subarray)));
+    zero.fold(first(geometry.temporary_row()), u64::min)
 }
 
 impl AddressMap {
@@ -308,7 +311,7 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// An unknown field, widths that do not add up, an invalid hash, or a hash that maps two
+    /// An unknown field, the field `subarray` where subarrays are no field of bits, widths that do not add up, an invalid hash, or a hash that maps two
     /// addresses to one location.
     ///
     /// # Panics
@@ -317,8 +320,11 @@ impl AddressMap {
     pub fn new(geometry: Geometry, raw: &RawAddressMap) -> Result<AddressMap, AddressMapError> {
         let RawAddressMap { fields, xor } = raw;
         let layout = Layout::new(&geometry);
-        let entries = fields.iter().map(|text| Entry::read(text)).collect::<Result<Vec<_>, _>>()?;
+        let entries = fields.entries(&geometry)?;
         let split = Split::of(&entries);
+        if split.row && geometry.subarray_row_bits().is_none() {
+            return Err(AddressMapError::SubarrayField { rows: geometry.rows_per_subarray() });
+        }
         let parts = lay_out(&entries, |field| layout.place(field, split).1)?;
         let shifts = Shift::all(&parts, |field| layout.place(field, split).0);
         let hashes = read_hashes(xor, &layout, &parts)?;
@@ -383,7 +389,7 @@ impl AddressMap {
         let (stay, other_shifts): (Vec<_>, Vec<_>) = shifts.into_iter().partition(|shift| shift.left == 0);
         let stays = stay.iter().fold(0, |all, shift| all | shift.mask);
         let (usable, end) = (geometry.usable_bytes(), geometry.bytes());
-        let usable_end = if first_reserved(&geometry, &parts) == usable { usable } else { end };
+        let usable_end = if first_reserved(&geometry, &layout, &parts) == usable { usable } else { end };
         AddressMap {
             geometry,
             layout,
@@ -407,9 +413,9 @@ impl AddressMap {
         &self.geometry
     }
 
-    /// End of the usable memory, exclusive: the first reserved row if all reserved rows lie at the
-    /// end of the memory, as under every preset. Otherwise the end of the memory, and
-    /// [`Self::scatters_reserved_rows`].
+    /// End of the usable memory, exclusive: the first reserved row if all reserved rows lie at the end of
+    /// the memory, as under every preset if subarrays are of one size, a power of two. Otherwise the end of
+    /// the memory, and [`Self::scatters_reserved_rows`].
     pub const fn usable_end(&self) -> PhysicalAddress {
         PhysicalAddress(self.usable_end)
     }
@@ -421,7 +427,7 @@ impl AddressMap {
 
     /// The address bits of a row number. Hashes do not change them.
     pub fn row_bits(&self, row: Row) -> u64 {
-        row_bits(&self.geometry, &self.parts, row)
+        row_bits(&self.layout, &self.parts, row)
     }
 
     /// Address bits of each coordinate without hashes, from low to high.

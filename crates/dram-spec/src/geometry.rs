@@ -1,8 +1,11 @@
 //! Geometry of a memory: channels, ranks, banks, subarrays, rows, lines, and reserved rows.
 
+use std::ops::Range;
+
 use crate::command::{BankId, Channel, Column, Command, Row};
 use crate::datasheet::{Density, Width};
 use crate::standard::{Chip, Standard};
+use crate::subarrays::{self, RowsPerSubarray, Subarrays, SubarraysError};
 use crate::topology::{BankSet, Topology};
 
 /// Bytes per line: one burst, of eight transfers on 64 pins or of sixteen on 32.
@@ -26,8 +29,8 @@ pub struct RawGeometry {
     pub width: Width,
     /// Bytes per row of a rank: as in the chips' datasheets (8, 16 or 32 KB), or the paper's 4 KB.
     pub row_bytes: u64,
-    /// Rows per subarray, 128 to 1024, a power of two.
-    pub rows_per_subarray: u64,
+    /// Rows per subarray: 128 to 1024, or 1 to 8 such numbers that repeat from row 0 of each bank.
+    pub rows_per_subarray: RowsPerSubarray,
 }
 
 /// Reason why a geometry is invalid.
@@ -44,6 +47,25 @@ pub enum GeometryError {
         least: u64,
         /// Largest valid value.
         most: u64,
+    },
+    /// A number of rows per subarray, or the count of numbers, is out of range.
+    #[error("`rows_per_subarray` is {found}, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them")]
+    RowsPerSubarray {
+        /// Value found.
+        found: RowsPerSubarray,
+    },
+    /// The last subarray of a bank would have too few rows.
+    #[error(
+        "`rows_per_subarray` is {found}, which leaves {last} of the {rows_per_bank} rows of a bank for its last \
+         subarray, but that needs 2: the zero row and the temporary row"
+    )]
+    LastSubarray {
+        /// Value found.
+        found: RowsPerSubarray,
+        /// Rows left.
+        last: u32,
+        /// Rows per bank.
+        rows_per_bank: u32,
     },
     /// The standard has no such chip.
     #[error("{} has no {density} {width} chip", .standard.name())]
@@ -74,6 +96,7 @@ impl GeometryError {
     pub const fn key(&self) -> &'static str {
         match self {
             Self::Count { key, .. } => key,
+            Self::RowsPerSubarray { .. } | Self::LastSubarray { .. } => "rows_per_subarray",
             Self::RowBytes { .. } => "row_bytes",
             Self::Chip { .. } => "density_gb",
         }
@@ -86,6 +109,8 @@ impl GeometryError {
                 let near = if found >= most { most } else { found.next_power_of_two().clamp(least, most) };
                 format!("try `{key} = {near}`")
             }
+            Self::RowsPerSubarray { found } => subarrays::help(&found, None),
+            Self::LastSubarray { found, rows_per_bank, .. } => subarrays::help(&found, Some(rows_per_bank)),
             Self::Chip { standard, .. } => {
                 let densities = standard.definition().densities().iter().map(Density::to_string).collect::<Vec<_>>();
                 format!("{} chips have {}, each x4, x8 and x16", standard.name(), densities.join(", "))
@@ -97,7 +122,7 @@ impl GeometryError {
     }
 }
 
-/// A validated geometry: every count is a power of two and available in chips.
+/// A validated geometry: every count is available in chips, and but for the rows per subarray a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     channels: u8,
@@ -105,8 +130,7 @@ pub struct Geometry {
     standard: Standard,
     chip: &'static Chip,
     row_bytes: u64,
-    rows_per_bank: u32,
-    rows_per_subarray: u32,
+    subarrays: Subarrays,
 }
 
 /// A subarray of a bank, counted from 0: rows that share sense amplifiers.
@@ -127,12 +151,7 @@ impl TryFrom<RawGeometry> for Geometry {
         let RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray } = raw;
         let chip = standard.chip(density, width).ok_or(GeometryError::Chip { standard, density, width })?;
         let ranks_most = (BankSet::CAPACITY as u64 / u64::from(standard.definition().rank_banks_max)).min(4);
-        let counts = [
-            ("channels", channels, 1, 8),
-            ("ranks", ranks, 1, ranks_most),
-            ("rows_per_subarray", rows_per_subarray, 128, 1024),
-        ];
-        for (key, found, least, most) in counts {
+        for (key, found, least, most) in [("channels", channels, 1, 8), ("ranks", ranks, 1, ranks_most)] {
             if !found.is_power_of_two() || found < least || found > most {
                 return Err(GeometryError::Count { key, found, least, most });
             }
@@ -142,16 +161,13 @@ impl TryFrom<RawGeometry> for Geometry {
         if row_bytes != native && row_bytes != PAPER_ROW_BYTES {
             return Err(GeometryError::RowBytes { found: row_bytes, native, density, width });
         }
-        let rows_per_bank = density.bits() / 8 * chips / u64::from(chip.banks()) / row_bytes;
-        Ok(Geometry {
-            channels: channels as u8,
-            ranks: ranks as u8,
-            standard,
-            chip,
-            row_bytes,
-            rows_per_bank: rows_per_bank as u32,
-            rows_per_subarray: rows_per_subarray as u32,
-        })
+        let rows_per_bank = (density.bits() / 8 * chips / u64::from(chip.banks()) / row_bytes) as u32;
+        let found = rows_per_subarray;
+        let subarrays = Subarrays::new(&found, rows_per_bank).map_err(|error| match error {
+            SubarraysError::Range => GeometryError::RowsPerSubarray { found },
+            SubarraysError::LastRows(last) => GeometryError::LastSubarray { found, last, rows_per_bank },
+        })?;
+        Ok(Geometry { channels: channels as u8, ranks: ranks as u8, standard, chip, row_bytes, subarrays })
     }
 }
 
@@ -216,15 +232,20 @@ impl Geometry {
     }
     /// Rows per bank.
     pub const fn rows_per_bank(&self) -> u32 {
-        self.rows_per_bank
+        self.subarrays.rows_per_bank()
     }
-    /// Rows per subarray.
-    pub const fn rows_per_subarray(&self) -> u32 {
-        self.rows_per_subarray
+    /// Rows per subarray, in the shortest notation.
+    pub fn rows_per_subarray(&self) -> RowsPerSubarray {
+        self.subarrays.raw()
+    }
+    /// Bits of the row number within its subarray; `None` unless all subarrays are of one size, a power
+    /// of two.
+    pub const fn subarray_row_bits(&self) -> Option<u32> {
+        self.subarrays.row_bits()
     }
     /// Subarrays per bank.
     pub const fn subarrays_per_bank(&self) -> u32 {
-        self.rows_per_bank / self.rows_per_subarray
+        self.subarrays.per_bank()
     }
     /// Lines (bursts) per row.
     pub const fn columns(&self) -> u16 {
@@ -232,10 +253,10 @@ impl Geometry {
     }
     /// Bytes of the whole memory.
     pub const fn bytes(&self) -> u64 {
-        self.channels as u64 * self.ranks as u64 * self.banks() as u64 * self.rows_per_bank as u64 * self.row_bytes
+        self.channels as u64 * self.ranks as u64 * self.banks() as u64 * self.rows_per_bank() as u64 * self.row_bytes
     }
     /// The geometry in a user's notation.
-    pub const fn raw(&self) -> RawGeometry {
+    pub fn raw(&self) -> RawGeometry {
         RawGeometry {
             standard: self.standard,
             channels: self.channels as u64,
@@ -243,36 +264,48 @@ impl Geometry {
             density: self.chip.density,
             width: self.chip.width,
             row_bytes: self.row_bytes,
-            rows_per_subarray: self.rows_per_subarray as u64,
+            rows_per_subarray: self.rows_per_subarray(),
         }
     }
 
     /// Index of a row's subarray within the bank.
+    #[inline]
     pub const fn subarray(&self, row: Row) -> u32 {
-        // A power of two: a shift instead of a division.
-        row.0 >> self.rows_per_subarray.trailing_zeros()
+        self.subarrays.of(row.0)
+    }
+
+    /// Rows of a subarray of a bank.
+    pub const fn rows_of_subarray(&self, subarray: u32) -> Range<u32> {
+        self.subarrays.rows(subarray)
     }
 
     /// Subarrays from that of one row of a bank to that of another: the hops of a row buffer movement.
+    #[inline]
     pub const fn hops(&self, from: Row, to: Row) -> u16 {
-        self.subarray(from).abs_diff(self.subarray(to)) as u16
+        self.subarrays.hops(from.0, to.0)
+    }
+
+    /// Whether two rows of a bank share sense amplifiers.
+    #[inline]
+    pub const fn is_same_subarray(&self, one: Row, other: Row) -> bool {
+        self.hops(one, other) == 0
     }
 
     /// The reserved row of zeros of a subarray: its last row.
     pub const fn zero_row(&self, subarray: u32) -> Row {
-        Row((subarray + 1) * self.rows_per_subarray - 1)
+        Row(self.subarrays.rows(subarray).end - 1)
     }
 
     /// The reserved temporary row of each bank for 2 x PSM: the row before the last subarray's zero
     /// row.
     pub const fn temporary_row(&self) -> Row {
-        Row(self.rows_per_bank - 2)
+        Row(self.rows_per_bank() - 2)
     }
 
     /// The use of a reserved row; `None` if the row is not reserved. Reserved rows contain no
     /// addressable data.
     pub const fn reserved(&self, row: Row) -> Option<ReservedRow> {
-        if row.0 & (self.rows_per_subarray - 1) == self.rows_per_subarray - 1 {
+        if self.subarrays.is_last(row.0) {
             Some(ReservedRow::Zero)
         } else if row.0 == self.temporary_row().0 {
             Some(ReservedRow::Temporary)
@@ -297,7 +330,7 @@ impl Geometry {
         channel.0 < self.channels
             && bank.rank < self.ranks
             && bank.bank < self.banks()
-            && row.0 < self.rows_per_bank
+            && row.0 < self.rows_per_bank()
             && column.0 < self.columns()
     }
 
@@ -342,7 +375,7 @@ mod tests {
             density: Density::Gb2,
             width: Width::X8,
             row_bytes: 4096,
-            rows_per_subarray: 512,
+            rows_per_subarray: 512.into(),
         }
     }
 
@@ -401,6 +434,17 @@ mod tests {
             "`row_bytes` is 2048, but a rank of 2 Gb x8 chips has rows of 8192 bytes",
             "try `row_bytes = 8192`, or the RowClone paper's `row_bytes = 4096`",
         );
+        check(
+            RawGeometry { rows_per_subarray: [640, 127].into(), ..raw() },
+            "`rows_per_subarray` is [640, 127], but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
+            "try `rows_per_subarray = [640, 128]`",
+        );
+        check(
+            RawGeometry { rows_per_subarray: 257.into(), ..raw() },
+            "`rows_per_subarray` is 257, which leaves 1 of the 65536 rows of a bank for its last subarray, but that \
+             needs 2: the zero row and the temporary row",
+            "try `rows_per_subarray = 258`",
+        );
     }
 
     #[test]
@@ -412,5 +456,31 @@ mod tests {
         assert_eq!(geometry.reserved(geometry.zero_row(7)), Some(ReservedRow::Zero));
         assert_eq!(geometry.reserved(geometry.temporary_row()), Some(ReservedRow::Temporary));
         assert_eq!(geometry.reserved(Row(0)), None);
+    }
+
+    /// 32 times 640, 640 and 768 rows: 96 zero rows, and the temporary row of the bank.
+    #[test]
+    fn subarrays_of_a_pattern_have_their_zero_rows_and_hops() {
+        let geometry = Geometry::try_from(RawGeometry { rows_per_subarray: [640, 640, 768].into(), ..raw() }).unwrap();
+        assert_eq!((geometry.subarrays_per_bank(), geometry.subarray_row_bits()), (96, None));
+        assert_eq!([0, 1, 2, 95].map(|subarray| geometry.zero_row(subarray).0), [639, 1279, 2047, 65_535]);
+        assert_eq!(geometry.temporary_row(), Row(65_534));
+        let hops = |from, to| geometry.hops(Row(from), Row(to));
+        assert_eq!((hops(0, 639), hops(639, 640), hops(1279, 2048), hops(2048, 0)), (0, 1, 2, 3));
+        let reserved = (0..geometry.rows_per_bank()).filter(|&row| geometry.reserved(Row(row)).is_some()).count();
+        assert_eq!((reserved, geometry.reserved_bytes()), (97, 97 * 4096 * 16));
+        let at = [511, 639, 640, 1279, 65_534].map(|row| geometry.reserved(Row(row)));
+        let zero = Some(ReservedRow::Zero);
+        assert_eq!(at, [None, zero, None, zero, Some(ReservedRow::Temporary)]);
+    }
+
+    /// 113 x 576 rows, and a last subarray of 448.
+    #[test]
+    fn a_cut_last_subarray_has_its_zero_row_and_the_temporary_row() {
+        let geometry = Geometry::try_from(RawGeometry { rows_per_subarray: 576.into(), ..raw() }).unwrap();
+        assert_eq!((geometry.subarrays_per_bank(), geometry.rows_of_subarray(113)), (114, 65_088..65_536));
+        assert_eq!((geometry.zero_row(112), geometry.zero_row(113)), (Row(65_087), Row(65_535)));
+        assert_eq!(geometry.reserved(Row(65_534)), Some(ReservedRow::Temporary));
+        assert_eq!(geometry.reserved_bytes(), 115 * 4096 * 16);
     }
 }

@@ -104,7 +104,7 @@ impl System {
     /// # Panics
     /// If `channels` is not 1, 2, 4 or 8.
     pub fn paper(channels: u64, density: Density, width: Width) -> System {
-        let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512);
+        let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512.into());
         let bin = SpeedBin::named("1066G").expect("it is in the table of bins");
         let standard = bin.standard;
         let raw = RawGeometry { standard, channels, ranks: 1, density, width, row_bytes, rows_per_subarray };

@@ -20,7 +20,7 @@ fn geometry() -> Geometry {
         density,
         width,
         row_bytes: 4096,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     Geometry::try_from(raw).expect("the numbers are valid")
 }
@@ -102,11 +102,11 @@ fn rows_have_subarrays_and_reserved_rows() {
 
 #[test]
 fn a_wrong_number_of_rows_per_subarray_names_its_key() {
-    let key = |rows_per_subarray, row_bytes| {
-        let raw = RawGeometry { rows_per_subarray, row_bytes, ..geometry().raw() };
+    let key = |rows: u64, row_bytes| {
+        let raw = RawGeometry { rows_per_subarray: rows.into(), row_bytes, ..geometry().raw() };
         Geometry::try_from(raw).as_ref().map_err(GeometryError::key).map(|_| ())
     };
-    assert_eq!((key(64, 4096), key(2048, 4096)), (Err("rows_per_subarray"), Err("rows_per_subarray")));
+    assert_eq!((key(127, 4096), key(1025, 4096)), (Err("rows_per_subarray"), Err("rows_per_subarray")));
     assert_eq!((key(128, 4096), key(1024, 4096), key(512, 1024)), (Ok(()), Ok(()), Err("row_bytes")));
 }
 

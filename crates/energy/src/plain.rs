@@ -288,7 +288,7 @@ fn add_command(
         }
         Command::Transfer { .. } => spent[Cause::Transfer as usize] += f64::midpoint(read, write),
         Command::MoveRowBuffer { bank, row } => {
-            let subarray = |row: Row| f64::from(row.0 / system.geometry.rows_per_subarray());
+            let subarray = |row: Row| f64::from(system.geometry.subarray(row));
             let hops =
                 banks[usize::from(bank.bank)].open.map_or(1.0, |open| (subarray(open) - subarray(row)).abs().max(1.0));
             spent[Cause::MoveRowBuffer as usize] += hops * 5_700.0 * system.geometry.row_bytes() as f64 / 8192.0;

@@ -7,7 +7,7 @@ mod common;
 use common::{act, bank, rd, rda, set, transfer, wr, wra};
 use dram_spec::{
     Channel, Command, CommandKind, CommandLog, Cycle, Cycles, EventSink, Geometry, OpenRows, Picojoule,
-    PrechargePowerDown, RawGeometry, SpeedBin, System, Width,
+    PrechargePowerDown, RawGeometry, RowsPerSubarray, SpeedBin, System, Width,
 };
 use energy::{Account, Counts, Currents, EnergyReport, PowerState, Prices, RawCurrents, plain};
 use proptest::prelude::*;
@@ -79,8 +79,14 @@ fn arb_system() -> impl Strategy<Value = System> {
         "DDR5-4800B",
     ]);
     let widths = prop::sample::select(&Width::ALL[..]);
-    (0..2u32, 0..2u32, switches, bins, widths, 0..9usize, 0..3usize).prop_map(
-        |(channels, ranks, precharge_power_down, bin, width, density, mode)| {
+    // Commands have rows 0, 1, 511, 512 and 1023.
+    let patterns = [&[511, 640][..], &[512, 511, 600], &[576]];
+    let rows = prop_oneof![
+        3 => Just(RowsPerSubarray::from(512)),
+        1 => prop::sample::select(patterns.map(RowsPerSubarray::from).to_vec()),
+    ];
+    (0..2u32, (0..2u32, rows), switches, bins, widths, 0..9usize, 0..3usize).prop_map(
+        |(channels, (ranks, rows_per_subarray), precharge_power_down, bin, width, density, mode)| {
             let bin = SpeedBin::named(bin).unwrap();
             let definition = bin.standard.definition();
             let densities = definition.densities();
@@ -93,7 +99,7 @@ fn arb_system() -> impl Strategy<Value = System> {
                 density: chip.density,
                 width,
                 row_bytes: chip.page_bytes * definition.channel_pins / width.pins(),
-                rows_per_subarray: 512,
+                rows_per_subarray,
             };
             System {
                 precharge_power_down,

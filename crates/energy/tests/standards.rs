@@ -25,7 +25,7 @@ fn system_at(bin: &str, currents: &Currents) -> System {
         density: chip.density,
         width: chip.width,
         row_bytes: chip.page_bytes * bin.standard.definition().channel_pins / chip.width.pins(),
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     System::new(bin, Geometry::try_from(raw).unwrap())
 }

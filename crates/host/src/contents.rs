@@ -153,7 +153,7 @@ mod tests {
         let geometry = System::paper(2, Density::Gb1, Width::X8).geometry;
         let fields = ["row:5", "channel", "column:3", "row", "bank", "column", "offset"].map(str::to_owned).to_vec();
         let xor = vec![dram_spec::address::RawXor { field: "bank".to_owned(), bit: 1, address_bits: vec![7, 20, 29] }];
-        let map = AddressMap::new(geometry, &RawAddressMap { fields, xor }).unwrap();
+        let map = AddressMap::new(geometry, &RawAddressMap { fields: fields.into(), xor }).unwrap();
         let contents = Contents::new(1, map.clone());
         for number in (0..geometry.bytes() / LINE_BYTES).step_by(997) {
             let at = map.locate(PhysicalAddress(number * LINE_BYTES)).unwrap();

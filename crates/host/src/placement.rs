@@ -106,17 +106,19 @@ pub fn place(
 /// nearest first; `None` after the last.
 fn candidate(map: &AddressMap, place: Place, dst: Location, step: u32) -> Option<Location> {
     let geometry = map.geometry();
-    let (rows, per_subarray) = (geometry.rows_per_bank(), geometry.rows_per_subarray());
+    let subarray = geometry.subarray(dst.row);
+    let own = geometry.rows_of_subarray(subarray);
     // The value `step` after another one, cyclically, of a number of values.
     let after = |value: u8, values: u8| (step < u32::from(values)).then(|| (value + step as u8) % values);
     let mut location = dst;
     match place {
-        Place::SameSubarray if step < per_subarray => {
-            let first = geometry.subarray(dst.row) * per_subarray;
-            location.row = Row(first + (dst.row.0 - first + step) % per_subarray);
+        Place::SameSubarray if step < own.len() as u32 => {
+            location.row = Row(own.start + (dst.row.0 - own.start + step) % own.len() as u32);
         }
+        // The row at the same place of another subarray, counted from the first row of a smaller one again.
         Place::SameBank if step < geometry.subarrays_per_bank() => {
-            location.row = Row((dst.row.0 + step * per_subarray) % rows);
+            let other = geometry.rows_of_subarray((subarray + step) % geometry.subarrays_per_bank());
+            location.row = Row(other.start + (dst.row.0 - own.start) % other.len() as u32);
         }
         Place::Address(_) | Place::SameSubarray | Place::SameBank => return None,
         // The banks of the other groups first: a TRANSFER within a group may not be possible.
@@ -148,7 +150,7 @@ fn has_relation(planner: &Planner, place: Place, src: PhysicalAddress, dst: Phys
         let at = |base: PhysicalAddress| map.locate(PhysicalAddress(base.0 + offset));
         let (Some(src), Some(dst)) = (at(src), at(dst)) else { return false };
         let same_bank = src.channel == dst.channel && src.bank == dst.bank;
-        let same_subarray = geometry.subarray(src.row) == geometry.subarray(dst.row);
+        let same_subarray = geometry.is_same_subarray(src.row, dst.row);
         match place {
             Place::Address(_) => true,
             Place::SameSubarray => same_bank && same_subarray && src.row != dst.row && src.column == dst.column,
@@ -158,4 +160,65 @@ fn has_relation(planner: &Planner, place: Place, src: PhysicalAddress, dst: Phys
             Place::OtherChannel => src.channel != dst.channel,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::address::Preset;
+    use dram_spec::{Density, Geometry, RawGeometry, RowsPerSubarray, Standard, Width};
+    use rowclone::FaultyRows;
+
+    use super::*;
+
+    /// DDR4 with one rank of 16 banks of 65,536 rows of 8 KB.
+    fn planner(rows: impl Into<RowsPerSubarray>) -> Planner {
+        let raw = RawGeometry {
+            standard: Standard::Ddr4,
+            channels: 1,
+            ranks: 1,
+            density: Density::Gb8,
+            width: Width::X8,
+            row_bytes: 8192,
+            rows_per_subarray: rows.into(),
+        };
+        let map = AddressMap::preset(Geometry::try_from(raw).unwrap(), Preset::RowInterleaved);
+        Planner::new(map, FaultyRows::default())
+    }
+
+    /// The row of bank 0 that is placed for a copy to another one.
+    fn placed(planner: &Planner, relation: Place, dst: u32) -> Row {
+        let map = planner.map();
+        let dst = map.address(Location { row: Row(dst), ..Location::default() }).unwrap();
+        let src = map.locate(place(planner, relation, dst, 8192).unwrap()).unwrap();
+        assert_eq!(src, Location { row: src.row, ..Location::default() });
+        src.row
+    }
+
+    /// Subarrays end with the zero rows 639, 1279 and 2047; the next row cyclically that is not reserved.
+    #[test]
+    fn another_row_of_a_subarray_of_a_pattern() {
+        let planner = planner([640, 640, 768]);
+        let rows = [0, 637, 638, 640, 1278, 1280, 2046, 2048, 65_533];
+        let expected = [1, 638, 0, 641, 640, 1281, 1280, 2049, 64_768];
+        assert_eq!(rows.map(|dst| placed(&planner, Place::SameSubarray, dst).0), expected);
+    }
+
+    /// The row at the same place of the next subarray; row 1990 is row 710 of its subarray, and the next has 640.
+    #[test]
+    fn another_subarray_of_a_pattern() {
+        let planner = planner([640, 640, 768]);
+        let rows = [0, 100, 700, 1290, 1990, 65_000];
+        let expected = [640, 740, 1340, 2058, 2048 + 70, 65_000 - 64_768];
+        assert_eq!(rows.map(|dst| placed(&planner, Place::SameBank, dst).0), expected);
+    }
+
+    /// 113 subarrays of 576 rows, and one of 448 with the rows from 65,088 on, of which the last two are reserved.
+    #[test]
+    fn places_in_a_cut_last_subarray() {
+        let planner = planner(576);
+        let rows = [65_088, 65_533, 575 - 1];
+        assert_eq!(rows.map(|dst| placed(&planner, Place::SameSubarray, dst).0), [65_089, 65_088, 0]);
+        let rows = [65_100, 64_512 + 12, 64_512 + 460];
+        assert_eq!(rows.map(|dst| placed(&planner, Place::SameBank, dst).0), [12, 65_100, 65_100]);
+    }
 }

@@ -101,7 +101,7 @@ fn config(idle: u64) -> Config {
         density,
         width,
         row_bytes: 8192,
-        rows_per_subarray: 1024,
+        rows_per_subarray: 1024.into(),
     };
     let system = System::new(
         SpeedBin::named("1600K").expect("it is in the table of bins"),

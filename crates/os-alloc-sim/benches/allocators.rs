@@ -17,7 +17,7 @@ fn paper() -> Geometry {
         density: Density::Gb2,
         width: Width::X8,
         row_bytes: 4096,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     Geometry::try_from(raw).expect("the paper's system is a legal geometry")
 }

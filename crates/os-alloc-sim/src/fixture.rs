@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
-use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Standard, Width};
+use dram_spec::{AddressMap, Density, Geometry, RawGeometry, RowsPerSubarray, Standard, Width};
 
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::{CopyUnit, FrameSet};
@@ -19,19 +19,39 @@ pub(crate) fn geometry(row_bytes: u64) -> Geometry {
         density,
         width: Width::X16,
         row_bytes,
-        rows_per_subarray: 1024,
+        rows_per_subarray: 1024.into(),
     };
     Geometry::try_from(raw).unwrap()
 }
 
-/// Maps of all kinds: presets, hashes, row bits within a frame, and columns above the row.
+/// [`geometry`] with other subarrays.
+pub(crate) fn with_rows(row_bytes: u64, rows: impl Into<RowsPerSubarray>) -> Geometry {
+    Geometry::try_from(RawGeometry { rows_per_subarray: rows.into(), ..geometry(row_bytes).raw() }).unwrap()
+}
+
+/// One channel and rank of 16 banks of 65,536 rows of 8 KB.
+pub(crate) fn ddr4(rows: impl Into<RowsPerSubarray>) -> Geometry {
+    let raw = RawGeometry {
+        standard: Standard::Ddr4,
+        channels: 1,
+        ranks: 1,
+        density: Density::Gb8,
+        width: Width::X8,
+        row_bytes: 8192,
+        rows_per_subarray: rows.into(),
+    };
+    Geometry::try_from(raw).unwrap()
+}
+
+/// Maps of all kinds: presets, hashes, row bits within a frame, columns above the row, and subarrays whose
+/// size is no power of two.
 pub(crate) fn maps() -> Vec<AddressMap> {
     let hashed = |field: &str, bit, address_bits: &[u32]| RawXor {
         field: field.to_owned(),
         bit,
         address_bits: address_bits.to_vec(),
     };
-    let fields = |fields: &[&str]| fields.iter().map(|field| (*field).to_owned()).collect();
+    let fields = |fields: &[&str]| fields.iter().map(|field| (*field).to_owned()).collect::<Vec<_>>().into();
     let mut maps: Vec<AddressMap> = Vec::new();
     for row_bytes in [4096, 8192] {
         let geometry = geometry(row_bytes);
@@ -53,7 +73,14 @@ pub(crate) fn maps() -> Vec<AddressMap> {
             RawAddressMap { fields: fields(&["column:1", "row", "bank", "channel", "column", "offset"]), xor: vec![] },
         ];
         maps.extend(raws.iter().map(|raw| AddressMap::new(geometry, raw).unwrap()));
+        if row_bytes == 4096 {
+            // Boundaries within a frame and within a unit of four rows.
+            maps.push(AddressMap::new(with_rows(row_bytes, [641, 1022, 767]), &raws[3]).unwrap());
+        }
     }
+    maps.push(AddressMap::preset(with_rows(4096, [640, 640, 768]), Preset::RowInterleaved));
+    // 8192 = 14 x 576 + 128.
+    maps.push(AddressMap::preset(with_rows(8192, 576), Preset::LineInterleaved));
     maps
 }
 

@@ -120,7 +120,8 @@ mod tests {
     use dram_spec::address::Preset;
 
     use super::*;
-    use crate::fixture::{geometry, maps};
+    use crate::fixture::{ddr4, geometry, maps};
+    use crate::{CopyUnit, Found, FrameAllocator, FrameSet, Near, Request, SubarrayAware};
 
     #[test]
     fn a_frame_is_reserved_if_and_only_if_one_of_its_lines_is() {
@@ -157,5 +158,46 @@ mod tests {
         assert_eq!(unit(Preset::RowInterleaved, 8192), Some(2));
         assert_eq!(unit(Preset::LineInterleaved, 4096), Some(2));
         assert_eq!(unit(Preset::BankInterleaved, 4096), Some(16));
+    }
+
+    /// DDR4 with 16 banks of 65,536 rows of 8 KB, two frames each: row r of bank b holds frames 32 r + 2 b and the
+    /// next one. Rows 639, 1279 and 2047 are zero rows; the last zero row follows the temporary row.
+    #[test]
+    fn pools_follow_the_rows_of_a_pattern() {
+        let map = FrameMap::new(AddressMap::preset(ddr4([640, 640, 768]), Preset::RowInterleaved));
+        let at = |row: u32, bank: u32| Frame(32 * row + 2 * bank);
+        let pool = |row, bank| (map.subarray(at(row, bank)).bank.bank, map.subarray(at(row, bank)).subarray);
+        let rows = [0, 638, 640, 1278, 1280, 2046, 2048, 65_533];
+        assert_eq!(rows.map(|row| pool(row, 0).1), [0, 0, 1, 1, 2, 2, 3, 95]);
+        assert_eq!(pool(1280, 15), (15, 2));
+        let reserved = [639, 1279, 2047, 2687, 65_534, 65_535];
+        assert!(reserved.iter().all(|&row| map.is_reserved(at(row, 3)) && map.is_reserved(at(row, 3).plus(1))));
+        assert!(rows.iter().chain(&[511, 1023]).all(|&row| !map.is_reserved(at(row, 3))));
+        let set = FrameSet::new(&map, CopyUnit::Page);
+        assert_eq!(set.reservation().reserved_frames, 16 * (96 + 1) * 2);
+        assert_eq!(set.reservation().lost_frames, 0);
+    }
+
+    /// Of the second subarray of bank 0, 639 rows of two frames can be allocated; then another pool provides.
+    #[test]
+    fn a_pool_provides_the_rows_of_its_subarray() {
+        let map = FrameMap::new(AddressMap::preset(ddr4([640, 640, 768]), Preset::RowInterleaved));
+        let mut aware = SubarrayAware::new(&map, &FrameSet::new(&map, CopyUnit::Page), Near::Subarray);
+        let mut near = || aware.allocate(Request::near(Frame(32 * 700))).unwrap();
+        for grant in (0..639 * 2).map(|_| near()) {
+            let Frame(frame) = grant.frame;
+            assert!((640..1279).contains(&(frame / 32)) && frame % 32 < 2 && grant.found == Found::SourcePool);
+        }
+        assert_ne!(near().found, Found::SourcePool);
+    }
+
+    /// 113 subarrays of 576 rows, and one of 448, from row 65,088 on.
+    #[test]
+    fn a_cut_last_subarray_is_a_pool() {
+        let map = FrameMap::new(AddressMap::preset(ddr4(576), Preset::RowInterleaved));
+        let pools = [65_086, 65_088, 65_533].map(|row| map.subarray(Frame(32 * row)).subarray);
+        assert_eq!(pools, [112, 113, 113]);
+        let reserved = [65_087, 65_088, 65_533, 65_534, 65_535].map(|row| map.is_reserved(Frame(32 * row)));
+        assert_eq!(reserved, [true, false, false, true, true]);
     }
 }

@@ -67,7 +67,9 @@ impl SubarrayAware {
     /// Creates the allocator with all frames of a set free.
     pub fn new(map: &FrameMap, set: &FrameSet, near: Near) -> SubarrayAware {
         let geometry = map.address_map().geometry();
-        let (pools_per_bank, banks_per_rank) = (geometry.subarrays_per_bank(), u32::from(geometry.banks()));
+        // A power of two, as the tree of counts needs; pools above the last subarray stay empty.
+        let pools_per_bank = geometry.subarrays_per_bank().next_power_of_two();
+        let banks_per_rank = u32::from(geometry.banks());
         let banks = u32::from(geometry.channels()) * u32::from(geometry.ranks()) * banks_per_rank;
         let pool_of = |grain| {
             let at = map.subarray(set.frame(grain));

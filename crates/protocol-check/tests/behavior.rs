@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{PDE, PDX, PREA, REF, SRE, SRX, act, broken, ending, log, pre, rd, rda, transfer, wr};
+use common::{PDE, PDX, PREA, REF, SRE, SRX, act, bank, broken, ending, log, pre, rd, rda, transfer, wr};
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Cycle, Density, Dialect, EventSink,
-    PrechargePowerDown, Refresh, Row, System, Width,
+    PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
 };
 use protocol_check::{Checker, Report, Rule, audit, planted};
 
@@ -34,6 +34,26 @@ fn a_dropped_activation_only_occupies_the_bus() {
     assert_eq!(then(&[(21, act(0, 2)), (41, pre(0))]), [Rule::FpmSubarray], "row 1 is still open");
     assert_eq!(then(&[(21, act(1, 0))]), [Rule::FpmSubarray], "tRRD");
     assert_eq!(then(&[(20, pre(1))]), [Rule::FpmSubarray, Rule::Bus]);
+}
+
+/// With 640, 640 and 768 rows, rows 640 to 1279 are the second subarray and 1280 to 2047 the third.
+#[test]
+fn copies_stay_in_the_subarrays_of_a_pattern() {
+    let geometry = planted::system().geometry.raw();
+    let raw = RawGeometry { rows_per_subarray: [640, 640, 768].into(), ..geometry };
+    let system = System { geometry: raw.try_into().unwrap(), ..planted::system() };
+    let found = |listing: &[(u64, Command)]| broken(&system, Dialect::RowClone, &log(listing.to_vec()));
+    for (from, to) in [(0, 639), (640, 1279), (1280, 2047), (2048, 2687)] {
+        assert_eq!(found(&[(0, act(0, from)), (20, act(0, to)), (40, pre(0))]), [], "{from} to {to}");
+    }
+    for (from, to) in [(639, 640), (1279, 1280), (2047, 2048), (0, 1024)] {
+        assert_eq!(found(&[(0, act(0, from)), (20, act(0, to))]), [Rule::FpmSubarray], "{from} to {to}");
+    }
+    // Two hops: 24 ns are 13 clocks of 1.875 ns.
+    let moved =
+        |at, row| [(0, act(0, 5)), (20, Command::MoveRowBuffer { bank: bank(0), row: Row(row) }), (at, act(0, row))];
+    assert_eq!((found(&moved(33, 1280)), found(&moved(32, 1280))), (vec![], vec![Rule::Rbm]));
+    assert_eq!(found(&moved(40, 639)).first(), Some(&Rule::RbmSubarray));
 }
 
 #[test]

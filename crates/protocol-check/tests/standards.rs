@@ -12,7 +12,7 @@ use protocol_check::{Rule, audit};
 /// A system of one rank, refresh off, distances from the first cycle of commands of two cycles.
 fn system(bin: &str, density: Density, width: Width, row_bytes: u64) -> System {
     let bin = SpeedBin::named(bin).expect("a bin of the tables");
-    let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 1, 512);
+    let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 1, 512.into());
     let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
     let system = System::new(bin, raw.try_into().expect("chips of the tables"));
     System { refresh: Refresh::Off, reference_cycle: ReferenceCycle::First, ..system }

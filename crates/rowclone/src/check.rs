@@ -56,7 +56,7 @@ impl PlanError {
             Self::Reserved { reserved: ReservedRow::Zero, .. } => {
                 "the last row of each subarray is its zero row: choose addresses in other rows, or take a preset \
                  map, or list `row` above `subarray` as the highest fields: all reserved rows are then the end of the \
-                 memory"
+                 memory, if `rows_per_subarray` is a power of two"
                     .to_owned()
             }
             Self::Reserved { reserved: ReservedRow::Temporary, .. } => {
@@ -67,12 +67,15 @@ impl PlanError {
     }
 }
 
-/// The reserved rows as patterns of address bits. Address maps never hash row bits, so a row number
-/// corresponds to fixed address bits.
-#[derive(Clone, Copy, Debug)]
+/// The reserved rows, by address bits. Address maps never hash row bits, so a row number corresponds to
+/// fixed address bits.
+#[derive(Clone, Debug)]
 pub(crate) struct Reserved {
     zero: Pattern,
     temporary: Pattern,
+    /// The reserved rows one by one, if no pattern of address bits is that of all zero rows and of no
+    /// other: with subarrays that are not of one size, a power of two. Every address fits `zero` then.
+    rows: Option<RowList>,
 }
 
 /// The addresses whose bits in `mask` equal `ones`.
@@ -85,13 +88,20 @@ struct Pattern {
 impl Reserved {
     pub(crate) fn new(map: &AddressMap) -> Reserved {
         let geometry = map.geometry();
-        let zero = map.row_bits(geometry.zero_row(0));
+        let has_pattern = geometry.subarray_row_bits().is_some();
+        let zero = if has_pattern { map.row_bits(geometry.zero_row(0)) } else { 0 };
         let zero = Pattern { mask: zero, ones: zero };
         let temporary = Pattern {
             mask: map.row_bits(Row(geometry.rows_per_bank() - 1)),
             ones: map.row_bits(geometry.temporary_row()),
         };
-        Reserved { zero, temporary }
+        Reserved { zero, temporary, rows: (!has_pattern).then(|| RowList::new(map)) }
+    }
+
+    /// Whether an aligned line lies in a reserved row. All bytes of a line lie in one row.
+    #[inline]
+    pub(crate) fn holds_line(&self, line: u64) -> bool {
+        self.may_cover(line, 1) && self.rows.as_ref().is_none_or(|rows| rows.holds(line))
     }
 
     /// Whether an address within `bytes` from `start` may be reserved, by the bits that all of them
@@ -104,7 +114,10 @@ impl Reserved {
 
     /// First reserved address within `bytes` from `start`.
     pub(crate) fn first_in(&self, start: u64, bytes: u64) -> Option<PhysicalAddress> {
-        let first = [self.zero, self.temporary].into_iter().filter_map(|pattern| pattern.first_from(start)).min()?;
+        let first = match &self.rows {
+            Some(rows) => rows.first_from(start)?,
+            None => [self.zero, self.temporary].into_iter().filter_map(|pattern| pattern.first_from(start)).min()?,
+        };
         (first - start < bytes).then_some(PhysicalAddress(first))
     }
 }
@@ -134,9 +147,65 @@ impl Pattern {
     }
 }
 
+/// Rows, each by the address bits of its number.
+#[derive(Clone, Debug)]
+struct RowList {
+    /// All bits of row numbers.
+    mask: u64,
+    /// The address bits of each row, ascending.
+    bits: Vec<u64>,
+}
+
+impl RowList {
+    /// The reserved rows of a map.
+    fn new(map: &AddressMap) -> RowList {
+        let geometry = map.geometry();
+        let zero = (0..geometry.subarrays_per_bank()).map(|subarray| geometry.zero_row(subarray));
+        let mut bits: Vec<u64> = zero.chain([geometry.temporary_row()]).map(|row| map.row_bits(row)).collect();
+        bits.sort_unstable();
+        RowList { mask: map.row_bits(Row(geometry.rows_per_bank() - 1)), bits }
+    }
+
+    /// Whether an address lies in one of the rows.
+    fn holds(&self, address: u64) -> bool {
+        self.bits.binary_search(&(address & self.mask)).is_ok()
+    }
+
+    /// Lowest address in one of the rows from `start` on.
+    fn first_from(&self, start: u64) -> Option<u64> {
+        if self.holds(start) {
+            return Some(start);
+        }
+        // One bit of the address rises, the lowest that can; the bits above remain, those below become minimal.
+        (0..u64::BITS).filter(|bit| start >> bit & 1 == 0).find_map(|bit| {
+            let (rises, above) = (1 << bit, u64::MAX.checked_shl(bit + 1).unwrap_or(0));
+            let shared = start & above & self.mask;
+            let least = shared | rises & self.mask;
+            let next = self.bits.get(self.bits.partition_point(|&row| row < least))?;
+            (next & above == shared).then_some(start & above | rises | next & !above)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_row_of_a_list_is_that_of_a_search() {
+        let subset = |mask: u64, of: u64| (0..64).filter(move |bits| bits & !mask == 0 && of >> (bits % 7) & 1 == 1);
+        for mask in 0..64_u64 {
+            for of in 0..128 {
+                let rows = RowList { mask, bits: subset(mask, of).collect() };
+                for start in 0..64 {
+                    let search = (start..64).find(|address| rows.bits.contains(&(address & mask)));
+                    assert_eq!(rows.holds(start), search == Some(start));
+                    let found = rows.first_from(start).filter(|&address| address < 64);
+                    assert_eq!(found, search, "mask {mask:#b} rows {:?} start {start}", rows.bits);
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_first_fit_is_that_of_a_search() {

@@ -167,7 +167,7 @@ impl Planner {
     /// one row.
     #[inline]
     pub fn is_usable_line(&self, line: PhysicalAddress) -> bool {
-        line < self.shared.end && !self.shared.reserved.may_cover(line.0, 1)
+        line < self.shared.end && !self.shared.reserved.holds_line(line.0)
     }
 
     /// Checks that a range has bytes, lies in the memory, and touches no reserved row.

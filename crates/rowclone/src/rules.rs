@@ -60,11 +60,11 @@ impl Shared {
             .map(|bank| (bank, row))
     }
 
+    #[inline]
     pub(crate) fn same_subarray(&self, src: RowAddress, dst: RowAddress) -> Result<(), Reason> {
-        let subarray = |at: RowAddress| self.map.geometry().subarray(at.row);
         if src.bank != dst.bank {
             Err(Reason::OtherBank)
-        } else if subarray(src) != subarray(dst) {
+        } else if !self.map.geometry().is_same_subarray(src.row, dst.row) {
             Err(Reason::OtherSubarray)
         } else {
             Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dram_spec::address::{Preset, RawAddressMap};
 use dram_spec::{
     AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry,
-    ReferenceCycle, Refresh, RefreshMode, Row, SpeedBin, Standard, System, Width,
+    ReferenceCycle, Refresh, RefreshMode, Row, RowsPerSubarray, SpeedBin, Standard, System, Width,
 };
 use energy::{Currents, Prices};
 use host::AgedMemories;
@@ -205,10 +205,11 @@ impl SystemBuilder {
         self
     }
 
-    /// Sets the rows per subarray: a power of two from 128 to 1024.
+    /// Sets the rows per subarray: a number from 128 to 1024, or 1 to 8 such numbers that repeat from row 0
+    /// of each bank, such as `[640, 640, 768]`.
     #[must_use]
-    pub fn rows_per_subarray(mut self, rows: u64) -> SystemBuilder {
-        self.geometry.rows_per_subarray = rows;
+    pub fn rows_per_subarray(mut self, rows: impl Into<RowsPerSubarray>) -> SystemBuilder {
+        self.geometry.rows_per_subarray = rows.into();
         self
     }
 

@@ -79,10 +79,13 @@ fn settings_that_cannot_be_simulated_are_errors_that_name_them() {
             "`refresh_policy.idle` is 18446744073709551615, but must be from 0 to 1099511627776",
         ),
         (system().ranks(3), "`ranks` is 3, but must be a power of two from 1 to 4"),
-        (system().rows_per_subarray(64), "`rows_per_subarray` is 64, but must be a power of two from 128 to 1024"),
+        (
+            system().rows_per_subarray(64),
+            "`rows_per_subarray` is 64, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
+        ),
         (system().row_bytes(2048), "`row_bytes` is 2048, but a rank of 2 Gb x8 chips has rows of 8192 bytes"),
         (
-            system().address_map(RawAddressMap { fields: vec!["row".to_owned()], xor: Vec::new() }),
+            system().address_map(RawAddressMap { fields: vec!["row".to_owned()].into(), xor: Vec::new() }),
             "`fields` does not list `bank`, which needs 3 address bits in this geometry",
         ),
         (power(None, Some(0)), "`power.self_refresh_after` is 0, but must be from 1 to 1099511627776"),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::{
     BankId, Channel, CommandEvent, Cycle, Cycles, Density, EventSink, PhysicalAddress, RawGeometry, Refresh, Row,
-    Standard, Width,
+    RowsPerSubarray, Standard, Width,
 };
 use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
@@ -72,7 +72,10 @@ fn address() -> impl Strategy<Value = PhysicalAddress> {
 
 fn geometry() -> impl Strategy<Value = RawGeometry> {
     let shape = (number(&[1, 2]), number(&[1, 2, 4]), number(&[4096, 8192]));
-    let rows = number(&[128, 512, 1024]);
+    let rows = prop_oneof![
+        3 => number(&[128, 512, 1024]).prop_map(RowsPerSubarray::from),
+        1 => prop::collection::vec(number(&[128, 576, 640, 768, 1023]), 0..10).prop_map(RowsPerSubarray::from_iter),
+    ];
     (shape, rows).prop_map(|((channels, ranks, row_bytes), rows_per_subarray)| RawGeometry {
         standard: Standard::Ddr3,
         channels,
@@ -95,7 +98,7 @@ fn map() -> impl Strategy<Value = RawAddressMap> {
     let preset = select(&Preset::ALL[..]).prop_map(Preset::raw);
     prop_oneof![
         12 => preset.clone(),
-        1 => (fields, xor.clone()).prop_map(|(fields, xor)| RawAddressMap { fields, xor }),
+        1 => (fields, xor.clone()).prop_map(|(fields, xor)| RawAddressMap { fields: fields.into(), xor }),
         1 => (preset, xor).prop_map(|(preset, xor)| RawAddressMap { xor, ..preset }),
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dram_spec::address::{Preset, RawAddressMap};
+use dram_spec::address::{Fields, Preset, RawAddressMap};
 use dram_spec::{Command, CommandLog, Density, Issued, PhysicalAddress, ReferenceCycle, Refresh, SpeedBin, Width};
 use host::workload::{Access, Gap, Pattern, Random, Settings, Stream};
 use host::{Kind, OperationSpec, Place};
@@ -124,7 +124,7 @@ fn copies_of_a_row_in_ddr2_take_the_sums_of_the_datasheet_counts() {
 /// fields.
 fn check_stream(fields: [&str; 7], clocks_per_line: u64) {
     const LINES: u64 = 100_000;
-    let map = RawAddressMap { fields: fields.map(str::to_owned).to_vec(), xor: Vec::new() };
+    let map = RawAddressMap { fields: Fields::List(fields.map(str::to_owned).to_vec()), xor: Vec::new() };
     let system =
         system("DDR4-2400R", Density::Gb8, 8192).refresh(Refresh::NORMAL).address_map(map).build().expect("a system");
     let access = Access::Pattern(Pattern::READS);
@@ -158,7 +158,7 @@ fn reads_of_one_bank_group_are_limited_by_its_distance() {
 /// preamble of two clocks.
 fn write_distances(settings: Settings) -> (BTreeMap<u64, u64>, u64) {
     let fields = ["row", "rank", "bank", "column", "bank_group", "channel", "offset"];
-    let map = RawAddressMap { fields: fields.map(str::to_owned).to_vec(), xor: Vec::new() };
+    let map = RawAddressMap { fields: Fields::List(fields.map(str::to_owned).to_vec()), xor: Vec::new() };
     let builder = system("DDR4-3200AA[tWPRE=2]", Density::Gb8, 8192).refresh(Refresh::NORMAL).address_map(map);
     let system = builder.build().expect("a system");
     let mut log = CommandLog::default();

@@ -7,7 +7,8 @@ use std::io::{BufReader, Cursor};
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandKind, CopyActivations, Cycle, Density, Dialect, EventSink,
-    Geometry, Issued, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, SpeedBin, Standard, System, Width,
+    Geometry, Issued, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, RowsPerSubarray, SpeedBin,
+    Standard, System, Width,
 };
 use proptest::prelude::*;
 use trace_io::command_log::{LogError, LogHeader, LogReader, LogWriter};
@@ -76,12 +77,19 @@ fn arb_issued() -> impl Strategy<Value = Issued> {
 fn arb_geometry(standard: Standard) -> impl Strategy<Value = Geometry> {
     let chip = prop::sample::select(standard.definition().chips);
     let ranks_bits = if standard.definition().rank_banks_max > 16 { 2_u32 } else { 3 };
-    (0..4_u32, 0..ranks_bits, chip, any::<bool>(), 7..11_u32).prop_map(move |(channels, ranks, chip, paper, rows)| {
+    let rows = prop_oneof![
+        3 => (7..11_u32).prop_map(|bits| RowsPerSubarray::from(1 << bits)),
+        1 => prop::collection::vec(128..=1024_u64, 1..=8).prop_map(RowsPerSubarray::from_iter),
+    ];
+    let shape = (0..4_u32, 0..ranks_bits, chip, any::<bool>(), rows);
+    shape.prop_map(move |(channels, ranks, chip, paper, rows_per_subarray)| {
         let (density, width) = (chip.density, chip.width);
         let row_bytes = if paper { 4096 } else { native_row_bytes(standard, density, width) };
-        let (channels, ranks, rows_per_subarray) = (1 << channels, 1 << ranks, 1 << rows);
+        let (channels, ranks) = (1 << channels, 1 << ranks);
         let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
-        Geometry::try_from(raw).expect("powers of two, and a row of these chips")
+        // The last subarray may be too small.
+        let other = RawGeometry { rows_per_subarray: 576.into(), ..raw };
+        Geometry::try_from(raw).or_else(|_| Geometry::try_from(other)).expect("powers of two, and a row of these chips")
     })
 }
 
@@ -330,6 +338,12 @@ fn a_malformed_header_is_named_with_what_was_found_and_what_would_work() {
         ("ranks = 2", "ranks = 3", "line 6: `ranks` is 3, but must be a power of two from 1 to 4", "try `ranks = 4`"),
         ("row_bytes = 8192", "row_bytes = 2048", "line 7: `row_bytes` is 2048, but a rank of 2 Gb x8 chips has rows of 8192 bytes",
          "try `row_bytes = 8192`, or the RowClone paper's `row_bytes = 4096`"),
+        ("rows_per_subarray = 512", "rows_per_subarray = [640, x]",
+         "line 8: `rows_per_subarray` is `[640, x]`, but must be a whole number, or a list such as `[640, 640, 768]`",
+         "write for example `# rows_per_subarray = 512`"),
+        ("rows_per_subarray = 512", "rows_per_subarray = [640,127]",
+         "line 8: `rows_per_subarray` is [640, 127], but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
+         "try `rows_per_subarray = [640, 128]`"),
         ("counted", "yes", "line 10: `copy_activations` is `yes`, but must be `counted` or `free`", "write for example `# copy_activations = counted`"),
         ("fast-exit", "fast", "line 11: `precharge_power_down` is `fast`, but must be `fast-exit` or `slow-exit`",
          "write for example `# precharge_power_down = fast-exit`"),

@@ -131,7 +131,7 @@ fn columns_above_1023_skip_a10_and_a12() {
             density,
             width: Width::X4,
             row_bytes,
-            rows_per_subarray: 512,
+            rows_per_subarray: 512.into(),
         };
         let system = System { geometry: Geometry::try_from(raw).unwrap(), ..system() };
         for (column, address) in pins {

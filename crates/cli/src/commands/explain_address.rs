@@ -131,7 +131,11 @@ fn explanation(system: &SystemConfig, address: PhysicalAddress, location: Locati
     line("rank", &bank.rank);
     line("bank", &bank.bank);
     line("subarray", &subarray);
-    line("row", &format_args!("{} (row {} of its subarray)", row.0, row.0 % geometry.rows_per_subarray()));
+    let rows = geometry.rows_of_subarray(subarray);
+    let (within, count) = (row.0 - rows.start, rows.len());
+    // The number of rows is known where all subarrays have it.
+    let of = if geometry.subarray_row_bits().is_some() { String::new() } else { format!(", which has {count} rows") };
+    line("row", &format_args!("{} (row {within} of its subarray{of})", row.0));
     line("column", &format_args!("{} (a line of {LINE_BYTES} bytes)", column.0));
     line("offset", &format_args!("{offset} (bytes)"));
     line("reserved", &reserved);

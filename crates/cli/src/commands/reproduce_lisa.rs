@@ -37,11 +37,12 @@ pub fn lisa(args: &LisaArgs) -> Result<String, Failure> {
 
 /// The policy and the source of each row of the table. The destination is row 0 of bank 0.
 fn copies(system: &MemorySystem) -> impl Iterator<Item = (&'static dyn CopyPolicy, Location)> {
-    let rows = system.system().geometry.rows_per_subarray();
+    let first_of = |subarray| system.system().geometry.rows_of_subarray(subarray).start;
     let row = |row| Location { row: Row(row), ..Location::default() };
     let other_bank = Location { bank: BankId { rank: 0, bank: 1 }, ..Location::default() };
-    let published = [(BASELINE, row(rows)), (ROWCLONE, row(rows)), (ROWCLONE, other_bank), (ROWCLONE, row(1))];
-    published.into_iter().chain(HOPS.map(|hops| (LISA, row(hops * rows))))
+    let published =
+        [(BASELINE, row(first_of(1))), (ROWCLONE, row(first_of(1))), (ROWCLONE, other_bank), (ROWCLONE, row(1))];
+    published.into_iter().chain(HOPS.map(|hops| (LISA, row(first_of(hops)))))
 }
 
 fn simulate(system: &MemorySystem, policy: &'static dyn CopyPolicy, src: Location) -> Result<Simulated, Failure> {

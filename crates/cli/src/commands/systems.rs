@@ -60,7 +60,10 @@ fn json(config: &SystemConfig) -> Value {
         "bank_groups": system.geometry.topology().groups_per_rank(),
         "banks": system.geometry.banks(),
         "row_bytes": row_bytes,
-        "rows_per_subarray": rows_per_subarray,
+        "rows_per_subarray": match rows_per_subarray.numbers() {
+            [rows] => json!(rows),
+            numbers => json!(numbers),
+        },
         "address_map": config.address_map,
         "currents": config.memory.currents().map(energy::Currents::name),
     })

@@ -1,6 +1,6 @@
 //! `explain address`, both ways round.
 
-use crate::common::{run, workspace};
+use crate::common::{Directory, run, workspace};
 use cli::commands::explain_address::find;
 use dram_spec::Location;
 use proptest::prelude::*;
@@ -61,6 +61,25 @@ copy granularity        4096 bytes
     assert_eq!(run(&["explain", "address", "0xff8551c5", "--system", system]), (0, expected.to_owned(), String::new()));
     let coordinates = "channel=1,rank=0,bank=2,row=3071,column=7,offset=5";
     assert_eq!(run(&["explain", "address", coordinates, "--system", system]).1, expected);
+}
+
+/// By hand, with subarrays of 640, 640 and 768 rows on the paper's system: `0x0502_51c5` is offset 5, column 7, channel 1,
+/// bank 2 and row 0x502 = 1282 (bits 16 to 31), the third of its subarray. 16 banks have 96 zero rows and a temporary row.
+#[test]
+fn the_row_is_whole_where_no_bits_select_the_subarray() {
+    let rows = ("rows_per_subarray = 512", "rows_per_subarray = [640, 640, 768]");
+    let directory = Directory::with(rows, ("", ""));
+    let file = directory.path("system.toml");
+    let text = run(&["explain", "address", "0x050251c5", "--system", file.to_str().unwrap()]).1;
+    for line in [
+        "subarray                2\n",
+        "row                     1282 (row 2 of its subarray, which has 768 rows)\n",
+        "reserved                no\n",
+        "the frame lies in       channel 1 rank 0 bank 2 subarray 2\n",
+        "usable capacity         4,288,610,304 bytes, with reserved rows between them\n",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
 }
 
 #[test]

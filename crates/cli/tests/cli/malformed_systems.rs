@@ -183,8 +183,36 @@ fn the_geometry() {
     check(
         "rows_per_subarray = 512",
         "rows_per_subarray = 0",
-        "system.toml:12: `geometry.rows_per_subarray` is 0, but must be a power of two from 128 to 1024",
+        "system.toml:12: `geometry.rows_per_subarray` is 0, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
         "try `rows_per_subarray = 128`",
+    );
+}
+
+#[test]
+fn rows_per_subarray() {
+    let check = |rows: &str, message: &str, help: &str| {
+        let message = format!("system.toml:12: `geometry.rows_per_subarray{message}");
+        check("rows_per_subarray = 512", &format!("rows_per_subarray = {rows}"), &message, help);
+    };
+    let must = "must be a whole number from 128 to 1024, or a list of 1 to 8 of them";
+    check("127", &format!("` is 127, but {must}"), "try `rows_per_subarray = 128`");
+    check("1025", &format!("` is 1025, but {must}"), "try `rows_per_subarray = 1024`");
+    check("[]", &format!("` is [], but {must}"), "try `rows_per_subarray = 512`");
+    check("[640, 127]", &format!("` is [640, 127], but {must}"), "try `rows_per_subarray = [640, 128]`");
+    check(
+        "[200, 200, 200, 200, 200, 200, 200, 200, 200]",
+        &format!("` is [200, 200, 200, 200, 200, 200, 200, 200, ...], but {must}"),
+        "list at most 8 numbers: they repeat from row 0 of each bank",
+    );
+    let example = "write for example `rows_per_subarray = 512`";
+    check("[640, \"x\"]", ".1` is the string \"x\", but must be a whole number, 0 or more", example);
+    check("[640, -1]", ".1` is -1, but must be a whole number, 0 or more", example);
+    check("\"x\"", "` is the string \"x\", but must be a whole number, 0 or more, or a list of them", example);
+    check(
+        "257",
+        "` is 257, which leaves 1 of the 65536 rows of a bank for its last subarray, but that needs 2: the zero row and \
+         the temporary row",
+        "try `rows_per_subarray = 258`",
     );
 }
 
@@ -410,4 +438,19 @@ fn current_sets_in_files_of_their_own() {
     let (message, help) = with("idd3n_ma", "idd3nma").unwrap_err();
     assert_eq!(message, "mine.toml:12: `idd3nma` is not a key");
     assert!(help.starts_with("did you mean `idd3n_ma`? the keys are "), "{help}");
+}
+
+#[test]
+fn a_map_names_no_subarray_that_no_bits_select() {
+    let list = "fields = [\"row\", \"subarray\", \"bank\", \"channel\", \"column\", \"offset\"]";
+    let directory = Directory::with(("preset = \"row-interleaved\"", list), ("", ""));
+    let read = |rows: &str| {
+        let rows = Overrides::parse(&[format!("geometry.rows_per_subarray={rows}")]).unwrap();
+        SystemConfig::read(&directory.path("system.toml"), &rows).map(|system| system.name)
+    };
+    assert!(read("256").is_ok() && read("[256, 256]").is_ok());
+    let error = read("[640, 640, 768]").unwrap_err().to_string();
+    let message = "system.toml:18: `address_map.fields` lists `subarray`, but with `rows_per_subarray = [640, 640, 768]` no \
+                   address bits select the subarray";
+    assert!(error.contains(message), "{error}");
 }

@@ -16,7 +16,7 @@ fn system(standard: Standard) -> System {
     let (bin, chip) = (&definition.bins[0], &definition.chips[0]);
     let (density, width) = (chip.density, chip.width);
     let row_bytes = native_row_bytes(standard, density, width);
-    let raw = RawGeometry { standard, channels: 1, ranks: 1, density, width, row_bytes, rows_per_subarray: 512 };
+    let raw = RawGeometry { standard, channels: 1, ranks: 1, density, width, row_bytes, rows_per_subarray: 512.into() };
     System::new(bin, Geometry::try_from(raw).unwrap())
 }
 

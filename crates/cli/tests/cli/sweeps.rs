@@ -444,6 +444,22 @@ fn the_shipped_sweep_is_as_it_was() {
     insta::assert_snapshot!(format!("model version {}\n{}\n", rowclone_sweep::MODEL_VERSION, shown.join("\n")));
 }
 
+/// Values that are lists are cells of text, as in TOML. A page goes by FPM within a subarray of any size.
+#[test]
+fn rows_per_subarray_are_swept_as_lists_too() {
+    let key = "key = \"operation.0.src\"\nvalues = [\"same-subarray\", \"other-bank\", \"same-bank\"]";
+    let axis = "name = \"rows\"\nkey = \"system.geometry.rows_per_subarray\"\nvalues = [512, 576, [640, 640, 768]]";
+    let directory = with_sweep(&SWEEP.replace(key, axis).replace("[64, 65536]", "[4096]").replace("[1, 7]", "[1]"));
+    assert_eq!(sweep(&directory, "out", &[]), (0, String::new()));
+    let rows = table(&directory.path("out").join("results.csv"));
+    let found: Vec<&str> = rows.iter().map(|row| row["rows"].as_str()).collect();
+    let expected = ["512", "576", "[640, 640, 768]"];
+    assert!(
+        expected.iter().all(|rows| found.contains(rows)) && found.iter().all(|rows| expected.contains(rows)),
+        "{found:?}"
+    );
+}
+
 /// A plot of what the sweep has, and one of what only its last point has.
 const PLOTS: &str = "\n[[plot]]\nfile = \"late.svg\"\nx = \"bytes\"\ny = \"makespan_ns\"\nwhere = \"bytes=65536\"\n\
                      [[plot]]\nfile = \"any.svg\"\nx = \"bytes\"\ny = \"makespan_ns\"\nby = \"policy\"\n";
@@ -472,13 +488,13 @@ fn a_value_that_no_point_can_use_is_refused_before_anything_runs() {
     refused(
         &format!("key = {rows:?}\nvalues = [256, 3, 512]"),
         "sweep.toml: no point can be run with `system.geometry.rows_per_subarray=3`: \
-         --set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a power of two from 128 to 1024",
+         --set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
         "try `rows_per_subarray = 128`",
     );
     // Where no point can be run, the error is that of the first.
     refused(
         &format!("key = {rows:?}\nvalues = [3, 5]"),
-        "--set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a power of two from 128 to 1024",
+        "--set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
         "try `rows_per_subarray = 128`",
     );
     refused(

@@ -1,15 +1,43 @@
 //! Address maps in a user's notation, presets, and errors.
 
+use super::fields::Entry;
+use crate::geometry::Geometry;
+use crate::subarrays::RowsPerSubarray;
+
 /// An address map in a user's notation, not validated.
-///
-/// `fields` lists the coordinates from the high to the low address bits, each `"name"` or
-/// `"name:width"` with the width in bits: `["row", "rank", "bank", "column", "channel", "offset"]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawAddressMap {
     /// Fields, from high to low.
-    pub fields: Vec<String>,
+    pub fields: Fields,
     /// Coordinate bits hashed with additional address bits.
     pub xor: Vec<RawXor>,
+}
+
+/// The fields of an address map in a user's notation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fields {
+    /// Those of a preset, which depend on the geometry: subarrays of a size that is no power of two are no
+    /// field of bits, and the preset then has the whole row number in the place of row and subarray.
+    Preset(Preset),
+    /// The coordinates from the high to the low address bits, each `"name"` or `"name:width"` with the width in
+    /// bits: `["row", "rank", "bank", "column", "channel", "offset"]`.
+    List(Vec<String>),
+}
+
+impl Fields {
+    /// The entries in a geometry.
+    pub(super) fn entries(&self, geometry: &Geometry) -> Result<Vec<Entry>, AddressMapError> {
+        match self {
+            Fields::Preset(preset) => preset.fields_in(geometry).map(Entry::read).collect(),
+            Fields::List(list) => list.iter().map(|text| Entry::read(text)).collect(),
+        }
+    }
+}
+
+impl From<Vec<String>> for Fields {
+    fn from(list: Vec<String>) -> Fields {
+        Fields::List(list)
+    }
 }
 
 /// A hashed coordinate bit: its plain bit XOR the listed bits of the physical address.
@@ -60,8 +88,9 @@ impl Preset {
         Preset::ALL.into_iter().find(|preset| preset.name() == name)
     }
 
-    /// Fields, from high to low. The row within its subarray is the highest, as in the `RowClone`
-    /// paper, so that the reserved rows are the end of the memory.
+    /// Fields, from high to low, where all subarrays are of one size, a power of two. The row within its
+    /// subarray is the highest, as in the `RowClone` paper, so that the reserved rows are the end of the
+    /// memory.
     pub const fn fields(self) -> &'static [&'static str] {
         match self {
             Preset::RowInterleaved => &["row", "subarray", "rank", "bank", "channel", "column", "offset"],
@@ -73,9 +102,16 @@ impl Preset {
         }
     }
 
+    /// Fields in a geometry, from high to low: without `subarray` where subarrays are no field of bits, so
+    /// that `row` is the whole row number.
+    pub fn fields_in(self, geometry: &Geometry) -> impl Iterator<Item = &'static str> {
+        let has_subarray = geometry.subarray_row_bits().is_some();
+        self.fields().iter().copied().filter(move |&name| has_subarray || name != Field::Subarray.name())
+    }
+
     /// The map in a user's notation.
-    pub fn raw(self) -> RawAddressMap {
-        RawAddressMap { fields: self.fields().iter().map(|&name| name.to_owned()).collect(), xor: Vec::new() }
+    pub const fn raw(self) -> RawAddressMap {
+        RawAddressMap { fields: Fields::Preset(self), xor: Vec::new() }
     }
 }
 
@@ -84,7 +120,7 @@ impl Preset {
 pub enum Field {
     /// Row of the bank or, if `subarray` is also listed, the row within its subarray.
     Row,
-    /// Subarray of the bank: the high bits of the row number.
+    /// Subarray of the bank: the high bits of the row number, if all subarrays are of one size, a power of two.
     Subarray,
     /// Rank of the channel.
     Rank,
@@ -149,6 +185,12 @@ pub enum AddressMapError {
         found: String,
         /// Name before the colon.
         field: String,
+    },
+    /// Subarrays are no field of bits.
+    #[error("`fields` lists `subarray`, but with `rows_per_subarray = {rows}` no address bits select the subarray")]
+    SubarrayField {
+        /// Rows per subarray.
+        rows: RowsPerSubarray,
     },
     /// A required field is not listed.
     #[error("`fields` does not list `{field}`, which needs {bits} address bits in this geometry")]
@@ -253,6 +295,7 @@ impl AddressMapError {
         match self {
             Self::UnknownField { .. }
             | Self::BadWidth { .. }
+            | Self::SubarrayField { .. }
             | Self::Missing { .. }
             | Self::WidthSum { .. }
             | Self::TwoOpenParts { .. }
@@ -275,6 +318,11 @@ impl AddressMapError {
                 format!("the fields are {} and {last}", others.join(", "))
             }
             Self::BadWidth { field, .. } => format!("try `\"{field}\"`, or a width such as `\"{field}:3\"`"),
+            Self::SubarrayField { .. } => {
+                "leave `subarray` out: `row` is then the whole row number; or take a power of two for \
+                 `rows_per_subarray`"
+                    .to_owned()
+            }
             Self::Missing { field, .. } => format!("add `\"{field}\"` to `fields`"),
             Self::WidthSum { field, bits, .. } => {
                 format!("try `\"{field}\"` without a width for one of its parts, or widths that add up to {bits}")

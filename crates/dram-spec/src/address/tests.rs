@@ -7,6 +7,7 @@ use super::*;
 use crate::datasheet::{Density, Width};
 use crate::geometry::{PAPER_ROW_BYTES, RawGeometry, native_row_bytes};
 use crate::standard::{Chip, Standard};
+use crate::subarrays::RowsPerSubarray;
 
 /// The paper's rows on `channels` channels, one rank.
 fn paper(channels: u64) -> Geometry {
@@ -17,7 +18,7 @@ fn paper(channels: u64) -> Geometry {
         density: Density::Gb2,
         width: Width::X8,
         row_bytes: PAPER_ROW_BYTES,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     })
     .unwrap()
 }
@@ -25,20 +26,28 @@ fn paper(channels: u64) -> Geometry {
 fn raw_map(fields: &[&str], xor: &[(&str, u32, &[u32])]) -> RawAddressMap {
     let hash =
         |&(field, bit, bits): &(&str, u32, &[u32])| RawXor { field: field.into(), bit, address_bits: bits.into() };
-    RawAddressMap { fields: fields.iter().map(|&field| field.into()).collect(), xor: xor.iter().map(hash).collect() }
+    let fields = fields.iter().map(|&field| field.to_owned()).collect::<Vec<_>>();
+    RawAddressMap { fields: fields.into(), xor: xor.iter().map(hash).collect() }
 }
 
 fn arb_geometry() -> impl Strategy<Value = Geometry> {
     let chips =
         select(Standard::ALL.to_vec()).prop_flat_map(|standard| (Just(standard), select(standard.definition().chips)));
-    (0..4_u32, 0..3_u32, chips, any::<bool>(), 7..=10_u32).prop_map(
-        |(channels, ranks, (standard, chip), native, subarray)| {
+    let numbers = proptest::collection::vec(128..=1024_u64, 1..=8);
+    let rows = prop_oneof![
+        3 => (7..=10_u32).prop_map(|bits| RowsPerSubarray::from(1 << bits)),
+        1 => numbers.prop_map(RowsPerSubarray::from_iter),
+    ];
+    (0..4_u32, 0..3_u32, chips, any::<bool>(), rows).prop_map(
+        |(channels, ranks, (standard, chip), native, rows_per_subarray)| {
             let Chip { density, width, .. } = chip;
             let row_bytes = if native { native_row_bytes(standard, density, width) } else { PAPER_ROW_BYTES };
             let ranks = (1 << ranks).min(64 / u64::from(standard.definition().rank_banks_max));
-            let (channels, rows_per_subarray) = (1 << channels, 1 << subarray);
+            let channels = 1 << channels;
             let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
-            Geometry::try_from(raw).unwrap()
+            // The last subarray may be too small.
+            let other = RawGeometry { rows_per_subarray: 576.into(), ..raw };
+            Geometry::try_from(raw).or_else(|_| Geometry::try_from(other)).unwrap()
         },
     )
 }
@@ -54,6 +63,7 @@ fn arb_map() -> impl Strategy<Value = AddressMap> {
     );
     let splits = (any::<bool>(), any::<bool>()).prop_map(|(bank, row)| Split { bank, row });
     (arb_geometry(), order, splits, cuts, hashes).prop_map(|(geometry, order, split, cuts, hashes)| {
+        let split = Split { row: split.row && geometry.subarray_row_bits().is_some(), ..split };
         let layout = Layout::new(&geometry);
         let mut fields: Vec<String> = Vec::new();
         for (name, (cut, width, place)) in order.into_iter().zip(cuts) {
@@ -67,7 +77,7 @@ fn arb_map() -> impl Strategy<Value = AddressMap> {
             }
         }
         fields.push("offset".to_owned());
-        let mut raw = RawAddressMap { fields, xor: Vec::new() };
+        let mut raw = RawAddressMap { fields: fields.into(), xor: Vec::new() };
         for (field, bit, address_bits) in hashes {
             let span = (layout.end - layout.column) as usize;
             let bits: BTreeSet<u32> =
@@ -404,4 +414,44 @@ fn every_preset_has_its_name() {
         assert_eq!(Preset::from_name(preset.name()), Some(preset));
     }
     assert_eq!(Preset::from_name("page-interleaved"), None);
+}
+
+/// A pattern of 640, 640 and 768 rows on the paper's memory.
+fn of_pattern(channels: u64) -> Geometry {
+    Geometry::try_from(RawGeometry { rows_per_subarray: [640, 640, 768].into(), ..paper(channels).raw() }).unwrap()
+}
+
+/// With 640, 640 and 768 rows, the row number of an address is the same as under a list without `subarray`, and the
+/// reserved rows lie where the numbers of the pattern say: the first is row 639 of each bank, at 639 x 64 KiB.
+#[test]
+fn presets_have_the_whole_row_number_where_subarrays_are_no_field() {
+    let lists = [
+        &["row", "rank", "bank", "channel", "column", "offset"][..],
+        &["row", "rank", "column", "channel", "bank", "offset"],
+        &["row", "rank", "bank", "column", "channel", "offset"],
+        &["row", "rank", "bank", "column", "bank_group", "channel", "offset"],
+    ];
+    for (preset, list) in Preset::ALL.into_iter().zip(lists) {
+        let map = AddressMap::preset(of_pattern(2), preset);
+        assert_eq!(map, AddressMap::new(of_pattern(2), &raw_map(list, &[])).unwrap());
+        assert!(map.scatters_reserved_rows());
+        assert_eq!(map.usable_end(), PhysicalAddress(4 << 30));
+        assert_eq!(map.geometry().usable_bytes(), (4 << 30) - 97 * 16 * 4096);
+        let row = |address: u64| map.locate(PhysicalAddress(address)).unwrap().row;
+        let first = (0..4 << 30).step_by(4096).find(|&address| map.geometry().reserved(row(address)).is_some());
+        assert_eq!(first, Some(639 << 16));
+    }
+}
+
+#[test]
+fn a_list_cannot_name_a_subarray_that_is_no_field() {
+    let error =
+        AddressMap::new(of_pattern(1), &raw_map(&["row", "subarray", "bank", "column", "offset"], &[])).unwrap_err();
+    assert_eq!(error.key(), "fields");
+    let message =
+        "`fields` lists `subarray`, but with `rows_per_subarray = [640, 640, 768]` no address bits select the subarray";
+    assert_eq!(error.to_string(), message);
+    let help =
+        "leave `subarray` out: `row` is then the whole row number; or take a power of two for `rows_per_subarray`";
+    assert_eq!(error.help(), help);
 }

@@ -20,7 +20,7 @@ pub fn system(channels: u64, ranks: u64, width: Width) -> System {
         density: Density::Gb2,
         width,
         row_bytes: 4096,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap())
 }

@@ -6,7 +6,7 @@ use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
     AddressMap, BankId, Channel, Chip, CommandKind, CopyActivations, Cycles, Geometry, Picojoule, PrechargePowerDown,
-    RawGeometry, Refresh, Row, Standard, System,
+    RawGeometry, Refresh, Row, RowsPerSubarray, Standard, System,
 };
 use memctrl::RefreshPolicy;
 use memctrl::policy::copy::POLICIES;
@@ -37,7 +37,7 @@ fn optional<T>(generator: &mut Generator, some: impl FnOnce(&mut Generator) -> T
 /// A random controller of a random memory with refresh.
 pub fn config(generator: &mut Generator) -> Config {
     let system = system(generator);
-    let map = AddressMap::new(system.geometry, &map(generator))
+    let map = AddressMap::new(system.geometry, &map(generator, &system.geometry))
         .expect("each map fits every geometry of four channels and ranks");
     let planner = Arc::new(Planner::new(map, faulty_rows(generator, &system.geometry)));
     let write_entries = from_to(generator, 2, 64);
@@ -87,7 +87,7 @@ fn system(generator: &mut Generator) -> System {
         density,
         width,
         row_bytes: one_of(generator, &[PAPER_ROW_BYTES, native_row_bytes(Standard::Ddr3, density, width)]),
-        rows_per_subarray: one_of(generator, &[128, 256, 512, 1024]),
+        rows_per_subarray: rows_per_subarray(generator),
     };
     System {
         copy_activations: one_of(generator, &[CopyActivations::Counted, CopyActivations::Free]),
@@ -100,7 +100,17 @@ fn system(generator: &mut Generator) -> System {
     }
 }
 
-fn map(generator: &mut Generator) -> RawAddressMap {
+/// A power of two, or in one of four systems a pattern. Its numbers are even, so that no bank ends with a
+/// subarray of one row.
+fn rows_per_subarray(generator: &mut Generator) -> RowsPerSubarray {
+    if generator.below(4) > 0 {
+        return one_of(generator, &[128, 256, 512, 1024]).into();
+    }
+    let numbers = from_to(generator, 1, 8);
+    (0..numbers).map(|_| 2 * from_to(generator, 64, 512) as u64).collect()
+}
+
+fn map(generator: &mut Generator, geometry: &Geometry) -> RawAddressMap {
     let [by_row, by_bank, by_line, _] = Preset::ALL.map(Preset::fields);
     let fields: &[&str] = one_of(
         generator,
@@ -116,8 +126,10 @@ fn map(generator: &mut Generator) -> RawAddressMap {
     // Address bits of rows, mainly those above the other fields.
     let hash = RawXor { field: "bank".to_string(), bit: 0, address_bits: vec![25, 26] };
     let hashed = fields[0] == "row" && generator.below(3) == 0;
+    let has_subarray = geometry.subarray_row_bits().is_some();
+    let listed = fields.iter().filter(|&&field| has_subarray || field != "subarray");
     RawAddressMap {
-        fields: fields.iter().map(|&field| field.to_string()).collect(),
+        fields: listed.map(|&field| field.to_string()).collect::<Vec<_>>().into(),
         xor: if hashed { vec![hash] } else { Vec::new() },
     }
 }

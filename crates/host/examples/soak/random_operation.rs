@@ -27,7 +27,7 @@ impl Operations {
         let map = config.planner.map();
         let geometry = map.geometry();
         let mut row = || {
-            let near_its_end = geometry.rows_per_subarray() - 8;
+            let near_its_end = geometry.rows_of_subarray(0).end - 8;
             let row = one_of(generator, &[0, near_its_end]) + generator.below(16);
             let bank = BankId {
                 rank: generator.below(u32::from(geometry.ranks())) as u8,

@@ -31,7 +31,7 @@ impl Region {
         if start.0.checked_add(bytes).is_none_or(|last| last > end.0) {
             return Err(WorkloadError::PastEnd { key: "bytes", end });
         }
-        let reserved = ReservedRows::new(planner.map());
+        let reserved = ReservedRows::new(planner);
         let region =
             Region { planner: planner.clone(), reserved, start: start.0, places: bytes / place_bytes, place_bytes };
         if (0..region.places).all(|place| !region.is_usable(region.place(place))) {
@@ -53,7 +53,11 @@ impl Region {
     /// Whether a block of the region overlaps no reserved row.
     #[inline]
     pub(super) fn is_usable(&self, address: PhysicalAddress) -> bool {
-        if self.place_bytes == LINE_BYTES { !self.reserved.hold(address) } else { self.is_usable_throughout(address) }
+        if self.place_bytes == LINE_BYTES {
+            !self.reserved.hold(&self.planner, address)
+        } else {
+            self.is_usable_throughout(address)
+        }
     }
 
     fn is_usable_throughout(&self, address: PhysicalAddress) -> bool {

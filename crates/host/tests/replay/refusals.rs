@@ -19,7 +19,7 @@ const UNUSABLE: &str = "R 1fffffc0 1000 10\nR 1000 20000000 10\nR 20000000 1ffff
 /// The whole row number above the bank: the zero row of a subarray is the last row of each 16 MiB.
 fn scattered() -> Planner {
     let fields = ["row", "bank", "column", "offset"].map(str::to_owned).to_vec();
-    let map = AddressMap::new(small().geometry, &RawAddressMap { fields, xor: Vec::new() }).unwrap();
+    let map = AddressMap::new(small().geometry, &RawAddressMap { fields: fields.into(), xor: Vec::new() }).unwrap();
     Planner::new(map, FaultyRows::default())
 }
 

@@ -1,10 +1,10 @@
 //! Random systems and random operations on them.
 
-use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::address::{Fields, Preset, RawAddressMap, RawXor};
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
     AddressMap, Column, CopyActivations, Cycle, Geometry, Location, PhysicalAddress, RawGeometry, Refresh, Row,
-    SpeedBin, Standard, System, Width,
+    RowsPerSubarray, SpeedBin, Standard, System, Width,
 };
 use host::{Place, place};
 use memctrl::Config;
@@ -44,7 +44,13 @@ pub fn arb_system() -> impl Strategy<Value = System> {
         select(Standard::Ddr3.definition().densities()),
         select(&Width::ALL[..]),
     );
-    let rows = (any::<bool>(), select(vec![128, 256, 512, 1024]));
+    // Rows of drafts lie around 128 and 512.
+    let number = prop_oneof![124..=132_u64, 500..=520_u64, 128..=1024_u64].prop_map(|rows| rows.max(128));
+    let rows_per_subarray = prop_oneof![
+        3 => select(vec![128, 256, 512, 1024]).prop_map(RowsPerSubarray::from),
+        1 => proptest::collection::vec(number, 1..=8).prop_map(RowsPerSubarray::from_iter),
+    ];
+    let rows = (any::<bool>(), rows_per_subarray);
     let refresh = select(vec![
         Refresh::NORMAL,
         Refresh::Every { t_refi_ps: 3_900_000 },
@@ -57,18 +63,19 @@ pub fn arb_system() -> impl Strategy<Value = System> {
             let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(Standard::Ddr3, density, width) };
             let raw =
                 RawGeometry { standard: Standard::Ddr3, channels, ranks, density, width, row_bytes, rows_per_subarray };
-            System {
-                copy_activations,
-                refresh,
-                ..System::new(SpeedBin::named(bin.name).unwrap(), Geometry::try_from(raw).unwrap())
-            }
+            // The last subarray may be too small.
+            let other = RawGeometry { rows_per_subarray: 576.into(), ..raw };
+            let geometry = Geometry::try_from(raw).or_else(|_| Geometry::try_from(other)).unwrap();
+            System { copy_activations, refresh, ..System::new(SpeedBin::named(bin.name).unwrap(), geometry) }
         },
     )
 }
 
 pub fn arb_map() -> impl Strategy<Value = RawAddressMap> {
-    let list =
-        |fields: &[&str]| RawAddressMap { fields: fields.iter().map(|f| (*f).to_string()).collect(), xor: vec![] };
+    let list = |fields: &[&str]| RawAddressMap {
+        fields: fields.iter().map(|f| (*f).to_string()).collect::<Vec<_>>().into(),
+        xor: vec![],
+    };
     let hashed = RawAddressMap {
         xor: vec![RawXor { field: "bank".into(), bit: 0, address_bits: vec![21, 23] }],
         ..Preset::RowInterleaved.raw()
@@ -168,7 +175,12 @@ fn arb_case_of(count: std::ops::Range<usize>, bytes_per_row: u64) -> impl Strate
     (arb_system(), arb_map(), controller, faulty, drafts, any::<u64>()).prop_filter_map(
         "an operation that the memory can take",
         move |(system, map, (staging_lines, postpone_max, policy), faulty, drafts, seed)| {
-            let map = AddressMap::new(system.geometry, &map).ok()?;
+            let is_listed =
+                matches!(&map.fields, Fields::List(fields) if fields.iter().any(|field| field == "subarray"));
+            let map = match system.geometry.subarray_row_bits() {
+                None if is_listed => AddressMap::preset(system.geometry, Preset::RowInterleaved),
+                _ => AddressMap::new(system.geometry, &map).ok()?,
+            };
             let faulty: FaultyRows = faulty
                 .into_iter()
                 .map(|(bank, row)| (dram_spec::Channel(0), dram_spec::BankId { rank: 0, bank }, Row(row)))

@@ -25,7 +25,7 @@ fn precharges_for_a_due_refresh_have_priority_on_a_full_command_bus() {
         density,
         width,
         row_bytes: 32_768,
-        rows_per_subarray: 128,
+        rows_per_subarray: 128.into(),
     };
     let system = System {
         bin: SpeedBin::named("800E").unwrap(),
@@ -33,7 +33,7 @@ fn precharges_for_a_due_refresh_have_priority_on_a_full_command_bus() {
         ..System::paper(1, density, width)
     };
     let fields = ["row", "column:2", "bank", "rank", "channel", "column", "offset"].map(String::from);
-    let map = AddressMap::new(system.geometry, &RawAddressMap { fields: fields.to_vec(), xor: vec![] }).unwrap();
+    let map = AddressMap::new(system.geometry, &RawAddressMap { fields: fields.to_vec().into(), xor: vec![] }).unwrap();
     let at = PhysicalAddress;
     let zero = |dst, bytes| Operation::Init { dst: at(dst), bytes, value: 0 };
     let copy = |src, dst, bytes| Operation::Copy { src: at(src), dst: at(dst), bytes };

@@ -33,7 +33,7 @@ pub fn paper() -> Planner {
 /// With the whole row number above the bank: the zero rows of a subarray are the last 32 KiB of each 16 MiB.
 pub fn scattered() -> Planner {
     let fields = ["row", "bank", "column", "offset"].map(str::to_owned).to_vec();
-    let map = AddressMap::new(system().geometry, &RawAddressMap { fields, xor: Vec::new() }).unwrap();
+    let map = AddressMap::new(system().geometry, &RawAddressMap { fields: fields.into(), xor: Vec::new() }).unwrap();
     Planner::new(map, FaultyRows::default())
 }
 

@@ -3,8 +3,8 @@
 use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use std::collections::BTreeSet;
 
-use dram_spec::Cycles;
 use dram_spec::address::{FRAME_BYTES, Preset};
+use dram_spec::{Cycles, Density, Geometry, RawGeometry, RowsPerSubarray, SpeedBin, Standard, System, Width};
 use host::AllocatorSettings;
 use host::workload::{Fill, Fork, Settings};
 use os_alloc_sim::{Cause, Policy};
@@ -75,6 +75,42 @@ fn fpm_serves_random_frames_with_the_expected_probability() {
     assert!((64 - 32..=64 + 32).contains(&by_fpm(Policy::Random)), "{}", by_fpm(Policy::Random));
     assert!(by_fpm(Policy::SubarrayAware) * 100 >= 16_384 * 95);
 }
+
+/// With 640, 640 and 768 rows on DDR4, every copy of the child lies in the subarray of the parent's page, whose number
+/// follows from the row number modulo 2048; with 576, from its quotient.
+#[test]
+fn copies_on_write_stay_in_the_subarrays_of_a_pattern() {
+    let by_pattern = |row: u32| (row / 2048, [640, 1280].iter().filter(|&&end| row % 2048 >= end).count());
+    let by_size = |row: u32| (row / 576, 0);
+    let cases: [(RowsPerSubarray, &dyn Fn(u32) -> (u32, usize)); 2] =
+        [([640, 640, 768].into(), &by_pattern), (576.into(), &by_size)];
+    for (rows_per_subarray, subarray) in cases {
+        let (standard, density, width, row_bytes) = (Standard::Ddr4, Density::Gb4, Width::X8, 8192);
+        let (channels, ranks) = (1, 1);
+        let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
+        let bin = SpeedBin::named("DDR4-2400R").unwrap();
+        let system = System::new(bin, Geometry::try_from(raw).unwrap());
+        let planner = planner(&system, Preset::RowInterleaved);
+        let settings = Settings::Fork(Fork { bytes: 2048 * 4096, pages: 1024, ..fork() });
+        let allocator = free_memory(Policy::SubarrayAware);
+        let played = play(&system, &planner, ROWCLONE, |contents| {
+            settings.source(&planner, Some(&allocator), 1, Some(contents)).unwrap()
+        });
+        let mut copies = 0;
+        for request in &played.taken {
+            let Operation::Copy { src, dst, bytes: ROW } = request.operation else { continue };
+            let [src, dst] = [src, dst].map(|address| planner.map().locate(address).unwrap());
+            assert_eq!((src.bank, subarray(src.row.0)), (dst.bank, subarray(dst.row.0)));
+            copies += 1;
+        }
+        assert!(copies > 0, "copies of whole rows");
+        let (by_fpm, all) = parts(&played.stats);
+        assert_eq!((by_fpm, all), (copies * ROW, copies * ROW));
+    }
+}
+
+/// Bytes of a row of DDR4 x8 chips, two pages.
+const ROW: u64 = 8192;
 
 /// A copy of each page, then the child's line, written in the copy and not in the parent's page.
 #[test]

@@ -24,12 +24,12 @@ fn cycles(settings: Settings) -> u64 {
         density,
         width,
         row_bytes: 8192,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     let geometry = Geometry::try_from(raw).unwrap();
     let system = System { bin: SpeedBin::named("1600K").unwrap(), geometry, ..System::paper(1, density, width) };
     let fields = ["row", "rank", "bank", "channel", "column", "offset"].map(str::to_owned).to_vec();
-    let map = AddressMap::new(geometry, &RawAddressMap { fields, xor: Vec::new() }).unwrap();
+    let map = AddressMap::new(geometry, &RawAddressMap { fields: fields.into(), xor: Vec::new() }).unwrap();
     let planner = Planner::new(map, FaultyRows::default());
     let mut workload = settings.source(&planner, None, 1, None).unwrap();
     let mut controller = Controller::new(&Config::new(system, Arc::new(planner), BASELINE));

@@ -27,7 +27,7 @@ const ROWS: [RowPolicy; 3] = [RowPolicy::Open, RowPolicy::Closed, RowPolicy::Tim
 
 fn system() -> System {
     let (density, width) = (Density::Gb2, Width::X8);
-    let raw = RawGeometry { standard: Standard::Ddr3, channels: 1, ranks: 2, density, width, row_bytes: 4096, rows_per_subarray: 512 };
+    let raw = RawGeometry { standard: Standard::Ddr3, channels: 1, ranks: 2, density, width, row_bytes: 4096, rows_per_subarray: 512.into() };
     let paper = System::paper(1, density, width);
     System { geometry: Geometry::try_from(raw).unwrap(), refresh: Refresh::Off, ..paper }
 }

@@ -50,7 +50,7 @@ fn config(channels: u64, preset: Preset, refresh: Refresh) -> Config {
         density,
         width,
         row_bytes: 8192,
-        rows_per_subarray: 1024,
+        rows_per_subarray: 1024.into(),
     };
     let system = System { refresh, ..System::new(SpeedBin::named("1600K").unwrap(), Geometry::try_from(raw).unwrap()) };
     config_of(system, preset)

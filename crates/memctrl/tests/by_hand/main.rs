@@ -16,6 +16,7 @@ mod refresh_idle;
 mod schedulers;
 mod source_order;
 mod stepping;
+mod subarrays;
 mod two_channels;
 mod unused;
 
@@ -41,7 +42,7 @@ fn system(channels: u64, refresh: Refresh) -> System {
         density,
         width,
         row_bytes: 4096,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     System { refresh, ..System::new(SpeedBin::named("1066G").unwrap(), Geometry::try_from(raw).unwrap()) }
 }

@@ -8,8 +8,8 @@ use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::standard::Definition;
 use dram_spec::{
     AddressMap, BankId, Channel, Chip, Column, CommandKind, CopyActivations, Cycles, Geometry, Location, Operation,
-    PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, SourceId, Standard,
-    System,
+    PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, RowsPerSubarray,
+    SourceId, Standard, System,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
@@ -93,7 +93,12 @@ fn arb_system() -> impl Strategy<Value = System> {
         let bins: Vec<_> = bins.iter().filter(|bin| bin.cl > 0).collect();
         (select(bins), select(*chips), 0..refresh_modes.len())
     });
-    let chips = (any::<bool>(), select(vec![128, 512, 1024]));
+    let number = prop_oneof![1 => 128..=132_u64, 1 => 128..=1024_u64];
+    let rows_per_subarray = prop_oneof![
+        3 => select(vec![128, 512, 1024]).prop_map(RowsPerSubarray::from),
+        1 => vec(number, 1..=8).prop_map(RowsPerSubarray::from_iter),
+    ];
+    let chips = (any::<bool>(), rows_per_subarray);
     let refresh = prop_oneof![
         2 => Just(Some(1)),
         2 => Just(Some(2)),
@@ -112,6 +117,9 @@ fn arb_system() -> impl Strategy<Value = System> {
         let row_bytes = if is_paper { PAPER_ROW_BYTES } else { native_row_bytes(standard, density, width) };
         let (channels, ranks) = (counts.0, counts.1.min(64 / u64::from(definition.rank_banks_max)));
         let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
+        // The last subarray may be too small.
+        let other = RawGeometry { rows_per_subarray: 576.into(), ..raw };
+        let geometry = Geometry::try_from(raw).or_else(|_| Geometry::try_from(other)).expect("all counts are in range");
         let (copy_activations, precharge_power_down, reference_cycle) = switches;
         let every = |parts| Refresh::Every { t_refi_ps: definition.t_refi_ps / parts };
         // A fine mode divides the interval itself.
@@ -122,14 +130,16 @@ fn arb_system() -> impl Strategy<Value = System> {
             reference_cycle,
             refresh: refresh.map_or(Refresh::Off, |parts| every(if is_fine { 1 } else { parts })),
             refresh_mode: &definition.refresh_modes[mode],
-            ..System::new(bin, Geometry::try_from(raw).expect("all counts are in range"))
+            ..System::new(bin, geometry)
         }
     })
 }
 
 fn arb_map() -> impl Strategy<Value = RawAddressMap> {
-    let list =
-        |fields: &[&str]| RawAddressMap { fields: fields.iter().map(|f| (*f).to_string()).collect(), xor: vec![] };
+    let list = |fields: &[&str]| RawAddressMap {
+        fields: fields.iter().map(|f| (*f).to_string()).collect::<Vec<_>>().into(),
+        xor: vec![],
+    };
     let xor = vec![RawXor { field: "bank".into(), bit: 0, address_bits: vec![21, 23] }];
     select(vec![
         Preset::RowInterleaved.raw(),

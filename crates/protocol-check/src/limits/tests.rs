@@ -61,7 +61,7 @@ fn the_refresh_window_rounds_up_as_a_minimum() {
 /// A system of a bin, with distances from the first cycle of commands of two cycles.
 fn system(bin: &str, density: Density, width: Width, row_bytes: u64) -> System {
     let bin = SpeedBin::named(bin).unwrap();
-    let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 1, 512);
+    let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 1, 512.into());
     let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
     System { reference_cycle: ReferenceCycle::First, ..System::new(bin, raw.try_into().unwrap()) }
 }

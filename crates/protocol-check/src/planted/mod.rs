@@ -57,7 +57,7 @@ fn geometry(ranks: u64) -> Geometry {
 }
 
 fn geometry_of(standard: Standard, ranks: u64, density: Density, width: Width, row_bytes: u64) -> Geometry {
-    let raw = RawGeometry { standard, channels: 1, ranks, density, width, row_bytes, rows_per_subarray: 512 };
+    let raw = RawGeometry { standard, channels: 1, ranks, density, width, row_bytes, rows_per_subarray: 512.into() };
     Geometry::try_from(raw).expect("the standard has the chips, and they have the rows")
 }
 

@@ -76,7 +76,7 @@ pub fn rules(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Rule> {
 pub fn other_standards() -> [System; 4] {
     let system = |bin, density, width, row_bytes| {
         let bin = SpeedBin::named(bin).expect("a bin of the tables");
-        let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 2, 512);
+        let (standard, channels, ranks, rows_per_subarray) = (bin.standard, 1, 2, 512.into());
         let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
         System { refresh: Refresh::Off, ..System::new(bin, raw.try_into().expect("chips of the tables")) }
     };

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use dram_spec::address::{AddressMap, Preset, RawAddressMap, RawXor};
+use dram_spec::address::{AddressMap, Fields, Preset, RawAddressMap, RawXor};
 use dram_spec::{
-    BankId, Channel, Column, Density, Geometry, Location, PhysicalAddress, RawGeometry, Row, Standard, Width,
+    BankId, Channel, Column, Density, Geometry, Location, PhysicalAddress, RawGeometry, Row, RowsPerSubarray, Standard,
+    Width,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -12,17 +13,23 @@ use proptest::sample::{Index, select};
 use crate::{FaultyRows, Operation};
 
 pub(super) fn arb_geometry() -> impl Strategy<Value = Geometry> {
-    (0..3_u32, 0..2_u32, any::<bool>(), any::<bool>()).prop_map(|(channels, ranks, small_rows, small_subarrays)| {
-        Geometry::try_from(RawGeometry {
+    let rows = prop_oneof![
+        3 => select(vec![128, 512]).prop_map(RowsPerSubarray::from),
+        1 => proptest::collection::vec(128..=1024_u64, 1..=8).prop_map(RowsPerSubarray::from_iter),
+    ];
+    (0..3_u32, 0..2_u32, any::<bool>(), rows).prop_map(|(channels, ranks, small_rows, rows_per_subarray)| {
+        let raw = RawGeometry {
             standard: Standard::Ddr3,
             channels: 1 << channels,
             ranks: 1 << ranks,
             density: Density::Gb1,
             width: Width::X8,
             row_bytes: if small_rows { 4096 } else { 8192 },
-            rows_per_subarray: if small_subarrays { 128 } else { 512 },
-        })
-        .unwrap()
+            rows_per_subarray,
+        };
+        // The last subarray may be too small.
+        let other = RawGeometry { rows_per_subarray: 576.into(), ..raw };
+        Geometry::try_from(raw).or_else(|_| Geometry::try_from(other)).unwrap()
     })
 }
 
@@ -44,12 +51,15 @@ pub(super) fn arb_map() -> impl Strategy<Value = AddressMap> {
             fields.extend(low);
             let mut fields: Vec<String> = fields.into_iter().map(str::to_owned).collect();
             fields.extend([format!("column:{low_columns}"), "offset".to_owned()]);
-            RawAddressMap { fields, xor: Vec::new() }
+            RawAddressMap { fields: fields.into(), xor: Vec::new() }
         },
     );
     let hash = (select(vec!["bank", "channel", "rank"]), 0..3_u32, any::<[Index; 2]>());
     let hashes = proptest::collection::vec(hash, 0..3);
     (arb_geometry(), prop_oneof![preset, custom], hashes).prop_map(|(geometry, mut raw, hashes)| {
+        if let (Fields::List(fields), None) = (&mut raw.fields, geometry.subarray_row_bits()) {
+            fields.retain(|field| field != "subarray");
+        }
         let address_bits = geometry.bytes().trailing_zeros() - 6;
         for (field, bit, bits) in hashes {
             let bits: BTreeSet<u32> = bits.map(|bit| 6 + bit.index(address_bits as usize) as u32).into();
@@ -99,10 +109,10 @@ fn aimed(map: &AddressMap, src: u64, aim: Aim, random: u64) -> u64 {
     let geometry = map.geometry();
     let from = map.locate(PhysicalAddress(src)).unwrap();
     let row = |within: u32| Row((random >> 8) as u32 % within);
-    let subarray = geometry.subarray(from.row) * geometry.rows_per_subarray();
+    let subarray = geometry.rows_of_subarray(geometry.subarray(from.row));
     let bank = |from: BankId| BankId { bank: (random % 8) as u8, ..from };
     let to = match aim {
-        Aim::Subarray => Location { row: Row(subarray + row(geometry.rows_per_subarray()).0), ..from },
+        Aim::Subarray => Location { row: Row(subarray.start + row(subarray.len() as u32).0), ..from },
         Aim::Bank => Location { row: row(geometry.rows_per_bank()), ..from },
         Aim::Rank => Location { row: row(geometry.rows_per_bank()), bank: bank(from.bank), ..from },
         Aim::Channel => Location {
@@ -182,7 +192,7 @@ pub(super) fn paper(channels: u64, row_bytes: u64) -> Geometry {
         density,
         width,
         row_bytes,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     })
     .unwrap()
 }
@@ -192,7 +202,7 @@ pub(super) fn paper(channels: u64, row_bytes: u64) -> Geometry {
 /// and reserved rows lie between usable ones.
 pub(super) fn whole_rows() -> RawAddressMap {
     let fields = ["row", "rank", "bank", "channel", "column", "offset"];
-    RawAddressMap { fields: fields.map(str::to_owned).to_vec(), xor: Vec::new() }
+    RawAddressMap { fields: fields.map(str::to_owned).to_vec().into(), xor: Vec::new() }
 }
 
 pub(super) fn at(map: &AddressMap, channel: u8, bank: u8, row: u32, column: u16) -> PhysicalAddress {

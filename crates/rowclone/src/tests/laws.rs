@@ -296,7 +296,7 @@ fn random_operations_reach_every_mechanism_and_most_reasons() {
 #[test]
 fn a_gibibyte_is_planned_block_by_block() {
     let fields = ["row", "subarray", "rank", "bank", "channel", "column", "offset"].map(str::to_owned).to_vec();
-    let map = AddressMap::new(paper(2, 4096), &RawAddressMap { fields, xor: Vec::new() }).unwrap();
+    let map = AddressMap::new(paper(2, 4096), &RawAddressMap { fields: fields.into(), xor: Vec::new() }).unwrap();
     let planner = Planner::new(map, FaultyRows::default());
     let copy = Operation::Copy { src: PhysicalAddress(0), dst: PhysicalAddress(1 << 31), bytes: 1 << 30 };
     planner.check(&copy).unwrap();

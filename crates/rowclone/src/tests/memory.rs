@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use dram_spec::address::AddressMap;
 use dram_spec::geometry::ReservedRow;
-use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
+use dram_spec::{BankId, Channel, Column, Geometry, LINE_BYTES, Location, PhysicalAddress, Row};
 
 use crate::{LineWrite, Operation, Program, Step, Thread};
 
@@ -20,6 +20,16 @@ pub(super) struct Memory<'a> {
     pub(super) written: HashMap<LineAt, u64>,
     /// The row whose contents the sense amplifiers of another subarray hold, and that subarray.
     moved: HashMap<(Channel, BankId), (Row, i64)>,
+}
+
+/// The subarray of a row, counted from row 0 on.
+fn subarray_by_counting(geometry: &Geometry, row: Row) -> u32 {
+    let (pattern, mut end) = (geometry.rows_per_subarray(), 0);
+    let is_before = |rows: &&u64| {
+        end += **rows;
+        end <= u64::from(row.0)
+    };
+    pattern.numbers().iter().cycle().take_while(is_before).count() as u32
 }
 
 impl<'a> Memory<'a> {
@@ -88,12 +98,12 @@ impl<'a> Memory<'a> {
             Step::Close { bank } => assert!(open.remove(&(channel, bank)).is_some(), "open before"),
             Step::Move { bank, row, hops } => {
                 let src = open.remove(&(channel, bank)).expect("a row is open");
-                let subarray = |row: Row| i64::from(row.0 / self.map.geometry().rows_per_subarray());
+                let subarray = |row: Row| i64::from(subarray_by_counting(self.map.geometry(), row));
                 assert_eq!((subarray(row) - subarray(src)).unsigned_abs(), hops.into());
                 assert!(hops > 0 && self.moved.insert((channel, bank), (src, subarray(row))).is_none());
             }
             Step::CopyOpen { bank, row } => {
-                let subarray = |row: Row| i64::from(row.0 / self.map.geometry().rows_per_subarray());
+                let subarray = |row: Row| i64::from(subarray_by_counting(self.map.geometry(), row));
                 let opened = open.insert((channel, bank), row).map(|src| (src, subarray(src)));
                 let (src, holds) = opened.or_else(|| self.moved.remove(&(channel, bank))).expect("contents to copy");
                 assert_eq!(holds, subarray(row));

@@ -281,7 +281,8 @@ fn the_error_of_an_impossible_operation_has_help() {
         Operation::Copy { src: PhysicalAddress(zero.0 - 4096 * 4), dst: zero, bytes: 64 },
         "`dst` reaches 0xffb000, which lies in a reserved zero row: channel 0 rank 0 bank 3 row 511 column 0",
         "the last row of each subarray is its zero row: choose addresses in other rows, or take a preset map, or \
-         list `row` above `subarray` as the highest fields: all reserved rows are then the end of the memory",
+         list `row` above `subarray` as the highest fields: all reserved rows are then the end of the memory, if \
+         `rows_per_subarray` is a power of two",
     );
     check(
         Operation::Read { address: temporary, bytes: 1 },

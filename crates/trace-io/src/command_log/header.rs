@@ -4,7 +4,7 @@ use std::io::Read;
 
 use dram_spec::{
     CopyActivations, Cycle, Density, Dialect, Geometry, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh,
-    RefreshMode, SpeedBin, Standard, System, Width,
+    RefreshMode, RowsPerSubarray, SpeedBin, Standard, System, Width,
 };
 
 use super::{COLUMNS, LogError, VERSION_LINE};
@@ -280,11 +280,24 @@ impl Entries {
             density: self.get("density_gb", expected, density)?,
             width: self.get("width", || "4, 8 or 16".into(), width)?,
             row_bytes: self.number("row_bytes")?,
-            rows_per_subarray: self.number("rows_per_subarray")?,
+            rows_per_subarray: self.rows_per_subarray()?,
         };
         Geometry::try_from(raw).map_err(|source| {
             let line = self.find(source.key()).map_or(self.last_line, |entry| entry.line);
             LogError::Geometry { line, source }
+        })
+    }
+
+    /// A whole number, or a list of them in brackets.
+    fn rows_per_subarray(&self) -> Result<RowsPerSubarray, LogError> {
+        let expected = || "a whole number, or a list such as `[640, 640, 768]`".into();
+        self.get("rows_per_subarray", expected, |value| {
+            let list = value.strip_prefix(b"[").and_then(|value| value.strip_suffix(b"]"));
+            match list {
+                None => decimal(value).map(RowsPerSubarray::from),
+                Some(list) if list.trim_ascii().is_empty() => Some(RowsPerSubarray::from_iter([])),
+                Some(list) => list.split(|&byte| byte == b',').map(|number| decimal(number.trim_ascii())).collect(),
+            }
         })
     }
 

@@ -12,7 +12,7 @@ pub fn system() -> System {
         density: Density::Gb2,
         width: Width::X8,
         row_bytes: 8192,
-        rows_per_subarray: 512,
+        rows_per_subarray: 512.into(),
     };
     System::new(
         SpeedBin::named("1066G").expect("a bin of the table"),
@@ -26,6 +26,6 @@ pub fn system_of(bin: &str, density: Density) -> System {
     let bin = SpeedBin::named(bin).expect("a bin of the table");
     let (standard, width) = (bin.standard, Width::X8);
     let row_bytes = native_row_bytes(standard, density, width);
-    let raw = RawGeometry { standard, channels: 1, ranks: 1, density, width, row_bytes, rows_per_subarray: 512 };
+    let raw = RawGeometry { standard, channels: 1, ranks: 1, density, width, row_bytes, rows_per_subarray: 512.into() };
     System::new(bin, Geometry::try_from(raw).expect("a legal geometry"))
 }
