@@ -1,7 +1,9 @@
 //! Geometry of a memory: channels, ranks, banks, subarrays, rows, lines, and reserved rows.
 
-use crate::command::{BankId, Channel, Column, Command, Row};
+use crate::command::Command;
+use crate::coordinates::{BankId, Channel, Column, Row};
 use crate::datasheet::{Density, Width};
+use crate::properties::Operands;
 use crate::standard::{Chip, Standard};
 use crate::topology::{BankSet, Topology};
 
@@ -253,8 +255,8 @@ impl Geometry {
         row.0 >> self.rows_per_subarray.trailing_zeros()
     }
 
-    /// Subarrays from that of one row of a bank to that of another: the hops of a row buffer movement.
-    pub const fn hops(&self, from: Row, to: Row) -> u16 {
+    /// Subarrays from that of one row of a bank to that of another; 0 within a subarray.
+    pub const fn subarray_distance(&self, from: Row, to: Row) -> u16 {
         self.subarray(from).abs_diff(self.subarray(to)) as u16
     }
 
@@ -304,19 +306,14 @@ impl Geometry {
     /// Whether the banks, row and columns of a command exist.
     pub fn holds_command(&self, channel: Channel, command: &Command) -> bool {
         let holds = |bank, row, column| self.holds(channel, bank, row, column);
-        match *command {
-            Command::Activate { bank, row } | Command::MoveRowBuffer { bank, row } => holds(bank, row, Column(0)),
-            Command::Precharge { bank } | Command::RefreshSameBank { bank } => holds(bank, Row(0), Column(0)),
-            Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => holds(bank, Row(0), column),
-            Command::Transfer { src, src_column, dst, dst_column } => {
+        match command.operands() {
+            Operands::Row(bank, row) => holds(bank, row, Column(0)),
+            Operands::Line(bank, column) => holds(bank, Row(0), column),
+            Operands::Lines((src, src_column), (dst, dst_column)) => {
                 holds(src, Row(0), src_column) && holds(dst, Row(0), dst_column)
             }
-            Command::PrechargeAll { rank }
-            | Command::Refresh { rank }
-            | Command::PowerDownEnter { rank }
-            | Command::PowerDownExit { rank }
-            | Command::SelfRefreshEnter { rank }
-            | Command::SelfRefreshExit { rank } => holds(BankId { rank, bank: 0 }, Row(0), Column(0)),
+            Operands::Bank(bank) | Operands::BankSet(bank) => holds(bank, Row(0), Column(0)),
+            Operands::Rank(rank) => holds(BankId { rank, bank: 0 }, Row(0), Column(0)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dram_core::{Background, P, Timings};
-use dram_spec::{CommandKind, Cycles, Mechanism, Refresh, System};
+use dram_spec::{Cycles, Refresh, System};
 use rowclone::Planner;
 
 use crate::policy::copy::CopyPolicy;
@@ -263,17 +263,14 @@ impl Config {
         }
     }
 
-    /// Longest time for which a copy holds a bank beyond a copy activation: that of a row buffer movement
-    /// through the whole bank, and of the second activation of the destination row. 0 if the chips move
-    /// no row buffers.
-    pub fn movement(&self) -> Cycles {
-        let moves = |mechanism: Mechanism| mechanism.commands().contains(&CommandKind::MoveRowBuffer);
-        if !self.planner.mechanisms().any(moves) {
-            return Cycles(0);
-        }
+    /// Longest time for which a copy holds a bank beyond a copy activation: that of a command with a time of its
+    /// own ([`Timings::own_time`]), and of the second activation of the destination row. 0 if the chips offer no
+    /// mechanism with such a command.
+    pub fn longer_hold(&self) -> Cycles {
         let timings = Timings::new(&self.system);
-        let hops = self.system.geometry.subarrays_per_bank() - 1;
-        timings.movement(hops as u16) + timings.get(P::Rp) + timings.get(P::Ras)
+        let kinds = self.planner.mechanisms().flat_map(|mechanism| mechanism.commands());
+        let longest = kinds.filter_map(|&kind| timings.longest_own_time(kind, &self.system.geometry)).max();
+        longest.map_or(Cycles(0), |time| time + timings.get(P::Rp) + timings.get(P::Ras))
     }
 
     /// Checks the settings.

@@ -69,7 +69,9 @@ impl Rule {
         let has_same_bank_refresh = || standard.definition().refresh_modes.iter().any(|mode| mode.same_bank);
         match self.sort() {
             Sort::State => self != Rule::RefsbRound || has_same_bank_refresh(),
-            Sort::Timing | Sort::Maximum => RuleSet::of(standard).rows().any(|row| row.rule == self),
+            Sort::Timing | Sort::Maximum => {
+                self.depends_on_command() || RuleSet::of(standard).rows().any(|row| row.rule == self)
+            }
         }
     }
 
@@ -111,8 +113,6 @@ const COMMON: &[Row] = &[
     row(Rule::TransferTRcd, |p| p.rcd),
     row(Rule::TransferTWr,  Parameters::write_to_precharge),
     row(Rule::TransferPde,  Parameters::write_to_precharge),
-    // Of one hop.
-    row(Rule::Rbm,          |p| p.movement(1)),
     row(Rule::RefGap,       |p| p.gap),
     // The maximum depends on the REFs counted.
     row(Rule::RefPostponed, |_| 0),
