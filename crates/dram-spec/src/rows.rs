@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::{AutoPrecharge, Command};
+use crate::command::Command;
 use crate::coordinates::{BankId, Channel, Row};
 use crate::event::CommandEvent;
 use crate::geometry::Geometry;
 use crate::log::Issued;
+use crate::properties::{Operands, RowChange};
 
 /// Effect of a command beyond its usual effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,46 +93,38 @@ impl OpenRows {
 
     /// Applies a command; returns its effect.
     fn apply(&mut self, channel: Channel, command: &Command) -> Effect {
-        match *command {
-            Command::Activate { bank, row } => {
-                let place = (channel, bank);
-                let moved = self.moved.remove(&place);
-                let effect = match self.rows.get(&place).copied() {
+        let place = |bank| (channel, bank);
+        match (command.row_change(), command.operands()) {
+            (RowChange::Opens(row), Operands::Row(bank, _)) => {
+                let moved = self.moved.remove(&place(bank));
+                let effect = match self.rows.get(&place(bank)).copied() {
                     None => moved.map_or(Effect::Plain, |src| Effect::Copied { src }),
-                    Some(src) if self.geometry.subarray(src) == self.geometry.subarray(row) => Effect::Copied { src },
+                    Some(src) if self.geometry.subarray_distance(src, row) == 0 => Effect::Copied { src },
                     Some(open) => return Effect::Dropped { open },
                 };
-                self.rows.insert(place, row);
+                self.rows.insert(place(bank), row);
                 return effect;
             }
-            Command::Precharge { bank }
-            | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
-            | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
-                self.rows.remove(&(channel, bank));
-                self.moved.remove(&(channel, bank));
-            }
-            Command::MoveRowBuffer { bank, row } => {
+            (RowChange::Leaves, Operands::Row(bank, row)) => {
                 let hops = |src| self.geometry.subarray_distance(src, row);
-                if let Some(src) = self.rows.get(&(channel, bank)).copied().filter(|&src| hops(src) > 0) {
-                    self.rows.remove(&(channel, bank));
-                    self.moved.insert((channel, bank), src);
+                if let Some(src) = self.rows.get(&place(bank)).copied().filter(|&src| hops(src) > 0) {
+                    self.rows.remove(&place(bank));
+                    self.moved.insert(place(bank), src);
                     return Effect::Moved { src, hops: hops(src) };
                 }
             }
-            Command::PrechargeAll { rank } => {
+            (RowChange::Closes, Operands::Rank(rank)) => {
                 let others = |(other, bank): &(Channel, BankId), _: &mut Row| *other != channel || bank.rank != rank;
                 self.rows.retain(others);
                 self.moved.retain(others);
             }
-            Command::Read { auto_precharge: AutoPrecharge::No, .. }
-            | Command::Write { auto_precharge: AutoPrecharge::No, .. }
-            | Command::Transfer { .. }
-            | Command::Refresh { .. }
-            | Command::RefreshSameBank { .. }
-            | Command::PowerDownEnter { .. }
-            | Command::PowerDownExit { .. }
-            | Command::SelfRefreshEnter { .. }
-            | Command::SelfRefreshExit { .. } => {}
+            (RowChange::Closes, _) => {
+                let bank = command.bank().expect("a command of no rank names its bank");
+                self.rows.remove(&place(bank));
+                self.moved.remove(&place(bank));
+            }
+            (RowChange::Opens(_) | RowChange::Leaves, _) => unreachable!("a row command names its row"),
+            (RowChange::None, _) => {}
         }
         Effect::Plain
     }
@@ -140,7 +133,7 @@ impl OpenRows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::CommandKind;
+    use crate::command::{AutoPrecharge, CommandKind};
     use crate::coordinates::Column;
     use crate::datasheet::{Density, Width};
     use crate::system::System;
