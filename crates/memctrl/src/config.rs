@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dram_core::{Background, P, Timings};
-use dram_spec::{Cycles, Refresh, System};
+use dram_spec::{Cycles, Mechanism, Refresh, System};
 use rowclone::Planner;
 
 use crate::policy::copy::CopyPolicy;
@@ -268,7 +268,7 @@ impl Config {
     /// mechanism with such a command.
     pub fn longer_hold(&self) -> Cycles {
         let timings = Timings::new(&self.system);
-        let kinds = self.planner.mechanisms().flat_map(|mechanism| mechanism.commands());
+        let kinds = self.planner.mechanisms().flat_map(Mechanism::commands);
         let longest = kinds.filter_map(|&kind| timings.longest_own_time(kind, &self.system.geometry)).max();
         longest.map_or(Cycles(0), |time| time + timings.get(P::Rp) + timings.get(P::Ras))
     }

@@ -74,7 +74,9 @@ impl Lanes {
                 self.mark(column, at(dst), DESTINATION, is_open);
             }
             Operands::BankSet(_) | Operands::Rank(_) => {
-                several.iter().for_each(|&lane| self.mark(column, lane, mark, is_open));
+                for &lane in several {
+                    self.mark(column, lane, mark, is_open);
+                }
             }
         }
     }

@@ -138,30 +138,22 @@ impl ChannelTracks {
     /// Draws the rows that a command closes, and records the row that it opens; returns the banks that it closes.
     fn change_rows<W: Write>(&mut self, writer: &mut PacketWriter<W>, event: &CommandEvent) -> Vec<BankId> {
         let CommandEvent { at, ref command, effect, .. } = *event;
+        let opened = match command.row_change() {
+            RowChange::Opens(_) if matches!(effect, Effect::Dropped { .. }) => return Vec::new(),
+            RowChange::None => return Vec::new(),
+            RowChange::Opens(row) => Some(OpenRow { row, since: at, copied_from: effect.copied_from() }),
+            RowChange::Closes | RowChange::Leaves => None,
+        };
         let banks: Vec<BankId> = match command.operands() {
             Operands::Rank(rank) => (0..self.geometry.banks()).map(|bank| BankId { rank, bank }).collect(),
             _ => command.bank().into_iter().collect(),
         };
-        match command.row_change() {
-            RowChange::Opens(_) if matches!(effect, Effect::Dropped { .. }) => Vec::new(),
-            RowChange::Opens(row) => {
-                for bank in banks {
-                    self.close(writer, at, bank);
-                    self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from: effect.copied_from() });
-                }
-                Vec::new()
-            }
-            // The bank has no open row until an ACT, and stays in use.
-            RowChange::Leaves => {
-                banks.into_iter().for_each(|bank| self.close(writer, at, bank));
-                Vec::new()
-            }
-            RowChange::Closes => {
-                banks.iter().for_each(|&bank| self.close(writer, at, bank));
-                banks
-            }
-            RowChange::None => Vec::new(),
+        for &bank in &banks {
+            self.close(writer, at, bank);
+            self.bank(bank).1 = opened;
         }
+        // A bank whose contents have left the open row stays in use.
+        if command.row_change() == RowChange::Closes { banks } else { Vec::new() }
     }
 
     /// Draws what is still open when the run ends.
