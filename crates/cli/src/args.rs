@@ -3,8 +3,8 @@
 mod check;
 mod convert;
 mod plot;
+mod programs;
 mod report;
-mod reproduce;
 mod sweep;
 mod system;
 mod trace;
@@ -20,14 +20,15 @@ use rowclone_config::{Failure, Scenario, file};
 use rowclone_sweep::quoted;
 use serde::Serialize;
 
+use crate::commands::reproduce::Reproduce;
 use crate::instant::Instant;
 use crate::{flags, formats};
 
 pub use check::CheckArgs;
 pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
+pub use programs::{MachineArgs, ProgramsArgs};
 pub use report::ReportArgs;
-pub use reproduce::{ForkbenchArgs, MachineArgs, MulticoreArgs, ProgramsArgs, ZiArgs};
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use system::TraceSystemArgs;
 pub use trace::{FindCopiesArgs, TraceCommand, TraceInfoArgs};
@@ -367,45 +368,6 @@ pub struct ExplainTimelineArgs {
     /// Number of commands
     #[arg(long, value_name = "N", default_value = "20")]
     pub count: NonZeroUsize,
-}
-
-/// The published tables.
-#[derive(Debug, Subcommand)]
-pub enum Reproduce {
-    /// Table 3 of the RowClone paper: latency and energy of copying and zeroing 4 KB
-    Table3(Table3Args),
-    /// The forkbench of the RowClone paper on its cores: copy share of traffic, IPC and energy under FPM and PSM
-    Forkbench(ForkbenchArgs),
-    /// Mixes of copy-intensive and memory-intensive programs on 2, 4 and 8 cores: weighted speedup, fairness, energy
-    Multicore(MulticoreArgs),
-    /// The table of the LISA paper: latency and energy of copies of 8 KB, by LISA, RowClone and the channel
-    Lisa(LisaArgs),
-    /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
-    Zi(ZiArgs),
-}
-
-/// `reproduce table3`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim reproduce table3 --currents \"2 Gb x8 D-die 1066\"")]
-pub struct Table3Args {
-    /// The current set: the name of a shipped set, or a TOML file [default: the set of the paper's system]
-    #[arg(long, value_name = "SET")]
-    pub currents: Option<String>,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-}
-
-/// `reproduce lisa`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim reproduce lisa --format json")]
-pub struct LisaArgs {
-    /// The current set: the name of a shipped set, or a TOML file
-    #[arg(long, value_name = "SET", default_value = "4 Gb x8 E/J-die 1600")]
-    pub currents: String,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
 }
 
 /// `systems`.

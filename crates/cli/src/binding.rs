@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use dram_core::{Scope, Timings, rules_of};
 use dram_spec::{
-    BankId, Cause, Channel, Command, CommandEvent, CommandKind, Cycle, Cycles, Effect, EventSink, RequestId, System,
+    Cause, Channel, Command, CommandEvent, CommandKind, Cycle, Cycles, Effect, EventSink, RequestId, System,
 };
 use memctrl::{Completion, Request};
 use report::timeline::Window;
@@ -60,12 +60,15 @@ pub struct Bound {
 /// Number of clocks of history; no rule reaches back further.
 const HISTORY: Cycles = Cycles(2048);
 
+/// An earlier command, with its number.
+type Earlier = (u64, Cycle, Channel, Command, Effect);
+
 /// Reads a run, and finds out why each command of a window went no earlier.
 pub struct Bindings<'a> {
     system: &'a System,
     timings: Timings,
     /// The latest commands, with their numbers.
-    history: VecDeque<(u64, Cycle, Channel, Command)>,
+    history: VecDeque<Earlier>,
     /// The requests that were taken last, and when.
     taken: Vec<(Cycle, RequestId)>,
     window: Window,
@@ -129,20 +132,19 @@ impl<'a> Bindings<'a> {
         // Cycle of a command from which the distance counts.
         let reference = |at: Cycle, command: &Command| if of_bus { at } else { at + self.to_reference_cycle(command) };
         let end = reference(event.at, &event.command);
-        if rule.is_some_and(dram_core::Rule::has_hops) {
-            // Only a row buffer movement has hops; the latest one that ends now is the earlier command.
-            let moves = |(_, _, on, command): &&(u64, Cycle, Channel, Command)| {
-                *on == event.channel && matches!(command, Command::MoveRowBuffer { .. })
+        if rule.is_some_and(dram_core::Rule::has_own_time) {
+            // The distance is the time of the earlier command.
+            let own_time = |(number, at, on, _, effect): &Earlier| {
+                let clocks =
+                    self.timings.own_time(*effect).filter(|clocks| *on == event.channel && *at + *clocks == end);
+                clocks.map(|clocks| (clocks, *number))
             };
-            let movement = |hops: u16| self.timings.movement(hops);
-            let most = self.system.geometry.subarrays_per_bank() as u16;
-            let ends = |earlier: Cycle| (1..most).map(movement).any(|clocks| earlier + clocks == end);
-            let found = self.history.iter().rev().filter(moves).find(|(_, earlier, ..)| ends(*earlier));
-            let clocks = found.map_or(clocks, |(_, earlier, ..)| end.since(*earlier));
-            return Wait::Rule { name, clocks, formula, after: found.map(|(number, ..)| *number) };
+            let found = self.history.iter().rev().find_map(own_time);
+            let clocks = found.map_or(clocks, |(clocks, _)| clocks);
+            return Wait::Rule { name, clocks, formula, after: found.map(|(_, number)| number) };
         }
         // At most one command is issued per clock, so the cycle identifies it.
-        let from = |(number, at, on, command): &(u64, Cycle, Channel, Command)| {
+        let from = |(number, at, on, command, _): &Earlier| {
             (*on == event.channel && reference(*at, command) + clocks == end).then_some(*number)
         };
         Wait::Rule { name, clocks, formula, after: self.history.iter().find_map(from) }
@@ -158,30 +160,11 @@ impl<'a> Bindings<'a> {
     fn data(&self, event: &CommandEvent) -> Option<u64> {
         let (Command::Write { .. }, Cause::Copy { .. }) = (&event.command, event.cause) else { return None };
         let needed = event.at + self.timings.write_latency();
-        let arrives = |(number, read, _, earlier): &(u64, Cycle, Channel, Command)| {
+        let arrives = |(number, read, _, earlier, _): &Earlier| {
             let is_read = matches!(earlier, Command::Read { .. });
             (is_read && *read + self.timings.read_data() == needed).then_some(*number)
         };
         self.history.iter().find_map(arrives)
-    }
-}
-
-/// The bank that a command is for: of a TRANSFER, the source.
-pub const fn bank(command: &Command) -> Option<BankId> {
-    match *command {
-        Command::Activate { bank, .. }
-        | Command::Precharge { bank }
-        | Command::MoveRowBuffer { bank, .. }
-        | Command::RefreshSameBank { bank }
-        | Command::Read { bank, .. }
-        | Command::Write { bank, .. } => Some(bank),
-        Command::Transfer { src, .. } => Some(src),
-        Command::PrechargeAll { .. }
-        | Command::Refresh { .. }
-        | Command::PowerDownEnter { .. }
-        | Command::PowerDownExit { .. }
-        | Command::SelfRefreshEnter { .. }
-        | Command::SelfRefreshExit { .. } => None,
     }
 }
 
@@ -198,7 +181,7 @@ impl EventSink for Bindings<'_> {
         if let Some(wait) = wait {
             self.bound.push(Bound { number, at, channel, command, effect, wait });
         }
-        self.history.push_back((number, at, channel, command));
+        self.history.push_back((number, at, channel, command, effect));
         while self.history.front().is_some_and(|(_, earlier, ..)| at.since(*earlier) > HISTORY) {
             self.history.pop_front();
         }

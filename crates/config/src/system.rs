@@ -249,7 +249,7 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
     };
     // Errors with another key of the file were reported above.
     builder.build().map_err(|error| {
-        let (table, key) = if let SystemError::Controller(ConfigError::Movement { .. }) = error {
+        let (table, key) = if let SystemError::Controller(ConfigError::LongHold { .. }) = error {
             (&copy, "mechanisms")
         } else {
             (root, "device")

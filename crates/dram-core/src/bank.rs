@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, GroupIndex, Row, Topology};
 
-use crate::constraints::{Gaps, KEPT, Raises};
+use crate::constraints::{Gaps, KEPT, KeptKind, Raises};
 use crate::hold::Hold;
 use crate::rules::Kind;
 
@@ -32,7 +32,32 @@ pub(crate) fn raise_to(holds: &mut Holds, hold: Hold, raises: Raises, possible: 
     }
 }
 
-/// [`Holds`] of the bank groups of a channel, and the same delays by [`crate::Floor`].
+/// A bank group and a kind of command, whose earliest cycle is [`crate::Device::floor`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Floor(u8);
+
+impl Floor {
+    /// The floor of a kind in a bank group.
+    #[inline]
+    pub const fn of(group: GroupIndex, kind: KeptKind) -> Floor {
+        Floor((group.get() * KEPT.len()) as u8 + kind as u8)
+    }
+
+    /// The floor of another kind in the same group.
+    #[must_use]
+    #[inline]
+    pub const fn with(self, kind: KeptKind) -> Floor {
+        Floor(self.0 / KEPT.len() as u8 * KEPT.len() as u8 + kind as u8)
+    }
+
+    /// The kind.
+    #[inline]
+    pub const fn kind(self) -> KeptKind {
+        KeptKind::ALL[self.0 as usize % KEPT.len()]
+    }
+}
+
+/// [`Holds`] of the bank groups of a channel, and the same delays by [`Floor`].
 #[derive(Debug)]
 pub(crate) struct Floors([Holds; Topology::GROUPS_MAX]);
 
@@ -49,9 +74,9 @@ impl Floors {
         &mut self.0[group.get() % Topology::GROUPS_MAX]
     }
 
-    /// The delay with this number, of which each group has as many as there are kinds.
+    /// The delay at a floor.
     #[inline]
-    pub(crate) fn at(&self, number: u8) -> Hold {
+    pub(crate) fn at(&self, Floor(number): Floor) -> Hold {
         self.0.as_flattened()[usize::from(number) % (Topology::GROUPS_MAX * KEPT.len())]
     }
 }

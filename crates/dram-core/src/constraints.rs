@@ -1,6 +1,6 @@
 //! The rule table by earlier command: the kinds that each kind of command delays, and for how long.
 
-use dram_spec::{Cycle, Standard, System};
+use dram_spec::{Command, Cycle, Cycles, Standard, System};
 
 use crate::bank::Lasts;
 use crate::hold::{Gap, Hold};
@@ -15,7 +15,7 @@ pub enum KeptKind {
     Act,
     /// ACT to an open bank, to a row of the open subarray.
     ActCopy,
-    /// PRE, PREA in each bank, and RBM.
+    /// PRE, PREA in each bank, and the other commands that end the use of the open row.
     Pre,
     /// RD and RDA.
     Rd,
@@ -55,17 +55,15 @@ impl KeptKind {
     /// The stored kind of a command; `None` if it is computed.
     #[inline]
     pub(crate) const fn of(kind: Kind) -> Option<KeptKind> {
-        match kind {
-            Kind::Act => Some(KeptKind::Act),
-            Kind::ActCopy => Some(KeptKind::ActCopy),
-            Kind::Pre | Kind::PreA | Kind::Rbm => Some(KeptKind::Pre),
-            Kind::Rd | Kind::Rda => Some(KeptKind::Rd),
-            Kind::Wr | Kind::Wra => Some(KeptKind::Wr),
-            Kind::Transfer => Some(KeptKind::Transfer),
-            Kind::TransferSrc => Some(KeptKind::TransferSrc),
-            Kind::TransferDst => Some(KeptKind::TransferDst),
-            _ => None,
-        }
+        KEPT_OF[kind as usize]
+    }
+
+    /// The stored kind of a row command to a bank with an open row ([`Kind::on_open_row`]).
+    ///
+    /// # Panics
+    /// If it is no row command of one bank.
+    pub const fn on_open_row(command: &Command) -> KeptKind {
+        KeptKind::of(Kind::on_open_row(command)).expect("the row commands are stored")
     }
 
     /// Kind of the command without auto-precharge.
@@ -75,18 +73,19 @@ impl KeptKind {
     }
 }
 
-/// Two kinds share one [`KeptKind`] only if the rules always delay both equally.
-const _: () = {
+/// The [`KeptKind`] of each kind: kinds share one if the rules always delay them equally.
+const KEPT_OF: [Option<KeptKind>; Kind::COUNT] = {
+    let mut kept_of = [None; Kind::COUNT];
     let mut index = 0;
     while index < Kind::COUNT * KEPT.len() {
-        let (kind, kept) = (Kind::ALL[index / KEPT.len()], index % KEPT.len());
-        let is_one = match KeptKind::of(kind) {
-            Some(one) => one as usize == kept,
-            None => false,
-        };
-        assert!(is_one == are_held_back_alike(KEPT[kept], kind), "a kind is delayed differently from its `KeptKind`");
+        let (kind, kept) = (index / KEPT.len(), index % KEPT.len());
+        if are_held_back_alike(KEPT[kept], Kind::ALL[kind]) {
+            assert!(kept_of[kind].is_none(), "a kind is delayed as two of the stored kinds");
+            kept_of[kind] = Some(KeptKind::ALL[kept]);
+        }
         index += 1;
     }
+    kept_of
 };
 
 /// The rules of all standards, one table after the other.
@@ -348,8 +347,8 @@ struct Origins {
 pub(crate) struct Constraints {
     pushes: [Pushes; Kind::COUNT],
     origins: [Origins; Kind::COUNT],
-    /// The rules whose distance depends on the hops of a command, and their indices.
-    of_hops: Vec<(&'static Rule, u8)>,
+    /// The rules whose distance depends on the earlier command, and their indices.
+    of_own_time: Vec<(&'static Rule, u8)>,
     standard: Standard,
 }
 
@@ -359,7 +358,7 @@ impl Constraints {
         let mut constraints = Constraints {
             pushes: [const { Pushes::NONE }; Kind::COUNT],
             origins: Default::default(),
-            of_hops: rules_of(system).filter(|(rule, _)| rule.has_hops()).collect(),
+            of_own_time: rules_of(system).filter(|(rule, _)| rule.has_own_time()).collect(),
             standard: system.standard(),
         };
         let rules = || rules_of(system);
@@ -415,12 +414,12 @@ impl Constraints {
         }
     }
 
-    /// Delays in its bank by a command with a number of hops.
-    pub(crate) fn over_hops(&self, kind: Kind, hops: u16, timings: &Timings) -> Gaps {
+    /// Delays in its bank by a command with a time of its own ([`Timings::own_time`]).
+    pub(crate) fn after(&self, kind: Kind, own_time: Cycles, timings: &Timings) -> Gaps {
         let mut gaps = self.of(kind).bank;
-        for &(rule, index) in self.of_hops.iter().filter(|(rule, _)| lists(rule.from, kind)) {
+        for &(rule, index) in self.of_own_time.iter().filter(|(rule, _)| lists(rule.from, kind)) {
             for (gap, &to) in gaps.iter_mut().zip(&KEPT).filter(|&(_, &to)| lists(rule.to, to)) {
-                let distance = rule.distance_over(hops, kind, to, timings);
+                let distance = rule.distance_after(own_time, kind, to, timings);
                 *gap = (*gap).max(Gap::new(distance, self.standard, index));
             }
         }

@@ -5,13 +5,13 @@ mod issue;
 use std::fmt;
 
 use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Geometry, GroupIndex, PerBank, PerRank,
-    PrechargePowerDown, Row, SlowExit, System, Topology,
+    AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Effect, Geometry, GroupIndex, PerBank,
+    PerRank, PrechargePowerDown, Row, SlowExit, System, Topology,
 };
 
-use crate::bank::{Bank, Floors};
+use crate::bank::{Bank, Floor, Floors};
 use crate::cells::{Cells, Line};
-use crate::constraints::{Constraints, KEPT, KeptKind};
+use crate::constraints::{Constraints, KeptKind};
 use crate::hold::Hold;
 use crate::rank::{Power, Rank, RefreshLedger};
 use crate::rules::{Kind, RAS_MAX, maxima, table};
@@ -64,31 +64,6 @@ impl fmt::Display for Refusal {
 #[cold]
 fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
     panic!("{id} open until cycle {at}, not after cycle {by}: breaks {RAS_MAX}")
-}
-
-/// A bank group and a kind of command, whose earliest cycle is [`Device::floor`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Floor(u8);
-
-impl Floor {
-    /// The floor of a kind in a bank group.
-    #[inline]
-    pub const fn of(group: GroupIndex, kind: KeptKind) -> Floor {
-        Floor((group.get() * KEPT.len()) as u8 + kind as u8)
-    }
-
-    /// The floor of another kind in the same group.
-    #[must_use]
-    #[inline]
-    pub const fn with(self, kind: KeptKind) -> Floor {
-        Floor(self.0 / KEPT.len() as u8 * KEPT.len() as u8 + kind as u8)
-    }
-
-    /// The kind.
-    #[inline]
-    pub const fn kind(self) -> KeptKind {
-        KeptKind::ALL[self.0 as usize % KEPT.len()]
-    }
 }
 
 /// The ranks of one channel, their cells, and the command bus.
@@ -227,7 +202,7 @@ impl Device {
     /// ([`Self::bus_free`]).
     #[inline]
     pub fn floor(&self, floor: Floor) -> Cycle {
-        self.floors.at(floor.0).until()
+        self.floors.at(floor).until()
     }
 
     /// First cycle at which the command bus is free.
@@ -296,10 +271,17 @@ impl Device {
         bank.open.map(|_| bank.activated + self.row_open_most)
     }
 
-    /// Time of the row buffer movement in a bank whose contents no ACT has stored since.
-    pub fn movement(&self, bank: BankIndex) -> Option<Cycles> {
+    /// [`Timings::own_time`] of the last row command to a bank, if it has one.
+    pub fn own_time(&self, bank: BankIndex) -> Option<Cycles> {
         let (src, row) = self.movements[bank];
-        self.moved.contains(bank).then(|| self.timings.movement(self.geometry.hops(src, row)))
+        let effect = Effect::Moved { src, hops: self.geometry.subarray_distance(src, row) };
+        self.timings.own_time(effect).filter(|_| self.moved.contains(bank))
+    }
+
+    /// Row whose contents RBM has moved from the row buffer of a bank, and no ACT has stored.
+    fn moved_from(&self, bank: BankId) -> Option<Row> {
+        let index = self.topology.index(bank);
+        self.moved.contains(index).then(|| self.movements[index].0)
     }
 
     /// Contents of the cells, if they are modeled.
@@ -388,6 +370,26 @@ impl Device {
         Ok(held)
     }
 
+    /// [`Self::issue`] of less frequent commands.
+    #[inline(never)]
+    fn issue_less_frequent(&mut self, at: Cycle, command: Command) -> Effect {
+        match command {
+            Command::RefreshSameBank { bank } => self.issue_same_bank_refresh(at, &command, bank),
+            Command::MoveRowBuffer { bank, row } => self.issue_row_buffer_movement(at, &command, bank, row),
+            Command::Read { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Rda),
+            Command::Write { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Wra),
+            Command::PrechargeAll { rank }
+            | Command::Refresh { rank }
+            | Command::PowerDownEnter { rank }
+            | Command::PowerDownExit { rank }
+            | Command::SelfRefreshEnter { rank }
+            | Command::SelfRefreshExit { rank } => self.issue_rank_wide(at, &command, rank),
+            Command::Activate { .. } | Command::Precharge { .. } | Command::Transfer { .. } => {
+                unreachable!("these are frequent")
+            }
+        }
+    }
+
     /// Asserts that no maximum is exceeded at the end of the run.
     pub fn finish(&self, at: Cycle) {
         for rank in 0..self.geometry.ranks() {
@@ -466,6 +468,20 @@ impl Device {
             return Err(Refusal::MovedSubarray);
         }
         Ok((open, self.held(id, Kind::Rbm).max(self.held_in_bank(bank, Kind::Rbm))))
+    }
+
+    /// [`Self::issue`] of an RBM. The bank stays active, without an open row.
+    fn issue_row_buffer_movement(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
+        let movement = self.row_buffer_movement(id, row);
+        self.assert_legal(at, command, movement.map(|(_, held)| held));
+        let Ok((src, _)) = movement else { unreachable!("the movement is legal") };
+        self.assert_row_not_overdue(at, id);
+        let index = self.topology.index(id);
+        self.moved.insert(index);
+        self.movements[index] = (src, row);
+        self.banks[index].open = None;
+        self.delay_by_own_time(at, id, Kind::Rbm, self.own_time(index).expect("a movement has a time of its own"));
+        Effect::Moved { src, hops: self.geometry.subarray_distance(src, row) }
     }
 
     /// Delay of a column access.

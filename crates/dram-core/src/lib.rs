@@ -16,11 +16,12 @@ mod rank;
 pub mod rules;
 pub mod timings;
 
+pub use bank::Floor;
 pub use cells::{Background, Cells, Line, Movement, RowOrigin, StoredRow};
 pub use constraints::KeptKind;
 #[cfg(feature = "test-api")]
 pub use defects::{Defect, Defective};
-pub use device::{Device, Floor, Refusal};
+pub use device::{Device, Refusal};
 pub use dram_spec::Effect;
 pub use hold::Hold;
 pub use rank::{Power, RefreshLedger};

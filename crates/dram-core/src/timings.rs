@@ -2,9 +2,6 @@
 
 use dram_spec::{Clock, Cycles, Min, System};
 
-/// Time of a hop of a row buffer movement, with LISA's margin of 60 %.
-pub(crate) const HOP_PS: u64 = 8_000;
-
 /// A timing parameter, by its JEDEC name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are JEDEC's; `P::name` spells them")]
@@ -143,10 +140,9 @@ impl Timings {
         self.clocks[parameter as usize]
     }
 
-    /// Clocks of a row buffer movement: a row reaches the destination in two halves, one of which takes
-    /// a hop more.
-    pub const fn movement(&self, hops: u16) -> Cycles {
-        self.clock.at_least(Min::ps(HOP_PS * (hops as u64 + 1)))
+    /// Clock of the system.
+    pub(crate) const fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// Clocks from a RD to the end of its data: CL + BL.

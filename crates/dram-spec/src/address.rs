@@ -64,7 +64,7 @@ mod tests;
 
 use std::fmt;
 
-use crate::command::{BankId, Channel, Column, Row};
+use crate::coordinates::{BankId, Channel, Column, Row};
 use crate::geometry::{Geometry, LINE_BYTES, SubarrayId};
 
 use fields::{Entry, lay_out, read_hashes, row_bit};

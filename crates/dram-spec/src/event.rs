@@ -1,9 +1,10 @@
 //! Command events and event sinks.
 
-use crate::command::{Channel, Command};
-use crate::kind::{CommandKind, Effect};
+use crate::command::{Command, CommandKind};
+use crate::coordinates::Channel;
 use crate::log::Issued;
 use crate::mechanism::Mechanism;
+use crate::rows::Effect;
 use crate::units::{Cycle, Cycles};
 
 /// Identifier of a request. Its requester chooses it; the controller returns it.

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use crate::command::{BankId, Channel, Column, Command, Row};
+use crate::command::Command;
+use crate::coordinates::{BankId, Channel, Column, Row};
 use crate::datasheet::{Density, Width};
+use crate::properties::Operands;
 use crate::standard::{Chip, Standard};
 use crate::subarrays::{self, RowsPerSubarray, Subarrays, SubarraysError};
 use crate::topology::{BankSet, Topology};
@@ -279,16 +281,16 @@ impl Geometry {
         self.subarrays.rows(subarray)
     }
 
-    /// Subarrays from that of one row of a bank to that of another: the hops of a row buffer movement.
+    /// Subarrays from that of one row of a bank to that of another; 0 within a subarray.
     #[inline]
-    pub const fn hops(&self, from: Row, to: Row) -> u16 {
-        self.subarrays.hops(from.0, to.0)
+    pub const fn subarray_distance(&self, from: Row, to: Row) -> u16 {
+        self.subarrays.distance(from.0, to.0)
     }
 
     /// Whether two rows of a bank share sense amplifiers.
     #[inline]
     pub const fn is_same_subarray(&self, one: Row, other: Row) -> bool {
-        self.hops(one, other) == 0
+        self.subarray_distance(one, other) == 0
     }
 
     /// The reserved row of zeros of a subarray: its last row.
@@ -337,19 +339,14 @@ impl Geometry {
     /// Whether the banks, row and columns of a command exist.
     pub fn holds_command(&self, channel: Channel, command: &Command) -> bool {
         let holds = |bank, row, column| self.holds(channel, bank, row, column);
-        match *command {
-            Command::Activate { bank, row } | Command::MoveRowBuffer { bank, row } => holds(bank, row, Column(0)),
-            Command::Precharge { bank } | Command::RefreshSameBank { bank } => holds(bank, Row(0), Column(0)),
-            Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => holds(bank, Row(0), column),
-            Command::Transfer { src, src_column, dst, dst_column } => {
+        match command.operands() {
+            Operands::Row(bank, row) => holds(bank, row, Column(0)),
+            Operands::Line(bank, column) => holds(bank, Row(0), column),
+            Operands::Lines((src, src_column), (dst, dst_column)) => {
                 holds(src, Row(0), src_column) && holds(dst, Row(0), dst_column)
             }
-            Command::PrechargeAll { rank }
-            | Command::Refresh { rank }
-            | Command::PowerDownEnter { rank }
-            | Command::PowerDownExit { rank }
-            | Command::SelfRefreshEnter { rank }
-            | Command::SelfRefreshExit { rank } => holds(BankId { rank, bank: 0 }, Row(0), Column(0)),
+            Operands::Bank(bank) | Operands::BankSet(bank) => holds(bank, Row(0), Column(0)),
+            Operands::Rank(rank) => holds(BankId { rank, bank: 0 }, Row(0), Column(0)),
         }
     }
 }
@@ -465,7 +462,7 @@ mod tests {
         assert_eq!((geometry.subarrays_per_bank(), geometry.subarray_row_bits()), (96, None));
         assert_eq!([0, 1, 2, 95].map(|subarray| geometry.zero_row(subarray).0), [639, 1279, 2047, 65_535]);
         assert_eq!(geometry.temporary_row(), Row(65_534));
-        let hops = |from, to| geometry.hops(Row(from), Row(to));
+        let hops = |from, to| geometry.subarray_distance(Row(from), Row(to));
         assert_eq!((hops(0, 639), hops(639, 640), hops(1279, 2048), hops(2048, 0)), (0, 1, 2, 3));
         let reserved = (0..geometry.rows_per_bank()).filter(|&row| geometry.reserved(Row(row)).is_some()).count();
         assert_eq!((reserved, geometry.reserved_bytes()), (97, 97 * 4096 * 16));

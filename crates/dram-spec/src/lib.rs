@@ -5,13 +5,15 @@
 
 pub mod address;
 pub mod command;
+pub mod coordinates;
+pub mod counts;
 pub mod datasheet;
 pub mod event;
 pub mod geometry;
-pub mod kind;
 pub mod log;
 pub mod mechanism;
 pub mod operation;
+pub mod properties;
 pub mod rows;
 pub mod standard;
 mod subarrays;
@@ -21,15 +23,17 @@ pub mod topology;
 pub mod units;
 
 pub use address::{AddressMap, Location, PhysicalAddress};
-pub use command::{AutoPrecharge, BankId, Channel, Column, Command, Row};
+pub use command::{AutoPrecharge, Command, CommandKind};
+pub use coordinates::{BankId, Channel, Column, Row};
+pub use counts::{CommandCounts, PerKind};
 pub use datasheet::{Density, SpeedBin, Width};
 pub use event::{Cause, ColumnRun, CommandEvent, EventSink, Queued, RequestId, SourceId};
 pub use geometry::{Geometry, GeometryError, LINE_BYTES, RawGeometry, SubarrayId};
-pub use kind::{CommandCounts, CommandKind, Effect, PerKind};
 pub use log::{CommandLog, Issued};
 pub use mechanism::{Mechanism, MechanismInfo};
 pub use operation::Operation;
-pub use rows::OpenRows;
+pub use properties::{Burst, BusTime, Constructor, Mark, OfferedBy, Operands, RowChange};
+pub use rows::{Effect, OpenRows};
 pub use standard::{Chip, PinPowers, RefreshMode, SlowExit, Standard};
 pub use subarrays::RowsPerSubarray;
 pub use system::{CopyActivations, Dialect, PrechargePowerDown, ReferenceCycle, Refresh, System};

@@ -1,6 +1,7 @@
 //! Command logs: commands without their causes and effects.
 
-use crate::command::{Channel, Command};
+use crate::command::Command;
+use crate::coordinates::Channel;
 use crate::event::{CommandEvent, EventSink};
 use crate::geometry::Geometry;
 use crate::rows::OpenRows;

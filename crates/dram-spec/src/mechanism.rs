@@ -18,6 +18,8 @@ pub struct Mechanism(&'static MechanismInfo);
 pub struct MechanismInfo {
     /// Name in outputs: "fpm".
     pub name: &'static str,
+    /// Name in labels of figures: "FPM".
+    pub label: &'static str,
     /// Rank; 0 is preferred. Ranks are unique.
     pub rank: u8,
     /// Commands that it needs and that JEDEC does not define.
@@ -26,7 +28,8 @@ pub struct MechanismInfo {
 
 impl Mechanism {
     /// Over the memory channel, with RD and WR. It can serve every part of a copy, so it ranks last.
-    pub const CHANNEL: Mechanism = Mechanism::new(&MechanismInfo { name: "channel", rank: u8::MAX, commands: &[] });
+    pub const CHANNEL: Mechanism =
+        Mechanism::new(&MechanismInfo { name: "channel", label: "channel", rank: u8::MAX, commands: &[] });
 
     /// Creates a mechanism.
     pub const fn new(info: &'static MechanismInfo) -> Mechanism {
@@ -36,6 +39,11 @@ impl Mechanism {
     /// Name in outputs: "fpm".
     pub const fn name(self) -> &'static str {
         self.0.name
+    }
+
+    /// Name in labels of figures: "FPM".
+    pub const fn label(self) -> &'static str {
+        self.0.label
     }
 
     /// Commands that it needs and that JEDEC does not define.

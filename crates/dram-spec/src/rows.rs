@@ -1,12 +1,70 @@
-//! Effects of the commands of a log.
+//! Effects of commands on the rows of their banks.
 
 use std::collections::BTreeMap;
 
-use crate::command::{AutoPrecharge, BankId, Channel, Command, Row};
+use crate::command::Command;
+use crate::coordinates::{BankId, Channel, Row};
 use crate::event::CommandEvent;
 use crate::geometry::Geometry;
-use crate::kind::Effect;
 use crate::log::Issued;
+use crate::properties::{Operands, RowChange};
+
+/// Effect of a command beyond its usual effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// None.
+    Plain,
+    /// A copy activation copied a row.
+    Copied {
+        /// Row that was open.
+        src: Row,
+    },
+    /// A copy activation to another subarray than that of the open row, which the chip dropped.
+    Dropped {
+        /// Row that is still open.
+        open: Row,
+    },
+    /// A row buffer movement moved the contents of a row.
+    Moved {
+        /// Row that was open.
+        src: Row,
+        /// Subarrays from that of the open row to that of the destination.
+        hops: u16,
+    },
+}
+
+impl Effect {
+    /// Units by which the command is counted and priced: the hops of a row buffer movement, else 1.
+    #[inline]
+    pub const fn units(self) -> u64 {
+        if let Effect::Moved { hops, .. } = self { hops as u64 } else { 1 }
+    }
+
+    /// Row from which a copy activation copied.
+    pub const fn copied_from(self) -> Option<Row> {
+        if let Effect::Copied { src } = self { Some(src) } else { None }
+    }
+
+    /// What to add to the description of a command: " (copy)".
+    pub fn remark(self) -> String {
+        match self {
+            Effect::Plain => String::new(),
+            Effect::Copied { .. } => " (copy)".to_owned(),
+            Effect::Dropped { .. } => " (dropped)".to_owned(),
+            Effect::Moved { src, hops } => format!(" from row {}, hops {hops}", src.0),
+        }
+    }
+
+    /// The row of a command and the effect on it: "row 5 (copies 4)".
+    pub fn with_row(self, row: Row) -> String {
+        match self {
+            Effect::Plain => format!("row {}", row.0),
+            Effect::Copied { src } => format!("row {} (copies {})", row.0, src.0),
+            Effect::Dropped { .. } => format!("row {} (dropped)", row.0),
+            Effect::Moved { src, hops } => format!("row {} -> row {} (hops {hops})", src.0, row.0),
+        }
+    }
+}
 
 /// Open row of each bank after the commands of a log so far.
 ///
@@ -35,46 +93,38 @@ impl OpenRows {
 
     /// Applies a command; returns its effect.
     fn apply(&mut self, channel: Channel, command: &Command) -> Effect {
-        match *command {
-            Command::Activate { bank, row } => {
-                let place = (channel, bank);
-                let moved = self.moved.remove(&place);
-                let effect = match self.rows.get(&place).copied() {
+        let place = |bank| (channel, bank);
+        match (command.row_change(), command.operands()) {
+            (RowChange::Opens(row), Operands::Row(bank, _)) => {
+                let moved = self.moved.remove(&place(bank));
+                let effect = match self.rows.get(&place(bank)).copied() {
                     None => moved.map_or(Effect::Plain, |src| Effect::Copied { src }),
-                    Some(src) if self.geometry.subarray(src) == self.geometry.subarray(row) => Effect::Copied { src },
+                    Some(src) if self.geometry.subarray_distance(src, row) == 0 => Effect::Copied { src },
                     Some(open) => return Effect::Dropped { open },
                 };
-                self.rows.insert(place, row);
+                self.rows.insert(place(bank), row);
                 return effect;
             }
-            Command::Precharge { bank }
-            | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
-            | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
-                self.rows.remove(&(channel, bank));
-                self.moved.remove(&(channel, bank));
-            }
-            Command::MoveRowBuffer { bank, row } => {
-                let hops = |src: &Row| self.geometry.hops(*src, row);
-                if let Some(src) = self.rows.get(&(channel, bank)).copied().filter(|src| hops(src) > 0) {
-                    self.rows.remove(&(channel, bank));
-                    self.moved.insert((channel, bank), src);
-                    return Effect::Moved { src, hops: self.geometry.hops(src, row) };
+            (RowChange::Leaves, Operands::Row(bank, row)) => {
+                let hops = |src| self.geometry.subarray_distance(src, row);
+                if let Some(src) = self.rows.get(&place(bank)).copied().filter(|&src| hops(src) > 0) {
+                    self.rows.remove(&place(bank));
+                    self.moved.insert(place(bank), src);
+                    return Effect::Moved { src, hops: hops(src) };
                 }
             }
-            Command::PrechargeAll { rank } => {
+            (RowChange::Closes, Operands::Rank(rank)) => {
                 let others = |(other, bank): &(Channel, BankId), _: &mut Row| *other != channel || bank.rank != rank;
                 self.rows.retain(others);
                 self.moved.retain(others);
             }
-            Command::Read { auto_precharge: AutoPrecharge::No, .. }
-            | Command::Write { auto_precharge: AutoPrecharge::No, .. }
-            | Command::Transfer { .. }
-            | Command::Refresh { .. }
-            | Command::RefreshSameBank { .. }
-            | Command::PowerDownEnter { .. }
-            | Command::PowerDownExit { .. }
-            | Command::SelfRefreshEnter { .. }
-            | Command::SelfRefreshExit { .. } => {}
+            (RowChange::Closes, _) => {
+                let bank = command.bank().expect("a command of no rank names its bank");
+                self.rows.remove(&place(bank));
+                self.moved.remove(&place(bank));
+            }
+            (RowChange::Opens(_) | RowChange::Leaves, _) => unreachable!("a row command names its row"),
+            (RowChange::None, _) => {}
         }
         Effect::Plain
     }
@@ -83,9 +133,9 @@ impl OpenRows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Column;
+    use crate::command::{AutoPrecharge, CommandKind};
+    use crate::coordinates::Column;
     use crate::datasheet::{Density, Width};
-    use crate::kind::CommandKind;
     use crate::system::System;
     use crate::units::Cycle;
 

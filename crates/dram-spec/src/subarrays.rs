@@ -211,15 +211,15 @@ impl Subarrays {
 
     /// Subarrays from that of one row to that of another.
     #[inline]
-    pub(crate) const fn hops(&self, from: u32, to: u32) -> u16 {
+    pub(crate) const fn distance(&self, from: u32, to: u32) -> u16 {
         if self.shift == NO_SHIFT {
-            return self.hops_of_pattern(from, to);
+            return self.distance_in_pattern(from, to);
         }
         (from >> self.shift).abs_diff(to >> self.shift) as u16
     }
 
     #[inline(never)]
-    const fn hops_of_pattern(&self, from: u32, to: u32) -> u16 {
+    const fn distance_in_pattern(&self, from: u32, to: u32) -> u16 {
         self.of_pattern(from).abs_diff(self.of_pattern(to)) as u16
     }
 

@@ -1,8 +1,9 @@
 //! Parameters of a memory system that determine which command streams are legal, and their energy.
 
+use crate::command::CommandKind;
 use crate::datasheet::{Density, SpeedBin, Width};
 use crate::geometry::{Geometry, PAPER_ROW_BYTES, RawGeometry};
-use crate::kind::CommandKind;
+use crate::properties::BusTime;
 use crate::standard::{RefreshMode, Standard};
 use crate::units::{Clock, Cycles, Min};
 
@@ -170,22 +171,12 @@ impl System {
         self.standard().definition().burst
     }
 
-    /// Cycles of a kind of command on the command bus. A TRANSFER takes two in every standard.
+    /// Cycles of a kind of command on the command bus.
     pub const fn bus_cycles(&self, kind: CommandKind) -> Cycles {
-        let two = match kind {
-            CommandKind::Transfer => true,
-            CommandKind::Activate
-            | CommandKind::CopyActivate
-            | CommandKind::DroppedActivate
-            | CommandKind::Read
-            | CommandKind::Write => self.standard().definition().two_cycle_commands,
-            CommandKind::Precharge
-            | CommandKind::MoveRowBuffer
-            | CommandKind::Refresh
-            | CommandKind::RefreshSameBank
-            | CommandKind::PowerDownEnter
-            | CommandKind::SelfRefreshEnter
-            | CommandKind::WakeUp => false,
+        let two = match kind.bus_time() {
+            BusTime::One => false,
+            BusTime::ByStandard => self.standard().definition().two_cycle_commands,
+            BusTime::Two => true,
         };
         Cycles(if two { 2 } else { 1 })
     }

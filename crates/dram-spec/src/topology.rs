@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::command::BankId;
+use crate::coordinates::BankId;
 
 /// Numbers of channels, ranks per channel, and bank groups and banks per rank.
 ///

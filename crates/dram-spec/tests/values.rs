@@ -146,9 +146,9 @@ fn causes_know_their_request() {
 #[test]
 fn mechanisms_are_ordered_by_their_ranks() {
     use std::hash::BuildHasher;
-    const FIRST: Mechanism = Mechanism::new(&MechanismInfo { name: "first", rank: 0, commands: &[] });
-    const SAME: Mechanism = Mechanism::new(&MechanismInfo { name: "same", rank: 0, commands: &[] });
-    const THIRD: Mechanism = Mechanism::new(&MechanismInfo { name: "third", rank: 2, commands: &[] });
+    const FIRST: Mechanism = Mechanism::new(&MechanismInfo { name: "first", label: "first", rank: 0, commands: &[] });
+    const SAME: Mechanism = Mechanism::new(&MechanismInfo { name: "same", label: "same", rank: 0, commands: &[] });
+    const THIRD: Mechanism = Mechanism::new(&MechanismInfo { name: "third", label: "third", rank: 2, commands: &[] });
     assert_eq!((FIRST.name(), THIRD.name(), FIRST.rank(), THIRD.rank()), ("first", "third", 0, 2));
     assert_eq!((format!("{FIRST:7}|"), Mechanism::CHANNEL.name()), ("first  |".to_owned(), "channel"));
     assert!(FIRST != THIRD && FIRST == SAME && FIRST < THIRD && THIRD < Mechanism::CHANNEL);

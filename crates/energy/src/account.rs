@@ -150,7 +150,7 @@ impl Account {
 
     /// Counts a command that [`EventSink::command`] has not counted, if its address and time are
     /// valid.
-    fn take_less_frequent(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
+    fn take_less_frequent(&mut self, at: Cycle, channel: Channel, command: &Command, effect: Effect) -> Option<()> {
         if !self.geometry.holds_command(channel, command) {
             return None;
         }
@@ -165,7 +165,6 @@ impl Account {
                 rank.count(CommandKind::Write);
                 rank.close_by_itself(at, bank, closing.write, closing, asleep);
             }
-            Command::Transfer { .. } => rank.count(CommandKind::Transfer),
             Command::PrechargeAll { .. } => {
                 rank.count(CommandKind::Precharge);
                 rank.close_all(at, asleep);
@@ -174,8 +173,6 @@ impl Account {
                 rank.count(CommandKind::Refresh);
                 rank.start_refresh(at, closing.refresh, asleep);
             }
-            // It takes no part of the rank's standby: the other banks stay in use.
-            Command::RefreshSameBank { .. } => rank.count(CommandKind::RefreshSameBank),
             Command::PowerDownEnter { .. } => {
                 rank.count(CommandKind::PowerDownEnter);
                 rank.change_mode(at, Mode::Awake, Mode::PowerDown, asleep);
@@ -195,9 +192,10 @@ impl Account {
                 rank.count(CommandKind::WakeUp);
                 rank.change_mode(at, Mode::SelfRefresh, Mode::Awake, asleep);
             }
-            Command::Activate { .. } | Command::Precharge { .. } | Command::MoveRowBuffer { .. } => {
-                unreachable!("`command` counts these")
-            }
+            Command::Activate { .. } | Command::Precharge { .. } => unreachable!("`command` counts these"),
+            // The others leave the state of banks and rank. A REFsb takes no part of the rank's standby: the other
+            // banks stay in use.
+            _ => rank.counts.commands.count(command, effect),
         }
         Some(())
     }
@@ -222,8 +220,8 @@ impl Account {
 
     /// Counts a command, or records the fault.
     #[inline(never)]
-    fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: Command) {
-        if self.fault.is_none() && self.take_less_frequent(at, channel, &command).is_none() {
+    fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: Command, effect: Effect) {
+        if self.fault.is_none() && self.take_less_frequent(at, channel, &command, effect).is_none() {
             self.fail(self.fault(at, channel, command));
         }
     }
@@ -277,13 +275,10 @@ impl EventSink for Account {
                     .filter(|_| dst.rank == src.rank)
                     .map(|rank| rank.count(CommandKind::Transfer))
             }
-            Command::MoveRowBuffer { bank, row } if row.0 < rows => {
-                self.rank_of(at, channel, bank).map(|rank| rank.counts.commands.count(command, event.effect))
-            }
             _ => None,
         };
         if taken.is_none() {
-            self.take_or_fault(at, channel, *command);
+            self.take_or_fault(at, channel, *command, event.effect);
         }
     }
 
@@ -371,7 +366,9 @@ impl RankAccount {
     #[inline]
     fn activate(&mut self, at: Cycle, id: BankId, effect: Effect, asleep: PowerState) {
         match effect {
-            Effect::Plain | Effect::Moved { .. } => {
+            Effect::Copied { .. } => self.count(CommandKind::CopyActivate),
+            Effect::Dropped { .. } => return self.count(CommandKind::DroppedActivate),
+            _ => {
                 if self.open_banks == 0 {
                     self.advance_to(at, asleep);
                 }
@@ -386,8 +383,6 @@ impl RankAccount {
                 self.open_banks |= bit;
                 self.count(CommandKind::Activate);
             }
-            Effect::Copied { .. } => self.count(CommandKind::CopyActivate),
-            Effect::Dropped { .. } => return self.count(CommandKind::DroppedActivate),
         }
         self.banks[usize::from(id.bank)].activated = at;
     }

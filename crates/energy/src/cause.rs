@@ -1,8 +1,10 @@
-//! Causes of energy.
+//! Causes of energy, and the energy of commands within the chips.
 
 use std::fmt;
 
-use dram_spec::CommandKind;
+use dram_spec::{Burst, CommandKind, PerKind, Picojoule, System};
+
+use crate::currents::{Currents, PerSupply};
 
 /// Part of the dynamic energy of a command, by place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,154 +22,131 @@ impl Component {
     pub const ALL: [Component; 3] = [Component::Core, Component::Io, Component::IdleRankIo];
 }
 
-/// Cause of energy. Every picojoule of a report has exactly one cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cause {
-    /// Ordinary activations, including the precharge that follows.
-    Activate,
-    /// Copy activations: an ACT to an open bank, in the open row's subarray.
-    CopyActivate,
-    /// Reads, within the chips.
-    Read,
-    /// Writes, within the chips.
-    Write,
-    /// TRANSFERs: lines over the internal bus.
-    Transfer,
-    /// Row buffer movements, by hops.
-    MoveRowBuffer,
-    /// Driving the data pins during reads.
-    ReadIo,
-    /// Terminating the data pins during writes, in the rank written to.
-    WriteIo,
-    /// Terminating the data pins in another rank of the channel.
-    IdleRankIo,
-    /// Refreshes without active standby: REF, and the refresh that each SRE starts.
-    Refresh,
-    /// Standby with a bank open.
-    BackgroundActive,
-    /// Standby with all banks closed.
-    BackgroundPrecharged,
-    /// Power-down with a bank open.
-    PowerDownActive,
-    /// Precharge power-down with the DLL on.
-    PowerDownFast,
-    /// Precharge power-down with the DLL off.
-    PowerDownSlow,
-    /// Self-refresh.
-    SelfRefresh,
+macro_rules! causes {
+    ($($variant:ident = $name:literal, $in_operation:literal, $everywhere:literal, $what:literal;)*) => {
+        /// Cause of energy. Every picojoule of a report has exactly one cause.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Cause {
+            $(#[doc = concat!($what, ".")] $variant,)*
+        }
+
+        impl Cause {
+            /// All causes, in the order of reports.
+            pub const ALL: [Cause; [$($name),*].len()] = [$(Cause::$variant),*];
+
+            /// Name in reports: "copy activation".
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Cause::$variant => $name,)*
+                }
+            }
+
+            /// Whether the cause is part of the dynamic energy of operations, without background and
+            /// refresh.
+            pub const fn in_operation(self) -> bool {
+                match self {
+                    $(Cause::$variant => $in_operation,)*
+                }
+            }
+
+            /// Whether the commands of every standard, or those that `RowClone` adds, have the cause: reports
+            /// name the others only where they occur.
+            pub const fn is_in_all_standards(self) -> bool {
+                match self {
+                    $(Cause::$variant => $everywhere,)*
+                }
+            }
+        }
+    };
 }
 
-impl Cause {
-    /// All causes, in the order of reports.
-    pub const ALL: [Cause; 16] = [
-        Cause::Activate,
-        Cause::CopyActivate,
-        Cause::Read,
-        Cause::Write,
-        Cause::Transfer,
-        Cause::MoveRowBuffer,
-        Cause::ReadIo,
-        Cause::WriteIo,
-        Cause::IdleRankIo,
-        Cause::Refresh,
-        Cause::BackgroundActive,
-        Cause::BackgroundPrecharged,
-        Cause::PowerDownActive,
-        Cause::PowerDownFast,
-        Cause::PowerDownSlow,
-        Cause::SelfRefresh,
-    ];
+#[rustfmt::skip] // One cause per line.
+causes! {
+//  cause                  name                                in operation in all standards what
+    Activate             = "activate",                         true,        true,            "Ordinary activations, including the precharge that follows";
+    CopyActivate         = "copy activation",                  true,        true,            "Copy activations: an ACT to an open bank, in the open row's subarray";
+    Read                 = "read",                             true,        true,            "Reads, within the chips";
+    Write                = "write",                            true,        true,            "Writes, within the chips";
+    Transfer             = "transfer",                         true,        true,            "TRANSFERs: lines over the internal bus";
+    MoveRowBuffer        = "row buffer movement",              true,        false,           "Row buffer movements, by hops";
+    ReadIo               = "read I/O",                         true,        true,            "Driving the data pins during reads";
+    WriteIo              = "write I/O",                        true,        true,            "Terminating the data pins during writes, in the rank written to";
+    IdleRankIo           = "idle-rank I/O",                    true,        true,            "Terminating the data pins in another rank of the channel";
+    Refresh              = "refresh",                          false,       true,            "Refreshes without active standby: REF, and the refresh that each SRE starts";
+    BackgroundActive     = "active standby",                   false,       true,            "Standby with a bank open";
+    BackgroundPrecharged = "precharged standby",               false,       true,            "Standby with all banks closed";
+    PowerDownActive      = "active power-down",                false,       true,            "Power-down with a bank open";
+    PowerDownFast        = "precharge power-down, fast exit",  false,       true,            "Precharge power-down with the DLL on";
+    PowerDownSlow        = "precharge power-down, slow exit",  false,       true,            "Precharge power-down with the DLL off";
+    SelfRefresh          = "self-refresh",                     false,       true,            "Self-refresh";
+}
 
+/// Energy of one hop of a row of 8 KB. Chosen: the slope of the published energies of copies over 1 and
+/// 15 hops, (0.17 - 0.09) uJ / 14 (Chang et al., "LISA", HPCA 2016). No current of a datasheet has it.
+const HOP_OF_8_KB: Picojoule = Picojoule(5_700.0);
+
+impl Cause {
     /// Cause of the energy of a component of a command; `None` if commands of the kind take no such
     /// energy. The energy of a PRE is part of that of its ACT.
     pub const fn of(kind: CommandKind, component: Component) -> Option<Cause> {
-        match (kind, component) {
-            (CommandKind::Activate, Component::Core) => Some(Cause::Activate),
-            (CommandKind::CopyActivate, Component::Core) => Some(Cause::CopyActivate),
-            (CommandKind::Read, Component::Core) => Some(Cause::Read),
-            (CommandKind::Read, Component::Io) => Some(Cause::ReadIo),
-            (CommandKind::Write, Component::Core) => Some(Cause::Write),
-            (CommandKind::Write, Component::Io) => Some(Cause::WriteIo),
-            (CommandKind::Read | CommandKind::Write, Component::IdleRankIo) => Some(Cause::IdleRankIo),
-            (CommandKind::Transfer, Component::Core) => Some(Cause::Transfer),
-            (CommandKind::MoveRowBuffer, Component::Core) => Some(Cause::MoveRowBuffer),
-            (CommandKind::Refresh | CommandKind::RefreshSameBank | CommandKind::SelfRefreshEnter, Component::Core) => {
-                Some(Cause::Refresh)
-            }
-            (
-                CommandKind::Activate
-                | CommandKind::CopyActivate
-                | CommandKind::Transfer
-                | CommandKind::MoveRowBuffer
-                | CommandKind::Refresh
-                | CommandKind::RefreshSameBank
-                | CommandKind::SelfRefreshEnter,
-                Component::Io | Component::IdleRankIo,
-            )
-            | (
-                CommandKind::DroppedActivate
-                | CommandKind::Precharge
-                | CommandKind::PowerDownEnter
-                | CommandKind::WakeUp,
-                _,
-            ) => None,
+        match (component, kind.burst()) {
+            (Component::Core, _) => Cause::in_chips(kind),
+            (Component::Io, Some(Burst::Read)) => Some(Cause::ReadIo),
+            (Component::Io, Some(Burst::Write)) => Some(Cause::WriteIo),
+            (Component::IdleRankIo, Some(Burst::Read | Burst::Write)) => Some(Cause::IdleRankIo),
+            (Component::Io | Component::IdleRankIo, None) => None,
         }
     }
 
-    /// Name in reports: "copy activation".
-    pub const fn name(self) -> &'static str {
-        match self {
-            Cause::Activate => "activate",
-            Cause::CopyActivate => "copy activation",
-            Cause::Read => "read",
-            Cause::Write => "write",
-            Cause::Transfer => "transfer",
-            Cause::MoveRowBuffer => "row buffer movement",
-            Cause::ReadIo => "read I/O",
-            Cause::WriteIo => "write I/O",
-            Cause::IdleRankIo => "idle-rank I/O",
-            Cause::Refresh => "refresh",
-            Cause::BackgroundActive => "active standby",
-            Cause::BackgroundPrecharged => "precharged standby",
-            Cause::PowerDownActive => "active power-down",
-            Cause::PowerDownFast => "precharge power-down, fast exit",
-            Cause::PowerDownSlow => "precharge power-down, slow exit",
-            Cause::SelfRefresh => "self-refresh",
+    const fn in_chips(kind: CommandKind) -> Option<Cause> {
+        match kind {
+            CommandKind::Activate => Some(Cause::Activate),
+            CommandKind::CopyActivate => Some(Cause::CopyActivate),
+            CommandKind::Read => Some(Cause::Read),
+            CommandKind::Write => Some(Cause::Write),
+            CommandKind::Transfer => Some(Cause::Transfer),
+            CommandKind::MoveRowBuffer => Some(Cause::MoveRowBuffer),
+            CommandKind::Refresh | CommandKind::RefreshSameBank | CommandKind::SelfRefreshEnter => Some(Cause::Refresh),
+            CommandKind::DroppedActivate
+            | CommandKind::Precharge
+            | CommandKind::PowerDownEnter
+            | CommandKind::WakeUp => None,
         }
-    }
-
-    /// Whether the cause is part of the dynamic energy of operations, without background and
-    /// refresh.
-    pub const fn in_operation(self) -> bool {
-        match self {
-            Cause::Activate
-            | Cause::CopyActivate
-            | Cause::Read
-            | Cause::Write
-            | Cause::Transfer
-            | Cause::MoveRowBuffer
-            | Cause::ReadIo
-            | Cause::WriteIo
-            | Cause::IdleRankIo => true,
-            Cause::Refresh
-            | Cause::BackgroundActive
-            | Cause::BackgroundPrecharged
-            | Cause::PowerDownActive
-            | Cause::PowerDownFast
-            | Cause::PowerDownSlow
-            | Cause::SelfRefresh => false,
-        }
-    }
-
-    /// Whether the commands of every standard, or those that `RowClone` adds, have the cause: reports
-    /// name the others only where they occur.
-    pub const fn is_in_all_standards(self) -> bool {
-        !matches!(self, Cause::MoveRowBuffer)
     }
 
     /// Whether the energy is spent on the channel: the pins and their terminations.
     pub const fn on_channel(self) -> bool {
         matches!(self, Cause::ReadIo | Cause::WriteIo | Cause::IdleRankIo)
+    }
+}
+
+/// Energy of one command of each kind within the chips of a rank.
+pub(crate) fn in_chips(system: &System, currents: &Currents, rho: f64) -> PerKind<Picojoule> {
+    let chips = system.geometry.chips() as f64;
+    let (read, write) = (currents.read() * chips, currents.write() * chips);
+    // Without a refresh current, `Prices::report` accepts no refresh.
+    let all = |energy: Option<PerSupply>| energy.map_or(Picojoule(0.0), |energy| energy.total() * chips);
+    PerKind::from_fn(|kind| match kind {
+        CommandKind::Activate | CommandKind::CopyActivate => currents.activate(rho).total() * chips,
+        CommandKind::Read => read,
+        CommandKind::Write => write,
+        CommandKind::Transfer => (read + write) * 0.5,
+        CommandKind::MoveRowBuffer => HOP_OF_8_KB * (system.geometry.row_bytes() as f64 / 8192.0),
+        CommandKind::Refresh => all(currents.refresh_in(system.refresh_mode)),
+        CommandKind::RefreshSameBank => all(currents.refresh_same_bank(system.refresh_mode)),
+        CommandKind::SelfRefreshEnter => all(currents.refresh()),
+        CommandKind::DroppedActivate | CommandKind::Precharge | CommandKind::PowerDownEnter | CommandKind::WakeUp => {
+            Picojoule(0.0)
+        }
+    })
+}
+
+/// Formula of an energy within the chips that is not computed from currents; `None` for the other kinds.
+pub fn chosen_formula(kind: CommandKind) -> Option<String> {
+    let per_8_kb = |energy: Picojoule, unit| format!("{} nJ x row bytes / 8192, {unit} (chosen)", energy.nj());
+    match kind {
+        CommandKind::MoveRowBuffer => Some(per_8_kb(HOP_OF_8_KB, "a hop")),
+        _ => None,
     }
 }
 

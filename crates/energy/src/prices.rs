@@ -1,17 +1,13 @@
 //! Energy of each command and each clock, for one system and one current set.
 
-use dram_spec::{CommandCounts, CommandKind, Cycles, PerKind, Picojoule, PinPowers, System};
+use dram_spec::{Burst, CommandCounts, CommandKind, Cycles, PerKind, Picojoule, PinPowers, System};
 
-use crate::cause::{Cause, Component};
+use crate::cause::{Cause, Component, in_chips};
 use crate::counts::{Counts, PowerState};
-use crate::currents::{Currents, PerSupply};
+use crate::currents::Currents;
 use crate::error::EnergyError;
 use crate::pins;
 use crate::report::EnergyReport;
-
-/// Energy of one hop of a row of 8 KB. Chosen: the slope of the published energies of copies over 1 and
-/// 15 hops, (0.17 - 0.09) uJ / 14 (Chang et al., "LISA", HPCA 2016). No current of a datasheet has it.
-const HOP_OF_8_KB: Picojoule = Picojoule(5_700.0);
 
 /// Dynamic energy of one command of each kind (without background), for all chips of the rank
 /// together, by component.
@@ -101,7 +97,7 @@ impl Prices {
             set: currents.name().to_owned(),
             rho,
             events: EventPrices {
-                core: core(system, currents, rho),
+                core: in_chips(system, currents, rho),
                 io: bursts(system, 1.0, |powers| (powers.read_driver_mw, powers.write_termination_mw)),
                 idle_rank: bursts(system, others, |powers| {
                     (powers.idle_read_termination_mw, powers.idle_write_termination_mw)
@@ -211,33 +207,14 @@ pub(crate) fn check_fit(system: &System, currents: &Currents) -> Result<(), Ener
     Ok(())
 }
 
-/// Energy within the chips of a rank.
-fn core(system: &System, currents: &Currents, rho: f64) -> PerKind<Picojoule> {
-    let chips = system.geometry.chips() as f64;
-    let (read, write) = (currents.read() * chips, currents.write() * chips);
-    // Without a refresh current, `Prices::report` accepts no refresh.
-    let all = |energy: Option<PerSupply>| energy.map_or(Picojoule(0.0), |energy| energy.total() * chips);
-    PerKind::from_fn(|kind| match kind {
-        CommandKind::Activate | CommandKind::CopyActivate => currents.activate(rho).total() * chips,
-        CommandKind::Read => read,
-        CommandKind::Write => write,
-        CommandKind::Transfer => (read + write) * 0.5,
-        CommandKind::MoveRowBuffer => HOP_OF_8_KB * (system.geometry.row_bytes() as f64 / 8192.0),
-        CommandKind::Refresh => all(currents.refresh_in(system.refresh_mode)),
-        CommandKind::RefreshSameBank => all(currents.refresh_same_bank(system.refresh_mode)),
-        CommandKind::SelfRefreshEnter => all(currents.refresh()),
-        CommandKind::DroppedActivate | CommandKind::Precharge | CommandKind::PowerDownEnter | CommandKind::WakeUp => {
-            Picojoule(0.0)
-        }
-    })
-}
-
 /// Energy at the pins of some ranks for one burst of a read and of a write; 0 if the standard has no powers.
 fn bursts(system: &System, ranks: f64, powers: impl Fn(PinPowers) -> (f64, f64)) -> PerKind<Picojoule> {
     let Some(pin_powers) = system.standard().definition().pin_powers else { return PerKind::default() };
     let (read, write) = powers(pin_powers);
     let burst = |milliwatts, pins| pins::burst(milliwatts, pins, system.clock(), system.burst()) * ranks;
-    PerKind::default()
-        .with(CommandKind::Read, burst(read, pins::read_pins(&system.geometry)))
-        .with(CommandKind::Write, burst(write, pins::write_pins(&system.geometry)))
+    PerKind::from_fn(|kind| match kind.burst() {
+        Some(Burst::Read) => burst(read, pins::read_pins(&system.geometry)),
+        Some(Burst::Write) => burst(write, pins::write_pins(&system.geometry)),
+        None => Picojoule(0.0),
+    })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dram_core::{Background, P, Timings};
-use dram_spec::{CommandKind, Cycles, Mechanism, Refresh, System};
+use dram_spec::{Cycles, Mechanism, Refresh, System};
 use rowclone::Planner;
 
 use crate::channel::closing_time;
@@ -78,8 +78,10 @@ pub enum ConfigError {
         /// `drain_high`.
         drain_high: usize,
     },
-    /// A row buffer movement may take longer than a REF can wait.
-    Movement {
+    /// A copy may hold a bank longer than a REF can wait.
+    LongHold {
+        /// Name of the mechanism.
+        mechanism: &'static str,
         /// Subarrays per bank.
         subarrays: u32,
         /// Longest time until a rank is ready for its REF.
@@ -108,10 +110,9 @@ impl ConfigError {
                 format!("try {} for `queues.drain_high`", (*found).clamp(1, *write_entries))
             }
             ConfigError::DrainLow { drain_high, .. } => format!("try {} for `queues.drain_low`", drain_high / 3),
-            ConfigError::Movement { .. } => {
-                "use larger subarrays or a longer interval of refreshes, or leave `lisa` out of `copy.mechanisms`"
-                    .to_owned()
-            }
+            ConfigError::LongHold { mechanism, .. } => format!(
+                "use larger subarrays or a longer interval of refreshes, or leave `{mechanism}` out of `copy.mechanisms`"
+            ),
             ConfigError::NoRefresh(state) => {
                 let setting = state.setting();
                 format!("ranks leave power-down for their refreshes: leave `power.{setting}` out, or turn refresh on")
@@ -135,12 +136,12 @@ impl std::fmt::Display for ConfigError {
             ConfigError::DrainLow { found, drain_high } => {
                 write!(f, "`queues.drain_low` is {found}, but must be from 0 to {}", drain_high - 1)
             }
-            ConfigError::Movement { subarrays, takes, postponed } => {
+            ConfigError::LongHold { mechanism, subarrays, takes, postponed } => {
                 write!(
                     f,
-                    "`copy.mechanisms` has `lisa`, and with row buffer movements through {subarrays} subarrays "
+                    "`copy.mechanisms` has `{mechanism}`, and with copies through {subarrays} subarrays a rank "
                 )?;
-                write!(f, "a rank may need {takes} cycles before its REF, which can be postponed by {postponed} only")
+                write!(f, "may need {takes} cycles before its REF, which can be postponed by {postponed} only")
             }
             ConfigError::NoRefresh(state) => {
                 write!(f, "`power.{}` is given, but `refresh` is off", state.setting())
@@ -284,9 +285,11 @@ impl Config {
         }
     }
 
-    /// [`movement`] of the system.
-    pub fn movement(&self) -> Cycles {
-        movement(&self.system, &self.planner)
+    /// Longest time for which a copy holds a bank beyond a copy activation: that of a command with a time of its
+    /// own ([`Timings::own_time`]), and of the second activation of the destination row. 0 if the chips offer no
+    /// mechanism with such a command.
+    pub fn longer_hold(&self) -> Cycles {
+        longest_hold(&self.system, &self.planner).map_or(Cycles(0), |(time, _)| time)
     }
 
     /// Checks the settings.
@@ -310,7 +313,7 @@ impl Config {
             return Err(ConfigError::Zero(setting));
         }
         self.queues.check()?;
-        check_movement(&self.system, &self.planner)?;
+        check_longer_hold(&self.system, &self.planner)?;
         // Self-refresh before power-down is of no use, but possible.
         match self.power.check(self.system.refresh) {
             Err(ConfigError::SelfRefreshFirst { .. }) => Ok(()),
@@ -319,31 +322,28 @@ impl Config {
     }
 }
 
-/// Longest time for which a copy holds a bank beyond a copy activation: that of a row buffer movement
-/// through the whole bank, and of the second activation of the destination row. 0 if the chips move no
-/// row buffers.
-fn movement(system: &System, planner: &Planner) -> Cycles {
-    let moves = |mechanism: Mechanism| mechanism.commands().contains(&CommandKind::MoveRowBuffer);
-    if !planner.mechanisms().any(moves) {
-        return Cycles(0);
-    }
+/// [`Config::longer_hold`], and the mechanism that causes it.
+fn longest_hold(system: &System, planner: &Planner) -> Option<(Cycles, Mechanism)> {
     let timings = Timings::new(system);
-    let hops = system.geometry.subarrays_per_bank() - 1;
-    timings.movement(hops as u16) + timings.get(P::Rp) + timings.get(P::Ras)
+    let of_kinds = |mechanism: Mechanism| {
+        let times = mechanism.commands().iter().filter_map(|&kind| timings.longest_own_time(kind, &system.geometry));
+        times.max().map(|time| (time + timings.get(P::Rp) + timings.get(P::Ras), mechanism))
+    };
+    planner.mechanisms().filter_map(of_kinds).max_by_key(|&(time, _)| time)
 }
 
-/// Checks that a rank is ready for a REF in time after any row buffer movement.
+/// Checks that a rank is ready for a REF in time after a copy by any mechanism of the chips.
 ///
 /// # Errors
 /// If it may not be, so that the rank could not be used between its refreshes.
-pub fn check_movement(system: &System, planner: &Planner) -> Result<(), ConfigError> {
-    let movement = movement(system, planner);
-    if system.refresh == Refresh::Off || movement == Cycles(0) {
+pub fn check_longer_hold(system: &System, planner: &Planner) -> Result<(), ConfigError> {
+    let Some((hold, mechanism)) = longest_hold(system, planner).filter(|_| system.refresh != Refresh::Off) else {
         return Ok(());
-    }
-    let takes = closing_time(&Timings::new(system), system.geometry.topology(), movement);
+    };
+    let takes = closing_time(&Timings::new(system), system.geometry.topology(), hold);
     let most = system.refresh_mode.postponed_most * system.refreshes_per_round();
     let postponed = system.refresh_interval() * most;
     let subarrays = system.geometry.subarrays_per_bank();
-    if takes > postponed { Err(ConfigError::Movement { subarrays, takes, postponed }) } else { Ok(()) }
+    let mechanism = mechanism.name();
+    if takes > postponed { Err(ConfigError::LongHold { mechanism, subarrays, takes, postponed }) } else { Ok(()) }
 }

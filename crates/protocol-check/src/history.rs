@@ -1,6 +1,6 @@
 //! The history of a channel: the last commands of each kind per bank, per rank and of the command bus.
 
-use dram_spec::{AutoPrecharge, BankId, Command, CopyActivations, Dialect, Issued, Row, SlowExit, System};
+use dram_spec::{AutoPrecharge, BankId, Command, CopyActivations, Dialect, Issued, Min, Row, SlowExit, System};
 
 use crate::check::Setting;
 use crate::limits::takes_two_cycles;
@@ -77,6 +77,13 @@ pub(crate) struct Moved {
     pub(crate) rbm: Issued,
     pub(crate) subarray: u32,
     pub(crate) hops: u32,
+}
+
+impl Moved {
+    /// The minimum of `RBM`, in clocks: 8 ns per hop, and once more.
+    pub(crate) fn duration(&self, setting: &Setting) -> u64 {
+        setting.limits.covering(Min::ps(8_000 * (u64::from(self.hops) + 1)))
+    }
 }
 
 /// Effect of an ACT.

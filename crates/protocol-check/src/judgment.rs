@@ -1,6 +1,6 @@
 //! The judgment of each command: the rules that bind it, one function per kind of command.
 
-use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, Geometry, Issued, Row};
+use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, Geometry, Issued, Operands, Row};
 
 use crate::check::Check;
 use crate::history::{
@@ -36,29 +36,15 @@ impl ChannelHistory {
 
     /// RD and WR against the data bursts of the other ranks on the shared data bus.
     fn judge_rank_switch(&self, check: &mut Check<'_>, command: &Command) {
-        match command {
-            Command::Read { .. } => {
-                let [read, write] = self.other_ranks(check);
-                check.minimum(Rule::RdRdRank, read);
-                check.minimum(Rule::WrRdRank, write);
-            }
-            Command::Write { .. } => {
-                let [read, write] = self.other_ranks(check);
-                check.minimum(Rule::RdWrRank, read);
-                check.minimum(Rule::WrWrRank, write);
-            }
-            Command::Activate { .. }
-            | Command::Precharge { .. }
-            | Command::PrechargeAll { .. }
-            | Command::Transfer { .. }
-            | Command::MoveRowBuffer { .. }
-            | Command::Refresh { .. }
-            | Command::RefreshSameBank { .. }
-            | Command::PowerDownEnter { .. }
-            | Command::PowerDownExit { .. }
-            | Command::SelfRefreshEnter { .. }
-            | Command::SelfRefreshExit { .. } => {}
-        }
+        let rules = match command {
+            Command::Read { .. } => [Rule::RdRdRank, Rule::WrRdRank],
+            Command::Write { .. } => [Rule::RdWrRank, Rule::WrWrRank],
+            // The others use no data bus.
+            _ => return,
+        };
+        let [read, write] = self.other_ranks(check);
+        check.minimum(rules[0], read);
+        check.minimum(rules[1], write);
     }
 
     /// The latest RD and the latest WR of the other ranks.
@@ -80,21 +66,14 @@ pub(crate) fn exists(geometry: &Geometry, command: &Command) -> bool {
     let bank_exists = |id: BankId| id.rank < geometry.ranks() && id.bank < geometry.banks();
     let row_exists = |row: Row| row.0 < geometry.rows_per_bank();
     let column_exists = |column: Column| column.0 < geometry.columns();
-    match *command {
-        Command::Activate { bank, row } | Command::MoveRowBuffer { bank, row } => bank_exists(bank) && row_exists(row),
-        Command::Precharge { bank } | Command::RefreshSameBank { bank } => bank_exists(bank),
-        Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => {
-            bank_exists(bank) && column_exists(column)
-        }
-        Command::Transfer { src, src_column, dst, dst_column } => {
+    match command.operands() {
+        Operands::Row(bank, row) => bank_exists(bank) && row_exists(row),
+        Operands::Line(bank, column) => bank_exists(bank) && column_exists(column),
+        Operands::Lines((src, src_column), (dst, dst_column)) => {
             bank_exists(src) && bank_exists(dst) && column_exists(src_column) && column_exists(dst_column)
         }
-        Command::PrechargeAll { rank }
-        | Command::Refresh { rank }
-        | Command::PowerDownEnter { rank }
-        | Command::PowerDownExit { rank }
-        | Command::SelfRefreshEnter { rank }
-        | Command::SelfRefreshExit { rank } => rank < geometry.ranks(),
+        Operands::Bank(bank) | Operands::BankSet(bank) => bank_exists(bank),
+        Operands::Rank(rank) => rank < geometry.ranks(),
     }
 }
 
@@ -184,21 +163,8 @@ impl RankHistory {
             Command::SelfRefreshExit { .. } if self.power_state == PowerState::SelfRefresh => {}
             // An exit from the other state breaks `awake` alone, as in the table of pairs.
             Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => check.state(Rule::Awake, entry),
-            Command::Activate { .. }
-            | Command::Precharge { .. }
-            | Command::PrechargeAll { .. }
-            | Command::Read { .. }
-            | Command::Write { .. }
-            | Command::Transfer { .. }
-            | Command::MoveRowBuffer { .. }
-            | Command::Refresh { .. }
-            | Command::RefreshSameBank { .. }
-            | Command::PowerDownEnter { .. }
-            | Command::SelfRefreshEnter { .. } => {
-                if entry.is_some() {
-                    check.state(Rule::Asleep, entry);
-                }
-            }
+            _ if entry.is_some() => check.state(Rule::Asleep, entry),
+            _ => {}
         }
     }
 
@@ -214,7 +180,7 @@ impl RankHistory {
         let activation = bank.activation(row, check.setting);
         if let Some(moved) = bank.moved {
             if moved.subarray == check.setting.geometry.subarray(row) {
-                check.at_least(check.setting.limits.movement(moved.hops), Rule::Rbm, moved.rbm);
+                check.at_least(moved.duration(check.setting), Rule::Rbm, moved.rbm);
             } else {
                 self.judge_state(check, Rule::RbmSubarray, Some(moved.rbm));
             }

@@ -1,6 +1,6 @@
 //! The limit of each rule in clocks of the simulated bin.
 
-use dram_spec::{Command, ReferenceCycle, System};
+use dram_spec::{Command, Min, ReferenceCycle, System};
 
 use crate::parameters::{Parameters, units_per_refresh};
 use crate::rule::Rule;
@@ -65,15 +65,15 @@ impl Limits {
     }
 
     /// The minimum or maximum of a rule, in clocks from the first cycle of the earlier command to the cycle of the
-    /// later one from which distances count; 0 for state rules and for `REF-postponed`, whose maximum depends on the
-    /// REFs counted.
+    /// later one from which distances count; 0 for state rules, for `REF-postponed`, whose maximum depends on the
+    /// REFs counted, and for rules whose minimum depends on the earlier command.
     pub(crate) const fn of(&self, rule: Rule) -> u64 {
         self.clocks[rule as usize]
     }
 
-    /// The minimum of `RBM` after a number of hops.
-    pub(crate) fn movement(&self, hops: u32) -> u64 {
-        self.parameters.movement(hops)
+    /// A minimum in clocks: rounded up.
+    pub(crate) fn covering(&self, min: Min) -> u64 {
+        self.parameters.covering(min)
     }
 
     /// Clocks from the first cycle of a command to the cycle from which distances to it count.
@@ -84,18 +84,10 @@ impl Limits {
 
 /// Whether a command can take two cycles on the command bus. TRANSFER always does.
 pub(crate) const fn takes_two_cycles(command: &Command) -> bool {
-    match command {
-        Command::Activate { .. } | Command::Read { .. } | Command::Write { .. } | Command::Transfer { .. } => true,
-        Command::Precharge { .. }
-        | Command::PrechargeAll { .. }
-        | Command::MoveRowBuffer { .. }
-        | Command::Refresh { .. }
-        | Command::RefreshSameBank { .. }
-        | Command::PowerDownEnter { .. }
-        | Command::PowerDownExit { .. }
-        | Command::SelfRefreshEnter { .. }
-        | Command::SelfRefreshExit { .. } => false,
-    }
+    matches!(
+        command,
+        Command::Activate { .. } | Command::Read { .. } | Command::Write { .. } | Command::Transfer { .. }
+    )
 }
 
 /// Whether the earlier command of a rule is such a command. The rules of the command bus count from the first cycle.

@@ -91,9 +91,9 @@ fn of_page(page_bytes: u64, [half_k, one_k, two_k]: [Min; 3]) -> Min {
 }
 
 impl Parameters {
-    /// The time of a row buffer movement: 8 ns per hop, and once more.
-    pub(crate) fn movement(&self, hops: u32) -> u64 {
-        covering(Min::ps(8_000 * (u64::from(hops) + 1)), self.per_15_ns)
+    /// A minimum in clocks: rounded up.
+    pub(crate) fn covering(&self, min: Min) -> u64 {
+        covering(min, self.per_15_ns)
     }
 
     pub(crate) fn new(system: &System) -> Parameters {

@@ -57,7 +57,7 @@ impl Shift {
             Step::Read { bank, run } => Step::Read { bank, run: shifted(run) },
             Step::Write { bank, write } => Step::Write { bank, write: RunWrite { run: shifted(write.run), ..write } },
             Step::Open { .. }
-            | Step::Move { .. }
+            | Step::LeaveRow { .. }
             | Step::CopyOpen { .. }
             | Step::Close { .. }
             | Step::Transfer { .. } => *step,

@@ -33,7 +33,7 @@ pub use blocks::Blocks;
 pub use check::PlanError;
 pub use dram_spec::{Mechanism, Operation};
 pub use faulty::{FaultyRows, RowAddress};
-pub use mechanism::{Chip, FPM, LISA, MECHANISMS, PSM, PSM2, mechanism};
+pub use mechanism::*;
 pub use planner::{Classification, Extent, MAX_WINDOW_BYTES, Planner};
 pub use program::{Program, StepList, Thread};
 pub use reason::Reason;

@@ -1,6 +1,6 @@
 //! Steps of copy programs, and the lines that they move.
 
-use dram_spec::{BankId, Column, LINE_BYTES, Location, PhysicalAddress, Row};
+use dram_spec::{BankId, Column, Command, CommandKind, Effect, LINE_BYTES, Location, PhysicalAddress, Row};
 
 use crate::mechanism::BankRow;
 
@@ -14,17 +14,18 @@ pub enum Step {
         /// The row.
         row: Row,
     },
-    /// RBM: moves the contents of the open row to the sense amplifiers of another subarray.
-    Move {
+    /// A row command by which the contents leave the open row ([`dram_spec::RowChange::Leaves`]), so that the
+    /// bank has no open row until the `CopyOpen` that stores them.
+    LeaveRow {
         /// The bank.
         bank: BankId,
-        /// Row of that subarray, to which a `CopyOpen` then copies them.
-        row: Row,
-        /// Subarrays between the two rows, and one more.
-        hops: u16,
+        /// The command, to this bank.
+        command: Command,
+        /// [Units](dram_spec::Effect::units) by which the command is counted and priced.
+        units: u16,
     },
     /// ACT of another row in the subarray of the open row: copies the open row to that row. After a
-    /// `Move`, it copies what that has moved.
+    /// `LeaveRow`, it copies the contents that have left their row.
     CopyOpen {
         /// The bank.
         bank: BankId,
@@ -76,7 +77,7 @@ impl Step {
     pub fn banks(&self) -> (BankId, Option<BankId>) {
         match *self {
             Step::Open { bank, .. }
-            | Step::Move { bank, .. }
+            | Step::LeaveRow { bank, .. }
             | Step::CopyOpen { bank, .. }
             | Step::Close { bank }
             | Step::Read { bank, .. }
@@ -92,11 +93,29 @@ impl Step {
         first == bank || second == Some(bank)
     }
 
+    /// Kind of the commands of the step.
+    pub const fn kind(&self) -> CommandKind {
+        match self {
+            Step::Open { .. } => CommandKind::Activate,
+            Step::LeaveRow { command, .. } => CommandKind::of(command, Effect::Plain),
+            Step::CopyOpen { .. } => CommandKind::CopyActivate,
+            Step::Close { .. } => CommandKind::Precharge,
+            Step::Transfer { .. } => CommandKind::Transfer,
+            Step::Read { .. } => CommandKind::Read,
+            Step::Write { .. } => CommandKind::Write,
+        }
+    }
+
+    /// Units by which the commands of the step are counted and priced: lines, of a column step.
+    pub fn units(&self) -> u16 {
+        if let Step::LeaveRow { units, .. } = self { *units } else { self.lines().unwrap_or(1) }
+    }
+
     /// Lines of a column step; `None` for a row step.
     #[inline]
     pub fn lines(&self) -> Option<u16> {
         match self {
-            Step::Open { .. } | Step::Move { .. } | Step::CopyOpen { .. } | Step::Close { .. } => None,
+            Step::Open { .. } | Step::LeaveRow { .. } | Step::CopyOpen { .. } | Step::Close { .. } => None,
             Step::Transfer { count, .. } => Some(*count),
             Step::Read { run, .. } => Some(run.count),
             Step::Write { write, .. } => Some(write.run.count),

@@ -2,7 +2,7 @@
 
 use std::ops::Sub;
 
-use dram_spec::{Channel, ColumnRun, CommandKind, Cycle, Cycles, PerKind, System};
+use dram_spec::{Burst, Channel, ColumnRun, CommandKind, Cycle, Cycles, PerKind, System};
 
 /// Cycles in which buses were in use, summed over the channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,20 +95,10 @@ impl Buses {
     /// Cycles from a command to its data on the data bus; `None` if it transfers none.
     #[inline]
     const fn data_latency(&self, kind: CommandKind) -> Option<Cycles> {
-        match kind {
-            CommandKind::Read => Some(self.read_latency),
-            CommandKind::Write => Some(self.write_latency),
-            CommandKind::Activate
-            | CommandKind::CopyActivate
-            | CommandKind::DroppedActivate
-            | CommandKind::Precharge
-            | CommandKind::Transfer
-            | CommandKind::MoveRowBuffer
-            | CommandKind::Refresh
-            | CommandKind::RefreshSameBank
-            | CommandKind::PowerDownEnter
-            | CommandKind::SelfRefreshEnter
-            | CommandKind::WakeUp => None,
+        match kind.burst() {
+            Some(Burst::Read) => Some(self.read_latency),
+            Some(Burst::Write) => Some(self.write_latency),
+            None => None,
         }
     }
 

@@ -9,7 +9,9 @@ use rowclone_config::{Failure, SystemConfig, file};
 use rowclone_sim::quantity::counted;
 use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::command_log::LogWriter;
-use trace_io::commands::{self, ExportError, Exporter, InexpressibleCommands, Place, Target, Unsupported};
+use trace_io::commands::{
+    self, ExportError, Exporter, Inexpressible, InexpressibleCommands, Place, Target, Unsupported,
+};
 use trace_io::trace::{self, ConvertError, ConvertSystem, Converter, TraceError};
 
 use crate::args::ConvertArgs;
@@ -121,15 +123,13 @@ fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Res
 
 /// Says how many commands a trace for other tools lacks, or writes otherwise.
 fn warn(target: Target, found: InexpressibleCommands) {
-    let InexpressibleCommands { transfers, copy_activations, movements, same_bank_refreshes } = found;
-    let what = [
-        (transfers, "TRANSFER", if target == Target::Hdl { "written as comments" } else { "left out" }),
-        (movements, "RBM", if target == Target::Hdl { "written as comments" } else { "left out" }),
-        (copy_activations, "copy activation", if target == Target::Hdl { "written as ACT" } else { "left out" }),
-        (same_bank_refreshes, "REFsb", "left out"),
-    ];
-    for (number, name, fate) in what.into_iter().filter(|(number, ..)| *number > 0) {
-        output::message(&format!("warning: {} {fate}", counted(number, name)));
+    for (command, number) in found {
+        let fate = match (target, command) {
+            (Target::Hdl, Inexpressible::OfMechanism(..)) => "written as comments",
+            (Target::Hdl, Inexpressible::CopyActivation) => "written as ACT",
+            _ => "left out",
+        };
+        output::message(&format!("warning: {} {fate}", counted(number, command.name())));
     }
 }
 

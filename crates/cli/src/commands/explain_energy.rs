@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dram_spec::{CommandCounts, CommandKind, Picojoule, RefreshMode};
+use dram_spec::{Burst, CommandCounts, CommandKind, Picojoule, RefreshMode};
 use energy::{Cause, Component, Currents, Prices, pins};
 use report::NO_CURRENT_SET;
 use report::table::Align::{Left, Right};
@@ -147,23 +147,12 @@ fn formula(priced: &Priced<'_>, kind: CommandKind, component: Component) -> Opti
     let io = |milliwatts: f64, pins: u64| Some(format!("{milliwatts} mW x {pins} pins x {burst_ns} ns"));
     let (read_pins, write_pins) = (pins::read_pins(&system.geometry), pins::write_pins(&system.geometry));
     let is_idle = component == Component::IdleRankIo;
-    match kind {
+    match kind.burst()? {
         _ if is_idle && system.geometry.ranks() == 1 => None,
-        CommandKind::Read if is_idle => io(powers.idle_read_termination_mw, read_pins),
-        CommandKind::Write if is_idle => io(powers.idle_write_termination_mw, write_pins),
-        CommandKind::Read => io(powers.read_driver_mw, read_pins),
-        CommandKind::Write => io(powers.write_termination_mw, write_pins),
-        CommandKind::Activate
-        | CommandKind::CopyActivate
-        | CommandKind::DroppedActivate
-        | CommandKind::Precharge
-        | CommandKind::Transfer
-        | CommandKind::MoveRowBuffer
-        | CommandKind::Refresh
-        | CommandKind::RefreshSameBank
-        | CommandKind::PowerDownEnter
-        | CommandKind::SelfRefreshEnter
-        | CommandKind::WakeUp => None,
+        Burst::Read if is_idle => io(powers.idle_read_termination_mw, read_pins),
+        Burst::Write if is_idle => io(powers.idle_write_termination_mw, write_pins),
+        Burst::Read => io(powers.read_driver_mw, read_pins),
+        Burst::Write => io(powers.write_termination_mw, write_pins),
     }
 }
 
@@ -188,16 +177,13 @@ fn core_formula(priced: &Priced<'_>, kind: CommandKind) -> Option<String> {
         CommandKind::CopyActivate => Some("as an activation".to_owned()),
         CommandKind::Read => Some(burst(raw.idd4r_ma)),
         CommandKind::Write => Some(burst(raw.idd4w_ma)),
-        CommandKind::MoveRowBuffer => Some("5.7 nJ x row bytes / 8192, a hop (chosen)".to_owned()),
         CommandKind::Transfer => Some("mean of read and write; no pin moves".to_owned()),
         CommandKind::Refresh => refresh_formula(priced, mode),
         // The refresh that an SRE starts is that of normal refresh.
         CommandKind::SelfRefreshEnter if mode == normal => None,
         CommandKind::SelfRefreshEnter => refresh_formula(priced, normal),
         CommandKind::RefreshSameBank => same_bank_formula(priced),
-        CommandKind::DroppedActivate | CommandKind::Precharge | CommandKind::PowerDownEnter | CommandKind::WakeUp => {
-            None
-        }
+        _ => energy::chosen_formula(kind),
     }
 }
 

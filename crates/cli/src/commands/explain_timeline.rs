@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
-use dram_spec::{Channel, Command, Cycles, Effect};
+use dram_spec::{Channel, Command, Cycles, Operands};
 use report::table::Align::{Left, Right};
 use report::table::{Column, listed, wrapped};
 use rowclone_sim::quantity::counted;
 
 use super::lanes;
 use crate::args::ExplainTimelineArgs;
-use crate::binding::{Bindings, Bound, Wait, bank};
+use crate::binding::{Bindings, Bound, Wait};
 use crate::instant::{self, Instant};
 use crate::interrupt;
 use crate::output;
@@ -88,7 +88,7 @@ fn listing(system: &SystemConfig, bound: &[Bound], width: usize) -> String {
 
 /// `r0 b3`, or `c1 r0 b3` where there are several channels.
 pub(super) fn place(system: &SystemConfig, channel: Channel, command: &Command) -> String {
-    let of_rank = match bank(command) {
+    let of_rank = match command.bank() {
         Some(bank) => format!("r{} b{}", bank.rank, bank.bank),
         None => format!("r{}", command.rank()),
     };
@@ -98,31 +98,16 @@ pub(super) fn place(system: &SystemConfig, channel: Channel, command: &Command) 
 /// A command without its bank, and what it did.
 fn command_text(bound: &Bound) -> String {
     let name = bound.command.mnemonic();
-    match bound.command {
-        Command::Activate { row, .. } => match bound.effect {
-            Effect::Plain | Effect::Moved { .. } => format!("{name} row {}", row.0),
-            Effect::Copied { src } => format!("{name} row {} (copies {})", row.0, src.0),
-            Effect::Dropped { .. } => format!("{name} row {} (dropped)", row.0),
-        },
-        Command::MoveRowBuffer { row, .. } => match bound.effect {
-            Effect::Moved { src, hops } => format!("{name} row {} -> row {} (hops {hops})", src.0, row.0),
-            Effect::Plain | Effect::Copied { .. } | Effect::Dropped { .. } => format!("{name} row {}", row.0),
-        },
-        Command::Read { column, .. } | Command::Write { column, .. } => format!("{name} col {}", column.0),
-        Command::Transfer { src_column, dst, dst_column, .. } if src_column == dst_column => {
+    match bound.command.operands() {
+        Operands::Row(_, row) => format!("{name} {}", bound.effect.with_row(row)),
+        Operands::Line(_, column) => format!("{name} col {}", column.0),
+        Operands::Lines((_, src_column), (dst, dst_column)) if src_column == dst_column => {
             format!("{name} col {} -> b{}", src_column.0, dst.bank)
         }
-        Command::Transfer { src_column, dst, dst_column, .. } => {
+        Operands::Lines((_, src_column), (dst, dst_column)) => {
             format!("{name} col {} -> b{} col {}", src_column.0, dst.bank, dst_column.0)
         }
-        Command::Precharge { .. }
-        | Command::PrechargeAll { .. }
-        | Command::Refresh { .. }
-        | Command::RefreshSameBank { .. }
-        | Command::PowerDownEnter { .. }
-        | Command::PowerDownExit { .. }
-        | Command::SelfRefreshEnter { .. }
-        | Command::SelfRefreshExit { .. } => name.to_owned(),
+        Operands::Bank(_) | Operands::BankSet(_) | Operands::Rank(_) => name.to_owned(),
     }
 }
 

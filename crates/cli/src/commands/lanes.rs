@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use dram_spec::{AutoPrecharge, BankId, Channel, Command, CommandKind};
+use dram_spec::{BankId, Channel, Command, CommandKind, Mark, Operands, RowChange};
 
 use super::explain_timeline::place;
 use crate::binding::Bound;
@@ -18,53 +18,19 @@ const WIDTH_MIN: usize = 20;
 /// More banks than this are not drawn.
 const LANES_MOST: usize = 24;
 
-/// A letter of the drawing, for a command that a bank receives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Mark {
-    letter: char,
-    /// Meaning in the legend.
-    meaning: &'static str,
-    /// Whether only a bank with an open row receives the command.
-    needs_open_row: bool,
-}
+/// The mark of several commands in one column.
+const SEVERAL: Mark = Mark::of_any('*', "several");
 
-impl Mark {
-    /// The mark of several commands in one column.
-    const SEVERAL: Mark = Mark::of_any('*', "several");
+/// The mark of the destination bank of a TRANSFER.
+const DESTINATION: Mark = Mark::of_open('t', "TRANSFER in");
 
-    const fn of_open(letter: char, meaning: &'static str) -> Mark {
-        Mark { letter, meaning, needs_open_row: true }
-    }
-
-    const fn of_any(letter: char, meaning: &'static str) -> Mark {
-        Mark { letter, meaning, needs_open_row: false }
-    }
-
-    /// Mark of the bank of a command, and of its destination bank if it has another.
-    const fn of(kind: CommandKind) -> (Mark, Option<Mark>) {
-        match kind {
-            CommandKind::Activate => (Mark::of_any('A', "ACT"), None),
-            CommandKind::CopyActivate => (Mark::of_open('C', "ACT (copy)"), None),
-            CommandKind::DroppedActivate => (Mark::of_open('D', "ACT (dropped)"), None),
-            CommandKind::Precharge => (Mark::of_open('P', "PRE"), None),
-            CommandKind::Read => (Mark::of_open('R', "RD"), None),
-            CommandKind::Write => (Mark::of_open('W', "WR"), None),
-            CommandKind::Transfer => (Mark::of_open('T', "TRANSFER out"), Some(Mark::of_open('t', "TRANSFER in"))),
-            CommandKind::MoveRowBuffer => (Mark::of_open('M', "RBM"), None),
-            CommandKind::Refresh => (Mark::of_any('F', "REF"), None),
-            CommandKind::RefreshSameBank => (Mark::of_any('f', "REFsb"), None),
-            CommandKind::PowerDownEnter | CommandKind::SelfRefreshEnter => (Mark::of_any('Z', "to sleep"), None),
-            CommandKind::WakeUp => (Mark::of_any('U', "woken"), None),
-        }
-    }
-
-    /// All marks, in the order of the legend.
-    fn all() -> Vec<Mark> {
-        let of_kinds = CommandKind::ALL.into_iter().map(Mark::of).flat_map(|(own, other)| [Some(own), other]);
-        let mut marks: Vec<Mark> = of_kinds.flatten().chain([Mark::SEVERAL]).collect();
-        marks.dedup();
-        marks
-    }
+/// All marks, in the order of the legend.
+fn marks() -> Vec<Mark> {
+    let destination = |kind| (kind == CommandKind::Transfer).then_some(DESTINATION);
+    let of_kinds = CommandKind::ALL.into_iter().flat_map(|kind| [Some(kind.mark()), destination(kind)]);
+    let mut marks: Vec<Mark> = of_kinds.flatten().chain([SEVERAL]).collect();
+    marks.dedup();
+    marks
 }
 
 /// A bank of a channel.
@@ -85,7 +51,7 @@ impl Lanes {
     fn mark(&mut self, column: u64, lane: Lane, mark: Mark, is_open: Option<bool>) {
         let cells = self.0.entry(lane).or_default();
         let earlier = cells.get(&column);
-        let mark = if earlier.is_some() { Mark::SEVERAL } else { mark };
+        let mark = if earlier.is_some() { SEVERAL } else { mark };
         let is_open = is_open.or(earlier.and_then(|cell| cell.is_open));
         cells.insert(column, Cell { mark, is_open });
     }
@@ -93,34 +59,32 @@ impl Lanes {
     /// A command, to its bank or its banks; one to a rank, or to a bank of each group, goes to `several`: those that are drawn.
     fn push(&mut self, column: u64, bound: &Bound, several: &[Lane]) {
         let at = |bank: BankId| (bound.channel, bank);
-        let (mark, other) = Mark::of(CommandKind::of(&bound.command, bound.effect));
-        let mut to_several = |is_open| several.iter().for_each(|&lane| self.mark(column, lane, mark, is_open));
-        match bound.command {
-            Command::Activate { bank, .. } => self.mark(column, at(bank), mark, Some(true)),
-            Command::Precharge { bank } | Command::MoveRowBuffer { bank, .. } => {
-                self.mark(column, at(bank), mark, Some(false));
+        let mark = CommandKind::of(&bound.command, bound.effect).mark();
+        let is_open = match bound.command.row_change() {
+            RowChange::Opens(_) => Some(true),
+            RowChange::Closes | RowChange::Leaves => Some(false),
+            RowChange::None => mark.needs_open_row.then_some(true),
+        };
+        match bound.command.operands() {
+            Operands::Row(bank, _) | Operands::Line(bank, _) | Operands::Bank(bank) => {
+                self.mark(column, at(bank), mark, is_open);
             }
-            Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
-                self.mark(column, at(bank), mark, Some(auto_precharge == AutoPrecharge::No));
+            Operands::Lines((src, _), (dst, _)) => {
+                self.mark(column, at(src), mark, is_open);
+                self.mark(column, at(dst), DESTINATION, is_open);
             }
-            Command::Transfer { src, dst, .. } => {
-                self.mark(column, at(src), mark, Some(true));
-                self.mark(column, at(dst), other.unwrap_or(mark), Some(true));
+            Operands::BankSet(_) | Operands::Rank(_) => {
+                for &lane in several {
+                    self.mark(column, lane, mark, is_open);
+                }
             }
-            Command::PrechargeAll { .. } => to_several(Some(false)),
-            Command::Refresh { .. }
-            | Command::RefreshSameBank { .. }
-            | Command::PowerDownEnter { .. }
-            | Command::SelfRefreshEnter { .. }
-            | Command::PowerDownExit { .. }
-            | Command::SelfRefreshExit { .. } => to_several(None),
         }
     }
 
     /// Legend of the letters, in lines of at most `width` columns.
     fn legend(&self, width: usize) -> String {
         let used: BTreeSet<Mark> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
-        let used = Mark::all().into_iter().filter(|mark| used.contains(mark));
+        let used = marks().into_iter().filter(|mark| used.contains(mark));
         let names = used.map(|Mark { letter, meaning, .. }| format!("{letter} {meaning}, "));
         let mut lines = vec![String::new()];
         for name in names.chain(["= row open".to_owned()]) {
@@ -147,8 +111,8 @@ pub(super) fn drawing(system: &SystemConfig, bound: &[Bound], width: usize) -> S
     let topology = system.memory.system().geometry.topology();
     for bound in bound {
         let receives = |(channel, bank): &&Lane| {
-            let is_in_set = match bound.command {
-                Command::RefreshSameBank { bank: named } => topology.bank_set(named).contains(topology.index(*bank)),
+            let is_in_set = match bound.command.operands() {
+                Operands::BankSet(named) => topology.bank_set(named).contains(topology.index(*bank)),
                 _ => bank.rank == bound.command.rank(),
             };
             *channel == bound.channel && is_in_set
@@ -167,9 +131,9 @@ pub(super) fn drawing(system: &SystemConfig, bound: &[Bound], width: usize) -> S
 
 /// The banks that a command names.
 fn banks(bound: &Bound) -> Vec<Lane> {
-    let banks = match bound.command {
-        Command::Transfer { src, dst, .. } => vec![src, dst],
-        ref command => crate::binding::bank(command).into_iter().collect(),
+    let banks = match bound.command.operands() {
+        Operands::Lines((src, _), (dst, _)) => vec![src, dst],
+        _ => bound.command.bank().into_iter().collect(),
     };
     banks.into_iter().map(|bank| (bound.channel, bank)).collect()
 }
@@ -199,7 +163,7 @@ mod tests {
 
     #[test]
     fn each_letter_has_one_meaning() {
-        let marks = Mark::all();
+        let marks = marks();
         for mark in &marks {
             assert_eq!(marks.iter().filter(|other| other.letter == mark.letter).count(), 1, "{mark:?}");
             assert_eq!(marks.iter().filter(|other| other.meaning == mark.meaning).count(), 1, "{mark:?}");
@@ -216,7 +180,7 @@ mod tests {
                 let bound = Bound { number: 0, at, channel, command, effect, wait: Wait::Turn };
                 let mut lanes = Lanes::default();
                 lanes.push(0, &bound, &[(channel, bank)]);
-                let (mark, other) = Mark::of(kind);
+                let (mark, other) = (kind.mark(), (kind == CommandKind::Transfer).then_some(DESTINATION));
                 let letters: Vec<String> = lanes.0.values().map(|cells| line(cells, 0)).collect();
                 let expected: Vec<String> =
                     [Some(mark), other].into_iter().flatten().map(|mark| mark.letter.to_string()).collect();

@@ -15,10 +15,6 @@ pub mod plot;
 mod programs;
 pub mod report;
 pub mod reproduce;
-mod reproduce_forkbench;
-mod reproduce_lisa;
-mod reproduce_multicore;
-mod reproduce_zi;
 pub mod run;
 mod same_bank;
 pub mod sweep;
@@ -28,7 +24,7 @@ pub mod trace_info;
 
 use std::process::ExitCode;
 
-use crate::args::{Command, Explain, Reproduce, TraceCommand};
+use crate::args::{Command, Explain, TraceCommand};
 use crate::{flags, output};
 use rowclone_config::Failure;
 
@@ -63,10 +59,6 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
             find_copies::run(args).map_err(|error| flags::in_flags(error, flags::of_input_format))?
         }
         Command::Programs(args) => programs::run(args)?,
-        Command::Reproduce(Reproduce::Table3(args)) => reproduce::table3(args)?,
-        Command::Reproduce(Reproduce::Forkbench(args)) => reproduce_forkbench::run(args)?,
-        Command::Reproduce(Reproduce::Lisa(args)) => reproduce_lisa::lisa(args)?,
-        Command::Reproduce(Reproduce::Multicore(args)) => reproduce_multicore::run(args)?,
-        Command::Reproduce(Reproduce::Zi(args)) => reproduce_zi::run(args)?,
+        Command::Reproduce(table) => table.run()?,
     })
 }

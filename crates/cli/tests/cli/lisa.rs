@@ -119,6 +119,6 @@ fn movements_that_no_refresh_can_wait_for_are_refused() {
         .stderr
         .clone();
     let error = String::from_utf8(output).unwrap();
-    let expected = "`copy.mechanisms` has `lisa`, and with row buffer movements through 4096 subarrays";
+    let expected = "`copy.mechanisms` has `lisa`, and with copies through 4096 subarrays";
     assert!(error.contains(expected) && error.contains("postponed by 10400"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Execution of commands: the state that each command changes, and the commands that it delays.
 
-use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Effect, Row};
+use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Effect, Row};
 
 use super::{Device, Refusal};
 use crate::bank::raise;
@@ -99,26 +99,6 @@ impl Device {
         }
     }
 
-    /// [`Self::issue`] of less frequent commands.
-    #[inline(never)]
-    fn issue_less_frequent(&mut self, at: Cycle, command: Command) -> Effect {
-        match command {
-            Command::RefreshSameBank { bank } => self.issue_same_bank_refresh(at, &command, bank),
-            Command::MoveRowBuffer { bank, row } => self.issue_row_buffer_movement(at, &command, bank, row),
-            Command::Read { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Rda),
-            Command::Write { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Wra),
-            Command::PrechargeAll { rank }
-            | Command::Refresh { rank }
-            | Command::PowerDownEnter { rank }
-            | Command::PowerDownExit { rank }
-            | Command::SelfRefreshEnter { rank }
-            | Command::SelfRefreshExit { rank } => self.issue_rank_wide(at, &command, rank),
-            Command::Activate { .. } | Command::Precharge { .. } | Command::Transfer { .. } => {
-                unreachable!("these are frequent")
-            }
-        }
-    }
-
     /// [`Self::issue`] of a TRANSFER.
     #[inline(never)]
     fn issue_transfer(&mut self, at: Cycle, command: &Command, src: (BankId, Column), dst: (BankId, Column)) -> Effect {
@@ -149,7 +129,7 @@ impl Device {
     }
 
     /// Executes a rank-wide command: its banks, CKE, the refresh ledger, and the delays.
-    fn issue_rank_wide(&mut self, at: Cycle, command: &Command, index: u8) -> Effect {
+    pub(super) fn issue_rank_wide(&mut self, at: Cycle, command: &Command, index: u8) -> Effect {
         let Ok((kind, held)) = self.rank_wide(command, index) else { self.panic_illegal(at, *command) };
         self.assert_legal(at, command, Ok(held));
         if kind == Kind::PreA {
@@ -172,26 +152,8 @@ impl Device {
         Effect::Plain
     }
 
-    /// [`Self::issue`] of an RBM. The bank stays active, without an open row.
-    fn issue_row_buffer_movement(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
-        let movement = self.row_buffer_movement(id, row);
-        self.assert_legal(at, command, movement.map(|(_, held)| held));
-        let Ok((src, _)) = movement else { unreachable!("the movement is legal") };
-        self.assert_row_not_overdue(at, id);
-        let (index, hops) = (self.topology.index(id), self.geometry.hops(src, row));
-        self.moved.insert(index);
-        self.movements[index] = (src, row);
-        let gaps = self.constraints.over_hops(Kind::Rbm, hops, &self.timings);
-        let bank = &mut self.banks[index];
-        bank.open = None;
-        raise(&mut bank.holds, at, &gaps, raises(Kind::Rbm, Place::Bank));
-        bank.lasts.issued(at, Kind::Rbm);
-        self.delay_in_rank(at, id, Kind::Rbm);
-        Effect::Moved { src, hops }
-    }
-
     /// [`Self::issue`] of a REFsb, which delays in each of its banks.
-    fn issue_same_bank_refresh(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
+    pub(super) fn issue_same_bank_refresh(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
         self.assert_legal(at, command, self.same_bank_refresh(id));
         for bank in self.topology.bank_set(id) {
             self.delay_in_bank(at, self.topology.bank(bank), Kind::RefSb);
@@ -207,7 +169,7 @@ impl Device {
         self.delay(at, id, kind);
     }
 
-    fn access_column_and_close(&mut self, at: Cycle, command: Command, id: BankId, kind: Kind) -> Effect {
+    pub(super) fn access_column_and_close(&mut self, at: Cycle, command: Command, id: BankId, kind: Kind) -> Effect {
         self.access_column(at, &command, id, kind);
         self.close(at, id);
         Effect::Plain
@@ -217,11 +179,7 @@ impl Device {
     #[inline]
     fn issue_activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
         let bank = self.bank(id);
-        if let Some(open) = bank.open {
-            return self.issue_copy_activation(at, *command, id, open, row);
-        }
-        if self.moved.contains(self.topology.index(id)) {
-            let (src, _) = self.movements[self.topology.index(id)];
+        if let Some(src) = bank.open.or_else(|| self.moved_from(id)) {
             return self.issue_copy_activation(at, *command, id, src, row);
         }
         let held = self.held(id, Kind::Act).max(self.held_in_bank(bank, Kind::Act));
@@ -280,6 +238,15 @@ impl Device {
         self.delay_in_rank(at, id, kind);
     }
 
+    /// [`Self::delay`] of a command with a time of its own.
+    pub(super) fn delay_by_own_time(&mut self, at: Cycle, id: BankId, kind: Kind, own_time: Cycles) {
+        let gaps = self.constraints.after(kind, own_time, &self.timings);
+        let bank = &mut self.banks[self.topology.index(id)];
+        raise(&mut bank.holds, at, &gaps, raises(kind, Place::Bank));
+        bank.lasts.issued(at, kind);
+        self.delay_in_rank(at, id, kind);
+    }
+
     #[inline]
     fn delay_in_bank(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
         let bank = &mut self.banks[self.topology.index(id)];
@@ -329,7 +296,7 @@ impl Device {
     }
 
     #[inline]
-    fn assert_legal(&mut self, at: Cycle, command: &Command, held: Result<Hold, Refusal>) {
+    pub(super) fn assert_legal(&mut self, at: Cycle, command: &Command, held: Result<Hold, Refusal>) {
         match held {
             Ok(hold) if at >= hold.until() => self.last_hold = hold,
             _ => self.panic_illegal(at, *command),

@@ -56,7 +56,7 @@ const RULES: &[Rule] = &[
     rule("tXP",      Rank, PDXS,   CKE_HIGH, &[plus(P::Xp)],                           1, Jedec("PDX to any command")),
     rule("tXARDS",   Rank, &[PdxSlow], &[Rd, Rda, Wr, Wra], &[plus(P::Xpdll)],         1, Jedec("slow exit of active power-down to RD; to WR: chosen")),
     rule("tCKE-SR",  Rank, &[Sre], &[Srx], &[plus(P::Ckesr)],                          1, Jedec("SRE to SRX")),
-    rule("tXSNR",    Rank, &[Srx], &[Act, Pre, PreA, Transfer, Rbm, Ref, Sre, Pde], &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
+    rule("tXSNR",    Rank, &[Srx], NO_DLL_OR_PDE, &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
     rule("tXSRD",    Rank, &[Srx], &[Rd, Rda, Wr, Wra], &[plus(P::Dllk)],              1, Jedec("SRX to RD; to WR: chosen")),
     rule("bus",      Channel, ANY, ANY,    &[plus(P::Clock)],                          1, Jedec("one command a clock")),
     rule("bus-TRANSFER", Channel, &[Transfer], ANY, &[Term::Plus(2, P::Clock)],        1, RowClone("TRANSFER takes two command-bus cycles")),

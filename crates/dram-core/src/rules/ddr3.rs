@@ -54,7 +54,7 @@ const RULES: &[Rule] = &[
     between(&[Ref], rule("PDX-REF-PDE", Rank, PDXS, &[Pde], &[plus(P::Xpdll)],         1, Jedec("power-down clarification, case 2"))),
     between(PDXS, rule("REF-PDX-PDE", Rank, &[Ref], &[Pde], &[plus(P::Rfc)],           1, Jedec("power-down clarification, case 3"))),
     rule("tCKESR",   Rank, &[Sre], &[Srx], &[plus(P::Ckesr)],                          1, Jedec("SRE to SRX")),
-    rule("tXS",      Rank, &[Srx], &[Act, Pre, PreA, Transfer, Rbm, Ref, Sre], &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
+    rule("tXS",      Rank, &[Srx], NO_DLL, &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
     rule("tXSDLL",   Rank, &[Srx], &[Rd, Rda, Wr, Wra, Pde], &[plus(P::Dllk)],         1, Jedec("SRX to RD or PDE; to WR: chosen")),
     rule("bus",      Channel, ANY, ANY,    &[plus(P::Clock)],                          1, Jedec("one command a clock")),
     rule("bus-TRANSFER", Channel, &[Transfer], ANY, &[Term::Plus(2, P::Clock)],        1, RowClone("TRANSFER takes two command-bus cycles")),

@@ -75,7 +75,7 @@ const RULES: &[Rule] = &[
     rule("tCKE",     Rank, PDXS,   &[Pde], &[plus(P::Cke)],                            1, Jedec("PDX to PDE")),
     rule("tXP",      Rank, PDXS,   CKE_HIGH, &[plus(P::Xp)],                           1, Jedec("PDX to any command")),
     rule("tCSL",     Rank, &[Sre], &[Srx], &[plus(P::Ckesr)],                          1, Jedec("SRE to SRX")),
-    rule("tXS",      Rank, &[Srx], &[Act, Pre, PreA, Transfer, Rbm, Ref, RefSb, Sre, Pde], &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
+    rule("tXS",      Rank, &[Srx], NO_DLL_OR_REFSB, &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
     rule("tXSDLL",   Rank, &[Srx], &[Rd, Rda, Wr, Wra], &[plus(P::Dllk)],              1, Jedec("SRX to RD or WR")),
     rule("bus",      Channel, ANY, ANY,    &[plus(P::Clock)],                          1, Jedec("one command a clock")),
     rule("bus-two-cycles", Channel, TWO_CYCLES, ANY, &[Term::Plus(2, P::Clock)],       1, Jedec("ACT and column commands take two cycles")),

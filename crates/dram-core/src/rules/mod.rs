@@ -7,132 +7,85 @@ mod ddr5;
 
 use std::fmt::{self, Write};
 
-use crate::timings::{HOP_PS, P, Timings};
-use dram_spec::{CopyActivations, Cycles, Standard, System, Width};
+use crate::timings::{P, Timings};
+use dram_spec::{Command, CommandKind, CopyActivations, Cycles, Effect, Geometry, Min, Standard, System, Width};
 
-/// Kind of a command in the rules, which depends on the state of its bank or rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Kind {
-    /// ACT to a closed bank.
-    Act,
-    /// ACT to an open bank, to a row of the open subarray: a copy.
-    ActCopy,
-    /// ACT to an open bank, to another subarray: dropped by the chip, so it only occupies the
-    /// command bus.
-    ActDropped,
-    /// PRE.
-    Pre,
-    /// PREA.
-    PreA,
-    /// RD.
-    Rd,
-    /// RDA.
-    Rda,
-    /// WR.
-    Wr,
-    /// WRA.
-    Wra,
-    /// TRANSFER, in its rank.
-    Transfer,
-    /// TRANSFER, in its source bank.
-    TransferSrc,
-    /// TRANSFER, in its destination bank.
-    TransferDst,
-    /// RBM.
-    Rbm,
-    /// REF.
-    Ref,
-    /// REFsb, in each of its banks.
-    RefSb,
-    /// PDE.
-    Pde,
-    /// PDX of an active power-down, or of a precharge power-down with fast exit.
-    Pdx,
-    /// PDX of a precharge power-down with slow exit.
-    PdxSlow,
-    /// SRE.
-    Sre,
-    /// SRX.
-    Srx,
+macro_rules! kinds {
+    ($($variant:ident = $name:literal, $in_rank:literal, $two_cycles:literal, $what:literal;)*) => {
+        /// Kind of a command in the rules, which depends on the state of its bank or rank.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Kind {
+            $(#[doc = concat!($what, ".")] $variant,)*
+        }
+
+        impl Kind {
+            /// All kinds, in the order of their discriminants.
+            pub const ALL: [Kind; [$($name),*].len()] = [$(Kind::$variant),*];
+
+            /// Name in the rule table.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Kind::$variant => $name,)*
+                }
+            }
+
+            /// Whether the kind is rank-wide: a rule of scope `Bank` then applies to each bank of the rank.
+            pub const fn is_rank_wide(self) -> bool {
+                match self {
+                    $(Kind::$variant => $in_rank,)*
+                }
+            }
+
+            /// Whether a command of this kind takes two cycles on the bus of a standard that has such commands.
+            const fn may_take_two_cycles(self) -> bool {
+                match self {
+                    $(Kind::$variant => $two_cycles,)*
+                }
+            }
+        }
+    };
+}
+
+#[rustfmt::skip] // One kind per line.
+kinds! {
+//  kind          name             rank-wide two cycles what
+    Act         = "ACT",           false,    true,      "ACT to a closed bank";
+    ActCopy     = "ACT (copy)",    false,    true,      "ACT to an open bank, to a row of the open subarray: a copy";
+    ActDropped  = "ACT (dropped)", false,    true,      "ACT to an open bank, to another subarray: dropped by the chip, so it only occupies the command bus";
+    Pre         = "PRE",           false,    false,     "PRE";
+    PreA        = "PREA",          true,     false,     "PREA";
+    Rd          = "RD",            false,    true,      "RD";
+    Rda         = "RDA",           false,    true,      "RDA";
+    Wr          = "WR",            false,    true,      "WR";
+    Wra         = "WRA",           false,    true,      "WRA";
+    Transfer    = "TRANSFER",      true,     true,      "TRANSFER, in its rank";
+    TransferSrc = "TRANSFER out",  false,    true,      "TRANSFER, in its source bank";
+    TransferDst = "TRANSFER in",   false,    true,      "TRANSFER, in its destination bank";
+    Rbm         = "RBM",           false,    false,     "RBM";
+    Ref         = "REF",           true,     false,     "REF";
+    RefSb       = "REFsb",         false,    false,     "REFsb, in each of its banks";
+    Pde         = "PDE",           true,     false,     "PDE";
+    Pdx         = "PDX",           true,     false,     "PDX of an active power-down, or of a precharge power-down with fast exit";
+    PdxSlow     = "PDX (slow)",    true,     false,     "PDX of a precharge power-down with slow exit";
+    Sre         = "SRE",           true,     false,     "SRE";
+    Srx         = "SRX",           true,     false,     "SRX";
 }
 
 impl Kind {
-    /// All kinds, in the order of their discriminants.
-    #[rustfmt::skip]
-    pub const ALL: [Kind; 20] = [
-        Kind::Act,
-        Kind::ActCopy,
-        Kind::ActDropped,
-        Kind::Pre,
-        Kind::PreA,
-        Kind::Rd,
-        Kind::Rda,
-        Kind::Wr,
-        Kind::Wra,
-        Kind::Transfer,
-        Kind::TransferSrc,
-        Kind::TransferDst,
-        Kind::Rbm,
-        Kind::Ref,
-        Kind::RefSb,
-        Kind::Pde,
-        Kind::Pdx,
-        Kind::PdxSlow,
-        Kind::Sre,
-        Kind::Srx,
-    ];
     /// Number of kinds.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Whether the kind is rank-wide: a rule of scope `Bank` then applies to each bank of the rank.
-    pub const fn is_rank_wide(self) -> bool {
-        matches!(
-            self,
-            Kind::PreA | Kind::Transfer | Kind::Ref | Kind::Pde | Kind::Pdx | Kind::PdxSlow | Kind::Sre | Kind::Srx
-        )
-    }
-
-    /// Whether a command of this kind takes two cycles on the bus of a standard that has such commands.
-    const fn may_take_two_cycles(self) -> bool {
-        matches!(
-            self,
-            Kind::Act
-                | Kind::ActCopy
-                | Kind::ActDropped
-                | Kind::Rd
-                | Kind::Rda
-                | Kind::Wr
-                | Kind::Wra
-                | Kind::Transfer
-                | Kind::TransferSrc
-                | Kind::TransferDst
-        )
-    }
-
-    /// Name in the rule table.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Act => "ACT",
-            Kind::ActCopy => "ACT (copy)",
-            Kind::ActDropped => "ACT (dropped)",
-            Kind::Pre => "PRE",
-            Kind::PreA => "PREA",
-            Kind::Rd => "RD",
-            Kind::Rda => "RDA",
-            Kind::Wr => "WR",
-            Kind::Wra => "WRA",
-            Kind::Transfer => "TRANSFER",
-            Kind::TransferSrc => "TRANSFER out",
-            Kind::TransferDst => "TRANSFER in",
-            Kind::Rbm => "RBM",
-            Kind::Ref => "REF",
-            Kind::RefSb => "REFsb",
-            Kind::Pde => "PDE",
-            Kind::Pdx => "PDX",
-            Kind::PdxSlow => "PDX (slow)",
-            Kind::Sre => "SRE",
-            Kind::Srx => "SRX",
+    /// Kind of a row command to a bank with an open row, in the subarray of that row where it is an ACT.
+    ///
+    /// # Panics
+    /// If it is no row command of one bank.
+    pub const fn on_open_row(command: &Command) -> Kind {
+        match command {
+            Command::Activate { .. } => Kind::ActCopy,
+            Command::Precharge { .. } => Kind::Pre,
+            Command::MoveRowBuffer { .. } => Kind::Rbm,
+            _ => panic!("only row commands change the open row of one bank"),
         }
     }
 }
@@ -171,7 +124,8 @@ pub enum Term {
     Plus(u8, P),
     /// Minus a parameter.
     Minus(P),
-    /// The time of a row buffer movement: that of a hop, once per hop and once more.
+    /// [`Timings::own_time`] of the earlier command: of a row buffer movement, the time of a hop, once per hop
+    /// and once more.
     Hops,
 }
 
@@ -271,14 +225,14 @@ impl Rule {
             })
     }
 
-    /// Distance in clocks, of a rule with hops: of one hop. A negative sum is 0: the rule then has no
-    /// effect.
+    /// Distance in clocks; the least where it depends on the earlier command. A negative sum is 0: the rule
+    /// then has no effect.
     pub fn cycles(&self, timings: &Timings) -> Cycles {
-        sum(self.gap, timings, 1)
+        sum(self.gap, timings, timings.movement(1))
     }
 
-    /// Whether the distance depends on the hops of the earlier command.
-    pub fn has_hops(&self) -> bool {
+    /// Whether the distance depends on the earlier command: on its [`Timings::own_time`].
+    pub fn has_own_time(&self) -> bool {
         self.gap.contains(&Term::Hops)
     }
 
@@ -286,16 +240,16 @@ impl Rule {
     /// distances count from the second cycle of commands of two cycles, it is a clock longer after one
     /// and a clock shorter before one.
     pub(crate) fn distance(&self, from: Kind, to: Kind, timings: &Timings) -> Cycles {
-        self.distance_over(1, from, to, timings)
+        self.distance_after(timings.movement(1), from, to, timings)
     }
 
-    /// [`Self::distance`] after a command with a number of hops.
-    pub(crate) fn distance_over(&self, hops: u16, from: Kind, to: Kind, timings: &Timings) -> Cycles {
+    /// [`Self::distance`] after a command with a time of its own.
+    pub(crate) fn distance_after(&self, own_time: Cycles, from: Kind, to: Kind, timings: &Timings) -> Cycles {
         let shift = |kind: Kind| {
             let counts = timings.counts_from_second_cycle() && self.scope != Scope::Channel;
             u64::from(counts && kind.may_take_two_cycles())
         };
-        Cycles((sum(self.gap, timings, hops).0 + shift(from)).saturating_sub(shift(to)))
+        Cycles((sum(self.gap, timings, own_time).0 + shift(from)).saturating_sub(shift(to)))
     }
 
     /// Distance as a formula: "CWL + BL/2 + tWTR".
@@ -304,13 +258,13 @@ impl Rule {
     }
 }
 
-fn sum(gap: &[Term], timings: &Timings, hops: u16) -> Cycles {
+fn sum(gap: &[Term], timings: &Timings, own_time: Cycles) -> Cycles {
     let (mut plus, mut minus) = (0, 0);
     for term in gap {
         match *term {
             Term::Plus(times, parameter) => plus += u64::from(times) * timings.get(parameter).0,
             Term::Minus(parameter) => minus += timings.get(parameter).0,
-            Term::Hops => plus += timings.movement(hops).0,
+            Term::Hops => plus += own_time.0,
         }
     }
     Cycles(plus.saturating_sub(minus))
@@ -337,6 +291,34 @@ fn formula(gap: &[Term]) -> String {
         }
     }
     text
+}
+
+/// Time of a hop of a row buffer movement, with LISA's margin of 60 %.
+const HOP_PS: u64 = 8_000;
+
+/// Times of commands that no parameter gives.
+impl Timings {
+    /// Clocks of a row buffer movement: a row reaches the destination in two halves, one of which takes
+    /// a hop more.
+    const fn movement(&self, hops: u16) -> Cycles {
+        self.clock().at_least(Min::ps(HOP_PS * (hops as u64 + 1)))
+    }
+
+    /// Time of a command with an effect, if the distance to the next command of its bank depends on it.
+    pub const fn own_time(&self, effect: Effect) -> Option<Cycles> {
+        match effect {
+            Effect::Moved { hops, .. } => Some(self.movement(hops)),
+            Effect::Plain | Effect::Copied { .. } | Effect::Dropped { .. } => None,
+        }
+    }
+
+    /// The longest [`Self::own_time`] of the commands of a kind, if they have one.
+    pub const fn longest_own_time(&self, kind: CommandKind, geometry: &Geometry) -> Option<Cycles> {
+        match kind {
+            CommandKind::MoveRowBuffer => Some(self.movement(geometry.subarrays_per_bank() as u16 - 1)),
+            _ => None,
+        }
+    }
 }
 
 const fn plus(parameter: P) -> Term {
@@ -393,6 +375,12 @@ const REFS: &[Kind] = &[Ref, Sre];
 const PDXS: &[Kind] = &[Pdx, PdxSlow];
 /// The commands that require CKE high: all but PDE, PDX and SRX, which only change CKE.
 const CKE_HIGH: &[Kind] = &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Rbm, Ref, RefSb, Sre];
+/// The commands of every standard that may follow SRX after tXS: those that need no DLL, without PDE.
+const NO_DLL: &[Kind] = &[Act, Pre, PreA, Transfer, Rbm, Ref, Sre];
+/// [`NO_DLL`] with PDE.
+const NO_DLL_OR_PDE: &[Kind] = &[Act, Pre, PreA, Transfer, Rbm, Ref, Sre, Pde];
+/// [`NO_DLL_OR_PDE`] with REFsb.
+const NO_DLL_OR_REFSB: &[Kind] = &[Act, Pre, PreA, Transfer, Rbm, Ref, RefSb, Sre, Pde];
 const ANY: &[Kind] =
     &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Rbm, Ref, RefSb, Pde, Pdx, PdxSlow, Sre, Srx];
 
@@ -428,7 +416,7 @@ pub struct Maximum {
 impl Maximum {
     /// Duration in clocks.
     pub fn cycles(&self, timings: &Timings) -> Cycles {
-        sum(&[self.most], timings, 0)
+        sum(&[self.most], timings, Cycles(0))
     }
 
     /// Duration as a formula.

@@ -8,24 +8,24 @@ use crate::config::{Config, PowerPolicy, RefreshPolicy};
 /// Longest time that a rank needs to close its rows.
 ///
 /// A bank requires at most a row cycle, a copy activation and a write recovery before it can be
-/// closed, and `movement` more if it may move its row buffer ([`Config::movement`]). The banks of the
+/// closed, and `longer_hold` more if a copy may hold it longer ([`Config::longer_hold`]). The banks of the
 /// channel share the command bus with all other work, and a rank in power-down must leave it first.
-pub(crate) fn closing_time(timings: &Timings, topology: Topology, movement: Cycles) -> Cycles {
+pub(crate) fn closing_time(timings: &Timings, topology: Topology, longer_hold: Cycles) -> Cycles {
     let n = |parameter| timings.get(parameter).0;
     let close = n(P::Rc) + n(P::Ras) + n(P::Cwl) + n(P::Burst) + n(P::Wr) + n(P::Rp) + n(P::Xp);
     // Each bank of the channel may need four commands first; a TRANSFER takes two cycles.
     let bus = 4 * topology.banks().max(32) as u64;
-    Cycles(close + bus) + movement
+    Cycles(close + bus) + longer_hold
 }
 
 /// Cycle from which a rank must close its rows so that its REF is in time; with refresh off, so
-/// that no row exceeds the maximum of tRAS. `None` with refresh off and all banks closed. `movement`
-/// is [`Config::movement`].
-pub fn yield_from(device: &Device, rank: u8, movement: Cycles) -> Option<Cycle> {
+/// that no row exceeds the maximum of tRAS. `None` with refresh off and all banks closed. `longer_hold`
+/// is [`Config::longer_hold`].
+pub fn yield_from(device: &Device, rank: u8, longer_hold: Cycles) -> Option<Cycle> {
     let topology = device.topology();
     let must_close = || topology.rank(rank).into_iter().filter_map(|bank| device.close_by(topology.bank(bank))).min();
     let by = device.refresh(rank).deadline().or_else(must_close)?;
-    Some(Cycle(by.0.saturating_sub(closing_time(device.timings(), topology, movement).0)))
+    Some(Cycle(by.0.saturating_sub(closing_time(device.timings(), topology, longer_hold).0)))
 }
 
 /// Use of the ranks by accesses and threads, with a bit for each rank.
@@ -82,8 +82,8 @@ struct Plan {
 pub(crate) struct Maintenance {
     refresh: RefreshPolicy,
     power: PowerPolicy,
-    /// [`Config::movement`].
-    movement: Cycles,
+    /// [`Config::longer_hold`].
+    longer_hold: Cycles,
     plans: Vec<Plan>,
     /// Next actions of the ranks, from their plans.
     due: Due,
@@ -123,7 +123,7 @@ impl Maintenance {
     pub(crate) fn new(config: &Config) -> Maintenance {
         let (refresh, power) = (config.refresh, config.power);
         let (plans, due, valid_until, planned_for) = (Vec::new(), Due::NONE, Cycle::ZERO, None);
-        Maintenance { refresh, power, movement: config.movement(), plans, due, valid_until, planned_for }
+        Maintenance { refresh, power, longer_hold: config.longer_hold(), plans, due, valid_until, planned_for }
     }
 
     /// Records a command to a rank. One that serves no request changes what the rank is due to do.
@@ -172,7 +172,7 @@ impl Maintenance {
                 is_held,
                 refresh: self.refresh,
                 power: self.power,
-                movement: self.movement,
+                longer_hold: self.longer_hold,
             };
             let plan = plan.plan();
             let (all, banks) = (device.topology().rank(rank), device.refresh_banks(rank));
@@ -216,7 +216,7 @@ struct Planner<'a> {
     is_held: bool,
     refresh: RefreshPolicy,
     power: PowerPolicy,
-    movement: Cycles,
+    longer_hold: Cycles,
 }
 
 impl Planner<'_> {
@@ -272,7 +272,7 @@ impl Planner<'_> {
         let Planner { device, rank, now, .. } = *self;
         match device.power(rank) {
             Power::SelfRefresh { .. } => Cycle::NEVER,
-            _ => yield_from(device, rank, self.movement)
+            _ => yield_from(device, rank, self.longer_hold)
                 .unwrap_or_else(|| if self.is_busy { now + device.timings().get(P::Refi) } else { Cycle::NEVER }),
         }
     }

@@ -23,14 +23,12 @@ impl Channel {
     pub(super) fn served_row_step(&mut self, at: Cycle, bank: BankIndex) {
         if self.accesses.wants_service() {
             let step = self.port.row_step(bank);
-            let kind = match (step.kind, step.command) {
-                (KeptKind::Act, _) => CommandKind::Activate,
-                (KeptKind::ActCopy, _) => CommandKind::CopyActivate,
-                (_, Command::MoveRowBuffer { .. }) => CommandKind::MoveRowBuffer,
-                _ => CommandKind::Precharge,
+            let kind = match step.kind {
+                KeptKind::ActCopy => CommandKind::CopyActivate,
+                _ => CommandKind::of(&step.command, Effect::Plain),
             };
             let source = step.source;
-            if let Some(bank_time) = self.device.movement(bank) {
+            if let Some(bank_time) = self.device.own_time(bank) {
                 let service = Service { at, source, bank, kind, commands: 1, bank_time, access: None };
                 return self.accesses.serve(&service);
             }

@@ -277,11 +277,11 @@ impl Thread {
             Step::CopyOpen { row: copy, .. } if open == row => {
                 return Some((Command::Activate { bank, row: copy }, KeptKind::ActCopy));
             }
-            Step::Move { row, .. } if open == used.row => {
-                return Some((Command::MoveRowBuffer { bank, row }, KeptKind::Pre));
+            Step::LeaveRow { command, .. } if open == row => {
+                return Some((command, KeptKind::on_open_row(&command)));
             }
             Step::Open { row, .. } => row,
-            Step::Move { .. }
+            Step::LeaveRow { .. }
             | Step::CopyOpen { .. }
             | Step::Transfer { .. }
             | Step::Read { .. }
@@ -374,7 +374,7 @@ impl Thread {
                 self.banks[at].row = Some(row);
                 self.advance(at);
             }
-            Some(Step::Move { .. }) if had_row && self.phase == Phase::Running => {
+            Some(Step::LeaveRow { .. }) if had_row && self.phase == Phase::Running => {
                 self.banks[at].row = None;
                 self.advance(at);
             }

@@ -27,8 +27,8 @@ pub struct Durations {
 }
 
 /// Properties of a program that determine its duration: the index of the thread, the kind, the banks
-/// and the lines or hops of each step.
-type Shape = SmallVec<[(u8, Discriminant<Step>, (BankId, Option<BankId>), Option<u16>); 12]>;
+/// and the units of each step.
+type Shape = SmallVec<[(u8, Discriminant<Step>, (BankId, Option<BankId>), u16); 12]>;
 
 impl Durations {
     /// Durations on the memory of a controller.
@@ -79,8 +79,7 @@ fn shape(program: &Program) -> Shape {
                 |bank: BankId| BankId { rank: number(&mut ranks, bank.rank), bank: number(&mut banks, bank) };
             let (first, second) = step.banks();
             let used = (number(first), second.map(number));
-            let extent = if let Step::Move { hops, .. } = step { Some(*hops) } else { step.lines() };
-            steps.push((index, discriminant(step), used, extent));
+            steps.push((index, discriminant(step), used, step.units()));
         }
     }
     steps

@@ -27,8 +27,8 @@ pub struct Bank {
 pub struct Channel {
     pub id: dram_spec::Channel,
     pub config: Config,
-    /// [`Config::movement`].
-    pub movement: Cycles,
+    /// [`Config::longer_hold`].
+    pub longer_hold: Cycles,
     pub device: Device,
     pub scheduler: Scheduler,
     pub rows: Rows,
@@ -56,7 +56,7 @@ impl Channel {
             id,
             device: Device::new(&config.system, cells),
             config: config.clone(),
-            movement: config.movement(),
+            longer_hold: config.longer_hold(),
             scheduler: scheduler.clone(),
             rows,
             mode: Kind::Read,

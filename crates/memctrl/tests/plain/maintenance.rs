@@ -14,7 +14,7 @@ impl Channel {
     /// Whether a rank must refresh (15). Not in self-refresh.
     pub fn must_refresh(&self, rank: u8, now: u64) -> bool {
         !self.is_in_self_refresh(rank)
-            && yield_from(&self.device, rank, self.movement).is_some_and(|from| from <= Cycle(now))
+            && yield_from(&self.device, rank, self.longer_hold).is_some_and(|from| from <= Cycle(now))
     }
 
     /// Number of REFs that a rank owes; 0 in self-refresh (17).

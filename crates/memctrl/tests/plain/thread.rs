@@ -102,12 +102,12 @@ impl Thread {
         banks
     }
 
-    /// Row of a bank that a column step, `Move` or `CopyOpen` requires open: that of the last `Open` or
-    /// `CopyOpen` before it, if no `Move` is after that.
+    /// Row of a bank that a column step, `LeaveRow` or `CopyOpen` requires open: that of the last `Open` or
+    /// `CopyOpen` before it, if no `LeaveRow` is after that.
     fn needs(&self, bank: BankId, step: usize) -> Option<Row> {
         let last = self.steps[..step].iter().rev().find_map(|before| match *before {
             Step::Open { bank: of, row } | Step::CopyOpen { bank: of, row } => (of == bank).then_some(Some(row)),
-            Step::Move { bank: of, .. } => (of == bank).then_some(None),
+            Step::LeaveRow { bank: of, .. } => (of == bank).then_some(None),
             _ => None,
         });
         last.flatten()
@@ -145,7 +145,7 @@ impl Thread {
         match self.steps[step] {
             Step::Open { row, .. } => opened(row),
             Step::CopyOpen { row, .. } if open == self.needs(bank, step) => Some(Command::Activate { bank, row }),
-            Step::Move { row, .. } if open == self.needs(bank, step) => Some(Command::MoveRowBuffer { bank, row }),
+            Step::LeaveRow { command, .. } if open == self.needs(bank, step) => Some(command),
             Step::Close { .. } => close,
             _ => opened(self.needs(bank, step)?),
         }
@@ -156,7 +156,7 @@ impl Thread {
         let Some(step) = self.next(bank) else { return };
         let is_step = match (&self.steps[step], command) {
             (Step::CopyOpen { row, .. }, Command::Activate { row: of, .. }) => row == of,
-            (Step::Move { .. }, Command::MoveRowBuffer { .. })
+            (Step::LeaveRow { .. }, Command::MoveRowBuffer { .. })
             | (Step::Open { .. }, Command::Activate { .. })
             | (Step::Close { .. }, Command::Precharge { .. }) => true,
             _ => false,

@@ -1,8 +1,12 @@
 //! The limits of each standard, by hand from the datasheets.
 
-use dram_spec::{Density, RawGeometry, ReferenceCycle, Refresh, SpeedBin, System, Width};
+use dram_spec::{
+    Channel, Cycle, Density, Dialect, Issued, RawGeometry, ReferenceCycle, Refresh, SpeedBin, System, Width,
+};
 
 use super::*;
+use crate::check::Setting;
+use crate::history::Moved;
 use crate::planted;
 
 fn limits(bin: &str, width: Width, row_bytes: u64) -> Limits {
@@ -92,7 +96,7 @@ fn limits_of_ddr4_2400r_x8_equal_the_hand_computed_clocks() {
         (TransferTCcd, 6), (TransferTurnaround, 25), (RdTransfer, 6), (TransferWr, 6), (WrTransfer, 25),
         (TransferRd, 25), (TransferTRtp, 9), (TransferTWr, 34), (TransferPde, 34), (TRrdS, 4), (TRrdL, 6),
         (TCcdSRd, 4), (TCcdSWr, 4), (TCcdLRd, 6), (TCcdLWrite, 6), (TWtrS, 19), (TWtrL, 25), (WrRda, 25),
-        (WrRdaTWr, 25), (TransferTCcdWr, 6), (TRasMax, 84_240), (TPdMax, 84_240), (RefGap, 84_240), (Rbm, 20),
+        (WrRdaTWr, 25), (TransferTCcdWr, 6), (TRasMax, 84_240), (TPdMax, 84_240), (RefGap, 84_240),
     ]);
 }
 
@@ -110,7 +114,7 @@ fn limits_of_ddr4_3200aa_x16_equal_the_hand_computed_clocks() {
         (TransferTCcd, 8), (TransferTurnaround, 32), (RdTransfer, 8), (TransferWr, 8), (WrTransfer, 32),
         (TransferRd, 32), (TransferTRtp, 12), (TransferTWr, 44), (TransferPde, 44), (TRrdS, 9), (TRrdL, 11),
         (TCcdSRd, 4), (TCcdSWr, 4), (TCcdLRd, 8), (TCcdLWrite, 8), (TWtrS, 24), (TWtrL, 32), (WrRda, 32),
-        (WrRdaTWr, 32), (TransferTCcdWr, 8), (TRasMax, 112_320), (TPdMax, 112_320), (RefGap, 112_320), (Rbm, 26),
+        (WrRdaTWr, 32), (TransferTCcdWr, 8), (TRasMax, 112_320), (TPdMax, 112_320), (RefGap, 112_320),
     ]);
 }
 
@@ -130,7 +134,7 @@ fn ddr5_4800b() -> Vec<(Rule, u64)> {
         (TransferTWr, 118), (TransferPde, 118), (TRrdS, 8), (TRrdL, 12), (TCcdSRd, 8), (TCcdSWr, 8),
         (TCcdLRd, 12), (TWtrS, 52), (TWtrL, 70), (TWtra, 100), (TPpd, 2), (TRfcsb, 312), (TRfcsbRef, 312),
         (TRefsbrd, 72), (RefsbRefsb, 72), (TRpRefsb, 39), (TRcRefsb, 116), (RdaRefsb, 57), (WraRefsb, 157),
-        (ActRefsb, 12), (TRasMax, 46_800), (TPdMax, 46_800), (RefGap, 46_800), (Rbm, 39),
+        (ActRefsb, 12), (TRasMax, 46_800), (TPdMax, 46_800), (RefGap, 46_800),
     ]
 }
 
@@ -156,10 +160,28 @@ fn limits_of_ddr2_400b_equal_the_hand_computed_clocks() {
         (TXards, 6), (TCkeSr, 3), (TXsnr, 28), (TXsrd, 200), (TRpa, 4), (Bus, 1), (BusTransfer, 2), (Fpm, 8),
         (FpmTWr, 9), (TransferTRcd, 3), (TransferTCcd, 4), (TransferTurnaround, 8), (RdTransfer, 4),
         (TransferWr, 4), (WrTransfer, 8), (TransferRd, 8), (TransferTRtp, 4), (TransferTWr, 9), (TransferPde, 9),
-        (TRasMax, 14_000), (TPdMax, 14_040), (RefGap, 14_040), (Rbm, 4),
+        (TRasMax, 14_000), (TPdMax, 14_040), (RefGap, 14_040),
     ]);
     let four_banks = Limits::new(&system("DDR2-400B", Density::Mb512, Width::X8, 8192));
     assert_eq!([TFaw, TRpa].map(|rule| four_banks.of(rule)), [0, 0]);
+}
+
+/// 8 ns per hop, and once more: 19.2, 25.6 and 38.4 clocks of one hop, and 3.2 of one in DDR2.
+#[test]
+fn movements_take_the_hand_computed_clocks() {
+    let issued = Issued { at: Cycle(0), channel: Channel(0), command: Command::Refresh { rank: 0 } };
+    for (bin, hops, clocks) in [
+        ("DDR4-2400R", 1, 20),
+        ("DDR4-3200W", 1, 26),
+        ("DDR5-4800B", 1, 39),
+        ("DDR2-400B", 1, 4),
+        ("1066G", 3, 18),
+        ("1066G", 63, 274),
+    ] {
+        let system = System { bin: SpeedBin::named(bin).unwrap(), ..planted::system() };
+        let setting = Setting::new(&system, Dialect::RowClone);
+        assert_eq!(Moved { rbm: issued, subarray: 0, hops }.duration(&setting), clocks, "{bin} {hops}");
+    }
 }
 
 /// Per mode: tRFC, interval, longest gap, most postponed, clocks of a window.

@@ -75,7 +75,9 @@ impl Rule {
                 Rule::SrxRefPde => RuleSet::of(standard).refresh_before_power_down,
                 _ => true,
             },
-            Sort::Timing | Sort::Maximum => RuleSet::of(standard).rows().any(|row| row.rule == self),
+            Sort::Timing | Sort::Maximum => {
+                self.depends_on_command() || RuleSet::of(standard).rows().any(|row| row.rule == self)
+            }
         }
     }
 
@@ -117,8 +119,6 @@ const COMMON: &[Row] = &[
     row(Rule::TransferTRcd, |p| p.rcd),
     row(Rule::TransferTWr,  Parameters::write_to_precharge),
     row(Rule::TransferPde,  Parameters::write_to_precharge),
-    // Of one hop.
-    row(Rule::Rbm,          |p| p.movement(1)),
     row(Rule::RefGap,       |p| p.gap),
     // The maximum depends on the REFs counted.
     row(Rule::RefPostponed, |_| 0),

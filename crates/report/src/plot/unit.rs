@@ -1,5 +1,6 @@
 //! The unit of a column, as its name states it, and how its values are written.
 
+use rowclone::Mechanism;
 use rowclone_sim::quantity;
 
 use super::scale::titled;
@@ -206,15 +207,14 @@ pub(super) fn write_all(shown: &[f64]) -> Vec<String> {
     shown.iter().map(write).collect()
 }
 
-/// Words of column names with another spelling in labels: acronyms, abbreviations.
-const SPELLINGS: [(&str, &str); 6] = [
-    ("fpm", "FPM"),
-    ("lisa", "LISA"),
-    ("psm", "PSM"),
-    ("psm2", "2 × PSM"),
-    ("io", "I/O"),
-    ("inits", "initializations"),
-];
+/// Words of column names with another spelling in labels: acronyms, abbreviations. Mechanisms have their label.
+const SPELLINGS: [(&str, &str); 2] = [("io", "I/O"), ("inits", "initializations")];
+
+/// A word of a column name in labels.
+fn spelling(word: &str) -> &str {
+    let spelled = SPELLINGS.iter().find(|(name, _)| *name == word).map(|(_, spelling)| *spelling);
+    spelled.or_else(|| rowclone::mechanism(word).map(Mechanism::label)).unwrap_or(word)
+}
 
 /// `copy_latency_mean` is "copy latency, mean", and `copies_by_fpm` is "copies by FPM".
 fn words(name: &str) -> String {
@@ -225,7 +225,7 @@ fn words(name: &str) -> String {
         if statistic {
             words.insert(words.len() - 1, ',');
         }
-        words += SPELLINGS.iter().find(|(name, _)| *name == word).map_or(word, |(_, spelling)| spelling);
+        words += spelling(word);
     }
     words
 }

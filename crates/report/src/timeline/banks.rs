@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Command, CommandEvent, Cycle, Cycles, Effect, Geometry, PerKind, Queued, Row,
-    System,
+    BankId, Burst, Channel, Command, CommandEvent, Cycle, Cycles, Effect, Geometry, Operands, PerKind, Queued, Row,
+    RowChange, System,
 };
 
 use super::writer::{Counter, PacketWriter, Shows, Track, count, word};
@@ -108,38 +108,13 @@ impl ChannelTracks {
     /// Draws a command, and what it does to rows and ranks; returns the banks that it closes.
     pub(super) fn push<W: Write>(&mut self, writer: &mut PacketWriter<W>, event: &CommandEvent) -> Vec<BankId> {
         let CommandEvent { at, ref command, effect, .. } = *event;
-        let remark = match effect {
-            Effect::Plain => String::new(),
-            Effect::Copied { .. } => " (copy)".to_owned(),
-            Effect::Dropped { .. } => " (dropped)".to_owned(),
-            Effect::Moved { src, hops } => format!(" from row {}, hops {hops}", src.0),
-        };
         let end = at + self.bus_cycles[event.kind()];
-        writer.slice(self.command_bus, at, end, format!("{command}{remark}"), Vec::new());
-        let mut closed = Vec::new();
+        writer.slice(self.command_bus, at, end, format!("{command}{}", effect.remark()), Vec::new());
+        if let Some(burst) = event.kind().burst() {
+            let begin = at + if burst == Burst::Read { self.read_latency } else { self.write_latency };
+            writer.slice(self.data_bus, begin, begin + self.burst, command.to_string(), Vec::new());
+        }
         match *command {
-            Command::Activate { bank, row } => {
-                let copied_from = match effect {
-                    Effect::Plain | Effect::Moved { .. } => None,
-                    Effect::Copied { src } => Some(src),
-                    Effect::Dropped { .. } => return closed,
-                };
-                self.close(writer, at, bank);
-                self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from });
-            }
-            // The source row is restored; the bank has no open row until the ACT of the destination row.
-            Command::MoveRowBuffer { bank, .. } => self.close(writer, at, bank),
-            Command::Precharge { bank } => closed.push(bank),
-            Command::PrechargeAll { rank } => {
-                closed.extend((0..self.geometry.banks()).map(|bank| BankId { rank, bank }));
-            }
-            Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
-                let is_read = matches!(command, Command::Read { .. });
-                let begin = at + if is_read { self.read_latency } else { self.write_latency };
-                writer.slice(self.data_bus, begin, begin + self.burst, command.to_string(), Vec::new());
-                closed.extend((auto_precharge == AutoPrecharge::Yes).then_some(bank));
-            }
-            Command::Transfer { .. } => {}
             Command::Refresh { rank } => {
                 let track = self.ranks[usize::from(rank)].refresh;
                 writer.slice(track, at, at + self.refresh_time, "REF".to_owned(), Vec::new());
@@ -154,11 +129,31 @@ impl ChannelTracks {
             }
             Command::SelfRefreshEnter { rank } => self.power(writer, at, rank, SELF_REFRESH),
             Command::PowerDownExit { rank } | Command::SelfRefreshExit { rank } => self.power(writer, at, rank, AWAKE),
+            // The others have a slice on the command bus, and one on the data bus, and open and close rows.
+            _ => {}
         }
-        for bank in &closed {
-            self.close(writer, at, *bank);
+        self.change_rows(writer, event)
+    }
+
+    /// Draws the rows that a command closes, and records the row that it opens; returns the banks that it closes.
+    fn change_rows<W: Write>(&mut self, writer: &mut PacketWriter<W>, event: &CommandEvent) -> Vec<BankId> {
+        let CommandEvent { at, ref command, effect, .. } = *event;
+        let opened = match command.row_change() {
+            RowChange::Opens(_) if matches!(effect, Effect::Dropped { .. }) => return Vec::new(),
+            RowChange::None => return Vec::new(),
+            RowChange::Opens(row) => Some(OpenRow { row, since: at, copied_from: effect.copied_from() }),
+            RowChange::Closes | RowChange::Leaves => None,
+        };
+        let banks: Vec<BankId> = match command.operands() {
+            Operands::Rank(rank) => (0..self.geometry.banks()).map(|bank| BankId { rank, bank }).collect(),
+            _ => command.bank().into_iter().collect(),
+        };
+        for &bank in &banks {
+            self.close(writer, at, bank);
+            self.bank(bank).1 = opened;
         }
-        closed
+        // A bank whose contents have left the open row stays in use.
+        if command.row_change() == RowChange::Closes { banks } else { Vec::new() }
     }
 
     /// Draws what is still open when the run ends.

@@ -12,7 +12,7 @@ mod writer;
 use std::io::{self, Write};
 
 use dram_spec::{
-    AddressMap, Cause, Channel, Command, CommandEvent, Cycle, Effect, EventSink, LINE_BYTES, Location, Operation,
+    AddressMap, Burst, Cause, Channel, CommandEvent, Cycle, EventSink, LINE_BYTES, Location, Operands, Operation,
     Queued, RequestId, System,
 };
 use memctrl::{Completion, Request};
@@ -65,30 +65,23 @@ impl<W: Write> Timeline<W> {
     fn step(&self, event: &CommandEvent) -> Option<(RequestId, Step)> {
         let Cause::Copy { request, mechanism, program } = event.cause else { return None };
         let open = |bank| self.channels[usize::from(event.channel.0)].open_row(bank).map(|open| open.row);
-        let (first, second, filled, bytes) = match event.command {
-            Command::Activate { bank, row } => match event.effect {
-                Effect::Copied { .. } => (bank, None, Some((bank, row)), self.map.geometry().row_bytes()),
-                Effect::Plain | Effect::Dropped { .. } | Effect::Moved { .. } => (bank, None, None, 0),
-            },
-            Command::Read { bank, .. } | Command::MoveRowBuffer { bank, .. } => (bank, None, None, 0),
-            Command::Write { bank, column, .. } => {
+        let row_bytes = self.map.geometry().row_bytes();
+        let (first, second, filled, bytes) = match event.command.operands() {
+            Operands::Row(bank, row) if event.effect.copied_from().is_some() => {
+                (bank, None, Some((bank, row)), row_bytes)
+            }
+            Operands::Line(bank, column) if event.kind().burst() == Some(Burst::Write) => {
                 let row = open(bank).expect("WR is issued to an open row");
                 let line = self.map.address(Location { channel: event.channel, bank, row, column, offset: 0 });
                 let line = line.expect("a command names a line of the memory");
                 (bank, None, Some((bank, row)), self.copies.bytes_of_line(request, line))
             }
-            Command::Transfer { src, dst, .. } => {
+            Operands::Row(bank, _) | Operands::Line(bank, _) => (bank, None, None, 0),
+            Operands::Lines((src, _), (dst, _)) => {
                 let filled = open(dst).filter(|row| *row != self.map.geometry().temporary_row());
                 (src, Some(dst), filled.map(|row| (dst, row)), if filled.is_some() { LINE_BYTES } else { 0 })
             }
-            Command::Precharge { .. }
-            | Command::PrechargeAll { .. }
-            | Command::Refresh { .. }
-            | Command::RefreshSameBank { .. }
-            | Command::PowerDownEnter { .. }
-            | Command::PowerDownExit { .. }
-            | Command::SelfRefreshEnter { .. }
-            | Command::SelfRefreshExit { .. } => return None,
+            Operands::Bank(_) | Operands::BankSet(_) | Operands::Rank(_) => return None,
         };
         let place = |bank| (event.channel, bank);
         let banks = [Some(first), second].map(|bank| bank.map(place));
@@ -160,7 +153,7 @@ mod tests {
 
     use dram_spec::address::Preset;
     use dram_spec::datasheet::{Density, Width};
-    use dram_spec::{BankId, CommandKind, Row};
+    use dram_spec::{BankId, Command, CommandKind, Effect, Row};
 
     use super::*;
 

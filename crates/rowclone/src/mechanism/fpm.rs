@@ -12,7 +12,7 @@ use crate::step::Step;
 
 /// Fast parallel mode: a whole row by a copy activation within one subarray.
 pub const FPM: Mechanism =
-    Mechanism::new(&MechanismInfo { name: "fpm", rank: 0, commands: &[CommandKind::CopyActivate] });
+    Mechanism::new(&MechanismInfo { name: "fpm", label: "FPM", rank: 0, commands: &[CommandKind::CopyActivate] });
 
 pub(super) struct Fpm;
 

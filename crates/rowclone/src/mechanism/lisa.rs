@@ -2,7 +2,7 @@
 //!
 //! Source: Chang et al., "Low-Cost Inter-Linked Subarrays (LISA)", HPCA 2016.
 
-use dram_spec::{CommandKind, Mechanism, MechanismInfo};
+use dram_spec::{Command, CommandKind, Mechanism, MechanismInfo};
 
 use super::{BankRow, Columns, Copied, Held, InDram, Route};
 use crate::faulty::RowAddress;
@@ -16,6 +16,7 @@ use crate::step::Step;
 /// destination row, one for each half of the row.
 pub const LISA: Mechanism = Mechanism::new(&MechanismInfo {
     name: "lisa",
+    label: "LISA",
     rank: 1,
     commands: &[CommandKind::CopyActivate, CommandKind::MoveRowBuffer],
 });
@@ -45,7 +46,8 @@ impl InDram for Lisa {
 
     fn program(&self, route: &Route, (bank, row): BankRow, columns: &Columns<'_>, steps: &mut Thread) {
         steps.push(Step::open(route.src));
-        steps.push(Step::Move { bank, row, hops: columns.geometry.hops(route.src.1, row) });
+        let hops = columns.geometry.subarray_distance(route.src.1, row);
+        steps.push(Step::LeaveRow { bank, command: Command::MoveRowBuffer { bank, row }, units: hops });
         steps.push(Step::CopyOpen { bank, row });
         steps.push(Step::Close { bank });
         steps.push(Step::Open { bank, row });

@@ -11,7 +11,8 @@ use crate::rules::{Coverage, same_rank};
 use crate::step::Step;
 
 /// Pipelined serial mode: one TRANSFER per line, between two banks of a rank.
-pub const PSM: Mechanism = Mechanism::new(&MechanismInfo { name: "psm", rank: 2, commands: &[CommandKind::Transfer] });
+pub const PSM: Mechanism =
+    Mechanism::new(&MechanismInfo { name: "psm", label: "PSM", rank: 2, commands: &[CommandKind::Transfer] });
 
 pub(super) struct Psm;
 

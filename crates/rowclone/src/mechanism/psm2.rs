@@ -12,7 +12,7 @@ use crate::step::{ColumnRun, Step};
 
 /// Two TRANSFERs per line within one bank or one bank group, through the temporary row of another bank.
 pub const PSM2: Mechanism =
-    Mechanism::new(&MechanismInfo { name: "psm2", rank: 3, commands: &[CommandKind::Transfer] });
+    Mechanism::new(&MechanismInfo { name: "psm2", label: "2 × PSM", rank: 3, commands: &[CommandKind::Transfer] });
 
 pub(super) struct Psm2;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use dram_spec::address::AddressMap;
 use dram_spec::geometry::ReservedRow;
-use dram_spec::{BankId, Channel, Column, Geometry, LINE_BYTES, Location, PhysicalAddress, Row};
+use dram_spec::{BankId, Channel, Column, Command, Geometry, LINE_BYTES, Location, PhysicalAddress, Row};
 
 use crate::{LineWrite, Operation, Program, Step, Thread};
 
@@ -96,7 +96,8 @@ impl<'a> Memory<'a> {
         match *step {
             Step::Open { bank, row } => assert_eq!(open.insert((channel, bank), row), None, "closed before"),
             Step::Close { bank } => assert!(open.remove(&(channel, bank)).is_some(), "open before"),
-            Step::Move { bank, row, hops } => {
+            Step::LeaveRow { bank, command, units: hops } => {
+                let Command::MoveRowBuffer { row, .. } = command else { panic!("{command} leaves no row") };
                 let src = open.remove(&(channel, bank)).expect("a row is open");
                 let subarray = |row: Row| i64::from(subarray_by_counting(self.map.geometry(), row));
                 assert_eq!((subarray(row) - subarray(src)).unsigned_abs(), hops.into());

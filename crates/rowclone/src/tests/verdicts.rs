@@ -1,5 +1,5 @@
 use dram_spec::address::{AddressMap, Preset, RawAddressMap};
-use dram_spec::{BankId, Channel, PhysicalAddress, Row};
+use dram_spec::{BankId, Channel, Command, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper, whole_rows};
 use super::{opened, programs};
@@ -72,8 +72,14 @@ fn lisa_copies_between_subarrays_of_a_bank_over_their_distance() {
             return Err(reason.name());
         }
         let steps = &programs(&block, &[LISA], 64)[0].threads[0].steps;
-        let [_, Step::Move { row, hops, .. }, Step::CopyOpen { row: first, .. }, _, Step::Open { row: second, .. }, _] =
-            steps[..]
+        let [
+            _,
+            Step::LeaveRow { command: Command::MoveRowBuffer { row, .. }, units: hops, .. },
+            Step::CopyOpen { row: first, .. },
+            _,
+            Step::Open { row: second, .. },
+            _,
+        ] = steps[..]
         else {
             panic!("{steps:?}")
         };

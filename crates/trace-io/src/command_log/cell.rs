@@ -1,6 +1,6 @@
 //! Parser of a command's cells.
 
-use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, Issued, Row};
+use dram_spec::{BankId, Channel, Column, Command, Constructor, Cycle, Issued, Row};
 
 use super::{COLUMNS, LogError};
 use crate::line::shown;
@@ -46,54 +46,32 @@ impl<'a> Cells<'a> {
     }
 
     fn command(&self) -> Result<Command, LogError> {
-        use AutoPrecharge::{No, Yes};
-        match self.cells[COMMAND] {
-            b"ACT" => self.of_row(|bank, row| Command::Activate { bank, row }),
-            b"RBM" => self.of_row(|bank, row| Command::MoveRowBuffer { bank, row }),
-            b"PRE" => {
-                self.expect_empty(&[ROW, COLUMN, DST_BANK, DST_COLUMN])?;
-                Ok(Command::Precharge { bank: self.bank(BANK)? })
+        let Some(constructor) = Command::constructor(self.cells[COMMAND]) else {
+            return Err(self.wrong(COMMAND, format!("one of {}", Command::MNEMONICS.join(", "))));
+        };
+        match constructor {
+            Constructor::Row(command) => {
+                self.expect_empty(&[COLUMN, DST_BANK, DST_COLUMN])?;
+                Ok(command(self.bank(BANK)?, Row(self.number(ROW)?)))
             }
-            b"RD" => self.access(|bank, column| Command::Read { bank, column, auto_precharge: No }),
-            b"RDA" => self.access(|bank, column| Command::Read { bank, column, auto_precharge: Yes }),
-            b"WR" => self.access(|bank, column| Command::Write { bank, column, auto_precharge: No }),
-            b"WRA" => self.access(|bank, column| Command::Write { bank, column, auto_precharge: Yes }),
-            b"TRANSFER" => {
+            Constructor::Line(command) => {
+                self.expect_empty(&[ROW, DST_BANK, DST_COLUMN])?;
+                Ok(command(self.bank(BANK)?, Column(self.number(COLUMN)?)))
+            }
+            Constructor::Lines(command) => {
                 self.expect_empty(&[ROW])?;
-                Ok(Command::Transfer {
-                    src: self.bank(BANK)?,
-                    src_column: Column(self.number(COLUMN)?),
-                    dst: self.bank(DST_BANK)?,
-                    dst_column: Column(self.number(DST_COLUMN)?),
-                })
+                let src = (self.bank(BANK)?, Column(self.number(COLUMN)?));
+                Ok(command(src, (self.bank(DST_BANK)?, Column(self.number(DST_COLUMN)?))))
             }
-            b"PREA" => self.rank_wide(|rank| Command::PrechargeAll { rank }),
-            b"REF" => self.rank_wide(|rank| Command::Refresh { rank }),
-            b"REFsb" => {
+            Constructor::Bank(command) => {
                 self.expect_empty(&[ROW, COLUMN, DST_BANK, DST_COLUMN])?;
-                Ok(Command::RefreshSameBank { bank: self.bank(BANK)? })
+                Ok(command(self.bank(BANK)?))
             }
-            b"PDE" => self.rank_wide(|rank| Command::PowerDownEnter { rank }),
-            b"PDX" => self.rank_wide(|rank| Command::PowerDownExit { rank }),
-            b"SRE" => self.rank_wide(|rank| Command::SelfRefreshEnter { rank }),
-            b"SRX" => self.rank_wide(|rank| Command::SelfRefreshExit { rank }),
-            _ => Err(self.wrong(COMMAND, format!("one of {}", Command::MNEMONICS.join(", ")))),
+            Constructor::Rank(command) => {
+                self.expect_empty(&[BANK, ROW, COLUMN, DST_BANK, DST_COLUMN])?;
+                Ok(command(self.number(RANK)?))
+            }
         }
-    }
-
-    fn of_row(&self, command: impl FnOnce(BankId, Row) -> Command) -> Result<Command, LogError> {
-        self.expect_empty(&[COLUMN, DST_BANK, DST_COLUMN])?;
-        Ok(command(self.bank(BANK)?, Row(self.number(ROW)?)))
-    }
-
-    fn access(&self, command: impl FnOnce(BankId, Column) -> Command) -> Result<Command, LogError> {
-        self.expect_empty(&[ROW, DST_BANK, DST_COLUMN])?;
-        Ok(command(self.bank(BANK)?, Column(self.number(COLUMN)?)))
-    }
-
-    fn rank_wide(&self, command: impl FnOnce(u8) -> Command) -> Result<Command, LogError> {
-        self.expect_empty(&[BANK, ROW, COLUMN, DST_BANK, DST_COLUMN])?;
-        Ok(command(self.number(RANK)?))
     }
 
     /// The bank in a column, in the rank of the line.

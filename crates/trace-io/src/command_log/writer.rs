@@ -3,7 +3,9 @@
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::mem;
 
-use dram_spec::{BankId, Channel, Command, CommandEvent, Cycle, Dialect, EventSink, Refresh, SpeedBin, System};
+use dram_spec::{
+    BankId, Channel, Command, CommandEvent, Cycle, Dialect, EventSink, Operands, Refresh, SpeedBin, System,
+};
 
 use super::{COLUMNS, header};
 use crate::number::push_decimal;
@@ -127,24 +129,24 @@ fn push_line(line: &mut Vec<u8>, at: Cycle, channel: Channel, command: &Command)
     push_decimal(line, u64::from(channel.0));
     line.push(b',');
     push_decimal(line, u64::from(command.rank()));
-    match *command {
-        Command::Activate { bank, row } | Command::MoveRowBuffer { bank, row } => {
+    match command.operands() {
+        Operands::Row(bank, row) => {
             push_bank(line, bank);
             line.push(b',');
             push_decimal(line, u64::from(row.0));
             line.extend_from_slice(b",,,");
         }
-        Command::Precharge { bank } | Command::RefreshSameBank { bank } => {
+        Operands::Bank(bank) | Operands::BankSet(bank) => {
             push_bank(line, bank);
             line.extend_from_slice(b",,,,");
         }
-        Command::Read { bank, column, auto_precharge: _ } | Command::Write { bank, column, auto_precharge: _ } => {
+        Operands::Line(bank, column) => {
             push_bank(line, bank);
             line.extend_from_slice(b",,");
             push_decimal(line, u64::from(column.0));
             line.extend_from_slice(b",,");
         }
-        Command::Transfer { src, src_column, dst, dst_column } => {
+        Operands::Lines((src, src_column), (dst, dst_column)) => {
             if src.rank != dst.rank {
                 return false;
             }
@@ -155,12 +157,7 @@ fn push_line(line: &mut Vec<u8>, at: Cycle, channel: Channel, command: &Command)
             line.push(b',');
             push_decimal(line, u64::from(dst_column.0));
         }
-        Command::PrechargeAll { rank: _ }
-        | Command::Refresh { rank: _ }
-        | Command::PowerDownEnter { rank: _ }
-        | Command::PowerDownExit { rank: _ }
-        | Command::SelfRefreshEnter { rank: _ }
-        | Command::SelfRefreshExit { rank: _ } => line.extend_from_slice(b",,,,,"),
+        Operands::Rank(_) => line.extend_from_slice(b",,,,,"),
     }
     line.push(b'\n');
     true

@@ -12,7 +12,7 @@ mod with_cores;
 use std::fmt;
 
 use dram_spec::Cycle;
-use rowclone::{Block, Mechanism, Part, Program};
+use rowclone::{Block, FPM, Mechanism, PSM, PSM2, Part, Program};
 
 pub use baseline::Baseline;
 pub use fastest::Fastest;
@@ -104,15 +104,16 @@ pub const BY_POLICY: &str = "policy";
 /// Every copy uses the channel.
 pub const BASELINE: &dyn CopyPolicy = &Baseline;
 /// FPM, else the channel.
-pub const FPM_ONLY: &dyn CopyPolicy = &Only::FPM;
+pub const FPM_ONLY: &dyn CopyPolicy = &Only { name: "fpm-only", admits: &[FPM, Mechanism::CHANNEL] };
 /// PSM or 2 x PSM, else the channel.
-pub const PSM_ONLY: &dyn CopyPolicy = &Only::PSM;
+pub const PSM_ONLY: &dyn CopyPolicy = &Only { name: "psm-only", admits: &[PSM, PSM2, Mechanism::CHANNEL] };
 /// The paper's rule.
 pub const ROWCLONE: &dyn CopyPolicy = &RowCloneRule;
-/// FPM, else LISA, else the channel.
-pub const LISA: &dyn CopyPolicy = &Only::LISA;
-/// The paper's rule, with LISA before 2 x PSM.
-pub const ROWCLONE_LISA: &dyn CopyPolicy = &Only::ROWCLONE_LISA;
+/// FPM within a subarray, LISA between subarrays of a bank, else the channel.
+pub const LISA: &dyn CopyPolicy = &Only { name: "lisa", admits: &[FPM, rowclone::LISA, Mechanism::CHANNEL] };
+/// The paper's rule, with LISA instead of 2 x PSM between subarrays.
+pub const ROWCLONE_LISA: &dyn CopyPolicy =
+    &Only { name: "rowclone+lisa", admits: &[FPM, rowclone::LISA, PSM, PSM2, Mechanism::CHANNEL] };
 /// The mechanism with the earliest estimated completion.
 pub const FASTEST: &dyn CopyPolicy = &Fastest;
 /// The mechanism with the least energy.

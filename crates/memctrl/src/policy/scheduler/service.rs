@@ -19,7 +19,7 @@ pub struct Service<'a> {
     pub source: SourceId,
     /// Bank.
     pub bank: BankIndex,
-    /// ACT, copy ACT, PRE, RD, WR, TRANSFER or RBM.
+    /// Kind of the command.
     pub kind: CommandKind,
     /// Number of commands: more than 1 for a run of column steps of a copy, of which none is after
     /// the end of the quantum.
@@ -39,8 +39,8 @@ impl<'a> Service<'a> {
 
 /// Time for which a command for a source keeps a bank busy, before the bank can take the next command
 /// of the same purpose: tRCD for an ACT, tRP for a PRE, tCCD for a RD, WR or TRANSFER. A copy ACT
-/// waits for the source row, and needs tRAS like it: 2 tRAS - tRCD after the ACT before it. The time of an
-/// RBM is that of its hops ([`dram_core::Device::movement`]).
+/// waits for the source row, and needs tRAS like it: 2 tRAS - tRCD after the ACT before it. Commands with
+/// a time of their own have that instead ([`dram_core::Device::own_time`]).
 pub fn bank_time(kind: CommandKind, timings: &Timings) -> Cycles {
     let n = |parameter| timings.get(parameter);
     match kind {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use dram_spec::{Channel, Command, Cycle, SpeedBin, Standard};
+use dram_spec::{Channel, Command, CommandEvent, CommandKind, Cycle, OfferedBy, SpeedBin, Standard};
 
 use super::NotProgrammable;
 
@@ -13,9 +13,9 @@ pub enum ExportError {
     #[error(
         "cycle {at}: {command}{}, which the format cannot express",
         match what {
-            Inexpressible::CopyActivation => ", to an open bank, is a command of RowClone",
-            Inexpressible::Transfer | Inexpressible::Movement => " is a command of RowClone",
-            Inexpressible::SameBankRefresh => " is a refresh of one bank of each group",
+            Inexpressible::CopyActivation => ", to an open bank, is a command of RowClone".to_owned(),
+            Inexpressible::OfMechanism(..) => " is a command of RowClone".to_owned(),
+            Inexpressible::OfSomeStandards(kind, _) => format!(" is {}", kind.what()),
         }
     )]
     Unsupported {
@@ -72,24 +72,46 @@ pub enum ExportError {
     Output(#[from] io::Error),
 }
 
-/// A command that not every format has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A command that not every format has, in the order of reports. Commands with a mnemonic of their own have it, after
+/// their kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Inexpressible {
-    /// ACT to an open bank.
+    /// A command of a copy mechanism: a comment in an HDL list, left out otherwise.
+    OfMechanism(CommandKind, &'static str),
+    /// ACT to an open bank: an ACT in an HDL list, left out otherwise.
     CopyActivation,
-    /// TRANSFER.
-    Transfer,
-    /// RBM.
-    Movement,
-    /// REFsb.
-    SameBankRefresh,
+    /// A command of some standards only: left out.
+    OfSomeStandards(CommandKind, &'static str),
+}
+
+impl Inexpressible {
+    /// The command, if not every format has it.
+    pub const fn of(event: &CommandEvent) -> Option<Inexpressible> {
+        let (kind, mnemonic) = (event.kind(), event.command.mnemonic());
+        match kind.offered_by() {
+            OfferedBy::AllStandards => None,
+            OfferedBy::SomeStandards => Some(Inexpressible::OfSomeStandards(kind, mnemonic)),
+            OfferedBy::RowClone | OfferedBy::Mechanism => match event.command {
+                Command::Activate { .. } => Some(Inexpressible::CopyActivation),
+                _ => Some(Inexpressible::OfMechanism(kind, mnemonic)),
+            },
+        }
+    }
+
+    /// Name in messages: "copy activation".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Inexpressible::CopyActivation => "copy activation",
+            Inexpressible::OfMechanism(_, mnemonic) | Inexpressible::OfSomeStandards(_, mnemonic) => mnemonic,
+        }
+    }
 }
 
 impl ExportError {
     /// Suggested change.
     pub fn help(&self) -> String {
         match self {
-            Self::Unsupported { what: Inexpressible::SameBankRefresh, .. } => {
+            Self::Unsupported { what: Inexpressible::OfSomeStandards(..), .. } => {
                 "leave such commands out with `--drop-unsupported`, or write a command log: `--to log`".into()
             }
             Self::Unsupported { .. } => {

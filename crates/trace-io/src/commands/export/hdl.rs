@@ -1,9 +1,9 @@
 //! The HDL command list: `cycle command bank address`, with the address as on the pins.
 
-use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, System};
+use dram_spec::{AutoPrecharge, BankId, Column, Command, CommandEvent, Operands, System};
 
 use super::ddr3::{ModeRegisters, STANDARD};
-use super::{ExportError, Place};
+use super::{ExportError, Inexpressible, Place};
 
 /// A10: auto-precharge of RDA and WRA, all banks of PREA.
 const A10: u16 = 1 << 10;
@@ -40,27 +40,28 @@ pub(super) fn header(system: &System, place: Place) -> Result<String, ExportErro
     Ok(lines.join("\n") + "\n")
 }
 
-/// The line of a command, with its end. Bank and address are 0 where the chips ignore them.
-pub(super) fn line(at: Cycle, command: &Command) -> String {
-    let (bank, address) = match *command {
-        Command::Activate { bank, row } => (bank.bank, row.0 as u16),
-        Command::Precharge { bank } | Command::RefreshSameBank { bank } => (bank.bank, 0),
-        Command::Read { bank, column, auto_precharge } | Command::Write { bank, column, auto_precharge } => {
-            access(bank, column, auto_precharge)
-        }
-        Command::PrechargeAll { .. } => (0, A10),
-        Command::Refresh { .. }
-        | Command::PowerDownEnter { .. }
-        | Command::PowerDownExit { .. }
-        | Command::SelfRefreshEnter { .. }
-        | Command::SelfRefreshExit { .. } => (0, 0),
-        Command::MoveRowBuffer { bank, row } => return format!("# {at} RBM {} 0x{:04x}\n", bank.bank, row.0),
-        Command::Transfer { src, src_column, dst, dst_column } => {
-            let (src, dst) = (access(src, src_column, AutoPrecharge::No), access(dst, dst_column, AutoPrecharge::No));
-            return format!("# {at} TRANSFER {} 0x{:04x} {} 0x{:04x}\n", src.0, src.1, dst.0, dst.1);
-        }
+/// The line of a command, with its end: a comment for a command that JEDEC does not define. Bank and address are 0
+/// where the chips ignore them.
+pub(super) fn line(event: &CommandEvent) -> String {
+    let (at, command) = (event.at, &event.command);
+    let pins = |(bank, address): (u8, u16)| format!("{bank} 0x{address:04x}");
+    let auto_precharge = match *command {
+        Command::Read { auto_precharge, .. } | Command::Write { auto_precharge, .. } => auto_precharge,
+        _ => AutoPrecharge::No,
     };
-    format!("{at} {} {bank} 0x{address:04x}\n", command.mnemonic())
+    let pins = match command.operands() {
+        Operands::Row(bank, row) => pins((bank.bank, row.0 as u16)),
+        Operands::Line(bank, column) => pins(access(bank, column, auto_precharge)),
+        Operands::Lines((src, src_column), (dst, dst_column)) => {
+            let out = pins(access(src, src_column, auto_precharge));
+            format!("{out} {}", pins(access(dst, dst_column, auto_precharge)))
+        }
+        Operands::Bank(bank) | Operands::BankSet(bank) => pins((bank.bank, 0)),
+        Operands::Rank(_) if matches!(command, Command::PrechargeAll { .. }) => pins((0, A10)),
+        Operands::Rank(_) => pins((0, 0)),
+    };
+    let comment = if matches!(Inexpressible::of(event), Some(Inexpressible::OfMechanism(..))) { "# " } else { "" };
+    format!("{comment}{at} {} {pins}\n", command.mnemonic())
 }
 
 /// Bank and address pins of RD and WR.

@@ -6,6 +6,7 @@ mod hdl;
 mod power_trace;
 mod rank;
 
+use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
 use dram_spec::{Cycle, Geometry, Issued, OpenRows, System};
@@ -48,28 +49,7 @@ pub enum Unsupported {
 }
 
 /// Numbers of commands in an exported trace that not every format has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InexpressibleCommands {
-    /// TRANSFER: a remark in an HDL list, left out otherwise.
-    pub transfers: u64,
-    /// ACT to an open bank: an ACT in an HDL list, left out otherwise.
-    pub copy_activations: u64,
-    /// RBM: a remark in an HDL list, left out otherwise.
-    pub movements: u64,
-    /// REFsb: left out.
-    pub same_bank_refreshes: u64,
-}
-
-impl InexpressibleCommands {
-    fn count(&mut self, what: Inexpressible) {
-        *match what {
-            Inexpressible::Transfer => &mut self.transfers,
-            Inexpressible::Movement => &mut self.movements,
-            Inexpressible::CopyActivation => &mut self.copy_activations,
-            Inexpressible::SameBankRefresh => &mut self.same_bank_refreshes,
-        } += 1;
-    }
-}
+pub type InexpressibleCommands = BTreeMap<Inexpressible, u64>;
 
 /// Writes the commands of a memory system into one output per rank, in bounded memory.
 ///
@@ -122,17 +102,18 @@ impl<W: Write> Exporter<W> {
         let place = Place { channel, rank: command.rank() };
         let rank = self.ranks.iter_mut().find(|(other, ..)| *other == place);
         let (_, rank, output) = rank.ok_or(ExportError::Address { at, channel, command })?;
-        let event = rank.follow(&self.rows.event(*issued))?;
-        if let RankEvent::Inexpressible(what) = event {
+        let event = self.rows.event(*issued);
+        let of_rank = rank.follow(&event)?;
+        if let RankEvent::Inexpressible(what) = of_rank {
             if self.target != Target::Hdl && self.unsupported == Unsupported::Refuse {
                 return Err(ExportError::Unsupported { at, command, what });
             }
-            self.found.count(what);
+            *self.found.entry(what).or_default() += 1;
         }
         match self.target {
-            Target::Hdl => output.write_all(hdl::line(at, &command).as_bytes())?,
+            Target::Hdl => output.write_all(hdl::line(&event).as_bytes())?,
             Target::DramPower | Target::Ramulator => {
-                if let Some((name, bank)) = power_trace::cells(&command, event) {
+                if let Some((name, bank)) = power_trace::cells(&command, of_rank) {
                     writeln!(output, "{at},{name},{bank}")?;
                 }
             }

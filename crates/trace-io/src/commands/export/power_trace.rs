@@ -13,21 +13,14 @@ pub(super) fn cells(command: &Command, event: RankEvent) -> Option<(&'static str
         RankEvent::PowerDown(kind) if is_entry => (entry(kind), 0),
         RankEvent::PowerDown(PowerDown::Active(_)) => ("PUP_ACT", 0),
         RankEvent::PowerDown(PowerDown::Precharged(_)) => ("PUP_PRE", 0),
-        RankEvent::Other => match command {
-            Command::Activate { bank, .. }
-            | Command::Precharge { bank }
-            | Command::RefreshSameBank { bank }
-            | Command::Read { bank, .. }
-            | Command::Write { bank, .. } => (command.mnemonic(), bank.bank),
-            Command::SelfRefreshEnter { .. } => ("SREN", 0),
-            Command::SelfRefreshExit { .. } => ("SREX", 0),
-            Command::PrechargeAll { .. }
-            | Command::Refresh { .. }
-            | Command::PowerDownEnter { .. }
-            | Command::PowerDownExit { .. }
-            | Command::MoveRowBuffer { .. }
-            | Command::Transfer { .. } => (command.mnemonic(), 0),
-        },
+        RankEvent::Other => {
+            let name = match command {
+                Command::SelfRefreshEnter { .. } => "SREN",
+                Command::SelfRefreshExit { .. } => "SREX",
+                _ => command.mnemonic(),
+            };
+            (name, command.bank().map_or(0, |bank| bank.bank))
+        }
     })
 }
 

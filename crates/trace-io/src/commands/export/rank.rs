@@ -2,9 +2,7 @@
 
 use dram_spec::PrechargePowerDown::FastExit;
 use dram_spec::standard::SlowExit;
-use dram_spec::{
-    AutoPrecharge, BankId, BankSet, Command, CommandEvent, Cycle, Cycles, Effect, PrechargePowerDown, System,
-};
+use dram_spec::{AutoPrecharge, BankId, BankSet, Command, CommandEvent, Cycle, Cycles, PrechargePowerDown, System};
 
 use super::{ExportError, Inexpressible};
 
@@ -70,21 +68,13 @@ impl Rank {
 
     /// Applies a command of the rank, whose banks exist.
     pub(super) fn follow(&mut self, event: &CommandEvent) -> Result<RankEvent, ExportError> {
-        let CommandEvent { at, ref command, effect, .. } = *event;
+        let CommandEvent { at, ref command, .. } = *event;
         if at < self.last {
             return Err(ExportError::Order { at, command: *command, last: self.last });
         }
         self.last = at;
         match *command {
-            Command::Activate { bank, .. } => {
-                self.open[usize::from(bank.bank)] = Some(at);
-                return Ok(match effect {
-                    Effect::Plain | Effect::Moved { .. } => RankEvent::Other,
-                    Effect::Copied { .. } | Effect::Dropped { .. } => {
-                        RankEvent::Inexpressible(Inexpressible::CopyActivation)
-                    }
-                });
-            }
+            Command::Activate { bank, .. } => self.open[usize::from(bank.bank)] = Some(at),
             Command::Precharge { bank } => self.open[usize::from(bank.bank)] = None,
             Command::PrechargeAll { .. } => self.open = [None; BankSet::CAPACITY],
             Command::Read { bank, auto_precharge, .. } => {
@@ -93,17 +83,13 @@ impl Rank {
             Command::Write { bank, auto_precharge, .. } => {
                 self.access(at, bank, auto_precharge, self.write_to_precharge);
             }
-            Command::MoveRowBuffer { .. } => return Ok(RankEvent::Inexpressible(Inexpressible::Movement)),
-            Command::Transfer { .. } => return Ok(RankEvent::Inexpressible(Inexpressible::Transfer)),
-            Command::RefreshSameBank { .. } => {
-                return Ok(RankEvent::Inexpressible(Inexpressible::SameBankRefresh));
-            }
-            Command::Refresh { .. } => {}
             Command::PowerDownEnter { .. } | Command::PowerDownExit { .. } => return self.power_down(at, command),
             Command::SelfRefreshEnter { .. } => self.power = PowerState::SelfRefresh,
             Command::SelfRefreshExit { .. } => self.power = PowerState::Awake,
+            // The others neither open nor close a bank, and have no power state.
+            _ => {}
         }
-        Ok(RankEvent::Other)
+        Ok(Inexpressible::of(event).map_or(RankEvent::Other, RankEvent::Inexpressible))
     }
 
     /// RDA and WRA: the bank precharges itself, not before tRAS after its ACT.

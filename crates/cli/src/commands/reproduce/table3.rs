@@ -1,5 +1,6 @@
 //! `rowclone-sim reproduce table3`: the published rows beside the simulated ones.
 
+use clap::Args;
 use dram_spec::PhysicalAddress;
 use energy::Currents;
 use host::{Kind, OperationSpec, Place};
@@ -8,9 +9,21 @@ use report::Table3;
 use report::table3::Simulated;
 use rowclone_sim::SystemBuilder;
 
-use crate::args::Table3Args;
+use crate::args::Format;
 use crate::interrupt;
 use rowclone_config::{Failure, Overrides, SystemConfig, currents};
+
+/// `reproduce table3`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  rowclone-sim reproduce table3 --currents \"2 Gb x8 D-die 1066\"")]
+pub struct Table3Args {
+    /// The current set: the name of a shipped set, or a TOML file [default: the set of the paper's system]
+    #[arg(long, value_name = "SET")]
+    pub currents: Option<String>,
+    /// Format of the table
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// The operations behind the six rows, in the order of the published table: the policy that takes the mechanism, and where
 /// the source lies.

@@ -1,16 +1,48 @@
 //! `rowclone-sim reproduce forkbench`: the published figures of forkbench beside the simulated ones.
 
+use clap::Args;
 use host::machine::{Copier, Forkbench, Purpose, Region};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::ForkbenchTable;
 use report::forkbench::{APPLICATION, Application, ForkRow, PUBLISHED, RunFigures, SCHEMA_VERSION};
-use rowclone_config::{Failure, MachineConfig};
+use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::{AccessRow, CopyMethod};
 use rowclone_sweep::programs::baseline;
 
-use super::core_runs::run_programs;
-use crate::args::ForkbenchArgs;
+use crate::args::{Format, MachineArgs};
+use crate::commands::core_runs::run_programs;
+
+/// `reproduce forkbench`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  rowclone-sim reproduce forkbench --mebibytes 64 --updates 2,1024,16384")]
+pub struct ForkbenchArgs {
+    /// The machine
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Memory of the parent, in MiB or with a unit such as `1GiB`: S
+    #[arg(long, value_name = "MIB", value_delimiter = ',', default_values_t = [64, 128], value_parser = mebibytes)]
+    pub mebibytes: Vec<u64>,
+    /// Updates of the child: N
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [2, 8, 32, 128, 512, 1024, 4096, 16_384], value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub updates: Vec<u64>,
+    /// Seed of the random pages
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Checks commands against the rules, and each load against a flat, coherent memory
+    #[arg(long)]
+    pub check: bool,
+    /// Format of the table
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// A number of MiB, or a size that is one.
+fn mebibytes(text: &str) -> Result<u64, String> {
+    let size = quantity::size(text).filter(|bytes| bytes.is_multiple_of(1 << 20)).map(|bytes| bytes >> 20);
+    let mebibytes = size.or_else(|| quantity::number(text)).filter(|mebibytes| (1..=1024).contains(mebibytes));
+    mebibytes.ok_or_else(|| "give 1 to 1024 MiB: `64`, or `64MiB`".to_owned())
+}
 
 /// Part of forkbench that a run contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

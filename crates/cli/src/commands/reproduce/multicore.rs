@@ -1,7 +1,9 @@
 //! `rowclone-sim reproduce multicore`: mixes of copy-intensive and memory-intensive programs.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use clap::Args;
 use host::machine::{MixProgram, Program, Region};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
@@ -13,9 +15,65 @@ use rowclone_sweep::plot_file::PictureFormat;
 use rowclone_sweep::programs::{baseline, label, open};
 use rowclone_sweep::{AtomicFile, Existing};
 
-use super::core_runs::run_programs;
-use super::plot;
-use crate::args::MulticoreArgs;
+use crate::args::{Format, MachineArgs};
+use crate::commands::core_runs::run_programs;
+use crate::commands::plot;
+
+/// `reproduce multicore`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim reproduce multicore\n  \
+    rowclone-sim reproduce multicore --cores 4 --schedulers bliss --details\n  \
+    rowclone-sim reproduce multicore --mixes 9 --schedulers fr-fcfs --plot gains.svg\n  \
+    rowclone-sim reproduce multicore --cores 2 --trace traces/samples/forkset-rc.gz --instructions 100000")]
+pub struct MulticoreArgs {
+    /// The machine
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Numbers of cores, each even
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [2, 4, 8], value_parser = even)]
+    pub cores: Vec<usize>,
+    /// Schedulers, instead of that of the machine
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_values_t = ["fr-fcfs", "bliss", "par-bs"].map(str::to_owned))]
+    pub schedulers: Vec<String>,
+    /// Mixes per number of cores: 3 or 6 contain each program equally often, 9 also each pair on 2 cores
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=9))]
+    pub mixes: u64,
+    /// Instructions of each program before its measured region
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub warm_up: u64,
+    /// Instructions of each measured region
+    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub instructions: u64,
+    /// Replaces the program of a core by a program trace or a memory trace of the format `rc`, `cpu` or `lackey`: the first `--trace`
+    /// on core 0, the second on core 1
+    #[arg(long = "trace", value_name = "FILE")]
+    pub traces: Vec<PathBuf>,
+    /// Seed of the programs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Draws the gain of each mix over its copy share, with the paper's means as lines; the name ends with `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Replaces an existing picture
+    #[arg(long, requires = "plot")]
+    pub force: bool,
+    /// Checks commands against the rules, and each load against a flat, coherent memory
+    #[arg(long)]
+    pub check: bool,
+    /// Prints also a line per core of each run
+    #[arg(long)]
+    pub details: bool,
+    /// Format of the tables
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// An even number of cores.
+fn even(text: &str) -> Result<usize, String> {
+    let cores = text.parse().ok().filter(|cores| (2..=16).contains(cores) && cores % 2 == 0);
+    cores.ok_or_else(|| "half of the cores run each kind of program: give 2, 4, 6, ... 16".to_owned())
+}
 
 /// The methods of a row; the first is the baseline.
 const METHODS: [CopyMethod; 4] =

@@ -1,5 +1,6 @@
 //! `rowclone-sim reproduce zi`: zeroing of pages and their first use.
 
+use clap::Args;
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use host::machine::{Program, Region, Steps};
@@ -10,8 +11,26 @@ use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::baseline;
 use trace_io::program::Step;
 
-use super::core_runs::run_programs;
-use crate::args::ZiArgs;
+use crate::args::{Format, MachineArgs};
+use crate::commands::core_runs::run_programs;
+
+/// `reproduce zi`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  rowclone-sim reproduce zi --pages 64,512")]
+pub struct ZiArgs {
+    /// The machine
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Pages that are zeroed, and then read and written
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [16, 64, 128, 192, 256, 512, 1024], value_parser = clap::value_parser!(u64).range(1..=65_536))]
+    pub pages: Vec<u64>,
+    /// Checks commands against the rules, and each load against a flat, coherent memory
+    #[arg(long)]
+    pub check: bool,
+    /// Format of the table
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// The methods of a row, in the order of [`ZeroingRow::methods`].
 const METHODS: [CopyMethod; 3] = [CopyMethod::BASELINE, CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];

@@ -1,0 +1,84 @@
+//! Arguments of programs on cores.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rowclone_config::{Failure, MachineConfig, Overrides};
+
+use super::Format;
+
+/// The machine on which programs run.
+#[derive(Debug, Args)]
+pub struct MachineArgs {
+    /// The machine: a TOML file (docs/cores.md lists its keys), or `paper` or `ddr4-desktop` [default: that of the RowClone
+    /// paper]
+    #[arg(long, value_name = "MACHINE")]
+    pub machine: Option<PathBuf>,
+    /// Sets a key of the machine, or after `system.` of its system file: `cores.mshrs=16`, `kernel.copy_loop=non-temporal`
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl MachineArgs {
+    /// Reads and checks the machine.
+    ///
+    /// # Errors
+    /// The file or a `--set` has an error.
+    pub fn read(&self) -> Result<MachineConfig, Failure> {
+        self.read_with(&self.set)
+    }
+
+    /// Reads and checks the machine for a comparison with the paper, which copies whole rows: the copy unit is a row set unless
+    /// `--set` gives it. `further` keys are set last.
+    ///
+    /// # Errors
+    /// The file or a `--set` has an error; the machine has no current set, as the paper compares energies.
+    pub fn read_for_paper(&self, further: &[String]) -> Result<MachineConfig, Failure> {
+        let machine = self.read_with(&[&["kernel.copy_unit=row-set".to_owned()], &*self.set, further].concat())?;
+        let system = machine.system.memory.system();
+        if machine.system.memory.prices().is_none() {
+            let message = format!("{}: the comparison needs energies, but the system has no current set", machine.name);
+            let help = energy::fitting(system.standard(), system.geometry.width());
+            return Err(Failure::new(message).with_help(format!("give `device.currents` in the system file: {help}")));
+        }
+        Ok(machine)
+    }
+
+    fn read_with(&self, sets: &[String]) -> Result<MachineConfig, Failure> {
+        let overrides = Overrides::parse(sets)?;
+        match &self.machine {
+            Some(path) => MachineConfig::read(Path::new(path), &overrides),
+            None => MachineConfig::paper(&overrides),
+        }
+    }
+}
+
+/// `programs`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim programs traces/programs/fork.program --details\n  \
+    rowclone-sim programs traces/samples/forkset-rc.gz traces/samples/403.gcc.gz --warm-up 10000 --instructions 50000")]
+pub struct ProgramsArgs {
+    /// A program trace (docs/cores.md) or a memory trace of the format `rc`, `cpu` or `lackey` (docs/formats.md) per core, plain, gzip or
+    /// Zstandard
+    #[arg(value_name = "FILE", required = true, num_args = 1..=16)]
+    pub programs: Vec<PathBuf>,
+    /// The machine
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Instructions of each program before its measured region
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub warm_up: u64,
+    /// Instructions of each measured region; a shorter program begins again [default: to the end of each program]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub instructions: Option<u64>,
+    /// Checks commands against the rules, and each load against a flat, coherent memory
+    #[arg(long)]
+    pub check: bool,
+    /// Prints also a line per core
+    #[arg(long)]
+    pub details: bool,
+    /// Format of the tables
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}

@@ -1,0 +1,41 @@
+//! `rowclone-sim reproduce`: published tables beside simulated ones. Each table is a file, with its arguments.
+
+mod forkbench;
+mod lisa;
+mod multicore;
+mod table3;
+mod zi;
+
+use clap::Subcommand;
+use rowclone_config::Failure;
+
+/// The published tables.
+#[derive(Debug, Subcommand)]
+pub enum Reproduce {
+    /// Table 3 of the RowClone paper: latency and energy of copying and zeroing 4 KB
+    Table3(table3::Table3Args),
+    /// The forkbench of the RowClone paper on its cores: copy share of traffic, IPC and energy under FPM and PSM
+    Forkbench(forkbench::ForkbenchArgs),
+    /// Mixes of copy-intensive and memory-intensive programs on 2, 4 and 8 cores: weighted speedup, fairness, energy
+    Multicore(multicore::MulticoreArgs),
+    /// The table of the LISA paper: latency and energy of copies of 8 KB, by LISA, RowClone and the channel
+    Lisa(lisa::LisaArgs),
+    /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
+    Zi(zi::ZiArgs),
+}
+
+impl Reproduce {
+    /// Simulates the table and returns it as text.
+    ///
+    /// # Errors
+    /// Error of the table.
+    pub fn run(&self) -> Result<String, Failure> {
+        match self {
+            Reproduce::Table3(args) => table3::table3(args),
+            Reproduce::Forkbench(args) => forkbench::run(args),
+            Reproduce::Multicore(args) => multicore::run(args),
+            Reproduce::Lisa(args) => lisa::run(args),
+            Reproduce::Zi(args) => zi::run(args),
+        }
+    }
+}
