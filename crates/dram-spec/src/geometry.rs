@@ -244,6 +244,7 @@ impl Geometry {
         self.subarrays.row_bits()
     }
     /// Subarrays per bank.
+    #[inline]
     pub const fn subarrays_per_bank(&self) -> u32 {
         self.subarrays.per_bank()
     }
@@ -275,6 +276,7 @@ impl Geometry {
     }
 
     /// Rows of a subarray of a bank.
+    #[inline]
     pub const fn rows_of_subarray(&self, subarray: u32) -> Range<u32> {
         self.subarrays.rows(subarray)
     }
@@ -292,6 +294,7 @@ impl Geometry {
     }
 
     /// The reserved row of zeros of a subarray: its last row.
+    #[inline]
     pub const fn zero_row(&self, subarray: u32) -> Row {
         Row(self.subarrays.rows(subarray).end - 1)
     }

@@ -199,7 +199,8 @@ impl Subarrays {
         if self.shift == NO_SHIFT { self.of_pattern(row) } else { row >> self.shift }
     }
 
-    #[inline(never)]
+    // Inlined: a call on the path that no command takes would cost registers on the path of each.
+    #[inline]
     const fn of_pattern(&self, row: u32) -> u32 {
         let (repetition, row) = (row / self.period(), row % self.period());
         let mut index = 0;
@@ -212,18 +213,11 @@ impl Subarrays {
     /// Subarrays from that of one row to that of another.
     #[inline]
     pub(crate) const fn hops(&self, from: u32, to: u32) -> u16 {
-        if self.shift == NO_SHIFT {
-            return self.hops_of_pattern(from, to);
-        }
-        (from >> self.shift).abs_diff(to >> self.shift) as u16
-    }
-
-    #[inline(never)]
-    const fn hops_of_pattern(&self, from: u32, to: u32) -> u16 {
-        self.of_pattern(from).abs_diff(self.of_pattern(to)) as u16
+        self.of(from).abs_diff(self.of(to)) as u16
     }
 
     /// Rows of a subarray.
+    #[inline]
     pub(crate) const fn rows(&self, subarray: u32) -> Range<u32> {
         if self.shift != NO_SHIFT {
             return subarray << self.shift..(subarray + 1) << self.shift;
@@ -241,6 +235,7 @@ impl Subarrays {
     }
 
     /// Subarrays per bank.
+    #[inline]
     pub(crate) const fn per_bank(&self) -> u32 {
         self.of(self.rows_per_bank - 1) + 1
     }
