@@ -290,7 +290,7 @@ impl Geometry {
     /// Whether two rows of a bank share sense amplifiers.
     #[inline]
     pub const fn is_same_subarray(&self, one: Row, other: Row) -> bool {
-        self.hops(one, other) == 0
+        self.subarrays.is_same(one.0, other.0)
     }
 
     /// The reserved row of zeros of a subarray: its last row.

@@ -199,8 +199,8 @@ impl Subarrays {
         if self.shift == NO_SHIFT { self.of_pattern(row) } else { row >> self.shift }
     }
 
-    // Inlined: a call on the path that no command takes would cost registers on the path of each.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     const fn of_pattern(&self, row: u32) -> u32 {
         let (repetition, row) = (row / self.period(), row % self.period());
         let mut index = 0;
@@ -213,7 +213,25 @@ impl Subarrays {
     /// Subarrays from that of one row to that of another.
     #[inline]
     pub(crate) const fn hops(&self, from: u32, to: u32) -> u16 {
-        self.of(from).abs_diff(self.of(to)) as u16
+        if self.shift == NO_SHIFT {
+            return self.hops_of_pattern(from, to);
+        }
+        (from >> self.shift).abs_diff(to >> self.shift) as u16
+    }
+
+    #[cold]
+    #[inline(never)]
+    const fn hops_of_pattern(&self, from: u32, to: u32) -> u16 {
+        self.of_pattern(from).abs_diff(self.of_pattern(to)) as u16
+    }
+
+    /// Whether two rows share sense amplifiers.
+    #[inline]
+    pub(crate) const fn is_same(&self, one: u32, other: u32) -> bool {
+        if self.shift == NO_SHIFT {
+            return self.hops_of_pattern(one, other) == 0;
+        }
+        (one ^ other) >> self.shift == 0
     }
 
     /// Rows of a subarray.
