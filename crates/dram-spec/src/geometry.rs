@@ -260,8 +260,8 @@ impl Geometry {
     pub fn raw(&self) -> RawGeometry {
         RawGeometry {
             standard: self.standard,
-            channels: self.channels as u64,
-            ranks: self.ranks as u64,
+            channels: self.channels.into(),
+            ranks: self.ranks.into(),
             density: self.chip.density,
             width: self.chip.width,
             row_bytes: self.row_bytes,

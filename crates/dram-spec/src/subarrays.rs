@@ -40,7 +40,7 @@ impl RowsPerSubarray {
     /// The nearest pattern in range.
     fn in_range(&self) -> RowsPerSubarray {
         let (least, most) = ROWS;
-        RowsPerSubarray::from_iter(self.numbers().iter().map(|&rows| rows.clamp(least, most)))
+        self.numbers().iter().map(|&rows| rows.clamp(least, most)).collect()
     }
 
     /// The pattern without repetitions of a shorter one.
@@ -87,7 +87,7 @@ impl<const N: usize> From<[u64; N]> for RowsPerSubarray {
 
 impl From<&[u64]> for RowsPerSubarray {
     fn from(numbers: &[u64]) -> RowsPerSubarray {
-        RowsPerSubarray::from_iter(numbers.iter().copied())
+        numbers.iter().copied().collect()
     }
 }
 
@@ -180,7 +180,7 @@ impl Subarrays {
     pub(crate) fn raw(&self) -> RowsPerSubarray {
         let ends = &self.ends[..usize::from(self.count)];
         let starts = [0].into_iter().chain(ends.iter().copied());
-        RowsPerSubarray::from_iter(ends.iter().zip(starts).map(|(end, start)| u64::from(end - start)))
+        ends.iter().zip(starts).map(|(end, start)| u64::from(end - start)).collect()
     }
 
     /// log2 of the rows per subarray if all subarrays are of one size, a power of two.
