@@ -246,6 +246,7 @@ impl Geometry {
         self.subarrays.row_bits()
     }
     /// Subarrays per bank.
+    #[inline]
     pub const fn subarrays_per_bank(&self) -> u32 {
         self.subarrays.per_bank()
     }
@@ -261,8 +262,8 @@ impl Geometry {
     pub fn raw(&self) -> RawGeometry {
         RawGeometry {
             standard: self.standard,
-            channels: self.channels as u64,
-            ranks: self.ranks as u64,
+            channels: self.channels.into(),
+            ranks: self.ranks.into(),
             density: self.chip.density,
             width: self.chip.width,
             row_bytes: self.row_bytes,
@@ -277,6 +278,7 @@ impl Geometry {
     }
 
     /// Rows of a subarray of a bank.
+    #[inline]
     pub const fn rows_of_subarray(&self, subarray: u32) -> Range<u32> {
         self.subarrays.rows(subarray)
     }
@@ -290,10 +292,11 @@ impl Geometry {
     /// Whether two rows of a bank share sense amplifiers.
     #[inline]
     pub const fn is_same_subarray(&self, one: Row, other: Row) -> bool {
-        self.subarray_distance(one, other) == 0
+        self.subarrays.is_same(one.0, other.0)
     }
 
     /// The reserved row of zeros of a subarray: its last row.
+    #[inline]
     pub const fn zero_row(&self, subarray: u32) -> Row {
         Row(self.subarrays.rows(subarray).end - 1)
     }

@@ -40,7 +40,7 @@ impl RowsPerSubarray {
     /// The nearest pattern in range.
     fn in_range(&self) -> RowsPerSubarray {
         let (least, most) = ROWS;
-        RowsPerSubarray::from_iter(self.numbers().iter().map(|&rows| rows.clamp(least, most)))
+        self.numbers().iter().map(|&rows| rows.clamp(least, most)).collect()
     }
 
     /// The pattern without repetitions of a shorter one.
@@ -87,7 +87,7 @@ impl<const N: usize> From<[u64; N]> for RowsPerSubarray {
 
 impl From<&[u64]> for RowsPerSubarray {
     fn from(numbers: &[u64]) -> RowsPerSubarray {
-        RowsPerSubarray::from_iter(numbers.iter().copied())
+        numbers.iter().copied().collect()
     }
 }
 
@@ -180,7 +180,7 @@ impl Subarrays {
     pub(crate) fn raw(&self) -> RowsPerSubarray {
         let ends = &self.ends[..usize::from(self.count)];
         let starts = [0].into_iter().chain(ends.iter().copied());
-        RowsPerSubarray::from_iter(ends.iter().zip(starts).map(|(end, start)| u64::from(end - start)))
+        ends.iter().zip(starts).map(|(end, start)| u64::from(end - start)).collect()
     }
 
     /// log2 of the rows per subarray if all subarrays are of one size, a power of two.
@@ -199,6 +199,7 @@ impl Subarrays {
         if self.shift == NO_SHIFT { self.of_pattern(row) } else { row >> self.shift }
     }
 
+    #[cold]
     #[inline(never)]
     const fn of_pattern(&self, row: u32) -> u32 {
         let (repetition, row) = (row / self.period(), row % self.period());
@@ -218,12 +219,23 @@ impl Subarrays {
         (from >> self.shift).abs_diff(to >> self.shift) as u16
     }
 
+    #[cold]
     #[inline(never)]
     const fn distance_in_pattern(&self, from: u32, to: u32) -> u16 {
         self.of_pattern(from).abs_diff(self.of_pattern(to)) as u16
     }
 
+    /// Whether two rows share sense amplifiers.
+    #[inline]
+    pub(crate) const fn is_same(&self, one: u32, other: u32) -> bool {
+        if self.shift == NO_SHIFT {
+            return self.distance_in_pattern(one, other) == 0;
+        }
+        (one ^ other) >> self.shift == 0
+    }
+
     /// Rows of a subarray.
+    #[inline]
     pub(crate) const fn rows(&self, subarray: u32) -> Range<u32> {
         if self.shift != NO_SHIFT {
             return subarray << self.shift..(subarray + 1) << self.shift;
@@ -241,6 +253,7 @@ impl Subarrays {
     }
 
     /// Subarrays per bank.
+    #[inline]
     pub(crate) const fn per_bank(&self) -> u32 {
         self.of(self.rows_per_bank - 1) + 1
     }

@@ -106,21 +106,24 @@ pub fn place(
 /// nearest first; `None` after the last.
 fn candidate(map: &AddressMap, place: Place, dst: Location, step: u32) -> Option<Location> {
     let geometry = map.geometry();
-    let subarray = geometry.subarray(dst.row);
-    let own = geometry.rows_of_subarray(subarray);
     // The value `step` after another one, cyclically, of a number of values.
     let after = |value: u8, values: u8| (step < u32::from(values)).then(|| (value + step as u8) % values);
     let mut location = dst;
     match place {
-        Place::SameSubarray if step < own.len() as u32 => {
-            location.row = Row(own.start + (dst.row.0 - own.start + step) % own.len() as u32);
+        Place::SameSubarray => {
+            let own = geometry.rows_of_subarray(geometry.subarray(dst.row));
+            let rows = own.end - own.start;
+            let number = (step < rows).then(|| (dst.row.0 - own.start + step) % rows)?;
+            location.row = Row(own.start + number);
         }
         // The row at the same place of another subarray, counted from the first row of a smaller one again.
-        Place::SameBank if step < geometry.subarrays_per_bank() => {
-            let other = geometry.rows_of_subarray((subarray + step) % geometry.subarrays_per_bank());
-            location.row = Row(other.start + (dst.row.0 - own.start) % other.len() as u32);
+        Place::SameBank => {
+            let (own, subarrays) = (geometry.subarray(dst.row), geometry.subarrays_per_bank());
+            let other = (step < subarrays).then(|| geometry.rows_of_subarray((own + step) % subarrays))?;
+            let number = dst.row.0 - geometry.rows_of_subarray(own).start;
+            location.row = Row(other.start + number % (other.end - other.start));
         }
-        Place::Address(_) | Place::SameSubarray | Place::SameBank => return None,
+        Place::Address(_) => return None,
         // The banks of the other groups first: a TRANSFER within a group may not be possible.
         Place::OtherBank => {
             let topology = geometry.topology();
@@ -150,11 +153,11 @@ fn has_relation(planner: &Planner, place: Place, src: PhysicalAddress, dst: Phys
         let at = |base: PhysicalAddress| map.locate(PhysicalAddress(base.0 + offset));
         let (Some(src), Some(dst)) = (at(src), at(dst)) else { return false };
         let same_bank = src.channel == dst.channel && src.bank == dst.bank;
-        let same_subarray = geometry.is_same_subarray(src.row, dst.row);
+        let is_same_subarray = || geometry.is_same_subarray(src.row, dst.row);
         match place {
             Place::Address(_) => true,
-            Place::SameSubarray => same_bank && same_subarray && src.row != dst.row && src.column == dst.column,
-            Place::SameBank => same_bank && !same_subarray,
+            Place::SameSubarray => same_bank && src.row != dst.row && src.column == dst.column && is_same_subarray(),
+            Place::SameBank => same_bank && !is_same_subarray(),
             Place::OtherBank => src.channel == dst.channel && src.bank.rank == dst.bank.rank && !same_bank,
             Place::OtherRank => src.channel == dst.channel && src.bank.rank != dst.bank.rank,
             Place::OtherChannel => src.channel != dst.channel,

@@ -76,37 +76,35 @@ fn fpm_serves_random_frames_with_the_expected_probability() {
     assert!(by_fpm(Policy::SubarrayAware) * 100 >= 16_384 * 95);
 }
 
-/// With 640, 640 and 768 rows on DDR4, every copy of the child lies in the subarray of the parent's page, whose number
-/// follows from the row number modulo 2048; with 576, from its quotient.
+/// Checks that every copy of the child lies in the subarray of the parent's page, on DDR4; `subarray` derives its number
+/// from that of the row.
+fn copies_stay_in_subarrays(rows_per_subarray: RowsPerSubarray, subarray: impl Fn(u32) -> (u32, usize)) {
+    let (standard, density, width, row_bytes) = (Standard::Ddr4, Density::Gb4, Width::X8, ROW);
+    let (channels, ranks) = (1, 1);
+    let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
+    let system = System::new(SpeedBin::named("DDR4-2400R").unwrap(), Geometry::try_from(raw).unwrap());
+    let planner = planner(&system, Preset::RowInterleaved);
+    let settings = Settings::Fork(Fork { bytes: 2048 * 4096, pages: 1024, ..fork() });
+    let allocator = free_memory(Policy::SubarrayAware);
+    let played = play(&system, &planner, ROWCLONE, |contents| {
+        settings.source(&planner, Some(&allocator), 1, Some(contents)).unwrap()
+    });
+    let mut copies = 0;
+    for request in &played.taken {
+        let Operation::Copy { src, dst, bytes: ROW } = request.operation else { continue };
+        let [src, dst] = [src, dst].map(|address| planner.map().locate(address).unwrap());
+        assert_eq!((src.bank, subarray(src.row.0)), (dst.bank, subarray(dst.row.0)));
+        copies += 1;
+    }
+    assert!(copies > 0, "copies of whole rows");
+    assert_eq!(parts(&played.stats), (copies * ROW, copies * ROW));
+}
+
 #[test]
 fn copies_on_write_stay_in_the_subarrays_of_a_pattern() {
-    let by_pattern = |row: u32| (row / 2048, [640, 1280].iter().filter(|&&end| row % 2048 >= end).count());
-    let by_size = |row: u32| (row / 576, 0);
-    let cases: [(RowsPerSubarray, &dyn Fn(u32) -> (u32, usize)); 2] =
-        [([640, 640, 768].into(), &by_pattern), (576.into(), &by_size)];
-    for (rows_per_subarray, subarray) in cases {
-        let (standard, density, width, row_bytes) = (Standard::Ddr4, Density::Gb4, Width::X8, 8192);
-        let (channels, ranks) = (1, 1);
-        let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
-        let bin = SpeedBin::named("DDR4-2400R").unwrap();
-        let system = System::new(bin, Geometry::try_from(raw).unwrap());
-        let planner = planner(&system, Preset::RowInterleaved);
-        let settings = Settings::Fork(Fork { bytes: 2048 * 4096, pages: 1024, ..fork() });
-        let allocator = free_memory(Policy::SubarrayAware);
-        let played = play(&system, &planner, ROWCLONE, |contents| {
-            settings.source(&planner, Some(&allocator), 1, Some(contents)).unwrap()
-        });
-        let mut copies = 0;
-        for request in &played.taken {
-            let Operation::Copy { src, dst, bytes: ROW } = request.operation else { continue };
-            let [src, dst] = [src, dst].map(|address| planner.map().locate(address).unwrap());
-            assert_eq!((src.bank, subarray(src.row.0)), (dst.bank, subarray(dst.row.0)));
-            copies += 1;
-        }
-        assert!(copies > 0, "copies of whole rows");
-        let (by_fpm, all) = parts(&played.stats);
-        assert_eq!((by_fpm, all), (copies * ROW, copies * ROW));
-    }
+    let number = |row: u32| (row / 2048, [640, 1280].iter().filter(|&&end| row % 2048 >= end).count());
+    copies_stay_in_subarrays([640, 640, 768].into(), number);
+    copies_stay_in_subarrays(576.into(), |row| (row / 576, 0));
 }
 
 /// Bytes of a row of DDR4 x8 chips, two pages.

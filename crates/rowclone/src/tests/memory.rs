@@ -25,11 +25,13 @@ pub(super) struct Memory<'a> {
 /// The subarray of a row, counted from row 0 on.
 fn subarray_by_counting(geometry: &Geometry, row: Row) -> u32 {
     let (pattern, mut end) = (geometry.rows_per_subarray(), 0);
-    let is_before = |rows: &&u64| {
-        end += **rows;
-        end <= u64::from(row.0)
-    };
-    pattern.numbers().iter().cycle().take_while(is_before).count() as u32
+    for (subarray, rows) in (0..).zip(pattern.numbers().iter().cycle()) {
+        end += rows;
+        if u64::from(row.0) < end {
+            return subarray;
+        }
+    }
+    unreachable!("the pattern repeats")
 }
 
 impl<'a> Memory<'a> {
