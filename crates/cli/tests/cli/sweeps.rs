@@ -450,7 +450,8 @@ fn rows_per_subarray_are_swept_as_lists_too() {
     let key = "key = \"operation.0.src\"\nvalues = [\"same-subarray\", \"other-bank\", \"same-bank\"]";
     let axis = "name = \"rows\"\nkey = \"system.geometry.rows_per_subarray\"\nvalues = [512, 576, [640, 640, 768]]";
     let directory = with_sweep(&SWEEP.replace(key, axis).replace("[64, 65536]", "[4096]").replace("[1, 7]", "[1]"));
-    assert_eq!(sweep(&directory, "out", &[]), (0, String::new()));
+    let (code, stderr) = sweep(&directory, "out", &[]);
+    assert_eq!(code, 0, "{stderr}");
     let rows = table(&directory.path("out").join("results.csv"));
     let found: Vec<&str> = rows.iter().map(|row| row["rows"].as_str()).collect();
     let expected = ["512", "576", "[640, 640, 768]"];

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
+use dram_spec::standard::Definition;
 use dram_spec::{
-    AddressMap, BankId, Channel, Chip, CommandKind, CopyActivations, Cycles, Geometry, Picojoule, PrechargePowerDown,
-    RawGeometry, Refresh, Row, RowsPerSubarray, Standard, System,
+    AddressMap, BankId, BankSet, Channel, Chip, CommandKind, CopyActivations, Cycles, Geometry, Picojoule,
+    PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, RowsPerSubarray, Standard, System,
 };
 use memctrl::RefreshPolicy;
 use memctrl::policy::copy::POLICIES;
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs};
-use memctrl::{Config, PowerPolicy, PriceTable, Queues};
+use memctrl::{Config, PowerPolicy, PriceTable, Queues, check_longer_hold};
 use os_alloc_sim::Generator;
 use rowclone::{FaultyRows, Planner};
 
@@ -39,7 +40,13 @@ pub fn config(generator: &mut Generator) -> Config {
     let system = system(generator);
     let map = AddressMap::new(system.geometry, &map(generator, &system.geometry))
         .expect("each map fits every geometry of four channels and ranks");
-    let planner = Arc::new(Planner::new(map, faulty_rows(generator, &system.geometry)));
+    let chips = [rowclone::Chip::ROWCLONE, rowclone::Chip::offering(rowclone::Chip::names())];
+    let of_chips = |faulty, chip| Arc::new(Planner::of_chips(map.clone(), faulty, chip));
+    let faulty = faulty_rows(generator, &system.geometry);
+    let offered = of_chips(faulty.clone(), one_of(generator, &chips));
+    // Through many subarrays, a row buffer movement may take longer than a REF can wait.
+    let is_in_time = check_longer_hold(&system, &offered).is_ok();
+    let planner = if is_in_time { offered } else { of_chips(faulty, rowclone::Chip::ROWCLONE) };
     let write_entries = from_to(generator, 2, 64);
     let drain_high = from_to(generator, 1, write_entries as u32);
     Config {
@@ -77,26 +84,31 @@ pub fn config(generator: &mut Generator) -> Config {
     }
 }
 
+/// A memory of any standard; half of them are DDR3.
 fn system(generator: &mut Generator) -> System {
-    let bins = Standard::Ddr3.definition().bins;
-    let Chip { density, width, .. } = one_of(generator, Standard::Ddr3.definition().chips);
+    let standard = if generator.below(2) == 0 { Standard::Ddr3 } else { one_of(generator, &Standard::ALL) };
+    let Definition { bins, chips, refresh_modes, t_refi_ps, rank_banks_max, .. } = standard.definition();
+    let bins: Vec<_> = bins.iter().filter(|bin| bin.has_latencies()).collect();
+    let Chip { density, width, .. } = one_of(generator, chips);
     let raw = RawGeometry {
-        standard: Standard::Ddr3,
+        standard,
         channels: one_of(generator, &[1, 2, 4]),
-        ranks: one_of(generator, &[1, 2, 4]),
+        ranks: one_of(generator, &[1, 2, 4]).min(BankSet::CAPACITY as u64 / u64::from(*rank_banks_max)),
         density,
         width,
-        row_bytes: one_of(generator, &[PAPER_ROW_BYTES, native_row_bytes(Standard::Ddr3, density, width)]),
+        row_bytes: one_of(generator, &[PAPER_ROW_BYTES, native_row_bytes(standard, density, width)]),
         rows_per_subarray: rows_per_subarray(generator),
     };
+    let refresh_mode = &refresh_modes[generator.below(refresh_modes.len() as u32) as usize];
+    // A fine mode divides the interval itself.
+    let divided = if refresh_mode.divisor == 1 { one_of(generator, &[1, 2, 4]) } else { 1 };
     System {
         copy_activations: one_of(generator, &[CopyActivations::Counted, CopyActivations::Free]),
         precharge_power_down: one_of(generator, &[PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit]),
-        refresh: Refresh::Every { t_refi_ps: one_of(generator, &[7_800_000, 3_900_000, 1_950_000]) },
-        ..System::new(
-            &bins[generator.below(bins.len() as u32) as usize],
-            Geometry::try_from(raw).expect("each of these fits the others"),
-        )
+        reference_cycle: one_of(generator, &[ReferenceCycle::First, ReferenceCycle::Second]),
+        refresh: Refresh::Every { t_refi_ps: t_refi_ps / divided },
+        refresh_mode,
+        ..System::new(one_of(generator, &bins), Geometry::try_from(raw).expect("each of these fits the others"))
     }
 }
 
@@ -149,8 +161,8 @@ fn faulty_rows(generator: &mut Generator, geometry: &Geometry) -> FaultyRows {
 
 /// Random prices, such that each mechanism may be the cheapest.
 fn prices(generator: &mut Generator) -> PriceTable {
-    use CommandKind::{Activate, CopyActivate, Read, Transfer, Write};
+    use CommandKind::{Activate, CopyActivate, MoveRowBuffer, Read, Transfer, Write};
     let mut price = || Picojoule(f64::from(1000 + generator.below(40_000)));
-    let kinds = [Activate, CopyActivate, Read, Write, Transfer];
+    let kinds = [Activate, CopyActivate, Read, Write, Transfer, MoveRowBuffer];
     kinds.into_iter().fold(PriceTable::default(), |prices, kind| prices.with(kind, price()))
 }
