@@ -11,11 +11,12 @@ mod trace;
 
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dram_spec::{SpeedBin, Standard};
+use rowclone_config::preset::{SYSTEMS, names};
 use rowclone_config::{Failure, Scenario, file};
 use rowclone_sweep::quoted;
 use serde::Serialize;
@@ -85,6 +86,13 @@ pub enum Command {
     Plot(PlotArgs),
 }
 
+/// The key of a scenario for a system of the command line, whose path is not that of the scenario's folder.
+fn key_of_system(system: &Path) -> String {
+    let is_preset = system.to_str().is_some_and(|name| names(SYSTEMS).contains(&name));
+    let path = if is_preset { system.to_owned() } else { absolute(system).unwrap_or_else(|_| system.to_owned()) };
+    format!("system={}", toml::Value::from(path.to_string_lossy().into_owned()))
+}
+
 /// A scenario or a trace, and what to change in it.
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
@@ -95,12 +103,13 @@ pub struct ScenarioArgs {
     /// or Zstandard; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
     pub trace: Option<PathBuf>,
-    /// The system of the trace: a TOML file, or a name of `rowclone-sim systems` [default: that of the RowClone paper]
-    #[arg(long, value_name = "SYSTEM", requires = "trace")]
+    /// The memory system: a TOML file, or a name of `rowclone-sim systems` [default: that of the scenario; of a trace, that
+    /// of the RowClone paper]
+    #[arg(long, value_name = "SYSTEM")]
     pub system: Option<PathBuf>,
     /// Where the pages of the trace lie: `as-recorded` at their addresses, or `allocator`, which places them [default:
     /// as-recorded]
-    #[arg(long, value_name = "NAME", requires = "trace")]
+    #[arg(long, value_name = "NAME", requires = "trace", conflicts_with = "scenario")]
     pub placement: Option<String>,
     /// Sets a key of the scenario, after `system.` of its system file, or after `machine.` of its machine file: `seed=7`,
     /// `operation.0.bytes=8192`, `system.geometry.ranks=2`, `machine.cores.mshrs=16`; the last value of a key counts
@@ -120,7 +129,8 @@ impl ScenarioArgs {
             return Scenario::of_trace(&trace, system.as_deref(), placement.as_deref(), set);
         }
         let path = scenario.as_deref().unwrap_or(Path::new(""));
-        Scenario::read(path, set).map_err(|error| formats::trace_for_scenario(path).unwrap_or(error))
+        let set: Vec<String> = system.iter().map(|system| key_of_system(system)).chain(set.iter().cloned()).collect();
+        Scenario::read(path, &set).map_err(|error| formats::trace_for_scenario(path).unwrap_or(error))
     }
 
     /// A text about keys, in flags if a trace is played.

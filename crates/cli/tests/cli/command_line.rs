@@ -291,3 +291,18 @@ fn the_manual_has_a_page_per_command() {
     }
     assert!(page.contains("\\-\\-no\\-baseline"), "options are listed");
 }
+
+/// `--system` replaces the system of a scenario; a path is that from the current directory. `--placement` is of traces only.
+#[test]
+fn a_scenario_runs_on_the_system_of_the_command_line() {
+    for (system, shown) in
+        [("ddr4-3200-16gb-dimm", "DDR4-3200AA, 16 GiB"), ("configs/ddr3-1600-8gb-dimm.toml", "DDR3-1600K, 8 GiB")]
+    {
+        let words = ["run", "traces/page-copies.toml", "--system", system, "--set", "workload.count=2"];
+        let (code, stdout, stderr) = run(&words);
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stdout.contains(shown), "{stdout}");
+    }
+    let (code, _, stderr) = run(&["run", "traces/page-copies.toml", "--placement", "allocator"]);
+    assert!(code == 2 && stderr.contains("--placement"), "{stderr}");
+}
