@@ -101,7 +101,7 @@ fn a_line_of_csv_has_every_column() {
     }
 }
 
-/// 8 Gb x4 with rows of 4 KB and 128 rows a subarray: 4,096 hops of 8 ns are 32.8 us, and eight refresh
+/// 8 Gb x4 with rows of 4 KB and 128 rows per subarray: 4,096 hops of 8 ns are 32.8 us, and eight refresh
 /// intervals of 1.95 us are 15.6 us.
 #[test]
 fn movements_that_no_refresh_can_wait_for_are_refused() {
