@@ -198,13 +198,16 @@ impl<'a> Fields<'a> {
         field.after_blank().iter().take_while(|byte| !ends::<BLANK>(**byte)).filter(|byte| **byte == b',').count()
     }
 
-    /// Takes a field of decimal numbers that commas join.
+    /// Takes a field of `least` to `N` decimal numbers that commas join; also returns their number. `expected` is
+    /// asked for an error.
     #[inline]
     pub(crate) fn decimals<const N: usize>(
         &mut self,
+        least: usize,
         key: &'static str,
-        expected: &'static str,
-    ) -> Result<[u64; N], Box<Fault>> {
+        expected: impl FnOnce(Fields<'a>) -> &'static str,
+    ) -> Result<([u64; N], usize), Box<Fault>> {
+        let before = *self;
         let start = self.rest;
         let text = self.after_blank();
         let (mut numbers, mut place, mut begin, mut value) = ([0; N], 0, 0, 0_u64);
@@ -214,8 +217,8 @@ impl<'a> Fields<'a> {
                 value = value.wrapping_mul(10).wrapping_add(digit.into());
                 continue;
             }
-            let last = place + 1 == N;
-            let ended = if last { ends::<BLANK>(byte) } else { byte == b',' };
+            let last = byte != b',';
+            let ended = if last { place + 1 >= least && ends::<BLANK>(byte) } else { place + 1 < N };
             // Up to 19 digits cannot overflow.
             if !ended || !(1..=19).contains(&(index - begin)) {
                 break;
@@ -223,11 +226,11 @@ impl<'a> Fields<'a> {
             numbers[place] = value;
             if last {
                 self.rest = &text[index..];
-                return Ok(numbers);
+                return Ok((numbers, place + 1));
             }
             (place, begin, value) = (place + 1, index + 1, 0);
         }
-        Place { rest: start, ..self.place() }.wrong(key, expected)
+        Place { rest: start, ..self.place() }.wrong(key, expected(before))
     }
 
     /// Takes a decimal number and the colon after it, which ends the field.

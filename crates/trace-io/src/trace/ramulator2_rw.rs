@@ -7,8 +7,8 @@
 //! W <channel>,<rank>,<bank group>,<bank>,<row>,<column>
 //! ```
 //!
-//! A vector of a memory with bank groups has six numbers. All numbers are decimal. The column counts columns of the device: 8 per line. Exactly one blank
-//! separates the fields.
+//! A vector of a memory with bank groups has six numbers. All numbers are decimal. The column counts
+//! columns of the device: 8 per line. Exactly one blank separates the fields.
 
 use std::io::Write;
 
@@ -52,14 +52,15 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     };
     fields.expect("R|W <channel>,<rank>,[<bankgroup>,]<bank>,<row>,<column>");
     fields.check_one_blank()?;
-    let (vector, group) = if fields.commas() == 5 {
-        let [channel, rank, group, bank, row, column] = fields.decimals("vector", WITH_GROUP)?;
-        if group >= 1 << 8 {
-            return Fields::wrong(group.to_string().as_bytes(), "bankgroup", BYTE);
+    let expected = |fields: Fields<'_>| if fields.commas() == 5 { WITH_GROUP } else { VECTOR };
+    let (vector, group) = match fields.decimals(5, "vector", expected)? {
+        ([channel, rank, group, bank, row, column], 6) => {
+            if group >= 1 << 8 {
+                return Fields::wrong(group.to_string().as_bytes(), "bankgroup", BYTE);
+            }
+            ([channel, rank, bank, row, column], Some(group as u8))
         }
-        ([channel, rank, bank, row, column], Some(group as u8))
-    } else {
-        (fields.decimals("vector", VECTOR)?, None)
+        ([channel, rank, bank, row, column, _], _) => ([channel, rank, bank, row, column], None),
     };
     let event = Event::Located { access, location: location(vector)?, group };
     Ok(Some(Record { arrival: Arrival::WhenTaken, event }))
