@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use dram_core::{Background, P, Timings};
-use dram_spec::{Cycles, Mechanism, Refresh, System};
+use dram_spec::{Cycles, Mechanism, Refresh, System, Topology};
 use rowclone::Planner;
 
-use crate::channel::closing_time;
 use crate::policy::copy::CopyPolicy;
 use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::{FrFcfs, Scheduler};
@@ -320,6 +319,19 @@ impl Config {
             other => other,
         }
     }
+}
+
+/// Longest time that a rank needs to close its rows.
+///
+/// A bank requires at most a row cycle, a copy activation and a write recovery before it can be
+/// closed, and `longer_hold` more if a copy may hold it longer ([`Config::longer_hold`]). The banks of the
+/// channel share the command bus with all other work, and a rank in power-down must leave it first.
+pub(crate) fn closing_time(timings: &Timings, topology: Topology, longer_hold: Cycles) -> Cycles {
+    let n = |parameter| timings.get(parameter).0;
+    let close = n(P::Rc) + n(P::Ras) + n(P::Cwl) + n(P::Burst) + n(P::Wr) + n(P::Rp) + n(P::Xp);
+    // Each bank of the channel may need four commands first; a TRANSFER takes two cycles.
+    let bus = 4 * topology.banks().max(32) as u64;
+    Cycles(close + bus) + longer_hold
 }
 
 /// [`Config::longer_hold`], and the mechanism that causes it.

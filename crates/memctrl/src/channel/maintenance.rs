@@ -1,22 +1,9 @@
 //! Maintenance of ranks: refresh, power-down, self-refresh. Rules 15 to 19 of `docs/controller.md`.
 
-use dram_core::{Device, P, Power, Timings};
-use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, Topology};
+use dram_core::{Device, P, Power};
+use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles};
 
-use crate::config::{Config, PowerPolicy, RefreshPolicy};
-
-/// Longest time that a rank needs to close its rows.
-///
-/// A bank requires at most a row cycle, a copy activation and a write recovery before it can be
-/// closed, and `longer_hold` more if a copy may hold it longer ([`Config::longer_hold`]). The banks of the
-/// channel share the command bus with all other work, and a rank in power-down must leave it first.
-pub(crate) fn closing_time(timings: &Timings, topology: Topology, longer_hold: Cycles) -> Cycles {
-    let n = |parameter| timings.get(parameter).0;
-    let close = n(P::Rc) + n(P::Ras) + n(P::Cwl) + n(P::Burst) + n(P::Wr) + n(P::Rp) + n(P::Xp);
-    // Each bank of the channel may need four commands first; a TRANSFER takes two cycles.
-    let bus = 4 * topology.banks().max(32) as u64;
-    Cycles(close + bus) + longer_hold
-}
+use crate::config::{Config, PowerPolicy, RefreshPolicy, closing_time};
 
 /// Cycle from which a rank must close its rows so that its REF is in time; with refresh off, so
 /// that no row exceeds the maximum of tRAS. `None` with refresh off and all banks closed. `longer_hold`

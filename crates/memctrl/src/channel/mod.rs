@@ -21,7 +21,6 @@ use dram_spec::{BankIndex, BankSet, Cycle, Cycles, EventSink, PerRank, Row, Topo
 pub use maintenance::yield_from;
 
 pub(crate) use issue::{Outcome, Served, ThreadStep};
-pub(crate) use maintenance::closing_time;
 
 use crate::access::{Access, AccessKind};
 use crate::config::Config;
