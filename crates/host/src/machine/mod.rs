@@ -408,5 +408,5 @@ impl Machine {
 
 /// The counts of a core, with those of its accesses.
 fn counters(core: &Core, memory: &Memory) -> CoreCounters {
-    CoreCounters { lines: memory.counts(core.index()), ..core.counters() }
+    CoreCounters { lines: *memory.caches.counts(core.index()), ..core.counters() }
 }

@@ -17,7 +17,7 @@ impl RequestSource for Machine {
         if self.error.is_some() {
             return None;
         }
-        let at = self.first_action.0.min(self.memory.first_request());
+        let at = self.first_action.0.min(self.memory.outbox.first());
         (at < CoreCycle::NEVER).then(|| self.settings.clock.memory_at(at))
     }
 
@@ -27,11 +27,11 @@ impl RequestSource for Machine {
         // Actions make requests that leave at least a cycle later. What the controller accepts now
         // affects the actions of this cycle.
         let past = CoreCycle(now_core.0 + 1);
-        while self.first_action.0 < self.memory.first_request().min(past) {
+        while self.first_action.0 < self.memory.outbox.first().min(past) {
             let (at, index) = self.first_action;
             self.settle(index, CoreCycle(at.0 + 1));
         }
-        let outgoing = self.memory.take_request(now_core)?;
+        let outgoing = self.memory.outbox.take(now_core)?;
         if outgoing.holds_store_entry {
             let free = self.settings.clock.core_at(now);
             // Actions before the free entry come first, so that all cores see one order.

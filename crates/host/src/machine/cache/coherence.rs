@@ -4,6 +4,7 @@ use dram_core::Line;
 
 use super::super::counters::{CoherenceCounts, Purpose};
 use super::Caches;
+use super::latest::LatestLines;
 use super::level::Way;
 use super::line::{LineNumber, LineState, Removed, WriteBack};
 
@@ -48,6 +49,7 @@ impl Invalidated {
 
 /// Result of an insertion.
 #[derive(Debug)]
+#[must_use = "a dirty line must be written to memory"]
 pub enum Inserted {
     /// All lines of the set are in flight.
     Refused,
@@ -143,6 +145,12 @@ impl Caches {
         let way = level.victim(line).filter(|&way| level.is_empty(way))?;
         level.insert(way, line, LineState { is_pending: false, dirty: Some(dirty) });
         Some(way)
+    }
+
+    /// No lines yet, of those that a requester's last-level cache holds after a program has written a
+    /// range.
+    pub fn latest_lines(&self) -> LatestLines {
+        self.last_level[0].latest_lines()
     }
 
     /// Whether a line can be inserted beside others, which have not been inserted yet.

@@ -1,9 +1,7 @@
 //! The lines of a range that a cache holds once a program has written the range.
 
-use dram_spec::LINE_BYTES;
 use rustc_hash::FxHashMap;
 
-use super::super::settings::CacheShape;
 use super::line::LineNumber;
 
 /// Of lines that are given latest first, those for which an empty cache has a place.
@@ -16,10 +14,9 @@ pub struct LatestLines {
 }
 
 impl LatestLines {
-    /// No lines, for a cache.
-    pub fn new(shape: CacheShape) -> LatestLines {
-        let sets = shape.bytes / LINE_BYTES / shape.ways as u64;
-        LatestLines { ways: shape.ways, sets, per_set: FxHashMap::default(), lines: Vec::new() }
+    /// No lines, for a cache of some sets.
+    pub(super) fn new(sets: u64, ways: usize) -> LatestLines {
+        LatestLines { ways, sets, per_set: FxHashMap::default(), lines: Vec::new() }
     }
 
     /// Whether no further line has a place.

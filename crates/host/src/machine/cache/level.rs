@@ -5,6 +5,7 @@ use dram_spec::LINE_BYTES;
 
 use super::super::counters::Purpose;
 use super::super::settings::CacheShape;
+use super::latest::LatestLines;
 use super::line::{LineNumber, LineState, Removed};
 
 /// Place of a line in a cache.
@@ -140,6 +141,11 @@ impl Level {
     /// Number of ways that a line can take: those that are empty, or whose data are not on their way.
     pub(super) fn places(&self, line: LineNumber) -> usize {
         self.set(line).filter(|&way| self.tags[way] == NONE || !self.states[way].is_pending).count()
+    }
+
+    /// No lines yet, of those that the cache holds after a program has written a range.
+    pub(super) fn latest_lines(&self) -> LatestLines {
+        LatestLines::new(self.sets, self.ways)
     }
 
     /// Whether two lines belong to one set.

@@ -44,6 +44,7 @@ pub(super) struct Removed {
 
 /// A dirty line to be written to memory.
 #[derive(Clone, Debug)]
+#[must_use = "a dirty line must be written to memory"]
 pub struct WriteBack {
     /// The line.
     pub line: LineNumber,

@@ -26,7 +26,6 @@ use super::settings::{MachineSettings, Sharing};
 
 pub use self::access::{Access, AccessKind, OnMiss, StoreData};
 pub use self::coherence::{DirtyData, Inserted, Invalidated, Scope};
-pub use self::latest::LatestLines;
 pub use self::level::Way;
 pub use self::line::{LineNumber, LineState, WriteBack, lines};
 pub use self::mshr::Ticket;
@@ -52,6 +51,7 @@ struct Requester {
 
 /// Answer to a request of a line of which the caches hold no data.
 #[derive(Debug)]
+#[must_use = "a dirty line must be written to memory"]
 pub enum Answer {
     /// It cannot be accepted yet: without a free MSHR, or with all lines of the set in flight.
     Refused,

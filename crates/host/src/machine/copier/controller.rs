@@ -55,14 +55,14 @@ impl ControllerCopies {
         let mut touched = 0;
         for (line, is_whole) in lines(src, bulk.bytes) {
             touched += 1;
-            let Some((state, data)) = memory.snoop(core.index(), line) else { continue };
+            let Some((state, data)) = memory.caches.snoop(core.index(), line) else { continue };
             if state.dirty.is_none() {
                 continue;
             }
             touched += 1;
             if self.dirty_source == DirtySource::CopyInCache && is_whole && is_aligned {
                 let target = LineNumber::of(PhysicalAddress(line.address().0 - src.0 + bulk.dst.0));
-                if memory.has_room(core.index(), target, in_cache.iter().map(|(other, _)| *other)) {
+                if memory.caches.has_room(core.index(), target, in_cache.iter().map(|(other, _)| *other)) {
                     in_cache.push((target, data));
                     continue;
                 }
@@ -80,7 +80,7 @@ impl ControllerCopies {
         for (line, data) in in_cache {
             let is_inserted = memory.insert(core.index(), line, (Some(Purpose::KernelCopy), data), leaves);
             assert!(is_inserted, "the set of {line:?} had a way");
-            memory.hold(core.index(), line, true);
+            memory.caches.hold(core.index(), line, true);
             core.counters.coherence.copied_in_cache += 1;
         }
     }
@@ -146,7 +146,7 @@ impl Copier for ControllerCopies {
         let Some(bulk) = self.in_progress[core.index()].take() else { return };
         core.copier_done(at);
         if bulk.src.is_some() && self.dirty_source == DirtySource::CopyInCache {
-            lines(bulk.dst, bulk.bytes).for_each(|(line, _)| memory.hold(core.index(), line, false));
+            lines(bulk.dst, bulk.bytes).for_each(|(line, _)| memory.caches.hold(core.index(), line, false));
         }
         if bulk.src.is_none() && self.inserts_zero_lines {
             core.add(Work::CopyRest(bulk));

@@ -4,9 +4,7 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 
 use super::super::clock::CoreCycle;
 use super::super::counters::Purpose;
-use super::super::memory::{
-    Access, AccessKind, Away, LineNumber, Lookup, Memory, OnMiss, Port, Response, StoreData, Ticket, Way,
-};
+use super::super::memory::{Access, AccessKind, Away, Lookup, Memory, OnMiss, Port, Response, StoreData, Ticket, Way};
 use super::pipeline::Slot;
 use super::{Core, Limits, Outcome, Stall};
 
@@ -38,7 +36,7 @@ impl Core {
             let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
             return self.store_past(access, data, slot, memory, limits);
         }
-        match self.hit(&mut memory.port(self.index), access, limits) {
+        match self.hit(&mut memory.caches.port(self.index), access, limits) {
             Attempt::Hit(way) => {
                 memory.check_access(self.index, access, way);
                 Outcome::Done
@@ -85,10 +83,14 @@ impl Core {
             return self.store_past(&line, data, slot, memory, limits);
         }
         let is_load = access.kind == AccessKind::Load;
-        let is_done_at_once = is_load || access.stores_line() && away.is_absent();
-        if !is_done_at_once && self.stores == self.settings.store_buffer {
+        let takes_entry = !(is_load || access.stores_line() && away.is_absent());
+        if takes_entry && self.stores == self.settings.store_buffer {
             // A store that also lacks an MSHR waits for that first.
-            return self.stalls(if memory.lacks_mshr(self.index, away) { Stall::Mshr } else { Stall::StoreBuffer });
+            return self.stalls(if memory.caches.lacks_mshr(self.index, away) {
+                Stall::Mshr
+            } else {
+                Stall::StoreBuffer
+            });
         }
         match memory.request(self.index, access, away, at) {
             Response::Refused => return self.stalls(Stall::Mshr),
@@ -123,7 +125,7 @@ impl Core {
         if at >= limits.until {
             return Outcome::Later(at);
         }
-        if memory.is_in_flight(self.index, LineNumber::of(access.address)) {
+        if memory.caches.is_in_flight(self.index, access.line()) {
             return self.stalls(Stall::Mshr);
         }
         if self.stores == self.settings.store_buffer {

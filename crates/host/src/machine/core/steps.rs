@@ -36,7 +36,7 @@ impl Core {
     /// neither instructions without memory access nor an access whose page is known.
     #[inline]
     pub fn run(&mut self, memory: &mut Memory, limits: Limits) -> Pause {
-        let mut port = memory.port(self.index);
+        let mut port = memory.caches.port(self.index);
         let end = self.retry(&port, limits).unwrap_or_else(|| self.run_steps(&mut port, limits));
         let slot = match end {
             End::Away(slot) => slot,

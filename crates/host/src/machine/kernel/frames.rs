@@ -6,7 +6,7 @@ use os_alloc_sim::Frame;
 
 use super::super::clock::CoreCycle;
 use super::super::core::Core;
-use super::super::memory::{LatestLines, LineNumber, Memory};
+use super::super::memory::{LineNumber, Memory};
 use super::{Kernel, ProgramFault};
 use crate::decisions::{Decided, Decisions};
 
@@ -21,7 +21,7 @@ impl Kernel {
         at: CoreCycle,
     ) -> Result<(), ProgramFault> {
         self.populate(core, memory, (address, bytes), Written::Yes, at)?;
-        let mut latest = LatestLines::new(memory.last_level());
+        let mut latest = memory.caches.latest_lines();
         for virtual_line in (address.0 / LINE_BYTES..(address.0 + bytes).div_ceil(LINE_BYTES)).rev() {
             if latest.is_full() {
                 break;

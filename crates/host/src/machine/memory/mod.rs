@@ -12,30 +12,30 @@ use dram_spec::{LINE_BYTES, Operation, PhysicalAddress};
 use memctrl::Completion;
 
 use self::outbox::Outbox;
-use super::cache::{Answer, Caches, DirtyData, Inserted, LineState, WriteBack};
+use super::cache::{Answer, Caches, DirtyData, Inserted, WriteBack};
 use super::clock::CoreCycle;
-use super::counters::{LineCounts, Purpose};
-use super::settings::{CacheShape, MachineSettings};
+use super::counters::Purpose;
+use super::settings::MachineSettings;
 use crate::decisions::{Decided, Decisions};
 
 // The interface of the caches, as far as requesters use it.
 pub use super::cache::{
-    Access, AccessKind, Away, Invalidated, LatestLines, LineNumber, Lookup, OnMiss, Port, Scope, StoreData, Ticket,
-    Way, lines,
+    Access, AccessKind, Away, Invalidated, LineNumber, Lookup, OnMiss, Port, Scope, StoreData, Ticket, Way, lines,
 };
 
 pub use self::check::{CoherenceCheck, WrongLoad};
-pub use self::outbox::Outgoing;
 
 /// Caches, requests to the controller, and the check.
 #[derive(Debug)]
 pub struct Memory {
-    caches: Caches,
-    outbox: Outbox,
+    /// The caches. What they return to be written is sent by the methods of the memory.
+    pub caches: Caches,
+    /// Requests to the controller.
+    pub outbox: Outbox,
     /// Where contents are modeled.
     pub check: Option<CoherenceCheck>,
-    /// Shape of the last-level caches.
-    last_level: CacheShape,
+    /// Latency of the last-level caches.
+    latency: u64,
 }
 
 /// Answer to an access to a line of which the caches hold no data.
@@ -60,17 +60,11 @@ impl Memory {
             caches: Caches::new(settings, has_l1, check.is_some()),
             outbox: Outbox::default(),
             check,
-            last_level: settings.last_level,
+            latency: settings.last_level.latency,
         }
     }
 
-    /// The caches in front of a core. An access at the port is not checked.
-    #[inline]
-    pub fn port(&mut self, core: usize) -> Port<'_> {
-        self.caches.port(core)
-    }
-
-    /// Checks an access that was executed at the port, where contents are modeled.
+    /// Checks an access that was executed at the port of a core, where contents are modeled.
     #[inline]
     pub fn check_access(&mut self, core: usize, access: &Access, way: Way) {
         if let Some(check) = &mut self.check
@@ -78,16 +72,6 @@ impl Memory {
         {
             check.access(core, data, access);
         }
-    }
-
-    /// Whether a request needs an MSHR, and the core has none.
-    pub fn lacks_mshr(&self, core: usize, away: &Away) -> bool {
-        self.caches.lacks_mshr(core, away)
-    }
-
-    /// Whether a line is on its way to a core, or held in its last-level cache.
-    pub fn is_in_flight(&self, core: usize, line: LineNumber) -> bool {
-        self.caches.is_in_flight(core, line)
     }
 
     /// Requests a line of which the caches hold no data, at a cycle.
@@ -131,14 +115,9 @@ impl Memory {
         invalidated
     }
 
-    /// Shape of the last-level caches.
-    pub const fn last_level(&self) -> CacheShape {
-        self.last_level
-    }
-
     /// The cycle in which a request leaves the last-level cache after an access.
     pub const fn after_lookup(&self, at: CoreCycle) -> CoreCycle {
-        CoreCycle(at.0 + self.last_level.latency)
+        CoreCycle(at.0 + self.latency)
     }
 
     fn write(&mut self, core: usize, write_back: impl IntoIterator<Item = WriteBack>, leaves: CoreCycle) {
@@ -189,22 +168,11 @@ impl Memory {
         self.write(core, write_backs, leaves);
     }
 
-    /// State and data of a line of a core's last-level cache, if the cache holds it. Data exist where
-    /// contents are modeled.
-    pub fn snoop(&mut self, core: usize, line: LineNumber) -> Option<(LineState, Option<Line>)> {
-        self.caches.snoop(core, line)
-    }
-
     /// Writes a dirty line of a core's last-level cache to memory on behalf of a purpose; the write
     /// leaves at a cycle, and the line stays in the cache.
     pub fn clean(&mut self, core: usize, line: LineNumber, purpose: Purpose, leaves: CoreCycle) {
         let write_back = self.caches.clean(core, line, purpose);
         self.write(core, write_back, leaves);
-    }
-
-    /// Whether a line can be inserted beside others, which have not been inserted yet.
-    pub fn has_room(&self, core: usize, line: LineNumber, others: impl Iterator<Item = LineNumber>) -> bool {
-        self.caches.has_room(core, line, others)
     }
 
     /// Puts a line with its data into a core's last-level cache; returns whether there was a place. The
@@ -223,11 +191,6 @@ impl Memory {
                 true
             }
         }
-    }
-
-    /// Sets whether a line of a core's last-level cache, if it is there, must keep its place.
-    pub fn hold(&mut self, core: usize, line: LineNumber, is_held: bool) {
-        self.caches.hold(core, line, is_held);
     }
 
     /// Puts a dirty line of the program, with the contents at reset, into an empty place of a core's
@@ -252,21 +215,5 @@ impl Memory {
             check.arrived(core, ticket, data);
         }
         ticket
-    }
-
-    /// Accesses of a core, by purpose.
-    pub fn counts(&self, core: usize) -> [LineCounts; Purpose::ALL.len()] {
-        *self.caches.counts(core)
-    }
-
-    /// Arrival of the first request at the controller; [`CoreCycle::NEVER`] without requests.
-    #[inline]
-    pub fn first_request(&self) -> CoreCycle {
-        self.outbox.first()
-    }
-
-    /// Takes the first request if it has arrived by `now`.
-    pub fn take_request(&mut self, now: CoreCycle) -> Option<Outgoing> {
-        self.outbox.take(now)
     }
 }

@@ -26,7 +26,7 @@ pub struct Outgoing {
 
 /// Requests by arrival; requests that arrive together keep the order in which they were made.
 #[derive(Debug, Default)]
-pub(super) struct Outbox {
+pub struct Outbox {
     requests: VecDeque<Outgoing>,
     made: u64,
 }
@@ -54,12 +54,12 @@ impl Outbox {
 
     /// Arrival of the first request; [`CoreCycle::NEVER`] without requests.
     #[inline]
-    pub(super) fn first(&self) -> CoreCycle {
+    pub fn first(&self) -> CoreCycle {
         self.requests.front().map_or(CoreCycle::NEVER, |first| first.at)
     }
 
     /// Takes the first request if it has arrived by `now`.
-    pub(super) fn take(&mut self, now: CoreCycle) -> Option<Outgoing> {
+    pub fn take(&mut self, now: CoreCycle) -> Option<Outgoing> {
         if self.first() <= now { self.requests.pop_front() } else { None }
     }
 }
