@@ -2,8 +2,6 @@
 
 use std::ops::Sub;
 
-use super::pipeline::Pipeline;
-
 /// Differences of two readings of counts, the later one first.
 macro_rules! differences {
     ($($counts:ty { $($field:ident),* })*) => {$(
@@ -147,13 +145,6 @@ impl CoreCounters {
             Purpose::Program => self.instructions += count,
             Purpose::KernelCopy | Purpose::KernelZero | Purpose::KernelData => self.kernel_instructions += count,
         }
-    }
-
-    /// The counts with the window's stalls.
-    #[must_use]
-    pub const fn with_window(mut self, pipeline: &Pipeline) -> CoreCounters {
-        self.stalls.window = pipeline.window_stall();
-        self
     }
 }
 

@@ -2,7 +2,7 @@
 
 use trace_io::program::ProgramError;
 
-use super::processes::ProgramFault;
+use super::kernel::ProgramFault;
 use crate::allocator_settings::AllocatorError;
 
 /// Reason why a program did not run to its end.

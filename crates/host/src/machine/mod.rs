@@ -4,80 +4,61 @@
 //! knows; an action that affects another core or the memory waits until the controller has reached
 //! that cycle, and actions of all cores take effect in the order of their cycles. Nothing advances
 //! cycle by cycle. `docs/cores.md` has the model.
+//!
+//! ```text
+//! cores ──accesses──▶ memory: caches, requests to the controller
+//!   ▲ work               ▲ coherence, copies
+//! kernel, copier ────────┘
+//! ```
+//!
+//! Each part is a folder: `core`, `cache`, `memory`, `kernel`, `copier`. A part calls another one through
+//! the methods of its type in `mod.rs`, and this file decides which core acts next.
 
-mod access;
 mod bulk;
 mod cache;
 mod clock;
-mod coherence_check;
+mod copier;
 mod core;
 mod counters;
 mod error;
-mod forkbench;
 mod kernel;
-mod kernel_data;
-mod memcopy;
-mod mix;
-mod outbox;
-mod pipeline;
-mod processes;
-mod program;
+mod memory;
+mod programs;
 mod region;
 mod settings;
 mod source;
 #[cfg(test)]
 mod tests;
-mod trace_program;
-mod virtual_check;
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 
-use dram_spec::AddressMap;
+use dram_spec::{AddressMap, PhysicalAddress};
 use os_alloc_sim::{Report, ZeroOnFree};
 use trace_io::program::Step;
 use trace_io::trace::Recorded;
 
-use self::cache::Cache;
-use self::coherence_check::CoherenceCheck;
-use self::core::{Away, Core, Limits, Next, Pause, Stall, Translations, Work};
-use self::counters::StallSlots;
-use self::outbox::Outbox;
-use self::processes::Processes;
-use self::program::StepsAhead;
-use self::region::{Interval, Marks};
+use self::bulk::Bulk;
+use self::core::{Core, Limits, Next, Outcome, Pause, Work};
+use self::kernel::Kernel;
+use self::memory::{CoherenceCheck, Memory};
+use self::region::{Mark, Regions};
 use crate::aged_memory::AgedMemories;
 use crate::contents::Contents;
 use crate::flat_memory::FlatMemory;
 use crate::virtual_memory::WrongByte;
 
-pub use self::cache::CacheShape;
 pub use self::clock::{ClockRatio, CoreCycle};
-pub use self::coherence_check::WrongLoad;
+pub use self::core::{Pipeline, Slot};
 pub use self::counters::{CoherenceCounts, CoreCounters, LineCounts, Purpose};
 pub use self::error::MachineError;
-pub use self::forkbench::Forkbench;
-pub use self::memcopy::Memcopy;
-pub use self::mix::MixProgram;
-pub use self::pipeline::{Order, Pipeline, Slot};
-pub use self::processes::ProgramFault;
-pub use self::program::{Program, Repeated, Steps};
-pub use self::region::{Phase, Region};
-pub use self::settings::{Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Sharing};
-pub use self::trace_program::TraceProgram;
-
-/// Figures of a core after a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoreOutcome {
-    /// Counts of the region.
-    pub counters: CoreCounters,
-    /// Core cycles of the region: up to its last dispatch or, at the end of the program, to the
-    /// retirement of the last instruction and the end of the last copy.
-    pub cycles: CoreCycle,
-    /// Counts of the interval that covers the regions of all cores.
-    pub interval: CoreCounters,
-}
+pub use self::kernel::ProgramFault;
+pub use self::memory::WrongLoad;
+pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
+pub use self::region::{CoreOutcome, Phase};
+pub use self::settings::{
+    CacheShape, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Region, Sharing,
+};
 
 /// Results of a machine.
 #[derive(Clone, Debug)]
@@ -98,42 +79,16 @@ pub struct MachineOutcome {
 pub struct Machine {
     settings: MachineSettings,
     cores: Vec<Core>,
-    /// The last-level caches: one per core, or one.
-    caches: Vec<Cache>,
-    processes: Processes,
-    outbox: Outbox,
-    region: Region,
-    interval: Interval,
+    memory: Memory,
+    kernel: Kernel,
+    copier: Box<dyn copier::Copier>,
+    regions: Regions,
     /// Cycle and core of the first action of all cores; [`CoreCycle::NEVER`] if none acts without an
     /// event.
     first_action: (CoreCycle, usize),
     /// Cores may execute actions without effect on others before this cycle.
     horizon: CoreCycle,
-    check: Option<CoherenceCheck>,
     error: Option<MachineError>,
-}
-
-/// Result of an attempt to execute work.
-#[derive(Clone, Copy, Debug)]
-enum Outcome {
-    Done,
-    /// A part is done, or work has been added that precedes the rest.
-    Part,
-    /// The work can be executed at a cycle.
-    Later(CoreCycle),
-    /// The work waits for a completion.
-    Blocked,
-    /// The controller executes the work, and the core waits for its completion.
-    Issued,
-    /// The program has ended.
-    Ended,
-}
-
-impl Outcome {
-    /// Whether work is left to do.
-    const fn is_unfinished(self) -> bool {
-        matches!(self, Outcome::Part | Outcome::Later(_) | Outcome::Blocked)
-    }
 }
 
 impl Machine {
@@ -167,43 +122,20 @@ impl Machine {
         contents: Option<Contents>,
     ) -> Result<Machine, MachineError> {
         let kernel = memories.kernel(&settings.allocator, map, ZeroOnFree::Off)?;
-        let has_data = contents.is_some();
-        let caches = match settings.sharing {
-            Sharing::Private => programs.len(),
-            Sharing::Shared => 1,
-        };
-        let processes = Processes::new(kernel, programs.len());
-        let core = |program: Box<dyn Program>| Core {
-            is_uncached: program.recorded() == Recorded::BehindLastLevel,
-            l1: settings
-                .l1
-                .filter(|_| program.recorded() == Recorded::EveryAccess)
-                .map(|shape| Cache::new(shape, false)),
-            program,
-            marks: Marks { next: region.warm_up, ..Marks::default() },
-            pipeline: Pipeline::new(settings.core.order, settings.core.width, settings.core.window),
-            steps: StepsAhead::default(),
-            work: Vec::new(),
-            kernel_data: VecDeque::new(),
-            away: None,
-            mshrs: Vec::new(),
-            stores: 0,
-            translations: Translations::new(),
-            counters: CoreCounters::default(),
-            stall: None,
-            next: Next::Blocked,
-        };
+        let check = contents.map(|contents| CoherenceCheck::new(FlatMemory::new(contents)));
+        let has_l1 = programs.iter().map(|program| program.recorded() == Recorded::EveryAccess);
+        let memory = Memory::new(&settings, has_l1, check);
+        let core = |(index, program)| Core::new(index, settings.core, program, region.warm_up);
+        let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
         let mut machine = Machine {
             settings,
-            cores: programs.into_iter().map(core).collect(),
-            caches: (0..caches).map(|_| Cache::new(settings.last_level, has_data)).collect(),
-            processes,
-            outbox: Outbox::default(),
-            region,
-            interval: Interval::default(),
+            memory,
+            kernel: Kernel::new(settings.kernel, kernel, cores.len()),
+            copier: copier::copier(&settings.kernel, cores.len()),
+            regions: Regions::new(region, cores.len()),
+            cores,
             first_action: (CoreCycle::NEVER, 0),
             horizon: CoreCycle(0),
-            check: contents.map(|contents| CoherenceCheck::new(FlatMemory::new(contents))),
             error: None,
         };
         (0..machine.cores.len()).for_each(|index| machine.mark(index));
@@ -215,7 +147,7 @@ impl Machine {
 
     /// The phase of the run, which changes as the run proceeds.
     pub fn phase(&self) -> Rc<Cell<Phase>> {
-        Rc::clone(&self.interval.phase)
+        Rc::clone(self.regions.phase())
     }
 
     /// Returns the results after a run.
@@ -229,30 +161,15 @@ impl Machine {
         if let Some(error) = self.error {
             return Err(error);
         }
-        (0..self.cores.len()).for_each(|index| self.compare_core(index));
-        let intervals = self.interval.begin.iter().zip(&self.interval.end);
-        let cores = self.cores.iter().zip(intervals).map(|(core, (&from, &to))| {
-            assert_eq!(core.next, Next::Ended, "a run ends after all regions");
-            let Marks { begin: Some(begin), end: Some(end), .. } = core.marks else {
-                unreachable!("all regions ended")
-            };
-            let cycles = CoreCycle((end.slots - begin.slots).div_ceil(self.settings.core.width));
-            CoreOutcome { counters: end.counters - begin.counters, cycles, interval: to - from }
-        });
+        (0..self.cores.len()).for_each(|index| self.kernel.compare_core(index, &mut self.memory));
+        assert!(self.cores.iter().all(|core| core.next == Next::Ended), "a run ends after all regions");
+        let check = self.memory.check.as_ref();
         Ok(MachineOutcome {
-            cores: cores.collect(),
-            os: self.processes.report(),
-            check: self.check.as_ref().map(|check| (check.loads, check.wrong)),
-            wrong: self.check.as_ref().and_then(|check| check.memories.wrong),
+            cores: self.regions.outcomes(self.settings.core.width),
+            os: self.kernel.report(),
+            check: check.map(|check| (check.loads, check.wrong)),
+            wrong: check.and_then(|check| check.memories.wrong),
         })
-    }
-
-    /// Index of the last-level cache of a core.
-    const fn cache_of(&self, core: usize) -> usize {
-        match self.settings.sharing {
-            Sharing::Private => core,
-            Sharing::Shared => 0,
-        }
     }
 
     /// Executes a core's work up to the first action that affects others at or after `until`.
@@ -276,55 +193,43 @@ impl Machine {
     /// stays first.
     #[inline]
     fn execute(&mut self, index: usize, until: CoreCycle) -> Outcome {
-        let core = &mut self.cores[index];
-        if self.interval.phase.get() == Phase::Over {
-            core.steps.clear();
-            core.away = None;
-            if !std::mem::take(&mut core.work).is_empty()
-                && let Some(check) = &mut self.check
+        if self.regions.is_over() {
+            if self.cores[index].abandon()
+                && let Some(check) = &mut self.memory.check
             {
                 check.is_cut.insert(index);
             }
             return self.ended(index, until);
         }
-        if let Some(work) = core.work.pop() {
-            return self.attempt(index, work, until);
+        let limits = self.limits(index, until);
+        let core = &mut self.cores[index];
+        if let Some(work) = core.take_work() {
+            return self.attempt(index, work, limits);
         }
-        let (limits, cache) = (self.limits(index, until), self.cache_of(index));
-        let (core, cache) = (&mut self.cores[index], &mut self.caches[cache]);
         // With contents, the flat memory executes each step, too.
-        let pause = if self.check.is_some() {
-            Pause::Step
-        } else if let Some(pause) = core.retry(cache, limits) {
-            pause
-        } else {
-            core.run_steps(cache, limits)
-        };
+        let pause = if self.memory.check.is_some() { Pause::Step } else { core.run(&mut self.memory, limits) };
         match pause {
-            Pause::Away(slot) => {
-                let Away { access, way, .. } = core.away.expect("it is first");
-                let outcome = self.access_away(index, &access, way, (slot, until));
-                if !outcome.is_unfinished() {
-                    let core = &mut self.cores[index];
-                    core.away = None;
-                    core.steps.advance();
-                }
-                outcome
-            }
             Pause::Waits(outcome) => outcome,
-            Pause::Boundary => Outcome::Part,
-            Pause::Step => match self.cores[index].steps.first() {
-                Some(step) => self.step(index, step, until),
+            Pause::Step => match self.cores[index].first_step() {
+                Some(step) => self.step(index, step, limits),
                 None => self.read_steps(index, until),
             },
         }
     }
 
+    /// The slots before which a core may execute actions without effect on others. An access to a line
+    /// of a private cache is one, and may be ahead of the controller.
+    #[inline]
+    fn limits(&self, index: usize, until: CoreCycle) -> Limits {
+        let run = until.max(self.horizon);
+        let hit = if self.settings.sharing == Sharing::Private { run } else { until };
+        self.cores[index].limits(run, hit, until)
+    }
+
     /// Reads further steps, or ends the program.
     #[inline(never)]
     fn read_steps(&mut self, index: usize, until: CoreCycle) -> Outcome {
-        let core = &mut self.cores[index];
-        match core.steps.read(&mut *core.program) {
+        match self.cores[index].read_steps() {
             Ok(true) => Outcome::Part,
             Ok(false) => self.ended(index, until),
             Err(source) => self.fail(MachineError::Program { core: index, source }),
@@ -338,11 +243,94 @@ impl Machine {
         Outcome::Ended
     }
 
+    /// Executes work of a core, whose rest stays first.
+    #[inline(never)]
+    fn attempt(&mut self, index: usize, mut work: Work, limits: Limits) -> Outcome {
+        let (core, memory) = (&mut self.cores[index], &mut self.memory);
+        let outcome = match &mut work {
+            Work::Run { count, purpose } => core.run_instructions(count, *purpose, limits),
+            Work::Access(access) => core.access(access, memory, limits),
+            Work::Time(cycles) => core.pause(*cycles),
+            Work::Pages { pages, cycles, data } => self.kernel.next_page(core, *pages, *cycles, *data),
+            Work::Copy(bulk) => match core.quiet_before(limits.until) {
+                Ok(at) => {
+                    core.delay_until(at, |stalls| &mut stalls.kernel);
+                    self.copier.begin(core, memory, *bulk, at)
+                }
+                Err(outcome) => outcome,
+            },
+            Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
+        };
+        if outcome.is_unfinished() {
+            self.cores[index].add(work);
+        }
+        outcome
+    }
+
+    /// Executes a step of the program.
+    #[inline]
+    fn step(&mut self, index: usize, mut step: Step, limits: Limits) -> Outcome {
+        let (core, memory) = (&mut self.cores[index], &mut self.memory);
+        let attempted = match &mut step {
+            Step::Compute { instructions } => Ok(core.run_instructions(instructions, Purpose::Program, limits)),
+            Step::Load { address } | Step::Store { address } => {
+                let address = *address;
+                self.touch(index, address, matches!(step, Step::Store { .. }), limits)
+            }
+            Step::Copy { dst, src, bytes } => {
+                let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
+                let outcome = self.kernel.copy(core, memory, &mut bulk, limits.until);
+                (*dst, *src, *bytes) = (bulk.dst, bulk.src.unwrap_or(*src), bulk.bytes);
+                outcome
+            }
+            Step::Zero { address, bytes } => {
+                let mut bulk = Bulk { src: None, dst: *address, bytes: *bytes };
+                let outcome = self.kernel.copy(core, memory, &mut bulk, limits.until);
+                (*address, *bytes) = (bulk.dst, bulk.bytes);
+                outcome
+            }
+            Step::Map { .. }
+            | Step::Filled { .. }
+            | Step::Present { .. }
+            | Step::Renew { .. }
+            | Step::Fork { .. }
+            | Step::Run { .. }
+            | Step::Exit => self.kernel.request(core, memory, step, limits.until),
+        };
+        match attempted {
+            Ok(outcome) => {
+                self.cores[index].proceed(outcome, step);
+                outcome
+            }
+            Err(source) => self.fail(MachineError::Fault { core: index, source }),
+        }
+    }
+
+    /// Executes a load or store of the program at a virtual address.
+    #[inline]
+    fn touch(
+        &mut self,
+        index: usize,
+        address: PhysicalAddress,
+        is_store: bool,
+        limits: Limits,
+    ) -> Result<Outcome, ProgramFault> {
+        let (core, memory) = (&mut self.cores[index], &mut self.memory);
+        let Some(physical) = self.kernel.translate(core, address, is_store)? else {
+            return self.kernel.page_fault(core, memory, (address, is_store), limits.until);
+        };
+        let access = core.program_access(physical, is_store);
+        let outcome = core.access(&access, memory, limits);
+        if memory.check.is_some() && matches!(outcome, Outcome::Done) {
+            self.kernel.executed(index, memory, address, &access);
+        }
+        Ok(outcome)
+    }
+
     /// The end of a core's program, once its last action is over: the program may begin again.
     #[cold]
     fn ended(&mut self, index: usize, until: CoreCycle) -> Outcome {
-        let core = &self.cores[index];
-        match core.pipeline.drained().filter(|_| core.mshrs.is_empty()) {
+        match self.cores[index].finished() {
             Some(at) if at >= until => Outcome::Later(at),
             Some(at) => match self.begin_again(index, at) {
                 Ok(true) => Outcome::Done,
@@ -353,93 +341,53 @@ impl Machine {
         }
     }
 
-    #[inline(never)]
-    fn attempt(&mut self, index: usize, mut work: Work, until: CoreCycle) -> Outcome {
-        let outcome = match &mut work {
-            Work::Run { count, purpose } => self.run_instructions(index, count, *purpose, until),
-            Work::Access(access) => self.access(index, access, until),
-            Work::Bulk(bulk) => self.begin_bulk(index, *bulk, until),
-            Work::Loop(bulk) => self.loop_step(index, *bulk),
-            Work::Pages { pages, cycles, data } => self.next_page(index, *pages, *cycles, *data),
-            Work::Kernel { cycles } => self.pause(index, *cycles, |stalls| &mut stalls.kernel),
-            Work::InsertZeros(bulk) => self.insert_zeros(index, *bulk, until),
-        };
-        if outcome.is_unfinished() {
-            self.cores[index].work.push(work);
-        }
-        outcome
-    }
-
-    /// Executes a step of the program.
-    #[inline]
-    fn step(&mut self, index: usize, mut step: Step, until: CoreCycle) -> Outcome {
-        let attempted = match &mut step {
-            Step::Compute { instructions } => Ok(self.run_instructions(index, instructions, Purpose::Program, until)),
-            Step::Load { address } | Step::Store { address } => {
-                let address = *address;
-                self.touch(index, address, matches!(step, Step::Store { .. }), until)
-            }
-            Step::Copy { dst, src, bytes } => self.virtual_bulk(index, Some(src), dst, bytes, until),
-            Step::Zero { address, bytes } => self.virtual_bulk(index, None, address, bytes, until),
-            Step::Map { .. }
-            | Step::Filled { .. }
-            | Step::Present { .. }
-            | Step::Renew { .. }
-            | Step::Fork { .. }
-            | Step::Run { .. }
-            | Step::Exit => self.request(index, step, until),
-        };
-        match attempted {
-            Ok(outcome) => {
-                let steps = &mut self.cores[index].steps;
-                if outcome.is_unfinished() {
-                    steps.replace(step);
-                } else {
-                    steps.advance();
-                }
-                outcome
-            }
-            Err(source) => self.fail(MachineError::Fault { core: index, source }),
-        }
-    }
-
-    /// Dispatches instructions without memory access; `count` is the number of those left.
-    fn run_instructions(&mut self, index: usize, count: &mut u64, purpose: Purpose, until: CoreCycle) -> Outcome {
-        let limit = self.limits(index, until).run;
-        self.cores[index].run_instructions(count, purpose, limit)
-    }
-
-    /// The slots before which a core may execute actions without effect on others. An access to a line
-    /// of a private cache is one, and may be ahead of the controller.
-    #[inline]
-    fn limits(&self, index: usize, until: CoreCycle) -> Limits {
-        let pipeline = &self.cores[index].pipeline;
-        let run = pipeline.first_slot(until.max(self.horizon));
-        let hit = if self.settings.sharing == Sharing::Private { run } else { pipeline.first_slot(until) };
-        Limits { run, hit }
-    }
-
-    /// Dispatches nothing for a time.
-    fn pause(&mut self, index: usize, cycles: u64, cause: impl Fn(&mut StallSlots) -> &mut u64) -> Outcome {
-        if cycles == 0 {
-            return Outcome::Done;
+    /// Handles the end of a core's program: the program begins again, as a new process, while the
+    /// region of any core lasts. Returns whether it does.
+    ///
+    /// # Errors
+    /// If the program cannot begin again, and its region has not ended.
+    fn begin_again(&mut self, index: usize, at: CoreCycle) -> Result<bool, MachineError> {
+        let end = Mark { slots: at.0 * self.settings.core.width, counters: self.counters(index) };
+        self.regions.program_ended(index, &end);
+        self.advance_phase();
+        if self.regions.is_over() {
+            return Ok(false);
         }
         let core = &mut self.cores[index];
-        let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
-        let end = CoreCycle(core.pipeline.cycle(slot).0 + cycles);
-        *cause(&mut core.counters.stalls) += core.pipeline.delay_until(end);
-        Outcome::Done
+        let executed = core.counters.instructions;
+        let error = |source| MachineError::Program { core: index, source };
+        if self.regions.may_repeat(index, executed) && core.restart().map_err(error)? {
+            self.regions.repeats(index, executed);
+            core.delay_until(at, |stalls| &mut stalls.kernel);
+            self.kernel.restart(index, &mut self.memory);
+            return Ok(true);
+        }
+        self.regions.require_end(index, executed).map(|()| false)
     }
 
-    /// The cycle in which a core without instructions, lines and stores in progress acts; `None`,
-    /// and a stall, if any is in progress.
-    fn quiet_cycle(&mut self, index: usize) -> Option<CoreCycle> {
-        let core = &mut self.cores[index];
-        let drained = core.pipeline.drained().filter(|_| core.mshrs.is_empty() && core.stores == 0);
-        if drained.is_none() && !core.pipeline.is_blocked() {
-            core.stall = Some(Stall::Drain);
+    /// Records the boundaries that a core has reached by dispatching instructions.
+    #[inline]
+    fn mark(&mut self, index: usize) {
+        while self.cores[index].counters.instructions == self.cores[index].boundary {
+            self.mark_boundary(index);
         }
-        drained
+    }
+
+    #[cold]
+    fn mark_boundary(&mut self, index: usize) {
+        let mark = Mark { slots: self.cores[index].position(), counters: self.counters(index) };
+        self.cores[index].boundary = self.regions.reached(index, &mark);
+        self.advance_phase();
+    }
+
+    fn advance_phase(&mut self) {
+        let (cores, memory) = (&self.cores, &self.memory);
+        self.regions.advance_phase(|| cores.iter().map(|core| counters(core, memory)).collect());
+    }
+
+    /// The counts of a core.
+    fn counters(&self, index: usize) -> CoreCounters {
+        counters(&self.cores[index], &self.memory)
     }
 
     /// Executes the actions before a cycle, in the order of their cycles and then of the cores.
@@ -452,19 +400,13 @@ impl Machine {
 
     /// Continues a core after an event for which it may have waited.
     fn resume(&mut self, index: usize, at: CoreCycle) {
-        let core = &mut self.cores[index];
-        if core.next != Next::Blocked || matches!(core.stall, Some(Stall::Controller(_))) {
-            return;
+        if self.cores[index].wake(at) {
+            self.settle(index, at);
         }
-        if let Some(stall) = core.stall.take() {
-            let slots = core.pipeline.delay_until(at);
-            *match stall {
-                Stall::Mshr => &mut core.counters.stalls.mshr,
-                Stall::StoreBuffer => &mut core.counters.stalls.store_buffer,
-                Stall::Drain => &mut core.counters.stalls.kernel,
-                Stall::Controller(_) => unreachable!("excluded above"),
-            } += slots;
-        }
-        self.settle(index, at);
     }
+}
+
+/// The counts of a core, with those of its accesses.
+fn counters(core: &Core, memory: &Memory) -> CoreCounters {
+    CoreCounters { lines: *memory.caches.counts(core.index()), ..core.counters() }
 }

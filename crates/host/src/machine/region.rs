@@ -9,18 +9,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::clock::CoreCycle;
-use super::core::Core;
 use super::counters::CoreCounters;
-use super::{Machine, MachineError};
-
-/// Measured part of each program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Region {
-    /// Instructions of each program before its region.
-    pub warm_up: u64,
-    /// Instructions of each region; `None` for the rest of the program.
-    pub instructions: Option<u64>,
-}
+use super::error::MachineError;
+use super::settings::Region;
 
 /// Position of a run relative to its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +25,18 @@ pub enum Phase {
     Over,
 }
 
+/// Figures of a core after a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreOutcome {
+    /// Counts of the region.
+    pub counters: CoreCounters,
+    /// Core cycles of the region: up to its last dispatch or, at the end of the program, to the
+    /// retirement of the last instruction and the end of the last copy.
+    pub cycles: CoreCycle,
+    /// Counts of the interval that covers the regions of all cores.
+    pub interval: CoreCounters,
+}
+
 /// State of a core at a boundary of its region.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
@@ -44,104 +47,113 @@ pub(super) struct Mark {
 
 /// Boundaries of a core's region that it has reached.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Marks {
-    pub(super) begin: Option<Mark>,
-    pub(super) end: Option<Mark>,
-    /// Instructions of the program before the next boundary; `u64::MAX` if that is the end of the
-    /// program, and after both.
-    pub(super) next: u64,
+struct Marks {
+    begin: Option<Mark>,
+    end: Option<Mark>,
     /// Instructions executed when the program last began.
-    pub(super) begun: u64,
+    begun: u64,
 }
 
-/// Counts of all cores at the boundaries of the interval.
-#[derive(Debug, Default)]
-pub(super) struct Interval {
-    pub(super) phase: Rc<Cell<Phase>>,
-    pub(super) begin: Vec<CoreCounters>,
-    pub(super) end: Vec<CoreCounters>,
+/// The regions of all cores, and their interval.
+#[derive(Debug)]
+pub(super) struct Regions {
+    region: Region,
+    marks: Vec<Marks>,
+    phase: Rc<Cell<Phase>>,
+    /// Counts of all cores at the boundaries of the interval.
+    begin: Vec<CoreCounters>,
+    end: Vec<CoreCounters>,
 }
 
-impl Core {
-    /// The present position and counts; at the end of the program, `slots` is that of the last
-    /// retirement.
-    fn mark(&self, slots: u64) -> Mark {
-        Mark { slots, counters: self.counters.with_window(&self.pipeline) }
+impl Regions {
+    /// No boundary reached, of a number of cores.
+    pub(super) fn new(region: Region, cores: usize) -> Regions {
+        let marks = vec![Marks::default(); cores];
+        Regions { region, marks, phase: Rc::default(), begin: Vec::new(), end: Vec::new() }
     }
-}
 
-impl Machine {
-    /// Records the boundaries that a core has reached by dispatching instructions.
+    /// The phase of the run, which changes as the run proceeds.
+    pub(super) const fn phase(&self) -> &Rc<Cell<Phase>> {
+        &self.phase
+    }
+
+    /// Whether the regions of all cores have ended.
     #[inline]
-    pub(super) fn mark(&mut self, index: usize) {
-        while self.cores[index].counters.instructions == self.cores[index].marks.next {
-            self.mark_boundary(index);
-        }
+    pub(super) fn is_over(&self) -> bool {
+        self.phase.get() == Phase::Over
     }
 
-    #[cold]
-    fn mark_boundary(&mut self, index: usize) {
+    /// Records that a core has reached its next boundary; returns the instructions of its program before
+    /// the boundary after it, `u64::MAX` if there is none or if that is the end of the program.
+    pub(super) fn reached(&mut self, core: usize, mark: &Mark) -> u64 {
         let Region { warm_up, instructions } = self.region;
-        let core = &mut self.cores[index];
-        let mark = Some(core.mark(core.pipeline.position()));
-        if core.marks.begin.is_none() {
-            core.marks.begin = mark;
-            core.marks.next = instructions.map_or(u64::MAX, |instructions| warm_up + instructions);
-        } else {
-            core.marks.end = mark;
-            core.marks.next = u64::MAX;
+        let marks = &mut self.marks[core];
+        if marks.begin.is_none() {
+            marks.begin = Some(*mark);
+            return instructions.map_or(u64::MAX, |instructions| warm_up + instructions);
         }
-        self.advance_phase();
+        marks.end = Some(*mark);
+        u64::MAX
     }
 
-    /// Handles the end of a core's program: the program begins again, as a new process, while the
-    /// region of any core lasts. Returns whether it does.
+    /// Records the end of a core's program, at which its region ends if it is the rest of the program.
+    pub(super) fn program_ended(&mut self, core: usize, mark: &Mark) {
+        let Region { warm_up, instructions } = self.region;
+        let has_region = mark.counters.instructions > warm_up || warm_up == 0;
+        let marks = &mut self.marks[core];
+        if instructions.is_none() && has_region && marks.end.is_none() {
+            marks.end = Some(*mark);
+        }
+    }
+
+    /// Begins or ends the interval when the last core has reached its boundary. `read` returns the counts
+    /// of all cores.
+    pub(super) fn advance_phase(&mut self, read: impl Fn() -> Vec<CoreCounters>) {
+        if self.phase.get() == Phase::WarmUp && self.marks.iter().all(|marks| marks.begin.is_some()) {
+            self.begin = read();
+            self.phase.set(Phase::Measured);
+        }
+        if self.phase.get() == Phase::Measured && self.marks.iter().all(|marks| marks.end.is_some()) {
+            self.end = read();
+            self.phase.set(Phase::Over);
+        }
+    }
+
+    /// Whether a program that has ended may begin again after a number of instructions. One without
+    /// instructions would begin again forever.
+    pub(super) fn may_repeat(&self, core: usize, executed: u64) -> bool {
+        let Marks { end, begun, .. } = self.marks[core];
+        executed > begun && (end.is_some() || self.region.instructions.is_some())
+    }
+
+    /// Records that a program begins again.
+    pub(super) fn repeats(&mut self, core: usize, executed: u64) {
+        self.marks[core].begun = executed;
+    }
+
+    /// Checks that the region of a program that does not begin again has ended.
     ///
     /// # Errors
-    /// If the program cannot begin again, and its region has not ended.
-    pub(super) fn begin_again(&mut self, index: usize, at: CoreCycle) -> Result<bool, MachineError> {
-        let is_over = |machine: &Machine| machine.interval.phase.get() == Phase::Over;
+    /// If it has not.
+    pub(super) fn require_end(&self, core: usize, executed: u64) -> Result<(), MachineError> {
         let Region { warm_up, instructions } = self.region;
-        let core = &mut self.cores[index];
-        let executed = core.counters.instructions;
-        let has_region = executed > warm_up || warm_up == 0;
-        if instructions.is_none() && has_region && core.marks.end.is_none() {
-            core.marks.end = Some(core.mark(at.0 * self.settings.core.width));
-            self.advance_phase();
+        match self.marks[core].end {
+            Some(_) => Ok(()),
+            None => Err(MachineError::TooShort { core, found: executed, needed: warm_up + instructions.unwrap_or(1) }),
         }
-        if is_over(self) {
-            return Ok(false);
-        }
-        let core = &mut self.cores[index];
-        // A program without instructions would begin again forever.
-        let may_repeat = executed > core.marks.begun && (core.marks.end.is_some() || instructions.is_some());
-        let error = |source| MachineError::Program { core: index, source };
-        if may_repeat && core.program.restart().map_err(error)? {
-            core.marks.begun = executed;
-            core.translations.clear();
-            core.counters.stalls.kernel += core.pipeline.delay_until(at);
-            self.compare_core(index);
-            self.processes.restart(index);
-            return Ok(true);
-        }
-        if core.marks.end.is_none() {
-            let needed = warm_up + instructions.unwrap_or(1);
-            return Err(MachineError::TooShort { core: index, found: executed, needed });
-        }
-        Ok(false)
     }
 
-    /// Begins or ends the interval when the last core has reached its boundary.
-    fn advance_phase(&mut self) {
-        let Interval { phase, begin, end } = &mut self.interval;
-        let (cores, read) = (&self.cores, || self.cores.iter().map(|core| core.mark(0).counters).collect());
-        if phase.get() == Phase::WarmUp && cores.iter().all(|core| core.marks.begin.is_some()) {
-            *begin = read();
-            phase.set(Phase::Measured);
-        }
-        if phase.get() == Phase::Measured && cores.iter().all(|core| core.marks.end.is_some()) {
-            *end = read();
-            phase.set(Phase::Over);
-        }
+    /// Figures of each core after a run.
+    ///
+    /// # Panics
+    /// If a region has not ended.
+    pub(super) fn outcomes(&self, width: u64) -> Vec<CoreOutcome> {
+        let intervals = self.begin.iter().zip(&self.end);
+        let outcome = |(marks, (&from, &to)): (&Marks, (&CoreCounters, &CoreCounters))| {
+            let Marks { begin: Some(begin), end: Some(end), .. } = marks else { unreachable!("all regions ended") };
+            let cycles = CoreCycle((end.slots - begin.slots).div_ceil(width));
+            CoreOutcome { counters: end.counters - begin.counters, cycles, interval: to - from }
+        };
+        self.marks.iter().zip(intervals).map(outcome).collect()
     }
 }

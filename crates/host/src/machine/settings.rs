@@ -1,9 +1,21 @@
 //! Settings of cores, caches and the kernel.
 
-use super::cache::CacheShape;
 use super::clock::ClockRatio;
-use super::pipeline::Order;
 use crate::allocator_settings::AllocatorSettings;
+
+/// Whether a core dispatches past a load whose data are not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// A load blocks the instructions after it until its data are there.
+    InOrder,
+    /// Instructions dispatch until the window is full.
+    OutOfOrder,
+}
+
+impl Order {
+    /// Both orders and their names in configurations.
+    pub const NAMES: [(&'static str, Order); 2] = [("in-order", Order::InOrder), ("out-of-order", Order::OutOfOrder)];
+}
 
 /// A core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +38,17 @@ impl CoreSettings {
     /// paper does not state the store buffer: 32 entries, as Intel's Nehalem of 2008 has.
     pub const PAPER: CoreSettings =
         CoreSettings { order: Order::OutOfOrder, width: 3, window: 128, mshrs: 8, store_buffer: 32 };
+}
+
+/// Size and latency of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheShape {
+    /// Bytes of data: ways x 64 x a power of two.
+    pub bytes: u64,
+    /// Lines per set.
+    pub ways: usize,
+    /// Core cycles from a load to its data on a hit.
+    pub latency: u64,
 }
 
 /// Who shares the last-level cache.
@@ -144,4 +167,13 @@ pub struct MachineSettings {
     pub kernel: KernelSettings,
     /// Allocator of page frames.
     pub allocator: AllocatorSettings,
+}
+
+/// Measured part of each program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    /// Instructions of each program before its region.
+    pub warm_up: u64,
+    /// Instructions of each region; `None` for the rest of the program.
+    pub instructions: Option<u64>,
 }

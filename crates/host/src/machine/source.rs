@@ -5,7 +5,6 @@ use memctrl::{Completion, Request, RequestSource};
 
 use super::Machine;
 use super::clock::CoreCycle;
-use super::core::Stall;
 use super::settings::Sharing;
 
 /// Core cycles by which a core may advance before the controller, as long as it affects no other
@@ -18,7 +17,7 @@ impl RequestSource for Machine {
         if self.error.is_some() {
             return None;
         }
-        let at = self.first_action.0.min(self.outbox.first());
+        let at = self.first_action.0.min(self.memory.outbox.first());
         (at < CoreCycle::NEVER).then(|| self.settings.clock.memory_at(at))
     }
 
@@ -28,16 +27,16 @@ impl RequestSource for Machine {
         // Actions make requests that leave at least a cycle later. What the controller accepts now
         // affects the actions of this cycle.
         let past = CoreCycle(now_core.0 + 1);
-        while self.first_action.0 < self.outbox.first().min(past) {
+        while self.first_action.0 < self.memory.outbox.first().min(past) {
             let (at, index) = self.first_action;
             self.settle(index, CoreCycle(at.0 + 1));
         }
-        let outgoing = self.outbox.take(now_core)?;
+        let outgoing = self.memory.outbox.take(now_core)?;
         if outgoing.holds_store_entry {
             let free = self.settings.clock.core_at(now);
             // Actions before the free entry come first, so that all cores see one order.
             self.run_before(free);
-            self.cores[outgoing.core].stores -= 1;
+            self.cores[outgoing.core].store_accepted();
             self.resume(outgoing.core, free);
         }
         Some(Request {
@@ -54,15 +53,20 @@ impl RequestSource for Machine {
         let index = usize::from(completion.source.0);
         self.run_before(at);
         match completion.operation {
-            Operation::Read { .. } => self.line_arrived(index, at, &completion),
+            Operation::Read { .. } => {
+                let ticket = self.memory.arrived(index, &completion);
+                self.cores[index].line_arrived(ticket, at);
+            }
             Operation::Write { .. } => return,
-            Operation::Copy { .. } | Operation::Init { .. } => self.bulk_done(index, at, &completion),
+            Operation::Copy { .. } | Operation::Init { .. } => {
+                self.copier.completed(&mut self.cores[index], &mut self.memory, &completion, at);
+            }
         }
         self.resume(index, at);
         if self.settings.sharing == Sharing::Shared {
             // A core may wait for a way of a set in which all lines were pending.
             for other in (0..self.cores.len()).filter(|&other| other != index) {
-                if self.cores[other].stall == Some(Stall::Mshr) {
+                if self.cores[other].lacks_mshr() {
                     self.resume(other, at);
                 }
             }

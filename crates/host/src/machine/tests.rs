@@ -54,7 +54,7 @@ struct Played {
 }
 
 /// A core of the paper with a cache of two lines, and a latency of 12 cycles.
-fn settings() -> MachineSettings {
+pub(super) fn settings() -> MachineSettings {
     let allocator = AllocatorSettings {
         policy: Policy::SubarrayAware,
         seed: 1,

@@ -23,12 +23,13 @@ fn pages_after(kernel: KernelSettings, policy: &'static dyn CopyPolicy, steps: V
     let last_level = CacheShape { bytes: 1 << 13, ways: 4, latency: 12 };
     let settings = MachineSettings { last_level, kernel, ..settings() };
     let programs = vec![Box::new(Steps(steps.into_iter())) as Box<dyn Program>];
-    let machine = run(settings, Region::default(), programs, policy, Some(7)).unwrap().machine;
-    let check = machine.check.as_ref().unwrap();
+    let mut machine = run(settings, Region::default(), programs, policy, Some(7)).unwrap().machine;
+    let check = machine.memory.check.as_ref().unwrap();
     assert_eq!((check.wrong, check.loads >= BYTES / 8), (None, true), "{kernel:?}");
     let page = |page: u64| {
-        let (frame, _) = machine.processes.frame(0, PhysicalAddress(START + page * 4096), false).unwrap().unwrap();
-        check.expected(frame.address(), 4096)
+        let address = PhysicalAddress(START + page * 4096);
+        let physical = machine.kernel.translate(&mut machine.cores[0], address, false).unwrap().unwrap();
+        check.expected(physical, 4096)
     };
     (0..PAGES).flat_map(page).collect()
 }

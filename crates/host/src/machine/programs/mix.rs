@@ -12,7 +12,7 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
 use trace_io::program::Step;
 
-use super::program::{Program, Steps};
+use super::steps::{Program, Steps};
 
 const LINES_PER_PAGE: u32 = (FRAME_BYTES / LINE_BYTES) as u32;
 

@@ -1,68 +1,23 @@
-//! A set-associative write-back cache with LRU replacement.
+//! A level: a set-associative write-back cache with LRU replacement.
 
 use dram_core::Line;
 use dram_spec::LINE_BYTES;
 
-use super::core::{Access, AccessKind};
-use super::counters::Purpose;
-
-/// Number of a line: its physical address divided by 64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LineNumber(pub u64);
-
-impl LineNumber {
-    /// Address of the first byte.
-    pub const fn address(self) -> dram_spec::PhysicalAddress {
-        dram_spec::PhysicalAddress(self.0 * LINE_BYTES)
-    }
-
-    /// The line that contains an address.
-    pub const fn of(address: dram_spec::PhysicalAddress) -> LineNumber {
-        LineNumber(address.0 / LINE_BYTES)
-    }
-}
-
-/// Size and latency of a cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CacheShape {
-    /// Bytes of data: ways x 64 x a power of two.
-    pub bytes: u64,
-    /// Lines per set.
-    pub ways: usize,
-    /// Core cycles from a load to its data on a hit.
-    pub latency: u64,
-}
-
-/// State of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LineState {
-    /// Whether its data are on their way from memory, or a copy in DRAM of its data is in progress.
-    pub is_pending: bool,
-    /// Who made it dirty; `None` if it is clean.
-    pub dirty: Option<Purpose>,
-}
+use super::super::counters::Purpose;
+use super::super::settings::CacheShape;
+use super::latest::LatestLines;
+use super::line::{LineNumber, LineState, Removed};
 
 /// Place of a line in a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way(usize);
 
-/// A line removed from a cache.
-#[derive(Clone, Copy, Debug)]
-pub struct Removed {
-    /// The line.
-    pub line: LineNumber,
-    /// Who made it dirty, if it was.
-    pub dirty: Option<Purpose>,
-    /// Its data, where contents are modeled.
-    pub data: Option<Line>,
-}
-
 /// Tag of a way without a line.
 const NONE: u64 = u64::MAX;
 
-/// A cache.
+/// A cache of a level.
 #[derive(Debug)]
-pub struct Cache {
+pub(super) struct Level {
     ways: usize,
     sets: u64,
     latency: u64,
@@ -77,16 +32,16 @@ pub struct Cache {
     changes: u64,
 }
 
-impl Cache {
+impl Level {
     /// Creates an empty cache, with data if contents are modeled.
     ///
     /// # Panics
     /// If the number of sets is not a power of two.
-    pub fn new(shape: CacheShape, has_data: bool) -> Cache {
+    pub(super) fn new(shape: CacheShape, has_data: bool) -> Level {
         let lines = (shape.bytes / LINE_BYTES) as usize;
         let sets = lines / shape.ways;
         assert!(sets.is_power_of_two() && sets * shape.ways == lines, "{shape:?}");
-        Cache {
+        Level {
             ways: shape.ways,
             sets: sets as u64,
             latency: shape.latency,
@@ -100,13 +55,13 @@ impl Cache {
     }
 
     /// Core cycles from a load to its data on a hit.
-    pub const fn latency(&self) -> u64 {
+    pub(super) const fn latency(&self) -> u64 {
         self.latency
     }
 
     /// Number of insertions and removals of lines so far.
     #[inline]
-    pub const fn changes(&self) -> u64 {
+    pub(super) const fn changes(&self) -> u64 {
         self.changes
     }
 
@@ -117,7 +72,7 @@ impl Cache {
 
     /// The way of a line, if the cache holds it.
     #[inline]
-    pub fn find(&self, line: LineNumber) -> Option<Way> {
+    pub(super) fn find(&self, line: LineNumber) -> Option<Way> {
         let set = self.set(line);
         let start = set.start;
         self.tags[set].iter().position(|&tag| tag == line.0).map(|way| Way(start + way))
@@ -126,7 +81,7 @@ impl Cache {
     /// Makes a line of an L1 the most recently used of its set; returns whether it was there. The
     /// last-level cache holds the lines of the L1 and their state, so that nothing is written back.
     #[inline(never)]
-    pub fn take(&mut self, line: LineNumber) -> bool {
+    pub(super) fn take(&mut self, line: LineNumber) -> bool {
         if let Some(way) = self.find(line) {
             self.touch(way);
             return true;
@@ -139,40 +94,39 @@ impl Cache {
 
     /// Makes a line the most recently used of its set.
     #[inline]
-    pub fn touch(&mut self, way: Way) {
+    pub(super) fn touch(&mut self, way: Way) {
         self.uses += 1;
         self.used[way.0] = self.uses;
     }
 
     /// State of the line in a way.
     #[inline]
-    pub fn state(&self, way: Way) -> LineState {
+    pub(super) fn state(&self, way: Way) -> LineState {
         self.states[way.0]
     }
 
     /// State of the line in a way, to change it.
     #[inline]
-    pub fn state_mut(&mut self, way: Way) -> &mut LineState {
+    pub(super) fn state_mut(&mut self, way: Way) -> &mut LineState {
         &mut self.states[way.0]
     }
 
-    /// Records who made the line in a way dirty, if an access is a store and the line was clean.
+    /// Records a store on behalf of a purpose: the first store to a clean line decides who made it
+    /// dirty.
     #[inline]
-    pub(super) fn mark_dirty(&mut self, way: Way, access: &Access) {
-        if access.kind != AccessKind::Load {
-            let state = self.state_mut(way);
-            state.dirty = state.dirty.or(Some(access.purpose));
-        }
+    pub(super) fn mark_dirty(&mut self, way: Way, purpose: Purpose) {
+        let state = self.state_mut(way);
+        state.dirty = state.dirty.or(Some(purpose));
     }
 
     /// Data of the line in a way, where contents are modeled.
-    pub fn data_mut(&mut self, way: Way) -> Option<&mut Line> {
+    pub(super) fn data_mut(&mut self, way: Way) -> Option<&mut Line> {
         self.data.as_mut().map(|data| &mut data[way.0])
     }
 
     /// The way for a new line: an empty one, else the least recently used whose data are not on
     /// their way; `None` if there is none.
-    pub fn victim(&self, line: LineNumber) -> Option<Way> {
+    pub(super) fn victim(&self, line: LineNumber) -> Option<Way> {
         let set = self.set(line);
         let start = set.start;
         let (mut victim, mut least) = (None, u64::MAX);
@@ -185,22 +139,27 @@ impl Cache {
     }
 
     /// Number of ways that a line can take: those that are empty, or whose data are not on their way.
-    pub fn places(&self, line: LineNumber) -> usize {
+    pub(super) fn places(&self, line: LineNumber) -> usize {
         self.set(line).filter(|&way| self.tags[way] == NONE || !self.states[way].is_pending).count()
     }
 
+    /// No lines yet, of those that the cache holds after a program has written a range.
+    pub(super) fn latest_lines(&self) -> LatestLines {
+        LatestLines::new(self.sets, self.ways)
+    }
+
     /// Whether two lines belong to one set.
-    pub fn share_set(&self, first: LineNumber, second: LineNumber) -> bool {
+    pub(super) fn share_set(&self, first: LineNumber, second: LineNumber) -> bool {
         self.set(first) == self.set(second)
     }
 
     /// Whether a way holds no line.
-    pub fn is_empty(&self, way: Way) -> bool {
+    pub(super) fn is_empty(&self, way: Way) -> bool {
         self.tags[way.0] == NONE
     }
 
     /// Removes the line in a way, if there is one.
-    pub fn remove(&mut self, way: Way) -> Option<Removed> {
+    pub(super) fn remove(&mut self, way: Way) -> Option<Removed> {
         let Way(at) = way;
         let line = LineNumber(std::mem::replace(&mut self.tags[at], NONE));
         let state = std::mem::take(&mut self.states[at]);
@@ -213,7 +172,7 @@ impl Cache {
     }
 
     /// Puts a line in an empty way, as the most recently used.
-    pub fn insert(&mut self, way: Way, line: LineNumber, state: LineState) {
+    pub(super) fn insert(&mut self, way: Way, line: LineNumber, state: LineState) {
         assert_eq!(self.tags[way.0], NONE, "the way is empty");
         self.tags[way.0] = line.0;
         self.states[way.0] = state;
@@ -224,10 +183,9 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
-    use super::super::coherence_check::StoreData;
     use super::*;
 
-    fn fill(cache: &mut Cache, line: u64) -> Option<LineNumber> {
+    fn fill(cache: &mut Level, line: u64) -> Option<LineNumber> {
         let way = cache.victim(LineNumber(line)).unwrap();
         let removed = cache.remove(way).map(|removed| removed.line);
         cache.insert(way, LineNumber(line), LineState::default());
@@ -237,7 +195,7 @@ mod tests {
     /// Two sets of two ways: lines 0, 2 and 4 share set 0.
     #[test]
     fn the_least_recently_used_line_of_the_set_is_replaced() {
-        let mut cache = Cache::new(CacheShape { bytes: 256, ways: 2, latency: 1 }, false);
+        let mut cache = Level::new(CacheShape { bytes: 256, ways: 2, latency: 1 }, false);
         assert_eq!((fill(&mut cache, 0), fill(&mut cache, 2), fill(&mut cache, 1)), (None, None, None));
         cache.touch(cache.find(LineNumber(0)).unwrap());
         assert_eq!(fill(&mut cache, 4), Some(LineNumber(2)));
@@ -247,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_line_whose_data_are_awaited_is_no_victim() {
-        let mut cache = Cache::new(CacheShape { bytes: 128, ways: 2, latency: 1 }, false);
+        let mut cache = Level::new(CacheShape { bytes: 128, ways: 2, latency: 1 }, false);
         for line in [0, 1] {
             fill(&mut cache, line);
             let way = cache.find(LineNumber(line)).unwrap();
@@ -263,7 +221,7 @@ mod tests {
     #[test]
     fn no_two_sets_share_a_way() {
         for first in [0, 1, 6, 1_000] {
-            let mut cache = Cache::new(CacheShape { bytes: 12 * 64, ways: 3, latency: 1 }, false);
+            let mut cache = Level::new(CacheShape { bytes: 12 * 64, ways: 3, latency: 1 }, false);
             for line in first..first + 12 {
                 assert_eq!(fill(&mut cache, line), None, "{line}");
                 assert_eq!(cache.places(LineNumber(line)), 3);
@@ -277,23 +235,15 @@ mod tests {
         }
     }
 
-    /// The first store decides who made a line dirty; a load does not.
     #[test]
     fn a_dirty_line_keeps_the_purpose_of_its_first_store() {
-        let mut cache = Cache::new(CacheShape { bytes: 128, ways: 2, latency: 1 }, false);
+        let mut cache = Level::new(CacheShape { bytes: 128, ways: 2, latency: 1 }, false);
         fill(&mut cache, 0);
         let way = cache.find(LineNumber(0)).unwrap();
-        let access = |kind, purpose| Access { address: LineNumber(0).address(), bytes: 64, kind, purpose };
-        let zero = StoreData::Zero;
-        for (kind, purpose, dirty) in [
-            (AccessKind::Load, Purpose::Program, None),
-            (AccessKind::Store(zero), Purpose::KernelCopy, Some(Purpose::KernelCopy)),
-            (AccessKind::Store(zero), Purpose::Program, Some(Purpose::KernelCopy)),
-            (AccessKind::WholeLine(zero), Purpose::KernelZero, Some(Purpose::KernelCopy)),
-            (AccessKind::Load, Purpose::KernelData, Some(Purpose::KernelCopy)),
-        ] {
-            cache.mark_dirty(way, &access(kind, purpose));
-            assert_eq!(cache.state(way).dirty, dirty, "{kind:?} {purpose:?}");
+        assert_eq!(cache.state(way).dirty, None);
+        for purpose in [Purpose::KernelCopy, Purpose::Program, Purpose::KernelZero] {
+            cache.mark_dirty(way, purpose);
+            assert_eq!(cache.state(way).dirty, Some(Purpose::KernelCopy), "{purpose:?}");
         }
         assert_eq!(cache.remove(way).unwrap().dirty, Some(Purpose::KernelCopy));
     }

@@ -5,7 +5,7 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
 use trace_io::program::Step;
 
-use super::program::{Program, Steps};
+use super::steps::{Program, Steps};
 
 /// A process that filled `bytes` forks. The child updates one line of each of `updates` random
 /// pages and exits; the parent waits for it.

@@ -6,7 +6,7 @@ use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::{AddressSpace, Fault, Frame, Kernel, MemoryOperation, PageSize, ProcessId, Report};
 
-use super::kernel_data::{Array, ArrayMemory, PagesOfEvent};
+use super::data::{Array, ArrayMemory, PagesOfEvent};
 
 /// Reason why a program cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,15 +3,14 @@
 
 use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
-use os_alloc_sim::{Fault, Frame, Kernel, MemoryOperation, PageSize, ProcessId};
+use os_alloc_sim::{Fault, Frame, MemoryOperation, PageSize, ProcessId};
 use rustc_hash::FxHashMap;
 
-use super::clock::CoreCycle;
-use super::coherence_check::StoreData;
-use super::core::{Access, AccessKind, Work};
-use super::counters::Purpose;
-use super::processes::ProgramFault;
-use super::{Machine, Outcome};
+use super::super::clock::CoreCycle;
+use super::super::core::{Core, Outcome, Work};
+use super::super::counters::Purpose;
+use super::super::memory::{Access, AccessKind, Memory, OnMiss, StoreData};
+use super::{Kernel, ProgramFault};
 
 /// An array of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,7 +78,12 @@ pub(super) struct ArrayMemory {
 
 impl ArrayMemory {
     /// The frame of a page of an array, and whether it is new.
-    pub(super) fn frame(&mut self, kernel: &mut Kernel, array: Array, page: u64) -> Result<(Frame, bool), Fault> {
+    pub(super) fn frame(
+        &mut self,
+        kernel: &mut os_alloc_sim::Kernel,
+        array: Array,
+        page: u64,
+    ) -> Result<(Frame, bool), Fault> {
         if let Some(&frame) = self.frames.get(&(array, page)) {
             return Ok((frame, false));
         }
@@ -91,29 +95,29 @@ impl ArrayMemory {
     }
 }
 
-impl Machine {
+impl Kernel {
     /// Adds the time per page and the accesses of an event, which begins at a cycle, to the work of a
     /// core.
     pub(super) fn add_pages(
         &mut self,
-        index: usize,
+        core: &mut Core,
+        memory: &mut Memory,
         event: &PagesOfEvent,
         cycles: u64,
         at: CoreCycle,
     ) -> Result<(), ProgramFault> {
         for datum in &event.data {
             let bytes = match datum.array {
-                Array::Entries(_) => self.settings.kernel.page_table_entry_bytes,
-                Array::Descriptors => self.settings.kernel.page_descriptor_bytes,
+                Array::Entries(_) => self.settings.page_table_entry_bytes,
+                Array::Descriptors => self.settings.page_descriptor_bytes,
             };
             if bytes > 0 {
-                let address = self.datum_address(index, *datum, bytes, at)?;
-                self.cores[index].kernel_data.push_back((address, bytes));
+                let address = self.datum_address(core.index(), memory, (*datum, bytes), at)?;
+                self.data[core.index()].push_back((address, bytes));
             }
         }
-        let core = &mut self.cores[index];
-        if let Some(data) = (core.kernel_data.len() as u64).checked_div(event.pages) {
-            core.work.push(Work::Pages { pages: event.pages, cycles, data });
+        if let Some(data) = (self.data[core.index()].len() as u64).checked_div(event.pages) {
+            core.add(Work::Pages { pages: event.pages, cycles, data });
         }
         Ok(())
     }
@@ -121,31 +125,32 @@ impl Machine {
     /// The address of a datum. A page of an array gets its frame at its first use.
     fn datum_address(
         &mut self,
-        index: usize,
-        datum: Datum,
-        bytes: u64,
+        core: usize,
+        memory: &mut Memory,
+        (datum, bytes): (Datum, u64),
         at: CoreCycle,
     ) -> Result<PhysicalAddress, ProgramFault> {
         let offset = datum.index * bytes;
-        let (frame, is_new) = self.processes.array_frame(index, datum.array, offset / FRAME_BYTES)?;
+        let (frame, is_new) = self.processes.array_frame(core, datum.array, offset / FRAME_BYTES)?;
         if is_new {
-            self.clean(index, frame, at);
+            self.clean(core, memory, frame, at);
         }
         Ok(PhysicalAddress(frame.address().0 + offset % FRAME_BYTES))
     }
 
-    /// The time of the next page of an event, and a load and a store of each datum of the page.
-    pub(super) fn next_page(&mut self, index: usize, pages: u64, cycles: u64, data: u64) -> Outcome {
-        let core = &mut self.cores[index];
+    /// Gives a core the time of the next page of an event, and a load and a store of each datum of the
+    /// page.
+    pub fn next_page(&mut self, core: &mut Core, pages: u64, cycles: u64, data: u64) -> Outcome {
         if pages > 1 {
-            core.work.push(Work::Pages { pages: pages - 1, cycles, data });
+            core.add(Work::Pages { pages: pages - 1, cycles, data });
         }
-        let kinds = [AccessKind::Store(StoreData::Tag), AccessKind::Load];
-        for (address, bytes) in core.kernel_data.drain(..data as usize).rev() {
-            let access = |kind| Work::Access(Access { address, bytes, kind, purpose: Purpose::KernelData });
-            core.work.extend(kinds.map(access));
+        for (address, bytes) in self.data[core.index()].drain(..data as usize).rev() {
+            for kind in [AccessKind::Store(StoreData::Tag), AccessKind::Load] {
+                let (purpose, on_miss) = (Purpose::KernelData, OnMiss::Allocate);
+                core.add(Work::Access(Access { address, bytes, kind, purpose, on_miss }));
+            }
         }
-        core.work.push(Work::Kernel { cycles });
+        core.add(Work::Time(cycles));
         Outcome::Done
     }
 }

@@ -5,25 +5,28 @@ use std::sync::Arc;
 
 use rowclone::Operation;
 
-use super::clock::CoreCycle;
+use super::super::clock::CoreCycle;
 
 /// A request that the controller has not accepted.
 #[derive(Debug)]
-pub(super) struct Outgoing {
+pub struct Outgoing {
     /// Arrival at the controller.
-    pub(super) at: CoreCycle,
+    pub at: CoreCycle,
     /// Number in the order in which requests are made.
-    pub(super) number: u64,
-    pub(super) core: usize,
-    pub(super) operation: Operation,
-    pub(super) payload: Option<Arc<[u8]>>,
+    pub number: u64,
+    /// The core that made it.
+    pub core: usize,
+    /// The request.
+    pub operation: Operation,
+    /// Data of a write, where contents are modeled.
+    pub payload: Option<Arc<[u8]>>,
     /// Whether it occupies a store buffer entry.
-    pub(super) holds_store_entry: bool,
+    pub holds_store_entry: bool,
 }
 
 /// Requests by arrival; requests that arrive together keep the order in which they were made.
 #[derive(Debug, Default)]
-pub(super) struct Outbox {
+pub struct Outbox {
     requests: VecDeque<Outgoing>,
     made: u64,
 }
@@ -51,12 +54,12 @@ impl Outbox {
 
     /// Arrival of the first request; [`CoreCycle::NEVER`] without requests.
     #[inline]
-    pub(super) fn first(&self) -> CoreCycle {
+    pub fn first(&self) -> CoreCycle {
         self.requests.front().map_or(CoreCycle::NEVER, |first| first.at)
     }
 
     /// Takes the first request if it has arrived by `now`.
-    pub(super) fn take(&mut self, now: CoreCycle) -> Option<Outgoing> {
+    pub fn take(&mut self, now: CoreCycle) -> Option<Outgoing> {
         if self.first() <= now { self.requests.pop_front() } else { None }
     }
 }

@@ -1,25 +1,16 @@
 //! A flat, coherent memory that loads are compared with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use dram_core::Line;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Frame;
 use rowclone::Operation;
 
-use super::core::{Access, AccessKind};
+use super::super::cache::{Access, AccessKind, StoreData, Ticket};
 use crate::flat_memory::FlatMemory;
 use crate::virtual_memory::{Owner, ProcessMemories};
-
-/// Data of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StoreData {
-    /// A number that no other store writes.
-    Tag,
-    /// The bytes at another address.
-    CopyOf(PhysicalAddress),
-    /// Zeros.
-    Zero,
-}
 
 /// A load that returned wrong data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,43 +23,81 @@ pub struct WrongLoad {
 
 /// An access to execute on the data of its line, in program order.
 #[derive(Clone, Debug)]
-pub(super) struct Deferred {
-    pub(super) address: PhysicalAddress,
+struct Deferred {
+    address: PhysicalAddress,
     /// Bytes that a load must return, or that a store writes.
-    pub(super) bytes: Vec<u8>,
-    pub(super) is_store: bool,
+    bytes: Vec<u8>,
+    is_store: bool,
 }
 
 /// The flat memory, which each store changes when it is executed.
-pub(super) struct CoherenceCheck {
+pub struct CoherenceCheck {
     flat: FlatMemory,
     tags: u64,
-    pub(super) loads: u64,
-    pub(super) wrong: Option<WrongLoad>,
+    /// Accesses to lines in flight, by core and ticket.
+    deferred: BTreeMap<(usize, Ticket), Vec<Deferred>>,
+    /// Loads compared.
+    pub loads: u64,
+    /// The first one that returned wrong data.
+    pub wrong: Option<WrongLoad>,
     /// What each process reads at its virtual addresses.
-    pub(super) memories: ProcessMemories,
+    pub memories: ProcessMemories,
     /// Cores of which the end of the run left a copy unfinished.
-    pub(super) is_cut: BTreeSet<usize>,
+    pub is_cut: BTreeSet<usize>,
 }
 
 impl CoherenceCheck {
-    pub(super) fn new(flat: FlatMemory) -> CoherenceCheck {
+    /// No loads, on a memory.
+    pub fn new(flat: FlatMemory) -> CoherenceCheck {
         let memories = ProcessMemories::new(flat.contents.clone());
-        CoherenceCheck { flat, tags: 0, loads: 0, wrong: None, memories, is_cut: BTreeSet::new() }
+        CoherenceCheck {
+            flat,
+            tags: 0,
+            deferred: BTreeMap::new(),
+            loads: 0,
+            wrong: None,
+            memories,
+            is_cut: BTreeSet::new(),
+        }
     }
 
     /// Enters the data of a page that gets them with its frame.
-    pub(super) fn find(&mut self, owner: Owner, page: u64, frame: Frame) {
+    pub fn find(&mut self, owner: Owner, page: u64, frame: Frame) {
         self.memories.find(owner, page, frame, &self.flat);
     }
 
     /// Compares a page with its frame.
-    pub(super) fn compare_page(&mut self, owner: Owner, page: u64, frame: Frame) {
+    pub fn compare_page(&mut self, owner: Owner, page: u64, frame: Frame) {
         self.memories.compare_page(owner, page, frame, &self.flat);
     }
 
+    /// Executes a store past the caches; returns the bytes that it writes.
+    pub fn store_past(&mut self, address: PhysicalAddress, bytes: u64, data: StoreData) -> Arc<[u8]> {
+        self.store(address, bytes, data).into()
+    }
+
+    /// Executes an access to a line whose data are there.
+    pub fn access(&mut self, core: usize, line: &mut Line, access: &Access) {
+        let access = self.execute(access);
+        self.perform(core, line, &access);
+    }
+
+    /// Executes an access to a line in flight: its data follow.
+    pub fn access_later(&mut self, core: usize, ticket: Ticket, access: &Access) {
+        let access = self.execute(access);
+        self.deferred.entry((core, ticket)).or_default().push(access);
+    }
+
+    /// Executes the accesses that waited for the data of a line.
+    pub fn arrived(&mut self, core: usize, ticket: Ticket, line: &mut Line) {
+        let deferred = self.deferred.remove(&(core, ticket)).expect("an access requested the line");
+        for access in &deferred {
+            self.perform(core, line, access);
+        }
+    }
+
     /// Executes a store; returns the bytes that it writes.
-    pub(super) fn store(&mut self, address: PhysicalAddress, bytes: u64, data: StoreData) -> Vec<u8> {
+    fn store(&mut self, address: PhysicalAddress, bytes: u64, data: StoreData) -> Vec<u8> {
         match data {
             StoreData::Tag => {
                 self.tags += 1;
@@ -82,7 +111,7 @@ impl CoherenceCheck {
     }
 
     /// Executes an access; returns it with the bytes that it loads or stores.
-    pub(super) fn execute(&mut self, access: &Access) -> Deferred {
+    fn execute(&mut self, access: &Access) -> Deferred {
         let Access { address, bytes, .. } = *access;
         let (bytes, is_store) = match access.kind {
             AccessKind::Load => (self.expected(address, bytes), false),
@@ -94,17 +123,17 @@ impl CoherenceCheck {
     }
 
     /// Bytes that a load must return.
-    pub(super) fn expected(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
+    pub fn expected(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
         self.flat.read(address, bytes)
     }
 
     /// Executes a copy or a zeroing.
-    pub(super) fn apply(&mut self, operation: &Operation) {
+    pub fn apply(&mut self, operation: &Operation) {
         self.flat.apply(operation, None);
     }
 
     /// Compares a load with, or writes a store to, a line's data.
-    pub(super) fn access(&mut self, core: usize, line: &mut [u8; LINE_BYTES as usize], access: &Deferred) {
+    fn perform(&mut self, core: usize, line: &mut Line, access: &Deferred) {
         let at = (access.address.0 % LINE_BYTES) as usize;
         let part = &mut line[at..at + access.bytes.len()];
         if access.is_store {

@@ -6,21 +6,8 @@
 //! cycle later. A long run of instructions without memory access advances in one step once the slots of
 //! its instructions are consecutive.
 
-use super::clock::CoreCycle;
-
-/// Whether a core dispatches past a load whose data are not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// A load blocks the instructions after it until its data are there.
-    InOrder,
-    /// Instructions dispatch until the window is full.
-    OutOfOrder,
-}
-
-impl Order {
-    /// Both orders and their names in configurations.
-    pub const NAMES: [(&'static str, Order); 2] = [("in-order", Order::InOrder), ("out-of-order", Order::OutOfOrder)];
-}
+use super::super::clock::CoreCycle;
+use super::super::settings::Order;
 
 /// A position in time: cycle x width + slot of the cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,8 +11,8 @@ use rustc_hash::FxHashSet;
 use trace_io::program::{ProgramError, Step};
 use trace_io::trace::{Arrival, Event, Format, Reader, Record, Recorded, Timing};
 
-use super::core::is_backward;
-use super::program::Program;
+use super::super::bulk::is_backward;
+use super::steps::Program;
 
 /// The program of a memory trace whose records have instructions (`rc`, `cpu` and `lackey`).
 ///

@@ -113,7 +113,7 @@ impl<F> fmt::Debug for Repeated<F> {
 
 /// Steps of a program that its core has read and not executed.
 #[derive(Debug, Default)]
-pub(super) struct StepsAhead {
+pub struct StepsAhead {
     steps: Vec<Step>,
     /// Number of those executed.
     executed: usize,
@@ -124,24 +124,24 @@ pub(super) struct StepsAhead {
 impl StepsAhead {
     /// The first step.
     #[inline]
-    pub(super) fn first(&self) -> Option<Step> {
+    pub fn first(&self) -> Option<Step> {
         self.steps.get(self.executed).copied()
     }
 
     /// Removes the first step.
     #[inline]
-    pub(super) const fn advance(&mut self) {
+    pub const fn advance(&mut self) {
         self.executed += 1;
     }
 
     /// Replaces the first step by the rest of it.
     #[inline]
-    pub(super) fn replace(&mut self, rest: Step) {
+    pub fn replace(&mut self, rest: Step) {
         self.steps[self.executed] = rest;
     }
 
     /// Removes all steps.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.executed = self.steps.len();
     }
 
@@ -149,7 +149,7 @@ impl StepsAhead {
     ///
     /// # Errors
     /// If the program cannot be read further.
-    pub(super) fn read(&mut self, program: &mut dyn Program) -> Result<bool, ProgramError> {
+    pub fn read(&mut self, program: &mut dyn Program) -> Result<bool, ProgramError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }

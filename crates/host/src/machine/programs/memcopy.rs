@@ -3,8 +3,8 @@
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use trace_io::program::Step;
 
-use super::program::{Program, Steps};
-use super::region::Region;
+use super::super::settings::Region;
+use super::steps::{Program, Steps};
 
 /// A process that stores to a share of the lines of a buffer, and then copies the buffer to another
 /// one with an instruction `memcopy` per copy unit.

@@ -1,0 +1,155 @@
+//! Copies and zeroings of the memory controller, with the steps that keep the caches coherent.
+
+use dram_core::Line;
+use dram_spec::{LINE_BYTES, Mechanism, PhysicalAddress};
+use memctrl::Completion;
+use rowclone::Operation;
+
+use super::super::bulk::Bulk;
+use super::super::clock::CoreCycle;
+use super::super::core::{Core, Outcome, Work};
+use super::super::counters::Purpose;
+use super::super::memory::{LineNumber, Memory, Scope, lines};
+use super::super::settings::{DirtySource, KernelSettings};
+use super::Copier;
+use crate::decisions::{Decided, Decisions};
+
+/// Copies and zeroings that the controller executes as one request each.
+#[derive(Debug)]
+pub(super) struct ControllerCopies {
+    dirty_source: DirtySource,
+    inserts_zero_lines: bool,
+    /// Core cycles to look up, write back or insert a line.
+    cycles_per_line: u64,
+    /// The copy or zeroing for which each core waits.
+    in_progress: Vec<Option<Bulk>>,
+}
+
+/// Lines to be copied in the cache: the destination's line, and the data where contents are modeled.
+type InCache = Vec<(LineNumber, Option<Line>)>;
+
+impl ControllerCopies {
+    pub(super) fn new(settings: &KernelSettings, cores: usize) -> ControllerCopies {
+        ControllerCopies {
+            dirty_source: settings.dirty_source,
+            inserts_zero_lines: settings.inserts_zero_lines,
+            cycles_per_line: settings.coherence_cycles_per_line,
+            in_progress: vec![None; cores],
+        }
+    }
+
+    /// Writes dirty source lines back, or collects them to be copied in the cache. Returns the number of
+    /// lines looked up and written.
+    fn write_source_back(
+        &self,
+        core: &mut Core,
+        memory: &mut Memory,
+        (src, bulk): (PhysicalAddress, &Bulk),
+        leaves: CoreCycle,
+        in_cache: &mut InCache,
+    ) -> u64 {
+        if !Decided::writes_source_back() {
+            return 0;
+        }
+        let is_aligned = src.0 % LINE_BYTES == bulk.dst.0 % LINE_BYTES;
+        let mut touched = 0;
+        for (line, is_whole) in lines(src, bulk.bytes) {
+            touched += 1;
+            let Some((state, data)) = memory.caches.snoop(core.index(), line) else { continue };
+            if state.dirty.is_none() {
+                continue;
+            }
+            touched += 1;
+            if self.dirty_source == DirtySource::CopyInCache && is_whole && is_aligned {
+                let target = LineNumber::of(PhysicalAddress(line.address().0 - src.0 + bulk.dst.0));
+                if memory.caches.has_room(core.index(), target, in_cache.iter().map(|(other, _)| *other)) {
+                    in_cache.push((target, data));
+                    continue;
+                }
+            }
+            memory.clean(core.index(), line, bulk.purpose(), leaves);
+            core.counters.coherence.written_back += 1;
+        }
+        touched
+    }
+
+    /// Copies lines in the cache. A line that these replace leaves at once, before another core requests
+    /// it. Until the copy is done, no core may replace them: it would write the destination before the
+    /// copy.
+    fn copy_in_cache(core: &mut Core, memory: &mut Memory, in_cache: InCache, leaves: CoreCycle) {
+        for (line, data) in in_cache {
+            let is_inserted = memory.insert(core.index(), line, (Some(Purpose::KernelCopy), data), leaves);
+            assert!(is_inserted, "the set of {line:?} had a way");
+            memory.caches.hold(core.index(), line, true);
+            core.counters.coherence.copied_in_cache += 1;
+        }
+    }
+}
+
+impl Copier for ControllerCopies {
+    /// Makes the caches coherent and issues an operation of the controller.
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome {
+        let leaves = memory.after_lookup(at);
+        let (mut touched, mut in_cache) = (0, Vec::new());
+        if let Some(src) = bulk.src {
+            touched += self.write_source_back(core, memory, (src, &bulk), leaves, &mut in_cache);
+        }
+        let invalidated = memory.invalidate(core.index(), (bulk.dst, bulk.bytes), bulk.purpose(), Scope::All, leaves);
+        invalidated.add_to(&mut core.counters.coherence);
+        touched += invalidated.lookups + invalidated.written_back + in_cache.len() as u64;
+        let operation = match bulk.src {
+            Some(src) => Operation::Copy { src, dst: bulk.dst, bytes: bulk.bytes },
+            None => Operation::Init { dst: bulk.dst, bytes: bulk.bytes, value: 0 },
+        };
+        let cost = touched * self.cycles_per_line;
+        core.delay_until(CoreCycle(at.0 + cost), |stalls| &mut stalls.coherence);
+        let counts = &mut core.counters.coherence;
+        let starts = bulk.src.into_iter().chain([bulk.dst]);
+        counts.lookups += starts.flat_map(|start| lines(start, bulk.bytes)).count() as u64;
+        *(if bulk.src.is_some() { &mut counts.copies } else { &mut counts.zeroings }) += 1;
+        if bulk.src.is_none() && !Decided::zeroes_memory() {
+            memory.apply(&operation);
+            core.add(Work::CopyRest(bulk));
+            return Outcome::Done;
+        }
+        if !Decided::waits_for_copy() {
+            memory.copy(core.index(), operation, CoreCycle(leaves.0 + cost + 3_000));
+            return Outcome::Done;
+        }
+        core.wait_for_copier();
+        self.in_progress[core.index()] = Some(bulk);
+        memory.copy(core.index(), operation, CoreCycle(leaves.0 + cost));
+        ControllerCopies::copy_in_cache(core, memory, in_cache, leaves);
+        Outcome::Issued
+    }
+
+    /// Inserts clean zero lines for a range that was zeroed in memory.
+    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome {
+        let at = match core.quiet_before(until) {
+            Ok(at) => at,
+            Err(outcome) => return outcome,
+        };
+        let data = memory.check.is_some().then_some([0; LINE_BYTES as usize]);
+        let mut inserted = 0;
+        for (line, _) in lines(rest.dst, rest.bytes).filter(|(_, is_whole)| *is_whole) {
+            inserted += u64::from(memory.insert(core.index(), line, (None, data), memory.after_lookup(at)));
+        }
+        core.counters.coherence.zero_lines += inserted;
+        core.delay_until(CoreCycle(at.0 + inserted * self.cycles_per_line), |stalls| &mut stalls.coherence);
+        Outcome::Done
+    }
+
+    fn completed(&mut self, core: &mut Core, memory: &mut Memory, completion: &Completion, at: CoreCycle) {
+        let passes = if matches!(completion.operation, Operation::Copy { .. }) { 2 } else { 1 };
+        let channel = completion.served.iter().filter(|(mechanism, _, _)| *mechanism == Mechanism::CHANNEL);
+        core.counters.controller_copy_bytes += channel.map(|(_, _, parts)| parts.bytes * passes).sum::<u64>();
+        let Some(bulk) = self.in_progress[core.index()].take() else { return };
+        core.copier_done(at);
+        if bulk.src.is_some() && self.dirty_source == DirtySource::CopyInCache {
+            lines(bulk.dst, bulk.bytes).for_each(|(line, _)| memory.caches.hold(core.index(), line, false));
+        }
+        if bulk.src.is_none() && self.inserts_zero_lines {
+            core.add(Work::CopyRest(bulk));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Loops of the kernel, which copy and zero through the caches.
+
+use dram_spec::LINE_BYTES;
+use memctrl::Completion;
+
+use super::super::bulk::Bulk;
+use super::super::clock::CoreCycle;
+use super::super::core::{Core, Outcome, Work};
+use super::super::memory::{Access, AccessKind, Memory, OnMiss, Scope, StoreData};
+use super::super::settings::{self, KernelSettings};
+use super::Copier;
+
+/// A loop of loads and stores.
+#[derive(Debug)]
+pub(super) struct CopyLoop {
+    kind: settings::Copier,
+    /// Bytes that an instruction loads or stores.
+    word_bytes: u64,
+}
+
+impl CopyLoop {
+    pub(super) const fn new(settings: &KernelSettings) -> CopyLoop {
+        CopyLoop { kind: settings.copier, word_bytes: settings.word_bytes }
+    }
+}
+
+impl Copier for CopyLoop {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome {
+        let invalidated = memory.invalidate(core.index(), (bulk.dst, bulk.bytes), bulk.purpose(), Scope::Others, at);
+        invalidated.add_to(&mut core.counters.coherence);
+        core.add(Work::CopyRest(bulk));
+        Outcome::Done
+    }
+
+    /// A step lies in one destination line and one source line.
+    fn proceed(&mut self, core: &mut Core, _: &mut Memory, rest: Bulk, _: CoreCycle) -> Outcome {
+        let next @ Bulk { src, dst, bytes } = rest.next_part(LINE_BYTES);
+        let purpose = rest.purpose();
+        let data = src.map_or(StoreData::Zero, StoreData::CopyOf);
+        let kind = match self.kind {
+            settings::Copier::NonTemporalLoop if bytes == LINE_BYTES => AccessKind::NonTemporal(data),
+            settings::Copier::NoFetchLoop if bytes == LINE_BYTES => AccessKind::WholeLine(data),
+            _ => AccessKind::Store(data),
+        };
+        let words = bytes.div_ceil(self.word_bytes);
+        if let Some(rest) = rest.without(next) {
+            core.add(Work::CopyRest(rest));
+        }
+        // The words after the first of a line find it in the L1 or in flight: they take a slot.
+        let mut access = |address, kind| {
+            if words > 1 {
+                core.add(Work::Run { count: words - 1, purpose });
+            }
+            core.add(Work::Access(Access { address, bytes, kind, purpose, on_miss: OnMiss::Allocate }));
+        };
+        access(dst, kind);
+        if let Some(src) = src {
+            access(src, AccessKind::Load);
+        }
+        Outcome::Done
+    }
+
+    fn completed(&mut self, _: &mut Core, _: &mut Memory, completion: &Completion, _: CoreCycle) {
+        unreachable!("a loop requests no {:?}", completion.operation);
+    }
+}

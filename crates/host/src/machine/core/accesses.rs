@@ -1,0 +1,158 @@
+//! Loads and stores of a core: the window, the store buffer, and the lines that they wait for.
+
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+
+use super::super::clock::CoreCycle;
+use super::super::counters::Purpose;
+use super::super::memory::{Access, AccessKind, Away, Lookup, Memory, OnMiss, Port, Response, StoreData, Ticket, Way};
+use super::pipeline::Slot;
+use super::{Core, Limits, Outcome, Stall};
+
+/// Bytes of a program's load or store, unless the line ends before.
+const WORD: u64 = 8;
+
+/// Result of an attempt to access a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Attempt {
+    /// The access is done: the way holds the line.
+    Hit(Way),
+    /// The access can dispatch in a slot, but the caches hold no data of the line.
+    Away(Slot, Away),
+    /// The access cannot dispatch yet.
+    Waits(Outcome),
+}
+
+impl Core {
+    /// The load or store of the program at a physical address.
+    pub fn program_access(&self, address: PhysicalAddress, is_store: bool) -> Access {
+        let kind = if is_store { AccessKind::Store(StoreData::Tag) } else { AccessKind::Load };
+        let bytes = WORD.min(LINE_BYTES - address.0 % LINE_BYTES);
+        Access { address, bytes, kind, purpose: Purpose::Program, on_miss: self.on_miss }
+    }
+
+    /// Executes an access to a line.
+    pub fn access(&mut self, access: &Access, memory: &mut Memory, limits: Limits) -> Outcome {
+        if let AccessKind::NonTemporal(data) = access.kind {
+            let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
+            return self.store_past(access, data, slot, memory, limits);
+        }
+        match self.hit(&mut memory.caches.port(self.index), access, limits) {
+            Attempt::Hit(way) => {
+                memory.check_access(self.index, access, way);
+                Outcome::Done
+            }
+            Attempt::Away(slot, away) => self.access_away(access, &away, slot, memory, limits),
+            Attempt::Waits(outcome) => outcome,
+        }
+    }
+
+    /// Executes an access if the caches hold the line, and the access can dispatch before the limit.
+    pub(super) fn hit(&mut self, port: &mut Port<'_>, access: &Access, limits: Limits) -> Attempt {
+        let Some(slot) = self.pipeline.next_slot() else { return Attempt::Waits(Outcome::Blocked) };
+        if slot >= limits.hit {
+            return Attempt::Waits(Outcome::Later(self.pipeline.cycle(slot)));
+        }
+        match port.access(access) {
+            Lookup::Hit { cycles, way } => {
+                self.counters.count_instructions(access.purpose, 1);
+                self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { cycles } else { 0 }));
+                Attempt::Hit(way)
+            }
+            Lookup::Away(away) => Attempt::Away(slot, away),
+        }
+    }
+
+    /// Executes an access to a line of which the caches hold no data.
+    #[inline]
+    pub(super) fn access_away(
+        &mut self,
+        access: &Access,
+        away: &Away,
+        slot: Slot,
+        memory: &mut Memory,
+        limits: Limits,
+    ) -> Outcome {
+        let at = self.pipeline.cycle(slot);
+        // A line in flight may be there by then.
+        if at >= limits.until {
+            return Outcome::Later(at);
+        }
+        let is_past = access.on_miss == OnMiss::Bypass && away.is_absent();
+        if is_past && let AccessKind::Store(data) = access.kind {
+            let line = Access { address: access.line().address(), bytes: LINE_BYTES, ..*access };
+            return self.store_past(&line, data, slot, memory, limits);
+        }
+        let is_load = access.kind == AccessKind::Load;
+        let takes_entry = !(is_load || access.stores_line() && away.is_absent());
+        if takes_entry && self.stores == self.settings.store_buffer {
+            // A store that also lacks an MSHR waits for that first.
+            return self.stalls(if memory.caches.lacks_mshr(self.index, away) {
+                Stall::Mshr
+            } else {
+                Stall::StoreBuffer
+            });
+        }
+        match memory.request(self.index, access, away, at) {
+            Response::Refused => return self.stalls(Stall::Mshr),
+            Response::Done => {
+                self.pipeline.dispatch(slot, Some(0));
+            }
+            Response::Waits(ticket) if is_load => {
+                let entry = self.pipeline.dispatch(slot, None);
+                self.awaited.add(ticket, Some(entry));
+            }
+            Response::Waits(ticket) => {
+                self.pipeline.dispatch(slot, Some(0));
+                self.awaited.add(ticket, None);
+                self.stores += 1;
+            }
+        }
+        self.counters.count_instructions(access.purpose, 1);
+        Outcome::Done
+    }
+
+    /// A store of a whole line that bypasses the caches.
+    #[inline(never)]
+    fn store_past(
+        &mut self,
+        access: &Access,
+        data: StoreData,
+        slot: Slot,
+        memory: &mut Memory,
+        limits: Limits,
+    ) -> Outcome {
+        let at = self.pipeline.cycle(slot);
+        if at >= limits.until {
+            return Outcome::Later(at);
+        }
+        if memory.caches.is_in_flight(self.index, access.line()) {
+            return self.stalls(Stall::Mshr);
+        }
+        if self.stores == self.settings.store_buffer {
+            return self.stalls(Stall::StoreBuffer);
+        }
+        let invalidated = memory.store_past(self.index, access, data, at);
+        invalidated.add_to(&mut self.counters.coherence);
+        self.stores += 1;
+        self.pipeline.dispatch(slot, Some(0));
+        self.counters.count_instructions(access.purpose, 1);
+        Outcome::Done
+    }
+
+    fn stalls(&mut self, stall: Stall) -> Outcome {
+        self.stall = Some(stall);
+        Outcome::Blocked
+    }
+
+    /// Delivers the data of a requested line.
+    pub fn line_arrived(&mut self, ticket: Ticket, at: CoreCycle) {
+        let (loads, stores) = self.awaited.complete(ticket);
+        loads.for_each(|entry| self.pipeline.arrive(entry, at));
+        self.stores -= stores;
+    }
+
+    /// Frees the store buffer entry of a store past the caches, which the controller has accepted.
+    pub const fn store_accepted(&mut self) {
+        self.stores -= 1;
+    }
+}

@@ -1,0 +1,128 @@
+//! Execution of the steps of a program, as far as they affect no other core.
+
+use trace_io::program::Step;
+
+use super::super::counters::Purpose;
+use super::super::memory::{Access, AccessKind, Away, Memory, Port, StoreData};
+use super::accesses::Attempt;
+use super::pipeline::Slot;
+use super::{Core, Limits, Outcome};
+
+/// Why a core executes no further step alone.
+#[derive(Clone, Copy, Debug)]
+pub enum Pause {
+    /// The first step waits, or is done.
+    Waits(Outcome),
+    /// The first step is another one, or its page is not known, or there is none.
+    Step,
+}
+
+/// A load or store of the program to a line of which the caches hold no data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AwayStep {
+    access: Access,
+    away: Away,
+}
+
+/// Where the steps that a core can execute alone end.
+enum End {
+    /// The first step is the access of [`Core::away`], which can dispatch in a slot.
+    Away(Slot),
+    Pause(Pause),
+}
+
+impl Core {
+    /// Executes steps up to the first one that waits, that is after a boundary of the region, or that is
+    /// neither instructions without memory access nor an access whose page is known.
+    #[inline]
+    pub fn run(&mut self, memory: &mut Memory, limits: Limits) -> Pause {
+        let mut port = memory.caches.port(self.index);
+        let end = self.retry(&port, limits).unwrap_or_else(|| self.run_steps(&mut port, limits));
+        let slot = match end {
+            End::Away(slot) => slot,
+            End::Pause(pause) => return pause,
+        };
+        let AwayStep { access, away } = self.away.expect("it is first");
+        let outcome = self.access_away(&access, &away, slot, memory, limits);
+        if !outcome.is_unfinished() {
+            self.away = None;
+            self.steps.advance();
+        }
+        Pause::Waits(outcome)
+    }
+
+    /// Executes steps as [`Self::run`] does, up to an access to a line of which the caches hold no data.
+    #[inline(never)]
+    fn run_steps(&mut self, port: &mut Port<'_>, limits: Limits) -> End {
+        self.away = None;
+        while let Some(step) = self.steps.first() {
+            if self.counters.instructions >= self.boundary {
+                return End::Pause(Pause::Waits(Outcome::Part));
+            }
+            let (address, kind) = match step {
+                Step::Compute { mut instructions } => {
+                    match self.run_instructions(&mut instructions, Purpose::Program, limits) {
+                        Outcome::Done => self.steps.advance(),
+                        Outcome::Part => self.steps.replace(Step::Compute { instructions }),
+                        waits => return End::Pause(Pause::Waits(waits)),
+                    }
+                    continue;
+                }
+                Step::Load { address } => (address, AccessKind::Load),
+                Step::Store { address } => (address, AccessKind::Store(StoreData::Tag)),
+                _ => return End::Pause(Pause::Step),
+            };
+            let Some(address) = self.translations.find(address, kind != AccessKind::Load) else {
+                return End::Pause(Pause::Step);
+            };
+            // The number of bytes matters where contents are modeled.
+            let access = Access { address, bytes: 0, kind, purpose: Purpose::Program, on_miss: self.on_miss };
+            match self.hit(port, &access, limits) {
+                Attempt::Hit(_) => self.steps.advance(),
+                Attempt::Away(slot, away) => {
+                    self.away = Some(AwayStep { access, away });
+                    return End::Away(slot);
+                }
+                Attempt::Waits(outcome) => return End::Pause(Pause::Waits(outcome)),
+            }
+        }
+        End::Pause(Pause::Step)
+    }
+
+    /// Repeats the access of [`Core::away`], if there is one and the caches still lack its line.
+    fn retry(&self, port: &Port<'_>, limits: Limits) -> Option<End> {
+        if !port.is_still_away(&self.away?.away) {
+            return None;
+        }
+        Some(match self.pipeline.next_slot() {
+            Some(slot) if slot < limits.hit => End::Away(slot),
+            Some(slot) => End::Pause(Pause::Waits(Outcome::Later(self.pipeline.cycle(slot)))),
+            None => End::Pause(Pause::Waits(Outcome::Blocked)),
+        })
+    }
+
+    /// Dispatches instructions without memory access before the limit, up to a boundary of the region;
+    /// `count` is the number of those left.
+    #[inline]
+    pub fn run_instructions(
+        &mut self,
+        count: &mut u64,
+        purpose: Purpose,
+        Limits { run: limit, .. }: Limits,
+    ) -> Outcome {
+        let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
+        if slot >= limit {
+            return Outcome::Later(self.pipeline.cycle(slot));
+        }
+        let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
+        let mut some = most.min(*count);
+        if some > limit.0 - slot.0 {
+            // As many slots as the cycles before the limit have, the current one included.
+            some = some.min((limit.0 - slot.0).next_multiple_of(self.pipeline.width()));
+        }
+        let done = self.pipeline.run(some);
+        self.counters.count_instructions(purpose, done);
+        *count -= done;
+        if *count == 0 { Outcome::Done } else { Outcome::Part }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a core executes between steps of its program, and what it waits for.
+
+use super::super::bulk::Bulk;
+use super::super::clock::CoreCycle;
+use super::super::counters::Purpose;
+use super::super::memory::Access;
+use super::pipeline::Slot;
+
+/// Work of a core between steps of its program, or between parts of a step.
+#[derive(Clone, Copy, Debug)]
+pub enum Work {
+    /// Instructions of a copy loop without memory access.
+    Run {
+        /// Their number.
+        count: u64,
+        /// On whose behalf.
+        purpose: Purpose,
+    },
+    /// A load or store of a copy loop or of the kernel.
+    Access(Access),
+    /// Time of the kernel, in core cycles.
+    Time(u64),
+    /// A copy or zeroing of physical memory, for the copier.
+    Copy(Bulk),
+    /// The rest of a copy or zeroing that the copier has begun.
+    CopyRest(Bulk),
+    /// Pages of an event of the kernel, equal in time and in number of accesses.
+    Pages {
+        /// Their number.
+        pages: u64,
+        /// Time of a page.
+        cycles: u64,
+        /// Data of a page.
+        data: u64,
+    },
+}
+
+/// Result of an attempt to execute work.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome {
+    /// The work is executed.
+    Done,
+    /// A part is done, or work has been added that precedes the rest.
+    Part,
+    /// The work can be executed at a cycle.
+    Later(CoreCycle),
+    /// The work waits for a completion.
+    Blocked,
+    /// The copier executes the work, and the core waits for its completion.
+    Issued,
+    /// The program has ended.
+    Ended,
+}
+
+impl Outcome {
+    /// Whether work is left to do.
+    pub const fn is_unfinished(self) -> bool {
+        matches!(self, Outcome::Part | Outcome::Later(_) | Outcome::Blocked)
+    }
+}
+
+/// How far a core may act.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Instructions without memory access may dispatch before this slot.
+    pub run: Slot,
+    /// Accesses to lines of its last-level cache may dispatch before this slot.
+    pub hit: Slot,
+    /// Actions that affect others may take place before this cycle.
+    pub until: CoreCycle,
+}
+
+/// When a core acts next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// In a cycle.
+    At(CoreCycle),
+    /// After a completion.
+    Blocked,
+    /// Never: its program has ended.
+    Ended,
+}
+
+/// What a core waits for, apart from the data of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stall {
+    /// An MSHR, or a place in the cache.
+    Mshr,
+    /// An entry of the store buffer.
+    StoreBuffer,
+    /// Instructions, lines and stores in progress, before a request to the kernel or a copy.
+    Drain,
+    /// The end of a copy or zeroing.
+    Copier,
+}

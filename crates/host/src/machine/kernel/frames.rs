@@ -1,0 +1,109 @@
+//! Frames that pages get without a page fault.
+
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use os_alloc_sim::Frame;
+
+use super::super::clock::CoreCycle;
+use super::super::core::Core;
+use super::super::memory::{LineNumber, Memory};
+use super::{Kernel, ProgramFault};
+use crate::decisions::{Decided, Decisions};
+
+impl Kernel {
+    /// Gives the pages of a range frames, and the cache the dirty lines that fit and were written
+    /// last. The memory holds the contents at reset, which the program wrote.
+    pub(super) fn fill(
+        &mut self,
+        core: &mut Core,
+        memory: &mut Memory,
+        (address, bytes): (PhysicalAddress, u64),
+        at: CoreCycle,
+    ) -> Result<(), ProgramFault> {
+        self.populate(core, memory, (address, bytes), Written::Yes, at)?;
+        let mut latest = memory.caches.latest_lines();
+        for virtual_line in (address.0 / LINE_BYTES..(address.0 + bytes).div_ceil(LINE_BYTES)).rev() {
+            if latest.is_full() {
+                break;
+            }
+            let at = PhysicalAddress(virtual_line * LINE_BYTES);
+            let physical = self.translate(core, at, true)?.expect("the page was written");
+            latest.add(LineNumber::of(physical));
+        }
+        latest.into_lines().for_each(|line| memory.insert_written(core.index(), line));
+        Ok(())
+    }
+
+    /// Gives the pages of a range frames. If the program has written them, a shared page gets a frame of
+    /// its own.
+    pub(super) fn populate(
+        &mut self,
+        core: &Core,
+        memory: &mut Memory,
+        (address, bytes): (PhysicalAddress, u64),
+        written: Written,
+        at: CoreCycle,
+    ) -> Result<(), ProgramFault> {
+        let index = core.index();
+        for page in address.0 / FRAME_BYTES..(address.0 + bytes).div_ceil(FRAME_BYTES) {
+            let address = PhysicalAddress(page * FRAME_BYTES);
+            let before = self.processes.frame(index, address, false)?;
+            if before.is_some() && written == Written::No {
+                continue;
+            }
+            let populated = self.processes.populate(index, address)?;
+            if before != self.processes.frame(index, address, false)? {
+                self.unit_found(index, memory, address);
+            }
+            if let Some(frame) = populated {
+                self.clean(index, memory, frame, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives each copy unit that lies as a whole in the pages of a range new frames, for a copy of
+    /// `source`. Other units keep theirs: their other pages would lose their data.
+    pub(super) fn renew(
+        &mut self,
+        core: &Core,
+        memory: &mut Memory,
+        (address, bytes): (PhysicalAddress, u64),
+        source: PhysicalAddress,
+        at: CoreCycle,
+    ) -> Result<(), ProgramFault> {
+        let pages_per_unit = self.processes.pages_per_unit();
+        let (first, last) = (address.0 / FRAME_BYTES, (address.0 + (bytes - 1)) / FRAME_BYTES);
+        for unit in first / pages_per_unit..=last / pages_per_unit {
+            let start = unit * pages_per_unit;
+            if !Decided::is_renewed(first <= start && start + (pages_per_unit - 1) <= last) {
+                continue;
+            }
+            let source = source.0 / FRAME_BYTES + start.saturating_sub(first);
+            let (unit, source) = (PhysicalAddress(start * FRAME_BYTES), PhysicalAddress(source * FRAME_BYTES));
+            let frame = self.processes.renew(core.index(), unit, source)?;
+            self.clean(core.index(), memory, frame, at);
+            self.found(core.index(), memory, unit, first..=last);
+        }
+        Ok(())
+    }
+
+    /// Removes the lines of a copy unit, of which a frame is given, and which changes hands without a
+    /// copy or a zeroing, from the caches of other cores; the core that gets it writes dirty ones back.
+    pub(super) fn clean(&self, core: usize, memory: &mut Memory, frame: Frame, at: CoreCycle) {
+        if !self.processes.has_freed() {
+            return;
+        }
+        let first = LineNumber::of(self.processes.first_of_unit(frame).address()).0;
+        let lines = self.processes.pages_per_unit() * FRAME_BYTES / LINE_BYTES;
+        let lines = (first..first + lines).map(LineNumber);
+        memory.flush_others(core, lines, memory.after_lookup(at));
+    }
+}
+
+/// Whether the program has written a range before the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    Yes,
+    No,
+}

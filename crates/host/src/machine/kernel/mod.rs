@@ -1,0 +1,211 @@
+//! The kernel: page tables, page faults, requests of programs, and the data that these read and write.
+//!
+//! An event of the kernel gives its core the work that the event costs: time, accesses to data of the
+//! kernel, and copies and zeroings.
+
+mod data;
+mod frames;
+mod processes;
+mod virtual_check;
+
+use std::collections::VecDeque;
+
+use dram_spec::PhysicalAddress;
+use dram_spec::address::FRAME_BYTES;
+use os_alloc_sim::{MemoryOperation, Report};
+use trace_io::program::Step;
+
+use self::frames::Written;
+use self::processes::Processes;
+use super::bulk::Bulk;
+use super::clock::CoreCycle;
+use super::core::{Core, Outcome, Work, within};
+use super::memory::Memory;
+use super::settings::KernelSettings;
+use crate::decisions::{Decided, Decisions};
+
+pub use self::processes::ProgramFault;
+
+/// The kernel, and the processes of all cores.
+#[derive(Debug)]
+pub struct Kernel {
+    settings: KernelSettings,
+    processes: Processes,
+    /// By core: addresses and sizes of the data that are left of [`Work::Pages`].
+    data: Vec<VecDeque<(PhysicalAddress, u64)>>,
+}
+
+impl Kernel {
+    /// Starts process 1 of each core on the frames of `kernel`.
+    pub fn new(settings: KernelSettings, kernel: os_alloc_sim::Kernel, cores: usize) -> Kernel {
+        Kernel { settings, processes: Processes::new(kernel, cores), data: vec![VecDeque::new(); cores] }
+    }
+
+    /// Counts of the run.
+    pub fn report(&self) -> Report {
+        self.processes.report()
+    }
+
+    /// Ends all processes of a core without cost, and starts process 1 again.
+    pub fn restart(&mut self, core: usize, memory: &mut Memory) {
+        self.compare_core(core, memory);
+        self.processes.restart(core);
+    }
+
+    /// The physical address of a virtual one; `None` if the access faults.
+    #[inline]
+    pub fn translate(
+        &self,
+        core: &mut Core,
+        address: PhysicalAddress,
+        is_store: bool,
+    ) -> Result<Option<PhysicalAddress>, ProgramFault> {
+        match core.translations.find(address, is_store) {
+            Some(physical) => Ok(Some(physical)),
+            None => self.look_up(core, address, is_store),
+        }
+    }
+
+    /// The physical address of a virtual one by the page table, which the translations then know.
+    #[cold]
+    fn look_up(
+        &self,
+        core: &mut Core,
+        address: PhysicalAddress,
+        is_store: bool,
+    ) -> Result<Option<PhysicalAddress>, ProgramFault> {
+        let found = self.processes.frame(core.index(), address, is_store)?;
+        let stored_to = |frame| if is_store { Decided::stored_to(frame) } else { frame };
+        let found = found.map(|(frame, is_writable)| (stored_to(frame), is_writable));
+        if let Some(entry) = found {
+            core.translations.insert(address, entry);
+        }
+        Ok(found.map(|(frame, _)| within(frame, address)))
+    }
+
+    /// Handles the page fault of a step once all earlier instructions have retired; the step is then
+    /// executed again.
+    #[cold]
+    pub fn page_fault(
+        &mut self,
+        core: &mut Core,
+        memory: &mut Memory,
+        (address, is_store): (PhysicalAddress, bool),
+        until: CoreCycle,
+    ) -> Result<Outcome, ProgramFault> {
+        let at = match core.quiet_before(until) {
+            Ok(at) => at,
+            Err(outcome) => return Ok(outcome),
+        };
+        let (operation, event) = self.processes.fault(core.index(), address, is_store)?;
+        core.counters.faults += 1;
+        core.delay_until(at, |stalls| &mut stalls.kernel);
+        core.translations.clear();
+        if Decided::is_executed(&operation) {
+            core.add(Work::Copy(bulk(&operation)));
+        }
+        self.add_pages(core, memory, &event, self.settings.fault_cycles, at)?;
+        Ok(Outcome::Part)
+    }
+
+    /// Executes a request to the kernel: `map` and `present`, which take no time, before the next
+    /// instruction dispatches; the others once all earlier instructions have retired.
+    #[cold]
+    pub fn request(
+        &mut self,
+        core: &mut Core,
+        memory: &mut Memory,
+        step: Step,
+        until: CoreCycle,
+    ) -> Result<Outcome, ProgramFault> {
+        let at = if matches!(step, Step::Map { .. } | Step::Present { .. }) {
+            core.next_cycle().ok_or(Outcome::Blocked)
+        } else {
+            core.quiet_before(until)
+        };
+        let at = match at {
+            Ok(at) if at < until => at,
+            Ok(at) => return Ok(Outcome::Later(at)),
+            Err(outcome) => return Ok(outcome),
+        };
+        core.delay_until(at, |stalls| &mut stalls.kernel);
+        core.translations.clear();
+        let index = core.index();
+        match step {
+            Step::Map { address, bytes } => {
+                self.processes.map(index, address, bytes)?;
+                self.joined(index, memory, address, bytes);
+            }
+            Step::Filled { address, bytes } => self.fill(core, memory, (address, bytes), at)?,
+            Step::Present { address, bytes } => self.populate(core, memory, (address, bytes), Written::No, at)?,
+            Step::Renew { page, source, bytes } => self.renew(core, memory, (page, bytes), source, at)?,
+            Step::Run { process } => self.processes.run(index, process)?,
+            Step::Fork { child } => {
+                let event = self.processes.fork(index, child)?;
+                self.forked(index, memory, child);
+                self.add_pages(core, memory, &event, self.settings.page_table_cycles, at)?;
+            }
+            Step::Exit => {
+                self.exits(index, memory);
+                let event = self.processes.exit(index)?;
+                self.add_pages(core, memory, &event, self.settings.page_table_cycles, at)?;
+            }
+            Step::Compute { .. } | Step::Load { .. } | Step::Store { .. } | Step::Copy { .. } | Step::Zero { .. } => {
+                unreachable!("no request to the kernel")
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Executes the next part of a `memcopy` or `meminit` of the program, which lies in one copy unit of
+    /// each range; `virtual_bulk` becomes the rest.
+    #[cold]
+    pub fn copy(
+        &mut self,
+        core: &mut Core,
+        memory: &mut Memory,
+        virtual_bulk: &mut Bulk,
+        until: CoreCycle,
+    ) -> Result<Outcome, ProgramFault> {
+        // The frames of a unit are consecutive, and become present and writable together.
+        let next = virtual_bulk.next_part(self.processes.pages_per_unit() * FRAME_BYTES);
+        if next.bytes > FRAME_BYTES {
+            for start in next.src.into_iter().chain([next.dst]) {
+                self.processes.require_mapped(core.index(), start, next.bytes)?;
+            }
+        }
+        let from = match next.src {
+            Some(src) => match self.translate(core, src, false)? {
+                None => return self.page_fault(core, memory, (src, false), until),
+                found => found,
+            },
+            None => None,
+        };
+        let Some(to) = self.translate(core, next.dst, true)? else {
+            return self.page_fault(core, memory, (next.dst, true), until);
+        };
+        self.copied(core.index(), memory, &next);
+        core.add(Work::Copy(Bulk { src: from, dst: to, bytes: next.bytes }));
+        match virtual_bulk.without(next) {
+            None => {
+                core.counters.instructions += 1;
+                Ok(Outcome::Done)
+            }
+            Some(rest) => {
+                *virtual_bulk = rest;
+                Ok(Outcome::Part)
+            }
+        }
+    }
+}
+
+/// The copy or zeroing of a kernel's operation.
+fn bulk(operation: &MemoryOperation) -> Bulk {
+    let bytes = |frames: u32| u64::from(frames) * FRAME_BYTES;
+    match *operation {
+        MemoryOperation::Copy { src, dst, frames, .. } => {
+            Bulk { src: Some(src.address()), dst: dst.address(), bytes: bytes(frames) }
+        }
+        MemoryOperation::Zero { dst, frames, .. } => Bulk { src: None, dst: dst.address(), bytes: bytes(frames) },
+    }
+}
