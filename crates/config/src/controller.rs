@@ -180,7 +180,9 @@ impl Controller<'_> {
                 format!("is {found}, but must be more than `{down}`, {power_down_after}"),
                 format!("leave `{down}` out: no rank would come to power-down before self-refresh"),
             ),
-            ConfigError::Zero(_) | ConfigError::LongHold { .. } => unreachable!("the keys and the system exclude it"),
+            ConfigError::Zero(_) | ConfigError::LongHold { .. } | ConfigError::ShortQuantum { .. } => {
+                unreachable!("the keys and the system exclude it")
+            }
         };
         self.table.fault(key, format!("`controller.{key}` {wrong}")).with_help(help)
     }

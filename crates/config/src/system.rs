@@ -221,6 +221,7 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
     let mechanisms: Option<Vec<&str>> = copy.get("mechanisms");
     let chip = mechanisms.map_or(Chip::ROWCLONE, Chip::offering);
     let chip = chip.with_psm_within_group(copy.get("psm_within_group").unwrap_or(false));
+    let settings = root.table_or_empty("controller");
     let controller = Controller {
         table: root.table_or_empty("controller"),
         defaults: ControllerSettings::new(&geometry),
@@ -249,10 +250,10 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
     };
     // Errors with another key of the file were reported above.
     builder.build().map_err(|error| {
-        let (table, key) = if let SystemError::Controller(ConfigError::LongHold { .. }) = error {
-            (&copy, "mechanisms")
-        } else {
-            (root, "device")
+        let (table, key) = match error {
+            SystemError::Controller(ConfigError::LongHold { .. }) => (&copy, "mechanisms"),
+            SystemError::Controller(ConfigError::ShortQuantum { .. }) => (&settings, "scheduler"),
+            _ => (root, "device"),
         };
         table.fault(key, &error).with_help(error.help())
     })

@@ -88,6 +88,13 @@ pub enum ConfigError {
         /// Time for which a REF can be postponed.
         postponed: Cycles,
     },
+    /// The order of sources may change before a bank has opened a row and served an access.
+    ShortQuantum {
+        /// Quantum of the scheduler.
+        found: Cycles,
+        /// Shortest one.
+        least: Cycles,
+    },
     /// Ranks enter a state that their refreshes end in time, but refresh is off.
     NoRefresh(LowPower),
     /// Ranks enter self-refresh no later than power-down.
@@ -119,6 +126,7 @@ impl ConfigError {
             ConfigError::SelfRefreshFirst { .. } => {
                 "leave `power.power_down_after` out: no rank would come to power-down before self-refresh".to_owned()
             }
+            ConfigError::ShortQuantum { least, .. } => format!("try a quantum of {least} cycles, or a longer one"),
             ConfigError::Zero(setting) => format!("try 1 for `{setting}`"),
         }
     }
@@ -147,6 +155,12 @@ impl std::fmt::Display for ConfigError {
             }
             ConfigError::SelfRefreshFirst { found, power_down_after } => {
                 write!(f, "`power.self_refresh_after` is {found}, but must be more than {power_down_after}")
+            }
+            ConfigError::ShortQuantum { found, least } => {
+                write!(
+                    f,
+                    "the quantum of the scheduler is {found} cycles, but a bank may need {least} to serve an access"
+                )
             }
             ConfigError::Zero(setting) => write!(f, "`{setting}` is 0, but must be at least 1"),
         }
@@ -313,6 +327,7 @@ impl Config {
         }
         self.queues.check()?;
         check_longer_hold(&self.system, &self.planner)?;
+        check_quantum(&self.system, &*self.scheduler)?;
         // Self-refresh before power-down is of no use, but possible.
         match self.power.check(self.system.refresh) {
             Err(ConfigError::SelfRefreshFirst { .. }) => Ok(()),
@@ -358,4 +373,16 @@ pub fn check_longer_hold(system: &System, planner: &Planner) -> Result<(), Confi
     let subarrays = system.geometry.subarrays_per_bank();
     let mechanism = mechanism.name();
     if takes > postponed { Err(ConfigError::LongHold { mechanism, subarrays, takes, postponed }) } else { Ok(()) }
+}
+
+/// Checks that a bank can close a row, open another and serve an access of it in a quantum of the scheduler.
+///
+/// # Errors
+/// If it may not: the order of sources may then close each row before its access, without end.
+pub fn check_quantum(system: &System, scheduler: &dyn Scheduler) -> Result<(), ConfigError> {
+    let Some(found) = scheduler.quantum().filter(|_| scheduler.has_state()) else { return Ok(()) };
+    let timings = Timings::new(system);
+    // Commands to other banks may take the command bus for some cycles.
+    let least = timings.get(P::Rc) + timings.get(P::Rcd) + Cycles(4);
+    if found < least { Err(ConfigError::ShortQuantum { found, least }) } else { Ok(()) }
 }

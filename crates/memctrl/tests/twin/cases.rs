@@ -178,7 +178,7 @@ fn arb_parameters(registered: &'static dyn Scheduler) -> BoxedStrategy<ChosenSch
         ParBs::NAME => (1usize..6)
             .prop_map(|cap| Chosen { engine: ParBs::new(cap).clone_box(), plain: plain::Scheduler::par_bs(cap) })
             .boxed(),
-        Atlas::NAME => (prop_oneof![1u64..200, 200u64..3000], 0u64..500, prop_oneof![Just(875u64), 0u64..=1000])
+        Atlas::NAME => (prop_oneof![40u64..400, 400u64..3000], 0u64..500, prop_oneof![Just(875u64), 0u64..=1000])
             .prop_map(|(quantum, threshold, bias)| Chosen {
                 engine: Atlas::new(Cycles(quantum), Cycles(threshold), bias).clone_box(),
                 plain: plain::Scheduler::atlas(quantum, threshold, bias),
