@@ -6,7 +6,7 @@ use std::fmt;
 
 use dram_spec::{
     AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Effect, Geometry, GroupIndex, PerBank,
-    PerRank, PrechargePowerDown, Row, SlowExit, System, Topology,
+    PerRank, PrechargePowerDown, Refresh, Row, SlowExit, System, Topology,
 };
 
 use crate::bank::{Bank, Floor, Floors};
@@ -86,7 +86,7 @@ pub struct Device {
     /// Of these banks, the row from which the contents come, and the row whose subarray holds them.
     movements: PerBank<(Row, Row)>,
     bus: Hold,
-    /// Whether the refresh mode uses REFsb.
+    /// Whether refreshes are REFsb. With refresh off, a rank closes rows in all banks in time.
     same_bank_refresh: bool,
     /// Whether a rank that left self-refresh needs a refresh before power-down.
     refresh_before_power_down: bool,
@@ -120,7 +120,7 @@ impl Device {
             moved: BankSet::EMPTY,
             movements: PerBank::new((Row(0), Row(0))),
             bus: Hold::NONE,
-            same_bank_refresh: system.refresh_mode.same_bank,
+            same_bank_refresh: system.refresh_mode.same_bank && system.refresh != Refresh::Off,
             refresh_before_power_down: table(system.standard()).refresh_before_power_down,
             last_hold: Hold::NONE,
             row_open_most: row_open_most.cycles(&timings),
