@@ -37,7 +37,8 @@ impl fmt::Display for Frame {
 /// All queries of the address map go through this type. Maps are linear over XOR: the XOR of two
 /// bytes' locations depends only on the XOR of their addresses. Therefore the location of a frame's
 /// first byte determines that of every line, and copies between frames with the same XOR difference
-/// have the same structure.
+/// have the same structure. Only the subarrays of rows do not follow from XOR where their size is no power of
+/// two.
 #[derive(Clone, Debug)]
 pub struct FrameMap {
     /// Classifies copies, for a memory with this map and without faulty rows.
@@ -45,7 +46,7 @@ pub struct FrameMap {
     /// XOR masks from a frame number to those that share its rows; 0 first.
     shared: Vec<u32>,
     /// XOR masks from the row of a frame's first byte to all rows of the frame.
-    rows: Vec<u32>,
+    pub(crate) rows: Vec<u32>,
 }
 
 impl FrameMap {

@@ -1,13 +1,17 @@
 //! The planner's classification of copies and zeroings of frames.
 
+use dram_spec::Row;
 use dram_spec::address::FRAME_BYTES;
-use rowclone::{Classification, Extent};
+use rowclone::{Classification, Extent, RowAddress};
 
 use crate::frame::{Frame, FrameMap};
 
 impl FrameMap {
     /// Classifies frame number `at` of a copy of consecutive frames under the paper's rule, in a
-    /// memory without faulty rows.
+    /// memory without faulty rows; of rows with different mechanisms, the one that is last in the rule counts.
+    ///
+    /// # Panics
+    /// Never: a frame has a row.
     pub fn copied(&self, src: Frame, dst: Frame, frames: u32, at: u32) -> Classification {
         let (src_frame, dst_frame) = (src.plus(at), dst.plus(at));
         // The operation copies whole rows to whole rows only if all frames that share the
@@ -21,7 +25,11 @@ impl FrameMap {
             }
             extent => extent,
         };
-        self.planner.classify_copy(self.row(src_frame), self.row(dst_frame), extent)
+        // Rows of one frame may lie in different subarrays if their size is no power of two.
+        let (src, dst) = (self.row(src_frame), self.row(dst_frame));
+        let pairs = self.rows.iter().map(|&other| (with_row(src, other), with_row(dst, other)));
+        let classified = pairs.map(|(src, dst)| self.planner.classify_copy(src, dst, extent));
+        classified.max_by_key(|found| found.mechanism.rank()).expect("a frame has a row")
     }
 
     /// Classifies frame number `at` of a zeroing of consecutive frames under the paper's rule, in a
@@ -42,4 +50,9 @@ impl FrameMap {
         let row_bytes = self.address_map().geometry().row_bytes();
         Extent::PartOfRow { covered: row_bytes * covered / sharing, operation_bytes: u64::from(frames) * FRAME_BYTES }
     }
+}
+
+/// The row whose number differs by an XOR mask.
+const fn with_row(at: RowAddress, other: u32) -> RowAddress {
+    RowAddress { row: Row(at.row.0 ^ other), ..at }
 }
