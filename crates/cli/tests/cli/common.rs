@@ -98,6 +98,13 @@ pub fn run(args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
+/// What a command prints as JSON.
+pub fn json(args: &[&str]) -> serde_json::Value {
+    let (code, stdout, stderr) = run(&[args, &["--format", "json"]].concat());
+    assert_eq!(code, 0, "{stderr}");
+    serde_json::from_str(&stdout).unwrap()
+}
+
 /// Sends a signal to a program, by its name without `SIG`.
 #[cfg(unix)]
 pub fn send(signal: &str, to: &std::process::Child) {

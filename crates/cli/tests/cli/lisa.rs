@@ -1,23 +1,8 @@
 //! The table of the LISA paper, as the command prints it, and runs on chips with LISA.
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-
-fn json(arguments: &[&str]) -> Value {
-    let output = Command::cargo_bin("rowclone-sim")
-        .unwrap()
-        .current_dir(ROOT)
-        .args(arguments)
-        .args(["--format", "json"])
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
-    serde_json::from_slice(&output).unwrap()
-}
+use crate::common::{json, run};
 
 /// Tolerance: 0.5 %. LISA: the published sums on a clock of 1.25 ns, rounded up.
 #[test]
@@ -80,17 +65,8 @@ fn copies_within_a_bank_go_by_lisa_where_the_chips_have_it() {
 fn a_line_of_csv_has_every_column() {
     let policies = "policies=['baseline', 'lisa']";
     let sets = ["--set", OFFERED, "--set", policies, "--set", SAME_BANK, "--set", "workload.count=10"];
-    let output = Command::cargo_bin("rowclone-sim")
-        .unwrap()
-        .current_dir(ROOT)
-        .args(["run", "traces/page-copies.toml", "--format", "csv"])
-        .args(sets)
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
-    let text = String::from_utf8(output).unwrap();
+    let (code, text, stderr) = run(&[&["run", "traces/page-copies.toml", "--format", "csv"], &sets[..]].concat());
+    assert_eq!(code, 0, "{stderr}");
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().unwrap();
     let place = |column: &str| header.iter().position(|name| *name == column).unwrap();
@@ -108,17 +84,10 @@ fn movements_that_no_refresh_can_wait_for_are_refused() {
     let chips = ["device.bin='1333G'", "device.density_gb=8", "device.width=4", "device.currents='none'"];
     let small = ["geometry.rows_per_subarray=128", "refresh.t_refi_ps=1950000"];
     let sets = chips.iter().chain(&small).flat_map(|set| ["--set".to_owned(), format!("system.{set}")]);
-    let output = Command::cargo_bin("rowclone-sim")
-        .unwrap()
-        .current_dir(ROOT)
-        .args(["run", "traces/page-copies.toml", "--set", OFFERED])
-        .args(sets)
-        .assert()
-        .code(2)
-        .get_output()
-        .stderr
-        .clone();
-    let error = String::from_utf8(output).unwrap();
+    let sets: Vec<String> = sets.collect();
+    let words = ["run", "traces/page-copies.toml", "--set", OFFERED].into_iter().chain(sets.iter().map(String::as_str));
+    let (code, _, error) = run(&words.collect::<Vec<_>>());
+    assert_eq!(code, 2, "{error}");
     let expected = "`copy.mechanisms` has `lisa`, and with copies through 4096 subarrays";
     assert!(error.contains(expected) && error.contains("postponed by 10400"), "{error}");
 }

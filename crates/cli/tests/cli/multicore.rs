@@ -3,18 +3,16 @@
 use assert_cmd::Command;
 use serde_json::Value;
 
+use crate::common::{json, workspace};
+
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("rowclone-sim").unwrap();
-    command.current_dir(crate::common::workspace()).args(arguments);
+    command.current_dir(workspace()).args(arguments);
     command
 }
 
 fn output(arguments: &[&str]) -> String {
     String::from_utf8(command(arguments).assert().success().get_output().stdout.clone()).unwrap()
-}
-
-fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&output(&[arguments, &["--format", "json"]].concat())).unwrap()
 }
 
 fn message(arguments: &[&str]) -> String {
@@ -185,8 +183,8 @@ fn memory_traces_run_without_the_caches_behind_which_they_were_recorded() {
 /// file, and others if the file has another value.
 #[test]
 fn every_target_runs_on_the_machine_of_the_paper() {
-    let shipped = std::fs::read_to_string(crate::common::workspace().join("configs/paper.toml")).unwrap();
-    let system = crate::common::workspace().join("configs/ddr3-1066-paper.toml");
+    let shipped = std::fs::read_to_string(workspace().join("configs/paper.toml")).unwrap();
+    let system = workspace().join("configs/ddr3-1066-paper.toml");
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("paper.toml");
     let machine = ["--machine", path.to_str().unwrap()];

@@ -3,17 +3,10 @@
 use assert_cmd::Command;
 use serde_json::Value;
 
+use crate::common::json;
+
 fn table3(arguments: &[&str]) -> Value {
-    let output = Command::cargo_bin("rowclone-sim")
-        .unwrap()
-        .args(["reproduce", "table3", "--format", "json"])
-        .args(arguments)
-        .assert()
-        .success()
-        .get_output()
-        .stdout
-        .clone();
-    serde_json::from_slice(&output).unwrap()
+    json(&[&["reproduce", "table3"], arguments].concat())
 }
 
 /// Tolerances: latency 2 % (the published zeroing is no whole number of clocks; all others are within 0.7 %); energy 12 %
