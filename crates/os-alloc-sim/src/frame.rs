@@ -46,7 +46,10 @@ pub struct FrameMap {
     /// XOR masks from a frame number to those that share its rows; 0 first.
     shared: Vec<u32>,
     /// XOR masks from the row of a frame's first byte to all rows of the frame.
-    pub(crate) rows: Vec<u32>,
+    rows: Vec<u32>,
+    /// Those of them that decide how a frame is copied: the first, unless rows of a frame may lie in different
+    /// subarrays, as their size is no power of two.
+    pub(crate) compared_rows: Vec<u32>,
 }
 
 impl FrameMap {
@@ -58,7 +61,9 @@ impl FrameMap {
             runs.filter_map(|offset| map.locate(PhysicalAddress(offset))).map(|location| location.row.0).collect();
         rows.sort_unstable();
         rows.dedup();
-        FrameMap { planner: Planner::new(map, FaultyRows::default()), shared, rows }
+        let compared = if map.geometry().subarray_row_bits().is_some() { 1 } else { rows.len() };
+        let compared_rows = rows[..compared].to_vec();
+        FrameMap { planner: Planner::new(map, FaultyRows::default()), shared, rows, compared_rows }
     }
 
     /// The address map.

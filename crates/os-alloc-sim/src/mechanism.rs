@@ -25,9 +25,8 @@ impl FrameMap {
             }
             extent => extent,
         };
-        // Rows of one frame may lie in different subarrays if their size is no power of two.
         let (src, dst) = (self.row(src_frame), self.row(dst_frame));
-        let pairs = self.rows.iter().map(|&other| (with_row(src, other), with_row(dst, other)));
+        let pairs = self.compared_rows.iter().map(|&other| (with_row(src, other), with_row(dst, other)));
         let classified = pairs.map(|(src, dst)| self.planner.classify_copy(src, dst, extent));
         classified.max_by_key(|found| found.mechanism.rank()).expect("a frame has a row")
     }
