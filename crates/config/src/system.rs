@@ -223,7 +223,7 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
     let chip = chip.with_psm_within_group(copy.get("psm_within_group").unwrap_or(false));
     let settings = root.table_or_empty("controller");
     let controller = Controller {
-        table: root.table_or_empty("controller"),
+        table: settings.clone(),
         defaults: ControllerSettings::new(&geometry),
         refresh,
         postpone_max,

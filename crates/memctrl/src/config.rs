@@ -326,8 +326,7 @@ impl Config {
             return Err(ConfigError::Zero(setting));
         }
         self.queues.check()?;
-        check_longer_hold(&self.system, &self.planner)?;
-        check_quantum(&self.system, &*self.scheduler)?;
+        check_progress(&self.system, &self.planner, &*self.scheduler)?;
         // Self-refresh before power-down is of no use, but possible.
         match self.power.check(self.system.refresh) {
             Err(ConfigError::SelfRefreshFirst { .. }) => Ok(()),
@@ -359,11 +358,18 @@ fn longest_hold(system: &System, planner: &Planner) -> Option<(Cycles, Mechanism
     planner.mechanisms().filter_map(of_kinds).max_by_key(|&(time, _)| time)
 }
 
-/// Checks that a rank is ready for a REF in time after a copy by any mechanism of the chips.
+/// Checks that a rank can be used between its refreshes, and that a bank serves an access in a quantum of the
+/// scheduler.
 ///
 /// # Errors
-/// If it may not be, so that the rank could not be used between its refreshes.
-pub fn check_longer_hold(system: &System, planner: &Planner) -> Result<(), ConfigError> {
+/// If not: refreshes, or changes of the order of sources, could then keep each access waiting without end.
+pub fn check_progress(system: &System, planner: &Planner, scheduler: &dyn Scheduler) -> Result<(), ConfigError> {
+    check_longer_hold(system, planner)?;
+    check_quantum(system, scheduler)
+}
+
+/// Checks that a rank is ready for a REF in time after a copy by any mechanism of the chips.
+fn check_longer_hold(system: &System, planner: &Planner) -> Result<(), ConfigError> {
     let Some((hold, mechanism)) = longest_hold(system, planner).filter(|_| system.refresh != Refresh::Off) else {
         return Ok(());
     };
@@ -376,10 +382,7 @@ pub fn check_longer_hold(system: &System, planner: &Planner) -> Result<(), Confi
 }
 
 /// Checks that a bank can close a row, open another and serve an access of it in a quantum of the scheduler.
-///
-/// # Errors
-/// If it may not: the order of sources may then close each row before its access, without end.
-pub fn check_quantum(system: &System, scheduler: &dyn Scheduler) -> Result<(), ConfigError> {
+fn check_quantum(system: &System, scheduler: &dyn Scheduler) -> Result<(), ConfigError> {
     let Some(found) = scheduler.quantum().filter(|_| scheduler.has_state()) else { return Ok(()) };
     let timings = Timings::new(system);
     // Commands to other banks may take the command bus for some cycles.

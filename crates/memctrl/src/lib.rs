@@ -17,7 +17,7 @@ pub use access::{AccessKind, QueuedAccess, Stamp};
 #[cfg(feature = "test-api")]
 pub use channel::yield_from;
 
-pub use config::{Config, ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy, check_longer_hold, check_quantum};
+pub use config::{Config, ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy, check_progress};
 pub use controller::{Controller, Interrupt};
 pub use front_end::Durations;
 pub use price::PriceTable;

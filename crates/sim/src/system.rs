@@ -375,8 +375,7 @@ impl SystemBuilder {
         checks::policies(&controller)?;
         checks::power(controller.power, &system, currents.as_ref())?;
         let planner = Arc::new(Planner::of_chips(map, FaultyRows::from_iter(self.faulty_rows), self.chip));
-        memctrl::check_longer_hold(&system, &planner)?;
-        memctrl::check_quantum(&system, &*controller.scheduler)?;
+        memctrl::check_progress(&system, &planner, &*controller.scheduler)?;
         let aged_memories = Arc::default();
         Ok(MemorySystem { system, planner, currents, prices, controller, aged_memories })
     }

@@ -13,7 +13,7 @@ use memctrl::RefreshPolicy;
 use memctrl::policy::copy::POLICIES;
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs};
-use memctrl::{Config, PowerPolicy, PriceTable, Queues, check_longer_hold};
+use memctrl::{Config, PowerPolicy, PriceTable, Queues, check_progress};
 use os_alloc_sim::Generator;
 use rowclone::{FaultyRows, Planner};
 
@@ -45,7 +45,7 @@ pub fn config(generator: &mut Generator) -> Config {
     let faulty = faulty_rows(generator, &system.geometry);
     let offered = of_chips(faulty.clone(), one_of(generator, &chips));
     // Through many subarrays, a row buffer movement may take longer than a REF can wait.
-    let is_in_time = check_longer_hold(&system, &offered).is_ok();
+    let is_in_time = check_progress(&system, &offered, &FrFcfs).is_ok();
     let planner = if is_in_time { offered } else { of_chips(faulty, rowclone::Chip::ROWCLONE) };
     let write_entries = from_to(generator, 2, 64);
     let drain_high = from_to(generator, 1, write_entries as u32);
