@@ -376,8 +376,7 @@ impl Constraints {
                 }
             }
         }
-        let topology = system.geometry.topology();
-        let has_groups = topology.banks_per_group < topology.banks_per_rank;
+        let has_groups = system.geometry.topology().has_groups();
         // In its own group, a command delays as in the others of its rank, or longer.
         for pushes in &mut constraints.pushes {
             for (group, &rank) in pushes.group.iter_mut().zip(&pushes.rank) {

@@ -130,6 +130,12 @@ impl Topology {
         self.banks_per_rank / self.banks_per_group
     }
 
+    /// Whether a rank has bank groups.
+    #[inline]
+    pub const fn has_groups(self) -> bool {
+        self.groups_per_rank() > 1
+    }
+
     /// Index of a bank's group on its channel.
     #[inline]
     pub const fn group(self, bank: BankId) -> GroupIndex {

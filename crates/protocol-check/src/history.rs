@@ -164,7 +164,7 @@ pub(crate) struct RankHistory {
 impl RankHistory {
     fn new(system: &System) -> RankHistory {
         let topology = system.geometry.topology();
-        let groups = if topology.groups_per_rank() > 1 { topology.groups_per_rank() } else { 0 };
+        let groups = if topology.has_groups() { topology.groups_per_rank() } else { 0 };
         RankHistory {
             banks: vec![BankHistory::default(); usize::from(topology.banks_per_rank)],
             groups: vec![GroupHistory::default(); usize::from(groups)],

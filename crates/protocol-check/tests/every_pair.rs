@@ -240,7 +240,7 @@ fn probes<'a>(cell: &'a Cell, system: &'a System) -> impl Iterator<Item = Probe<
 }
 
 fn has_groups(system: &System) -> bool {
-    system.geometry.topology().groups_per_rank() > 1
+    system.geometry.topology().has_groups()
 }
 
 impl Probe<'_> {

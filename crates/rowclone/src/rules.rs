@@ -46,8 +46,8 @@ impl Shared {
     /// say so, as its banks share the data lines (`decisions/0027`).
     pub(crate) fn may_transfer(&self, one: BankId, other: BankId) -> bool {
         let topology = self.map.geometry().topology();
-        let is_grouped = topology.banks_per_group < topology.banks_per_rank;
-        one != other && (!is_grouped || self.chip.psm_within_group || topology.group(one) != topology.group(other))
+        one != other
+            && (!topology.has_groups() || self.chip.psm_within_group || topology.group(one) != topology.group(other))
     }
 
     /// The next bank of the rank, cyclically, to which a TRANSFER is possible and in which reserved row

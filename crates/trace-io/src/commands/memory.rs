@@ -22,7 +22,7 @@ impl Memory {
 
     /// Whether traces name the group of a bank.
     pub(super) const fn has_groups(self) -> bool {
-        self.topology.groups_per_rank() > 1
+        self.topology.has_groups()
     }
 
     /// The bank of a group: its number is that of the group times the banks per group, plus that in the group.

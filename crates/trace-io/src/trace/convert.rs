@@ -273,8 +273,8 @@ impl<W: Write> Converter<W> {
         let location = map.locate(line).ok_or_else(|| ConvertError::Outside { place: format!("address {address}") })?;
         let topology = map.geometry().topology();
         let BankId { rank, bank } = location.bank;
-        let (per_group, has_groups) = (topology.banks_per_group, topology.groups_per_rank() > 1);
-        into.push(if has_groups {
+        let per_group = topology.banks_per_group;
+        into.push(if topology.has_groups() {
             let location = Location { bank: BankId { rank, bank: bank % per_group }, ..location };
             Event::Located { access, location, group: Some(bank / per_group) }
         } else {
