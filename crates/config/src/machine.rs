@@ -6,7 +6,7 @@ use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, Min};
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
+    CacheShape, ClockRatio, CopyLoop, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
 };
 use os_alloc_sim::{FrameMap, Policy};
 
@@ -55,7 +55,7 @@ pub const KEYS: &[Key] = &[
     Key::new("caches.l1_ways", Holds::Count(1, 64), "8", "lines per set of the L1").or("no L1"),
     Key::new("caches.l1_latency", Holds::Clocks(1, 1000), "4", "core cycles from a load to its data in the L1").or("no L1"),
     Key::new("kernel", Holds::Table, "", "the kernel: copies, zeroings, and its time"),
-    Key::new("kernel.copy_loop", Holds::Name(|| names(&Copier::LOOPS)), "\"cached\"", "how the baseline copies and zeroes: with stores that fetch and allocate lines, that allocate whole lines without fetching them, or that bypass the cache"),
+    Key::new("kernel.copy_loop", Holds::Name(|| names(&CopyLoop::NAMES)), "\"cached\"", "how the baseline copies and zeroes: with stores that fetch and allocate lines, that allocate whole lines without fetching them, or that bypass the cache"),
     Key::new("kernel.dirty_source", Holds::Name(|| names(&DirtySource::NAMES)), "\"write-back\"", "dirty source lines before a copy in DRAM"),
     Key::new("kernel.coherence_cycles_per_line", Holds::Clocks(0, 1000), "1", "core cycles to look up, write back, invalidate or insert a line"),
     Key::new("kernel.fault_cycles", Holds::Clocks(0, CYCLES_MAX), "1_300", "core cycles of a page fault, apart from its copy or zeroing"),
@@ -129,8 +129,9 @@ impl MachineConfig {
             l1: l1(&caches)?,
             last_level: shape(&caches, ["last_level_bytes", "last_level_ways", "last_level_latency"])?,
             sharing: caches.choice("sharing", &Sharing::NAMES).expect("it is required"),
+            bus: None,
             kernel: KernelSettings {
-                copier: kernel.choice("copy_loop", &Copier::LOOPS).expect("it is required"),
+                copy_loop: kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required"),
                 dirty_source: kernel.choice("dirty_source", &DirtySource::NAMES).expect("it is required"),
                 coherence_cycles_per_line: kernel.of("coherence_cycles_per_line"),
                 fault_cycles: kernel.of("fault_cycles"),

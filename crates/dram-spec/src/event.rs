@@ -38,6 +38,12 @@ impl SourceId {
     pub const fn is_device(self) -> bool {
         self.0 & SourceId::DEVICE != 0
     }
+
+    /// The number of the device, if the source is one.
+    #[inline]
+    pub const fn device_number(self) -> Option<u16> {
+        if self.is_device() { Some(self.0 & !SourceId::DEVICE) } else { None }
+    }
 }
 
 /// Reason why the controller issued a command.
@@ -371,6 +377,7 @@ mod tests {
         assert_eq!(SourceId::device(2), SourceId(0x8002));
         assert!(SourceId::device(0).is_device() && SourceId(u16::MAX).is_device());
         assert!(!SourceId(0).is_device() && !SourceId(0x7FFF).is_device());
+        assert_eq!([SourceId::device(2), SourceId(2)].map(SourceId::device_number), [Some(2), None]);
     }
 
     #[test]

@@ -54,6 +54,7 @@ fn settings() -> MachineSettings {
         l1: None,
         last_level: CacheShape { bytes: 1 << 20, ways: 16, latency: 15 },
         sharing: Sharing::Private,
+        bus: None,
         kernel: KernelSettings::default(),
         allocator: AllocatorSettings {
             policy: Policy::Buddy,

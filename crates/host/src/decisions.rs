@@ -39,6 +39,16 @@ pub(crate) trait Decisions {
     fn zeroes_memory() -> bool {
         true
     }
+
+    /// Whether a device completes a copy after its writes.
+    fn completes_after_writes() -> bool {
+        true
+    }
+
+    /// Whether a device reports the end of a copy.
+    fn reports_completion() -> bool {
+        true
+    }
 }
 
 /// Sound decisions.
@@ -76,6 +86,10 @@ mod planted {
         NoWait,
         /// Clean zero lines are inserted without zeroing the memory.
         NoZeroing,
+        /// A copy is reported complete when its command arrives.
+        EarlyCompletion,
+        /// The end of a copy is not reported.
+        LostCompletion,
     }
 
     thread_local! {
@@ -113,6 +127,14 @@ mod planted {
 
         fn zeroes_memory() -> bool {
             PLANTED.get() != Some(Planted::NoZeroing)
+        }
+
+        fn completes_after_writes() -> bool {
+            PLANTED.get() != Some(Planted::EarlyCompletion)
+        }
+
+        fn reports_completion() -> bool {
+            PLANTED.get() != Some(Planted::LostCompletion)
         }
     }
 }

@@ -4,13 +4,15 @@ use std::path::Path;
 
 /// A part of the machine, and the parts that it uses. Files beside the parts (settings, counters, clock)
 /// hold types that several parts share.
-const PARTS: [(&str, &[&str]); 8] = [
+const PARTS: [(&str, &[&str]); 10] = [
     ("cache", &[]),
-    ("memory", &["cache"]),
+    ("interconnect", &[]),
+    ("memory", &["cache", "interconnect"]),
+    ("device", &["interconnect", "memory"]),
     ("programs", &[]),
     ("core", &["memory", "programs"]),
     ("kernel", &["memory", "core"]),
-    ("copier", &["memory", "core"]),
+    ("copier", &["interconnect", "memory", "core"]),
     ("region", &["error"]),
     ("error", &["kernel"]),
 ];

@@ -68,7 +68,7 @@ impl CopyMethod {
     fn applied_to(self, settings: MachineSettings) -> MachineSettings {
         let mut changed = settings;
         changed.kernel = KernelSettings {
-            copier: if self.policy == BASELINE { settings.kernel.copier } else { Copier::Controller },
+            copier: if self.policy == BASELINE { Copier::Loop } else { Copier::Controller },
             inserts_zero_lines: self.policy == ROWCLONE_ZI,
             ..settings.kernel
         };

@@ -16,7 +16,7 @@ use trace_io::trace::{Reader, Recorded, TraceError};
 /// The baseline of the machine is no loop, which its settings exclude.
 pub fn baseline(machine: &MachineConfig) -> String {
     let kernel = &machine.settings.kernel;
-    let stores = kernel.copier.loop_name().expect("the baseline of a machine is a loop");
+    let stores = kernel.copy_loop.name();
     let (policy, unit) = (machine.settings.allocator.policy, machine.settings.allocator.copy_unit);
     let unit = larger_copy_unit(unit, &machine.system).map_or_else(String::new, |text| format!("; {text}"));
     format!("a {stores} copy loop of {}-byte words, frames of `{policy}`{unit}", kernel.word_bytes)

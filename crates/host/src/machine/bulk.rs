@@ -35,6 +35,18 @@ impl Bulk {
         Bulk { bytes: starts().map(|start| block - start.0 % block).fold(bytes, u64::min), ..*self }
     }
 
+    /// The part to execute next, as [`Self::next_part`] chooses it, of which only the destination lies within
+    /// a line.
+    pub fn next_line_of_destination(&self, line: u64) -> Bulk {
+        let Bulk { src, dst, bytes } = *self;
+        if src.is_some_and(|src| is_backward(src, dst, bytes)) {
+            let part = bytes.min((dst.0 + (bytes - 1)) % line + 1);
+            let plus = |start: PhysicalAddress| PhysicalAddress(start.0 + (bytes - part));
+            return Bulk { src: src.map(plus), dst: plus(dst), bytes: part };
+        }
+        Bulk { bytes: bytes.min(line - dst.0 % line), ..*self }
+    }
+
     /// The rest without its first or last part; `None` if that is all.
     pub fn without(&self, part: Bulk) -> Option<Bulk> {
         let bytes = self.bytes - part.bytes;

@@ -1,6 +1,6 @@
 //! Counts of a core and of its cache accesses.
 
-use std::ops::Sub;
+use std::ops::{AddAssign, Sub};
 
 /// Differences of two readings of counts, the later one first.
 macro_rules! differences {
@@ -19,6 +19,20 @@ differences! {
     LineCounts { hits, l1_hits, misses, merged, allocated, write_backs, non_temporal }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
     StallSlots { window, mshr, store_buffer, kernel, coherence, controller_copy }
+}
+
+impl AddAssign for CoherenceCounts {
+    fn add_assign(&mut self, other: CoherenceCounts) {
+        let CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines } =
+            other;
+        self.copies += copies;
+        self.zeroings += zeroings;
+        self.lookups += lookups;
+        self.written_back += written_back;
+        self.copied_in_cache += copied_in_cache;
+        self.invalidated += invalidated;
+        self.zero_lines += zero_lines;
+    }
 }
 
 /// On whose behalf a line is accessed.

@@ -1,5 +1,6 @@
 //! Reasons why a program does not run to its end.
 
+use dram_spec::PhysicalAddress;
 use trace_io::program::ProgramError;
 
 use super::kernel::ProgramFault;
@@ -34,6 +35,18 @@ pub enum MachineError {
         /// Instructions of the warm-up and of the region.
         needed: u64,
     },
+    /// A device never reported the end of a copy, for which a core waits.
+    #[error("the copy of {bytes} bytes from {:#x} to {:#x} for core {core} was never completed", src.0, dst.0)]
+    LostCopy {
+        /// Core.
+        core: usize,
+        /// Physical address of the source.
+        src: PhysicalAddress,
+        /// Physical address of the destination.
+        dst: PhysicalAddress,
+        /// Bytes.
+        bytes: u64,
+    },
     /// The allocator cannot be built.
     #[error(transparent)]
     Allocator(#[from] AllocatorError),
@@ -46,6 +59,7 @@ impl MachineError {
             Self::Program { source, .. } => source.help(),
             Self::Fault { source, .. } => source.help().to_owned(),
             Self::TooShort { .. } => "use a shorter warm-up, or a longer program".to_owned(),
+            Self::LostCopy { .. } => "this is a defect of the simulator: please report it with the input".to_owned(),
             Self::Allocator(error) => error.help(),
         }
     }

@@ -6,12 +6,12 @@
 //! cycle by cycle. `docs/cores.md` has the model.
 //!
 //! ```text
-//! cores ──accesses──▶ memory: caches, requests to the controller
-//!   ▲ work               ▲ coherence, copies
-//! kernel, copier ────────┘
+//! cores ──accesses──▶ memory: caches, interconnect ──requests──▶ controller
+//!   ▲ work               ▲ coherence, copies, messages
+//! kernel, copier, devices┘
 //! ```
 //!
-//! Each part is a folder: `core`, `cache`, `memory`, `kernel`, `copier`. A part calls another one through
+//! Each part is a folder: `core`, `cache`, `interconnect`, `memory`, `kernel`, `copier`, `device`. A part calls another one through
 //! the methods of its type in `mod.rs`, and this file decides which core acts next.
 
 mod bulk;
@@ -20,7 +20,9 @@ mod clock;
 mod copier;
 mod core;
 mod counters;
+mod device;
 mod error;
+mod interconnect;
 mod kernel;
 mod memory;
 mod programs;
@@ -57,7 +59,8 @@ pub use self::memory::WrongLoad;
 pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
-    CacheShape, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Region, Sharing,
+    BusSettings, CacheShape, Copier, CopyLoop, CoreSettings, DirtySource, EngineMode, EngineSettings, KernelSettings,
+    MachineSettings, Order, Region, Sharing,
 };
 
 /// Results of a machine.
@@ -82,6 +85,7 @@ pub struct Machine {
     memory: Memory,
     kernel: Kernel,
     copier: Box<dyn copier::Copier>,
+    devices: Vec<Box<dyn device::Device>>,
     regions: Regions,
     /// Cycle and core of the first action of all cores; [`CoreCycle::NEVER`] if none acts without an
     /// event.
@@ -132,6 +136,7 @@ impl Machine {
             memory,
             kernel: Kernel::new(settings.kernel, kernel, cores.len()),
             copier: copier::copier(&settings.kernel, cores.len()),
+            devices: device::devices(&settings),
             regions: Regions::new(region, cores.len()),
             cores,
             first_action: (CoreCycle::NEVER, 0),
@@ -160,6 +165,10 @@ impl Machine {
     pub fn into_outcome(mut self) -> Result<MachineOutcome, MachineError> {
         if let Some(error) = self.error {
             return Err(error);
+        }
+        if let Some(&(core, copy)) = self.copier.pending().first() {
+            let Bulk { src, dst, bytes } = copy;
+            return Err(MachineError::LostCopy { core, src: src.unwrap_or(dst), dst, bytes });
         }
         (0..self.cores.len()).for_each(|index| self.kernel.compare_core(index, &mut self.memory));
         assert!(self.cores.iter().all(|core| core.next == Next::Ended), "a run ends after all regions");
@@ -218,11 +227,12 @@ impl Machine {
     }
 
     /// The slots before which a core may execute actions without effect on others. An access to a line
-    /// of a private cache is one, and may be ahead of the controller.
+    /// of a private cache is one, and may be ahead of the controller, unless a device may remove the line.
     #[inline]
     fn limits(&self, index: usize, until: CoreCycle) -> Limits {
         let run = until.max(self.horizon);
-        let hit = if self.settings.sharing == Sharing::Private { run } else { until };
+        let is_alone = self.settings.sharing == Sharing::Private && self.devices.is_empty();
+        let hit = if is_alone { run } else { until };
         self.cores[index].limits(run, hit, until)
     }
 
@@ -390,11 +400,27 @@ impl Machine {
         counters(&self.cores[index], &self.memory)
     }
 
-    /// Executes the actions before a cycle, in the order of their cycles and then of the cores.
-    fn run_before(&mut self, until: CoreCycle) {
-        while self.first_action.0 < until {
-            let (at, index) = self.first_action;
+    /// The cycle of the first action of a core, or of what arrives at a core or device.
+    #[inline]
+    fn next_event(&self) -> CoreCycle {
+        self.first_action.0.min(self.memory.interconnect.first_delivery())
+    }
+
+    /// Executes the first event. What arrives in a cycle precedes the actions of cores.
+    #[inline]
+    fn act(&mut self) {
+        let (at, index) = self.first_action;
+        if self.memory.interconnect.first_delivery() <= at {
+            self.deliver();
+        } else {
             self.settle(index, CoreCycle(at.0 + 1));
+        }
+    }
+
+    /// Executes the events before a cycle, in the order of their cycles and then of the cores.
+    fn run_before(&mut self, until: CoreCycle) {
+        while self.next_event() < until {
+            self.act();
         }
     }
 

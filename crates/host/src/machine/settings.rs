@@ -65,28 +65,102 @@ impl Sharing {
     pub const NAMES: [(&'static str, Sharing); 2] = [("private", Sharing::Private), ("shared", Sharing::Shared)];
 }
 
+/// A loop of the kernel that copies and zeroes through the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyLoop {
+    /// Its stores fetch and allocate lines in the cache.
+    Cached,
+    /// Its stores of whole lines allocate them without reading them.
+    NoFetch,
+    /// Its stores bypass the cache.
+    NonTemporal,
+}
+
+impl CopyLoop {
+    /// The loops and their names in configurations.
+    pub const NAMES: [(&'static str, CopyLoop); 3] =
+        [("cached", CopyLoop::Cached), ("no-fetch", CopyLoop::NoFetch), ("non-temporal", CopyLoop::NonTemporal)];
+
+    /// Name in configurations and reports.
+    pub const fn name(self) -> &'static str {
+        CopyLoop::NAMES[self as usize].0
+    }
+}
+
 /// Who copies and zeroes pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copier {
-    /// A loop of the kernel whose stores allocate lines in the cache.
-    CachedLoop,
-    /// A loop of the kernel whose stores of whole lines allocate them without reading them.
-    NoFetchLoop,
-    /// A loop of the kernel whose stores bypass the cache.
-    NonTemporalLoop,
+    /// The loop of the kernel.
+    Loop,
     /// The memory controller, under its copy policy.
     Controller,
+    /// A copy engine in the controller's hub; the loop zeroes, and copies what is smaller than
+    /// [`KernelSettings::copier_min_bytes`].
+    Engine(EngineSettings),
 }
 
-impl Copier {
-    /// The loops and their names in configurations.
-    pub const LOOPS: [(&'static str, Copier); 3] =
-        [("cached", Copier::CachedLoop), ("no-fetch", Copier::NoFetchLoop), ("non-temporal", Copier::NonTemporalLoop)];
+/// How a copy engine and the cores proceed at the same time (Zhao et al., ICCD 2005).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineMode {
+    /// The instruction of a copy retires when the copy is complete; engine and cores share a FIFO queue.
+    SyncFifo,
+    /// As before, but accesses of cores go first.
+    SyncCpuFirst,
+    /// The instruction retires when all cores have entered the copy in their pending copy tables.
+    Async,
+}
 
-    /// Name of a loop; none of the controller.
-    pub fn loop_name(self) -> Option<&'static str> {
-        Copier::LOOPS.into_iter().find(|(_, copier)| *copier == self).map(|(name, _)| name)
+/// A copy engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineSettings {
+    /// How engine and cores proceed.
+    pub mode: EngineMode,
+    /// Whether the controller executes the copies, under its copy policy.
+    pub is_in_dram: bool,
+    /// Copies in the engine's queue, the one in progress included.
+    pub queue: usize,
+    /// Lines of the stream buffer; at least two.
+    pub buffer_lines: usize,
+    /// Copies in the pending copy table of a core.
+    pub pending_copies: usize,
+    /// Translations that the copy control unit of a core keeps.
+    pub tlb_entries: usize,
+    /// Core cycles of a translation that it does not keep.
+    pub tlb_miss_cycles: u64,
+}
+
+impl EngineSettings {
+    /// The paper does not publish the sizes. A queue and a table of 8 copies, as there are 8 MSHRs. A buffer
+    /// of 16 lines, twice those that 80 ns of latency need at 3.2 GB/s each for reading and writing. A TLB
+    /// of 64 entries and a walk of 30 cycles, as of a data TLB of its time (Pentium 4: 64 entries).
+    pub const fn new(mode: EngineMode, is_in_dram: bool) -> EngineSettings {
+        EngineSettings {
+            mode,
+            is_in_dram,
+            queue: 8,
+            buffer_lines: 16,
+            pending_copies: 8,
+            tlb_entries: 64,
+            tlb_miss_cycles: 30,
+        }
     }
+}
+
+/// A front-side bus between the last-level caches and the controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusSettings {
+    /// Core cycles of a clock of the bus.
+    pub clock: u64,
+    /// Data of a clock.
+    pub bytes_per_clock: u64,
+    /// Clocks of an address.
+    pub address_clocks: u64,
+    /// Core cycles from the bus to the controller.
+    pub request_latency: u64,
+    /// Core cycles from the end of a request in the controller to the bus.
+    pub response_latency: u64,
+    /// Core cycles from the address of a snoop to the answers of all caches.
+    pub snoop_latency: u64,
 }
 
 /// Treatment of dirty source lines before a copy in DRAM.
@@ -125,6 +199,10 @@ pub struct KernelSettings {
     pub page_descriptor_bytes: u64,
     /// Bytes that an instruction of a copy loop loads or stores.
     pub word_bytes: u64,
+    /// Smaller copies are left to the loop, where a device copies.
+    pub copier_min_bytes: u64,
+    /// The loop, where the loop copies and zeroes.
+    pub copy_loop: CopyLoop,
 }
 
 impl Default for KernelSettings {
@@ -137,7 +215,7 @@ impl Default for KernelSettings {
     /// the 64 bytes of `struct page`.
     fn default() -> KernelSettings {
         KernelSettings {
-            copier: Copier::CachedLoop,
+            copier: Copier::Loop,
             dirty_source: DirtySource::WriteBack,
             inserts_zero_lines: false,
             coherence_cycles_per_line: 1,
@@ -146,6 +224,8 @@ impl Default for KernelSettings {
             page_table_entry_bytes: 8,
             page_descriptor_bytes: 64,
             word_bytes: 8,
+            copier_min_bytes: 0,
+            copy_loop: CopyLoop::Cached,
         }
     }
 }
@@ -163,6 +243,8 @@ pub struct MachineSettings {
     pub last_level: CacheShape,
     /// Who shares the last-level cache.
     pub sharing: Sharing,
+    /// The bus between the last-level caches and the controller, if there is one.
+    pub bus: Option<BusSettings>,
     /// Copies, zeroings and the time of the kernel.
     pub kernel: KernelSettings,
     /// Allocator of page frames.

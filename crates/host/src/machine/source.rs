@@ -5,19 +5,21 @@ use memctrl::{Completion, Request, RequestSource};
 
 use super::Machine;
 use super::clock::CoreCycle;
+use super::core::Core;
+use super::interconnect::{Agent, Delivery};
 use super::settings::Sharing;
 
 /// Core cycles by which a core may advance before the controller, as long as it affects no other
 /// core. The boundaries of the measured interval are exact up to this time.
 const RUN_AHEAD: u64 = 1 << 12;
 
-/// The number of a request, modulo the number of cores, is its core.
+/// The number of a request, modulo the number of cores, is the core on whose behalf it is made.
 impl RequestSource for Machine {
     fn next_arrival(&self) -> Option<Cycle> {
         if self.error.is_some() {
             return None;
         }
-        let at = self.first_action.0.min(self.memory.outbox.first());
+        let at = self.next_event().min(self.memory.interconnect.first_request());
         (at < CoreCycle::NEVER).then(|| self.settings.clock.memory_at(at))
     }
 
@@ -27,21 +29,28 @@ impl RequestSource for Machine {
         // Actions make requests that leave at least a cycle later. What the controller accepts now
         // affects the actions of this cycle.
         let past = CoreCycle(now_core.0 + 1);
-        while self.first_action.0 < self.memory.outbox.first().min(past) {
-            let (at, index) = self.first_action;
-            self.settle(index, CoreCycle(at.0 + 1));
+        while self.next_event() < self.memory.interconnect.first_request().min(past) {
+            self.act();
         }
-        let outgoing = self.memory.outbox.take(now_core)?;
+        let outgoing = self.memory.interconnect.take_request(now_core)?;
+        let (core, free) = (outgoing.requester.core, self.settings.clock.core_at(now));
+        let source = match outgoing.requester.device {
+            Some(device) => {
+                self.run_before(free);
+                self.devices[device].accepted(outgoing.number, free, &mut self.memory);
+                SourceId::device(device as u16)
+            }
+            None => SourceId(core as u16),
+        };
         if outgoing.holds_store_entry {
-            let free = self.settings.clock.core_at(now);
             // Actions before the free entry come first, so that all cores see one order.
             self.run_before(free);
-            self.cores[outgoing.core].store_accepted();
-            self.resume(outgoing.core, free);
+            self.cores[core].store_accepted();
+            self.resume(core, free);
         }
         Some(Request {
-            id: RequestId(outgoing.number * self.cores.len() as u64 + outgoing.core as u64),
-            source: SourceId(outgoing.core as u16),
+            id: RequestId(outgoing.number * self.cores.len() as u64 + core as u64),
+            source,
             arrival: Some(self.settings.clock.memory_at(outgoing.at)),
             operation: outgoing.operation,
             payload: outgoing.payload,
@@ -50,26 +59,60 @@ impl RequestSource for Machine {
 
     fn complete(&mut self, completion: Completion) {
         let at = self.settings.clock.core_at(completion.done);
-        let index = usize::from(completion.source.0);
         self.run_before(at);
+        if let Some(device) = completion.source.device_number() {
+            self.devices[usize::from(device)].completed(&completion, at, &mut self.memory);
+        } else if let Some(completion) = self.memory.interconnect.answer(completion, at) {
+            self.answered(&completion, at);
+        }
+    }
+}
+
+impl Machine {
+    /// Delivers the first of the data and messages on their way.
+    #[cold]
+    pub(super) fn deliver(&mut self) {
+        let at = self.memory.interconnect.first_delivery();
+        match self.memory.interconnect.take_delivery() {
+            None => {}
+            Some(Delivery::Completion(completion)) => self.answered(&completion, at),
+            Some(Delivery::Message { to: Agent::Device(device), message }) => {
+                self.devices[device].receive(message, at, &mut self.memory);
+            }
+            Some(Delivery::Message { to: Agent::Core(core), message }) => {
+                self.copier.received(&mut self.cores[core], &mut self.memory, message, at);
+                self.resume(core, at);
+                self.resume_others(core, at, Core::lacks_device);
+            }
+        }
+    }
+
+    /// Continues the other cores that wait for something shared.
+    fn resume_others(&mut self, index: usize, at: CoreCycle, waits: impl Fn(&Core) -> bool) {
+        for other in (0..self.cores.len()).filter(|&other| other != index) {
+            if waits(&self.cores[other]) {
+                self.resume(other, at);
+            }
+        }
+    }
+
+    /// Gives a core the data or the end of its request at a cycle.
+    fn answered(&mut self, completion: &Completion, at: CoreCycle) {
+        let index = usize::from(completion.source.0);
         match completion.operation {
             Operation::Read { .. } => {
-                let ticket = self.memory.arrived(index, &completion);
+                let ticket = self.memory.arrived(index, completion);
                 self.cores[index].line_arrived(ticket, at);
             }
             Operation::Write { .. } => return,
             Operation::Copy { .. } | Operation::Init { .. } => {
-                self.copier.completed(&mut self.cores[index], &mut self.memory, &completion, at);
+                self.copier.completed(&mut self.cores[index], &mut self.memory, completion, at);
             }
         }
         self.resume(index, at);
         if self.settings.sharing == Sharing::Shared {
             // A core may wait for a way of a set in which all lines were pending.
-            for other in (0..self.cores.len()).filter(|&other| other != index) {
-                if self.cores[other].lacks_mshr() {
-                    self.resume(other, at);
-                }
-            }
+            self.resume_others(index, at, Core::lacks_mshr);
         }
     }
 }

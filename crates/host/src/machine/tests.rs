@@ -68,6 +68,7 @@ pub(super) fn settings() -> MachineSettings {
         l1: None,
         last_level: CacheShape { bytes: 128, ways: 2, latency: 12 },
         sharing: Sharing::Private,
+        bus: None,
         kernel: KernelSettings { page_table_entry_bytes: 0, page_descriptor_bytes: 0, ..KernelSettings::default() },
         allocator,
     }

@@ -2,7 +2,7 @@
 //! controller.
 
 use dram_spec::{Operation, PhysicalAddress};
-use host::machine::{Copier, DirtySource, Purpose};
+use host::machine::{Copier, CopyLoop, DirtySource, Purpose};
 
 use crate::cache::Line;
 use crate::core::{Address, Piece, Stall, Work};
@@ -59,9 +59,9 @@ impl PlainMachine {
                 work.push(Work::Load(Address::Physical(src), purpose));
                 work.extend(rest);
             }
-            let store = match self.copier() {
-                Copier::NonTemporalLoop if bytes == LINE => Work::Bypass,
-                Copier::NoFetchLoop if bytes == LINE => Work::StoreLine,
+            let store = match self.settings.kernel.copy_loop {
+                CopyLoop::NonTemporal if bytes == LINE => Work::Bypass,
+                CopyLoop::NoFetch if bytes == LINE => Work::StoreLine,
                 _ => Work::Store,
             };
             work.push(store(Address::Physical(dst), purpose));

@@ -6,7 +6,7 @@ use dram_spec::address::Preset;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{AddressMap, Density, Geometry, PhysicalAddress, RawGeometry, Standard, System, Width};
 use host::AllocatorSettings;
-use host::machine::{CacheShape, ClockRatio, Copier, CoreSettings, KernelSettings, MachineSettings, Sharing};
+use host::machine::{CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, KernelSettings, MachineSettings, Sharing};
 use memctrl::Config;
 use memctrl::policy::copy::ROWCLONE;
 use os_alloc_sim::{CopyUnit, Policy};
@@ -18,7 +18,7 @@ use crate::processes::PAGE;
 use crate::runs::{checked, engine, plain, same};
 
 /// Programs on a memory where two pages share a row, and are a copy unit.
-fn case(copier: Copier, programs: &[&[Step]]) -> Case {
+fn case((copier, copy_loop): (Copier, CopyLoop), programs: &[&[Step]]) -> Case {
     let paper = System::paper(1, Density::Gb1, Width::X16);
     let raw =
         RawGeometry { row_bytes: native_row_bytes(Standard::Ddr3, Density::Gb1, Width::X16), ..paper.geometry.raw() };
@@ -26,6 +26,7 @@ fn case(copier: Copier, programs: &[&[Step]]) -> Case {
     let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
     let copy_unit = CopyUnit::RowSet;
     let settings = MachineSettings {
+        bus: None,
         clock: ClockRatio::new(6, 1),
         core: CoreSettings::PAPER,
         l1: None,
@@ -33,6 +34,7 @@ fn case(copier: Copier, programs: &[&[Step]]) -> Case {
         sharing: Sharing::Private,
         kernel: KernelSettings {
             copier,
+            copy_loop,
             page_table_entry_bytes: 0,
             page_descriptor_bytes: 0,
             ..KernelSettings::default()
@@ -61,8 +63,12 @@ fn all_frames_of_a_present_unit_leave_the_caches_of_other_cores() {
     let at = |page: u64, offset: u64| PhysicalAddress(page * PAGE + offset);
     let stores = [0, 1].map(|page| Step::Store { address: at(16 + page, 64 * page) });
     let first = [&[Step::Map { address: at(16, 0), bytes: 2 * PAGE }], &stores[..], &[Step::Exit]].concat();
-    let copiers =
-        [(Copier::CachedLoop, 128), (Copier::NoFetchLoop, 128), (Copier::NonTemporalLoop, 2), (Copier::Controller, 2)];
+    let copiers = [
+        ((Copier::Loop, CopyLoop::Cached), 128),
+        ((Copier::Loop, CopyLoop::NoFetch), 128),
+        ((Copier::Loop, CopyLoop::NonTemporal), 2),
+        ((Copier::Controller, CopyLoop::Cached), 2),
+    ];
     for ((copier, dirty), bytes) in copiers.into_iter().flat_map(|copier| [(copier, 1), (copier, 2 * PAGE)]) {
         let second = [
             Step::Compute { instructions: 60_000 },

@@ -10,7 +10,8 @@ use dram_spec::{
 };
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
+    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order,
+    Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
@@ -73,19 +74,21 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
 }
 
 fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
-    let loops = Copier::LOOPS.map(|(_, copier)| copier);
-    let copier = select([&loops[..], &[Copier::Controller; 2]].concat());
+    let loops = CopyLoop::NAMES.map(|(_, copy_loop)| (Copier::Loop, copy_loop));
+    let copier = select([&loops[..], &[(Copier::Controller, CopyLoop::Cached); 2]].concat());
     let dirty_source = select(vec![DirtySource::WriteBack, DirtySource::CopyInCache]);
     let times = (select(vec![0_u64, 1, 1, 3]), select(vec![0_u64, 7, 100, 1300]), select(vec![0_u64, 1, 80]));
     let data = (select(vec![0_u64, 8, 8, 64]), select(vec![0_u64, 16, 64, 64]));
     (copier, dirty_source, any::<bool>(), times, data, select(vec![4_u64, 8, 16, 32, 64])).prop_map(
-        |(copier, dirty_source, inserts_zero_lines, times, data, word_bytes)| {
+        |((copier, copy_loop), dirty_source, inserts_zero_lines, times, data, word_bytes)| {
             let (coherence_cycles_per_line, fault_cycles, page_table_cycles) = times;
             let (page_table_entry_bytes, page_descriptor_bytes) = data;
             KernelSettings {
                 copier,
                 dirty_source,
                 inserts_zero_lines: inserts_zero_lines && copier == Copier::Controller,
+                copier_min_bytes: 0,
+                copy_loop,
                 coherence_cycles_per_line,
                 fault_cycles,
                 page_table_cycles,
@@ -116,6 +119,7 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
     let sharing = select(vec![Sharing::Private, Sharing::Shared]);
     (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator()).prop_map(
         |(clock, core, l1, last_level, sharing, kernel, allocator)| MachineSettings {
+            bus: None,
             clock,
             core,
             l1,

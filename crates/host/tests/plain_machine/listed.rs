@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use host::machine::{Copier, CoreCounters, KernelSettings};
+use host::machine::{Copier, CopyLoop, CoreCounters, KernelSettings};
 use trace_io::program::Step;
 
 use crate::processes::PAGE;
@@ -129,7 +129,7 @@ impl Reader {
                 listed.kernel_instructions += words;
             }
             let is_whole = step[1] - step[0] == LINE;
-            listed.bypassing += u64::from(is_whole && self.kernel.copier == Copier::NonTemporalLoop);
+            listed.bypassing += u64::from(is_whole && self.kernel.copy_loop == CopyLoop::NonTemporal);
         }
     }
 

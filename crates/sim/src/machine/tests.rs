@@ -59,6 +59,7 @@ fn report() -> CoresReport {
         l1: None,
         last_level: CacheShape { bytes: 1 << 20, ways: 16, latency: 15 },
         sharing: Sharing::Private,
+        bus: None,
         kernel: KernelSettings::default(),
         allocator,
     };

@@ -1,7 +1,7 @@
 //! `rowclone-sim reproduce forkbench`: the published figures of forkbench beside the simulated ones.
 
 use clap::Args;
-use host::machine::{Copier, Forkbench, Purpose, Region};
+use host::machine::{CopyLoop, Forkbench, Purpose, Region};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::ForkbenchTable;
@@ -58,7 +58,7 @@ struct Job {
     part: Part,
     method: CopyMethod,
     /// The loop of the baseline.
-    copy_loop: Copier,
+    copy_loop: CopyLoop,
 }
 
 /// Simulates all sizes and numbers of updates, and returns the tables.
@@ -69,7 +69,7 @@ pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
     let machine = args.machine.read_for_paper(&[])?;
     let sizes = args.mebibytes.iter().flat_map(|&mebibytes| args.updates.iter().map(move |&it| (mebibytes << 20, it)));
     let benches: Vec<Forkbench> = sizes.map(|(bytes, updates)| Forkbench { bytes, updates, seed: args.seed }).collect();
-    let jobs: Vec<Job> = benches.iter().flat_map(|&bench| jobs(bench, machine.settings.kernel.copier)).collect();
+    let jobs: Vec<Job> = benches.iter().flat_map(|&bench| jobs(bench, machine.settings.kernel.copy_loop)).collect();
     // Hidden unless standard error is a terminal.
     let bar = ProgressBar::new(jobs.len() as u64);
     let figures = |job: &Job| {
@@ -97,10 +97,10 @@ fn is_application(bench: Forkbench) -> bool {
 }
 
 /// The runs of a row, in the order in which [`row`] takes them: `own` is the loop of the machine.
-fn jobs(bench: Forkbench, own: Copier) -> Vec<Job> {
+fn jobs(bench: Forkbench, own: CopyLoop) -> Vec<Job> {
     let job = |part, method| Job { bench, part, method, copy_loop: own };
     let first = job(Part::FromFork, CopyMethod::BASELINE);
-    let others = Copier::LOOPS.into_iter().map(|(_, copy_loop)| copy_loop).filter(|&copy_loop| copy_loop != own);
+    let others = CopyLoop::NAMES.into_iter().map(|(_, copy_loop)| copy_loop).filter(|&copy_loop| copy_loop != own);
     let mut jobs = vec![first];
     jobs.extend(others.map(|copy_loop| Job { copy_loop, ..first }));
     jobs.extend([CopyMethod::ROWCLONE, CopyMethod::PSM].map(|method| job(Part::FromFork, method)));
@@ -116,7 +116,7 @@ fn jobs(bench: Forkbench, own: Copier) -> Vec<Job> {
 /// The row of the next runs.
 fn row(bench: Forkbench, found: &mut impl Iterator<Item = RunFigures>) -> ForkRow {
     let mut next = || found.next().expect("each job has figures");
-    let baselines: Vec<RunFigures> = Copier::LOOPS.iter().map(|_| next()).collect();
+    let baselines: Vec<RunFigures> = CopyLoop::NAMES.iter().map(|_| next()).collect();
     let [fpm, psm, with_initialization] = [(); 3].map(|()| next());
     let application = is_application(bench).then(|| {
         let [zi, fpm_with, zi_with] = [(); 3].map(|()| next());
@@ -131,7 +131,7 @@ fn row(bench: Forkbench, found: &mut impl Iterator<Item = RunFigures>) -> ForkRo
 
 fn figures(machine: &MachineConfig, job: Job, is_checked: bool) -> Result<RunFigures, Failure> {
     let mut machine = machine.clone();
-    machine.settings.kernel.copier = job.copy_loop;
+    machine.settings.kernel.copy_loop = job.copy_loop;
     let program = match job.part {
         Part::FromFork => job.bench.program(),
         Part::WithInitialization => job.bench.program_with_initialization(),
@@ -140,7 +140,7 @@ fn figures(machine: &MachineConfig, job: Job, is_checked: bool) -> Result<RunFig
     let is_baseline = job.method == CopyMethod::BASELINE;
     let zeroings = cores.cores[0].accesses.iter().find(|row| row.purpose == Purpose::KernelZero.name());
     Ok(RunFigures {
-        method: job.copy_loop.loop_name().filter(|_| is_baseline).unwrap_or_else(|| job.method.name()),
+        method: if is_baseline { job.copy_loop.name() } else { job.method.name() },
         ipc: cores.cores[0].ipc,
         energy_nj: outcome.figures.energy_nj.expect("`read_for_paper` refuses a machine without currents"),
         channel_bytes: cores.channel_bytes,

@@ -1,7 +1,7 @@
 //! Copies and zeroings of the memory controller, with the steps that keep the caches coherent.
 
 use dram_core::Line;
-use dram_spec::{LINE_BYTES, Mechanism, PhysicalAddress};
+use dram_spec::{LINE_BYTES, PhysicalAddress};
 use memctrl::Completion;
 use rowclone::Operation;
 
@@ -9,7 +9,7 @@ use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
 use super::super::core::{Core, Outcome, Work};
 use super::super::counters::Purpose;
-use super::super::memory::{LineNumber, Memory, Scope, lines};
+use super::super::memory::{LineNumber, Memory, Scope, bytes_over_channels, lines};
 use super::super::settings::{DirtySource, KernelSettings};
 use super::Copier;
 use crate::decisions::{Decided, Decisions};
@@ -141,8 +141,7 @@ impl Copier for ControllerCopies {
 
     fn completed(&mut self, core: &mut Core, memory: &mut Memory, completion: &Completion, at: CoreCycle) {
         let passes = if matches!(completion.operation, Operation::Copy { .. }) { 2 } else { 1 };
-        let channel = completion.served.iter().filter(|(mechanism, _, _)| *mechanism == Mechanism::CHANNEL);
-        core.counters.controller_copy_bytes += channel.map(|(_, _, parts)| parts.bytes * passes).sum::<u64>();
+        core.counters.controller_copy_bytes += bytes_over_channels(completion) * passes;
         let Some(bulk) = self.in_progress[core.index()].take() else { return };
         core.copier_done(at);
         if bulk.src.is_some() && self.dirty_source == DirtySource::CopyInCache {

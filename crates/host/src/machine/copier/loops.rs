@@ -1,30 +1,29 @@
 //! Loops of the kernel, which copy and zero through the caches.
 
 use dram_spec::LINE_BYTES;
-use memctrl::Completion;
 
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
 use super::super::core::{Core, Outcome, Work};
 use super::super::memory::{Access, AccessKind, Memory, OnMiss, Scope, StoreData};
-use super::super::settings::{self, KernelSettings};
+use super::super::settings::{CopyLoop, KernelSettings};
 use super::Copier;
 
 /// A loop of loads and stores.
 #[derive(Debug)]
-pub(super) struct CopyLoop {
-    kind: settings::Copier,
+pub(super) struct LoopCopies {
+    copy_loop: CopyLoop,
     /// Bytes that an instruction loads or stores.
     word_bytes: u64,
 }
 
-impl CopyLoop {
-    pub(super) const fn new(settings: &KernelSettings) -> CopyLoop {
-        CopyLoop { kind: settings.copier, word_bytes: settings.word_bytes }
+impl LoopCopies {
+    pub(super) const fn new(settings: &KernelSettings) -> LoopCopies {
+        LoopCopies { copy_loop: settings.copy_loop, word_bytes: settings.word_bytes }
     }
 }
 
-impl Copier for CopyLoop {
+impl Copier for LoopCopies {
     fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome {
         let invalidated = memory.invalidate(core.index(), (bulk.dst, bulk.bytes), bulk.purpose(), Scope::Others, at);
         invalidated.add_to(&mut core.counters.coherence);
@@ -37,9 +36,9 @@ impl Copier for CopyLoop {
         let next @ Bulk { src, dst, bytes } = rest.next_part(LINE_BYTES);
         let purpose = rest.purpose();
         let data = src.map_or(StoreData::Zero, StoreData::CopyOf);
-        let kind = match self.kind {
-            settings::Copier::NonTemporalLoop if bytes == LINE_BYTES => AccessKind::NonTemporal(data),
-            settings::Copier::NoFetchLoop if bytes == LINE_BYTES => AccessKind::WholeLine(data),
+        let kind = match self.copy_loop {
+            CopyLoop::NonTemporal if bytes == LINE_BYTES => AccessKind::NonTemporal(data),
+            CopyLoop::NoFetch if bytes == LINE_BYTES => AccessKind::WholeLine(data),
             _ => AccessKind::Store(data),
         };
         let words = bytes.div_ceil(self.word_bytes);
@@ -58,9 +57,5 @@ impl Copier for CopyLoop {
             access(src, AccessKind::Load);
         }
         Outcome::Done
-    }
-
-    fn completed(&mut self, _: &mut Core, _: &mut Memory, completion: &Completion, _: CoreCycle) {
-        unreachable!("a loop requests no {:?}", completion.operation);
     }
 }

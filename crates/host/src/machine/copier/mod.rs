@@ -3,6 +3,7 @@
 //! A copier is a file of this folder and a line of [`copier`].
 
 mod controller;
+mod engine;
 mod loops;
 
 use std::fmt::Debug;
@@ -10,10 +11,12 @@ use std::fmt::Debug;
 use memctrl::Completion;
 
 use self::controller::ControllerCopies;
-use self::loops::CopyLoop;
+use self::engine::EngineCopies;
+use self::loops::LoopCopies;
 use super::bulk::Bulk;
 use super::clock::CoreCycle;
 use super::core::{Core, Outcome};
+use super::interconnect::Message;
 use super::memory::Memory;
 use super::settings::{self, KernelSettings};
 
@@ -27,15 +30,28 @@ pub trait Copier: Debug {
     fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome;
 
     /// Ends a copy or zeroing of the controller.
-    fn completed(&mut self, core: &mut Core, memory: &mut Memory, completion: &Completion, at: CoreCycle);
+    fn completed(&mut self, core: &mut Core, memory: &mut Memory, completion: &Completion, at: CoreCycle) {
+        let _ = (core, memory, at);
+        unreachable!("the controller was given no {:?}", completion.operation);
+    }
+
+    /// Receives a message of a device for a core.
+    fn received(&mut self, core: &mut Core, memory: &mut Memory, message: Message, at: CoreCycle) {
+        let _ = (core, memory, at);
+        unreachable!("no device sends {message:?}");
+    }
+
+    /// The copies that devices have not completed: the core and the copy.
+    fn pending(&self) -> Vec<(usize, Bulk)> {
+        Vec::new()
+    }
 }
 
 /// The copier that the settings name, for a number of cores.
 pub fn copier(settings: &KernelSettings, cores: usize) -> Box<dyn Copier> {
     match settings.copier {
-        settings::Copier::CachedLoop | settings::Copier::NoFetchLoop | settings::Copier::NonTemporalLoop => {
-            Box::new(CopyLoop::new(settings))
-        }
+        settings::Copier::Loop => Box::new(LoopCopies::new(settings)),
         settings::Copier::Controller => Box::new(ControllerCopies::new(settings, cores)),
+        settings::Copier::Engine(engine) => Box::new(EngineCopies::new(settings, engine, cores)),
     }
 }

@@ -206,6 +206,17 @@ impl Core {
         self.delay_until(at, |stalls| &mut stalls.controller_copy);
     }
 
+    /// Waits for a place in the queue of a device.
+    pub const fn stall_for_device(&mut self) -> Outcome {
+        self.stall = Some(Stall::Device);
+        Outcome::Blocked
+    }
+
+    /// Whether the core waits for a place in the queue of a device.
+    pub fn lacks_device(&self) -> bool {
+        self.stall == Some(Stall::Device)
+    }
+
     /// Whether the core waits for an MSHR, or for a place in the cache.
     pub fn lacks_mshr(&self) -> bool {
         self.stall == Some(Stall::Mshr)
@@ -222,6 +233,7 @@ impl Core {
             Some(Stall::Mshr) => self.delay_until(at, |stalls| &mut stalls.mshr),
             Some(Stall::StoreBuffer) => self.delay_until(at, |stalls| &mut stalls.store_buffer),
             Some(Stall::Drain) => self.delay_until(at, |stalls| &mut stalls.kernel),
+            Some(Stall::Device) => self.delay_until(at, |stalls| &mut stalls.controller_copy),
             Some(Stall::Copier) => unreachable!("excluded above"),
         }
         true

@@ -92,4 +92,6 @@ pub enum Stall {
     Drain,
     /// The end of a copy or zeroing.
     Copier,
+    /// A place in the queue of a device.
+    Device,
 }

@@ -1,20 +1,19 @@
-//! The memory as requesters see it: the caches, the requests on their way to the controller, and the
-//! check of loads.
+//! The memory as requesters see it: the caches, what is on its way, and the check of loads.
 //!
-//! Cores, copiers and the kernel access memory here, and nowhere else. What the caches return is sent to
+//! Cores, copiers, devices and the kernel access memory here, and nowhere else. What the caches return is sent to
 //! the controller, after the latency of the last-level cache.
 
 mod check;
-mod outbox;
+mod devices;
 
 use dram_core::Line;
 use dram_spec::{LINE_BYTES, Operation, PhysicalAddress};
 use memctrl::Completion;
 
-use self::outbox::Outbox;
 use super::cache::{Answer, Caches, DirtyData, Inserted, WriteBack};
 use super::clock::CoreCycle;
 use super::counters::Purpose;
+use super::interconnect::{Interconnect, Requester};
 use super::settings::MachineSettings;
 use crate::decisions::{Decided, Decisions};
 
@@ -24,14 +23,15 @@ pub use super::cache::{
 };
 
 pub use self::check::{CoherenceCheck, WrongLoad};
+pub use self::devices::bytes_over_channels;
 
-/// Caches, requests to the controller, and the check.
+/// Caches, what is on its way, and the check.
 #[derive(Debug)]
 pub struct Memory {
     /// The caches. What they return to be written is sent by the methods of the memory.
     pub caches: Caches,
-    /// Requests to the controller.
-    pub outbox: Outbox,
+    /// What is on its way between cores, devices and the controller.
+    pub interconnect: Interconnect,
     /// Where contents are modeled.
     pub check: Option<CoherenceCheck>,
     /// Latency of the last-level caches.
@@ -58,7 +58,7 @@ impl Memory {
     ) -> Memory {
         Memory {
             caches: Caches::new(settings, has_l1, check.is_some()),
-            outbox: Outbox::default(),
+            interconnect: Interconnect::new(settings.bus),
             check,
             latency: settings.last_level.latency,
         }
@@ -89,7 +89,7 @@ impl Memory {
                 let leaves = self.after_lookup(at);
                 self.write(core, replaced, leaves);
                 let read = Operation::Read { address: access.line().address(), bytes: LINE_BYTES };
-                self.outbox.send(core, leaves, read, None, false);
+                self.interconnect.send(Requester::core(core), leaves, read, None, false);
                 self.wait(core, access, ticket)
             }
         }
@@ -111,7 +111,7 @@ impl Memory {
         let payload = self.check.as_mut().map(|check| check.store_past(address, bytes, data));
         self.caches.count(core, purpose).non_temporal += 1;
         let leaves = self.after_lookup(at);
-        self.outbox.send(core, leaves, Operation::Write { address, bytes }, payload, true);
+        self.interconnect.send(Requester::core(core), leaves, Operation::Write { address, bytes }, payload, true);
         invalidated
     }
 
@@ -123,14 +123,14 @@ impl Memory {
     fn write(&mut self, core: usize, write_back: impl IntoIterator<Item = WriteBack>, leaves: CoreCycle) {
         for WriteBack { line, data } in write_back {
             let write = Operation::Write { address: line.address(), bytes: LINE_BYTES };
-            self.outbox.send(core, leaves, write, data, false);
+            self.interconnect.send(Requester::core(core), leaves, write, data, false);
         }
     }
 
     /// Sends a copy or zeroing to the controller, which leaves at a cycle.
     pub fn copy(&mut self, core: usize, operation: Operation, leaves: CoreCycle) {
         self.apply(&operation);
-        self.outbox.send(core, leaves, operation, None, false);
+        self.interconnect.send(Requester::core(core), leaves, operation, None, false);
     }
 
     /// Executes a copy or zeroing for the check alone.

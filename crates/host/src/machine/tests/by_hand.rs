@@ -206,7 +206,7 @@ fn a_page_fault_zeroes_the_page_by_a_loop() {
     let after = play(slower, &steps).outcome.cores[0];
     let difference = after.cycles.0 - core.cycles.0;
     assert!((5_900..6_100).contains(&difference), "{difference}: refresh moves by a few clocks");
-    base.kernel.copier = Copier::NonTemporalLoop;
+    base.kernel.copy_loop = CopyLoop::NonTemporal;
     let bypassed = play(base, &steps);
     let counters = bypassed.outcome.cores[0].counters;
     assert_eq!((counters.lines[2].misses, counters.lines[2].non_temporal), (0, 64));
@@ -248,16 +248,16 @@ fn a_fork_a_fault_and_an_exit_use_the_data_of_their_pages() {
 #[test]
 fn stores_of_whole_lines_read_nothing_without_fetches() {
     let steps = after_begin([Step::Fork { child: 2 }, Step::Run { process: 2 }, store(1), load(5), Step::Exit]);
-    let of = |copier| {
+    let of = |copy_loop| {
         let mut base = settings();
         base.last_level.bytes = 1 << 16;
-        base.kernel.copier = copier;
+        base.kernel.copy_loop = copy_loop;
         let counts = play(base, &steps).outcome.cores[0].counters.lines;
         (counts[1].misses, counts[1].allocated, counts[0].hits)
     };
     // Line 0 of the source is in the cache.
-    assert_eq!(of(Copier::CachedLoop), (63 + 64, 0, 2));
-    assert_eq!(of(Copier::NoFetchLoop), (63, 64, 2));
+    assert_eq!(of(CopyLoop::Cached), (63 + 64, 0, 2));
+    assert_eq!(of(CopyLoop::NoFetch), (63, 64, 2));
 }
 
 /// A program of last-level misses.

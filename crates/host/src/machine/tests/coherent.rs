@@ -50,19 +50,37 @@ fn program(seed: u64, steps: u64) -> Vec<Step> {
 pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
     let base = KernelSettings::default();
     let in_dram = KernelSettings { copier: Copier::Controller, ..base };
-    vec![
+    let modes = [EngineMode::SyncFifo, EngineMode::SyncCpuFirst, EngineMode::Async];
+    let engines = [(false, BASELINE), (true, ROWCLONE)].into_iter().flat_map(|(is_in_dram, policy)| {
+        modes.map(|mode| {
+            let engine = EngineSettings { buffer_lines: 3, ..EngineSettings::new(mode, is_in_dram) };
+            (KernelSettings { copier: Copier::Engine(engine), copier_min_bytes: 100, ..base }, policy)
+        })
+    });
+    let others: [(KernelSettings, &'static dyn CopyPolicy); 7] = [
         (base, ROWCLONE),
-        (KernelSettings { copier: Copier::NoFetchLoop, ..base }, ROWCLONE),
-        (KernelSettings { copier: Copier::NonTemporalLoop, ..base }, ROWCLONE),
+        (KernelSettings { copy_loop: CopyLoop::NoFetch, ..base }, ROWCLONE),
+        (KernelSettings { copy_loop: CopyLoop::NonTemporal, ..base }, ROWCLONE),
         (in_dram, BASELINE),
         (in_dram, ROWCLONE),
         (KernelSettings { inserts_zero_lines: true, ..in_dram }, ROWCLONE),
         (KernelSettings { dirty_source: DirtySource::CopyInCache, inserts_zero_lines: true, ..in_dram }, ROWCLONE),
-    ]
+    ];
+    others.into_iter().chain(engines).collect()
 }
 
-fn wrong(settings: MachineSettings, programs: &[Vec<Step>], policy: &'static dyn CopyPolicy) -> Option<WrongLoad> {
-    let (loads, wrong) = try_play(settings, programs, policy, Some(7)).unwrap().outcome.check.unwrap();
+/// A bus of which a clock takes 15 core cycles.
+pub(super) const BUS: BusSettings = BusSettings {
+    clock: 15,
+    bytes_per_clock: 32,
+    address_clocks: 1,
+    request_latency: 20,
+    response_latency: 30,
+    snoop_latency: 60,
+};
+
+fn wrong(settings: &MachineSettings, programs: &[Vec<Step>], policy: &'static dyn CopyPolicy) -> Option<WrongLoad> {
+    let (loads, wrong) = try_play(*settings, programs, policy, Some(7)).unwrap().outcome.check.unwrap();
     assert!(loads > 0);
     wrong
 }
@@ -82,37 +100,81 @@ proptest! {
         has_l1: bool,
         is_shared: bool,
         is_in_order: bool,
+        has_bus: bool,
     ) {
         let l1 = has_l1.then_some(CacheShape { bytes: 512, ways: 2, latency: 3 });
         let sharing = if is_shared { Sharing::Shared } else { Sharing::Private };
         let order = if is_in_order { Order::InOrder } else { Order::OutOfOrder };
-        check(seed, cores, l1, (cache_bytes, sharing), order);
+        let core = CoreSettings { order, ..CoreSettings::PAPER };
+        let last_level = CacheShape { bytes: cache_bytes, ways: 16, latency: 12 };
+        check(seed, cores, &MachineSettings { core, l1, last_level, sharing, bus: has_bus.then_some(BUS), ..settings() });
     }
 }
 
 /// Runs a program per core under each way to copy.
-fn check(seed: u64, cores: u64, l1: Option<CacheShape>, (bytes, sharing): (u64, Sharing), order: Order) {
+fn check(seed: u64, cores: u64, settings: &MachineSettings) {
     let programs: Vec<_> = (0..cores).map(|core| program(seed ^ core, 60)).collect();
     for (kernel, policy) in kernels() {
-        let core = CoreSettings { order, ..CoreSettings::PAPER };
-        let last_level = CacheShape { bytes, ways: 16, latency: 12 };
-        let settings = MachineSettings { core, l1, last_level, sharing, kernel, ..settings() };
-        assert_eq!(wrong(settings, &programs, policy), None, "{kernel:?}");
+        let settings = MachineSettings { kernel, ..*settings };
+        assert_eq!(wrong(&settings, &programs, policy), None, "{kernel:?}");
     }
+}
+
+/// Cores that share a cache of this size.
+fn shared(bytes: u64) -> MachineSettings {
+    let last_level = CacheShape { bytes, ways: 16, latency: 12 };
+    MachineSettings { last_level, sharing: Sharing::Shared, ..settings() }
 }
 
 /// A page fault waits for stores in flight. If it began before they were over, a read would overtake
 /// the write-back of its line by another core.
 #[test]
 fn a_core_that_waits_for_its_stores_keeps_the_order_of_all_cores() {
-    check(15_821_295_434_969_692_242, 3, None, (1 << 10, Sharing::Shared), Order::OutOfOrder);
+    check(15_821_295_434_969_692_242, 3, &shared(1 << 10));
 }
 
 /// A line that a copy in the cache replaces leaves at once. Behind the copy, its write-back would
 /// overwrite a page that another core zeroes in the meantime.
 #[test]
 fn lines_replaced_by_copies_in_a_shared_cache_leave_before_they_are_zeroed() {
-    check(2_522_808_148_835_176_962, 2, None, (1 << 16, Sharing::Shared), Order::OutOfOrder);
+    check(2_522_808_148_835_176_962, 2, &shared(1 << 16));
+}
+
+/// A copy engine that skips a snoop, or completes a copy before its writes, is found by a load.
+#[test]
+fn each_step_of_an_engine_is_needed() {
+    let last_level = CacheShape { bytes: 1 << 16, ways: 16, latency: 12 };
+    let programs: Vec<_> = (0..20).map(|seed| vec![program(seed, 60)]).collect();
+    for (mode, is_in_dram) in [(EngineMode::SyncFifo, false), (EngineMode::Async, false), (EngineMode::Async, true)] {
+        let copier = Copier::Engine(EngineSettings::new(mode, is_in_dram));
+        let settings = MachineSettings {
+            last_level,
+            kernel: KernelSettings { copier, ..KernelSettings::default() },
+            ..settings()
+        };
+        for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::EarlyCompletion] {
+            // The copy in DRAM is one request, whose end the controller reports.
+            if is_in_dram && defect == Planted::EarlyCompletion {
+                continue;
+            }
+            PLANTED.set(Some(defect));
+            let is_found = programs.iter().any(|program| wrong(&settings, program, ROWCLONE).is_some());
+            PLANTED.set(None);
+            assert!(is_found, "{defect:?}, {mode:?}");
+        }
+    }
+}
+
+/// The end of a copy that is lost ends the run, with the copy in the message.
+#[test]
+fn a_lost_completion_is_an_error() {
+    let copier = Copier::Engine(EngineSettings::new(EngineMode::Async, false));
+    let settings = MachineSettings { kernel: KernelSettings { copier, ..KernelSettings::default() }, ..settings() };
+    PLANTED.set(Some(Planted::LostCompletion));
+    let played = try_play(settings, &[program(1, 60)], ROWCLONE, None);
+    PLANTED.set(None);
+    let message = played.unwrap_err().to_string();
+    assert!(message.starts_with("the copy of ") && message.ends_with("for core 0 was never completed"), "{message}");
 }
 
 /// Without a step of coherence, some load of some program returns stale data.
@@ -127,9 +189,9 @@ fn each_step_of_coherence_is_needed() {
         };
         let settings = MachineSettings { last_level, kernel, ..settings() };
         let programs: Vec<_> = (0..20).map(|seed| vec![program(seed, 60)]).collect();
-        assert!(programs.iter().all(|program| wrong(settings, program, ROWCLONE).is_none()));
+        assert!(programs.iter().all(|program| wrong(&settings, program, ROWCLONE).is_none()));
         PLANTED.set(Some(defect));
-        let is_found = programs.iter().any(|program| wrong(settings, program, ROWCLONE).is_some());
+        let is_found = programs.iter().any(|program| wrong(&settings, program, ROWCLONE).is_some());
         PLANTED.set(None);
         assert!(is_found, "{defect:?}");
     }

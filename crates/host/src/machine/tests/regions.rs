@@ -83,10 +83,14 @@ fn repeated_programs_see_no_line_of_an_earlier_user() {
     let filled = [Step::Map { address: at(64), bytes: 8192 }, Step::Filled { address: at(64), bytes: 8192 }];
     let programs = [program(6, &[]), program(10, &[&filled[..], &[Step::Load { address: at(65) }]].concat())];
     let region = Region { warm_up: 10, instructions: Some(400) };
-    for copier in [Copier::CachedLoop, Copier::NonTemporalLoop, Copier::Controller] {
+    for (copier, copy_loop) in [
+        (Copier::Loop, CopyLoop::Cached),
+        (Copier::Loop, CopyLoop::NonTemporal),
+        (Copier::Controller, CopyLoop::Cached),
+    ] {
         for sharing in [Sharing::Private, Sharing::Shared] {
             let mut settings = MachineSettings { sharing, ..settings() };
-            settings.kernel.copier = copier;
+            (settings.kernel.copier, settings.kernel.copy_loop) = (copier, copy_loop);
             settings.last_level = CacheShape { bytes: 16 << 10, ways: 4, latency: 12 };
             let boxed = programs.iter().map(|steps| repeated(steps)).collect();
             let outcome = play_boxed(settings, region, boxed, ROWCLONE, Some(7)).unwrap().outcome;

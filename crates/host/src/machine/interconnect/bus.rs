@@ -1,0 +1,207 @@
+//! A pipelined front-side bus: addresses, and data in both directions, with a fixed path to the
+//! controller.
+
+use dram_spec::{Operation, PhysicalAddress};
+
+use super::super::clock::CoreCycle;
+use super::super::settings::BusSettings;
+use super::requests::{Outgoing, Requests};
+
+/// A bus. Its phases begin with clocks of the bus.
+#[derive(Debug)]
+pub(super) struct Bus {
+    settings: BusSettings,
+    /// Requests that have not been on the bus.
+    pub(super) leaving: Requests,
+    /// Requests between the bus and the controller.
+    arriving: Requests,
+    lanes: Lanes,
+}
+
+/// When the parts of a bus are free, and the arrival of the last request.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lanes {
+    address: CoreCycle,
+    data: CoreCycle,
+    arrival: CoreCycle,
+}
+
+impl Bus {
+    pub(super) fn new(settings: BusSettings) -> Bus {
+        Bus { settings, leaving: Requests::default(), arriving: Requests::default(), lanes: Lanes::default() }
+    }
+
+    /// Occupies a lane for some clocks from a cycle on; returns the end.
+    fn occupy(&self, lane: &mut CoreCycle, from: CoreCycle, clocks: u64) -> CoreCycle {
+        let begin = from.max(*lane).0.next_multiple_of(self.settings.clock);
+        *lane = CoreCycle(begin + clocks * self.settings.clock);
+        *lane
+    }
+
+    const fn data_clocks(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.settings.bytes_per_clock)
+    }
+
+    /// The arrival of a request at the controller, and the state of the bus after it. Data of a write
+    /// follow its address; requests arrive in the order of their addresses.
+    fn arrival(&self, outgoing: &Outgoing) -> (CoreCycle, Lanes) {
+        let mut lanes = self.lanes;
+        let mut end = self.occupy(&mut lanes.address, outgoing.at, self.settings.address_clocks);
+        if let Operation::Write { bytes, .. } = outgoing.operation {
+            end = self.occupy(&mut lanes.data, end, self.data_clocks(bytes));
+        }
+        lanes.arrival = lanes.arrival.max(CoreCycle(end.0 + self.settings.request_latency));
+        (lanes.arrival, lanes)
+    }
+
+    /// Arrival of the first request at the controller.
+    pub(super) fn first_arrival(&self) -> CoreCycle {
+        match (self.arriving.front(), self.leaving.front()) {
+            (Some(first), _) => first.at,
+            (None, Some(first)) => self.arrival(first).0,
+            (None, None) => CoreCycle::NEVER,
+        }
+    }
+
+    /// Lets requests that leave up to a cycle onto the bus.
+    fn advance(&mut self, until: CoreCycle) {
+        while let Some(outgoing) = self.leaving.take(until) {
+            let (at, lanes) = self.arrival(&outgoing);
+            self.lanes = lanes;
+            self.arriving.add(Outgoing { at, ..outgoing });
+        }
+    }
+
+    /// Takes the first request if it has arrived by `now`.
+    pub(super) fn take(&mut self, now: CoreCycle) -> Option<Outgoing> {
+        if self.first_arrival() > now {
+            return None;
+        }
+        if self.arriving.front().is_none() {
+            self.advance(self.leaving.first());
+        }
+        self.arriving.take(now)
+    }
+
+    /// Takes the write-back of a line that has not arrived.
+    pub(super) fn take_write_back(&mut self, address: PhysicalAddress) -> Option<Outgoing> {
+        self.leaving.take_write_back(address).or_else(|| self.arriving.take_write_back(address))
+    }
+
+    /// Puts addresses on the bus at a cycle, behind requests that leave before it; returns their arrival on
+    /// the other side, behind these requests.
+    pub(super) fn address(&mut self, at: CoreCycle, addresses: u64) -> CoreCycle {
+        self.advance(at);
+        let mut lanes = self.lanes;
+        let end = self.occupy(&mut lanes.address, at, addresses * self.settings.address_clocks);
+        lanes.arrival = lanes.arrival.max(CoreCycle(end.0 + self.settings.request_latency));
+        self.lanes = lanes;
+        lanes.arrival
+    }
+
+    /// The arrival of data, or of the end, of a request whose controller has done it at a cycle.
+    pub(super) fn answer(&mut self, operation: &Operation, at: CoreCycle) -> CoreCycle {
+        match *operation {
+            Operation::Read { bytes, .. } => {
+                self.advance(at);
+                self.data(bytes, CoreCycle(at.0 + self.settings.response_latency))
+            }
+            _ => CoreCycle(at.0 + self.settings.response_latency),
+        }
+    }
+
+    /// Puts data on the bus from a cycle on; returns the end.
+    pub(super) fn data(&mut self, bytes: u64, from: CoreCycle) -> CoreCycle {
+        let mut lanes = self.lanes;
+        let end = self.occupy(&mut lanes.data, from, self.data_clocks(bytes));
+        self.lanes = lanes;
+        end
+    }
+
+    /// The cycle in which all caches have answered a snoop of a device.
+    pub(super) fn snoop(&mut self, at: CoreCycle) -> CoreCycle {
+        self.advance(at);
+        let mut lanes = self.lanes;
+        let end = self.occupy(&mut lanes.address, at, self.settings.address_clocks);
+        self.lanes = lanes;
+        CoreCycle(end.0 + self.settings.snoop_latency)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::requests::Requester;
+    use super::*;
+
+    /// A bus of 32 bytes per clock of 15 core cycles; 20 cycles to the controller, 30 back, 60 for a snoop.
+    fn bus() -> Bus {
+        Bus::new(BusSettings {
+            clock: 15,
+            bytes_per_clock: 32,
+            address_clocks: 1,
+            request_latency: 20,
+            response_latency: 30,
+            snoop_latency: 60,
+        })
+    }
+
+    fn outgoing(number: u64, at: u64, is_write: bool) -> Outgoing {
+        let (address, bytes) = (PhysicalAddress(64 * number), 64);
+        let operation = if is_write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } };
+        let payload: Option<Arc<[u8]>> = None;
+        Outgoing {
+            at: CoreCycle(at),
+            number,
+            requester: Requester::core(0),
+            operation,
+            payload,
+            holds_store_entry: false,
+        }
+    }
+
+    /// The read leaves at 1: address 15 to 30. The write leaves at 2: address 30 to 45, data 45 to 75. The
+    /// second read has its address from 45 to 60, and arrives behind the write.
+    #[test]
+    fn addresses_and_data_overlap_and_requests_arrive_in_order() {
+        let mut bus = bus();
+        for outgoing in [outgoing(0, 1, false), outgoing(1, 2, true), outgoing(2, 3, false)] {
+            bus.leaving.add(outgoing);
+        }
+        let arrivals: Vec<(u64, u64)> =
+            std::iter::from_fn(|| bus.take(CoreCycle(1_000))).map(|taken| (taken.number, taken.at.0)).collect();
+        assert_eq!(arrivals, [(0, 50), (1, 95), (2, 95)]);
+    }
+
+    #[test]
+    fn nothing_arrives_before_its_time() {
+        let mut bus = bus();
+        bus.leaving.add(outgoing(0, 0, false));
+        assert_eq!(bus.first_arrival(), CoreCycle(35));
+        assert!(bus.take(CoreCycle(34)).is_none());
+        assert_eq!(bus.take(CoreCycle(35)).map(|taken| taken.at), Some(CoreCycle(35)));
+        assert_eq!(bus.first_arrival(), CoreCycle::NEVER);
+    }
+
+    /// Data of two reads done at 100 follow each other: 135 to 165, and to 195. An end needs no data.
+    #[test]
+    fn data_occupy_the_bus() {
+        let mut bus = bus();
+        let read = Operation::Read { address: PhysicalAddress(0), bytes: 64 };
+        let ends = [(); 2].map(|()| bus.answer(&read, CoreCycle(100)).0);
+        assert_eq!(ends, [165, 195]);
+        let copy = Operation::Init { dst: PhysicalAddress(0), bytes: 64, value: 0 };
+        assert_eq!(bus.answer(&copy, CoreCycle(100)), CoreCycle(130));
+    }
+
+    /// A command with two addresses follows a read that left before it; the snoop has its address after it.
+    #[test]
+    fn messages_and_snoops_take_addresses() {
+        let mut bus = bus();
+        bus.leaving.add(outgoing(0, 1, false));
+        assert_eq!(bus.address(CoreCycle(4), 2), CoreCycle(60 + 20));
+        assert_eq!(bus.snoop(CoreCycle(5)), CoreCycle(75 + 60));
+        assert_eq!(bus.take(CoreCycle(100)).map(|taken| taken.at), Some(CoreCycle(50)));
+    }
+}

@@ -1,0 +1,123 @@
+//! What connects cores, caches, devices and the controller: requests, data and messages on their way.
+//!
+//! Without a bus, all of them arrive in the cycle in which they leave. A front-side bus (`bus`) lies
+//! between the last-level caches and the controller. Devices lie beside the controller: their requests
+//! do not cross the bus, and their messages to and from cores do.
+
+mod bus;
+mod deliveries;
+mod message;
+mod requests;
+
+use std::sync::Arc;
+
+use dram_spec::{Operation, PhysicalAddress};
+use memctrl::Completion;
+
+use self::bus::Bus;
+use self::deliveries::Deliveries;
+use self::requests::Requests;
+use super::clock::CoreCycle;
+use super::settings::BusSettings;
+
+pub use self::deliveries::Delivery;
+pub use self::message::{Agent, CopyId, Message};
+pub use self::requests::{Outgoing, Requester};
+
+/// Requests, data and messages on their way.
+#[derive(Debug)]
+pub struct Interconnect {
+    bus: Option<Bus>,
+    /// Requests that cross no bus.
+    direct: Requests,
+    deliveries: Deliveries,
+    /// Requests made so far.
+    made: u64,
+}
+
+impl Interconnect {
+    /// Nothing is on its way.
+    pub fn new(bus: Option<BusSettings>) -> Interconnect {
+        Interconnect { bus: bus.map(Bus::new), direct: Requests::default(), deliveries: Deliveries::default(), made: 0 }
+    }
+
+    /// Sends a request to the controller, which leaves at a cycle; returns its number.
+    pub fn send(
+        &mut self,
+        requester: Requester,
+        leaves: CoreCycle,
+        operation: Operation,
+        payload: Option<Arc<[u8]>>,
+        holds_store_entry: bool,
+    ) -> u64 {
+        let number = self.made;
+        self.made += 1;
+        let outgoing = Outgoing { at: leaves, number, requester, operation, payload, holds_store_entry };
+        match (&mut self.bus, requester.device) {
+            (Some(bus), None) => bus.leaving.add(outgoing),
+            _ => self.direct.add(outgoing),
+        }
+        number
+    }
+
+    /// Arrival of the first request at the controller; [`CoreCycle::NEVER`] without requests.
+    #[inline]
+    pub fn first_request(&self) -> CoreCycle {
+        let direct = self.direct.first();
+        self.bus.as_ref().map_or(direct, |bus| direct.min(bus.first_arrival()))
+    }
+
+    /// Takes the first request if it has arrived by `now`.
+    pub fn take_request(&mut self, now: CoreCycle) -> Option<Outgoing> {
+        match &mut self.bus {
+            Some(bus) if bus.first_arrival() < self.direct.first() => bus.take(now),
+            _ => self.direct.take(now),
+        }
+    }
+
+    /// Takes the write-back of a line that is on its way to the controller, if there is one.
+    pub fn take_write_back(&mut self, address: PhysicalAddress) -> Option<Outgoing> {
+        let on_bus = self.bus.as_mut().and_then(|bus| bus.take_write_back(address));
+        on_bus.or_else(|| self.direct.take_write_back(address))
+    }
+
+    /// Sends a message, which leaves at a cycle. One between a core and a device crosses the bus.
+    pub fn post(&mut self, from: Agent, to: Agent, message: Message, leaves: CoreCycle) {
+        let arrives = match &mut self.bus {
+            Some(bus) if from.is_core() != to.is_core() => bus.address(leaves, message.addresses()),
+            _ => leaves,
+        };
+        self.deliveries.add(arrives, Delivery::Message { to, message });
+    }
+
+    /// Takes the data or the end of a request of a core from the controller at a cycle; returns them if
+    /// they arrive at once.
+    #[inline]
+    pub fn answer(&mut self, completion: Completion, at: CoreCycle) -> Option<Completion> {
+        let Some(bus) = &mut self.bus else { return Some(completion) };
+        let arrives = bus.answer(&completion.operation, at);
+        self.deliveries.add(arrives, Delivery::Completion(completion));
+        None
+    }
+
+    /// The cycle in which a snoop of the caches by a device, which begins at a cycle, has its results.
+    pub fn snooped(&mut self, at: CoreCycle) -> CoreCycle {
+        self.bus.as_mut().map_or(at, |bus| bus.snoop(at))
+    }
+
+    /// The cycle in which a line that a cache passes to a device after a snoop is there.
+    pub fn passed(&mut self, bytes: u64, at: CoreCycle) -> CoreCycle {
+        self.bus.as_mut().map_or(at, |bus| bus.data(bytes, at))
+    }
+
+    /// The cycle of the first delivery; [`CoreCycle::NEVER`] without deliveries.
+    #[inline]
+    pub fn first_delivery(&self) -> CoreCycle {
+        self.deliveries.first()
+    }
+
+    /// Takes the first delivery.
+    pub fn take_delivery(&mut self) -> Option<Delivery> {
+        self.deliveries.take()
+    }
+}

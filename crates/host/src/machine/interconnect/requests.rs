@@ -1,0 +1,83 @@
+//! Requests on their way to the controller.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use dram_spec::{Operation, PhysicalAddress};
+
+use super::super::clock::CoreCycle;
+
+/// Who makes a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requester {
+    /// The core that makes it, or on whose behalf a device makes it.
+    pub core: usize,
+    /// The device, if one makes it.
+    pub device: Option<usize>,
+}
+
+impl Requester {
+    /// A core.
+    pub const fn core(core: usize) -> Requester {
+        Requester { core, device: None }
+    }
+}
+
+/// A request that the controller has not accepted.
+#[derive(Debug)]
+pub struct Outgoing {
+    /// The cycle in which it leaves; once it is taken, that of its arrival at the controller.
+    pub at: CoreCycle,
+    /// Number in the order in which requests are made.
+    pub number: u64,
+    /// Who made it.
+    pub requester: Requester,
+    /// The request.
+    pub operation: Operation,
+    /// Data of a write, where contents are modeled.
+    pub payload: Option<Arc<[u8]>>,
+    /// Whether it occupies a store buffer entry.
+    pub holds_store_entry: bool,
+}
+
+/// Requests by cycle; those of a cycle keep the order in which they were added.
+#[derive(Debug, Default)]
+pub(super) struct Requests(VecDeque<Outgoing>);
+
+impl Requests {
+    /// Adds a request.
+    pub(super) fn add(&mut self, outgoing: Outgoing) {
+        // Most requests come last.
+        if self.0.back().is_none_or(|last| last.at <= outgoing.at) {
+            return self.0.push_back(outgoing);
+        }
+        let place = self.0.partition_point(|other| other.at <= outgoing.at);
+        self.0.insert(place, outgoing);
+    }
+
+    /// Cycle of the first request; [`CoreCycle::NEVER`] without requests.
+    #[inline]
+    pub(super) fn first(&self) -> CoreCycle {
+        self.front().map_or(CoreCycle::NEVER, |first| first.at)
+    }
+
+    /// The first request.
+    pub(super) fn front(&self) -> Option<&Outgoing> {
+        self.0.front()
+    }
+
+    /// Takes the write-back of a line, if it is among the requests.
+    pub(super) fn take_write_back(&mut self, address: PhysicalAddress) -> Option<Outgoing> {
+        let is_write_back = |outgoing: &Outgoing| {
+            let is_write = matches!(outgoing.operation, Operation::Write { address: at, .. } if at == address);
+            is_write && outgoing.requester.device.is_none() && !outgoing.holds_store_entry
+        };
+        let place = self.0.iter().position(is_write_back)?;
+        self.0.remove(place)
+    }
+
+    /// Takes the first request if its cycle is at most `until`.
+    pub(super) fn take(&mut self, until: CoreCycle) -> Option<Outgoing> {
+        if self.first() <= until { self.0.pop_front() } else { None }
+    }
+}
