@@ -184,7 +184,7 @@ fn l1(caches: &Section<'_>) -> Result<Option<CacheShape>, Failure> {
 /// A cache whose sets are a power of two.
 fn shape(caches: &Section<'_>, [bytes, ways, latency]: [&str; 3]) -> Result<CacheShape, Failure> {
     let shape =
-        CacheShape { bytes: caches.of(bytes), ways: caches.of::<u64>(ways) as usize, latency: caches.of(latency) };
+        CacheShape::new(caches.of(bytes), caches.of::<u64>(ways) as usize, caches.of(latency));
     let set = LINE_BYTES * shape.ways as u64;
     if !shape.bytes.is_multiple_of(set) || !(shape.bytes / set).is_power_of_two() {
         let message =

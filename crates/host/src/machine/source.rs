@@ -5,6 +5,7 @@ use memctrl::{Completion, Request, RequestSource};
 
 use super::Machine;
 use super::clock::CoreCycle;
+use super::memory::Holds;
 use super::settings::Sharing;
 
 /// Core cycles by which a core may advance before the controller, as long as it affects no other
@@ -32,11 +33,14 @@ impl RequestSource for Machine {
             self.settle(index, CoreCycle(at.0 + 1));
         }
         let outgoing = self.memory.outbox.take(now_core)?;
-        if outgoing.holds_store_entry {
+        if outgoing.holds != Holds::Nothing {
             let free = self.settings.clock.core_at(now);
             // Actions before the free entry come first, so that all cores see one order.
             self.run_before(free);
-            self.cores[outgoing.core].store_accepted();
+            match outgoing.holds {
+                Holds::StoreEntry => self.cores[outgoing.core].store_accepted(),
+                _ => self.memory.caches.write_accepted(outgoing.core),
+            }
             self.resume(outgoing.core, free);
         }
         Some(Request {
@@ -54,8 +58,9 @@ impl RequestSource for Machine {
         self.run_before(at);
         match completion.operation {
             Operation::Read { .. } => {
-                let ticket = self.memory.arrived(index, &completion);
-                self.cores[index].line_arrived(ticket, at);
+                if let Some(ticket) = self.memory.arrived(index, &completion, at) {
+                    self.cores[index].line_arrived(ticket, at);
+                }
             }
             Operation::Write { .. } => return,
             Operation::Copy { .. } | Operation::Init { .. } => {
@@ -63,10 +68,11 @@ impl RequestSource for Machine {
             }
         }
         self.resume(index, at);
-        if self.settings.sharing == Sharing::Shared {
+        let sharing = self.settings.sharing;
+        if sharing != Sharing::Private {
             // A core may wait for a way of a set in which all lines were pending.
             for other in (0..self.cores.len()).filter(|&other| other != index) {
-                if self.cores[other].lacks_mshr() {
+                if sharing.cache_of(other) == sharing.cache_of(index) && self.cores[other].lacks_mshr() {
                     self.resume(other, at);
                 }
             }

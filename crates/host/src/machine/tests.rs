@@ -66,8 +66,10 @@ pub(super) fn settings() -> MachineSettings {
         clock: ClockRatio::new(6, 1),
         core: CoreSettings::PAPER,
         l1: None,
-        last_level: CacheShape { bytes: 128, ways: 2, latency: 12 },
+        last_level: CacheShape::new(128, 2, 12),
+        l2: None,
         sharing: Sharing::Private,
+        lines: LineSettings::default(),
         kernel: KernelSettings { page_table_entry_bytes: 0, page_descriptor_bytes: 0, ..KernelSettings::default() },
         allocator,
     }

@@ -20,8 +20,19 @@ pub struct Outgoing {
     pub operation: Operation,
     /// Data of a write, where contents are modeled.
     pub payload: Option<Arc<[u8]>>,
-    /// Whether it occupies a store buffer entry.
-    pub holds_store_entry: bool,
+    /// The entry that it occupies.
+    pub holds: Holds,
+}
+
+/// Entry of its core that a request occupies until the controller accepts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// None.
+    Nothing,
+    /// An entry of the store buffer.
+    StoreEntry,
+    /// An entry of the write buffer.
+    WriteEntry,
 }
 
 /// Requests by arrival; requests that arrive together keep the order in which they were made.
@@ -39,11 +50,11 @@ impl Outbox {
         at: CoreCycle,
         operation: Operation,
         payload: Option<Arc<[u8]>>,
-        holds_store_entry: bool,
+        holds: Holds,
     ) {
         let number = self.made;
         self.made += 1;
-        let outgoing = Outgoing { at, number, core, operation, payload, holds_store_entry };
+        let outgoing = Outgoing { at, number, core, operation, payload, holds };
         // Most requests arrive last.
         if self.requests.back().is_none_or(|last| last.at <= at) {
             return self.requests.push_back(outgoing);

@@ -83,7 +83,7 @@ proptest! {
         is_shared: bool,
         is_in_order: bool,
     ) {
-        let l1 = has_l1.then_some(CacheShape { bytes: 512, ways: 2, latency: 3 });
+        let l1 = has_l1.then_some(CacheShape::new(512, 2, 3));
         let sharing = if is_shared { Sharing::Shared } else { Sharing::Private };
         let order = if is_in_order { Order::InOrder } else { Order::OutOfOrder };
         check(seed, cores, l1, (cache_bytes, sharing), order);
@@ -95,7 +95,7 @@ fn check(seed: u64, cores: u64, l1: Option<CacheShape>, (bytes, sharing): (u64, 
     let programs: Vec<_> = (0..cores).map(|core| program(seed ^ core, 60)).collect();
     for (kernel, policy) in kernels() {
         let core = CoreSettings { order, ..CoreSettings::PAPER };
-        let last_level = CacheShape { bytes, ways: 16, latency: 12 };
+        let last_level = CacheShape::new(bytes, 16, 12);
         let settings = MachineSettings { core, l1, last_level, sharing, kernel, ..settings() };
         assert_eq!(wrong(settings, &programs, policy), None, "{kernel:?}");
     }
@@ -118,7 +118,7 @@ fn lines_replaced_by_copies_in_a_shared_cache_leave_before_they_are_zeroed() {
 /// Without a step of coherence, some load of some program returns stale data.
 #[test]
 fn each_step_of_coherence_is_needed() {
-    let last_level = CacheShape { bytes: 1 << 16, ways: 16, latency: 12 };
+    let last_level = CacheShape::new(1 << 16, 16, 12);
     for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::NoWait, Planted::NoZeroing] {
         let kernel = KernelSettings {
             copier: Copier::Controller,
