@@ -4,8 +4,9 @@ use std::path::Path;
 
 /// A part of the machine, and the parts that it uses. Files beside the parts (settings, counters, clock)
 /// hold types that several parts share.
-const PARTS: [(&str, &[&str]); 8] = [
-    ("cache", &[]),
+const PARTS: [(&str, &[&str]); 9] = [
+    ("prefetcher", &[]),
+    ("cache", &["prefetcher"]),
     ("memory", &["cache"]),
     ("programs", &[]),
     ("core", &["memory", "programs"]),

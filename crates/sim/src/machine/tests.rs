@@ -1,7 +1,9 @@
 //! Results of cores, by hand.
 
 use dram_spec::{Clock, CommandCounts, CommandKind, PhysicalAddress};
-use host::machine::{CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, LineCounts, LineSettings, Sharing, WrongLoad};
+use host::machine::{
+    CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, LineCounts, LineSettings, Sharing, WrongLoad,
+};
 
 use super::*;
 use crate::SystemBuilder;
