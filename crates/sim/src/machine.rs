@@ -111,6 +111,9 @@ pub struct AccessRow {
     pub write_backs: u64,
     /// Lines written past the cache.
     pub non_temporal: u64,
+    /// Stores past the caches into the write buffer; none without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u64>,
     /// Writes of the write buffer; none without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffered: Option<u64>,
@@ -334,6 +337,7 @@ fn row(
             allocated: lines.allocated,
             write_backs: lines.write_backs,
             non_temporal: lines.non_temporal,
+            passed: has_write_buffer(settings).then_some(lines.passed),
             buffered: has_write_buffer(settings).then_some(lines.buffered),
             channel_bytes: lines.bursts(settings.lines.bytes) * LINE_BYTES,
         }

@@ -19,7 +19,7 @@ macro_rules! differences {
 
 differences! {
     LineCounts {
-        hits, l1_hits, l2_hits, misses, merged, allocated, write_backs, non_temporal, buffered, buffered_bursts
+        hits, l1_hits, l2_hits, misses, merged, allocated, write_backs, non_temporal, passed, buffered, buffered_bursts
     }
     PrefetchCounts { requested, useful, late, useless, dropped }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
@@ -73,6 +73,8 @@ pub struct LineCounts {
     pub write_backs: u64,
     /// Lines written to memory without a place in the cache.
     pub non_temporal: u64,
+    /// Stores to lines that no cache holds, which went past the caches into the write buffer.
+    pub passed: u64,
     /// Writes of the write buffer.
     pub buffered: u64,
     /// Bursts of 64 bytes that these took on a memory channel.

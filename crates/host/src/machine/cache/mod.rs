@@ -38,8 +38,8 @@ pub use self::line::{LineNumber, LineRequest, LineRequestKind, LineSize, LineSta
 pub use self::mshr::Ticket;
 pub use self::port::{Away, Lookup, Port};
 pub use self::prefetches::Arrival;
-#[cfg_attr(not(test), expect(unused_imports, reason = "the devices of the machine use it"))]
-pub use self::snoop::{DirtyRead, InFlight, InjectLevel, SnoopCounts};
+#[allow(unused_imports, reason = "the devices of the machine use it")]
+pub use self::snoop::{DirtyRead, InFlight, InjectLevel, PassedLine, SnoopCounts};
 
 /// The caches of all requesters.
 #[derive(Debug)]
@@ -326,6 +326,7 @@ impl Caches {
         self.drop_prefetches(line, |it| it == requester);
         let level = self.enter_upper(requester, access);
         self.observe(requester, line, level, Found::Missing);
+        self.count(requester, access.purpose).passed += 1;
         Answer::Past
     }
 

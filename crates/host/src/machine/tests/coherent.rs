@@ -1,5 +1,7 @@
 //! Each load returns what a flat, coherent machine returns.
 
+use std::num::NonZeroUsize;
+
 use memctrl::policy::copy::BASELINE;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -98,6 +100,58 @@ fn check(seed: u64, cores: u64, l1: Option<CacheShape>, (bytes, sharing): (u64, 
         let last_level = CacheShape::new(bytes, 16, 12);
         let settings = MachineSettings { core, l1, last_level, sharing, kernel, ..settings() };
         assert_eq!(wrong(settings, &programs, policy), None, "{kernel:?}");
+    }
+}
+
+/// Caches of random levels, lines, policies and prefetchers.
+fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
+    let mut generator = os_alloc_sim::Generator::new(seed);
+    let mut one_of = |choices: u32| generator.below(choices) as usize;
+    let level = |bytes: u64, ways, latency, [store_miss, prefetcher]: [usize; 2]| CacheShape {
+        store_miss: StoreMiss::NAMES[store_miss].1,
+        prefetcher: PrefetcherKind::NAMES[prefetcher].1,
+        ..CacheShape::new(bytes, ways, latency)
+    };
+    let mut policies = || [one_of(2), one_of(3)];
+    let [first, second, last] = [policies(), policies(), policies()];
+    let sharing = [Sharing::Private, Sharing::Shared, Sharing::Group(NonZeroUsize::new(2).unwrap())][one_of(3)];
+    let order = Order::NAMES[one_of(2)].1;
+    MachineSettings {
+        core: CoreSettings { order, mshrs: 1 + one_of(8), store_buffer: 1 + one_of(8), ..CoreSettings::PAPER },
+        l1: (one_of(2) == 0).then(|| level(512, 2, 3, first)),
+        l2: (one_of(2) == 0).then(|| level(2048, 4, 7, second)),
+        last_level: level([1 << 10, 1 << 12, 1 << 14][one_of(3)], [1, 4, 8][one_of(3)], 12, last),
+        sharing,
+        lines: LineSettings {
+            bytes: [32, 64, 128][one_of(3)],
+            write: WritePolicy::NAMES[one_of(2)].1,
+            write_buffer: 1 + one_of(5),
+            prefetch: PrefetchSettings {
+                degree: 1 + one_of(3) as u64,
+                distance: 1 + one_of(4) as u64,
+                mshrs: 1 + one_of(4),
+            },
+        },
+        kernel: KernelSettings { word_bytes: 8, ..kernel },
+        ..settings()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(2),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(60)
+    })]
+
+    /// Also with data of the kernel in the caches.
+    #[test]
+    fn loads_return_the_last_store_with_any_levels_lines_and_policies(seed: u64, cores in 1..4_u64) {
+        let programs: Vec<_> = (0..cores).map(|core| program(seed ^ core, 60)).collect();
+        for (kernel, policy) in kernels() {
+            let settings = any_caches(seed, kernel);
+            prop_assert_eq!(wrong(settings, &programs, policy), None, "{:?}", settings);
+        }
     }
 }
 
