@@ -1,6 +1,7 @@
 //! Machines in front of a controller: timing by hand, and coherence.
 
 mod by_hand;
+mod caches;
 mod coherent;
 mod overlaps;
 mod regions;

@@ -9,6 +9,7 @@ use super::level::Way;
 use super::line::{LineNumber, LineState};
 use super::mshr::{Ticket, Wanted};
 use super::{Caches, Requester};
+use crate::decisions::{Decided, Decisions};
 
 /// The prefetchers of a requester, and their counts.
 #[derive(Debug)]
@@ -115,6 +116,7 @@ impl Caches {
     pub(super) fn drop_prefetches(&mut self, line: LineNumber, concerns: impl Fn(usize) -> bool) {
         for (index, Requester { mshrs, prefetches, .. }) in self.requesters.iter_mut().enumerate() {
             if prefetches.has_prefetcher()
+                && Decided::drops_prefetches()
                 && concerns(index)
                 && let Some(mshr) = mshrs.find(line)
                 && let Wanted::ByPrefetcher(_) = mshr.wanted

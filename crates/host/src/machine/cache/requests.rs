@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+
 use super::super::counters::write_bursts;
 use super::super::settings::WritePolicy;
 use super::access::Access;
@@ -9,7 +11,7 @@ use super::line::{LineNumber, LineRequest, LineRequestKind, LineSize, Removed};
 use super::port::Away;
 use super::write_buffer::Entry;
 use super::{Answer, Caches};
-use dram_spec::{LINE_BYTES, PhysicalAddress};
+use crate::decisions::{Decided, Decisions};
 
 /// Requests in the order in which they leave.
 #[derive(Debug, Default)]
@@ -63,7 +65,8 @@ impl Caches {
 
     /// Sends the stores of all write buffers to a line.
     pub(super) fn flush(&mut self, line: LineNumber) {
-        if self.write == WritePolicy::WriteBack && self.last_level[0].allocates_stores() {
+        let is_unused = self.write == WritePolicy::WriteBack && self.last_level[0].allocates_stores();
+        if is_unused || !Decided::flushes_stores() {
             return;
         }
         for requester in 0..self.requesters.len() {

@@ -141,7 +141,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         rng_seed: RngSeed::Fixed(2),
         failure_persistence: None,
-        ..ProptestConfig::with_cases(60)
+        ..ProptestConfig::with_cases(24)
     })]
 
     /// Also with data of the kernel in the caches.
@@ -173,7 +173,20 @@ fn lines_replaced_by_copies_in_a_shared_cache_leave_before_they_are_zeroed() {
 #[test]
 fn each_step_of_coherence_is_needed() {
     let last_level = CacheShape::new(1 << 16, 16, 12);
-    for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::NoWait, Planted::NoZeroing] {
+    for defect in [
+        Planted::NoSourceWriteBack,
+        Planted::NoInvalidation,
+        Planted::NoWait,
+        Planted::NoZeroing,
+        Planted::NoFlush,
+        Planted::StalePrefetch,
+    ] {
+        let (store_miss, prefetcher) = match defect {
+            Planted::NoFlush => (StoreMiss::NoAllocate, PrefetcherKind::None),
+            Planted::StalePrefetch => (StoreMiss::Allocate, PrefetcherKind::NextLine),
+            _ => (StoreMiss::Allocate, PrefetcherKind::None),
+        };
+        let last_level = CacheShape { store_miss, prefetcher, ..last_level };
         let kernel = KernelSettings {
             copier: Copier::Controller,
             inserts_zero_lines: defect == Planted::NoZeroing,
