@@ -11,10 +11,34 @@ use crate::units::{Cycle, Cycles};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
-/// Identifier of a source of requests: a core, a device, a thread. Schedulers distinguish sources
+/// Identifier of a source of requests: a core, a thread, or a device. Schedulers distinguish sources
 /// by it.
+///
+/// The identifiers from `0x8000` on are those of [devices](SourceId::device); those below are of
+/// cores and threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub u16);
+
+impl SourceId {
+    /// The bit that distinguishes devices.
+    const DEVICE: u16 = 1 << 15;
+
+    /// The device with this number: a copy engine, a DMA channel, a network adapter.
+    ///
+    /// # Panics
+    ///
+    /// If the number is 32,768 or more.
+    pub const fn device(number: u16) -> SourceId {
+        assert!(number < SourceId::DEVICE, "the numbers of devices end at 32,767");
+        SourceId(SourceId::DEVICE | number)
+    }
+
+    /// Whether the source is a device, and not a core or a thread.
+    #[inline]
+    pub const fn is_device(self) -> bool {
+        self.0 & SourceId::DEVICE != 0
+    }
+}
 
 /// Reason why the controller issued a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -340,6 +364,13 @@ mod tests {
         sink.command(&EVENT);
         sink.queued(Cycle(7), Channel(1), QUEUED);
         sink.finish(Cycle(9));
+    }
+
+    #[test]
+    fn devices_have_the_upper_half_of_the_identifiers() {
+        assert_eq!(SourceId::device(2), SourceId(0x8002));
+        assert!(SourceId::device(0).is_device() && SourceId(u16::MAX).is_device());
+        assert!(!SourceId(0).is_device() && !SourceId(0x7FFF).is_device());
     }
 
     #[test]
