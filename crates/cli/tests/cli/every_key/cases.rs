@@ -319,6 +319,18 @@ bytes = 4096
             Case { key: "system.controller.atlas_bias", base: "875", changed: "0", effect: Field("controller") },
         ],
     },
+    // A workload without cores has no devices, which alone have a share.
+    Fixture {
+        name: "cpu-first",
+        body: "[workload]\nkind = 'random'\ncount = 600\nbytes = 0x0002_0000\n",
+        set: &[("system.controller.scheduler", "'cpu-first'")],
+        cases: &[Case {
+            key: "system.controller.cpu_first_share",
+            base: "25",
+            changed: "50",
+            effect: Field("controller"),
+        }],
+    },
     Fixture {
         name: "postponed refresh",
         body: SLEEPING,
