@@ -258,7 +258,10 @@ impl Caches {
     #[inline(never)]
     fn miss(&mut self, requester: usize, access: &Access) -> Answer {
         let line = access.line(self.line_size);
-        let wanted = self.requesters[requester].mshrs.wanted(line);
+        let Requester { mshrs, prefetches, .. } = &self.requesters[requester];
+        // Otherwise a line without a place is not in flight.
+        let may_be_in_flight = prefetches.has_prefetcher() || access.on_miss == OnMiss::Bypass;
+        let wanted = if may_be_in_flight { mshrs.wanted(line) } else { None };
         let needs_mshr = match wanted {
             Some(Wanted::ByNone) => return Answer::Refused(Lack::Line),
             Some(Wanted::ByAccess(_)) => return self.merge_past(requester, access),

@@ -14,7 +14,7 @@ pub(super) enum Wanted {
     /// Accesses wait for them. The line has this way in the last-level cache, if it takes one.
     ByAccess(Option<Way>),
     /// None yet: a prefetch for the requester's caches from this level on.
-    ByPrefetcher(usize),
+    ByPrefetcher(u8),
     /// Nobody any more: the line changed in memory while it was in flight.
     ByNone,
 }

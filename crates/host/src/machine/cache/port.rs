@@ -3,6 +3,7 @@
 use super::super::counters::{LineCounts, Purpose};
 use super::access::{Access, AccessKind};
 use super::level::{Level, Way};
+use super::line::LineNumber;
 
 /// The caches in front of a requester.
 #[derive(Debug)]
@@ -69,20 +70,32 @@ impl Port<'_> {
         let Some(way) = found.filter(|_| is_there && !self.in_order.contains(is_store)) else {
             return Lookup::Away(Away { way: found, is_there, changes: self.last_level.changes() });
         };
-        let counts = &mut self.counts[access.purpose as usize];
-        counts.hits += 1;
-        let hit = self.upper.iter_mut().find_map(|level| level.take(line, is_store).then_some(level));
-        let cycles = if let Some(level) = hit {
-            counts.count_hit_of(level.number());
-            level.latency()
-        } else {
-            self.last_level.touch(way);
-            self.last_level.latency()
-        };
+        self.counts[access.purpose as usize].hits += 1;
         if is_store {
             self.last_level.mark_dirty(way, access.purpose);
         }
+        let cycles = if self.upper.is_empty() {
+            self.last_level.touch(way);
+            self.last_level.latency()
+        } else {
+            self.serve(line, way, access)
+        };
         Lookup::Hit { cycles, way }
+    }
+
+    /// The latency of the first level that holds a line of the last level; the levels before take the
+    /// line.
+    #[inline(never)]
+    fn serve(&mut self, line: LineNumber, way: Way, access: &Access) -> u64 {
+        let is_store = access.kind != AccessKind::Load;
+        for level in self.upper.iter_mut() {
+            if level.take(line, is_store) {
+                self.counts[access.purpose as usize].count_hit_of(level.number());
+                return level.latency();
+            }
+        }
+        self.last_level.touch(way);
+        self.last_level.latency()
     }
 
     /// Whether the caches still hold no data of a line.

@@ -98,7 +98,7 @@ impl Caches {
         if is_written || !mshrs.can_prefetch() || mshrs.find(line).is_some() {
             return;
         }
-        mshrs.take(line, Wanted::ByPrefetcher(level));
+        mshrs.take(line, Wanted::ByPrefetcher(level as u8));
         prefetches.counts.requested += 1;
         self.requests.read(requester, self.line_size, line);
     }
@@ -138,7 +138,9 @@ impl Caches {
                 }
                 Arrival { ticket: Some(mshr.ticket), way }
             }
-            Wanted::ByPrefetcher(level) => Arrival { ticket: None, way: self.prefetched(requester, level, line) },
+            Wanted::ByPrefetcher(level) => {
+                Arrival { ticket: None, way: self.prefetched(requester, level.into(), line) }
+            }
             Wanted::ByNone => Arrival { ticket: None, way: None },
         }
     }

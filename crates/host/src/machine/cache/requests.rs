@@ -32,8 +32,9 @@ impl Requests {
 impl Caches {
     /// Takes the requests that the caches have made, in the order in which they leave.
     #[inline]
-    pub fn take_requests(&mut self) -> impl Iterator<Item = LineRequest> {
-        self.requests.0.drain(..)
+    pub fn take_requests(&mut self, mut take: impl FnMut(&mut LineRequest)) {
+        self.requests.0.iter_mut().for_each(&mut take);
+        self.requests.0.clear();
     }
 
     /// Whether a store that is written through has an entry of the write buffer. One that brings its line

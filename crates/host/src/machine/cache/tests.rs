@@ -52,7 +52,8 @@ fn try_access(caches: &mut Caches, requester: usize, access: &Access) -> String 
 /// The requests of the caches: `: W5 R4`, and `W5+8,16` for 16 bytes at offset 8 of a line.
 fn requests(caches: &mut Caches) -> String {
     let size = caches.line_size();
-    let words: Vec<String> = caches.take_requests().map(|request| word(&request, size)).collect();
+    let mut words = Vec::new();
+    caches.take_requests(|request| words.push(word(request, size)));
     if words.is_empty() { String::new() } else { format!(": {}", words.join(" ")) }
 }
 

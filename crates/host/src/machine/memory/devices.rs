@@ -113,16 +113,18 @@ impl Memory {
     /// Passes what the caches have to write to a device, which writes it; returns the cycle in which it has
     /// all of it.
     fn send_for(&mut self, requester: Requester, mut at: CoreCycle) -> CoreCycle {
-        for LineRequest { requester: core, address, bytes, kind } in self.caches.take_requests() {
+        let interconnect = &mut self.interconnect;
+        self.caches.take_requests(|LineRequest { requester: core, address, bytes, kind }| {
+            let (address, bytes) = (*address, *bytes);
             let (data, holds) = match kind {
                 LineRequestKind::Read => unreachable!("a snoop reads nothing"),
-                LineRequestKind::Write(data) => (data, Holds::Nothing),
-                LineRequestKind::LastOfEntry(data) => (data, Holds::WriteEntry),
+                LineRequestKind::Write(data) => (data.take(), Holds::Nothing),
+                LineRequestKind::LastOfEntry(data) => (data.take(), Holds::WriteEntry),
             };
-            at = self.interconnect.passed(bytes, at);
-            let requester = Requester { core, ..requester };
-            self.interconnect.send(requester, at, Operation::Write { address, bytes }, data, holds);
-        }
+            at = interconnect.passed(bytes, at);
+            let requester = Requester { core: *core, ..requester };
+            interconnect.send(requester, at, Operation::Write { address, bytes }, data, holds);
+        });
         at
     }
 }

@@ -141,14 +141,18 @@ impl Memory {
     /// Sends the requests that the caches have made, which leave at a cycle.
     #[inline]
     pub fn send(&mut self, leaves: CoreCycle) {
-        for LineRequest { requester, address, bytes, kind } in self.caches.take_requests() {
+        let interconnect = &mut self.interconnect;
+        self.caches.take_requests(|LineRequest { requester, address, bytes, kind }| {
+            let (address, bytes) = (*address, *bytes);
             let (operation, payload, holds) = match kind {
                 LineRequestKind::Read => (Operation::Read { address, bytes }, None, Holds::Nothing),
-                LineRequestKind::Write(data) => (Operation::Write { address, bytes }, data, Holds::Nothing),
-                LineRequestKind::LastOfEntry(data) => (Operation::Write { address, bytes }, data, Holds::WriteEntry),
+                LineRequestKind::Write(data) => (Operation::Write { address, bytes }, data.take(), Holds::Nothing),
+                LineRequestKind::LastOfEntry(data) => {
+                    (Operation::Write { address, bytes }, data.take(), Holds::WriteEntry)
+                }
             };
-            self.interconnect.send(Requester::core(requester), leaves, operation, payload, holds);
-        }
+            interconnect.send(Requester::core(*requester), leaves, operation, payload, holds);
+        });
     }
 
     /// Sends a copy or zeroing to the controller, which leaves at a cycle.
