@@ -8,6 +8,7 @@
 pub mod allocator;
 mod canonical;
 mod check;
+mod classes;
 mod controller;
 pub mod cores;
 pub mod currents;

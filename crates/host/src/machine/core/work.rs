@@ -92,4 +92,10 @@ pub enum Stall {
     Drain,
     /// The end of a copy or zeroing.
     Copier,
+    /// An entry of the load/store queue.
+    LoadStoreQueue,
+    /// The result of an instruction, in an in-order core.
+    Operand,
+    /// The end of a pending copy that the access touches, in an in-order core.
+    PendingCopy,
 }

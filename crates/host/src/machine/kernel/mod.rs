@@ -150,7 +150,12 @@ impl Kernel {
                 let event = self.processes.exit(index)?;
                 self.add_pages(core, memory, &event, self.settings.page_table_cycles, at)?;
             }
-            Step::Compute { .. } | Step::Load { .. } | Step::Store { .. } | Step::Copy { .. } | Step::Zero { .. } => {
+            Step::Compute { .. }
+            | Step::Load { .. }
+            | Step::Store { .. }
+            | Step::Instruction { .. }
+            | Step::Copy { .. }
+            | Step::Zero { .. } => {
                 unreachable!("no request to the kernel")
             }
         }

@@ -23,7 +23,7 @@ pub use super::cache::{
     Access, AccessKind, Away, Invalidated, LineNumber, Lookup, OnMiss, Port, Scope, StoreData, Ticket, Way, lines,
 };
 
-pub use self::check::{CoherenceCheck, WrongLoad};
+pub use self::check::{CoherenceCheck, Executed, WrongLoad};
 
 /// Caches, requests to the controller, and the check.
 #[derive(Debug)]
@@ -67,48 +67,75 @@ impl Memory {
     /// Checks an access that was executed at the port of a core, where contents are modeled.
     #[inline]
     pub fn check_access(&mut self, core: usize, access: &Access, way: Way) {
+        self.perform(core, access, None, way);
+    }
+
+    /// Executes an access on the flat memory, in program order, before it is executed at the caches; `None`
+    /// unless contents are modeled.
+    pub fn execute(&mut self, access: &Access) -> Option<Box<Executed>> {
+        self.check.as_mut().map(|check| Box::new(check.execute(access)))
+    }
+
+    /// Checks an access as [`Memory::check_access`] does, which may have been executed on the flat memory.
+    #[inline]
+    pub fn perform(&mut self, core: usize, access: &Access, executed: Option<Box<Executed>>, way: Way) {
         if let Some(check) = &mut self.check
             && let Some(data) = self.caches.data_mut(core, way)
         {
-            check.access(core, data, access);
+            check.access(core, data, access, executed);
         }
     }
 
-    /// Requests a line of which the caches hold no data, at a cycle.
+    /// Requests a line of which the caches hold no data, at a cycle. The access may have been executed on the
+    /// flat memory, which is taken unless the request is refused.
     #[inline]
-    pub fn request(&mut self, core: usize, access: &Access, away: &Away, at: CoreCycle) -> Response {
+    pub fn request(
+        &mut self,
+        core: usize,
+        access: &Access,
+        away: &Away,
+        at: CoreCycle,
+        executed: &mut Option<Box<Executed>>,
+    ) -> Response {
         match self.caches.request(core, access, away) {
             Answer::Refused => Response::Refused,
             Answer::Stored { way, replaced } => {
                 self.write(core, replaced, self.after_lookup(at));
-                self.check_access(core, access, way);
+                self.perform(core, access, executed.take(), way);
                 Response::Done
             }
-            Answer::Merged(ticket) => self.wait(core, access, ticket),
+            Answer::Merged(ticket) => self.wait(core, access, ticket, executed),
             Answer::Read { ticket, replaced } => {
                 let leaves = self.after_lookup(at);
                 self.write(core, replaced, leaves);
                 let read = Operation::Read { address: access.line().address(), bytes: LINE_BYTES };
                 self.outbox.send(core, leaves, read, None, false);
-                self.wait(core, access, ticket)
+                self.wait(core, access, ticket, executed)
             }
         }
     }
 
     #[inline]
-    fn wait(&mut self, core: usize, access: &Access, ticket: Ticket) -> Response {
+    fn wait(&mut self, core: usize, access: &Access, ticket: Ticket, executed: &mut Option<Box<Executed>>) -> Response {
         if let Some(check) = &mut self.check {
-            check.access_later(core, ticket, access);
+            check.access_later(core, ticket, access, executed.take());
         }
         Response::Waits(ticket)
     }
 
     /// Stores past the caches, at a cycle. The store occupies an entry of the store buffer until the
     /// controller accepts it, and replaces the line in the core's own caches.
-    pub fn store_past(&mut self, core: usize, access: &Access, data: StoreData, at: CoreCycle) -> Invalidated {
+    pub fn store_past(
+        &mut self,
+        core: usize,
+        access: &Access,
+        data: StoreData,
+        at: CoreCycle,
+        executed: &mut Option<Box<Executed>>,
+    ) -> Invalidated {
         let Access { address, bytes, purpose, .. } = *access;
         let invalidated = self.invalidate(core, (address, bytes), purpose, Scope::Own, at);
-        let payload = self.check.as_mut().map(|check| check.store_past(address, bytes, data));
+        let payload = self.check.as_mut().map(|check| check.store_past((address, bytes), data, executed.take()));
         self.caches.count(core, purpose).non_temporal += 1;
         let leaves = self.after_lookup(at);
         self.outbox.send(core, leaves, Operation::Write { address, bytes }, payload, true);
