@@ -197,13 +197,8 @@ impl Machine {
     #[inline]
     fn execute(&mut self, index: usize, until: CoreCycle) -> Outcome {
         let core = &mut self.cores[index];
-        if core.is_deferring() {
-            if core.attempt_deferred(&mut self.memory, until) {
-                return Outcome::Part;
-            }
-            if core.is_stalled() {
-                return Outcome::Blocked;
-            }
+        if core.is_deferring() && core.attempt_deferred(&mut self.memory, until) {
+            return Outcome::Part;
         }
         if self.regions.is_over() {
             if self.cores[index].abandon()

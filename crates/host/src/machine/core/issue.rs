@@ -105,7 +105,7 @@ impl Core {
         let (slot, line) = (dispatch.slot, access.line());
         let is_in_order = self.settings.order == Order::InOrder;
         if is_in_order && self.pending.touch(line) {
-            return self.stalls(Stall::PendingCopy);
+            return self.stalls_at(&dispatch, Stall::PendingCopy);
         }
         let begin = self.begin(needs.class, &dispatch);
         let is_now = begin.is_some_and(|begin| self.pipeline.cycle(begin) == self.pipeline.cycle(slot));
@@ -118,7 +118,7 @@ impl Core {
         let latency = self.units.latency(needs.class);
         let entry = match served {
             Served::Later => return Outcome::Later(self.pipeline.cycle(slot)),
-            Served::Refused(stall) => return self.stalls(stall),
+            Served::Refused(stall) => return self.stalls_at(&dispatch, stall),
             Served::Done(result) => self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)),
             Served::Awaits(ticket) => {
                 let entry = self.enter(needs.class, &dispatch, |it| it.dispatch_awaited(slot, latency));
@@ -198,15 +198,12 @@ impl Core {
         dispatch: &Dispatch,
         enter: impl FnOnce(&mut Pipeline) -> EntryId,
     ) -> EntryId {
-        let Dispatch { next, window, queue, slot, operand, .. } = *dispatch;
-        let stalls = &mut self.counters.stalls;
+        let Dispatch { next, window, queue, slot, .. } = *dispatch;
         let is_queue_full = window < queue;
         if is_queue_full {
-            stalls.load_store_queue += queue.0 - next.0;
+            self.counters.stalls.load_store_queue += queue.0 - next.0;
         }
-        stalls.operand += operand;
-        stalls.unit += slot.0 - queue.0 - operand;
-        self.pipeline.pass(if is_queue_full { next } else { window }, slot);
+        self.pass(dispatch, if is_queue_full { next } else { window });
         if class.accesses_memory() {
             self.queue.push(self.pipeline.next_number());
         }
@@ -214,6 +211,23 @@ impl Core {
             self.not_with_previous = self.pipeline.plus(slot, 1);
         }
         enter(&mut self.pipeline)
+    }
+
+    /// Passes the slots before a dispatch: those before `window` because the window was full.
+    fn pass(&mut self, dispatch: &Dispatch, window: Slot) {
+        let Dispatch { queue, slot, operand, .. } = *dispatch;
+        self.counters.stalls.operand += operand;
+        self.counters.stalls.unit += slot.0 - queue.0 - operand;
+        self.pipeline.pass(window, slot);
+    }
+
+    /// Stalls before a dispatch. Slots in which the window was full count for the cause.
+    fn stalls_at(&mut self, dispatch: &Dispatch, stall: Stall) -> Outcome {
+        let Dispatch { next, window, queue, .. } = *dispatch;
+        let stalls = &mut self.counters.stalls;
+        *(if window < queue { &mut stalls.load_store_queue } else { stall.slots(stalls) }) += queue.0 - next.0;
+        self.pass(dispatch, next);
+        self.stalls(stall)
     }
 
     fn dispatch_compute(&mut self, class: InstructionClass, dispatch: &Dispatch) {
@@ -327,10 +341,7 @@ impl Core {
             self.attempt_access(place, at, memory);
             (next, place) = self.deferred.first_access(&self.pipeline);
         }
-        if matches!(self.stall, Some(Stall::Drain | Stall::LoadStoreQueue)) {
-            // What the core waits for may be known now.
-            self.stall = None;
-        }
+        self.end_stall(at);
         true
     }
 

@@ -200,11 +200,6 @@ impl Core {
         }
     }
 
-    /// Whether the next instruction waits for an event.
-    pub const fn is_stalled(&self) -> bool {
-        self.stall.is_some()
-    }
-
     /// The first slot in which the next instruction may dispatch, apart from the window.
     pub const fn position(&self) -> u64 {
         self.pipeline.position()
@@ -282,17 +277,15 @@ impl Core {
             return false;
         }
         self.deferred.retry(at);
-        match self.stall.take() {
-            None => {}
-            Some(Stall::Mshr) => self.delay_until(at, |stalls| &mut stalls.mshr),
-            Some(Stall::StoreBuffer) => self.delay_until(at, |stalls| &mut stalls.store_buffer),
-            Some(Stall::Drain) => self.delay_until(at, |stalls| &mut stalls.kernel),
-            Some(Stall::LoadStoreQueue) => self.delay_until(at, |stalls| &mut stalls.load_store_queue),
-            Some(Stall::Operand) => self.delay_until(at, |stalls| &mut stalls.operand),
-            Some(Stall::PendingCopy) => self.delay_until(at, |stalls| &mut stalls.pending_copy),
-            Some(Stall::Copier) => unreachable!("excluded above"),
-        }
+        self.end_stall(at);
         true
+    }
+
+    /// Ends the stall, if there is one, at a cycle in which the core tries again.
+    fn end_stall(&mut self, at: CoreCycle) {
+        if let Some(stall) = self.stall.take() {
+            self.delay_until(at, |stalls| stall.slots(stalls));
+        }
     }
 
     /// The counts, without those of lines.

@@ -239,6 +239,10 @@ impl PlainCore {
             if slot < since || (since..=slot).all(|slot| !fits(slot)) {
                 return Err(Some(Lost::Unit));
             }
+            let refused = self.lost.last().filter(|why| matches!(why, Lost::Mshr | Lost::StoreBuffer));
+            if let Some(&why) = refused.filter(|_| !fits(slot)) {
+                return Err(Some(why));
+            }
             if operands.unwrap() > slot {
                 return Err(Some(Lost::Operand));
             }
@@ -278,7 +282,7 @@ impl PlainCore {
     fn lose(&mut self, why: Lost) {
         self.lost.push(why);
         if matches!(why, Lost::Queue | Lost::Mshr | Lost::StoreBuffer) {
-            self.lost.fill(why);
+            self.lost.iter_mut().filter(|it| **it == Lost::Window).for_each(|it| *it = why);
         }
     }
 
