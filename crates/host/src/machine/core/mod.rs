@@ -20,6 +20,7 @@ use trace_io::trace::Recorded;
 use self::awaited::Awaited;
 use self::deferred::Deferred;
 use self::issue::LoadStoreQueue;
+use self::pending_copies::PendingCopies;
 use self::steps::AwayStep;
 use self::units::Units;
 use super::clock::CoreCycle;
@@ -28,8 +29,9 @@ use super::memory::OnMiss;
 use super::programs::{Program, StepsAhead};
 use super::settings::CoreSettings;
 
-pub use self::pending_copies::{CopyId, PendingCopies};
-pub use self::pipeline::{EntryId, Pipeline, Slot};
+#[cfg_attr(not(test), expect(unused_imports, reason = "no copier starts copies that the core does not wait for"))]
+pub use self::pending_copies::CopyId;
+pub use self::pipeline::{Pipeline, Slot};
 pub use self::steps::Pause;
 pub use self::translations::{Translations, within};
 pub use self::work::{Limits, Next, Outcome, Stall, Work};
