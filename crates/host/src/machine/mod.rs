@@ -39,7 +39,7 @@ use std::rc::Rc;
 
 use dram_spec::{AddressMap, PhysicalAddress};
 use os_alloc_sim::{Report, ZeroOnFree};
-use trace_io::program::Step;
+use trace_io::program::{InstructionKind, Needs, Step};
 use trace_io::trace::Recorded;
 
 use self::bulk::Bulk;
@@ -63,8 +63,9 @@ pub use self::memory::WrongLoad;
 pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
-    BusSettings, CacheShape, Copier, CopyLoop, CoreSettings, DirtySource, EngineMode, EngineSettings, KernelSettings,
-    LineSettings, MachineSettings, Order, PrefetchSettings, PrefetcherKind, Region, Sharing, StoreMiss, WritePolicy,
+    BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
+    EngineMode, EngineSettings, KernelSettings, LineSettings, MachineSettings, Order, PrefetchSettings, PrefetcherKind,
+    Region, Sharing, StoreMiss, WritePolicy,
 };
 
 /// Results of a machine.
@@ -190,7 +191,7 @@ impl Machine {
 
     /// Executes a core's work up to the first action that affects others at or after `until`.
     fn settle(&mut self, index: usize, until: CoreCycle) {
-        self.cores[index].next = loop {
+        let next = loop {
             match self.execute(index, until) {
                 Outcome::Done | Outcome::Part => self.mark(index),
                 Outcome::Later(at) => break Next::At(at),
@@ -198,6 +199,8 @@ impl Machine {
                 Outcome::Ended => break Next::Ended,
             }
         };
+        let core = &mut self.cores[index];
+        core.next = if core.is_deferring() { core.next_beside_deferred(next) } else { next };
         let at = |(index, core): (usize, &Core)| match core.next {
             Next::At(at) => (at, index),
             Next::Blocked | Next::Ended => (CoreCycle::NEVER, index),
@@ -209,6 +212,10 @@ impl Machine {
     /// stays first.
     #[inline]
     fn execute(&mut self, index: usize, until: CoreCycle) -> Outcome {
+        let core = &mut self.cores[index];
+        if core.is_deferring() && core.attempt_deferred(&mut self.memory, until) {
+            return Outcome::Part;
+        }
         if self.regions.is_over() {
             if self.cores[index].abandon()
                 && let Some(check) = &mut self.memory.check
@@ -271,13 +278,7 @@ impl Machine {
             Work::Pages { pages, cycles, data } => {
                 self.kernel.next_page(core, memory.line_size(), (*pages, *cycles, *data))
             }
-            Work::Copy(bulk) => match core.quiet_before(limits.until) {
-                Ok(at) => {
-                    core.delay_until(at, |stalls| &mut stalls.kernel);
-                    self.copier.begin(core, memory, *bulk, at)
-                }
-                Err(outcome) => outcome,
-            },
+            Work::Copy(bulk) => self.copier.begin(core, memory, *bulk, limits),
             Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
         };
         if outcome.is_unfinished() {
@@ -292,10 +293,15 @@ impl Machine {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
         let attempted = match &mut step {
             Step::Compute { instructions } => Ok(core.run_instructions(instructions, Purpose::Program, limits)),
-            Step::Load { address } | Step::Store { address } => {
-                let address = *address;
-                self.touch(index, address, matches!(step, Step::Store { .. }), limits)
-            }
+            Step::Load { address } => self.touch(index, (*address, false), None, limits),
+            Step::Store { address } => self.touch(index, (*address, true), None, limits),
+            Step::Instruction { kind, needs } => match kind {
+                InstructionKind::Compute { instructions } => {
+                    Ok(core.run_class(instructions, needs, Purpose::Program, limits))
+                }
+                InstructionKind::Load { address } => self.touch(index, (*address, false), Some(needs), limits),
+                InstructionKind::Store { address } => self.touch(index, (*address, true), Some(needs), limits),
+            },
             Step::Copy { dst, src, bytes } => {
                 let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
                 let outcome = self.kernel.copy(core, memory, &mut bulk, limits.until);
@@ -325,13 +331,13 @@ impl Machine {
         }
     }
 
-    /// Executes a load or store of the program at a virtual address.
+    /// Executes a load or store of the program at a virtual address, with needs unless it is plain.
     #[inline]
     fn touch(
         &mut self,
         index: usize,
-        address: PhysicalAddress,
-        is_store: bool,
+        (address, is_store): (PhysicalAddress, bool),
+        needs: Option<&Needs>,
         limits: Limits,
     ) -> Result<Outcome, ProgramFault> {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
@@ -339,7 +345,10 @@ impl Machine {
             return self.kernel.page_fault(core, memory, (address, is_store), limits.until);
         };
         let access = core.program_access(physical, is_store, memory.line_size());
-        let outcome = core.access(&access, memory, limits);
+        let outcome = match needs {
+            None => core.access(&access, memory, limits),
+            Some(needs) => core.issue(&access, needs, memory, limits),
+        };
         if memory.check.is_some() && matches!(outcome, Outcome::Done) {
             self.kernel.executed(index, memory, address, &access);
         }
@@ -349,7 +358,7 @@ impl Machine {
     /// The end of a core's program, once its last action is over: the program may begin again.
     #[cold]
     fn ended(&mut self, index: usize, until: CoreCycle) -> Outcome {
-        match self.cores[index].finished() {
+        match self.cores[index].ended() {
             Some(at) if at >= until => Outcome::Later(at),
             Some(at) => match self.begin_again(index, at) {
                 Ok(true) => Outcome::Done,

@@ -3,7 +3,9 @@
 mod by_hand;
 mod caches;
 mod coherent;
+mod issue;
 mod overlaps;
+mod plain_core;
 mod regions;
 mod unaligned;
 mod virtual_addresses;
@@ -17,7 +19,7 @@ use memctrl::policy::copy::{CopyPolicy, ROWCLONE};
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use os_alloc_sim::{CopyUnit, Policy};
 use rowclone::{FaultyRows, Planner};
-use trace_io::program::Step;
+use trace_io::program::{InstructionKind, Needs, Step};
 
 use super::*;
 use crate::AllocatorSettings;

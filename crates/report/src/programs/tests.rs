@@ -46,6 +46,7 @@ fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
             kernel: 40.0,
             coherence: 50.4,
             controller_copy: 60.0,
+            ..StallRow::default()
         },
         controller_copies: 3,
         coherence_written_back: 3,

@@ -35,6 +35,7 @@ fn counters() -> CoreCounters {
     };
     let stalls = &mut counters.stalls;
     (stalls.window, stalls.mshr, stalls.store_buffer) = (30, 60, 90);
+    (stalls.load_store_queue, stalls.operand, stalls.unit, stalls.pending_copy) = (210, 240, 270, 300);
     (stalls.kernel, stalls.coherence, stalls.controller_copy) = (120, 150, 180);
     counters
 }
@@ -107,8 +108,18 @@ fn figures_of_a_core_are_those_of_its_region() {
     // Two activations of 24.75 nJ, over the instructions of the interval.
     near(row.dynamic_energy_per_instruction_nj, 49.5 / 3_000.0);
     // Slots of three per cycle.
-    let stalls =
-        StallRow { window: 10.0, mshr: 20.0, store_buffer: 30.0, kernel: 40.0, coherence: 50.0, controller_copy: 60.0 };
+    let stalls = StallRow {
+        window: 10.0,
+        mshr: 20.0,
+        store_buffer: 30.0,
+        kernel: 40.0,
+        coherence: 50.0,
+        controller_copy: 60.0,
+        load_store_queue: 70.0,
+        operand: 80.0,
+        unit: 90.0,
+        pending_copy: 100.0,
+    };
     assert_eq!(row.stall_cycles, stalls);
     assert_eq!((row.controller_copies, row.coherence_written_back, row.coherence_copied_in_cache), (3, 3, 4));
     assert_eq!((row.coherence_invalidated, row.zero_lines_inserted), (5, 6));

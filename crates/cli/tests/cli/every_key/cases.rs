@@ -49,6 +49,10 @@ const fn refused(key: &'static str, base: &'static str, changed: &'static str, m
 const SMALL: &[(&str, &str)] =
     &[("system.device.density_gb", "1"), ("system.device.width", "16"), ("system.device.currents", "'x16.toml'")];
 
+/// Latencies and units of three classes.
+const CLASSES: &str = "[{ class = 'integer', units = 1, interval = 2 }, { class = 'load', units = 1, latency = 3 }, \
+                       { class = 'store', units_of = 'integer' }]";
+
 /// DDR4-3200 with the currents of the base.
 const DDR4: &[(&str, &str)] = &[
     ("system.device.bin", "'DDR4-3200AA'"),
@@ -536,6 +540,24 @@ bytes = 4096
             figures("machine.caches.prefetch_degree", "1", "4"),
             figures("machine.caches.prefetch_distance", "1", "3"),
             figures("machine.caches.prefetch_mshrs", "4", "1"),
+        ],
+    },
+    Fixture {
+        name: "classes of instructions",
+        body: "[workload]\nkind = 'programs'\nfiles = ['cores.program']\n",
+        set: &[
+            ("machine", "'machine.toml'"),
+            ("machine.cores.order", "'in-order'"),
+            ("machine.cores.classes", CLASSES),
+        ],
+        cases: &[
+            figures("machine.cores.load_store_queue", "64", "1"),
+            figures("machine.cores.pairing", "['integer', 'load', 'store']", "['integer']"),
+            figures("machine.cores.classes.1.class", "'load'", "'float-load'"),
+            figures("machine.cores.classes.0.units", "1", "2"),
+            figures("machine.cores.classes.0.interval", "2", "3"),
+            figures("machine.cores.classes.1.latency", "3", "4"),
+            figures("machine.cores.classes.2.units_of", "'integer'", "'load'"),
         ],
     },
     Fixture {

@@ -21,6 +21,8 @@ mod snoop;
 mod tests;
 mod write_buffer;
 
+use std::ops::RangeInclusive;
+
 use self::level::Level;
 use self::line::Removed;
 use self::mshr::{Mshrs, Wanted};
@@ -49,6 +51,8 @@ pub struct Caches {
     last_level: Vec<Level>,
     requesters: Vec<Requester>,
     requests: Requests,
+    /// Lines of which nothing is prefetched, by copy.
+    barred: Vec<(u64, RangeInclusive<LineNumber>)>,
 }
 
 /// What a requester has of its own, apart from a private last-level cache.
@@ -122,6 +126,7 @@ impl Caches {
             last_level: (0..levels).map(last_level).collect(),
             requesters,
             requests: Requests::default(),
+            barred: Vec::new(),
         }
     }
 

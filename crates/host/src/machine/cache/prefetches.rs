@@ -1,5 +1,7 @@
 //! Prefetches: lines that are requested before an access.
 
+use std::ops::RangeInclusive;
+
 use dram_spec::address::FRAME_BYTES;
 
 use super::super::counters::PrefetchCounts;
@@ -95,7 +97,8 @@ impl Caches {
         }
         let is_written = self.requesters.iter().any(|it| it.write_buffer.holds(line));
         let Requester { mshrs, prefetches, .. } = &mut self.requesters[requester];
-        if is_written || !mshrs.can_prefetch() || mshrs.find(line).is_some() {
+        let is_barred = self.barred.iter().any(|(_, lines)| lines.contains(&line));
+        if is_written || is_barred || !mshrs.can_prefetch() || mshrs.find(line).is_some() {
             return;
         }
         mshrs.take(line, Wanted::ByPrefetcher(level as u8));
@@ -110,6 +113,16 @@ impl Caches {
         let Some(prefetched_for) = prefetched_for else { return Found::There };
         self.requesters[usize::from(prefetched_for)].prefetches.counts.useful += 1;
         Found::Prefetched
+    }
+
+    /// Requests no prefetches of lines that a copy of a device reads or writes, until it is complete.
+    pub fn bar_prefetches(&mut self, copy: u64, lines: RangeInclusive<LineNumber>) {
+        self.barred.push((copy, lines));
+    }
+
+    /// Ends the bar of a copy.
+    pub fn admit_prefetches(&mut self, copy: u64) {
+        self.barred.retain(|(other, _)| *other != copy);
     }
 
     /// Drops the prefetches in flight of a line that changes in memory.

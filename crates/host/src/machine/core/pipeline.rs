@@ -2,20 +2,39 @@
 //!
 //! Time is counted in slots: a cycle has as many slots as the core is wide. Instructions dispatch
 //! and retire in program order, at most one per slot each. An instruction retires at least a cycle
-//! after its dispatch, and not before its data are there. Its window entry can be used again a
+//! after its dispatch, and not before its result is there. Its window entry can be used again a
 //! cycle later. A long run of instructions without memory access advances in one step once the slots of
 //! its instructions are consecutive.
 
+use trace_io::program::InstructionClass;
+
 use super::super::clock::CoreCycle;
 use super::super::settings::Order;
+use super::units::Units;
 
 /// A position in time: cycle x width + slot of the cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u64);
 
-/// The window entry of a dispatched memory instruction.
+/// The window entry of a dispatched instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryId(usize);
+
+/// Number of an instruction: those of two instructions that are both in the window differ by their distance
+/// in program order, and those of others by at least the size of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InstructionNumber(u64);
+
+/// An entry of the window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// If the retirement of its instruction is known: the first slot in which the entry can be used again.
+    /// If its data are awaited: slots from the data to the result.
+    free: u64,
+    /// First slot in which the result of its instruction is there, and the instruction may retire;
+    /// [`AWAITED`] until it is known.
+    ready: u64,
+}
 
 /// Window, dispatch and retirement of a core.
 #[derive(Debug)]
@@ -29,19 +48,18 @@ pub struct Pipeline {
     unresolved: u64,
     /// First slot in which the oldest of them, or else the next instruction, may retire.
     next_retire: u64,
-    /// The entries of the window, a ring that begins full of instructions that left it before slot
-    /// 0. If the retirement of an entry's instruction is known: the first slot in which the entry
-    /// can be used again; otherwise the first slot in which the instruction may retire, and
-    /// [`AWAITED`] until its data are there.
-    entries: Box<[u64]>,
+    /// The entries of the window, a ring that begins full of instructions that left it before slot 0.
+    entries: Box<[Entry]>,
     /// The entry of the next instruction, which is that of the oldest one.
     place: usize,
+    /// Instructions before those of the ring's current round.
+    earlier: u64,
     /// The load that blocks an in-order core.
     blocking: Option<EntryId>,
     window_stall: u64,
 }
 
-/// Marks an instruction whose data are awaited.
+/// Marks an instruction whose result is awaited: the slot in which it is there is not known.
 const AWAITED: u64 = 1 << 63;
 
 impl Pipeline {
@@ -58,8 +76,9 @@ impl Pipeline {
             next: 0,
             unresolved: 0,
             next_retire: 0,
-            entries: vec![0; window as usize].into(),
+            entries: vec![Entry::default(); window as usize].into(),
             place: 0,
+            earlier: 0,
             blocking: None,
             window_stall: 0,
         }
@@ -80,10 +99,21 @@ impl Pipeline {
         Slot(at.0 * self.width)
     }
 
+    /// The slot some cycles after another one.
+    pub(super) const fn plus(&self, slot: Slot, cycles: u64) -> Slot {
+        Slot(slot.0 + cycles * self.width)
+    }
+
+    /// The first slot from `from` on in which an instruction of a class can begin: a unit that becomes free
+    /// is free from the first slot of a cycle on.
+    pub(super) fn begin(&self, units: &Units, class: InstructionClass, from: Slot) -> Slot {
+        from.max(self.first_slot(CoreCycle(units.earliest(class, self.cycle(from).0))))
+    }
+
     /// The slot in which the next instruction can dispatch; `None` if that depends on awaited data.
     #[inline]
     pub fn next_slot(&self) -> Option<Slot> {
-        (self.room() > 0).then(|| Slot(self.next.max(self.entries[self.place])))
+        (self.room() > 0).then(|| Slot(self.next.max(self.entries[self.place].free)))
     }
 
     /// The first cycle in which the next instruction may dispatch, apart from the window; `None`
@@ -151,13 +181,13 @@ impl Pipeline {
         // In registers, which the writes to the window do not change.
         let (mut next, mut next_retire, width) = (self.next, self.next_retire, self.width);
         for entry in &mut self.entries[self.place..self.place + count] {
-            let slot = next.max(*entry);
+            let slot = next.max(entry.free);
             next = slot + 1;
-            *entry = slot + width;
+            entry.ready = slot + width;
             if is_resolved {
                 let retires = next_retire.max(slot + width);
                 next_retire = retires + 1;
-                *entry = retires + width;
+                entry.free = retires + width;
             }
         }
         (self.next, self.next_retire) = (next, next_retire);
@@ -173,6 +203,7 @@ impl Pipeline {
         self.place += count;
         if self.place == self.entries.len() {
             self.place = 0;
+            self.earlier += self.window;
         }
     }
 
@@ -180,7 +211,7 @@ impl Pipeline {
     /// slots. The retirements of a full window are then consecutive, neither its oldest instruction
     /// delays the next one, nor does the dispatch of this one delay its retirement.
     fn is_steady(&self) -> bool {
-        let oldest_free = self.entries[self.place];
+        let oldest_free = self.entries[self.place].free;
         oldest_free + self.window == self.next_retire + self.width
             && oldest_free <= self.next
             && self.next + self.width <= self.next_retire
@@ -191,26 +222,20 @@ impl Pipeline {
         self.next += count;
         self.next_retire += count;
         self.place = 0;
+        self.earlier += count.next_multiple_of(self.window) + self.window;
         let first_free = self.next_retire + self.width - self.window;
-        self.entries.iter_mut().zip(first_free..).for_each(|(entry, free)| *entry = free);
+        let first_ready = self.next + self.width - self.window;
+        for (entry, age) in self.entries.iter_mut().zip(0..) {
+            *entry = Entry { free: first_free + age, ready: first_ready + age };
+        }
     }
 
     /// Dispatches a memory instruction in [`Self::next_slot`]. `latency` is the number of cycles
     /// until its data are there, 0 for a store, or `None` if [`Self::arrive`] will report them.
     #[inline]
     pub fn dispatch(&mut self, slot: Slot, latency: Option<u64>) -> EntryId {
-        let id = EntryId(self.place);
         let ready = slot.0 + latency.unwrap_or(1).max(1) * self.width;
-        self.window_stall += slot.0 - self.next;
-        self.next = slot.0 + 1;
-        self.entries[self.place] = match latency {
-            Some(_) if self.unresolved == 0 => self.retire(ready),
-            _ => {
-                self.unresolved += 1;
-                if latency.is_some() { ready } else { ready | AWAITED }
-            }
-        };
-        self.advance(1);
+        let id = self.enter(slot, if latency.is_some() { ready } else { ready | AWAITED });
         if self.order == Order::InOrder {
             match latency {
                 None => self.blocking = Some(id),
@@ -219,6 +244,79 @@ impl Pipeline {
             }
         }
         id
+    }
+
+    /// Dispatches an instruction in a slot, with the value of [`Entry::ready`].
+    #[inline]
+    fn enter(&mut self, slot: Slot, ready: u64) -> EntryId {
+        let id = EntryId(self.place);
+        self.window_stall += slot.0 - self.next;
+        self.next = slot.0 + 1;
+        let is_known = self.unresolved == 0 && ready & AWAITED == 0;
+        let free = if is_known { self.retire(ready) } else { 0 };
+        self.unresolved += u64::from(!is_known);
+        self.entries[id.0] = Entry { free, ready };
+        self.advance(1);
+        id
+    }
+
+    /// Dispatches an instruction whose result is there in a slot, a cycle after its dispatch or later.
+    pub(super) fn dispatch_with_result(&mut self, slot: Slot, result: Slot) -> EntryId {
+        self.enter(slot, result.0.max(slot.0 + self.width))
+    }
+
+    /// Dispatches an instruction whose result [`Self::arrive`] or [`Self::resolve`] will report; `latency` is
+    /// the number of cycles from arriving data to the result. It blocks no dispatch.
+    pub(super) fn dispatch_awaited(&mut self, slot: Slot, latency: u64) -> EntryId {
+        let id = self.enter(slot, (slot.0 + self.width) | AWAITED);
+        self.entries[id.0].free = latency * self.width;
+        id
+    }
+
+    /// Dispatches nothing in an in-order core until the result of the latest instruction, a load, is there.
+    pub(super) fn block_on(&mut self, load: EntryId) {
+        if self.order == Order::InOrder {
+            match self.result(load) {
+                None => self.blocking = Some(load),
+                Some(ready) => self.next = self.next.max(ready.0),
+            }
+        }
+    }
+
+    /// Passes slots in which the next instruction does not dispatch: those before `window` because the window
+    /// was full.
+    pub(super) fn pass(&mut self, window: Slot, until: Slot) {
+        self.window_stall += window.0 - self.next;
+        self.next = until.0;
+    }
+
+    /// Number of the next instruction.
+    pub(super) const fn next_number(&self) -> InstructionNumber {
+        InstructionNumber(self.earlier + self.place as u64)
+    }
+
+    /// The entry of the instruction at a distance before the next one; `None` if it has left the window.
+    pub(super) fn entry_before(&self, distance: u64) -> Option<EntryId> {
+        let place = self.place as u64;
+        (distance < self.window).then(|| {
+            EntryId(if distance <= place { place - distance } else { place + self.window - distance } as usize)
+        })
+    }
+
+    /// The first slot in which the result of an instruction of the window is there; `None` if it is awaited.
+    pub(super) fn result(&self, id: EntryId) -> Option<Slot> {
+        let ready = self.entries[id.0].ready;
+        (ready & AWAITED == 0).then_some(Slot(ready))
+    }
+
+    /// The first slot in which the window entry of an instruction can be used again; `None` if its retirement
+    /// is not known.
+    pub(super) fn entry_free(&self, number: InstructionNumber) -> Option<Slot> {
+        let age = self.next_number().0 - number.0;
+        match self.entry_before(age) {
+            None => Some(Slot(0)),
+            Some(id) => (age > self.unresolved).then(|| Slot(self.entries[id.0].free)),
+        }
     }
 
     /// Retires an instruction; returns the first slot in which its window entry can be used again.
@@ -234,15 +332,24 @@ impl Pipeline {
     /// # Panics
     /// If they were there before.
     pub fn arrive(&mut self, id: EntryId, at: CoreCycle) {
-        let ready = at.0 * self.width;
-        assert!(self.entries[id.0] & AWAITED != 0, "data arrive once");
-        self.entries[id.0] = (self.entries[id.0] & !AWAITED).max(ready);
+        self.resolve(id, Slot(at.0 * self.width + self.entries[id.0].free));
+    }
+
+    /// Reports the first slot in which the awaited result of an instruction is there.
+    ///
+    /// # Panics
+    /// If it is known.
+    pub(super) fn resolve(&mut self, id: EntryId, Slot(ready): Slot) {
+        let entry = &mut self.entries[id.0];
+        assert!(entry.ready & AWAITED != 0, "data arrive once");
+        entry.ready = (entry.ready & !AWAITED).max(ready);
         while self.unresolved > 0 {
             let oldest = self.oldest_unresolved();
-            if self.entries[oldest] & AWAITED != 0 {
+            let ready = self.entries[oldest].ready;
+            if ready & AWAITED != 0 {
                 break;
             }
-            self.entries[oldest] = self.retire(self.entries[oldest]);
+            self.entries[oldest].free = self.retire(ready);
             self.unresolved -= 1;
         }
         if self.blocking == Some(id) {

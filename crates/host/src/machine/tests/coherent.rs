@@ -207,13 +207,23 @@ fn each_step_of_an_engine_is_needed() {
             kernel: KernelSettings { copier, ..KernelSettings::default() },
             ..settings()
         };
-        for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::EarlyCompletion] {
+        for defect in [
+            Planted::NoSourceWriteBack,
+            Planted::NoInvalidation,
+            Planted::EarlyCompletion,
+            Planted::IgnoredPendingCopies,
+        ] {
             // The copy in DRAM is one request, whose end the controller reports.
             if is_in_dram && defect == Planted::EarlyCompletion {
                 continue;
             }
+            // Without the table a line may also be removed while its data are on their way, which is no load.
+            let found = |program: &Vec<Vec<Step>>| {
+                let run = || wrong(&settings, program, ROWCLONE).is_some();
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or(false)
+            };
             PLANTED.set(Some(defect));
-            let is_found = programs.iter().any(|program| wrong(&settings, program, ROWCLONE).is_some());
+            let is_found = programs.iter().any(found);
             PLANTED.set(None);
             assert!(is_found, "{defect:?}, {mode:?}");
         }
