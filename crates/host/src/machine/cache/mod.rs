@@ -24,12 +24,11 @@ mod write_buffer;
 use self::level::Level;
 use self::line::Removed;
 use self::mshr::{Mshrs, Wanted};
-use self::port::InOrder;
 use self::prefetches::{Found, Prefetches};
 use self::requests::Requests;
 use self::write_buffer::WriteBuffer;
 use super::counters::{LineCounts, PrefetchCounts, Purpose};
-use super::settings::{MachineSettings, WritePolicy};
+use super::settings::{MachineSettings, StoreMiss, WritePolicy};
 
 pub use self::access::{Access, AccessKind, OnMiss, StoreData};
 pub use self::coherence::{DirtyData, Invalidated, Scope};
@@ -46,6 +45,10 @@ pub use self::snoop::{DirtyRead, InFlight, InjectLevel, PassedLine, SnoopCounts}
 pub struct Caches {
     line_size: LineSize,
     write: WritePolicy,
+    /// Whether a store whose line the last level lacks goes past it.
+    passes_stores: bool,
+    has_prefetcher: bool,
+    are_hits_requests: bool,
     last_level: Vec<Level>,
     requesters: Vec<Requester>,
     requests: Requests,
@@ -58,7 +61,6 @@ struct Requester {
     upper: Vec<Level>,
     /// Index of its last-level cache.
     last_level: usize,
-    in_order: InOrder,
     mshrs: Mshrs,
     write_buffer: WriteBuffer,
     prefetches: Prefetches,
@@ -104,7 +106,7 @@ pub enum Answer {
     Past,
     /// The line was already requested.
     Merged(Ticket),
-    /// The line is read.
+    /// The line must be read, after the requests that the caches have made.
     Read(Ticket),
 }
 
@@ -116,9 +118,13 @@ impl Caches {
             lacking.enumerate().map(|(number, lacking)| Requester::new(settings, number, lacking)).collect();
         let levels = requesters.iter().map(|requester| requester.last_level + 1).max().unwrap_or_default();
         let last_level = |_| Level::new(0, settings.last_level, line_size, has_data);
+        let has_prefetcher = requesters.iter().any(|requester| requester.prefetches.has_prefetcher());
         Caches {
             line_size,
             write: settings.lines.write,
+            passes_stores: settings.last_level.store_miss == StoreMiss::NoAllocate,
+            has_prefetcher,
+            are_hits_requests: has_prefetcher || settings.lines.write == WritePolicy::WriteThrough,
             last_level: (0..levels).map(last_level).collect(),
             requesters,
             requests: Requests::default(),
@@ -138,8 +144,27 @@ impl Caches {
     /// The caches in front of a requester.
     #[inline]
     pub fn port(&mut self, requester: usize) -> Port<'_> {
-        let Requester { upper, last_level, in_order, counts, .. } = &mut self.requesters[requester];
-        Port { upper, last_level: &mut self.last_level[*last_level], counts, in_order: *in_order }
+        let Requester { upper, last_level, counts, .. } = &mut self.requesters[requester];
+        Port { upper, last_level: &mut self.last_level[*last_level], counts }
+    }
+
+    /// Number above all tickets of a requester.
+    pub fn tickets(&self) -> usize {
+        self.requesters.iter().map(|requester| requester.mshrs.tickets()).max().unwrap_or_default()
+    }
+
+    /// Whether accesses can make requests although the caches hold their line: stores that are written
+    /// through, and accesses that a prefetcher observes. They take place in the order of the accesses of
+    /// all requesters, by [`Caches::request`] after a [look-up](Caches::look_up).
+    #[inline]
+    pub const fn are_hits_requests(&self) -> bool {
+        self.are_hits_requests
+    }
+
+    /// Looks up the line of an access where hits are requests.
+    pub fn look_up(&mut self, requester: usize, access: &Access) -> Away {
+        let line = access.line(self.line_size);
+        self.port(requester).look_up(line)
     }
 
     /// Accesses of a requester, by purpose.
@@ -195,7 +220,7 @@ impl Caches {
     #[inline]
     fn passes(&self, access: &Access, away: &Away) -> bool {
         let is_store = access.kind != AccessKind::Load && access.on_miss == OnMiss::Allocate;
-        is_store && away.is_absent() && !self.last_level[0].allocates_stores()
+        self.passes_stores && is_store && away.is_absent()
     }
 
     /// Whether an access is a store that is written to memory at once, wherever its line is.
@@ -258,10 +283,9 @@ impl Caches {
     #[inline(never)]
     fn miss(&mut self, requester: usize, access: &Access) -> Answer {
         let line = access.line(self.line_size);
-        let Requester { mshrs, prefetches, .. } = &self.requesters[requester];
         // Otherwise a line without a place is not in flight.
-        let may_be_in_flight = prefetches.has_prefetcher() || access.on_miss == OnMiss::Bypass;
-        let wanted = if may_be_in_flight { mshrs.wanted(line) } else { None };
+        let may_be_in_flight = self.has_prefetcher || access.on_miss == OnMiss::Bypass;
+        let wanted = if may_be_in_flight { self.requesters[requester].mshrs.wanted(line) } else { None };
         let needs_mshr = match wanted {
             Some(Wanted::ByNone) => return Answer::Refused(Lack::Line),
             Some(Wanted::ByAccess(_)) => return self.merge_past(requester, access),
@@ -273,7 +297,7 @@ impl Caches {
         }
         let (mut way, mut level) = (None, None);
         if access.on_miss == OnMiss::Allocate {
-            let state = LineState { is_pending: true, dirty: self.dirty(access), prefetched_for: None };
+            let state = LineState { is_pending: true, dirty: self.dirty(access) };
             way = self.replace(requester, line, state);
             if way.is_none() {
                 return Answer::Refused(Lack::Line);
@@ -282,7 +306,6 @@ impl Caches {
         }
         let answer = if needs_mshr {
             self.flush(line);
-            self.requests.read(requester, self.line_size, line);
             self.count(requester, access.purpose).misses += 1;
             Answer::Read(self.requesters[requester].mshrs.take(line, Wanted::ByAccess(way)))
         } else {
@@ -309,7 +332,7 @@ impl Caches {
     #[inline(never)]
     fn store_line(&mut self, requester: usize, access: &Access) -> Answer {
         let line = access.line(self.line_size);
-        let state = LineState { is_pending: false, dirty: self.dirty(access), prefetched_for: None };
+        let state = LineState { is_pending: false, dirty: self.dirty(access) };
         let Some(way) = self.replace(requester, line, state) else { return Answer::Refused(Lack::Line) };
         self.flush(line);
         self.drop_prefetches(line, |it| it == requester);
@@ -399,15 +422,9 @@ impl Requester {
         let shapes: Vec<_> = shapes.filter_map(|(shape, number)| Some((number, shape?))).collect();
         let prefetchers = shapes.iter().map(|(_, shape)| shape.prefetcher).chain([settings.last_level.prefetcher]);
         let prefetches = Prefetches::new(prefetchers, settings.lines.prefetch);
-        let in_order = match settings.lines.write {
-            _ if prefetches.has_prefetcher() => InOrder::All,
-            WritePolicy::WriteThrough => InOrder::Stores,
-            WritePolicy::WriteBack => InOrder::None,
-        };
         Requester {
             upper: shapes.into_iter().map(|(number, shape)| Level::new(number, shape, line_size, false)).collect(),
             last_level: settings.sharing.cache_of(number),
-            in_order,
             mshrs: Mshrs::new(settings.core.mshrs, prefetches.mshrs()),
             write_buffer: WriteBuffer::new(settings.lines.write_buffer),
             prefetches,

@@ -45,6 +45,11 @@ impl Mshrs {
         Mshrs { used: Vec::with_capacity(count), free: tickets(0..count), free_of_prefetches, count }
     }
 
+    /// Number above all tickets, of which none is in use.
+    pub(super) const fn tickets(&self) -> usize {
+        self.free.len() + self.free_of_prefetches.len()
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.free.is_empty()
     }

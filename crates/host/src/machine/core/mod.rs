@@ -57,8 +57,9 @@ pub struct Core {
 }
 
 impl Core {
-    /// Creates a core that has executed nothing, with a boundary of its region.
-    pub fn new(index: usize, settings: CoreSettings, program: Box<dyn Program>, boundary: u64) -> Core {
+    /// Creates a core that has executed nothing, with a boundary of its region. It gets tickets of the
+    /// caches that are less than `tickets`.
+    pub fn new(index: usize, settings: CoreSettings, tickets: usize, program: Box<dyn Program>, boundary: u64) -> Core {
         let is_cached = program.recorded() != Recorded::BehindLastLevel;
         Core {
             index,
@@ -68,7 +69,7 @@ impl Core {
             work: Vec::new(),
             away: None,
             pipeline: Pipeline::new(settings.order, settings.width, settings.window),
-            awaited: Awaited::new(settings.mshrs),
+            awaited: Awaited::new(tickets),
             stores: 0,
             on_miss: if is_cached { OnMiss::Allocate } else { OnMiss::Bypass },
             translations: Translations::new(),
