@@ -150,6 +150,7 @@ impl Level {
     }
 
     /// The requester for which the line in a way was prefetched, unless it was asked before.
+    #[inline]
     pub(super) fn take_prefetched(&mut self, way: Way) -> Option<u8> {
         self.prefetched_for.get_mut(way.0)?.take()
     }
@@ -169,6 +170,7 @@ impl Level {
     }
 
     /// A copy of the data of the line in a way, where contents are modeled.
+    #[inline]
     pub(super) fn data(&self, way: Way) -> Option<Arc<[u8]>> {
         let bytes = self.line_size.bytes() as usize;
         self.data.as_ref().map(|data| data[way.0 * bytes..(way.0 + 1) * bytes].into())

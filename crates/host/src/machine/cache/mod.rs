@@ -377,7 +377,9 @@ impl Caches {
     fn replace(&mut self, requester: usize, line: LineNumber, state: LineState) -> Option<Way> {
         let level = self.level_of(requester);
         let way = self.last_level[level].victim(line)?;
-        if let Some(removed) = self.remove(level, way) {
+        if let Some(removed) = self.remove(level, way)
+            && removed.dirty.is_some()
+        {
             self.write_back(requester, removed, None);
         }
         self.last_level[level].insert(way, line, state);

@@ -77,11 +77,15 @@ impl Caches {
     }
 
     /// Sends the stores of all write buffers to a line.
+    #[inline]
     pub(super) fn flush(&mut self, line: LineNumber) {
-        let is_unused = self.write == WritePolicy::WriteBack && !self.passes_stores;
-        if is_unused || !Decided::flushes_stores() {
-            return;
+        if (self.write == WritePolicy::WriteThrough || self.passes_stores) && Decided::flushes_stores() {
+            self.flush_buffers(line);
         }
+    }
+
+    #[inline(never)]
+    fn flush_buffers(&mut self, line: LineNumber) {
         for requester in 0..self.requesters.len() {
             if let Some(entry) = self.requesters[requester].write_buffer.flush(line) {
                 self.send_entry(requester, &entry);
