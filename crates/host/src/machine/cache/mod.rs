@@ -23,7 +23,7 @@ mod write_buffer;
 
 use self::level::Level;
 use self::line::Removed;
-use self::mshr::{Mshrs, Wanted};
+use self::mshr::{Mshrs, User};
 use self::prefetches::{Found, Prefetches};
 use self::requests::Requests;
 use self::write_buffer::WriteBuffer;
@@ -207,7 +207,7 @@ impl Caches {
     /// Whether a store that lacks a place in the store buffer also lacks an MSHR.
     pub fn lacks_mshr(&self, requester: usize, access: &Access, away: &Away) -> bool {
         let mshrs = &self.requesters[requester].mshrs;
-        away.is_absent() && mshrs.is_full() && mshrs.wanted(access.line(self.line_size)).is_none()
+        away.is_absent() && mshrs.is_full() && mshrs.user(access.line(self.line_size)).is_none()
     }
 
     /// Whether a store waits for the data of its line, in an entry of the store buffer.
@@ -238,7 +238,7 @@ impl Caches {
     /// Whether a requester has an MSHR and a place for the line of an access that no cache holds.
     fn has_room_for(&self, requester: usize, access: &Access) -> bool {
         let (mshrs, line) = (&self.requesters[requester].mshrs, access.line(self.line_size));
-        let has_mshr = access.stores_line() || !mshrs.is_full() || mshrs.wanted(line).is_some();
+        let has_mshr = access.stores_line() || !mshrs.is_full() || mshrs.user(line).is_some();
         has_mshr && self.last_level[self.level_of(requester)].victim(line).is_some()
     }
 
@@ -285,11 +285,11 @@ impl Caches {
         let line = access.line(self.line_size);
         // Otherwise a line without a place is not in flight.
         let may_be_in_flight = self.has_prefetcher || access.on_miss == OnMiss::Bypass;
-        let wanted = if may_be_in_flight { self.requesters[requester].mshrs.wanted(line) } else { None };
+        let wanted = if may_be_in_flight { self.requesters[requester].mshrs.user(line) } else { None };
         let needs_mshr = match wanted {
-            Some(Wanted::ByNone) => return Answer::Refused(Lack::Line),
-            Some(Wanted::ByAccess(_)) => return self.merge_past(requester, access),
-            Some(Wanted::ByPrefetcher(_)) => false,
+            Some(User::Nobody) => return Answer::Refused(Lack::Line),
+            Some(User::Accesses(_)) => return self.merge_past(requester, access),
+            Some(User::Prefetcher(_)) => false,
             None => true,
         };
         if needs_mshr && self.requesters[requester].mshrs.is_full() {
@@ -307,12 +307,12 @@ impl Caches {
         let answer = if needs_mshr {
             self.flush(line);
             self.count(requester, access.purpose).misses += 1;
-            Answer::Read(self.requesters[requester].mshrs.take(line, Wanted::ByAccess(way)))
+            Answer::Read(self.requesters[requester].mshrs.take(line, User::Accesses(way)))
         } else {
             self.count(requester, access.purpose).merged += 1;
             self.requesters[requester].prefetches.counts.late += 1;
             let mshr = self.requesters[requester].mshrs.find(line).expect("the line is in flight");
-            mshr.wanted = Wanted::ByAccess(way);
+            mshr.user = User::Accesses(way);
             Answer::Merged(mshr.ticket)
         };
         if let Some(level) = level {

@@ -7,7 +7,7 @@ use super::super::prefetcher::{Observed, Prefetcher, prefetcher};
 use super::super::settings::{PrefetchSettings, PrefetcherKind};
 use super::level::Way;
 use super::line::{LineNumber, LineState};
-use super::mshr::{Ticket, Wanted};
+use super::mshr::{Ticket, User};
 use super::{Caches, Requester};
 use crate::decisions::{Decided, Decisions};
 
@@ -110,7 +110,7 @@ impl Caches {
         if is_written || !mshrs.can_prefetch() || mshrs.find(line).is_some() {
             return;
         }
-        mshrs.take(line, Wanted::ByPrefetcher(level as u8));
+        mshrs.take(line, User::Prefetcher(level as u8));
         prefetches.counts.requested += 1;
         self.requests.read(requester, self.line_size, line);
     }
@@ -133,9 +133,9 @@ impl Caches {
             if Decided::drops_prefetches()
                 && concerns(index)
                 && let Some(mshr) = mshrs.find(line)
-                && let Wanted::ByPrefetcher(_) = mshr.wanted
+                && let User::Prefetcher(_) = mshr.user
             {
-                mshr.wanted = Wanted::ByNone;
+                mshr.user = User::Nobody;
                 prefetches.counts.dropped += 1;
             }
         }
@@ -145,17 +145,15 @@ impl Caches {
     pub fn arrived(&mut self, requester: usize, line: LineNumber) -> Arrival {
         let last_level = self.level_of(requester);
         let mshr = self.requesters[requester].mshrs.complete(line);
-        match mshr.wanted {
-            Wanted::ByAccess(way) => {
+        match mshr.user {
+            User::Accesses(way) => {
                 if let Some(way) = way {
                     self.last_level[last_level].state_mut(way).is_pending = false;
                 }
                 Arrival { ticket: Some(mshr.ticket), way }
             }
-            Wanted::ByPrefetcher(level) => {
-                Arrival { ticket: None, way: self.prefetched(requester, level.into(), line) }
-            }
-            Wanted::ByNone => Arrival { ticket: None, way: None },
+            User::Prefetcher(level) => Arrival { ticket: None, way: self.prefetched(requester, level.into(), line) },
+            User::Nobody => Arrival { ticket: None, way: None },
         }
     }
 
