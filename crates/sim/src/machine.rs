@@ -65,8 +65,8 @@ impl CopyMethod {
     }
 
     /// The settings of a machine, with this method.
-    fn applied_to(self, settings: MachineSettings) -> MachineSettings {
-        let mut changed = settings;
+    fn applied_to(self, settings: &MachineSettings) -> MachineSettings {
+        let mut changed = *settings;
         changed.kernel = KernelSettings {
             copier: if self.policy == BASELINE { Copier::Loop } else { Copier::Controller },
             inserts_zero_lines: self.policy == ROWCLONE_ZI,
@@ -387,7 +387,7 @@ fn row(
         dynamic_energy_per_instruction_nj: dynamic_nj.and_then(|nj| ratio(nj, outcome.interval.instructions as f64)),
         faults: counters.faults,
         accesses: Purpose::ALL.map(access).into(),
-        prefetches: has_prefetcher(settings).then(|| PrefetchRow {
+        prefetches: has_prefetcher(settings).then_some(PrefetchRow {
             requested: counters.prefetches.requested,
             useful: counters.prefetches.useful,
             late: counters.prefetches.late,
@@ -422,7 +422,7 @@ impl Run<'_> {
         attachments: Attachments<'_, '_>,
     ) -> Result<Outcome, ExperimentError> {
         let Programs { settings, programs, region } = programs;
-        let settings = CopyMethod::of(self.policy).applied_to(settings);
+        let settings = CopyMethod::of(self.policy).applied_to(&settings);
         let (map, clock) = (self.system.map(), self.system.system().clock());
         let cores = programs.len();
         let memories = self.system.aged_memories();

@@ -137,7 +137,8 @@ impl Machine {
             Recorded::BehindLastLevel => Lacking::UpperLevels,
         });
         let memory = Memory::new(&settings, lacking, contents.map(FlatMemory::new));
-        let core = |(index, program)| Core::new(index, settings.core, program, region.warm_up);
+        let tickets = memory.caches.tickets();
+        let core = |(index, program)| Core::new(index, settings.core, tickets, program, region.warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
         let mut machine = Machine {
             settings,
@@ -229,8 +230,13 @@ impl Machine {
         if let Some(work) = core.take_work() {
             return self.attempt(index, work, limits);
         }
-        // With contents, the flat memory executes each step, too.
-        let pause = if self.memory.check.is_some() { Pause::Step } else { core.run(&mut self.memory, limits) };
+        // With contents, the flat memory executes each step, too. Where hits are requests, they are made
+        // step by step.
+        let pause = if self.memory.check.is_some() || self.memory.caches.are_hits_requests() {
+            Pause::Step
+        } else {
+            core.run(&mut self.memory, limits)
+        };
         match pause {
             Pause::Waits(outcome) => outcome,
             Pause::Step => match self.cores[index].first_step() {

@@ -12,8 +12,16 @@ use crate::SystemBuilder;
 fn counters() -> CoreCounters {
     let program =
         LineCounts { hits: 100, l1_hits: 30, misses: 40, merged: 5, write_backs: 10, ..LineCounts::default() };
-    let copies =
-        LineCounts { hits: 7, l1_hits: 8, misses: 6, merged: 9, allocated: 11, write_backs: 3, non_temporal: 1 };
+    let copies = LineCounts {
+        hits: 7,
+        l1_hits: 8,
+        misses: 6,
+        merged: 9,
+        allocated: 11,
+        write_backs: 3,
+        non_temporal: 1,
+        ..LineCounts::default()
+    };
     let zeroings = LineCounts { misses: 4, non_temporal: 6, ..LineCounts::default() };
     let data = LineCounts { misses: 2, write_backs: 1, ..LineCounts::default() };
     let mut counters = CoreCounters {
@@ -155,4 +163,18 @@ fn figures_of_all_cores_are_those_of_the_interval() {
     assert!(!report.passed());
     near(Some(report.ipc_sum()), 0.25);
     assert_eq!(report.mix(&[0.5, 0.5]), None, "core 1 has no instruction in its region");
+}
+
+/// Lines of 32 bytes: a miss takes a burst, and a write-back two, as each write of a part of a burst. Of
+/// 128 bytes, each takes two. The write buffer's bursts are counted as they leave.
+#[test]
+fn bytes_of_a_core_follow_the_bursts_of_its_lines() {
+    let lines = LineCounts { misses: 5, write_backs: 3, buffered: 4, buffered_bursts: 7, ..LineCounts::default() };
+    let counters = CoreCounters { lines: [lines, LineCounts::default(), lines, lines], ..CoreCounters::default() };
+    for (line_bytes, bursts) in [(32, 5 + 6 + 7), (64, 5 + 3 + 7), (128, 10 + 6 + 7)] {
+        assert_eq!(channel_bytes(&counters, line_bytes)[..2], [3 * bursts * 64, bursts * 64], "{line_bytes}");
+    }
+    assert_eq!(channel_bytes(&counters, 32)[2], 6 * 64);
+    let of = |offset, bytes| write_bursts(offset, bytes);
+    assert_eq!([of(0, 64), of(0, 128), of(0, 8), of(8, 56), of(32, 64), of(0, 96)], [1, 2, 2, 2, 4, 3]);
 }

@@ -52,6 +52,11 @@ impl Core {
             let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
             return self.store_past(access, slot, memory, limits);
         }
+        if memory.caches.are_hits_requests() {
+            let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
+            let away = memory.caches.look_up(self.index, access);
+            return self.access_away(access, &away, slot, memory, limits);
+        }
         match self.hit(&mut memory.caches.port(self.index), access, limits) {
             Attempt::Hit(way) => {
                 memory.check_access(self.index, access, way);

@@ -79,8 +79,9 @@ pub struct Core {
 }
 
 impl Core {
-    /// Creates a core that has executed nothing, with a boundary of its region.
-    pub fn new(index: usize, settings: CoreSettings, program: Box<dyn Program>, boundary: u64) -> Core {
+    /// Creates a core that has executed nothing, with a boundary of its region. It gets tickets of the
+    /// caches that are less than `tickets`.
+    pub fn new(index: usize, settings: CoreSettings, tickets: usize, program: Box<dyn Program>, boundary: u64) -> Core {
         let is_cached = program.recorded() != Recorded::BehindLastLevel;
         let classes = settings.classes;
         let is_integer_plain = classes.is_plain(InstructionClass::Integer);
@@ -93,7 +94,7 @@ impl Core {
             work: Vec::new(),
             away: None,
             pipeline: Pipeline::new(settings.order, settings.width, settings.window),
-            awaited: Awaited::new(settings.mshrs),
+            awaited: Awaited::new(tickets),
             stores: 0,
             queue: LoadStoreQueue::new(settings.load_store_queue),
             units: Units::new(classes),

@@ -100,7 +100,7 @@ impl Memory {
         at: CoreCycle,
         executed: &mut Option<Box<Executed>>,
     ) -> Response {
-        let answer = self.caches.request(core, access, away);
+        let (answer, leaves) = (self.caches.request(core, access, away), self.after_lookup(at));
         let response = match answer {
             Answer::Refused(Lack::Line) => return Response::LacksLine,
             Answer::Refused(Lack::WriteEntry) => return Response::LacksWriteEntry,
@@ -118,14 +118,30 @@ impl Memory {
                 }
                 Response::Done(0)
             }
-            Answer::Merged(ticket) | Answer::Read(ticket) => self.wait(core, access, ticket, executed),
+            Answer::Merged(ticket) => self.wait(core, access, ticket, executed),
+            Answer::Read(ticket) => {
+                self.send(leaves);
+                let size = self.line_size();
+                let read = Operation::Read { address: size.address(access.line(size)), bytes: size.bytes() };
+                self.interconnect.send(Requester::core(core), leaves, read, None, Holds::Nothing);
+                self.wait(core, access, ticket, executed)
+            }
         };
+        if self.caches.has_further_requests() {
+            self.request_further(core, access, answer);
+        }
+        self.send(leaves);
+        response
+    }
+
+    /// Makes the requests that follow an access: a store leaves, and prefetchers want lines.
+    #[inline(never)]
+    fn request_further(&mut self, core: usize, access: &Access, answer: Answer) {
         if self.caches.leaves(access, answer) {
             let data = self.check.as_ref().map(|check| check.expected(access.address, access.bytes));
             self.caches.buffer_store(core, access, data.as_deref());
         }
-        self.send(self.after_lookup(at));
-        response
+        self.caches.prefetch_after_access(core);
     }
 
     #[inline]
@@ -167,6 +183,13 @@ impl Memory {
     /// Sends the requests that the caches have made, which leave at a cycle.
     #[inline]
     pub fn send(&mut self, leaves: CoreCycle) {
+        if self.caches.has_requests() {
+            self.send_all(leaves);
+        }
+    }
+
+    #[inline(never)]
+    fn send_all(&mut self, leaves: CoreCycle) {
         let interconnect = &mut self.interconnect;
         self.caches.take_requests(|LineRequest { requester, address, bytes, kind }| {
             let (address, bytes) = (*address, *bytes);
