@@ -23,7 +23,7 @@ const STORE: AccessKind = AccessKind::Store(StoreData::Zero);
 /// An access, in words: `hit 12`, `read 0`, `read 0, writes 5`, `merged 0`, `refused`.
 fn attempt(caches: &mut Caches, requester: usize, line: u64, kind: AccessKind) -> String {
     let access = access(line, kind);
-    let away = match caches.port(requester).access(&access) {
+    let away = match caches.port(requester).access::<false>(&access) {
         Lookup::Hit { cycles, .. } => return format!("hit {cycles}"),
         Lookup::Away(away) => away,
     };

@@ -62,7 +62,7 @@ impl Core {
         if slot >= limits.hit {
             return Attempt::Waits(Outcome::Later(self.pipeline.cycle(slot)));
         }
-        match port.access(access) {
+        match port.access::<false>(access) {
             Lookup::Hit { cycles, way } => {
                 self.counters.count_instructions(access.purpose, 1);
                 self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { cycles } else { 0 }));

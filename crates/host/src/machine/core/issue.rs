@@ -279,7 +279,7 @@ impl Core {
         if let AccessKind::NonTemporal(data) = access.kind {
             return self.serve_past(access, data, executed, (at, until), memory, stored);
         }
-        let away = match memory.caches.port(self.index).access(access) {
+        let away = match memory.caches.port(self.index).access::<true>(access) {
             Lookup::Hit { cycles, way } => {
                 memory.perform(self.index, access, executed.take(), way);
                 return Served::Done(if is_load { self.pipeline.plus(slot, cycles + latency) } else { stored });

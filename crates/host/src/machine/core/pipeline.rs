@@ -177,24 +177,28 @@ impl Pipeline {
     /// Dispatches instructions without memory access, one by one, at most up to the end of the ring.
     #[inline]
     fn run_some(&mut self, count: usize) {
-        let is_resolved = self.unresolved == 0;
         // In registers, which the writes to the window do not change.
         let (mut next, mut next_retire, width) = (self.next, self.next_retire, self.width);
-        for entry in &mut self.entries[self.place..self.place + count] {
-            let slot = next.max(entry.free);
-            next = slot + 1;
-            entry.ready = slot + width;
-            if is_resolved {
+        let entries = &mut self.entries[self.place..self.place + count];
+        if self.unresolved == 0 {
+            for entry in entries {
+                let slot = next.max(entry.free);
+                next = slot + 1;
                 let retires = next_retire.max(slot + width);
                 next_retire = retires + 1;
-                entry.free = retires + width;
+                *entry = Entry { free: retires + width, ready: slot + width };
             }
-        }
-        (self.next, self.next_retire) = (next, next_retire);
-        self.advance(count);
-        if !is_resolved {
+            self.next_retire = next_retire;
+        } else {
+            for entry in entries {
+                let slot = next.max(entry.free);
+                next = slot + 1;
+                entry.ready = slot + width;
+            }
             self.unresolved += count as u64;
         }
+        self.next = next;
+        self.advance(count);
     }
 
     /// Proceeds to a later instruction, at most to the end of the ring.
@@ -234,8 +238,18 @@ impl Pipeline {
     /// until its data are there, 0 for a store, or `None` if [`Self::arrive`] will report them.
     #[inline]
     pub fn dispatch(&mut self, slot: Slot, latency: Option<u64>) -> EntryId {
+        let id = EntryId(self.place);
         let ready = slot.0 + latency.unwrap_or(1).max(1) * self.width;
-        let id = self.enter(slot, if latency.is_some() { ready } else { ready | AWAITED });
+        self.window_stall += slot.0 - self.next;
+        self.next = slot.0 + 1;
+        self.entries[self.place] = match latency {
+            Some(_) if self.unresolved == 0 => Entry { free: self.retire(ready), ready },
+            _ => {
+                self.unresolved += 1;
+                Entry { free: 0, ready: if latency.is_some() { ready } else { ready | AWAITED } }
+            }
+        };
+        self.advance(1);
         if self.order == Order::InOrder {
             match latency {
                 None => self.blocking = Some(id),
@@ -247,7 +261,6 @@ impl Pipeline {
     }
 
     /// Dispatches an instruction in a slot, with the value of [`Entry::ready`].
-    #[inline]
     fn enter(&mut self, slot: Slot, ready: u64) -> EntryId {
         let id = EntryId(self.place);
         self.window_stall += slot.0 - self.next;
