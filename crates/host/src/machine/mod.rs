@@ -54,7 +54,7 @@ pub use self::counters::{CoherenceCounts, CoreCounters, LineCounts, Purpose};
 pub use self::error::MachineError;
 pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
-pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
+pub use self::programs::{DependentSteps, Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     CacheShape, ClassSettings, ClassUnits, Classes, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings,

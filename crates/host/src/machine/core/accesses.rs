@@ -103,7 +103,7 @@ impl Core {
             }
             Response::Waits(ticket) if is_load => {
                 let entry = self.pipeline.dispatch(slot, None);
-                self.awaited.add(ticket, Some(entry));
+                self.awaited.add(ticket, Some((entry, 0)));
             }
             Response::Waits(ticket) => {
                 self.pipeline.dispatch(slot, Some(0));
@@ -168,7 +168,7 @@ impl Core {
     /// Delivers the data of a requested line.
     pub fn line_arrived(&mut self, ticket: Ticket, at: CoreCycle) {
         let (loads, stores) = self.awaited.complete(ticket);
-        loads.for_each(|entry| self.pipeline.arrive(entry, at));
+        loads.for_each(|(entry, latency)| self.pipeline.arrive(entry, CoreCycle(at.0 + latency)));
         self.stores -= stores;
         self.results_known();
     }

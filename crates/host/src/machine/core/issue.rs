@@ -116,19 +116,21 @@ impl Core {
         };
         let served = self.serve(access, needs.class, &mut None, begin, memory, limits.until);
         let latency = self.units.latency(needs.class);
-        let entry = match served {
+        let (entry, result) = match served {
             Served::Later => return Outcome::Later(self.pipeline.cycle(slot)),
             Served::Refused(stall) => return self.stalls_at(&dispatch, stall),
-            Served::Done(result) => self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)),
+            Served::Done(result) => {
+                (self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)), Some(result))
+            }
             Served::Awaits(ticket) => {
-                let entry = self.enter(needs.class, &dispatch, |it| it.dispatch_awaited(slot, latency));
-                self.awaited.add(ticket, Some(entry));
-                entry
+                let entry = self.enter(needs.class, &dispatch, |it| it.dispatch_awaited(slot));
+                self.awaited.add(ticket, Some((entry, latency)));
+                (entry, None)
             }
         };
         self.units.take(needs.class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
         if access.kind == AccessKind::Load {
-            self.pipeline.block_on(entry);
+            self.pipeline.block_on(entry, result);
         }
         self.counters.count_instructions(access.purpose, 1);
         Outcome::Done
@@ -176,6 +178,7 @@ impl Core {
             if (1..=since).contains(&distance)
                 && let Some(entry) = self.pipeline.entry_before(distance)
             {
+                assert!(self.pipeline.tracks_results(), "the program was said to have no operands");
                 match self.pipeline.result(entry) {
                     Some(result) => operands.from = operands.from.max(result),
                     None => *awaited = Some(entry),
@@ -233,7 +236,7 @@ impl Core {
     fn dispatch_compute(&mut self, class: InstructionClass, dispatch: &Dispatch) {
         let slot = dispatch.slot;
         let Some(begin) = self.begin(class, dispatch) else {
-            let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot, 0));
+            let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot));
             let operands = dispatch.operands;
             let operands = Operands { from: operands.from.max(slot), ..operands };
             self.deferred.push(DeferredInstruction { entry, class, operands, begin: None, access: None });
@@ -251,8 +254,7 @@ impl Core {
         if let Some(begin) = begin {
             self.units.take(class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
         }
-        let latency = if access.kind == AccessKind::Load { self.units.latency(class) } else { 0 };
-        let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot, latency));
+        let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot));
         // A store past the caches writes its whole line.
         let is_line = access.on_miss == OnMiss::Bypass && access.kind != AccessKind::Load;
         let executed = if is_line { memory.execute(&whole_line(access)) } else { memory.execute(access) };
@@ -358,7 +360,7 @@ impl Core {
                 return;
             }
             Served::Later => unreachable!("no cycle is too late"),
-            Served::Awaits(ticket) => self.awaited.add(ticket, Some(entry)),
+            Served::Awaits(ticket) => self.awaited.add(ticket, Some((entry, self.units.latency(class)))),
             Served::Done(result) => self.pipeline.resolve(entry, result),
         }
         self.deferred.remove(place);

@@ -72,7 +72,7 @@ impl Core {
             return Err(Outcome::Later(at));
         }
         self.counters.count_instructions(Purpose::Program, 1);
-        Ok(self.pipeline.dispatch_awaited(slot, 0))
+        Ok(self.pipeline.dispatch_awaited(slot))
     }
 
     /// Completes an instruction of [`Self::dispatch_awaited`] at a cycle.
