@@ -126,7 +126,7 @@ impl Machine {
         let check = contents.map(|contents| CoherenceCheck::new(FlatMemory::new(contents)));
         let has_l1 = programs.iter().map(|program| program.recorded() == Recorded::EveryAccess);
         let memory = Memory::new(&settings, has_l1, check);
-        let core = |(index, program)| Core::new(index, settings.core, program, region.warm_up);
+        let core = |(index, program)| Core::new(index, &settings.core, program, region.warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
         let mut machine = Machine {
             settings,
@@ -284,10 +284,10 @@ impl Machine {
             Step::Store { address } => self.touch(index, (*address, true), None, limits),
             Step::Instruction { kind, needs } => match kind {
                 InstructionKind::Compute { instructions } => {
-                    Ok(core.run_class(instructions, needs, Purpose::Program, limits))
+                    Ok(core.run_class(instructions, *needs, Purpose::Program, limits))
                 }
-                InstructionKind::Load { address } => self.touch(index, (*address, false), Some(needs), limits),
-                InstructionKind::Store { address } => self.touch(index, (*address, true), Some(needs), limits),
+                InstructionKind::Load { address } => self.touch(index, (*address, false), Some(*needs), limits),
+                InstructionKind::Store { address } => self.touch(index, (*address, true), Some(*needs), limits),
             },
             Step::Copy { dst, src, bytes } => {
                 let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
@@ -324,7 +324,7 @@ impl Machine {
         &mut self,
         index: usize,
         (address, is_store): (PhysicalAddress, bool),
-        needs: Option<&Needs>,
+        needs: Option<Needs>,
         limits: Limits,
     ) -> Result<Outcome, ProgramFault> {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);

@@ -36,7 +36,7 @@ impl Core {
         if !self.is_plain() {
             let is_load = access.kind == AccessKind::Load;
             let class = if is_load { InstructionClass::Load } else { InstructionClass::Store };
-            return self.issue(access, &Needs::class(class), memory, limits);
+            return self.issue(access, Needs::class(class), memory, limits);
         }
         self.access_plainly(access, memory, limits)
     }

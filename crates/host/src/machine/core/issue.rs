@@ -77,7 +77,7 @@ enum Served {
 impl Core {
     /// Dispatches instructions of a class without memory access before the limit, up to a boundary of the
     /// region; `count` is the number of those left.
-    pub fn run_class(&mut self, count: &mut u64, needs: &Needs, purpose: Purpose, limits: Limits) -> Outcome {
+    pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, limits: Limits) -> Outcome {
         let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
         for _ in 0..most.min(*count) {
             let dispatch = match self.next_dispatch(needs, limits.run) {
@@ -96,7 +96,7 @@ impl Core {
     }
 
     /// Executes an access to a line under the rules for classes, operands and pending copies.
-    pub fn issue(&mut self, access: &Access, needs: &Needs, memory: &mut Memory, limits: Limits) -> Outcome {
+    pub fn issue(&mut self, access: &Access, needs: Needs, memory: &mut Memory, limits: Limits) -> Outcome {
         self.away = None;
         let dispatch = match self.next_dispatch(needs, limits.hit) {
             Ok(dispatch) => dispatch,
@@ -137,7 +137,7 @@ impl Core {
     }
 
     /// When the next instruction dispatches, if that is before a limit.
-    fn next_dispatch(&mut self, needs: &Needs, limit: Slot) -> Result<Dispatch, Outcome> {
+    fn next_dispatch(&mut self, needs: Needs, limit: Slot) -> Result<Dispatch, Outcome> {
         let Some(window) = self.pipeline.next_slot() else { return Err(Outcome::Blocked) };
         let mut queue = window;
         if needs.class.accesses_memory() {
@@ -170,7 +170,7 @@ impl Core {
 
     /// The results for which the next instruction waits. Those of instructions before a kernel event, a
     /// `memcopy` or a `meminit` are there.
-    fn operands(&self, needs: &Needs) -> Operands {
+    fn operands(&self, needs: Needs) -> Operands {
         let mut operands = Operands::default();
         let since = self.counters.instructions - self.quiet_at;
         let distances = needs.after.map(u64::from);

@@ -82,9 +82,9 @@ pub struct Core {
 
 impl Core {
     /// Creates a core that has executed nothing, with a boundary of its region.
-    pub fn new(index: usize, settings: CoreSettings, program: Box<dyn Program>, boundary: u64) -> Core {
+    pub fn new(index: usize, settings: &CoreSettings, program: Box<dyn Program>, boundary: u64) -> Core {
         let is_cached = program.recorded() != Recorded::BehindLastLevel;
-        let classes = settings.classes;
+        let classes = &settings.classes;
         let is_integer_plain = classes.is_plain(InstructionClass::Integer);
         let are_accesses_plain = [InstructionClass::Load, InstructionClass::Store].map(|it| classes.is_plain(it));
         let mut pipeline = Pipeline::new(settings.order, settings.width, settings.window);
@@ -93,7 +93,7 @@ impl Core {
         }
         Core {
             index,
-            settings,
+            settings: *settings,
             program,
             steps: StepsAhead::default(),
             work: Vec::new(),

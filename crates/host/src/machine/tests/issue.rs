@@ -222,7 +222,7 @@ fn accesses_to_a_pending_copy_wait_for_its_end() {
 fn an_awaited_instruction_blocks_retirement_and_no_dispatch() {
     for order in [Order::InOrder, Order::OutOfOrder] {
         let core = CoreSettings { order, ..CoreSettings::PAPER };
-        let mut core = Core::new(0, core, Box::new(Steps(std::iter::empty())), u64::MAX);
+        let mut core = Core::new(0, &core, Box::new(Steps(std::iter::empty())), u64::MAX);
         let all = core.limits(CoreCycle(1 << 20), CoreCycle(1 << 20), CoreCycle(1 << 20));
         let entry = core.dispatch_awaited(all).unwrap();
         let mut left = 1_000;
