@@ -224,6 +224,7 @@ fn an_awaited_instruction_blocks_retirement_and_no_dispatch() {
         let core = CoreSettings { order, ..CoreSettings::PAPER };
         let mut core = Core::new(0, &core, Box::new(Steps(std::iter::empty())), u64::MAX);
         let all = core.limits(CoreCycle(1 << 20), CoreCycle(1 << 20), CoreCycle(1 << 20));
+        assert!(!core.defers_access_to(super::super::memory::LineNumber::of(line(0))));
         let entry = core.dispatch_awaited(all).unwrap();
         let mut left = 1_000;
         assert!(matches!(core.run_instructions(&mut left, Purpose::Program, all), Outcome::Part));
