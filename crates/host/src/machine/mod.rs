@@ -60,7 +60,7 @@ pub use self::counters::{
 pub use self::error::MachineError;
 pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
-pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
+pub use self::programs::{DependentSteps, Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
@@ -138,7 +138,7 @@ impl Machine {
         });
         let memory = Memory::new(&settings, lacking, contents.map(FlatMemory::new));
         let tickets = memory.caches.tickets();
-        let core = |(index, program)| Core::new(index, settings.core, tickets, program, region.warm_up);
+        let core = |(index, program)| Core::new(index, &settings.core, tickets, program, region.warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
         let mut machine = Machine {
             settings,
@@ -303,10 +303,10 @@ impl Machine {
             Step::Store { address } => self.touch(index, (*address, true), None, limits),
             Step::Instruction { kind, needs } => match kind {
                 InstructionKind::Compute { instructions } => {
-                    Ok(core.run_class(instructions, needs, Purpose::Program, limits))
+                    Ok(core.run_class(instructions, *needs, Purpose::Program, limits))
                 }
-                InstructionKind::Load { address } => self.touch(index, (*address, false), Some(needs), limits),
-                InstructionKind::Store { address } => self.touch(index, (*address, true), Some(needs), limits),
+                InstructionKind::Load { address } => self.touch(index, (*address, false), Some(*needs), limits),
+                InstructionKind::Store { address } => self.touch(index, (*address, true), Some(*needs), limits),
             },
             Step::Copy { dst, src, bytes } => {
                 let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
@@ -343,7 +343,7 @@ impl Machine {
         &mut self,
         index: usize,
         (address, is_store): (PhysicalAddress, bool),
-        needs: Option<&Needs>,
+        needs: Option<Needs>,
         limits: Limits,
     ) -> Result<Outcome, ProgramFault> {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);

@@ -48,9 +48,10 @@ impl Away {
 }
 
 impl Port<'_> {
-    /// Executes an access if the last-level cache holds the line.
+    /// Executes an access if the last-level cache holds the line. Each kind of caller has an instance, so that
+    /// the compiler inlines it as the function of one caller.
     #[inline]
-    pub fn access(&mut self, access: &Access) -> Lookup {
+    pub fn access<const IS_DEFERRABLE: bool>(&mut self, access: &Access) -> Lookup {
         let line = self.last_level.line_size().line(access.address);
         let found = self.last_level.find(line);
         let Some(way) = found.filter(|&way| !self.last_level.state(way).is_pending) else {

@@ -33,7 +33,7 @@ fn try_access(caches: &mut Caches, requester: usize, access: &Access) -> String 
     let away = if caches.are_hits_requests() {
         caches.look_up(requester, access)
     } else {
-        match caches.port(requester).access(access) {
+        match caches.port(requester).access::<false>(access) {
             Lookup::Hit { cycles, .. } => return format!("hit {cycles}"),
             Lookup::Away(away) => away,
         }

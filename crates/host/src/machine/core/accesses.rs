@@ -42,7 +42,7 @@ impl Core {
         if !self.is_plain() {
             let is_load = access.kind == AccessKind::Load;
             let class = if is_load { InstructionClass::Load } else { InstructionClass::Store };
-            return self.issue(access, &Needs::class(class), memory, limits);
+            return self.issue(access, Needs::class(class), memory, limits);
         }
         self.access_plainly(access, memory, limits)
     }
@@ -73,7 +73,7 @@ impl Core {
         if slot >= limits.hit {
             return Attempt::Waits(Outcome::Later(self.pipeline.cycle(slot)));
         }
-        match port.access(access) {
+        match port.access::<false>(access) {
             Lookup::Hit { cycles, way } => {
                 self.counters.count_instructions(access.purpose, 1);
                 self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { cycles } else { 0 }));
@@ -116,7 +116,7 @@ impl Core {
             }
             Response::Waits(ticket) if is_load => {
                 let entry = self.pipeline.dispatch(slot, None);
-                self.awaited.add(ticket, Some(entry));
+                self.awaited.add(ticket, Some((entry, 0)));
             }
             Response::Waits(ticket) => {
                 self.pipeline.dispatch(slot, Some(0));
@@ -174,7 +174,7 @@ impl Core {
     /// Delivers the data of a requested line.
     pub fn line_arrived(&mut self, ticket: Ticket, at: CoreCycle) {
         let (loads, stores) = self.awaited.complete(ticket);
-        loads.for_each(|entry| self.pipeline.arrive(entry, at));
+        loads.for_each(|(entry, latency)| self.pipeline.arrive(entry, CoreCycle(at.0 + latency)));
         self.stores -= stores;
         self.results_known();
     }

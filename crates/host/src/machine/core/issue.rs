@@ -76,7 +76,7 @@ enum Served {
 impl Core {
     /// Dispatches instructions of a class without memory access before the limit, up to a boundary of the
     /// region; `count` is the number of those left.
-    pub fn run_class(&mut self, count: &mut u64, needs: &Needs, purpose: Purpose, limits: Limits) -> Outcome {
+    pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, limits: Limits) -> Outcome {
         let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
         for _ in 0..most.min(*count) {
             let dispatch = match self.next_dispatch(needs, limits.run) {
@@ -95,7 +95,7 @@ impl Core {
     }
 
     /// Executes an access to a line under the rules for classes, operands and pending copies.
-    pub fn issue(&mut self, access: &Access, needs: &Needs, memory: &mut Memory, limits: Limits) -> Outcome {
+    pub fn issue(&mut self, access: &Access, needs: Needs, memory: &mut Memory, limits: Limits) -> Outcome {
         self.away = None;
         let dispatch = match self.next_dispatch(needs, limits.hit) {
             Ok(dispatch) => dispatch,
@@ -115,26 +115,28 @@ impl Core {
         };
         let served = self.serve(access, needs.class, &mut None, begin, memory, limits.until);
         let latency = self.units.latency(needs.class);
-        let entry = match served {
+        let (entry, result) = match served {
             Served::Later => return Outcome::Later(self.pipeline.cycle(slot)),
             Served::Refused(stall) => return self.stalls_at(&dispatch, stall),
-            Served::Done(result) => self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)),
+            Served::Done(result) => {
+                (self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)), Some(result))
+            }
             Served::Awaits(ticket) => {
-                let entry = self.enter(needs.class, &dispatch, |it| it.dispatch_awaited(slot, latency));
-                self.awaited.add(ticket, Some(entry));
-                entry
+                let entry = self.enter(needs.class, &dispatch, |it| it.dispatch_awaited(slot));
+                self.awaited.add(ticket, Some((entry, latency)));
+                (entry, None)
             }
         };
         self.units.take(needs.class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
         if access.kind == AccessKind::Load {
-            self.pipeline.block_on(entry);
+            self.pipeline.block_on(entry, result);
         }
         self.counters.count_instructions(access.purpose, 1);
         Outcome::Done
     }
 
     /// When the next instruction dispatches, if that is before a limit.
-    fn next_dispatch(&mut self, needs: &Needs, limit: Slot) -> Result<Dispatch, Outcome> {
+    fn next_dispatch(&mut self, needs: Needs, limit: Slot) -> Result<Dispatch, Outcome> {
         let Some(window) = self.pipeline.next_slot() else { return Err(Outcome::Blocked) };
         let mut queue = window;
         if needs.class.accesses_memory() {
@@ -167,7 +169,7 @@ impl Core {
 
     /// The results for which the next instruction waits. Those of instructions before a kernel event, a
     /// `memcopy` or a `meminit` are there.
-    fn operands(&self, needs: &Needs) -> Operands {
+    fn operands(&self, needs: Needs) -> Operands {
         let mut operands = Operands::default();
         let since = self.counters.instructions - self.quiet_at;
         let distances = needs.after.map(u64::from);
@@ -175,6 +177,7 @@ impl Core {
             if (1..=since).contains(&distance)
                 && let Some(entry) = self.pipeline.entry_before(distance)
             {
+                assert!(self.pipeline.tracks_results(), "the program was said to have no operands");
                 match self.pipeline.result(entry) {
                     Some(result) => operands.from = operands.from.max(result),
                     None => *awaited = Some(entry),
@@ -232,7 +235,7 @@ impl Core {
     fn dispatch_compute(&mut self, class: InstructionClass, dispatch: &Dispatch) {
         let slot = dispatch.slot;
         let Some(begin) = self.begin(class, dispatch) else {
-            let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot, 0));
+            let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot));
             let operands = dispatch.operands;
             let operands = Operands { from: operands.from.max(slot), ..operands };
             self.deferred.push(DeferredInstruction { entry, class, operands, begin: None, access: None });
@@ -250,8 +253,7 @@ impl Core {
         if let Some(begin) = begin {
             self.units.take(class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
         }
-        let latency = if access.kind == AccessKind::Load { self.units.latency(class) } else { 0 };
-        let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot, latency));
+        let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot));
         // A store past the caches writes its whole line.
         let is_line = access.on_miss == OnMiss::Bypass && access.kind != AccessKind::Load;
         let executed =
@@ -280,7 +282,7 @@ impl Core {
         if let AccessKind::NonTemporal(_) = access.kind {
             return self.serve_past(access, executed, (at, until), memory, stored);
         }
-        let away = match memory.caches.port(self.index).access(access) {
+        let away = match memory.caches.port(self.index).access::<true>(access) {
             Lookup::Hit { cycles, way } => {
                 memory.perform(self.index, access, executed.take(), way);
                 return Served::Done(if is_load { self.pipeline.plus(slot, cycles + latency) } else { stored });
@@ -360,7 +362,7 @@ impl Core {
                 return;
             }
             Served::Later => unreachable!("no cycle is too late"),
-            Served::Awaits(ticket) => self.awaited.add(ticket, Some(entry)),
+            Served::Awaits(ticket) => self.awaited.add(ticket, Some((entry, self.units.latency(class)))),
             Served::Done(result) => self.pipeline.resolve(entry, result),
         }
         self.deferred.remove(place);

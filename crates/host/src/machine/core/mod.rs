@@ -81,19 +81,29 @@ pub struct Core {
 impl Core {
     /// Creates a core that has executed nothing, with a boundary of its region. It gets tickets of the
     /// caches that are less than `tickets`.
-    pub fn new(index: usize, settings: CoreSettings, tickets: usize, program: Box<dyn Program>, boundary: u64) -> Core {
+    pub fn new(
+        index: usize,
+        settings: &CoreSettings,
+        tickets: usize,
+        program: Box<dyn Program>,
+        boundary: u64,
+    ) -> Core {
         let is_cached = program.recorded() != Recorded::BehindLastLevel;
-        let classes = settings.classes;
+        let classes = &settings.classes;
         let is_integer_plain = classes.is_plain(InstructionClass::Integer);
         let are_accesses_plain = [InstructionClass::Load, InstructionClass::Store].map(|it| classes.is_plain(it));
+        let mut pipeline = Pipeline::new(settings.order, settings.width, settings.window);
+        if program.may_have_operands() {
+            pipeline.track_results();
+        }
         Core {
             index,
-            settings,
+            settings: *settings,
             program,
             steps: StepsAhead::default(),
             work: Vec::new(),
             away: None,
-            pipeline: Pipeline::new(settings.order, settings.width, settings.window),
+            pipeline,
             awaited: Awaited::new(tickets),
             stores: 0,
             queue: LoadStoreQueue::new(settings.load_store_queue),

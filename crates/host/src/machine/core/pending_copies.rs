@@ -84,7 +84,7 @@ impl Core {
         // Operands are not named across it.
         self.quiet_at = self.counters.instructions;
         self.away = None;
-        Ok((self.pipeline.dispatch_awaited(slot, 0), at))
+        Ok((self.pipeline.dispatch_awaited(slot), at))
     }
 
     /// Completes an instruction of [`Self::dispatch_awaited`] at a cycle.

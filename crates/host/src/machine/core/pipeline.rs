@@ -25,17 +25,6 @@ pub struct EntryId(usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InstructionNumber(u64);
 
-/// An entry of the window.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    /// If the retirement of its instruction is known: the first slot in which the entry can be used again.
-    /// If its data are awaited: slots from the data to the result.
-    free: u64,
-    /// First slot in which the result of its instruction is there, and the instruction may retire;
-    /// [`AWAITED`] until it is known.
-    ready: u64,
-}
-
 /// Window, dispatch and retirement of a core.
 #[derive(Debug)]
 pub struct Pipeline {
@@ -48,8 +37,15 @@ pub struct Pipeline {
     unresolved: u64,
     /// First slot in which the oldest of them, or else the next instruction, may retire.
     next_retire: u64,
-    /// The entries of the window, a ring that begins full of instructions that left it before slot 0.
-    entries: Box<[Entry]>,
+    /// The entries of the window, a ring that begins full of instructions that left it before slot
+    /// 0. If the retirement of an entry's instruction is known: the first slot in which the entry
+    /// can be used again; otherwise the first slot in which the instruction may retire, and
+    /// [`AWAITED`] until its result is known.
+    entries: Box<[u64]>,
+    /// The first slot in which the result of each entry's instruction is there, or [`AWAITED`].
+    results: Box<[u64]>,
+    /// Whether the results are kept: for programs whose instructions have operands.
+    tracks_results: bool,
     /// The entry of the next instruction, which is that of the oldest one.
     place: usize,
     /// Instructions before those of the ring's current round.
@@ -76,7 +72,9 @@ impl Pipeline {
             next: 0,
             unresolved: 0,
             next_retire: 0,
-            entries: vec![Entry::default(); window as usize].into(),
+            entries: vec![0; window as usize].into(),
+            results: vec![0; window as usize].into(),
+            tracks_results: false,
             place: 0,
             earlier: 0,
             blocking: None,
@@ -113,7 +111,7 @@ impl Pipeline {
     /// The slot in which the next instruction can dispatch; `None` if that depends on awaited data.
     #[inline]
     pub fn next_slot(&self) -> Option<Slot> {
-        (self.room() > 0).then(|| Slot(self.next.max(self.entries[self.place].free)))
+        (self.room() > 0).then(|| Slot(self.next.max(self.entries[self.place])))
     }
 
     /// The first cycle in which the next instruction may dispatch, apart from the window; `None`
@@ -149,11 +147,21 @@ impl Pipeline {
     /// that the next one waits for data.
     #[inline]
     pub fn run(&mut self, count: u64) -> u64 {
+        if self.tracks_results { self.run_tracking(count) } else { self.run_in::<false>(count) }
+    }
+
+    #[inline(never)]
+    fn run_tracking(&mut self, count: u64) -> u64 {
+        self.run_in::<true>(count)
+    }
+
+    #[inline]
+    fn run_in<const TRACKS: bool>(&mut self, count: u64) -> u64 {
         let (first, count) = (self.next, count.min(self.room()));
         if count <= (self.entries.len() - self.place) as u64 {
-            self.run_some(count as usize);
+            self.run_some::<TRACKS>(count as usize);
         } else {
-            self.run_around(count);
+            self.run_around::<TRACKS>(count);
         }
         self.window_stall += self.next - first - count;
         count
@@ -162,32 +170,42 @@ impl Pipeline {
     /// Dispatches more instructions without memory access than there are entries up to the end of
     /// the ring.
     #[inline(never)]
-    fn run_around(&mut self, mut count: u64) {
+    fn run_around<const TRACKS: bool>(&mut self, mut count: u64) {
         while count > 0 {
             if count > self.window && self.is_steady() {
                 self.skip(count);
                 return;
             }
             let some = (self.entries.len() - self.place).min(count as usize);
-            self.run_some(some);
+            self.run_some::<TRACKS>(some);
             count -= some as u64;
         }
     }
 
     /// Dispatches instructions without memory access, one by one, at most up to the end of the ring.
     #[inline]
-    fn run_some(&mut self, count: usize) {
-        let is_resolved = self.unresolved == 0;
+    fn run_some<const TRACKS: bool>(&mut self, count: usize) {
         // In registers, which the writes to the window do not change.
         let (mut next, mut next_retire, width) = (self.next, self.next_retire, self.width);
-        for entry in &mut self.entries[self.place..self.place + count] {
-            let slot = next.max(entry.free);
+        let is_resolved = self.unresolved == 0;
+        let mut dispatch = |entry: &mut u64| {
+            let slot = next.max(*entry);
             next = slot + 1;
-            entry.ready = slot + width;
+            *entry = slot + width;
             if is_resolved {
                 let retires = next_retire.max(slot + width);
                 next_retire = retires + 1;
-                entry.free = retires + width;
+                *entry = retires + width;
+            }
+            slot + width
+        };
+        let entries = &mut self.entries[self.place..self.place + count];
+        if TRACKS {
+            let results = &mut self.results[self.place..self.place + count];
+            entries.iter_mut().zip(results).for_each(|(entry, result)| *result = dispatch(entry));
+        } else {
+            for entry in entries {
+                dispatch(entry);
             }
         }
         (self.next, self.next_retire) = (next, next_retire);
@@ -211,7 +229,7 @@ impl Pipeline {
     /// slots. The retirements of a full window are then consecutive, neither its oldest instruction
     /// delays the next one, nor does the dispatch of this one delay its retirement.
     fn is_steady(&self) -> bool {
-        let oldest_free = self.entries[self.place].free;
+        let oldest_free = self.entries[self.place];
         oldest_free + self.window == self.next_retire + self.width
             && oldest_free <= self.next
             && self.next + self.width <= self.next_retire
@@ -225,17 +243,29 @@ impl Pipeline {
         self.earlier += count.next_multiple_of(self.window) + self.window;
         let first_free = self.next_retire + self.width - self.window;
         let first_ready = self.next + self.width - self.window;
-        for (entry, age) in self.entries.iter_mut().zip(0..) {
-            *entry = Entry { free: first_free + age, ready: first_ready + age };
-        }
+        self.entries.iter_mut().zip(first_free..).for_each(|(entry, free)| *entry = free);
+        self.results.iter_mut().zip(first_ready..).for_each(|(result, ready)| *result = ready);
     }
 
     /// Dispatches a memory instruction in [`Self::next_slot`]. `latency` is the number of cycles
     /// until its data are there, 0 for a store, or `None` if [`Self::arrive`] will report them.
     #[inline]
     pub fn dispatch(&mut self, slot: Slot, latency: Option<u64>) -> EntryId {
+        let id = EntryId(self.place);
         let ready = slot.0 + latency.unwrap_or(1).max(1) * self.width;
-        let id = self.enter(slot, if latency.is_some() { ready } else { ready | AWAITED });
+        self.window_stall += slot.0 - self.next;
+        self.next = slot.0 + 1;
+        self.entries[self.place] = match latency {
+            Some(_) if self.unresolved == 0 => self.retire(ready),
+            _ => {
+                self.unresolved += 1;
+                if latency.is_some() { ready } else { ready | AWAITED }
+            }
+        };
+        if self.tracks_results {
+            self.results[self.place] = if latency.is_some() { ready } else { AWAITED };
+        }
+        self.advance(1);
         if self.order == Order::InOrder {
             match latency {
                 None => self.blocking = Some(id),
@@ -246,16 +276,15 @@ impl Pipeline {
         id
     }
 
-    /// Dispatches an instruction in a slot, with the value of [`Entry::ready`].
-    #[inline]
+    /// Dispatches an instruction in a slot, with the first slot in which it may retire.
     fn enter(&mut self, slot: Slot, ready: u64) -> EntryId {
         let id = EntryId(self.place);
         self.window_stall += slot.0 - self.next;
         self.next = slot.0 + 1;
         let is_known = self.unresolved == 0 && ready & AWAITED == 0;
-        let free = if is_known { self.retire(ready) } else { 0 };
         self.unresolved += u64::from(!is_known);
-        self.entries[id.0] = Entry { free, ready };
+        self.entries[id.0] = if is_known { self.retire(ready) } else { ready };
+        self.results[id.0] = ready;
         self.advance(1);
         id
     }
@@ -265,18 +294,25 @@ impl Pipeline {
         self.enter(slot, result.0.max(slot.0 + self.width))
     }
 
-    /// Dispatches an instruction whose result [`Self::arrive`] or [`Self::resolve`] will report; `latency` is
-    /// the number of cycles from arriving data to the result. It blocks no dispatch.
-    pub(super) fn dispatch_awaited(&mut self, slot: Slot, latency: u64) -> EntryId {
-        let id = self.enter(slot, (slot.0 + self.width) | AWAITED);
-        self.entries[id.0].free = latency * self.width;
-        id
+    /// Dispatches an instruction whose result [`Self::resolve`] will report. It blocks no dispatch.
+    pub(super) fn dispatch_awaited(&mut self, slot: Slot) -> EntryId {
+        self.enter(slot, (slot.0 + self.width) | AWAITED)
+    }
+
+    /// Keeps the slots in which results are there from now on. Before, no instruction has dispatched.
+    pub(super) const fn track_results(&mut self) {
+        self.tracks_results = true;
+    }
+
+    /// Whether the slots in which results are there are known to [`Self::result`].
+    pub(super) const fn tracks_results(&self) -> bool {
+        self.tracks_results
     }
 
     /// Dispatches nothing in an in-order core until the result of the latest instruction, a load, is there.
-    pub(super) fn block_on(&mut self, load: EntryId) {
+    pub(super) fn block_on(&mut self, load: EntryId, result: Option<Slot>) {
         if self.order == Order::InOrder {
-            match self.result(load) {
+            match result {
                 None => self.blocking = Some(load),
                 Some(ready) => self.next = self.next.max(ready.0),
             }
@@ -305,7 +341,7 @@ impl Pipeline {
 
     /// The first slot in which the result of an instruction of the window is there; `None` if it is awaited.
     pub(super) fn result(&self, id: EntryId) -> Option<Slot> {
-        let ready = self.entries[id.0].ready;
+        let ready = self.results[id.0];
         (ready & AWAITED == 0).then_some(Slot(ready))
     }
 
@@ -315,7 +351,7 @@ impl Pipeline {
         let age = self.next_number().0 - number.0;
         match self.entry_before(age) {
             None => Some(Slot(0)),
-            Some(id) => (age > self.unresolved).then(|| Slot(self.entries[id.0].free)),
+            Some(id) => (age > self.unresolved).then(|| Slot(self.entries[id.0])),
         }
     }
 
@@ -332,7 +368,7 @@ impl Pipeline {
     /// # Panics
     /// If they were there before.
     pub fn arrive(&mut self, id: EntryId, at: CoreCycle) {
-        self.resolve(id, Slot(at.0 * self.width + self.entries[id.0].free));
+        self.resolve(id, self.first_slot(at));
     }
 
     /// Reports the first slot in which the awaited result of an instruction is there.
@@ -340,16 +376,15 @@ impl Pipeline {
     /// # Panics
     /// If it is known.
     pub(super) fn resolve(&mut self, id: EntryId, Slot(ready): Slot) {
-        let entry = &mut self.entries[id.0];
-        assert!(entry.ready & AWAITED != 0, "data arrive once");
-        entry.ready = (entry.ready & !AWAITED).max(ready);
+        assert!(self.entries[id.0] & AWAITED != 0, "data arrive once");
+        self.entries[id.0] = (self.entries[id.0] & !AWAITED).max(ready);
+        self.results[id.0] = self.entries[id.0];
         while self.unresolved > 0 {
             let oldest = self.oldest_unresolved();
-            let ready = self.entries[oldest].ready;
-            if ready & AWAITED != 0 {
+            if self.entries[oldest] & AWAITED != 0 {
                 break;
             }
-            self.entries[oldest].free = self.retire(ready);
+            self.entries[oldest] = self.retire(self.entries[oldest]);
             self.unresolved -= 1;
         }
         if self.blocking == Some(id) {

@@ -112,7 +112,7 @@ impl Core {
         if self.is_integer_plain {
             self.run_plain(count, purpose, limits)
         } else {
-            self.run_class(count, &Needs::class(InstructionClass::Integer), purpose, limits)
+            self.run_class(count, Needs::class(InstructionClass::Integer), purpose, limits)
         }
     }
 

@@ -23,12 +23,12 @@ struct Pool {
 
 impl Units {
     /// Units that no instruction occupies.
-    pub(super) fn new(classes: Classes) -> Units {
+    pub(super) fn new(classes: &Classes) -> Units {
         let pool = |(_, class)| {
             let units = if let ClassUnits::Own(units) = classes.of(class).units { Some(units) } else { None };
             Pool { units, occupied: Vec::new() }
         };
-        Units { pools: InstructionClass::NAMES.map(pool).into(), classes }
+        Units { pools: InstructionClass::NAMES.map(pool).into(), classes: *classes }
     }
 
     const fn pool_of(&self, class: InstructionClass) -> usize {
@@ -96,7 +96,7 @@ mod tests {
         (class.interval, class.units) = (interval, ClassUnits::Own(units));
         let class = classes.of_mut(InstructionClass::Float);
         (class.interval, class.units) = (3, ClassUnits::Of(InstructionClass::Multiply));
-        Units::new(classes)
+        Units::new(&classes)
     }
 
     fn begin(units: &mut Units, class: InstructionClass, from: u64) -> u64 {

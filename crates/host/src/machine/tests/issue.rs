@@ -189,7 +189,7 @@ fn accesses_to_a_pending_copy_wait_for_its_end() {
     for (order, pages) in [(Order::InOrder, 1), (Order::OutOfOrder, 1), (Order::OutOfOrder, 0)] {
         let (system, map) = memory();
         let contents = Contents::new(5, map.clone());
-        let program = Box::new(Steps(steps.clone().into_iter())) as Box<dyn Program>;
+        let program = Box::new(DependentSteps(steps.clone().into_iter())) as Box<dyn Program>;
         let settings = changed(|core| core.order = order);
         let mut machine =
             Machine::new(settings, Region::default(), vec![program], &map, Some(contents.clone())).unwrap();
@@ -223,7 +223,7 @@ fn accesses_to_a_pending_copy_wait_for_its_end() {
 fn an_awaited_instruction_blocks_retirement_and_no_dispatch() {
     for order in [Order::InOrder, Order::OutOfOrder] {
         let core = CoreSettings { order, ..CoreSettings::PAPER };
-        let mut core = Core::new(0, core, Box::new(Steps(std::iter::empty())), u64::MAX);
+        let mut core = Core::new(0, &core, core.mshrs, Box::new(Steps(std::iter::empty())), u64::MAX);
         let all = core.limits(CoreCycle(1 << 20), CoreCycle(1 << 20), CoreCycle(1 << 20));
         let (entry, _) = core.dispatch_awaited(Purpose::Program, all).unwrap();
         let mut left = 1_000;
