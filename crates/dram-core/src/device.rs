@@ -114,8 +114,8 @@ impl Device {
             },
             topology,
             ranks: PerRank::new(Rank::new(system, &timings)),
-            floors: Floors::NONE,
-            banks: PerBank::new(Bank::new()),
+            floors: Floors::new(topology),
+            banks: PerBank::from_fn(|bank| Bank::new(topology.group(topology.bank(bank)))),
             open: BankSet::EMPTY,
             moved: BankSet::EMPTY,
             movements: PerBank::new((Row(0), Row(0))),
@@ -566,7 +566,7 @@ impl Device {
     #[inline]
     fn held(&self, id: BankId, kind: Kind) -> Hold {
         let held = if let Some(kept) = KeptKind::of(kind) {
-            self.floors.of(self.topology.group(id))[kept as usize]
+            self.floors.of(self.bank(id).group)[kept as usize]
         } else {
             let Rank { lasts, refreshes, .. } = self.rank(id.rank);
             self.constraints.work_out_in_rank(kind, lasts, refreshes)
