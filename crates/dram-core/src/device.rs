@@ -198,6 +198,12 @@ impl Device {
         self.constraints.work_out_in_bank(Kind::Rda, &self.banks[bank].lasts).until() <= at
     }
 
+    /// What delays a kind of command to a bank besides the bank and the command bus.
+    #[inline]
+    pub fn floor_of(&self, bank: BankIndex, kind: KeptKind) -> Floor {
+        Floor::of(self.banks[bank].group, kind)
+    }
+
     /// First cycle at which a rank and a bank group allow a kind of command, apart from the command bus
     /// ([`Self::bus_free`]).
     #[inline]
@@ -238,7 +244,11 @@ impl Device {
     }
 
     /// The banks of [`Self::refresh_command`], which must be closed for it.
+    #[inline]
     pub fn refresh_banks(&self, rank: u8) -> BankSet {
+        if !self.same_bank_refresh {
+            return self.topology.rank(rank);
+        }
         match self.refresh_command(rank) {
             Command::RefreshSameBank { bank } => self.topology.bank_set(bank),
             _ => self.topology.rank(rank),

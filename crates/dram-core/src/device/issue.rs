@@ -187,8 +187,8 @@ impl Device {
             self.panic_illegal(at, *command);
         }
         self.last_hold = held;
-        self.delay(at, id, ACT);
         self.open(at, id, row);
+        self.delay(at, id, ACT);
         Effect::Plain
     }
 
