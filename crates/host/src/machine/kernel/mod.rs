@@ -141,12 +141,11 @@ impl Kernel {
             core.next_cycle().ok_or(Outcome::Blocked)
         } else {
             match step {
-                Step::Run { .. } => core.quiet_before(until),
                 // The copies of other frames go on.
                 Step::Renew { page, bytes, .. } if self.has_pending_copy(core, memory, (page, bytes)) => {
                     Err(core.stall_for_event())
                 }
-                Step::Renew { .. } | Step::Filled { .. } => core.quiet_before(until),
+                Step::Run { .. } | Step::Renew { .. } | Step::Filled { .. } => core.quiet_before(until),
                 _ => core.idle_before(until),
             }
         };
