@@ -270,6 +270,15 @@ impl Queues {
         self.in_bank(kind, bank).next().map(|(_, access)| access)
     }
 
+    /// The oldest access in some banks, read or write.
+    pub(crate) fn oldest_in(&self, banks: BankSet) -> Option<&QueuedAccess> {
+        let kinds = [AccessKind::Read, AccessKind::Write].into_iter();
+        let pending =
+            kinds.flat_map(|kind| self.pending(kind).intersection(banks).into_iter().map(move |bank| (kind, bank)));
+        let oldest = pending.filter_map(|(kind, bank)| self.oldest(kind, bank));
+        oldest.min_by_key(|access| access.stamp())
+    }
+
     /// Whether an access other than the one at a place of the pool is queued to a row.
     pub(crate) fn has_other(&self, bank: BankIndex, place: u16, row: Row) -> bool {
         let mut kinds = [AccessKind::Read, AccessKind::Write].into_iter();

@@ -9,7 +9,7 @@ use super::drain::WriteDrain;
 use super::offer::{Choice, Claim, Offer, Older, Tier, View};
 use crate::access::AccessKind;
 use crate::config::Config;
-use crate::policy::scheduler::{BankAccesses, Changes, Key, Priority, Reads, RowState, Scheduler, Service};
+use crate::policy::scheduler::{BankAccesses, Candidacy, Changes, Key, Priority, Reads, RowState, Scheduler, Service};
 use crate::queues::{Queues, Rows};
 
 /// The accesses of a channel.
@@ -22,7 +22,9 @@ pub(crate) struct Accesses {
     unused: [BankSet; 2],
     drain: WriteDrain,
     scheduler: Box<dyn Scheduler>,
-    is_strict: bool,
+    candidacy: Candidacy,
+    /// Bank of the oldest access, if only this access has a candidate.
+    oldest: BankSet,
     has_state: bool,
 }
 
@@ -48,7 +50,8 @@ impl Accesses {
             unused: [BankSet::EMPTY; 2],
             drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
             scheduler: config.scheduler.clone(),
-            is_strict: config.scheduler.is_strict(),
+            candidacy: config.scheduler.candidacy(),
+            oldest: BankSet::EMPTY,
             has_state: config.scheduler.has_state(),
         }
     }
@@ -128,6 +131,18 @@ impl Accesses {
         self.scheduler.next_update()
     }
 
+    /// Chooses the accesses that have candidates: the mode, or the oldest access.
+    pub(crate) fn choose(&mut self, queues: &Queues, free: BankSet) {
+        if self.candidacy != Candidacy::Oldest {
+            return self.choose_mode(queues, free);
+        }
+        let oldest = queues.oldest_in(free);
+        self.oldest = oldest.map_or(BankSet::EMPTY, |access| BankSet::of(access.bank()));
+        if oldest.is_some_and(|access| self.drain.serve(access.kind())) {
+            self.all_changed();
+        }
+    }
+
     /// Changes the mode, if the queues require it.
     #[inline]
     pub(crate) fn choose_mode(&mut self, queues: &Queues, free: BankSet) {
@@ -142,29 +157,45 @@ impl Accesses {
 
     /// The banks with a candidate that counts, all of which are up to date, and the column command
     /// that may be issued: the direction of the data bus.
-    #[inline]
     fn eligible(&mut self, view: &View<'_>) -> (BankSet, KeptKind) {
+        if self.candidacy != Candidacy::Oldest {
+            return self.eligible_of_mode(view);
+        }
+        let banks = self.oldest.intersection(view.free);
+        self.update_stale(banks, view);
+        (banks, column(self.drain.mode()))
+    }
+
+    /// [`Self::eligible`], where the write drain chooses the kind.
+    #[inline]
+    fn eligible_of_mode(&mut self, view: &View<'_>) -> (BankSet, KeptKind) {
         let mode = self.drain.mode();
         let unused = self.unused[mode.other() as usize].intersection(view.free);
         let banks = view.queues.pending(mode).intersection(view.free).union(unused);
-        let stale = banks.intersection(self.stale);
-        if !stale.is_empty() {
-            self.stale = self.stale.without(stale);
-            stale.into_iter().for_each(|bank| self.update(bank, view.device, view.queues));
-        }
-        if unused.is_empty() && !self.is_strict {
+        self.update_stale(banks, view);
+        if unused.is_empty() && self.candidacy == Candidacy::EachBank {
             return (banks, column(mode));
         }
         let direction = if unused.is_empty() { mode } else { mode.other() };
         (self.without_waiting(banks, column(direction.other())), column(direction))
     }
 
-    /// The banks whose candidate is not the column command that waits for the other direction; of a
-    /// strict scheduler, the first of them.
+    /// The banks whose candidate is not the column command that waits for the other direction; or the
+    /// first of them, if only this one counts.
     #[inline(never)]
     fn without_waiting(&self, banks: BankSet, waits: KeptKind) -> BankSet {
         let banks = banks.into_iter().filter(|&bank| self.candidates.command(bank) != waits).collect();
-        if self.is_strict { self.preferred(banks) } else { banks }
+        if self.candidacy == Candidacy::First { self.preferred(banks) } else { banks }
+    }
+
+    /// Computes the candidates of some banks that are not up to date.
+    #[inline]
+    fn update_stale(&mut self, banks: BankSet, view: &View<'_>) {
+        let stale = banks.intersection(self.stale);
+        if !stale.is_empty() {
+            self.stale = self.stale.without(stale);
+            stale.into_iter().for_each(|bank| self.update(bank, view.device, view.queues));
+        }
     }
 
     /// Computes the candidate of a bank with accesses of the mode, or with an unused row.
@@ -189,11 +220,12 @@ impl Accesses {
         (self.candidates.place[bank], self.candidates.kind[bank]) = (place, kind);
     }
 
-    /// The bank of the command that the accesses would issue first, where no thread has a turn, and
-    /// its cycle: of the candidates with the earliest cycle, the one of least priority.
+    /// The bank of the command that the accesses would issue first, where no other source has an offer
+    /// and each bank may have a candidate, and its cycle: of the candidates with the earliest cycle,
+    /// the one of least priority.
     #[inline]
     pub(crate) fn first(&mut self, view: &View<'_>) -> (Option<BankIndex>, Cycle) {
-        let (banks, _) = self.eligible(view);
+        let (banks, _) = self.eligible_of_mode(view);
         let least = self.candidates.first(banks, view.device, view.from.max(view.device.bus_free()));
         (least.bank(), least.at)
     }

@@ -48,6 +48,11 @@ impl WriteDrain {
         }
     }
 
+    /// Sets the mode without a drain; returns whether it changed.
+    pub(crate) fn serve(&mut self, kind: AccessKind) -> bool {
+        std::mem::replace(&mut self.mode, kind) != kind
+    }
+
     /// Changes the mode if the queues require it; returns whether it changed.
     #[inline]
     pub(crate) fn update(&mut self, queues: &Queues, free: BankSet) -> bool {

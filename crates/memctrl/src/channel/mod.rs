@@ -28,7 +28,7 @@ use crate::copy::port::Port;
 use crate::copy::preemption::{Situation, Surroundings};
 use crate::copy::thread::Thread;
 use crate::policy::row::RowPolicy;
-use crate::policy::scheduler::Scheduler;
+use crate::policy::scheduler::{Candidacy, Scheduler};
 use crate::queues::Queues;
 use crate::stats::counters::Counters;
 use crate::stats::{self, Figures};
@@ -48,7 +48,8 @@ pub(crate) struct Channel {
     maintenance: Maintenance,
     pub(crate) port: Port,
     row_policy: RowPolicy,
-    /// Whether the row policy offers commands, or time changes the order of accesses.
+    /// Whether the row policy offers commands, time changes the order of accesses, or only the oldest
+    /// access has a candidate.
     others_offer: bool,
     /// Reads issued in banks that threads were not done with.
     reads_issued: u64,
@@ -120,7 +121,9 @@ impl Channel {
             maintenance: Maintenance::new(config),
             port: Port::new(config.copy_hold_max),
             row_policy: config.row_policy,
-            others_offer: config.row_policy.closes_unneeded() || config.scheduler.has_state(),
+            others_offer: config.row_policy.closes_unneeded()
+                || config.scheduler.has_state()
+                || config.scheduler.candidacy() == Candidacy::Oldest,
             reads_issued: 0,
             all: topology.indices().collect(),
             latencies: [timings.read_data(), timings.write_latency() + timings.get(P::Burst)],
@@ -270,7 +273,7 @@ impl Channel {
         }
         let Due { command, again_at, usable, must, .. } = *self.due(from);
         let free = self.free();
-        self.accesses.choose_mode(&self.queues, free);
+        self.accesses.choose(&self.queues, free);
         let (device, queues) = (&self.device, &self.queues);
         let view = View { device, queues, from, free: free.intersection(usable), must };
         let again_at = again_at.min(order_until);

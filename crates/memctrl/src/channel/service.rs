@@ -6,7 +6,8 @@ use dram_spec::{BankIndex, Command, CommandKind, Cycle, Effect, SourceId};
 use super::Channel;
 use super::accesses::Accesses;
 use crate::access::QueuedAccess;
-use crate::policy::scheduler::{Service, bank_time};
+use crate::policy::scheduler::{Reads, Service, bank_time};
+use crate::queues::Queues;
 
 impl Channel {
     /// Reports a command for the access at a place of the pool.
@@ -15,7 +16,7 @@ impl Channel {
         if self.accesses.wants_service() {
             let access = self.queues.get(place);
             let of = (access.source(), access.bank());
-            serve(&mut self.accesses, &self.device, at, kind, of, 1, Some(access));
+            serve(&mut self.accesses, (&self.device, &self.queues), at, kind, of, 1, Some(access));
         }
     }
 
@@ -29,10 +30,11 @@ impl Channel {
             };
             let source = step.source;
             if let Some(bank_time) = self.device.own_time(bank) {
-                let service = Service { at, source, bank, kind, commands: 1, bank_time, access: None };
+                let reads = Reads(&self.queues);
+                let service = Service { at, source, bank, kind, commands: 1, bank_time, access: None, reads };
                 return self.accesses.serve(&service);
             }
-            serve(&mut self.accesses, &self.device, at, kind, (source, bank), 1, None);
+            serve(&mut self.accesses, (&self.device, &self.queues), at, kind, (source, bank), 1, None);
         }
     }
 
@@ -48,7 +50,7 @@ impl Channel {
             };
             for bank in banks.into_iter().flatten() {
                 let bank = self.topology.index(bank);
-                serve(&mut self.accesses, &self.device, at, kind, (source, bank), commands, None);
+                serve(&mut self.accesses, (&self.device, &self.queues), at, kind, (source, bank), commands, None);
             }
         }
     }
@@ -58,7 +60,7 @@ impl Channel {
 /// no copy.
 fn serve(
     accesses: &mut Accesses,
-    device: &Device,
+    (device, queues): (&Device, &Queues),
     at: Cycle,
     kind: CommandKind,
     (source, bank): (SourceId, BankIndex),
@@ -66,5 +68,5 @@ fn serve(
     access: Option<&QueuedAccess>,
 ) {
     let bank_time = bank_time(kind, device.timings()) * commands;
-    accesses.serve(&Service { at, source, bank, kind, commands, bank_time, access });
+    accesses.serve(&Service { at, source, bank, kind, commands, bank_time, access, reads: Reads(queues) });
 }

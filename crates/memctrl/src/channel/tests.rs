@@ -17,7 +17,7 @@ use crate::channel::Channel;
 use crate::config::{Config, Queues};
 use crate::policy::copy::BASELINE;
 use crate::policy::row::RowPolicy;
-use crate::policy::scheduler::{Fcfs, FrFcfs, FrFcfsCap, Scheduler};
+use crate::policy::scheduler::{Fcfs, Fifo, FrFcfs, FrFcfsCap, Scheduler};
 
 const DRAIN_HIGH: usize = 4;
 const DRAIN_LOW: usize = 1;
@@ -37,6 +37,7 @@ fn config(scheduler: &'static str, row_policy: RowPolicy) -> Config {
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));
     let scheduler: Box<dyn Scheduler> = match scheduler {
         Fcfs::NAME => Box::new(Fcfs),
+        Fifo::NAME => Box::new(Fifo),
         FrFcfs::NAME => Box::new(FrFcfs),
         _ => Box::new(FrFcfsCap { cap: CAP }),
     };
@@ -93,7 +94,7 @@ impl Naive {
         let is_hit = self.device.open_row(bank) == Some(row);
         let served = self.banks[self.device.topology().index(bank).get()].served;
         let has_precedence = match self.scheduler {
-            Fcfs::NAME => false,
+            Fcfs::NAME | Fifo::NAME => false,
             FrFcfs::NAME => is_hit,
             _ => is_hit && served < CAP,
         };
@@ -101,6 +102,10 @@ impl Naive {
     }
 
     fn update_mode(&mut self) {
+        if self.scheduler == Fifo::NAME {
+            self.mode = self.list.first().map_or(self.mode, |oldest| oldest.kind);
+            return;
+        }
         let count = |kind| self.list.iter().filter(|access| access.kind == kind).count();
         let (reads, writes) = (count(AccessKind::Read), count(AccessKind::Write));
         self.mode = match self.mode {
@@ -144,7 +149,7 @@ impl Naive {
         let indices = || self.device.topology().indices();
         let mut candidates: Vec<Candidate> = indices().filter_map(|bank| self.candidate(bank)).filter(may_go).collect();
         candidates.sort_by_key(|&(_, at)| self.priority(at));
-        if self.scheduler == Fcfs::NAME {
+        if [Fcfs::NAME, Fifo::NAME].contains(&self.scheduler) {
             candidates.truncate(1);
         }
         let of_accesses = candidates.into_iter().find(|(command, _)| is_allowed(command));
@@ -207,7 +212,7 @@ proptest! {
     #[test]
     fn the_command_is_the_one_that_the_rules_choose_among_all_candidates(
         accesses in arb_accesses(),
-        scheduler in prop::sample::select(vec![Fcfs::NAME, FrFcfs::NAME, FrFcfsCap::NAME]),
+        scheduler in prop::sample::select(vec![Fcfs::NAME, Fifo::NAME, FrFcfs::NAME, FrFcfsCap::NAME]),
         rows in prop::sample::select(ROWS.to_vec()),
     ) {
         let config = config(scheduler, rows);

@@ -5,6 +5,7 @@ mod acceptance;
 mod admission;
 mod bandwidth;
 mod copies;
+mod devices;
 mod drive;
 mod epochs;
 mod estimate;

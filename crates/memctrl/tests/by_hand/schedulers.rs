@@ -14,9 +14,9 @@ use crate::source_order::SourceOrder;
 use crate::{bank, config, config_of, line, read, system};
 
 /// A read's source, bank and row.
-type Read = (u16, u64, u64);
+pub type Read = (u16, u64, u64);
 
-fn run_at(scheduler: impl Scheduler + 'static, reads: &[(u64, Read)]) -> Outcome {
+pub fn run_at(scheduler: impl Scheduler + 'static, reads: &[(u64, Read)]) -> Outcome {
     let config = config(Refresh::Off);
     let queues = Queues { admission_per_cycle: 64, ..config.queues };
     let config = Config { queues, scheduler: Box::new(scheduler), ..config };
@@ -31,12 +31,12 @@ fn run_at(scheduler: impl Scheduler + 'static, reads: &[(u64, Read)]) -> Outcome
     run_until(&config, (0..).zip(reads).map(request).collect(), 2000)
 }
 
-fn run(scheduler: impl Scheduler + 'static, reads: &[Read]) -> Outcome {
+pub fn run(scheduler: impl Scheduler + 'static, reads: &[Read]) -> Outcome {
     run_at(scheduler, &reads.iter().map(|&read| (0, read)).collect::<Vec<_>>())
 }
 
 /// Numbers of the reads in the order of their RDs.
-fn order(outcome: &Outcome) -> Vec<u64> {
+pub fn order(outcome: &Outcome) -> Vec<u64> {
     let reads = outcome.events.iter().filter(|event| matches!(event.command, Command::Read { .. }));
     reads.map(|event| event.cause.request().unwrap().0).collect()
 }

@@ -123,7 +123,8 @@ impl Channel {
                 let access = self.accesses.remove(at);
                 let bank = self.bank(place.bank);
                 (bank.unused, bank.served) = (None, bank.served + 1);
-                self.scheduler.served(&access);
+                let left: Vec<_> = self.queued(Kind::Read).map(|read| read.source).collect();
+                self.scheduler.served(&access, &left);
                 recorder.outcome(&access);
                 if let Some(data) = access.data {
                     self.device.write_line(place.bank, place.row, place.column, &data);

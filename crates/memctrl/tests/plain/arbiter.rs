@@ -100,6 +100,10 @@ impl Channel {
     fn candidates(&self, now: u64) -> Vec<Candidate> {
         let mut banks = self.all_banks();
         banks.retain(|bank| self.is_free(*bank) && self.is_usable(*bank, now));
+        if self.scheduler.is_fifo() {
+            banks.retain(|bank| self.head().is_some_and(|head| head.place.bank == *bank));
+            return banks.iter().filter_map(|bank| self.candidate(*bank, now)).collect();
+        }
         let other = |bank: &BankId| self.unused(*bank).filter(|kind| *kind != self.mode);
         let kind = banks.iter().find_map(other).unwrap_or(self.mode);
         let mut candidates: Vec<_> = banks.iter().filter_map(|bank| self.candidate(*bank, now)).collect();

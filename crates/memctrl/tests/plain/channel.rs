@@ -99,8 +99,18 @@ impl Channel {
         topology.indices().map(|index| topology.bank(index)).collect()
     }
 
+    /// The oldest access in a free bank, of either kind (14).
+    pub fn head(&self) -> Option<&Access> {
+        let queued = self.accesses.iter().filter(|access| access.is_queued() && self.is_free(access.place.bank));
+        queued.min_by_key(|access| access.stamp)
+    }
+
     /// Changes the mode between reads and writes (12, 13).
     pub fn choose_mode(&mut self, front: &FrontEnd, recorder: &mut Recorder) {
+        if self.scheduler.is_fifo() {
+            self.mode = self.head().map_or(self.mode, |head| head.kind);
+            return;
+        }
         let in_free_bank = |kind| self.queued(kind).any(|access| self.is_free(access.place.bank));
         let writes = self.queued(Kind::Write).count();
         let copy_waits = || {

@@ -10,8 +10,10 @@ use super::access::{Access, Kind, Stamp};
 /// A scheduler with its parameters and its state.
 #[derive(Clone, Debug)]
 pub enum Scheduler {
-    /// The oldest access of the channel.
+    /// The oldest access of the kind that the channel serves.
     Fcfs,
+    /// The oldest access of the channel, of either kind.
+    Fifo,
     /// Row hits first.
     FrFcfs,
     /// Row hits first, up to a number of accesses to an open row.
@@ -21,6 +23,9 @@ pub enum Scheduler {
     Bliss { threshold: u32, interval: u64, last: Option<SourceId>, consecutive: u32, blacklist: Vec<SourceId> },
     /// Reads are served in batches; within a batch by source.
     ParBs { cap: usize, marked: Vec<Stamp>, ranking: Vec<SourceId> },
+    /// Reads of cores before those of devices, which have a share in percent. Credit in hundredths of
+    /// a RD.
+    CpuFirst { share: u64, credit: u64 },
     /// Sources with less service in past quanta first. Service and totals in cycles; bias in
     /// thousandths.
     Atlas {
@@ -63,7 +68,19 @@ impl Scheduler {
 
     /// Whether only the candidate of least priority may be issued.
     pub fn is_strict(&self) -> bool {
-        matches!(self, Scheduler::Fcfs)
+        matches!(self, Scheduler::Fcfs | Scheduler::Fifo)
+    }
+
+    /// Whether reads and writes form one queue.
+    pub fn is_fifo(&self) -> bool {
+        matches!(self, Scheduler::Fifo)
+    }
+
+    /// Under `cpu-first`, the class of a source: 0 goes first.
+    fn class_of(&self, source: SourceId) -> u8 {
+        let Scheduler::CpuFirst { share, credit } = *self else { return 0 };
+        let are_devices_first = credit + share >= 100;
+        u8::from((source.0 >= 0x8000) != are_devices_first)
     }
 
     /// Priority of an access, by whether its row is open and the number of accesses that the open
@@ -72,10 +89,15 @@ impl Scheduler {
         let stamp = access.stamp.expect("it is queued");
         let plain = Priority { class: 0, total: 0, is_miss: !is_hit, rank: 0, stamp };
         match self {
-            Scheduler::Fcfs => Priority { is_miss: false, ..plain },
+            Scheduler::Fcfs | Scheduler::Fifo => Priority { is_miss: false, ..plain },
             Scheduler::FrFcfs => plain,
             Scheduler::FrFcfsCap(cap) => Priority { is_miss: !(is_hit && served < *cap), ..plain },
-            Scheduler::Bliss { .. } | Scheduler::ParBs { .. } if access.kind == Kind::Write => plain,
+            Scheduler::Bliss { .. } | Scheduler::ParBs { .. } | Scheduler::CpuFirst { .. }
+                if access.kind == Kind::Write =>
+            {
+                plain
+            }
+            Scheduler::CpuFirst { .. } => Priority { class: self.class_of(access.source), ..plain },
             Scheduler::Atlas { .. } if access.kind == Kind::Write => Priority { class: 1, ..plain },
             Scheduler::Atlas { threshold, now, .. } => {
                 let class = u8::from(now - stamp.cycle <= *threshold);
@@ -93,7 +115,7 @@ impl Scheduler {
 
     /// Priority of the row command of a source's thread: that of a row miss with its stamp (25).
     pub fn thread_priority(&self, source: SourceId, stamp: Stamp) -> Priority {
-        let class = u8::from(matches!(self, Scheduler::Atlas { .. }));
+        let class = if matches!(self, Scheduler::Atlas { .. }) { 1 } else { self.class_of(source) };
         let (total, is_miss) = (self.total(source), !self.is_strict());
         Priority { class, total, is_miss, rank: 0, stamp }
     }
@@ -118,8 +140,9 @@ impl Scheduler {
         }
     }
 
-    /// Called when the RD or WR of an access is issued.
-    pub fn served(&mut self, access: &Access) {
+    /// Called when the RD or WR of an access is issued. `left` are the sources of the reads that are
+    /// still queued.
+    pub fn served(&mut self, access: &Access, left: &[SourceId]) {
         if access.kind == Kind::Write {
             return;
         }
@@ -135,6 +158,15 @@ impl Scheduler {
                 }
             }
             Scheduler::ParBs { marked, .. } => marked.retain(|stamp| Some(*stamp) != access.stamp),
+            Scheduler::CpuFirst { share, credit } => {
+                let is_device = |source: SourceId| source.0 >= 0x8000;
+                let is_contested = left.iter().any(|other| is_device(*other) != is_device(access.source));
+                match (is_contested, is_device(access.source)) {
+                    (true, false) => *credit = 1000.min(*credit + *share),
+                    (true, true) => *credit = (*credit + *share).max(100) - 100,
+                    (false, _) => {}
+                }
+            }
             _ => {}
         }
     }

@@ -13,7 +13,7 @@ use dram_spec::{
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
-use memctrl::policy::scheduler::{Atlas, Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
+use memctrl::policy::scheduler::{Atlas, Bliss, CpuFirst, Fcfs, Fifo, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
 use memctrl::price::PriceTable;
 use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
 use proptest::collection::vec;
@@ -165,6 +165,7 @@ fn arb_parameters(registered: &'static dyn Scheduler) -> BoxedStrategy<ChosenSch
     let without = |plain| Just(Chosen { engine: registered.clone_box(), plain }).boxed();
     match registered.name() {
         Fcfs::NAME => without(plain::Scheduler::Fcfs),
+        Fifo::NAME => without(plain::Scheduler::Fifo),
         FrFcfs::NAME => without(plain::Scheduler::FrFcfs),
         FrFcfsCap::NAME => (1u32..9)
             .prop_map(|cap| Chosen { engine: FrFcfsCap { cap }.clone_box(), plain: plain::Scheduler::FrFcfsCap(cap) })
@@ -182,6 +183,12 @@ fn arb_parameters(registered: &'static dyn Scheduler) -> BoxedStrategy<ChosenSch
             .prop_map(|(quantum, threshold, bias)| Chosen {
                 engine: Atlas::new(Cycles(quantum), Cycles(threshold), bias).clone_box(),
                 plain: plain::Scheduler::atlas(quantum, threshold, bias),
+            })
+            .boxed(),
+        CpuFirst::NAME => prop_oneof![Just(CpuFirst::SHARE), 0u64..=100]
+            .prop_map(|share| Chosen {
+                engine: CpuFirst::new(share).clone_box(),
+                plain: plain::Scheduler::CpuFirst { share, credit: 0 },
             })
             .boxed(),
         other => panic!("the scheduler `{other}` is registered, but `tests/plain/scheduler.rs` does not define it"),
@@ -294,7 +301,12 @@ struct Draft {
     to: Spot,
     from: Spot,
     when: When,
-    source: u16,
+    source: SourceId,
+}
+
+/// One of a few cores and devices.
+fn arb_requester() -> impl Strategy<Value = SourceId> {
+    prop_oneof![3 => (0u16..4).prop_map(SourceId), 2 => (0u16..2).prop_map(SourceId::device)]
 }
 
 fn arb_spot() -> impl Strategy<Value = Spot> {
@@ -330,7 +342,7 @@ fn arb_draft() -> impl Strategy<Value = Draft> {
         6 => Just(When::Accepted),
         1 => Just(When::Done),
     ];
-    (arb_kind(), arb_spot(), arb_spot(), when, 0u16..4).prop_map(|(kind, to, from, when, source)| Draft {
+    (arb_kind(), arb_spot(), arb_spot(), when, arb_requester()).prop_map(|(kind, to, from, when, source)| Draft {
         kind,
         to,
         from,
@@ -344,7 +356,7 @@ fn arb_draft() -> impl Strategy<Value = Draft> {
 fn arb_crowd() -> impl Strategy<Value = Vec<Draft>> {
     let copy = (any::<bool>(), arb_spot(), arb_spot()).prop_map(|(row, to, from)| {
         let when = When::After(Cycles(0));
-        Draft { kind: Kind::PageCopy { row }, to, from, when, source: 0 }
+        Draft { kind: Kind::PageCopy { row }, to, from, when, source: SourceId(0) }
     });
     let crowd =
         (prop_oneof![Just(None), (0u8..4).prop_map(Some)], vec(copy, 20..45)).prop_map(|(channel, mut copies)| {
@@ -383,7 +395,7 @@ impl Draft {
             Kind::Init(bytes, offset, value) => Operation::Init { dst: at(self.to, offset)?, bytes, value },
         };
         config.planner.check(&operation).ok()?;
-        Some(Item { source: SourceId(self.source), operation, when: self.when })
+        Some(Item { source: self.source, operation, when: self.when })
     }
 }
 

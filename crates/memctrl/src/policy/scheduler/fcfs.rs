@@ -2,10 +2,10 @@
 
 use dram_spec::SourceId;
 
-use super::{Key, RowState, Scheduler};
+use super::{Candidacy, Key, RowState, Scheduler};
 use crate::access::QueuedAccess;
 
-/// FCFS: the oldest access of the channel, and no other before it.
+/// FCFS: the oldest access of the kind that the write drain serves, and no other before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fcfs;
 
@@ -39,7 +39,7 @@ impl Scheduler for Fcfs {
         Key::EQUAL
     }
 
-    fn is_strict(&self) -> bool {
-        true
+    fn candidacy(&self) -> Candidacy {
+        Candidacy::First
     }
 }

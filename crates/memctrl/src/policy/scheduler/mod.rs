@@ -6,7 +6,9 @@
 
 mod atlas;
 mod bliss;
+mod cpu_first;
 mod fcfs;
+mod fifo;
 mod fr_fcfs;
 mod fr_fcfs_cap;
 mod key;
@@ -20,7 +22,9 @@ use dram_spec::{BankIndex, Cycle, Cycles, SourceId};
 
 pub use atlas::Atlas;
 pub use bliss::Bliss;
+pub use cpu_first::CpuFirst;
 pub use fcfs::Fcfs;
+pub use fifo::Fifo;
 pub use fr_fcfs::FrFcfs;
 pub use fr_fcfs_cap::FrFcfsCap;
 pub use key::Key;
@@ -36,11 +40,13 @@ use crate::queues::{Queues, Rows};
 /// ranges and their descriptions follow from this list.
 pub static SCHEDULERS: &[&dyn Scheduler] = &[
     &Fcfs,
+    &Fifo,
     &FrFcfs,
     &FrFcfsCap { cap: 4 },
     &Bliss::new(Bliss::THRESHOLD, Bliss::CLEARING_INTERVAL),
     &ParBs::new(ParBs::MARKING_CAP),
     &Atlas::new(Atlas::QUANTUM, Atlas::THRESHOLD, Atlas::BIAS),
+    &CpuFirst::new(CpuFirst::SHARE),
 ];
 
 /// Order of the accesses of one channel. Each channel has its own instance.
@@ -127,9 +133,9 @@ pub trait Scheduler: Any + fmt::Debug + Send + Sync {
         best
     }
 
-    /// Whether only the access that is first in the whole channel has a candidate.
-    fn is_strict(&self) -> bool {
-        false
+    /// The accesses that have candidates. It does not change.
+    fn candidacy(&self) -> Candidacy {
+        Candidacy::EachBank
     }
 
     /// Whether keys change by themselves; if not, the methods below are not called, which saves time.
@@ -137,8 +143,8 @@ pub trait Scheduler: Any + fmt::Debug + Send + Sync {
         true
     }
 
-    /// Called with each command issued for a source. A strict scheduler must not change its order by
-    /// the service of copies, of which runs of columns are reported once.
+    /// Called with each command issued for a source. A scheduler under which not each bank has a
+    /// candidate must not change its order by the service of copies, of which runs of columns are reported once.
     fn serve(&mut self, service: &Service<'_>) -> Changes {
         let _ = service;
         Changes::None
@@ -195,6 +201,17 @@ impl Clone for Box<dyn Scheduler> {
     }
 }
 
+/// The accesses of a channel that have candidates: commands that may be issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candidacy {
+    /// The best access of each bank, of the kind that the write drain serves.
+    EachBank,
+    /// Of these, only the first.
+    First,
+    /// Only the oldest access of the channel, read or write: there is no write drain.
+    Oldest,
+}
+
 /// State of a bank's row with respect to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowState {
@@ -233,7 +250,7 @@ impl<'a> BankAccesses<'a> {
 }
 
 /// The queued reads of a channel.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reads<'a>(pub(crate) &'a Queues);
 
 impl<'a> Reads<'a> {

@@ -3,6 +3,7 @@
 use dram_core::{P, Timings};
 use dram_spec::{BankIndex, CommandKind, Cycle, Cycles, SourceId};
 
+use super::Reads;
 use crate::access::{AccessKind, QueuedAccess};
 
 /// A command for a source: a row or column command of an access, or a row or column step of a copy,
@@ -28,6 +29,8 @@ pub struct Service<'a> {
     pub bank_time: Cycles,
     /// The access for which the command was issued; `None` for a copy.
     pub access: Option<&'a QueuedAccess>,
+    /// The reads that remain queued.
+    pub reads: Reads<'a>,
 }
 
 impl<'a> Service<'a> {
