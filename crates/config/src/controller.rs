@@ -46,7 +46,7 @@ fn scheduler_key() -> Key {
     let names = || SCHEDULERS.iter().map(|scheduler| scheduler.name()).collect();
     let orders: Vec<_> = SCHEDULERS.iter().map(|scheduler| scheduler.about()).collect();
     let about = format!("order of accesses: {}", orders.join("; ")).leak();
-    Key::new("controller.scheduler", Holds::Name(names), "\"fr-fcfs\"", about).or("`fr-fcfs`")
+    Key::new("controller.scheduler", Holds::Name(names), "\"fr-fcfs\"", about).or("`fr-fcfs`; under a policy with a device, the one it needs (`cores.md`)")
 }
 
 /// The settings of all schedulers.
@@ -79,11 +79,12 @@ pub(crate) struct Controller<'a> {
 impl Controller<'_> {
     /// The settings of the table, with defaults for keys that are not given.
     pub(crate) fn check(&self) -> Result<ControllerSettings, Failure> {
+        let scheduler = self.scheduler()?;
         Ok(ControllerSettings {
             staging_lines: self.count("staging_lines", self.defaults.staging_lines),
             copy_hold_max: self.table.get("copy_hold_max_cycles").map(Cycles),
             queues: self.queues()?,
-            scheduler: self.scheduler()?,
+            scheduler: self.table.has("scheduler").then_some(scheduler),
             row_policy: self.row_policy()?,
             refresh: RefreshPolicy {
                 postpone_max: self.postpone_max,

@@ -11,6 +11,7 @@ mod check;
 mod controller;
 pub mod cores;
 pub mod currents;
+mod devices;
 pub mod document;
 pub mod error;
 pub mod file;

@@ -217,8 +217,20 @@ fn every_key_of_a_machine_is_used() {
         &["kernel.page_descriptor_bytes=32B"],
         &["kernel.word_bytes=16"],
         &["kernel.baseline_allocator=random"],
+        &["kernel.copier_min_bytes=1KiB"],
+        &["interconnect={clock=15,bytes_per_clock=32}"],
     ] {
         assert_ne!(machine(sets).unwrap().settings, paper.settings, "{sets:?}");
+    }
+    for set in ["queue=4", "buffer_lines=2", "pending_copies=1", "tlb_entries=1", "tlb_miss_cycles=0", "share=0"] {
+        let changed = machine(&[&format!("copy_engine.{set}")]).unwrap();
+        assert_eq!(changed.settings, paper.settings, "{set}");
+        assert_ne!(changed.devices, paper.devices, "{set}");
+    }
+    let bus = "interconnect={clock=15,bytes_per_clock=32}";
+    let with_bus = machine(&[bus]).unwrap().settings;
+    for set in ["address_clocks=2", "request_latency=1", "response_latency=1", "snoop_latency=1"] {
+        assert_ne!(machine(&[bus, &format!("interconnect.{set}")]).unwrap().settings, with_bus, "{set}");
     }
     // 5 ns are 2.67 clocks of 1.875 ns, or 16 core cycles.
     for (with_unit, plain) in [
@@ -235,10 +247,22 @@ fn every_key_of_a_machine_is_used() {
         ("caches.last_level_bytes=3MiB", "`caches.last_level_bytes` is 3145728, which is not 64 x 16 x a power of two"),
         ("caches.l1_ways=8", "`caches.l1_ways` is given, and `caches.l1_bytes` is not"),
         ("cores.cores=2", "`cores.cores`"),
+        ("interconnect={clock=15}", "`interconnect.bytes_per_clock` is missing"),
+        ("interconnect={clock=0,bytes_per_clock=8}", "`interconnect.clock` is 0, but must be from 1 to 1000"),
+        ("interconnect={clock=15,bytes_per_clock=24}", "`interconnect.bytes_per_clock` is 24, but must be 4, 8, 16, 32, 64"),
+        ("copy_engine.queue=0", "`copy_engine.queue` is 0, but must be from 1 to 1024"),
+        ("copy_engine.buffer_lines=1", "`copy_engine.buffer_lines` is 1, but must be from 2 to 1024"),
+        ("copy_engine.pending_copies=0", "`copy_engine.pending_copies` is 0"),
+        ("copy_engine.tlb_entries=0", "`copy_engine.tlb_entries` is 0"),
+        ("copy_engine.share=101", "`copy_engine.share` is 101, but must be from 0 to 100"),
+        ("kernel.copier_min_bytes=2GiB", "`kernel.copier_min_bytes` is 2147483648, but must be from 0"),
     ] {
         let error = machine(&[set]).unwrap_err().to_string();
         assert!(error.contains(message), "{set}: {error}");
     }
+    let error = machine(&["copy_engine.share=10", "system.controller.scheduler=fcfs"]).unwrap_err();
+    assert!(error.to_string().contains("`copy_engine.share` is given, but `controller.scheduler`"), "{error}");
+    assert!(error.help.unwrap().contains("leave `controller.scheduler` out"));
 }
 
 #[test]

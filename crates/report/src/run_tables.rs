@@ -22,12 +22,26 @@ pub(crate) fn operations_most(reports: &[RunReport]) -> usize {
     reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0)
 }
 
+/// The controller, and those that differ from that of the first run with their policies.
+fn controllers(reports: &[RunReport]) -> String {
+    let mut known: Vec<(&str, Vec<String>)> = Vec::new();
+    for report in reports {
+        match known.iter_mut().find(|(controller, _)| *controller == report.controller) {
+            Some((_, labels)) => labels.push(report.label()),
+            None => known.push((&report.controller, vec![report.label()])),
+        }
+    }
+    let mut texts = known.iter().map(|(controller, labels)| (*controller, labels.join(", ")));
+    let first = texts.next().map_or("", |(controller, _)| controller).to_owned();
+    texts.fold(first, |text, (controller, labels)| format!("{text}; {labels}: {controller}"))
+}
+
 /// Everything: operations, policies, energy by cause, decisions, findings; in lines of at most `width` characters where the tables allow
 /// that.
 pub fn text(reports: &[RunReport], width: usize) -> String {
     let Some(first) = reports.first() else { return String::new() };
     let mut text = wrapped(&format!("{}: {}", first.scenario, first.system), width);
-    text += &wrapped(&format!("{}; {}, seed {}", first.controller, first.energy_settings(), first.seed), width);
+    text += &wrapped(&format!("{}; {}, seed {}", controllers(reports), first.energy_settings(), first.seed), width);
     text += &wrapped(&references(reports), width);
     for warning in reports.iter().flat_map(|report| &report.warnings).collect::<BTreeSet<_>>() {
         text += &wrapped(&format!("warning: {warning}"), width);

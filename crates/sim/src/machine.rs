@@ -1,81 +1,16 @@
 //! Programs on cores, as the workload of an experiment, and their results.
 
 use dram_spec::{Clock, Cycles, LINE_BYTES};
-use host::machine::{
-    Copier, CoreCounters, CoreOutcome, KernelSettings, Machine, MachineOutcome, MachineSettings, Program, Purpose,
-    Region,
-};
-use memctrl::policy::copy::{BASELINE, CONTROLLER_COPY, CopyPolicy, PSM_ONLY, ROWCLONE, ROWCLONE_ZI};
-use os_alloc_sim::Policy;
-use rowclone::{FPM, PSM};
+use host::machine::{CoreCounters, CoreOutcome, Machine, MachineOutcome, MachineSettings, Program, Purpose, Region};
 use serde::Serialize;
 
 use crate::allocator_report::AllocatorReport;
+use crate::copy_method::{CopyMethod, DeviceSettings};
 use crate::error::ExperimentError;
 use crate::experiment::{Attachments, Run};
 use crate::interval::{IntervalMeter, MeasuredInterval};
 use crate::mix::MixMetrics;
 use crate::outcome::Outcome;
-
-/// Who copies and zeroes pages of programs on cores, and where copies are placed: the meaning of a
-/// copy policy for a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopyMethod {
-    /// Copy policy of the controller.
-    pub policy: &'static dyn CopyPolicy,
-}
-
-impl CopyMethod {
-    /// A loop of the kernel: what a system without `RowClone` does.
-    pub const BASELINE: CopyMethod = CopyMethod::of(BASELINE);
-    /// The controller, over the memory channel.
-    pub const CONTROLLER_COPY: CopyMethod = CopyMethod::of(CONTROLLER_COPY);
-    /// The controller by PSM, with copies in another bank.
-    pub const PSM: CopyMethod = CopyMethod::of(PSM_ONLY);
-    /// The controller, under the paper's rule, with copies in the subarray of their source.
-    pub const ROWCLONE: CopyMethod = CopyMethod::of(ROWCLONE);
-    /// [`CopyMethod::ROWCLONE`] with clean zero lines inserted after a zeroing (RowClone-ZI).
-    pub const ROWCLONE_ZI: CopyMethod = CopyMethod::of(ROWCLONE_ZI);
-
-    /// The methods that `programs` compares.
-    pub const ALL: [CopyMethod; 5] = [
-        CopyMethod::BASELINE,
-        CopyMethod::CONTROLLER_COPY,
-        CopyMethod::PSM,
-        CopyMethod::ROWCLONE,
-        CopyMethod::ROWCLONE_ZI,
-    ];
-
-    /// The method under a policy.
-    pub const fn of(policy: &'static dyn CopyPolicy) -> CopyMethod {
-        CopyMethod { policy }
-    }
-
-    /// Name in reports: that of the policy.
-    pub fn name(&self) -> &'static str {
-        self.policy.name()
-    }
-
-    /// Allocator of the destinations: the one that serves the preferred mechanism; none for that of
-    /// the settings.
-    fn placement(&self) -> Option<Policy> {
-        let preferred = self.policy.admits().first();
-        let of = [(FPM, Policy::SubarrayAware), (PSM, Policy::BankAware)];
-        of.into_iter().find(|(mechanism, _)| Some(mechanism) == preferred).map(|(_, policy)| policy)
-    }
-
-    /// The settings of a machine, with this method.
-    fn applied_to(self, settings: MachineSettings) -> MachineSettings {
-        let mut changed = settings;
-        changed.kernel = KernelSettings {
-            copier: if self.policy == BASELINE { Copier::Loop } else { Copier::Controller },
-            inserts_zero_lines: self.policy == ROWCLONE_ZI,
-            ..settings.kernel
-        };
-        changed.allocator.policy = self.placement().unwrap_or(settings.allocator.policy);
-        changed
-    }
-}
 
 /// Programs, each on a core, and the settings of the machine.
 #[derive(Debug)]
@@ -83,6 +18,8 @@ pub struct Programs {
     /// Cores, caches, kernel, and allocator of the baseline. The copy policy of the experiment
     /// replaces who copies, and the allocator, by its [`CopyMethod`].
     pub settings: MachineSettings,
+    /// Devices that copy under some policies.
+    pub devices: DeviceSettings,
     /// The program of each core.
     pub programs: Vec<Box<dyn Program>>,
     /// Warm-up and measured region.
@@ -335,8 +272,21 @@ impl Run<'_> {
         programs: Programs,
         attachments: Attachments<'_, '_>,
     ) -> Result<Outcome, ExperimentError> {
-        let Programs { settings, programs, region } = programs;
-        let settings = CopyMethod::of(self.policy).applied_to(settings);
+        let Programs { settings, devices, programs, region } = programs;
+        let method = CopyMethod::of(self.policy);
+        let settings = method.applied_to(settings, &devices);
+        let system = self.system.with_controller(method.controller(self.system.controller(), &devices));
+        self.on(&system).machine(settings, region, programs, attachments)
+    }
+
+    /// Runs programs on the cores of a machine, whose copier and allocator are those of the run.
+    fn machine(
+        self,
+        settings: MachineSettings,
+        region: Region,
+        programs: Vec<Box<dyn Program>>,
+        attachments: Attachments<'_, '_>,
+    ) -> Result<Outcome, ExperimentError> {
         let (map, clock) = (self.system.map(), self.system.system().clock());
         let cores = programs.len();
         let memories = self.system.aged_memories();

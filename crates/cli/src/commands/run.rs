@@ -8,7 +8,7 @@ use dram_spec::Cycles;
 use report::timeline::Window;
 use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_tables};
 use rowclone_sim::quantity::{bytes, counted};
-use rowclone_sim::{MemorySystem, Outcome, Reference, Shared};
+use rowclone_sim::{ControllerSettings, CopyMethod, MemorySystem, Outcome, Reference, Shared};
 
 use super::explain_address;
 use super::programs::alone_ipc;
@@ -282,7 +282,7 @@ fn report(
         placement: variant.placement.name(),
         scenario: scenario.name.clone(),
         system: summary(&scenario.system),
-        controller: memory.controller().summary(),
+        controller: controller(scenario, variant).summary(),
         seed: scenario.seed,
         currents: memory.prices().map(|prices| prices.set().to_owned()),
         background_rho: background_rho(memory),
@@ -300,6 +300,15 @@ fn report(
         copies: scenario.copies(),
         row_bytes: memory.system().geometry.row_bytes(),
     })
+}
+
+/// The controller of a run: a policy with a device sets the scheduler, unless the system names one.
+fn controller(scenario: &Scenario, variant: Variant) -> ControllerSettings {
+    let settings = scenario.system.memory.controller();
+    match &scenario.machine {
+        Some(machine) => CopyMethod::of(variant.policy).controller(settings, &machine.devices),
+        None => settings.clone(),
+    }
 }
 
 /// The background model of energy, where it is not the 1 of the standard.

@@ -3,6 +3,9 @@
 use dram_spec::{Clock, CommandCounts, CommandKind, PhysicalAddress};
 use host::machine::{CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, LineCounts, Sharing, WrongLoad};
 
+use host::machine::KernelSettings;
+use os_alloc_sim::Policy;
+
 use super::*;
 use crate::SystemBuilder;
 

@@ -40,6 +40,16 @@ const fn figures(key: &'static str, base: &'static str, changed: &'static str) -
     Case { key, base, changed, effect: Figures }
 }
 
+/// A key whose second value changes nothing, for a reason.
+const fn nothing(
+    key: &'static str,
+    base: &'static str,
+    changed: &'static str,
+    why: &'static str,
+) -> Case<'static> {
+    Case { key, base, changed, effect: Nothing(why) }
+}
+
 /// A key whose second value does not fit the rest of the input.
 const fn refused(key: &'static str, base: &'static str, changed: &'static str, message: &'static str) -> Case<'static> {
     Case { key, base, changed, effect: Refused(message) }
@@ -508,6 +518,26 @@ bytes = 4096
         body: "machine = 'machine.toml'\n[workload]\nkind = 'memcopy'\nbytes = 16384\n",
         set: &[],
         cases: &[figures("workload.dirty_share", "0.0", "0.5")],
+    },
+    Fixture {
+        name: "a copy engine",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['copies.program', 'copies.program']\n",
+        set: &[("policies", "['copy-engine-async']")],
+        cases: &[
+            figures("machine.interconnect.clock", "3", "6"),
+            figures("machine.interconnect.bytes_per_clock", "16", "8"),
+            figures("machine.interconnect.address_clocks", "1", "3"),
+            figures("machine.interconnect.request_latency", "0", "20"),
+            figures("machine.interconnect.response_latency", "0", "20"),
+            figures("machine.interconnect.snoop_latency", "0", "200"),
+            figures("machine.copy_engine.queue", "8", "1"),
+            figures("machine.copy_engine.buffer_lines", "16", "2"),
+            nothing("machine.copy_engine.pending_copies", "8", "1", "a core waits for its copy"),
+            figures("machine.copy_engine.tlb_entries", "64", "1"),
+            figures("machine.copy_engine.tlb_miss_cycles", "30", "300"),
+            figures("machine.copy_engine.share", "25", "100"),
+            figures("machine.kernel.copier_min_bytes", "0", "1024"),
+        ],
     },
     // Two frames share the rows of two channels.
     Fixture {
