@@ -127,7 +127,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
 #[rustfmt::skip]
 const OWN_KEYS: &[Key] = &[
     Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system: its file, or the name of a preset (`rowclone-sim systems`); either this or `machine`").values("a path, or the name of a preset").or("that of the machine"),
-    Key::new("machine", Holds::Path, "\"../configs/paper.toml\"", "the machine, for programs on cores (`cores.md`): its file, or the name of a preset (`paper`, `ddr4-desktop`)").values("a path, or the name of a preset").or("no cores"),
+    Key::new("machine", Holds::Path, "\"../configs/paper.toml\"", "the machine, for programs on cores (`cores.md`): its file, or the name of a preset, which `rowclone-sim systems` lists").values("a path, or the name of a preset").or("no cores"),
     Key::new("policies", Holds::Names(|| POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name).collect()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each; `controller-copy`, `rowclone-zi` and those of devices, from `copy-engine-sync-nlb` on, need a `machine`").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
     Key::new("seed", Holds::Count(0, SEED_MAX), "1", "seed of memory contents, written data and random addresses"),
     Key::new("warm_up_cycles", Holds::Clocks(0, CYCLES_MAX), "100_000", "figures leave out what happens before this clock").or("0"),

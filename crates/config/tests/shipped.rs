@@ -108,7 +108,7 @@ fn files_name_systems_and_machines_by_path_or_by_name() {
     assert!(error.message.ends_with("cannot be read: no such file"), "{error}");
     let error = scenario("machine", "desktop").unwrap_err();
     let help = error.help.unwrap();
-    assert_eq!(help, "the presets are `paper`, `ddr4-desktop`; or give the path of a file");
+    assert_eq!(help, "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`; or give the path of a file");
 }
 
 /// What a standard does not have is an error with what it has.

@@ -32,8 +32,8 @@ pub fn compared(wanted: &[CopyMethod], others: &[CopyMethod]) -> Vec<CopyMethod>
 /// The machine on which programs run.
 #[derive(Debug, Args)]
 pub struct MachineArgs {
-    /// The machine: a TOML file (docs/cores.md lists its keys), or `paper` or `ddr4-desktop` [default: that of the RowClone
-    /// paper]
+    /// The machine: a TOML file (docs/cores.md lists its keys), or the name of a preset, which `systems` lists [default: that
+    /// of the RowClone paper]
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Sets a key of the machine, or after `system.` of its system file: `cores.mshrs=16`, `kernel.copy_loop=non-temporal`
