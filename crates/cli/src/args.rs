@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf, absolute};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dram_spec::{SpeedBin, Standard};
-use rowclone_config::preset::{SYSTEMS, names};
-use rowclone_config::{Failure, Scenario, file};
+use rowclone_config::preset::SYSTEMS;
+use rowclone_config::{Failure, Scenario, Source, file};
 use rowclone_sweep::quoted;
 use serde::Serialize;
 
@@ -87,10 +87,19 @@ pub enum Command {
 }
 
 /// The key of a scenario for a system of the command line, whose path is not that of the scenario's folder.
-fn key_of_system(system: &Path) -> String {
-    let is_preset = system.to_str().is_some_and(|name| names(SYSTEMS).contains(&name));
-    let path = if is_preset { system.to_owned() } else { absolute(system).unwrap_or_else(|_| system.to_owned()) };
-    format!("system={}", toml::Value::from(path.to_string_lossy().into_owned()))
+///
+/// # Errors
+/// The argument is neither a file that can be read nor a preset.
+fn key_of_system(argument: &Path) -> Result<String, Failure> {
+    let value = match Source::of_argument(argument, SYSTEMS)? {
+        Source::Preset(preset) => preset.name.to_owned(),
+        Source::File(path) => {
+            let path =
+                file::open(&path).and_then(|_| absolute(&path)).map_err(|error| Failure::reading(&path, &error))?;
+            path.to_string_lossy().into_owned()
+        }
+    };
+    Ok(format!("system={}", toml::Value::from(value)))
 }
 
 /// A scenario or a trace, and what to change in it.
@@ -129,7 +138,8 @@ impl ScenarioArgs {
             return Scenario::of_trace(&trace, system.as_deref(), placement.as_deref(), set);
         }
         let path = scenario.as_deref().unwrap_or(Path::new(""));
-        let set: Vec<String> = system.iter().map(|system| key_of_system(system)).chain(set.iter().cloned()).collect();
+        let system = system.as_deref().map(key_of_system).transpose()?;
+        let set: Vec<String> = system.into_iter().chain(set.iter().cloned()).collect();
         Scenario::read(path, &set).map_err(|error| formats::trace_for_scenario(path).unwrap_or(error))
     }
 

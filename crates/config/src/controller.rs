@@ -3,7 +3,7 @@
 use dram_spec::{Cycles, PrechargePowerDown, Refresh};
 use energy::{Currents, PowerState};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
-use memctrl::policy::scheduler::{FrFcfs, SCHEDULERS, Scheduler, Setting, Unit};
+use memctrl::policy::scheduler::{Candidacy, FrFcfs, SCHEDULERS, Scheduler, Setting, Unit};
 use memctrl::{ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
 use rowclone_sim::quantity::grouped;
 use rowclone_sim::{CYCLES_MAX, ControllerSettings, missing_current};
@@ -27,8 +27,8 @@ const KEYS: &[Key] = &[
     Key::new("controller.write_entries", ENTRIES, "64", "entries of a channel's write queue").or("64"),
     Key::new("controller.copy_entries", ENTRIES, "32", "copies and initializations in progress, over all channels").or("32"),
     Key::new("controller.admission_per_cycle", ENTRIES, "1", "line accesses that a channel accepts per clock, and copies that the front end accepts per clock").or("1"),
-    Key::new("controller.drain_high", Holds::Count(0, u64::MAX), "48", "queued writes at which a write drain starts").values("1 to `write_entries`").or("three quarters of `write_entries`: 48"),
-    Key::new("controller.drain_low", Holds::Count(0, u64::MAX), "16", "queued writes at which a write drain ends").values("0 to `drain_high` - 1").or("a third of `drain_high`: 16"),
+    Key::new("controller.drain_high", Holds::Count(0, u64::MAX), "48", "except with `fifo`, which has no write drain: queued writes at which one starts").values("1 to `write_entries`").or("three quarters of `write_entries`: 48"),
+    Key::new("controller.drain_low", Holds::Count(0, u64::MAX), "16", "except with `fifo`: queued writes at which a write drain ends").values("0 to `drain_high` - 1").or("a third of `drain_high`: 16"),
     Key::new("controller.copy_hold_max_cycles", CLOCKS, "200", "how long a copy may hold a bank that a read waits for").or("until the copy has finished in the bank"),
     Key::new("controller.refresh_idle_cycles", Holds::Clocks(0, CYCLES_MAX), "50", "clocks without an access after which a rank that owes fewer than `refresh.postpone_max` REF closes its rows for one").or("50"),
     Key::new("controller.power_down_after_cycles", CLOCKS, "100", "clocks of idleness after which a rank enters power-down; needs refresh, and currents of these states").or("never"),
@@ -46,7 +46,8 @@ fn scheduler_key() -> Key {
     let names = || SCHEDULERS.iter().map(|scheduler| scheduler.name()).collect();
     let orders: Vec<_> = SCHEDULERS.iter().map(|scheduler| scheduler.about()).collect();
     let about = format!("order of accesses: {}", orders.join("; ")).leak();
-    Key::new("controller.scheduler", Holds::Name(names), "\"fr-fcfs\"", about).or("`fr-fcfs`; under a policy with a device, the one it needs (`cores.md`)")
+    Key::new("controller.scheduler", Holds::Name(names), "\"fr-fcfs\"", about)
+        .or("`fr-fcfs`; under a policy with a device, the one it needs (`cores.md`)")
 }
 
 /// The settings of all schedulers.
@@ -80,6 +81,9 @@ impl Controller<'_> {
     /// The settings of the table, with defaults for keys that are not given.
     pub(crate) fn check(&self) -> Result<ControllerSettings, Failure> {
         let scheduler = self.scheduler()?;
+        if scheduler.candidacy() == Candidacy::Oldest {
+            self.no_write_drain(scheduler.name())?;
+        }
         Ok(ControllerSettings {
             staging_lines: self.count("staging_lines", self.defaults.staging_lines),
             copy_hold_max: self.table.get("copy_hold_max_cycles").map(Cycles),
@@ -138,6 +142,14 @@ impl Controller<'_> {
         }
         let message = format!("`controller.{key}` is given, but `{owner}` is not \"{variant}\"");
         Err(self.table.fault(key, message).with_help(format!("leave `{key}` out, or write `{owner} = \"{variant}\"`")))
+    }
+
+    /// Checks that no watermark is given with a scheduler that has no write drain.
+    fn no_write_drain(&self, scheduler: &str) -> Result<(), Failure> {
+        let Some(key) = ["drain_high", "drain_low"].into_iter().find(|key| self.table.has(key)) else { return Ok(()) };
+        let message = format!("`controller.{key}` is given, but `scheduler = \"{scheduler}\"` has no write drain");
+        let help = format!("leave `{key}` out, or choose another scheduler: `fcfs` serves the oldest of a kind");
+        Err(self.table.fault(key, message).with_help(help))
     }
 
     fn queues(&self) -> Result<Queues, Failure> {

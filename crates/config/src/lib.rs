@@ -6,6 +6,7 @@
 //! [`Failure`] with the file, the line, the key, what was found, and what would work.
 
 pub mod allocator;
+mod caches;
 mod canonical;
 mod check;
 mod controller;

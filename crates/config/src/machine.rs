@@ -2,19 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
+use dram_spec::Min;
 use dram_spec::address::FRAME_BYTES;
-use dram_spec::{LINE_BYTES, Min};
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, CopyLoop, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
+    ClockRatio, CopyLoop, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, PrefetcherKind, Sharing,
+    StoreMiss, WritePolicy,
 };
 use os_alloc_sim::{FrameMap, Policy};
 use rowclone_sim::DeviceSettings;
 
 use crate::allocator::{COPY_UNIT, copy_units};
+use crate::caches::Caches;
 use crate::key::{Holds, Key};
 use crate::preset::{self, Preset};
-use crate::section::Section;
 use crate::{Document, Failure, Overrides, Source, SystemConfig, devices, names};
 
 /// A checked machine.
@@ -52,13 +53,29 @@ pub const KEYS: &[Key] = &[
     Key::new("cores.mshrs", Holds::Count(1, 1024), "8", "lines requested from memory at a time"),
     Key::new("cores.store_buffer", Holds::Count(1, 1024), "32", "stores whose lines are not in the cache"),
     Key::new("caches", Holds::Table, "", "the caches of each core"),
+    Key::new("caches.line_bytes", Holds::OneOfBytes(&[32, 64, 128]), "64", "bytes of a line of all caches: that of a request to memory").or("64"),
     Key::new("caches.sharing", Holds::Name(|| names(&Sharing::NAMES)), "\"private\"", "who shares the last-level cache"),
-    Key::new("caches.last_level_bytes", Holds::Bytes(1024, 1 << 32), "\"1MiB\"", "data of a last-level cache: 64 bytes times `last_level_ways` times a power of two"),
+    Key::new("caches.sharing_cores", Holds::Count(2, 16), "2", "consecutive cores that share a last-level cache, with `sharing = \"shared\"`").or("all cores"),
+    Key::new("caches.last_level_bytes", Holds::Bytes(1024, 1 << 32), "\"1MiB\"", "data of a last-level cache: `line_bytes` times `last_level_ways` times a power of two"),
     Key::new("caches.last_level_ways", Holds::Count(1, 64), "16", "lines per set"),
     Key::new("caches.last_level_latency", Holds::Clocks(1, 1000), "15", "core cycles from a load to its data"),
+    Key::new("caches.last_level_store_miss", Holds::Name(|| names(&StoreMiss::NAMES)), "\"no-allocate\"", "whether a store whose line the last-level cache lacks brings it there, or goes to memory through the write buffer").or("`allocate`"),
+    Key::new("caches.last_level_prefetcher", Holds::Name(|| names(&PrefetcherKind::NAMES)), "\"stride\"", "what requests lines for the last-level cache before accesses to them").or("`none`"),
     Key::new("caches.l1_bytes", Holds::Bytes(1024, 1 << 24), "\"32KiB\"", "data of an L1; with `l1_ways` and `l1_latency`").or("no L1"),
     Key::new("caches.l1_ways", Holds::Count(1, 64), "8", "lines per set of the L1").or("no L1"),
     Key::new("caches.l1_latency", Holds::Clocks(1, 1000), "4", "core cycles from a load to its data in the L1").or("no L1"),
+    Key::new("caches.l1_store_miss", Holds::Name(|| names(&StoreMiss::NAMES)), "\"no-allocate\"", "whether a store whose line the L1 lacks brings it there").or("`allocate`"),
+    Key::new("caches.l1_prefetcher", Holds::Name(|| names(&PrefetcherKind::NAMES)), "\"next-line\"", "what requests lines for the L1 and the levels behind it before accesses to them").or("`none`"),
+    Key::new("caches.l2_bytes", Holds::Bytes(1024, 1 << 28), "\"256KiB\"", "data of an L2 of each core between L1 and last level; with `l2_ways` and `l2_latency`").or("no L2"),
+    Key::new("caches.l2_ways", Holds::Count(1, 64), "8", "lines per set of the L2").or("no L2"),
+    Key::new("caches.l2_latency", Holds::Clocks(1, 1000), "12", "core cycles from a load to its data in the L2").or("no L2"),
+    Key::new("caches.l2_store_miss", Holds::Name(|| names(&StoreMiss::NAMES)), "\"no-allocate\"", "whether a store whose line the L2 lacks brings it there").or("`allocate`"),
+    Key::new("caches.l2_prefetcher", Holds::Name(|| names(&PrefetcherKind::NAMES)), "\"next-line\"", "what requests lines for the L2 and the last level before accesses to them").or("`none`"),
+    Key::new("caches.write", Holds::Name(|| names(&WritePolicy::NAMES)), "\"write-through\"", "when stores to lines of the last-level cache go to memory: with the replaced line, or at once").or("`write-back`"),
+    Key::new("caches.write_buffer", Holds::Count(1, 64), "4", "entries of the write buffer of each core, a line each; 8 are in the middle of the 4 to 10 write-combining buffers of Intel's cores since the Pentium III").or("8"),
+    Key::new("caches.prefetch_degree", Holds::Count(1, 16), "2", "lines requested after an access, by all prefetchers; 1 is the least").or("1"),
+    Key::new("caches.prefetch_distance", Holds::Count(1, 32), "4", "steps from an access to the first of these lines; 1 is the least").or("1"),
+    Key::new("caches.prefetch_mshrs", Holds::Count(1, 64), "8", "lines of a core being prefetched at a time; 4 are half of the misses that the core of the paper has").or("4"),
     Key::new("interconnect", Holds::Table, "", "a front-side bus between the last-level caches and the controller").or("no bus, and no time"),
     Key::new("interconnect.clock", Holds::Clocks(1, 1000), "\"5ns\"", "core cycles of a clock of the bus"),
     Key::new("interconnect.bytes_per_clock", Holds::OneOfBytes(&[4, 8, 16, 32, 64, 128]), "32", "data that the bus moves in a clock"),
@@ -137,6 +154,12 @@ impl MachineConfig {
         let defaults = KernelSettings::default();
         let (width, window) = (cores.of("width"), cores.of("window"));
         cores.within("window", window, 2 * width, 1 << 16)?;
+        let Caches { l1, l2, last_level, sharing, lines } = Caches::check(&caches)?;
+        if kernel.of::<u64>("word_bytes") > lines.bytes {
+            let (word, line) = (kernel.of::<u64>("word_bytes"), lines.bytes);
+            let message = format!("`kernel.word_bytes` is {word}, more than a line of {line} bytes");
+            return Err(kernel.fault("word_bytes", message).with_help(format!("try `word_bytes = {line}`")));
+        }
         let settings = MachineSettings {
             clock: ClockRatio::new(per, memory),
             core: CoreSettings {
@@ -146,9 +169,11 @@ impl MachineConfig {
                 mshrs: cores.of::<u64>("mshrs") as usize,
                 store_buffer: cores.of::<u64>("store_buffer") as usize,
             },
-            l1: l1(&caches)?,
-            last_level: shape(&caches, ["last_level_bytes", "last_level_ways", "last_level_latency"])?,
-            sharing: caches.choice("sharing", &Sharing::NAMES).expect("it is required"),
+            l1,
+            l2,
+            last_level,
+            sharing,
+            lines,
             bus: devices::bus(&root),
             kernel: KernelSettings {
                 copy_loop: kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required"),
@@ -186,34 +211,4 @@ pub(crate) fn system_of(document: &Document, machine: &Source) -> Result<Source,
         Some(preset) => Ok(Source::Preset(preset)),
         None => root.linked_or_preset("system", preset::SYSTEMS),
     }
-}
-
-/// The L1, which has three keys or none.
-fn l1(caches: &Section<'_>) -> Result<Option<CacheShape>, Failure> {
-    let keys = ["l1_bytes", "l1_ways", "l1_latency"];
-    match keys.map(|key| caches.has(key)) {
-        [false, false, false] => Ok(None),
-        [true, true, true] => shape(caches, keys).map(Some),
-        given => {
-            let of =
-                |wanted: bool| keys.iter().zip(given).find(|(_, is_given)| *is_given == wanted).map(|(key, _)| *key);
-            let (there, missing) = (of(true).unwrap_or_default(), of(false).unwrap_or_default());
-            let message = format!("`caches.{there}` is given, and `caches.{missing}` is not");
-            Err(caches.fault(there, message).with_help("an L1 has `l1_bytes`, `l1_ways` and `l1_latency`"))
-        }
-    }
-}
-
-/// A cache whose sets are a power of two.
-fn shape(caches: &Section<'_>, [bytes, ways, latency]: [&str; 3]) -> Result<CacheShape, Failure> {
-    let shape =
-        CacheShape { bytes: caches.of(bytes), ways: caches.of::<u64>(ways) as usize, latency: caches.of(latency) };
-    let set = LINE_BYTES * shape.ways as u64;
-    if !shape.bytes.is_multiple_of(set) || !(shape.bytes / set).is_power_of_two() {
-        let message =
-            format!("`caches.{bytes}` is {}, which is not {LINE_BYTES} x {} x a power of two", shape.bytes, shape.ways);
-        let fitting = set * (shape.bytes / set).max(1).next_power_of_two();
-        return Err(caches.fault(bytes, message).with_help(format!("try `{bytes} = {fitting}`")));
-    }
-    Ok(shape)
 }

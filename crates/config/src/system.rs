@@ -82,7 +82,7 @@ const DEVICE_KEYS: &[Key] = &[
     timing("device.timings.tWTR", T::Wtr, "6", "end of write data to RD"),
     timing("device.timings.tWTR_L", T::WtrL, "9", "end of write data to RD of the bank group"),
     timing("device.timings.tRTP", T::Rtp, "6", "RD to PRE"),
-    timing("device.timings.tWPRE", T::Wpre, "2", "write preamble, in DDR4 from 2400 on; with 2, tWR and tWTR are a clock longer and CWL two"),
+    timing("device.timings.tWPRE", T::Wpre, "2", "write preamble, in DDR4 from 2400 on; with 2, tWR and tWTR are a clock longer and CWL two, and no two WR of a rank are five clocks apart"),
     timing("device.timings.tXP", T::Xp, "5", "power-down exit to any command"),
     timing("device.timings.tXPDLL", T::Xpdll, "\"24ns\"", "slow power-down exit to RD or WR"),
     timing("device.timings.tCKE", T::Cke, "4", "least time in power-down"),

@@ -108,7 +108,10 @@ fn files_name_systems_and_machines_by_path_or_by_name() {
     assert!(error.message.ends_with("cannot be read: no such file"), "{error}");
     let error = scenario("machine", "desktop").unwrap_err();
     let help = error.help.unwrap();
-    assert_eq!(help, "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`; or give the path of a file");
+    assert_eq!(
+        help,
+        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`; or give the path of a file"
+    );
 }
 
 /// What a standard does not have is an error with what it has.
@@ -207,6 +210,12 @@ fn every_key_of_a_machine_is_used() {
         &["caches.last_level_ways=8"],
         &["caches.last_level_latency=20"],
         &["caches.l1_bytes=32KiB", "caches.l1_ways=8", "caches.l1_latency=4"],
+        &["caches.line_bytes=128"],
+        &["caches.sharing=shared", "caches.sharing_cores=2"],
+        &["caches.last_level_store_miss=no-allocate"],
+        &["caches.last_level_prefetcher=stride"],
+        &["caches.l2_bytes=256KiB", "caches.l2_ways=8", "caches.l2_latency=9"],
+        &["caches.write=write-through"],
         &["kernel.copy_loop=non-temporal"],
         &["kernel.copy_loop=no-fetch"],
         &["kernel.dirty_source=copy-in-cache"],
@@ -232,6 +241,24 @@ fn every_key_of_a_machine_is_used() {
     for set in ["address_clocks=2", "request_latency=1", "response_latency=1", "snoop_latency=1"] {
         assert_ne!(machine(&[bus, &format!("interconnect.{set}")]).unwrap().settings, with_bus, "{set}");
     }
+    // Each has another effect than those that it needs.
+    let l1 = ["caches.l1_bytes=32KiB", "caches.l1_ways=8", "caches.l1_latency=4"];
+    let l2 = ["caches.l2_bytes=32KiB", "caches.l2_ways=8", "caches.l2_latency=4"];
+    let stride = ["caches.last_level_prefetcher=next-line"];
+    for (needed, set) in [
+        (&l1[..], "caches.l1_store_miss=no-allocate"),
+        (&l1, "caches.l1_prefetcher=stride"),
+        (&l2, "caches.l2_store_miss=no-allocate"),
+        (&l2, "caches.l2_prefetcher=stride"),
+        (&["caches.write=write-through"], "caches.write_buffer=4"),
+        (&["caches.sharing=shared"], "caches.sharing_cores=2"),
+        (&stride, "caches.prefetch_degree=2"),
+        (&stride, "caches.prefetch_distance=2"),
+        (&stride, "caches.prefetch_mshrs=2"),
+    ] {
+        let with = machine(&[needed, &[set]].concat()).unwrap();
+        assert_ne!(with.settings, machine(needed).unwrap().settings, "{set}");
+    }
     // 5 ns are 2.67 clocks of 1.875 ns, or 16 core cycles.
     for (with_unit, plain) in [
         ("kernel.fault_cycles=5ns", "kernel.fault_cycles=16"),
@@ -246,10 +273,18 @@ fn every_key_of_a_machine_is_used() {
         ("cores.window=5", "`cores.window` is 5, but must be from 6 to 65536"),
         ("caches.last_level_bytes=3MiB", "`caches.last_level_bytes` is 3145728, which is not 64 x 16 x a power of two"),
         ("caches.l1_ways=8", "`caches.l1_ways` is given, and `caches.l1_bytes` is not"),
+        ("caches.l2_prefetcher=stride", "`caches.l2_prefetcher` is given, and `caches.l2_bytes` is not"),
+        ("caches.line_bytes=48", "`caches.line_bytes`"),
+        ("caches.sharing_cores=2", "`caches.sharing_cores` is given, and `caches.sharing` is `private`"),
+        ("caches.write_buffer=2", "`caches.write_buffer` is given, and no store uses it"),
+        ("caches.prefetch_mshrs=2", "`caches.prefetch_mshrs` is given, and no cache has a prefetcher"),
         ("cores.cores=2", "`cores.cores`"),
         ("interconnect={clock=15}", "`interconnect.bytes_per_clock` is missing"),
         ("interconnect={clock=0,bytes_per_clock=8}", "`interconnect.clock` is 0, but must be from 1 to 1000"),
-        ("interconnect={clock=15,bytes_per_clock=24}", "`interconnect.bytes_per_clock` is 24, but must be 4, 8, 16, 32, 64"),
+        (
+            "interconnect={clock=15,bytes_per_clock=24}",
+            "`interconnect.bytes_per_clock` is 24, but must be 4, 8, 16, 32, 64",
+        ),
         ("copy_engine.queue=0", "`copy_engine.queue` is 0, but must be from 1 to 1024"),
         ("copy_engine.buffer_lines=1", "`copy_engine.buffer_lines` is 1, but must be from 2 to 1024"),
         ("copy_engine.pending_copies=0", "`copy_engine.pending_copies` is 0"),

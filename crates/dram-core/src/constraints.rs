@@ -3,6 +3,7 @@
 use dram_spec::{Command, Cycle, Cycles, Standard, System};
 
 use crate::bank::Lasts;
+use crate::device::exclusion::Exclusion;
 use crate::hold::{Gap, Hold};
 use crate::rules::{Kind, Rule, Scope, WINDOW, rules_of, table};
 use crate::timings::Timings;
@@ -349,8 +350,21 @@ pub(crate) struct Constraints {
     origins: [Origins; Kind::COUNT],
     /// The rules whose distance depends on the earlier command, and their indices.
     of_own_time: Vec<(&'static Rule, u8)>,
+    /// Distances of WRs that are forbidden, if any are.
+    pub(crate) exclusion: Option<Exclusion>,
     standard: Standard,
 }
+
+/// Only WRs have a forbidden distance.
+const _: () = {
+    let mut index = 0;
+    while index < ALL_RULES.len() {
+        let rule = &ALL_RULES[index];
+        let of_writes = lists(rule.from, Kind::Wr) && lists(rule.to, Kind::Wr) && rule.from.len() + rule.to.len() == 4;
+        assert!(rule.or_exactly.is_empty() || of_writes, "a forbidden distance of other commands");
+        index += 1;
+    }
+};
 
 impl Constraints {
     /// Resolves every rule that applies to this system.
@@ -359,9 +373,14 @@ impl Constraints {
             pushes: [const { Pushes::NONE }; Kind::COUNT],
             origins: Default::default(),
             of_own_time: rules_of(system).filter(|(rule, _)| rule.has_own_time()).collect(),
+            exclusion: rules_of(system).find_map(|(rule, index)| {
+                let gap = Gap::new(rule.distance(Kind::Wr, Kind::Wr, timings), system.standard(), index);
+                rule.exact_distance(timings).map(|after| Exclusion { after, gap })
+            }),
             standard: system.standard(),
         };
-        let rules = || rules_of(system);
+        // A forbidden distance is no minimum.
+        let rules = || rules_of(system).filter(|(rule, _)| rule.or_exactly.is_empty());
         assert!(
             rules().filter(|(rule, _)| rule.nth as usize == Ring::DEPTH).count() <= 1,
             "a rank has one activation window"
@@ -384,6 +403,11 @@ impl Constraints {
             }
             let delays = pushes.window.is_some() || pushes.rank != [Gap::NONE; KEPT.len()];
             pushes.reaches_groups = delays && has_groups;
+            if let Some(exclusion) = constraints.exclusion {
+                for gap in [&mut pushes.group, &mut pushes.rank].map(|gaps| &mut gaps[KeptKind::Wr as usize]) {
+                    *gap = if exclusion.contains(gap.cycles()) { exclusion.gap } else { *gap };
+                }
+            }
         }
         constraints
     }

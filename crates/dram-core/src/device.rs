@@ -1,5 +1,6 @@
 //! The ranks of one channel and their command bus.
 
+pub(crate) mod exclusion;
 mod issue;
 
 use std::fmt;
@@ -85,6 +86,8 @@ pub struct Device {
     moved: BankSet,
     /// Of these banks, the row from which the contents come, and the row whose subarray holds them.
     movements: PerBank<(Row, Row)>,
+    /// Last WR of each rank, where distances of WRs are forbidden; [`Cycle::NEVER`] if there was none.
+    last_writes: PerRank<Cycle>,
     bus: Hold,
     /// Whether refreshes are REFsb. With refresh off, a rank closes rows in all banks in time.
     same_bank_refresh: bool,
@@ -119,6 +122,7 @@ impl Device {
             open: BankSet::EMPTY,
             moved: BankSet::EMPTY,
             movements: PerBank::new((Row(0), Row(0))),
+            last_writes: PerRank::new(Cycle::NEVER),
             bus: Hold::NONE,
             same_bank_refresh: system.refresh_mode.same_bank && system.refresh != Refresh::Off,
             refresh_before_power_down: table(system.standard()).refresh_before_power_down,
@@ -344,7 +348,8 @@ impl Device {
         self.rank(rank).lasts.of_banks()
     }
 
-    /// First cycle at which `command` is legal, and the rule that delays it until then.
+    /// First cycle at which `command` is legal, and the rule that delays it until then. A WR may become illegal for a
+    /// time ([`Self::has_exclusion`]); other commands remain legal.
     ///
     /// # Errors
     /// If the present state forbids the command, independent of the cycle.
@@ -355,8 +360,11 @@ impl Device {
             Command::Precharge { bank } => self.precharge(bank)?,
             Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => self.column_access(bank, Kind::Rd)?,
             Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => self.column_access(bank, Kind::Rda)?,
-            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => self.column_access(bank, Kind::Wr)?,
-            Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => self.column_access(bank, Kind::Wra)?,
+            Command::Write { bank, auto_precharge, .. } => {
+                let is_last = auto_precharge == AutoPrecharge::Yes;
+                let held = self.column_access(bank, if is_last { Kind::Wra } else { Kind::Wr })?;
+                self.not_excluded(bank.rank, held)
+            }
             Command::Transfer { src, dst, .. } => self.transfer(src, dst)?,
             Command::MoveRowBuffer { bank, row } => self.row_buffer_movement(bank, row)?.1,
             Command::RefreshSameBank { bank } => self.same_bank_refresh(bank)?,

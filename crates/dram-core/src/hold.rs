@@ -33,6 +33,11 @@ impl Hold {
     /// No rule delays the command.
     pub const NONE: Hold = Hold(NO_RULE);
 
+    /// No rule delays the command beyond a cycle.
+    pub(crate) const fn at(at: Cycle) -> Hold {
+        Hold((at.0 << RULE_BITS) + NO_RULE)
+    }
+
     /// The delay by a gap after a command at `at`.
     #[inline]
     pub(crate) const fn new(at: Cycle, gap: Gap) -> Hold {

@@ -7,8 +7,9 @@
 use std::fmt;
 
 use crate::coordinates::{BankId, Column, Row};
-use crate::properties::{Burst, BusTime, Constructor, Mark, OfferedBy, Operands, RowChange};
+use crate::properties::{Burst, BusTime, ChipEnergy, ChosenEnergy, Constructor, Mark, OfferedBy, Operands, RowChange};
 use crate::rows::Effect;
+use crate::units::Picojoule;
 
 /// Whether a column access precharges its bank (A10 high: RDA, WRA).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -280,7 +281,7 @@ impl fmt::Display for Command {
 }
 
 macro_rules! kinds {
-    ($($variant:ident = $name:literal, $offered:ident, $time:ident, $burst:expr, $of:ident($letter:literal, $meaning:literal), $what:literal;)*) => {
+    ($($variant:ident = $name:literal, $offered:ident, $time:ident, $burst:expr, $energy:ident $(($chosen:expr))?, $of:ident($letter:literal, $meaning:literal), $what:literal;)*) => {
         /// Kind of a command and its effect, for counts, energies and prices.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum CommandKind {
@@ -327,6 +328,14 @@ macro_rules! kinds {
                 }
             }
 
+            /// Source of the energy within the chips.
+            #[inline]
+            pub const fn chip_energy(self) -> ChipEnergy {
+                match self {
+                    $(CommandKind::$variant => ChipEnergy::$energy $(($chosen))?,)*
+                }
+            }
+
             /// Letter in drawings; of a TRANSFER, that of its source bank.
             pub const fn mark(self) -> Mark {
                 match self {
@@ -337,22 +346,26 @@ macro_rules! kinds {
     };
 }
 
+/// Energy of one hop of a row buffer movement. Chosen: the slope of the published energies of copies over 1 and
+/// 15 hops, (0.17 - 0.09) uJ / 14 (Chang et al., "LISA", HPCA 2016).
+const HOP: ChosenEnergy = ChosenEnergy { per_8_kb: Picojoule(5_700.0), unit: "a hop" };
+
 #[rustfmt::skip] // One kind per line.
 kinds! {
-//  kind               name           offered by     bus time    burst               letter in drawings          what
-    Activate         = "ACT",         AllStandards,  ByStandard, None,               of_any('A', "ACT"),            "an ACT to a closed bank";
-    CopyActivate     = "ACT copy",    RowClone,      ByStandard, None,               of_open('C', "ACT (copy)"),    "a copy activation: an ACT to an open bank, in the open row's subarray";
-    DroppedActivate  = "ACT dropped", RowClone,      ByStandard, None,               of_open('D', "ACT (dropped)"), "an ACT to an open bank, in another subarray: dropped by the chips";
-    Precharge        = "PRE",         AllStandards,  One,        None,               of_open('P', "PRE"),           "PRE and PREA";
-    Read             = "RD",          AllStandards,  ByStandard, Some(Burst::Read),  of_open('R', "RD"),            "RD and RDA";
-    Write            = "WR",          AllStandards,  ByStandard, Some(Burst::Write), of_open('W', "WR"),            "WR and WRA";
-    Transfer         = "TRANSFER",    RowClone,      Two,        None,               of_open('T', "TRANSFER out"),  "a line over the internal bus";
-    MoveRowBuffer    = "RBM hop",     Mechanism,     One,        None,               of_open('M', "RBM"),           "a row buffer movement, counted by hops";
-    Refresh          = "REF",         AllStandards,  One,        None,               of_any('F', "REF"),            "a refresh of all banks";
-    RefreshSameBank  = "REFsb",       SomeStandards, One,        None,               of_any('f', "REFsb"),          "a refresh of one bank of each group";
-    PowerDownEnter   = "PDE",         AllStandards,  One,        None,               of_any('Z', "to sleep"),       "an entry into power-down";
-    SelfRefreshEnter = "SRE",         AllStandards,  One,        None,               of_any('Z', "to sleep"),       "an entry into self-refresh";
-    WakeUp           = "PDX or SRX",  AllStandards,  One,        None,               of_any('U', "woken"),          "PDX and SRX";
+//  kind               name           offered by     bus time    burst               energy           letter in drawings          what
+    Activate         = "ACT",         AllStandards,  ByStandard, None,               Activation,      of_any('A', "ACT"),            "an ACT to a closed bank";
+    CopyActivate     = "ACT copy",    RowClone,      ByStandard, None,               CopyActivation,  of_open('C', "ACT (copy)"),    "a copy activation: an ACT to an open bank, in the open row's subarray";
+    DroppedActivate  = "ACT dropped", RowClone,      ByStandard, None,               Zero,            of_open('D', "ACT (dropped)"), "an ACT to an open bank, in another subarray: dropped by the chips";
+    Precharge        = "PRE",         AllStandards,  One,        None,               Zero,            of_open('P', "PRE"),           "PRE and PREA";
+    Read             = "RD",          AllStandards,  ByStandard, Some(Burst::Read),  Read,            of_open('R', "RD"),            "RD and RDA";
+    Write            = "WR",          AllStandards,  ByStandard, Some(Burst::Write), Write,           of_open('W', "WR"),            "WR and WRA";
+    Transfer         = "TRANSFER",    RowClone,      Two,        None,               Transfer,        of_open('T', "TRANSFER out"),  "a line over the internal bus";
+    MoveRowBuffer    = "RBM hop",     Mechanism,     One,        None,               Chosen(HOP),     of_open('M', "RBM"),           "a row buffer movement, counted by hops";
+    Refresh          = "REF",         AllStandards,  One,        None,               Refresh,         of_any('F', "REF"),            "a refresh of all banks";
+    RefreshSameBank  = "REFsb",       SomeStandards, One,        None,               RefreshSameBank, of_any('f', "REFsb"),          "a refresh of one bank of each group";
+    PowerDownEnter   = "PDE",         AllStandards,  One,        None,               Zero,            of_any('Z', "to sleep"),       "an entry into power-down";
+    SelfRefreshEnter = "SRE",         AllStandards,  One,        None,               NormalRefresh,   of_any('Z', "to sleep"),       "an entry into self-refresh";
+    WakeUp           = "PDX or SRX",  AllStandards,  One,        None,               Zero,            of_any('U', "woken"),          "PDX and SRX";
 }
 
 impl CommandKind {

@@ -32,7 +32,7 @@ pub use geometry::{Geometry, GeometryError, LINE_BYTES, RawGeometry, SubarrayId}
 pub use log::{CommandLog, Issued};
 pub use mechanism::{Mechanism, MechanismInfo};
 pub use operation::Operation;
-pub use properties::{Burst, BusTime, Constructor, Mark, OfferedBy, Operands, RowChange};
+pub use properties::{Burst, BusTime, ChipEnergy, ChosenEnergy, Constructor, Mark, OfferedBy, Operands, RowChange};
 pub use rows::{Effect, OpenRows};
 pub use standard::{Chip, PinPowers, RefreshMode, SlowExit, Standard};
 pub use subarrays::RowsPerSubarray;

@@ -1,7 +1,10 @@
 //! Properties of commands and of their kinds, for readers that do not distinguish commands.
 
+use std::fmt;
+
 use crate::command::Command;
 use crate::coordinates::{BankId, Column, Row};
+use crate::units::Picojoule;
 
 /// Operands of a command: what it addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +73,54 @@ pub enum BusTime {
     ByStandard,
     /// Two cycles.
     Two,
+}
+
+/// Source of the energy that a command of a kind takes within the chips.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ChipEnergy {
+    /// No energy of its own: that of a PRE is part of that of its ACT.
+    Zero,
+    /// The current of activations, which includes the precharge that follows.
+    Activation,
+    /// The energy of an activation, in an account of its own.
+    CopyActivation,
+    /// The current of reads.
+    Read,
+    /// The current of writes.
+    Write,
+    /// The mean of a read and a write.
+    Transfer,
+    /// The current of refreshes in the refresh mode of the system.
+    Refresh,
+    /// The current of refreshes of one bank of each group.
+    RefreshSameBank,
+    /// The current of normal refreshes, in every refresh mode.
+    NormalRefresh,
+    /// No current of a datasheet.
+    Chosen(ChosenEnergy),
+}
+
+/// Energy that no current of a datasheet gives. It is linear in the bytes of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChosenEnergy {
+    /// Energy of one unit ([`crate::Effect::units`]) in a row of 8 KB.
+    pub per_8_kb: Picojoule,
+    /// The unit: "a hop".
+    pub unit: &'static str,
+}
+
+impl ChosenEnergy {
+    /// Energy of one unit in a row of this length.
+    pub fn of_row(self, row_bytes: u64) -> Picojoule {
+        self.per_8_kb * (row_bytes as f64 / 8192.0)
+    }
+}
+
+/// Formats `5.7 nJ x row bytes / 8192, a hop (chosen)`.
+impl fmt::Display for ChosenEnergy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} nJ x row bytes / 8192, {} (chosen)", self.per_8_kb.nj(), self.unit)
+    }
 }
 
 /// Direction of a burst on the data bus.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dram_spec::{Burst, CommandKind, PerKind, Picojoule, System};
+use dram_spec::{Burst, ChipEnergy, CommandKind, PerKind, Picojoule, System};
 
 use crate::currents::{Currents, PerSupply};
 
@@ -68,7 +68,7 @@ causes! {
     Read                 = "read",                             true,        true,            "Reads, within the chips";
     Write                = "write",                            true,        true,            "Writes, within the chips";
     Transfer             = "transfer",                         true,        true,            "TRANSFERs: lines over the internal bus";
-    MoveRowBuffer        = "row buffer movement",              true,        false,           "Row buffer movements, by hops";
+    Mechanism            = "mechanism commands",               true,        false,           "Commands of copy mechanisms whose energy no current of a datasheet gives";
     ReadIo               = "read I/O",                         true,        true,            "Driving the data pins during reads";
     WriteIo              = "write I/O",                        true,        true,            "Terminating the data pins during writes, in the rank written to";
     IdleRankIo           = "idle-rank I/O",                    true,        true,            "Terminating the data pins in another rank of the channel";
@@ -80,10 +80,6 @@ causes! {
     PowerDownSlow        = "precharge power-down, slow exit",  false,       true,            "Precharge power-down with the DLL off";
     SelfRefresh          = "self-refresh",                     false,       true,            "Self-refresh";
 }
-
-/// Energy of one hop of a row of 8 KB. Chosen: the slope of the published energies of copies over 1 and
-/// 15 hops, (0.17 - 0.09) uJ / 14 (Chang et al., "LISA", HPCA 2016). No current of a datasheet has it.
-const HOP_OF_8_KB: Picojoule = Picojoule(5_700.0);
 
 impl Cause {
     /// Cause of the energy of a component of a command; `None` if commands of the kind take no such
@@ -99,18 +95,15 @@ impl Cause {
     }
 
     const fn in_chips(kind: CommandKind) -> Option<Cause> {
-        match kind {
-            CommandKind::Activate => Some(Cause::Activate),
-            CommandKind::CopyActivate => Some(Cause::CopyActivate),
-            CommandKind::Read => Some(Cause::Read),
-            CommandKind::Write => Some(Cause::Write),
-            CommandKind::Transfer => Some(Cause::Transfer),
-            CommandKind::MoveRowBuffer => Some(Cause::MoveRowBuffer),
-            CommandKind::Refresh | CommandKind::RefreshSameBank | CommandKind::SelfRefreshEnter => Some(Cause::Refresh),
-            CommandKind::DroppedActivate
-            | CommandKind::Precharge
-            | CommandKind::PowerDownEnter
-            | CommandKind::WakeUp => None,
+        match kind.chip_energy() {
+            ChipEnergy::Zero => None,
+            ChipEnergy::Activation => Some(Cause::Activate),
+            ChipEnergy::CopyActivation => Some(Cause::CopyActivate),
+            ChipEnergy::Read => Some(Cause::Read),
+            ChipEnergy::Write => Some(Cause::Write),
+            ChipEnergy::Transfer => Some(Cause::Transfer),
+            ChipEnergy::Refresh | ChipEnergy::RefreshSameBank | ChipEnergy::NormalRefresh => Some(Cause::Refresh),
+            ChipEnergy::Chosen(_) => Some(Cause::Mechanism),
         }
     }
 
@@ -126,28 +119,17 @@ pub(crate) fn in_chips(system: &System, currents: &Currents, rho: f64) -> PerKin
     let (read, write) = (currents.read() * chips, currents.write() * chips);
     // Without a refresh current, `Prices::report` accepts no refresh.
     let all = |energy: Option<PerSupply>| energy.map_or(Picojoule(0.0), |energy| energy.total() * chips);
-    PerKind::from_fn(|kind| match kind {
-        CommandKind::Activate | CommandKind::CopyActivate => currents.activate(rho).total() * chips,
-        CommandKind::Read => read,
-        CommandKind::Write => write,
-        CommandKind::Transfer => (read + write) * 0.5,
-        CommandKind::MoveRowBuffer => HOP_OF_8_KB * (system.geometry.row_bytes() as f64 / 8192.0),
-        CommandKind::Refresh => all(currents.refresh_in(system.refresh_mode)),
-        CommandKind::RefreshSameBank => all(currents.refresh_same_bank(system.refresh_mode)),
-        CommandKind::SelfRefreshEnter => all(currents.refresh()),
-        CommandKind::DroppedActivate | CommandKind::Precharge | CommandKind::PowerDownEnter | CommandKind::WakeUp => {
-            Picojoule(0.0)
-        }
+    PerKind::from_fn(|kind| match kind.chip_energy() {
+        ChipEnergy::Zero => Picojoule(0.0),
+        ChipEnergy::Activation | ChipEnergy::CopyActivation => currents.activate(rho).total() * chips,
+        ChipEnergy::Read => read,
+        ChipEnergy::Write => write,
+        ChipEnergy::Transfer => (read + write) * 0.5,
+        ChipEnergy::Refresh => all(currents.refresh_in(system.refresh_mode)),
+        ChipEnergy::RefreshSameBank => all(currents.refresh_same_bank(system.refresh_mode)),
+        ChipEnergy::NormalRefresh => all(currents.refresh()),
+        ChipEnergy::Chosen(energy) => energy.of_row(system.geometry.row_bytes()),
     })
-}
-
-/// Formula of an energy within the chips that is not computed from currents; `None` for the other kinds.
-pub fn chosen_formula(kind: CommandKind) -> Option<String> {
-    let per_8_kb = |energy: Picojoule, unit| format!("{} nJ x row bytes / 8192, {unit} (chosen)", energy.nj());
-    match kind {
-        CommandKind::MoveRowBuffer => Some(per_8_kb(HOP_OF_8_KB, "a hop")),
-        _ => None,
-    }
 }
 
 impl fmt::Display for Cause {

@@ -20,7 +20,7 @@ mod shipped;
 
 pub use account::Account;
 pub use by_request::ByRequest;
-pub use cause::{Cause, Component, chosen_formula};
+pub use cause::{Cause, Component};
 pub use counts::{Counts, PowerState};
 pub use currents::{Currents, PerSupply};
 pub use error::EnergyError;

@@ -291,7 +291,7 @@ fn add_command(
             let subarray = |row: Row| f64::from(system.geometry.subarray(row));
             let hops =
                 banks[usize::from(bank.bank)].open.map_or(1.0, |open| (subarray(open) - subarray(row)).abs().max(1.0));
-            spent[Cause::MoveRowBuffer as usize] += hops * 5_700.0 * system.geometry.row_bytes() as f64 / 8192.0;
+            spent[Cause::Mechanism as usize] += hops * 5_700.0 * system.geometry.row_bytes() as f64 / 8192.0;
         }
         Command::Refresh { .. } => spent[Cause::Refresh as usize] += chips.refresh(system, false)?,
         Command::RefreshSameBank { .. } => spent[Cause::Refresh as usize] += chips.refresh(system, true)?,

@@ -15,7 +15,8 @@ use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, LINE_BYTES, PhysicalAddress, System, Width};
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, CoreSettings, KernelSettings, Machine, MachineSettings, Program, Region, Sharing, Steps,
+    CacheShape, ClockRatio, CoreSettings, KernelSettings, LineSettings, Machine, MachineSettings, Program, Region,
+    Sharing, Steps,
 };
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Config, Controller};
@@ -52,9 +53,11 @@ fn settings() -> MachineSettings {
         clock: ClockRatio::new(6, 1),
         core: CoreSettings::PAPER,
         l1: None,
-        last_level: CacheShape { bytes: 1 << 20, ways: 16, latency: 15 },
+        last_level: CacheShape::new(1 << 20, 16, 15),
+        l2: None,
         sharing: Sharing::Private,
         bus: None,
+        lines: LineSettings::default(),
         kernel: KernelSettings::default(),
         allocator: AllocatorSettings {
             policy: Policy::Buddy,

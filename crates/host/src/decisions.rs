@@ -35,6 +35,16 @@ pub(crate) trait Decisions {
         true
     }
 
+    /// Whether stores to a line leave the write buffers before the line is read or changed.
+    fn flushes_stores() -> bool {
+        true
+    }
+
+    /// Whether prefetches of lines that change in memory are dropped.
+    fn drops_prefetches() -> bool {
+        true
+    }
+
     /// Whether memory is zeroed whose zero lines are inserted into a cache.
     fn zeroes_memory() -> bool {
         true
@@ -82,6 +92,10 @@ mod planted {
         NoSourceWriteBack,
         /// Destination lines stay in the cache.
         NoInvalidation,
+        /// Stores to a line stay in the write buffers while memory is read.
+        NoFlush,
+        /// Prefetched lines enter the cache although memory has changed.
+        StalePrefetch,
         /// The core does not wait for the copy, whose request leaves after those of the next cycles.
         NoWait,
         /// Clean zero lines are inserted without zeroing the memory.
@@ -123,6 +137,14 @@ mod planted {
 
         fn waits_for_copy() -> bool {
             PLANTED.get() != Some(Planted::NoWait)
+        }
+
+        fn flushes_stores() -> bool {
+            PLANTED.get() != Some(Planted::NoFlush)
+        }
+
+        fn drops_prefetches() -> bool {
+            PLANTED.get() != Some(Planted::StalePrefetch)
         }
 
         fn zeroes_memory() -> bool {

@@ -4,8 +4,9 @@ use std::path::Path;
 
 /// A part of the machine, and the parts that it uses. Files beside the parts (settings, counters, clock)
 /// hold types that several parts share.
-const PARTS: [(&str, &[&str]); 10] = [
-    ("cache", &[]),
+const PARTS: [(&str, &[&str]); 11] = [
+    ("prefetcher", &[]),
+    ("cache", &["prefetcher"]),
     ("interconnect", &[]),
     ("memory", &["cache", "interconnect"]),
     ("device", &["interconnect", "memory"]),

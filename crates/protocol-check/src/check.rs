@@ -81,6 +81,13 @@ impl Check<'_> {
         self.minima([rule], earlier);
     }
 
+    /// Minimum distance, which a shorter distance of exactly `permitted` clocks does not break.
+    pub(crate) fn minimum_or_exactly(&mut self, permitted: u64, rule: Rule, earlier: Option<Issued>) {
+        if earlier.is_none_or(|from| self.reference.wrapping_sub(from.at.0) != permitted) {
+            self.minimum(rule, earlier);
+        }
+    }
+
     /// The minimum distances of several rules between two commands.
     #[inline]
     pub(crate) fn minima<const N: usize>(&mut self, rules: [Rule; N], earlier: Option<Issued>) {

@@ -279,6 +279,7 @@ impl RankHistory {
             None => check.minimum(Rule::TCcdWr, self.last.write),
             Some(group) => {
                 check.minimum(Rule::TCcdSWr, self.last.write);
+                check.minimum_or_exactly(check.setting.limits.burst(), Rule::WrWrTWpre, self.last.write);
                 check.minima([Rule::TCcdLWrite, Rule::TCcdLWr, Rule::TCcdLWr2], group.write);
             }
         }

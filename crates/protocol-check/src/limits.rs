@@ -71,6 +71,11 @@ impl Limits {
         self.clocks[rule as usize]
     }
 
+    /// Clocks of a burst on the data bus: BL/2.
+    pub(crate) const fn burst(&self) -> u64 {
+        self.parameters.burst
+    }
+
     /// A minimum in clocks: rounded up.
     pub(crate) fn covering(&self, min: Min) -> u64 {
         self.parameters.covering(min)

@@ -117,6 +117,7 @@ rules! {
     TRrdL              = "tRRD_L",              Timing,  "JESD79-4", "ACT to ACT in the bank group";
     TCcdSRd            = "tCCD_S-RD",           Timing,  "JESD79-4", "RD to RD in the rank";
     TCcdSWr            = "tCCD_S-WR",           Timing,  "JESD79-4", "WR to WR in the rank";
+    WrWrTWpre          = "WR-WR-tWPRE",         Timing,  "JESD79-4, write preamble", "WR to WR in the rank, unless exactly BL/2 after it";
     TCcdLRd            = "tCCD_L-RD",           Timing,  "JESD79-4", "RD to RD in the bank group";
     TCcdLWrite         = "tCCD_L-WR",           Timing,  "JESD79-4", "WR to WR in the bank group";
     TCcdLWr            = "tCCD_L_WR",           Timing,  "JESD79-5", "WR to WR in the bank group, x4 chips";

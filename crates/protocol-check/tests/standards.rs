@@ -71,6 +71,25 @@ fn the_rules_of_the_rank_apply_within_a_group() {
     assert_eq!(found(&ddr4(), &[(0, act(0, 0)), (16, wr(0, 0)), (34, rd(0, 1))]), [Rule::TWtrS, Rule::TWtrL]);
 }
 
+/// Two WRs of a rank are not five clocks apart with a preamble of two clocks, whichever their groups are.
+#[test]
+fn a_gap_between_the_data_of_two_writes_has_room_for_the_preamble() {
+    let with = |list: &str| System { bin: SpeedBin::named(&format!("DDR4-2400R[{list}]")).unwrap(), ..ddr4() };
+    let second = |system: &System, distance: u64, last| {
+        found(system, &[(0, act(0, 0)), (4, act(4, 0)), (20, wr(0, 0)), (20 + distance, last)])
+    };
+    for distance in 4..8 {
+        let expected: &[Rule] = if distance == 5 { &[Rule::WrWrTWpre] } else { &[] };
+        assert_eq!(second(&with("tWPRE=2"), distance, wr(4, 0)), expected, "{distance}");
+        assert_eq!(second(&ddr4(), distance, wr(4, 0)), [], "{distance}");
+    }
+    assert_eq!(second(&with("tWPRE=2"), 3, wr(4, 0)), [Rule::TCcdSWr, Rule::WrWrTWpre]);
+    let group = with("tCCD_L=5,tCCD_L_WR=5,tWPRE=2");
+    assert_eq!((second(&group, 5, wr(0, 1)), second(&group, 6, wr(0, 1))), (vec![Rule::WrWrTWpre], vec![]));
+    let between = [(0, act(0, 0)), (4, act(4, 0)), (20, wr(0, 0)), (23, rd(4, 0)), (25, wr(4, 0))];
+    assert!(found(&with("tWPRE=2"), &between).contains(&Rule::WrWrTWpre), "a command between them changes nothing");
+}
+
 /// The RD of group 1 between two RDs of group 0 does not hide the first.
 #[test]
 fn a_command_of_another_group_does_not_end_the_distance_of_a_group() {

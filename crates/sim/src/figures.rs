@@ -48,7 +48,7 @@ pub struct QueueDepth {
 /// Parts served by a mechanism for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PartRow {
-    /// `channel`, `psm`, `psm2`, `lisa` or `fpm`.
+    /// Name of the mechanism ([`rowclone::MECHANISMS`]).
     pub mechanism: &'static str,
     /// Why no better mechanism: a planner's reason, or the policy's; none where FPM served.
     pub reason: Option<&'static str>,

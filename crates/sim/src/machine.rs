@@ -1,7 +1,10 @@
 //! Programs on cores, as the workload of an experiment, and their results.
 
 use dram_spec::{Clock, Cycles, LINE_BYTES};
-use host::machine::{CoreCounters, CoreOutcome, Machine, MachineOutcome, MachineSettings, Program, Purpose, Region};
+use host::machine::{
+    CoreCounters, CoreOutcome, Machine, MachineOutcome, MachineSettings, PrefetcherKind, Program, Purpose, Region,
+    StoreMiss, WritePolicy, write_bursts,
+};
 use serde::Serialize;
 
 use crate::allocator_report::AllocatorReport;
@@ -35,6 +38,9 @@ pub struct AccessRow {
     pub hits: u64,
     /// Hits of the L1.
     pub l1_hits: u64,
+    /// Hits of the L2; none without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l2_hits: Option<u64>,
     /// Lines requested from memory.
     pub misses: u64,
     /// Accesses to lines in flight.
@@ -45,6 +51,30 @@ pub struct AccessRow {
     pub write_backs: u64,
     /// Lines written past the cache.
     pub non_temporal: u64,
+    /// Stores past the caches into the write buffer; none without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u64>,
+    /// Writes of the write buffer; none without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffered: Option<u64>,
+    /// Bytes of these accesses over memory channels.
+    #[serde(skip)]
+    pub channel_bytes: u64,
+}
+
+/// Prefetches of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PrefetchRow {
+    /// Lines requested from memory.
+    pub requested: u64,
+    /// Lines that an access found in the cache.
+    pub useful: u64,
+    /// Lines that an access found on their way.
+    pub late: u64,
+    /// Lines that left the cache without an access.
+    pub useless: u64,
+    /// Lines that had no place when their data arrived, or had changed in memory.
+    pub dropped: u64,
 }
 
 /// Cycles in which a core dispatched nothing, by cause.
@@ -92,6 +122,9 @@ pub struct CoreRow {
     pub faults: u64,
     /// Accesses by purpose.
     pub accesses: Vec<AccessRow>,
+    /// Prefetches; none without a prefetcher.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefetches: Option<PrefetchRow>,
     /// Stall cycles by cause.
     pub stall_cycles: StallRow,
     /// Copies and zeroings issued to the controller.
@@ -140,23 +173,17 @@ pub struct CoresReport {
 }
 
 /// Bytes over the channels: all, those of copies and zeroings, and those of their write-backs.
-fn channel_bytes(counters: &CoreCounters) -> [u64; 3] {
-    let of = |purpose: Purpose| counters.lines[purpose as usize].lines() * LINE_BYTES;
+fn channel_bytes(counters: &CoreCounters, line_bytes: u64) -> [u64; 3] {
+    let of = |purpose: Purpose| counters.lines[purpose as usize].bursts(line_bytes) * LINE_BYTES;
     let copies = of(Purpose::KernelCopy) + of(Purpose::KernelZero) + counters.controller_copy_bytes;
     let write_backs = [Purpose::KernelCopy, Purpose::KernelZero].map(|it| counters.lines[it as usize].write_backs);
-    [copies + of(Purpose::Program) + of(Purpose::KernelData), copies, write_backs.iter().sum::<u64>() * LINE_BYTES]
+    let write_back_bytes = write_backs.iter().sum::<u64>() * write_bursts(0, line_bytes) * LINE_BYTES;
+    [copies + of(Purpose::Program) + of(Purpose::KernelData), copies, write_back_bytes]
 }
 
 /// A ratio; none if the denominator is 0.
 fn ratio(of: f64, to: f64) -> Option<f64> {
     (to > 0.0).then(|| of / to)
-}
-
-impl AccessRow {
-    /// Bytes of these accesses over memory channels.
-    pub const fn channel_bytes(&self) -> u64 {
-        (self.misses + self.write_backs + self.non_temporal) * LINE_BYTES
-    }
 }
 
 impl CoresReport {
@@ -166,7 +193,7 @@ impl CoresReport {
         interval: &MeasuredInterval,
         clock: Clock,
     ) -> CoresReport {
-        let bytes = outcome.cores.iter().map(|core| channel_bytes(&core.interval));
+        let bytes = outcome.cores.iter().map(|core| channel_bytes(&core.interval, settings.lines.bytes));
         let [all, copies, write_backs] =
             bytes.fold([0; 3], |sum: [u64; 3], bytes| std::array::from_fn(|at| sum[at] + bytes[at]));
         let instructions: u64 = outcome.cores.iter().map(|core| core.interval.instructions).sum();
@@ -191,7 +218,7 @@ impl CoresReport {
             cores: cores
                 .map(|(core, (it, energy))| {
                     let dynamic_nj = energy.as_ref().map(|energy| energy.operation().nj());
-                    row(core, it, settings.core.width, core_ns, dynamic_nj)
+                    row(core, it, settings, core_ns, dynamic_nj)
                 })
                 .collect(),
         }
@@ -215,11 +242,28 @@ impl CoresReport {
     }
 }
 
+/// Whether stores leave through a write buffer.
+fn has_write_buffer(settings: &MachineSettings) -> bool {
+    settings.lines.write == WritePolicy::WriteThrough || settings.last_level.store_miss == StoreMiss::NoAllocate
+}
+
+/// Whether a cache has a prefetcher.
+fn has_prefetcher(settings: &MachineSettings) -> bool {
+    let shapes = [settings.l1, settings.l2, Some(settings.last_level)];
+    shapes.into_iter().flatten().any(|shape| shape.prefetcher != PrefetcherKind::None)
+}
+
 /// Results of a core. `core_ns` is the length of a core cycle, `dynamic_nj` the energy of the core's requests in the interval.
-fn row(core: usize, outcome: &CoreOutcome, width: u64, core_ns: f64, dynamic_nj: Option<f64>) -> CoreRow {
+fn row(
+    core: usize,
+    outcome: &CoreOutcome,
+    settings: &MachineSettings,
+    core_ns: f64,
+    dynamic_nj: Option<f64>,
+) -> CoreRow {
     let (counters, cycles) = (&outcome.counters, outcome.cycles.0);
     let per = |count: u64, per: u64| ratio(count as f64, per as f64).unwrap_or(0.0);
-    let [bytes, copy_bytes, _] = channel_bytes(counters);
+    let [bytes, copy_bytes, _] = channel_bytes(counters, settings.lines.bytes);
     let misses: u64 = counters.lines.iter().map(|lines| lines.misses).sum();
     let access = |purpose: Purpose| {
         let lines = counters.lines[purpose as usize];
@@ -227,15 +271,19 @@ fn row(core: usize, outcome: &CoreOutcome, width: u64, core_ns: f64, dynamic_nj:
             purpose: purpose.name(),
             hits: lines.hits,
             l1_hits: lines.l1_hits,
+            l2_hits: settings.l2.map(|_| lines.l2_hits),
             misses: lines.misses,
             merged: lines.merged,
             allocated: lines.allocated,
             write_backs: lines.write_backs,
             non_temporal: lines.non_temporal,
+            passed: has_write_buffer(settings).then_some(lines.passed),
+            buffered: has_write_buffer(settings).then_some(lines.buffered),
+            channel_bytes: lines.bursts(settings.lines.bytes) * LINE_BYTES,
         }
     };
     let (stalls, coherence) = (&counters.stalls, &counters.coherence);
-    let stall = |slots: u64| slots as f64 / width as f64;
+    let stall = |slots: u64| slots as f64 / settings.core.width as f64;
     CoreRow {
         core,
         instructions: counters.instructions,
@@ -249,6 +297,13 @@ fn row(core: usize, outcome: &CoreOutcome, width: u64, core_ns: f64, dynamic_nj:
         dynamic_energy_per_instruction_nj: dynamic_nj.and_then(|nj| ratio(nj, outcome.interval.instructions as f64)),
         faults: counters.faults,
         accesses: Purpose::ALL.map(access).into(),
+        prefetches: has_prefetcher(settings).then(|| PrefetchRow {
+            requested: counters.prefetches.requested,
+            useful: counters.prefetches.useful,
+            late: counters.prefetches.late,
+            useless: counters.prefetches.useless,
+            dropped: counters.prefetches.dropped,
+        }),
         stall_cycles: StallRow {
             window: stall(stalls.window),
             mshr: stall(stalls.mshr),

@@ -20,7 +20,7 @@ pub struct ServedTally {
 pub struct ServedRow {
     /// `copy`, or `init`.
     pub operation: &'static str,
-    /// `channel`, `psm`, `psm2`, `lisa` or `fpm`.
+    /// Name of the mechanism ([`rowclone::MECHANISMS`]).
     pub mechanism: &'static str,
     /// Why no better mechanism: a planner's reason, or the policy's; none where FPM served.
     pub reason: Option<&'static str>,

@@ -16,7 +16,7 @@ use host::workload::{
 use host::{AllocatorSettings, Kind, OperationSpec, Place, Timing, UnusableRecords};
 use memctrl::policy::copy::POLICIES;
 use memctrl::policy::row::RowPolicy;
-use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfsCap, ParBs};
+use memctrl::policy::scheduler::{Bliss, CpuFirst, Fcfs, FrFcfsCap, ParBs};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 use os_alloc_sim::{CopyUnit, Policy};
 use proptest::prelude::*;
@@ -127,6 +127,7 @@ fn policy() -> impl Strategy<Value = fn(SystemBuilder, u64) -> SystemBuilder> {
         |builder, _| builder.scheduler(Fcfs),
         |builder, cap| builder.scheduler(FrFcfsCap { cap: u32::try_from(cap).unwrap_or(u32::MAX) }),
         |builder, number| builder.scheduler(Bliss::new(u32::try_from(number).unwrap_or(u32::MAX), Cycles(number))),
+        |builder, share| builder.scheduler(CpuFirst::new(share)),
         |builder, cap| builder.scheduler(ParBs::new(usize::try_from(cap).unwrap_or(usize::MAX))),
         |builder, _| builder.row_policy(RowPolicy::Closed),
         |builder, after| builder.row_policy(RowPolicy::Timeout { after: Cycles(after) }),

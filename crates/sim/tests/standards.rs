@@ -174,11 +174,10 @@ fn write_distances(settings: Settings) -> (BTreeMap<u64, u64>, u64) {
     (distances, outcome.makespan_cycles)
 }
 
-/// JESD79-4 forbids a distance of exactly five clocks between two WRs with a preamble of two clocks, which the model does
-/// not: rules are minima (`docs/decisions/0027`). A stream has none. In random traffic, each would wait one clock more,
-/// and all together less than 1 % of the run.
+/// JESD79-4 forbids a distance of exactly five clocks between two WRs with a preamble of two clocks. Without that rule,
+/// 10 % of the distances in random traffic were five clocks.
 #[test]
-fn the_forbidden_distance_of_writes_is_rare() {
+fn no_two_writes_are_at_the_forbidden_distance() {
     let access = Access::Pattern(Pattern::WRITES);
     let (start, gap) = (PhysicalAddress(0), Gap::ZERO);
     let stream = Stream { start, count: 20_000, stride: 64, access, gap };
@@ -186,8 +185,7 @@ fn the_forbidden_distance_of_writes_is_rare() {
     assert!(distances[&4] > 19_900 && !distances.contains_key(&5), "{distances:?}");
     for writes in [1.0, 0.5, 0.2] {
         let random = Random { count: 20_000, start, bytes: 1 << 28, writes, gap };
-        let (distances, clocks) = write_distances(Settings::Random(random));
-        let share = distances[&5] as f64 / clocks as f64;
-        assert!(share > 0.0 && share < 0.01, "{share} of the clocks, {distances:?}");
+        let (distances, _) = write_distances(Settings::Random(random));
+        assert!(distances[&4] > 0 && distances[&6] > 0 && !distances.contains_key(&5), "{distances:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dram_spec::{Burst, CommandCounts, CommandKind, Picojoule, RefreshMode};
+use dram_spec::{Burst, ChipEnergy, CommandCounts, CommandKind, Picojoule, RefreshMode};
 use energy::{Cause, Component, Currents, Prices, pins};
 use report::NO_CURRENT_SET;
 use report::table::Align::{Left, Right};
@@ -166,24 +166,25 @@ fn core_formula(priced: &Priced<'_>, kind: CommandKind) -> Option<String> {
     let burst = |ma: f64| {
         format!("{v} V x ({ma} - {idd3n}) mA x {} ns x {chips}", short(bin.clock.ns(bin.standard.definition().burst)))
     };
-    match kind {
-        CommandKind::Activate => {
+    match kind.chip_energy() {
+        ChipEnergy::Zero => None,
+        ChipEnergy::Activation => {
             let (t_rc, t_ras, idd0) = (ns(bin.t_rc), ns(bin.t_ras), raw.idd0_ma);
             let (open, rest) = (currents.one_bank_standby_ma(priced.prices.background_rho()), t_rc - t_ras);
             let [rc, ras, open, rest] = [t_rc, t_ras, open, rest].map(short);
             let vdd = format!("{v} V x ({idd0} x {rc} - {open} x {ras} - {idd2n} x {rest}) mA ns x {chips}");
             Some(vdd + &vpp_formula(priced, raw.ipp0_ma, t_rc))
         }
-        CommandKind::CopyActivate => Some("as an activation".to_owned()),
-        CommandKind::Read => Some(burst(raw.idd4r_ma)),
-        CommandKind::Write => Some(burst(raw.idd4w_ma)),
-        CommandKind::Transfer => Some("mean of read and write; no pin moves".to_owned()),
-        CommandKind::Refresh => refresh_formula(priced, mode),
+        ChipEnergy::CopyActivation => Some("as an activation".to_owned()),
+        ChipEnergy::Read => Some(burst(raw.idd4r_ma)),
+        ChipEnergy::Write => Some(burst(raw.idd4w_ma)),
+        ChipEnergy::Transfer => Some("mean of read and write; no pin moves".to_owned()),
+        ChipEnergy::Refresh => refresh_formula(priced, mode),
         // The refresh that an SRE starts is that of normal refresh.
-        CommandKind::SelfRefreshEnter if mode == normal => None,
-        CommandKind::SelfRefreshEnter => refresh_formula(priced, normal),
-        CommandKind::RefreshSameBank => same_bank_formula(priced),
-        _ => energy::chosen_formula(kind),
+        ChipEnergy::NormalRefresh if mode == normal => None,
+        ChipEnergy::NormalRefresh => refresh_formula(priced, normal),
+        ChipEnergy::RefreshSameBank => same_bank_formula(priced),
+        ChipEnergy::Chosen(energy) => Some(energy.to_string()),
     }
 }
 

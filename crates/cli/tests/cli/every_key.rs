@@ -46,6 +46,7 @@ fn keys_of_the_controller_have_an_effect() {
     check("bliss");
     check("par-bs");
     check("atlas");
+    check("cpu-first");
     check("postponed refresh");
     check("sleep");
 }

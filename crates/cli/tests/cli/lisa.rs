@@ -71,7 +71,7 @@ fn a_line_of_csv_has_every_column() {
     let header = lines.next().unwrap();
     let place = |column: &str| header.iter().position(|name| *name == column).unwrap();
     let [baseline, lisa] = [lines.next().unwrap(), lines.next().unwrap()];
-    for column in ["commands_RBM_hop", "parts_lisa", "energy_row_buffer_movement_nj"] {
+    for column in ["commands_RBM_hop", "parts_lisa", "energy_mechanism_commands_nj"] {
         assert_eq!(baseline[place(column)], "0", "{column}");
         assert_ne!(lisa[place(column)], "0", "{column}");
     }

@@ -249,7 +249,8 @@ fn the_controller() {
     check_controller(
         "scheduler = \"frfcfs\"",
         "system.toml:18: `controller.scheduler` is \"frfcfs\", which is none of its values",
-        "did you mean `fr-fcfs`? the values are `fcfs`, `fr-fcfs`, `fr-fcfs-cap`, `bliss`, `par-bs`, `atlas`",
+        "did you mean `fr-fcfs`? the values are `fcfs`, `fifo`, `fr-fcfs`, `fr-fcfs-cap`, `bliss`, `par-bs`, `atlas`, \
+         `cpu-first`",
     );
     check_controller(
         "scheduler_cap = 4",
@@ -265,6 +266,16 @@ fn the_controller() {
         "scheduler = \"fr-fcfs-cap\"\nscheduler_cap = 0",
         "system.toml:19: `controller.scheduler_cap` is 0, but must be from 1 to 1073741824",
         "try `scheduler_cap = 1`",
+    );
+    check_controller(
+        "scheduler = \"cpu-first\"\ncpu_first_share = 101",
+        "system.toml:19: `controller.cpu_first_share` is 101, but must be from 0 to 100",
+        "try `cpu_first_share = 100`",
+    );
+    check_controller(
+        "scheduler = \"fifo\"\ndrain_low = 4",
+        "system.toml:19: `controller.drain_low` is given, but `scheduler = \"fifo\"` has no write drain",
+        "leave `drain_low` out, or choose another scheduler: `fcfs` serves the oldest of a kind",
     );
     check_controller(
         "row_policy = \"closed\"\nrow_timeout_cycles = 100",
@@ -349,7 +360,7 @@ fn what_is_left_out_of_the_controller_has_the_documented_default() {
     };
     let plain = controller("controller.staging_lines=64");
     assert_eq!(plain.queues, Queues::default());
-    assert_eq!((plain.scheduler.name(), plain.row_policy.name()), ("fr-fcfs", "open"));
+    assert_eq!((plain.scheduler_or_default().name(), plain.row_policy.name()), ("fr-fcfs", "open"));
     assert_eq!((plain.copy_hold_max, plain.power), (None, PowerPolicy::default()));
     for (entries, high, low) in [(1, 1, 0), (2, 1, 0), (64, 48, 16), (128, 96, 32)] {
         let queues = controller(&format!("controller.write_entries={entries}")).queues;

@@ -36,6 +36,7 @@ fn conditions(rule: &Rule) -> String {
         When::ManyBanks => "chips of more than four banks".to_owned(),
         When::ReadModifyWrite => "x4 chips".to_owned(),
         When::WholeWrites => "x8 and x16 chips".to_owned(),
+        When::LongWritePreamble => "with `device.timings.tWPRE = 2`".to_owned(),
     });
     let between = (!rule.between.is_empty()).then(|| format!("after a {} between them", kinds(rule.between)));
     when.chain(between).collect::<Vec<_>>().join("; ")

@@ -29,8 +29,15 @@ fn a_system_is_named_wherever_a_file_is() {
     assert!(code == 0 && text.starts_with("DDR4-3200AA (22-22-22), tCK 0.6250 ns; 8 Gb x8 chips"), "{text}");
     let (code, _, message) = run(&["explain", "rules", "--system", "ddr4"]);
     assert_eq!(code, 2);
+    let of_run = |system: &str| run(&["run", "traces/page-copy.toml", "--system", system]);
+    assert_eq!(of_run("ddr4"), (2, String::new(), message.clone()));
     assert!(message.starts_with("error: \"ddr4\" is neither a file nor a preset\nhelp: "), "{message}");
     assert!(names(SYSTEMS).iter().all(|name| message.contains(&format!("`{name}`"))), "{message}");
+    for missing in ["ddr2-400.toml", "configs/ddr4.toml"] {
+        let of_rules = run(&["explain", "rules", "--system", missing]);
+        assert!(of_rules.2.starts_with(&format!("error: {missing}: cannot be read: ")), "{of_rules:?}");
+        assert_eq!(of_run(missing), of_rules);
+    }
     let (code, text, _) = run(&["run", "traces/page-copy.toml", "--set", "system=ddr4-3200-16gb-dimm", "--check"]);
     assert_eq!(code, 0, "{text}");
     let text = text.replace("\n  ", " ");

@@ -85,6 +85,9 @@ impl Device {
             }
             Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => {
                 self.assert_legal(at, command, self.column_access(bank, Kind::Wr));
+                if self.has_exclusion() {
+                    self.exclude_after(at, bank.rank);
+                }
                 self.delay(last(self.pitch(KeptKind::Wr)), bank, Kind::Wr);
             }
             Command::Transfer { src, src_column, dst, dst_column } => {
@@ -275,6 +278,9 @@ impl Device {
     /// Delays in the other bank groups of the rank.
     #[inline(never)]
     fn delay_in_other_groups(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
+        if matches!(kind.kind(), Kind::Wr | Kind::Wra) && self.has_exclusion() {
+            self.exclude_after(at, id.rank);
+        }
         let (pushes, own) = (self.constraints.of(kind.kind()), self.topology.group(id));
         for group in self.topology.groups(id.rank).filter(|&group| group != own) {
             let holds = self.floors.of_mut(group);

@@ -36,6 +36,7 @@ const RULES: &[Rule] = &[
     rule("tCCD_S-WR", Rank, WRITES, WRITES, CCD,                                       1, Jedec("WR to WR")),
     rule("tCCD_L-RD", Group, READS,  READS,  &[plus(P::CcdL)],                         1, Jedec("RD to RD of a bank group")),
     rule("tCCD_L-WR", Group, WRITES, WRITES, &[plus(P::CcdLWr)],                       1, Jedec("WR to WR of a bank group")),
+    when(&[When::LongWritePreamble], or_exactly(&[plus(P::Burst)], rule("WR-WR-tWPRE", Rank, WRITES, WRITES, &[plus(P::Burst), plus(P::Wpre)], 1, Jedec("data without a gap, or a gap of the preamble")))),
     rule("RD-WR",    Rank, READS,  WRITES, &[plus(P::Cl), plus(P::Burst), plus(P::Clock), plus(P::Wpre), Minus(P::Cwl)], 1, Jedec("RD to WR")),
     rule("tWTR_S",   Rank, WRITES, READS,  WRITE_TO_READ,                              1, Jedec("WR to RD")),
     rule("tWTR_L",   Group, WRITES, READS, WRITE_TO_READ_L,                            1, Jedec("WR to RD of a bank group")),

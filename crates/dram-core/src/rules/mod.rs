@@ -142,6 +142,8 @@ pub enum When {
     ReadModifyWrite,
     /// In the other chips.
     WholeWrites,
+    /// With a write preamble of more than one clock.
+    LongWritePreamble,
 }
 
 /// Source of a rule.
@@ -195,6 +197,8 @@ pub struct Rule {
     pub gap: &'static [Term],
     /// 1 for the latest `from`, 4 for the fourth latest, [`WINDOW`] for that of the refresh mode.
     pub nth: u8,
+    /// If not empty, this shorter distance is permitted as well, so that only those between the two are forbidden.
+    pub or_exactly: &'static [Term],
     /// If not empty, the rule applies only if one of these was issued after the latest `from`.
     pub between: &'static [Kind],
     /// Conditions of the systems to which the rule applies: all must hold.
@@ -222,6 +226,7 @@ impl Rule {
                 When::ManyBanks => system.geometry.banks() > 4,
                 When::ReadModifyWrite => system.geometry.width() == Width::X4,
                 When::WholeWrites => system.geometry.width() != Width::X4,
+                When::LongWritePreamble => system.bin.write_preamble > 1,
             })
     }
 
@@ -252,9 +257,15 @@ impl Rule {
         Cycles((sum(self.gap, timings, own_time).0 + shift(from)).saturating_sub(shift(to)))
     }
 
+    /// The shorter distance that is permitted as well, if there is one.
+    pub(crate) fn exact_distance(&self, timings: &Timings) -> Option<Cycles> {
+        (!self.or_exactly.is_empty()).then(|| sum(self.or_exactly, timings, Cycles(0)))
+    }
+
     /// Distance as a formula: "CWL + BL/2 + tWTR".
     pub fn formula(&self) -> String {
-        formula(self.gap)
+        let least = formula(self.gap);
+        if self.or_exactly.is_empty() { least } else { format!("{least}, or exactly {}", formula(self.or_exactly)) }
     }
 }
 
@@ -337,11 +348,17 @@ const fn rule(
 ) -> Rule {
     assert!(!from.is_empty() && !to.is_empty() && !gap.is_empty(), "a rule needs both ends and a distance");
     assert!(nth == 1 || matches!(scope, Scope::Rank), "only ranks keep a history");
-    Rule { name, scope, from, to, gap, nth, between: &[], when: &[], origin }
+    Rule { name, scope, from, to, gap, nth, or_exactly: &[], between: &[], when: &[], origin }
 }
 
 const fn when(when: &'static [When], rule: Rule) -> Rule {
     Rule { when, ..rule }
+}
+
+/// Permits a shorter distance besides the minimum of a row.
+const fn or_exactly(distance: &'static [Term], rule: Rule) -> Rule {
+    assert!(matches!(rule.scope, Scope::Rank) && rule.nth == 1, "only ranks keep the last command");
+    Rule { or_exactly: distance, ..rule }
 }
 
 /// Restricts a row to commands between which one of `between` was issued.

@@ -2,6 +2,8 @@
 
 use std::ops::{AddAssign, Sub};
 
+use dram_spec::LINE_BYTES;
+
 /// Differences of two readings of counts, the later one first.
 macro_rules! differences {
     ($($counts:ty { $($field:ident),* })*) => {$(
@@ -16,7 +18,10 @@ macro_rules! differences {
 }
 
 differences! {
-    LineCounts { hits, l1_hits, misses, merged, allocated, write_backs, non_temporal }
+    LineCounts {
+        hits, l1_hits, l2_hits, misses, merged, allocated, write_backs, non_temporal, passed, buffered, buffered_bursts
+    }
+    PrefetchCounts { requested, useful, late, useless, dropped }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
     StallSlots { window, mshr, store_buffer, kernel, coherence, controller_copy }
 }
@@ -70,6 +75,8 @@ pub struct LineCounts {
     pub hits: u64,
     /// Hits of the L1, if there is one.
     pub l1_hits: u64,
+    /// Hits of the L2, if there is one.
+    pub l2_hits: u64,
     /// Accesses that requested their line from memory.
     pub misses: u64,
     /// Accesses to lines that were already requested.
@@ -80,13 +87,62 @@ pub struct LineCounts {
     pub write_backs: u64,
     /// Lines written to memory without a place in the cache.
     pub non_temporal: u64,
+    /// Stores to lines that no cache holds, which went past the caches into the write buffer.
+    pub passed: u64,
+    /// Writes of the write buffer.
+    pub buffered: u64,
+    /// Bursts of 64 bytes that these took on a memory channel.
+    pub buffered_bursts: u64,
 }
 
 impl LineCounts {
-    /// Lines that crossed a memory channel.
-    pub const fn lines(&self) -> u64 {
-        self.misses + self.write_backs + self.non_temporal
+    /// Bursts of 64 bytes that the accesses took on a memory channel, with lines of some bytes.
+    pub const fn bursts(&self, line_bytes: u64) -> u64 {
+        let written = self.write_backs + self.non_temporal;
+        self.misses * read_bursts(line_bytes) + written * write_bursts(0, line_bytes) + self.buffered_bursts
     }
+
+    /// Counts a hit of an L1 or L2.
+    #[inline]
+    pub(super) const fn count_hit_of(&mut self, level: u8) {
+        if level == 1 {
+            self.l1_hits += 1;
+        } else {
+            self.l2_hits += 1;
+        }
+    }
+}
+
+/// Bursts of a read of aligned bytes, a power of two.
+pub const fn read_bursts(bytes: u64) -> u64 {
+    bytes.div_ceil(LINE_BYTES)
+}
+
+/// Bursts of a write of bytes at an offset of a burst. The controller reads a burst that is written in
+/// part, and writes it.
+pub const fn write_bursts(offset: u64, bytes: u64) -> u64 {
+    let bursts = (offset + bytes).div_ceil(LINE_BYTES);
+    if offset == 0 && bytes.is_multiple_of(LINE_BYTES) {
+        return bursts;
+    }
+    let parts =
+        if bursts == 1 { 1 } else { (offset != 0) as u64 + !(offset + bytes).is_multiple_of(LINE_BYTES) as u64 };
+    bursts + parts
+}
+
+/// Lines that a requester's prefetchers have requested from memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrefetchCounts {
+    /// Lines requested.
+    pub requested: u64,
+    /// Lines that an access found in the cache.
+    pub useful: u64,
+    /// Lines that an access found on their way.
+    pub late: u64,
+    /// Lines that left the cache without an access.
+    pub useless: u64,
+    /// Lines that had no place when their data arrived, or had changed in memory.
+    pub dropped: u64,
 }
 
 /// Steps of coherence for copies and zeroings in DRAM.
@@ -115,7 +171,7 @@ pub struct StallSlots {
     pub window: u64,
     /// All MSHRs were in use.
     pub mshr: u64,
-    /// The store buffer was full.
+    /// The store buffer or the write buffer was full.
     pub store_buffer: u64,
     /// The kernel handled a page fault, a fork or an exit; or it, or a piece of a copy or a
     /// zeroing, waited for earlier instructions and stores.
@@ -142,6 +198,8 @@ pub struct CoreCounters {
     /// Bytes that copies and zeroings of the controller moved over memory channels: each byte of a
     /// copy twice.
     pub controller_copy_bytes: u64,
+    /// Prefetches.
+    pub prefetches: PrefetchCounts,
     /// Stalls.
     pub stalls: StallSlots,
 }
@@ -173,6 +231,7 @@ impl Sub for CoreCounters {
             lines: std::array::from_fn(|purpose| self.lines[purpose] - earlier.lines[purpose]),
             coherence: self.coherence - earlier.coherence,
             controller_copy_bytes: self.controller_copy_bytes - earlier.controller_copy_bytes,
+            prefetches: self.prefetches - earlier.prefetches,
             stalls: self.stalls - earlier.stalls,
         }
     }

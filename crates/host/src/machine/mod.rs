@@ -11,7 +11,8 @@
 //! kernel, copier, devices┘
 //! ```
 //!
-//! Each part is a folder: `core`, `cache`, `interconnect`, `memory`, `kernel`, `copier`, `device`. A part calls another one through
+//! Each part is a folder: `core`, `cache`, `prefetcher`, `interconnect`, `memory`, `kernel`, `copier`,
+//! `device`. A part calls another one through
 //! the methods of its type in `mod.rs`, and this file decides which core acts next.
 
 mod bulk;
@@ -25,6 +26,7 @@ mod error;
 mod interconnect;
 mod kernel;
 mod memory;
+mod prefetcher;
 mod programs;
 mod region;
 mod settings;
@@ -43,7 +45,7 @@ use trace_io::trace::Recorded;
 use self::bulk::Bulk;
 use self::core::{Core, Limits, Next, Outcome, Pause, Work};
 use self::kernel::Kernel;
-use self::memory::{CoherenceCheck, Memory};
+use self::memory::{Lacking, Memory};
 use self::region::{Mark, Regions};
 use crate::aged_memory::AgedMemories;
 use crate::contents::Contents;
@@ -52,7 +54,9 @@ use crate::virtual_memory::WrongByte;
 
 pub use self::clock::{ClockRatio, CoreCycle};
 pub use self::core::{Pipeline, Slot};
-pub use self::counters::{CoherenceCounts, CoreCounters, LineCounts, Purpose};
+pub use self::counters::{
+    CoherenceCounts, CoreCounters, LineCounts, PrefetchCounts, Purpose, read_bursts, write_bursts,
+};
 pub use self::error::MachineError;
 pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
@@ -60,7 +64,7 @@ pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Step
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, Copier, CopyLoop, CoreSettings, DirtySource, EngineMode, EngineSettings, KernelSettings,
-    MachineSettings, Order, Region, Sharing,
+    LineSettings, MachineSettings, Order, PrefetchSettings, PrefetcherKind, Region, Sharing, StoreMiss, WritePolicy,
 };
 
 /// Results of a machine.
@@ -126,9 +130,12 @@ impl Machine {
         contents: Option<Contents>,
     ) -> Result<Machine, MachineError> {
         let kernel = memories.kernel(&settings.allocator, map, ZeroOnFree::Off)?;
-        let check = contents.map(|contents| CoherenceCheck::new(FlatMemory::new(contents)));
-        let has_l1 = programs.iter().map(|program| program.recorded() == Recorded::EveryAccess);
-        let memory = Memory::new(&settings, has_l1, check);
+        let lacking = programs.iter().map(|program| match program.recorded() {
+            Recorded::EveryAccess => Lacking::None,
+            Recorded::BehindFirstLevel | Recorded::OsEvents => Lacking::L1,
+            Recorded::BehindLastLevel => Lacking::UpperLevels,
+        });
+        let memory = Memory::new(&settings, lacking, contents.map(FlatMemory::new));
         let core = |(index, program)| Core::new(index, settings.core, program, region.warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
         let mut machine = Machine {
@@ -261,7 +268,9 @@ impl Machine {
             Work::Run { count, purpose } => core.run_instructions(count, *purpose, limits),
             Work::Access(access) => core.access(access, memory, limits),
             Work::Time(cycles) => core.pause(*cycles),
-            Work::Pages { pages, cycles, data } => self.kernel.next_page(core, *pages, *cycles, *data),
+            Work::Pages { pages, cycles, data } => {
+                self.kernel.next_page(core, memory.line_size(), (*pages, *cycles, *data))
+            }
             Work::Copy(bulk) => match core.quiet_before(limits.until) {
                 Ok(at) => {
                     core.delay_until(at, |stalls| &mut stalls.kernel);
@@ -329,7 +338,7 @@ impl Machine {
         let Some(physical) = self.kernel.translate(core, address, is_store)? else {
             return self.kernel.page_fault(core, memory, (address, is_store), limits.until);
         };
-        let access = core.program_access(physical, is_store);
+        let access = core.program_access(physical, is_store, memory.line_size());
         let outcome = core.access(&access, memory, limits);
         if memory.check.is_some() && matches!(outcome, Outcome::Done) {
             self.kernel.executed(index, memory, address, &access);
@@ -434,5 +443,7 @@ impl Machine {
 
 /// The counts of a core, with those of its accesses.
 fn counters(core: &Core, memory: &Memory) -> CoreCounters {
-    CoreCounters { lines: *memory.caches.counts(core.index()), ..core.counters() }
+    let caches = &memory.caches;
+    let (lines, prefetches) = (*caches.counts(core.index()), caches.prefetch_counts(core.index()));
+    CoreCounters { lines, prefetches, ..core.counters() }
 }

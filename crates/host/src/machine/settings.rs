@@ -1,5 +1,7 @@
 //! Settings of cores, caches and the kernel.
 
+use std::num::NonZeroUsize;
+
 use super::clock::ClockRatio;
 use crate::allocator_settings::AllocatorSettings;
 
@@ -40,15 +42,113 @@ impl CoreSettings {
         CoreSettings { order: Order::OutOfOrder, width: 3, window: 128, mshrs: 8, store_buffer: 32 };
 }
 
-/// Size and latency of a cache.
+/// Size, latency and policies of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheShape {
-    /// Bytes of data: ways x 64 x a power of two.
+    /// Bytes of data: ways x bytes of a line x a power of two.
     pub bytes: u64,
     /// Lines per set.
     pub ways: usize,
     /// Core cycles from a load to its data on a hit.
     pub latency: u64,
+    /// What a store does whose line the cache does not hold.
+    pub store_miss: StoreMiss,
+    /// What requests lines before accesses to them.
+    pub prefetcher: PrefetcherKind,
+}
+
+impl CacheShape {
+    /// A cache that allocates lines of stores, without a prefetcher.
+    pub const fn new(bytes: u64, ways: usize, latency: u64) -> CacheShape {
+        let (store_miss, prefetcher) = (StoreMiss::Allocate, PrefetcherKind::None);
+        CacheShape { bytes, ways, latency, store_miss, prefetcher }
+    }
+}
+
+/// What a store does whose line a cache does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreMiss {
+    /// The line takes a place in the cache.
+    Allocate,
+    /// The store goes past the cache.
+    NoAllocate,
+}
+
+impl StoreMiss {
+    /// Both choices and their names in configurations.
+    pub const NAMES: [(&'static str, StoreMiss); 2] =
+        [("allocate", StoreMiss::Allocate), ("no-allocate", StoreMiss::NoAllocate)];
+}
+
+/// When the last-level cache writes stores to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WritePolicy {
+    /// When the line is replaced.
+    WriteBack,
+    /// At once.
+    WriteThrough,
+}
+
+impl WritePolicy {
+    /// Both choices and their names in configurations.
+    pub const NAMES: [(&'static str, WritePolicy); 2] =
+        [("write-back", WritePolicy::WriteBack), ("write-through", WritePolicy::WriteThrough)];
+}
+
+/// What requests lines of a cache before accesses to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrefetcherKind {
+    /// Nothing.
+    None,
+    /// The lines after that of an access.
+    NextLine,
+    /// The lines that follow at the distance of the last accesses.
+    Stride,
+}
+
+impl PrefetcherKind {
+    /// All kinds and their names in configurations.
+    pub const NAMES: [(&'static str, PrefetcherKind); 3] =
+        [("none", PrefetcherKind::None), ("next-line", PrefetcherKind::NextLine), ("stride", PrefetcherKind::Stride)];
+}
+
+/// How far, and how many lines at a time, prefetchers request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrefetchSettings {
+    /// Lines requested after an access.
+    pub degree: u64,
+    /// Steps from an access to the first of these lines.
+    pub distance: u64,
+    /// Lines of a requester that are being prefetched at a time.
+    pub mshrs: usize,
+}
+
+/// Lines of all caches, and how they go to memory and come from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineSettings {
+    /// Bytes of a line: 32, 64 or 128.
+    pub bytes: u64,
+    /// When the last-level cache writes stores to memory.
+    pub write: WritePolicy,
+    /// Entries of the write buffer of each requester, a line each.
+    pub write_buffer: usize,
+    /// Of all prefetchers.
+    pub prefetch: PrefetchSettings,
+}
+
+impl Default for LineSettings {
+    /// Write-back of lines of 64 bytes. The write buffer has 8 entries, in the middle of the 4 to 10
+    /// write-combining buffers of Intel's cores since the Pentium III. Prefetchers request the next
+    /// line, and up to 4 lines at a time, so that they take at most half as many registers as accesses
+    /// have in the machine of the `RowClone` paper.
+    fn default() -> LineSettings {
+        LineSettings {
+            bytes: 64,
+            write: WritePolicy::WriteBack,
+            write_buffer: 8,
+            prefetch: PrefetchSettings { degree: 1, distance: 1, mshrs: 4 },
+        }
+    }
 }
 
 /// Who shares the last-level cache.
@@ -56,12 +156,25 @@ pub struct CacheShape {
 pub enum Sharing {
     /// Each core has its own.
     Private,
+    /// Consecutive cores share one, as many as given; the last ones may be fewer.
+    Group(NonZeroUsize),
     /// All cores share one.
     Shared,
 }
 
 impl Sharing {
-    /// Both choices and their names in configurations.
+    /// Number of the last-level cache of a core.
+    pub const fn cache_of(self, core: usize) -> usize {
+        match self {
+            Sharing::Private => core,
+            Sharing::Group(cores) => core / cores.get(),
+            Sharing::Shared => 0,
+        }
+    }
+}
+
+impl Sharing {
+    /// The choices without a number of cores, and their names in configurations.
     pub const NAMES: [(&'static str, Sharing); 2] = [("private", Sharing::Private), ("shared", Sharing::Shared)];
 }
 
@@ -239,12 +352,16 @@ pub struct MachineSettings {
     pub core: CoreSettings,
     /// L1 of each core, if there is one. The last-level cache holds all of its lines.
     pub l1: Option<CacheShape>,
+    /// L2 of each core between the L1 and the last-level cache, which holds all of its lines, too.
+    pub l2: Option<CacheShape>,
     /// Last-level cache.
     pub last_level: CacheShape,
     /// Who shares the last-level cache.
     pub sharing: Sharing,
     /// The bus between the last-level caches and the controller, if there is one.
     pub bus: Option<BusSettings>,
+    /// Lines of all caches.
+    pub lines: LineSettings,
     /// Copies, zeroings and the time of the kernel.
     pub kernel: KernelSettings,
     /// Allocator of page frames.

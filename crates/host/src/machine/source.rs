@@ -6,7 +6,7 @@ use memctrl::{Completion, Request, RequestSource};
 use super::Machine;
 use super::clock::CoreCycle;
 use super::core::Core;
-use super::interconnect::{Agent, Delivery};
+use super::interconnect::{Agent, Delivery, Holds};
 use super::settings::Sharing;
 
 /// Core cycles by which a core may advance before the controller, as long as it affects no other
@@ -42,10 +42,13 @@ impl RequestSource for Machine {
             }
             None => SourceId(core as u16),
         };
-        if outgoing.holds_store_entry {
+        if outgoing.holds != Holds::Nothing {
             // Actions before the free entry come first, so that all cores see one order.
             self.run_before(free);
-            self.cores[core].store_accepted();
+            match outgoing.holds {
+                Holds::StoreEntry => self.cores[core].store_accepted(),
+                _ => self.memory.caches.write_accepted(core),
+            }
             self.resume(core, free);
         }
         Some(Request {
@@ -101,8 +104,9 @@ impl Machine {
         let index = usize::from(completion.source.0);
         match completion.operation {
             Operation::Read { .. } => {
-                let ticket = self.memory.arrived(index, completion);
-                self.cores[index].line_arrived(ticket, at);
+                if let Some(ticket) = self.memory.arrived(index, completion, at) {
+                    self.cores[index].line_arrived(ticket, at);
+                }
             }
             Operation::Write { .. } => return,
             Operation::Copy { .. } | Operation::Init { .. } => {
@@ -110,9 +114,11 @@ impl Machine {
             }
         }
         self.resume(index, at);
-        if self.settings.sharing == Sharing::Shared {
+        let sharing = self.settings.sharing;
+        if sharing != Sharing::Private {
             // A core may wait for a way of a set in which all lines were pending.
-            self.resume_others(index, at, Core::lacks_mshr);
+            let is_near = |core: &Core| sharing.cache_of(core.index()) == sharing.cache_of(index);
+            self.resume_others(index, at, |core| core.lacks_mshr() && is_near(core));
         }
     }
 }

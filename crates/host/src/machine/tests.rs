@@ -1,6 +1,7 @@
 //! Machines in front of a controller: timing by hand, and coherence.
 
 mod by_hand;
+mod caches;
 mod coherent;
 mod overlaps;
 mod regions;
@@ -66,9 +67,11 @@ pub(super) fn settings() -> MachineSettings {
         clock: ClockRatio::new(6, 1),
         core: CoreSettings::PAPER,
         l1: None,
-        last_level: CacheShape { bytes: 128, ways: 2, latency: 12 },
+        last_level: CacheShape::new(128, 2, 12),
+        l2: None,
         sharing: Sharing::Private,
         bus: None,
+        lines: LineSettings::default(),
         kernel: KernelSettings { page_table_entry_bytes: 0, page_descriptor_bytes: 0, ..KernelSettings::default() },
         allocator,
     }

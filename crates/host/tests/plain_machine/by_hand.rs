@@ -6,7 +6,9 @@ use dram_spec::address::Preset;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{AddressMap, Density, Geometry, PhysicalAddress, RawGeometry, Standard, System, Width};
 use host::AllocatorSettings;
-use host::machine::{CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, KernelSettings, MachineSettings, Sharing};
+use host::machine::{
+    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, KernelSettings, LineSettings, MachineSettings, Sharing,
+};
 use memctrl::Config;
 use memctrl::policy::copy::ROWCLONE;
 use os_alloc_sim::{CopyUnit, Policy};
@@ -30,8 +32,10 @@ fn case((copier, copy_loop): (Copier, CopyLoop), programs: &[&[Step]]) -> Case {
         clock: ClockRatio::new(6, 1),
         core: CoreSettings::PAPER,
         l1: None,
-        last_level: CacheShape { bytes: 1 << 14, ways: 4, latency: 12 },
+        last_level: CacheShape::new(1 << 14, 4, 12),
+        l2: None,
         sharing: Sharing::Private,
+        lines: LineSettings::default(),
         kernel: KernelSettings {
             copier,
             copy_loop,

@@ -10,8 +10,8 @@ use dram_spec::{
 };
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order,
-    Sharing,
+    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, KernelSettings, LineSettings, MachineSettings,
+    Order, Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
@@ -112,9 +112,9 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
     let clock =
         select(vec![(6, 1), (6, 1), (5, 2), (1, 1), (2, 3)]).prop_map(|(core, memory)| ClockRatio::new(core, memory));
     let last_level = (select(vec![1_u64 << 10, 1 << 11, 1 << 12, 1 << 14]), select(vec![1_usize, 2, 4, 16]), 1_u64..16)
-        .prop_map(|(bytes, ways, latency)| CacheShape { bytes, ways, latency });
+        .prop_map(|(bytes, ways, latency)| CacheShape::new(bytes, ways, latency));
     let l1 = (select(vec![256_u64, 512]), select(vec![1_usize, 2, 4]), 1_u64..5)
-        .prop_map(|(bytes, ways, latency)| CacheShape { bytes, ways, latency });
+        .prop_map(|(bytes, ways, latency)| CacheShape::new(bytes, ways, latency));
     let l1 = prop::option::of(l1);
     let sharing = select(vec![Sharing::Private, Sharing::Shared]);
     (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator()).prop_map(
@@ -124,7 +124,9 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
             core,
             l1,
             last_level,
+            l2: None,
             sharing,
+            lines: LineSettings::default(),
             kernel,
             allocator,
         },

@@ -123,7 +123,8 @@ impl Channel {
             row_policy: config.row_policy,
             others_offer: config.row_policy.closes_unneeded()
                 || config.scheduler.has_state()
-                || config.scheduler.candidacy() == Candidacy::Oldest,
+                || config.scheduler.candidacy() == Candidacy::Oldest
+                || device.has_exclusion(),
             reads_issued: 0,
             all: topology.indices().collect(),
             latencies: [timings.read_data(), timings.write_latency() + timings.get(P::Burst)],
@@ -267,7 +268,7 @@ impl Channel {
     /// [`Self::decide`], if other sources than the accesses may have an offer.
     #[inline(never)]
     fn decide_among_sources(&mut self, from: Cycle) {
-        let order_until = self.accesses.update_order(from, &self.queues);
+        let order_until = self.accesses.update_order(from, &self.queues).min(self.device.advance_to(from));
         if !self.port.is_empty() {
             self.update_threads(from);
         }

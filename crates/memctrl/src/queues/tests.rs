@@ -191,6 +191,10 @@ fn compare(queues: &Queues, model: &Model) {
         assert_eq!(queues.is_any_awaited(kind), is_awaited);
         let by_bank: Vec<_> = TOPOLOGY.indices().flat_map(|bank| model.of(kind, bank)).cloned().collect();
         assert_eq!(queues.of_kind(kind).map(known).collect::<Vec<_>>(), by_bank);
+        for banks in TOPOLOGY.indices().map(BankSet::of).chain([BankSet::ALL, BankSet::EMPTY]) {
+            let oldest = model.list.iter().find(|known| banks.contains(known.bank));
+            assert_eq!(queues.oldest_in(banks).map(known).as_ref(), oldest);
+        }
         for bank in TOPOLOGY.indices() {
             assert_eq!(queues.queued_in(kind, bank), model.of(kind, bank).count());
             assert_eq!(queues.oldest(kind, bank).map(known).as_ref(), model.of(kind, bank).next());

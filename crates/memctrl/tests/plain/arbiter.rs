@@ -58,6 +58,7 @@ impl Claims {
 impl Channel {
     /// Issues the first command, by tier, that the device permits.
     pub fn issue(&mut self, now: u64, front: &mut FrontEnd, recorder: &mut Recorder) -> Option<CommandEvent> {
+        self.device.advance_to(Cycle(now));
         let reads: Vec<_> = self.queued(Kind::Read).filter_map(|a| Some((a.place.bank, a.source, a.stamp?))).collect();
         self.scheduler.update(now, &reads);
         let (owner, command) = self.choose(now, front)?;

@@ -9,7 +9,7 @@ use dram_spec::standard::Definition;
 use dram_spec::{
     AddressMap, BankId, Channel, Chip, Column, CommandKind, CopyActivations, Cycles, Geometry, Location, Operation,
     PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, Row, RowsPerSubarray,
-    SourceId, Standard, System,
+    SourceId, SpeedBin, Standard, System,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
@@ -90,7 +90,10 @@ fn arb_system() -> impl Strategy<Value = System> {
     let standards = prop_oneof![3 => Just(Standard::Ddr3), 3 => select(Standard::ALL.to_vec())];
     let of_standard = standards.prop_flat_map(|standard| {
         let Definition { bins, chips, refresh_modes, .. } = standard.definition();
-        let bins: Vec<_> = bins.iter().filter(|bin| bin.cl > 0).collect();
+        // DDR4 with a forbidden distance of writes.
+        let long_preamble = ["DDR4-2400R[tWPRE=2]"; 8].into_iter().filter_map(SpeedBin::named);
+        let long_preamble = long_preamble.filter(|bin| bin.standard == standard);
+        let bins: Vec<_> = bins.iter().filter(|bin| bin.cl > 0).chain(long_preamble).collect();
         (select(bins), select(*chips), 0..refresh_modes.len())
     });
     let number = prop_oneof![1 => 128..=132_u64, 1 => 128..=1024_u64];

@@ -83,6 +83,8 @@ fn replaced() -> Vec<(Rule, Pair)> {
         (Rule::WrRda,          early(&[(0, act(0)), (16, WR), (41, RDA)]).also(Rule::TWtrL), "tWR=10"),
         // 12 + 4 + 30 - 9 = 37.
         (Rule::WrRdaTWr,       early(&[(0, act(0)), (16, WR), (53, RDA)]), "tWR=30"),
+        // CWL 14: data of four clocks, and a preamble of two.
+        (Rule::WrWrTWpre,      early(&[(0, act(0)), (4, act(4)), (20, WR), (26, wr(4))]), "tWPRE=2"),
         // In the bin, both distances are tCCD_L.
         (Rule::TransferTCcd,   next_transfer(26), "tCCD_L_WR=4"),
         (Rule::TransferTCcdWr, next_transfer(28), "tCCD_L_WR=8"),

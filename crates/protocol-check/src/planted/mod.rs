@@ -293,7 +293,7 @@ pub fn pair(rule: Rule) -> Pair {
         Rule::TransferPde => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (30, PDE)]),
         // 8 ns x (1 + 1) = 16 ns.
         Rule::Rbm => early(&[(0, act(0)), (20, rbm(0, 512)), (29, act_row(0, 513))]),
-        Rule::TRrdS | Rule::TRrdL | Rule::TCcdSRd | Rule::TCcdSWr | Rule::TCcdLRd | Rule::TCcdLWrite | Rule::TCcdLWr
+        Rule::TRrdS | Rule::TRrdL | Rule::TCcdSRd | Rule::TCcdSWr | Rule::TCcdLRd | Rule::WrWrTWpre | Rule::TCcdLWrite | Rule::TCcdLWr
         | Rule::TCcdLWr2 | Rule::TWtrS | Rule::TWtrL | Rule::WrRda | Rule::WrRdaTWr | Rule::TWtra | Rule::TPpd
         | Rule::TRpa | Rule::TRfcsb | Rule::TRfcsbRef | Rule::TRefsbrd | Rule::RefsbRefsb | Rule::TRpRefsb
         | Rule::TRcRefsb | Rule::RdaRefsb | Rule::WraRefsb | Rule::ActRefsb | Rule::TXards | Rule::TCkeSr | Rule::TXsnr

@@ -15,6 +15,8 @@ const WINDOW: &str = "JESD79-4: at most 16, 32 or 64 REF within 2 tREFI in mode 
 #[rustfmt::skip] // One rule per line.
 const OWN: &[Row] = &[
     row(Rule::RdWr,            |p| (p.cl + p.burst + 1 + p.write_preamble).saturating_sub(p.cwl)),
+    // With a preamble of one clock, it is five clocks: a WR may be four after another, or more.
+    row(Rule::WrWrTWpre,       |p| if p.write_preamble > 1 { p.burst + p.write_preamble } else { 0 }),
     row(Rule::TCcdLWrite,      |p| p.ccd_l_wr),
     row(Rule::TransferTCcdWr,  |p| p.ccd_l_wr),
     row_from(Rule::WrRda,      |p| p.write_to_read(p.wtr_l), "DRAMSys"),

@@ -38,6 +38,7 @@ fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
         dynamic_energy_per_instruction_nj: Some(0.166),
         faults: 7,
         accesses: Vec::new(),
+        prefetches: None,
         stall_cycles: StallRow {
             window: 10.0,
             mshr: 20.0,

@@ -1,7 +1,9 @@
 //! Results of cores, by hand.
 
 use dram_spec::{Clock, CommandCounts, CommandKind, PhysicalAddress};
-use host::machine::{CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, LineCounts, Sharing, WrongLoad};
+use host::machine::{
+    CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, LineCounts, LineSettings, Sharing, WrongLoad,
+};
 
 use host::machine::KernelSettings;
 use os_alloc_sim::Policy;
@@ -60,9 +62,11 @@ fn report() -> CoresReport {
         clock: ClockRatio::new(6, 1),
         core: CoreSettings::PAPER,
         l1: None,
-        last_level: CacheShape { bytes: 1 << 20, ways: 16, latency: 15 },
+        last_level: CacheShape::new(1 << 20, 16, 15),
+        l2: None,
         sharing: Sharing::Private,
         bus: None,
+        lines: LineSettings::default(),
         kernel: KernelSettings::default(),
         allocator,
     };

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use report::ForkbenchTable;
 use report::forkbench::{APPLICATION, Application, ForkRow, PUBLISHED, RunFigures, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig, quantity};
-use rowclone_sim::{AccessRow, CopyMethod};
+use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::baseline;
 
 use crate::args::{Format, MachineArgs};
@@ -146,6 +146,6 @@ fn figures(machine: &MachineConfig, job: Job, is_checked: bool) -> Result<RunFig
         channel_bytes: cores.channel_bytes,
         copy_bytes: cores.copy_channel_bytes,
         copy_bytes_without_write_backs: cores.copy_channel_bytes - cores.copy_write_back_bytes,
-        zeroing_bytes: zeroings.map_or(0, AccessRow::channel_bytes),
+        zeroing_bytes: zeroings.map_or(0, |row| row.channel_bytes),
     })
 }

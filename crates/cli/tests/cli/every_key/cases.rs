@@ -41,12 +41,7 @@ const fn figures(key: &'static str, base: &'static str, changed: &'static str) -
 }
 
 /// A key whose second value changes nothing, for a reason.
-const fn nothing(
-    key: &'static str,
-    base: &'static str,
-    changed: &'static str,
-    why: &'static str,
-) -> Case<'static> {
+const fn nothing(key: &'static str, base: &'static str, changed: &'static str, why: &'static str) -> Case<'static> {
     Case { key, base, changed, effect: Nothing(why) }
 }
 
@@ -329,6 +324,18 @@ bytes = 4096
             Case { key: "system.controller.atlas_bias", base: "875", changed: "0", effect: Field("controller") },
         ],
     },
+    // A workload without cores has no devices, which alone have a share.
+    Fixture {
+        name: "cpu-first",
+        body: "[workload]\nkind = 'random'\ncount = 600\nbytes = 0x0002_0000\n",
+        set: &[("system.controller.scheduler", "'cpu-first'")],
+        cases: &[Case {
+            key: "system.controller.cpu_first_share",
+            base: "25",
+            changed: "50",
+            effect: Field("controller"),
+        }],
+    },
     Fixture {
         name: "postponed refresh",
         body: SLEEPING,
@@ -511,6 +518,29 @@ bytes = 4096
             figures("machine.kernel.page_descriptor_bytes", "64", "0"),
             figures("machine.kernel.word_bytes", "8", "64"),
             figures("machine.kernel.baseline_allocator", "'buddy'", "'random'"),
+        ],
+    },
+    Fixture {
+        name: "cores with other caches",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['cores.program', 'cores.program', 'cores.program']\n",
+        set: &[("policies", "['baseline', 'rowclone-zi']"), ("machine.caches.sharing", "'shared'")],
+        cases: &[
+            figures("machine.caches.line_bytes", "64", "128"),
+            figures("machine.caches.sharing_cores", "2", "3"),
+            figures("machine.caches.l1_store_miss", "'allocate'", "'no-allocate'"),
+            figures("machine.caches.l1_prefetcher", "'none'", "'next-line'"),
+            figures("machine.caches.l2_bytes", "16384", "32768"),
+            figures("machine.caches.l2_ways", "8", "2"),
+            figures("machine.caches.l2_latency", "9", "900"),
+            figures("machine.caches.l2_store_miss", "'allocate'", "'no-allocate'"),
+            figures("machine.caches.l2_prefetcher", "'none'", "'next-line'"),
+            figures("machine.caches.last_level_store_miss", "'allocate'", "'no-allocate'"),
+            figures("machine.caches.last_level_prefetcher", "'next-line'", "'stride'"),
+            figures("machine.caches.write", "'write-through'", "'write-back'"),
+            figures("machine.caches.write_buffer", "8", "1"),
+            figures("machine.caches.prefetch_degree", "1", "4"),
+            figures("machine.caches.prefetch_distance", "1", "3"),
+            figures("machine.caches.prefetch_mshrs", "4", "1"),
         ],
     },
     Fixture {

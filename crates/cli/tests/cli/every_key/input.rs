@@ -102,7 +102,13 @@ fn copies() -> String {
         let bytes = [4096, 1000, 200][round as usize % 3];
         let loads = (0..24).map(|line| format!("load {:#x}", 0x40000 + round * 4096 + line * 128));
         let loads = loads.collect::<Vec<_>>().join("\n");
-        format!("store {:#x}\ncopy {:#x} {:#x} {bytes}\n{loads}\nload {:#x}", 0x10000 + page, 0x20000 + other, 0x10000 + page, 0x20000 + other)
+        format!(
+            "store {:#x}\ncopy {:#x} {:#x} {bytes}\n{loads}\nload {:#x}",
+            0x10000 + page,
+            0x20000 + other,
+            0x10000 + page,
+            0x20000 + other
+        )
     };
     let rounds = (0..48).map(round).collect::<Vec<_>>().join("\n");
     format!("map 0x10000 131072\npresent 0x10000 131072\nmap 0x40000 262144\npresent 0x40000 262144\n{rounds}\n")

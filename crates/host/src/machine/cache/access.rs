@@ -3,14 +3,14 @@
 use dram_spec::PhysicalAddress;
 
 use super::super::counters::Purpose;
-use super::line::LineNumber;
+use super::line::{LineNumber, LineSize};
 
 /// An access to a part of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// First byte.
     pub address: PhysicalAddress,
-    /// Bytes; they matter where contents are modeled.
+    /// Bytes; they matter where contents are modeled, and to stores that leave for memory.
     pub bytes: u64,
     /// Load or store.
     pub kind: AccessKind,
@@ -22,8 +22,8 @@ pub struct Access {
 
 impl Access {
     /// The line.
-    pub const fn line(&self) -> LineNumber {
-        LineNumber::of(self.address)
+    pub const fn line(&self, size: LineSize) -> LineNumber {
+        size.line(self.address)
     }
 
     /// Whether a line that no cache holds takes a place without a request.

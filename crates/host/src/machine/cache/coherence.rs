@@ -1,12 +1,14 @@
 //! Steps of coherence: lines are looked up, invalidated, written back, inserted and held.
 
-use dram_core::Line;
+use std::sync::Arc;
 
 use super::super::counters::{CoherenceCounts, Purpose};
+use super::super::settings::WritePolicy;
 use super::Caches;
 use super::latest::LatestLines;
-use super::level::Way;
-use super::line::{LineNumber, LineState, Removed, WriteBack};
+use super::level::{Level, Way};
+use super::line::{LineNumber, LineState, Removed};
+use super::mshr::Wanted;
 
 /// Caches that a step concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,103 +49,97 @@ impl Invalidated {
     }
 }
 
-/// Result of an insertion.
-#[derive(Debug)]
-#[must_use = "a dirty line must be written to memory"]
-pub enum Inserted {
-    /// All lines of the set are in flight.
-    Refused,
-    /// The line has a place; the line that it replaces must be written to memory, if it was dirty.
-    Replaced(Option<WriteBack>),
-}
-
 impl Caches {
     fn find(&self, requester: usize, line: LineNumber) -> Option<(usize, Way)> {
         let level = self.level_of(requester);
         self.last_level[level].find(line).map(|way| (level, way))
     }
 
-    /// State and data of a line of a requester's last-level cache, if the cache holds it. Data exist
-    /// where contents are modeled.
-    pub fn snoop(&mut self, requester: usize, line: LineNumber) -> Option<(LineState, Option<Line>)> {
-        let (level, way) = self.find(requester, line)?;
-        let level = &mut self.last_level[level];
-        Some((level.state(way), level.data_mut(way).copied()))
+    /// The last-level cache that holds a line, and the line's way.
+    pub(super) fn find_anywhere(&self, line: LineNumber) -> Option<(usize, Way)> {
+        let found = |(index, level): (usize, &Level)| level.find(line).map(|way| (index, way));
+        self.last_level.iter().enumerate().find_map(found)
     }
 
-    /// Whether a line is on its way to a requester, or held in its last-level cache.
+    /// State and data of a line of a requester's last-level cache, if the cache holds it. Data exist
+    /// where contents are modeled.
+    pub fn snoop(&self, requester: usize, line: LineNumber) -> Option<(LineState, Option<Arc<[u8]>>)> {
+        let (level, way) = self.find(requester, line)?;
+        let level = &self.last_level[level];
+        Some((level.state(way), level.data(way)))
+    }
+
+    /// Whether a line is on its way to accesses of a requester, or held in its last-level cache.
     pub fn is_in_flight(&self, requester: usize, line: LineNumber) -> bool {
         let found = self.find(requester, line);
         found.is_some_and(|(level, way)| self.last_level[level].state(way).is_pending)
-            || self.is_requested(requester, line)
+            || matches!(self.requesters[requester].mshrs.wanted(line), Some(Wanted::ByAccess(_)))
     }
 
-    /// Makes a dirty line of a requester's last-level cache clean; returns its write-back, which counts
-    /// for a purpose.
-    pub fn clean(&mut self, requester: usize, line: LineNumber, purpose: Purpose) -> Option<WriteBack> {
-        let (level, way) = self.find(requester, line)?;
+    /// Writes a dirty line of a requester's last-level cache back on behalf of a purpose; the line becomes
+    /// clean.
+    pub fn clean(&mut self, requester: usize, line: LineNumber, purpose: Purpose) {
+        let Some((level, way)) = self.find(requester, line) else { return };
         let level = &mut self.last_level[level];
         let dirty = level.state_mut(way).dirty.take();
-        let removed = Removed { line, dirty, data: level.data_mut(way).copied() };
-        self.written_back(requester, Some(removed), Some(purpose))
+        let removed = Removed { line, dirty, prefetched_for: None, data: level.data(way) };
+        self.write_back(requester, removed, Some(purpose));
     }
 
-    /// Removes lines from caches, on behalf of a requester; returns the write-backs in the order of the
-    /// lines.
+    /// Removes lines from caches, on behalf of a requester. Prefetches of them are dropped, and stores to
+    /// them leave the write buffers.
     pub fn invalidate(
         &mut self,
         requester: usize,
         lines: impl Iterator<Item = (LineNumber, DirtyData)>,
         scope: Scope,
-    ) -> (Invalidated, Vec<WriteBack>) {
-        let (mut done, mut write_backs) = (Invalidated::default(), Vec::new());
-        let own = self.level_of(requester);
+    ) -> Invalidated {
+        let (mut done, own) = (Invalidated::default(), self.level_of(requester));
+        let levels: Vec<usize> = (0..self.requesters.len()).map(|requester| self.level_of(requester)).collect();
+        let is_concerned = |level: usize| match scope {
+            Scope::Own => level == own,
+            Scope::Others => level != own,
+            Scope::All => true,
+        };
         for (line, dirty_data) in lines {
             done.lookups += 1;
-            for level in 0..self.last_level.len() {
-                let is_concerned = match scope {
-                    Scope::Own => level == own,
-                    Scope::Others => level != own,
-                    Scope::All => true,
-                };
-                let Some(way) = self.last_level[level].find(line).filter(|_| is_concerned) else { continue };
-                let removed = self.remove(level, way);
+            self.flush(line);
+            self.drop_prefetches(line, |requester| is_concerned(levels[requester]));
+            for level in (0..self.last_level.len()).filter(|level| is_concerned(*level)) {
+                let Some(way) = self.last_level[level].find(line) else { continue };
+                let removed = self.remove(level, way).expect("the way holds the line");
                 done.lines += 1;
                 if let DirtyData::WrittenBack(purpose) = dirty_data {
-                    write_backs.extend(self.written_back(requester, removed, purpose));
+                    done.written_back += u64::from(self.write_back(requester, removed, purpose));
                 }
             }
         }
-        done.written_back = write_backs.len() as u64;
-        (done, write_backs)
+        done
     }
 
-    /// Puts a line with its data into a requester's last-level cache.
-    pub fn insert(
-        &mut self,
-        requester: usize,
-        line: LineNumber,
-        dirty: Option<Purpose>,
-        data: Option<Line>,
-    ) -> Inserted {
-        let state = LineState { is_pending: false, dirty };
-        let Some((way, removed)) = self.replace(requester, line, state) else { return Inserted::Refused };
+    /// Puts a line with its data into a requester's last-level cache; returns whether there was a place.
+    pub fn insert(&mut self, requester: usize, line: LineNumber, dirty: Option<Purpose>, data: Option<&[u8]>) -> bool {
+        let Some(way) = self.replace(requester, line, LineState { dirty, ..LineState::default() }) else {
+            return false;
+        };
         if let (Some(place), Some(data)) = (self.data_mut(requester, way), data) {
-            *place = data;
+            place.copy_from_slice(data);
         }
-        Inserted::Replaced(self.written_back(requester, removed, None))
+        true
     }
 
-    /// Puts a dirty line that no cache holds into an empty place of a requester's last-level cache, if
-    /// its set has one; returns the place.
-    pub fn insert_in_empty(&mut self, requester: usize, line: LineNumber, dirty: Purpose) -> Option<Way> {
+    /// Puts a line that a program has written, and that no cache holds, into an empty place of a
+    /// requester's last-level cache, if its set has one and the cache allocates lines of stores; returns
+    /// the place.
+    pub fn insert_in_empty(&mut self, requester: usize, line: LineNumber, purpose: Purpose) -> Option<Way> {
+        let dirty = (self.write == WritePolicy::WriteBack).then_some(purpose);
         let level = self.level_of(requester);
         let level = &mut self.last_level[level];
-        if level.find(line).is_some() {
+        if level.find(line).is_some() || !level.allocates_stores() {
             return None;
         }
         let way = level.victim(line).filter(|&way| level.is_empty(way))?;
-        level.insert(way, line, LineState { is_pending: false, dirty: Some(dirty) });
+        level.insert(way, line, LineState { dirty, ..LineState::default() });
         Some(way)
     }
 

@@ -1,12 +1,11 @@
 //! A level: a set-associative write-back cache with LRU replacement.
 
-use dram_core::Line;
-use dram_spec::LINE_BYTES;
+use std::sync::Arc;
 
 use super::super::counters::Purpose;
-use super::super::settings::CacheShape;
+use super::super::settings::{CacheShape, StoreMiss};
 use super::latest::LatestLines;
-use super::line::{LineNumber, LineState, Removed};
+use super::line::{LineNumber, LineSize, LineState, Removed};
 
 /// Place of a line in a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +17,11 @@ const NONE: u64 = u64::MAX;
 /// A cache of a level.
 #[derive(Debug)]
 pub(super) struct Level {
+    /// 1 for an L1, 2 for an L2; 0 for a last-level cache.
+    number: u8,
+    line_size: LineSize,
+    /// Whether a store puts a line that the cache does not hold into it.
+    allocates_stores: bool,
     ways: usize,
     sets: u64,
     latency: u64,
@@ -26,7 +30,8 @@ pub(super) struct Level {
     /// Time of the last use of each way, in uses of the cache; 0 for an empty way.
     used: Vec<u64>,
     states: Vec<LineState>,
-    data: Option<Vec<Line>>,
+    /// Bytes of all lines.
+    data: Option<Vec<u8>>,
     uses: u64,
     /// Number of insertions and removals of lines.
     changes: u64,
@@ -37,21 +42,40 @@ impl Level {
     ///
     /// # Panics
     /// If the number of sets is not a power of two.
-    pub(super) fn new(shape: CacheShape, has_data: bool) -> Level {
-        let lines = (shape.bytes / LINE_BYTES) as usize;
+    pub(super) fn new(number: u8, shape: CacheShape, line_size: LineSize, has_data: bool) -> Level {
+        let lines = (shape.bytes / line_size.bytes()) as usize;
         let sets = lines / shape.ways;
         assert!(sets.is_power_of_two() && sets * shape.ways == lines, "{shape:?}");
         Level {
+            number,
+            line_size,
+            allocates_stores: shape.store_miss == StoreMiss::Allocate,
             ways: shape.ways,
             sets: sets as u64,
             latency: shape.latency,
             tags: vec![NONE; lines],
             used: vec![0; lines],
             states: vec![LineState::default(); lines],
-            data: has_data.then(|| vec![[0; LINE_BYTES as usize]; lines]),
+            data: has_data.then(|| vec![0; lines * line_size.bytes() as usize]),
             uses: 0,
             changes: 0,
         }
+    }
+
+    /// 1 for an L1, 2 for an L2; 0 for a last-level cache.
+    pub(super) const fn number(&self) -> u8 {
+        self.number
+    }
+
+    /// Size of its lines.
+    #[inline]
+    pub(super) const fn line_size(&self) -> LineSize {
+        self.line_size
+    }
+
+    /// Whether a store puts a line that the cache does not hold into it.
+    pub(super) const fn allocates_stores(&self) -> bool {
+        self.allocates_stores
     }
 
     /// Core cycles from a load to its data on a hit.
@@ -78,15 +102,19 @@ impl Level {
         self.tags[set].iter().position(|&tag| tag == line.0).map(|way| Way(start + way))
     }
 
-    /// Makes a line of an L1 the most recently used of its set; returns whether it was there. The
-    /// last-level cache holds the lines of the L1 and their state, so that nothing is written back.
+    /// Makes a line of an L1 or L2 the most recently used of its set, if the cache holds it or allocates
+    /// it; returns whether it was there. The last-level cache holds the lines of the others and their
+    /// state, so that nothing is written back.
     #[inline(never)]
-    pub(super) fn take(&mut self, line: LineNumber) -> bool {
+    pub(super) fn take(&mut self, line: LineNumber, is_store: bool) -> bool {
         if let Some(way) = self.find(line) {
             self.touch(way);
             return true;
         }
-        let way = self.victim(line).expect("no line of an L1 is pending");
+        if is_store && !self.allocates_stores {
+            return false;
+        }
+        let way = self.victim(line).expect("lines of an L1 and L2 are not pending");
         self.remove(way);
         self.insert(way, line, LineState::default());
         false
@@ -120,8 +148,15 @@ impl Level {
     }
 
     /// Data of the line in a way, where contents are modeled.
-    pub(super) fn data_mut(&mut self, way: Way) -> Option<&mut Line> {
-        self.data.as_mut().map(|data| &mut data[way.0])
+    pub(super) fn data_mut(&mut self, way: Way) -> Option<&mut [u8]> {
+        let bytes = self.line_size.bytes() as usize;
+        self.data.as_mut().map(|data| &mut data[way.0 * bytes..(way.0 + 1) * bytes])
+    }
+
+    /// A copy of the data of the line in a way, where contents are modeled.
+    pub(super) fn data(&self, way: Way) -> Option<Arc<[u8]>> {
+        let bytes = self.line_size.bytes() as usize;
+        self.data.as_ref().map(|data| data[way.0 * bytes..(way.0 + 1) * bytes].into())
     }
 
     /// The way for a new line: an empty one, else the least recently used whose data are not on
@@ -166,8 +201,8 @@ impl Level {
         self.used[at] = 0;
         self.changes += 1;
         (line.0 != NONE).then(|| {
-            assert!(!state.is_pending, "line {:#x} is removed while its data are on their way", line.address().0);
-            Removed { line, dirty: state.dirty, data: self.data.as_ref().map(|data| data[at]) }
+            assert!(!state.is_pending, "{line:x?} is removed while its data are on their way");
+            Removed { line, dirty: state.dirty, prefetched_for: state.prefetched_for, data: self.data(way) }
         })
     }
 
@@ -195,7 +230,7 @@ mod tests {
     /// Two sets of two ways: lines 0, 2 and 4 share set 0.
     #[test]
     fn the_least_recently_used_line_of_the_set_is_replaced() {
-        let mut cache = Level::new(CacheShape { bytes: 256, ways: 2, latency: 1 }, false);
+        let mut cache = Level::new(0, CacheShape::new(256, 2, 1), LineSize::new(64), false);
         assert_eq!((fill(&mut cache, 0), fill(&mut cache, 2), fill(&mut cache, 1)), (None, None, None));
         cache.touch(cache.find(LineNumber(0)).unwrap());
         assert_eq!(fill(&mut cache, 4), Some(LineNumber(2)));
@@ -205,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_line_whose_data_are_awaited_is_no_victim() {
-        let mut cache = Level::new(CacheShape { bytes: 128, ways: 2, latency: 1 }, false);
+        let mut cache = Level::new(0, CacheShape::new(128, 2, 1), LineSize::new(64), false);
         for line in [0, 1] {
             fill(&mut cache, line);
             let way = cache.find(LineNumber(line)).unwrap();
@@ -221,7 +256,7 @@ mod tests {
     #[test]
     fn no_two_sets_share_a_way() {
         for first in [0, 1, 6, 1_000] {
-            let mut cache = Level::new(CacheShape { bytes: 12 * 64, ways: 3, latency: 1 }, false);
+            let mut cache = Level::new(0, CacheShape::new(12 * 64, 3, 1), LineSize::new(64), false);
             for line in first..first + 12 {
                 assert_eq!(fill(&mut cache, line), None, "{line}");
                 assert_eq!(cache.places(LineNumber(line)), 3);
@@ -237,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_dirty_line_keeps_the_purpose_of_its_first_store() {
-        let mut cache = Level::new(CacheShape { bytes: 128, ways: 2, latency: 1 }, false);
+        let mut cache = Level::new(0, CacheShape::new(128, 2, 1), LineSize::new(64), false);
         fill(&mut cache, 0);
         let way = cache.find(LineNumber(0)).unwrap();
         assert_eq!(cache.state(way).dirty, None);

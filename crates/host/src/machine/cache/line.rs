@@ -1,25 +1,59 @@
-//! Lines: their numbers and states, and those that leave a cache.
+//! Lines: their size, numbers and states, and those that leave a cache.
 
 use std::sync::Arc;
 
-use dram_core::Line;
-use dram_spec::{LINE_BYTES, PhysicalAddress};
+use dram_spec::PhysicalAddress;
 
 use super::super::counters::Purpose;
 
-/// Number of a line: its physical address divided by 64.
+/// Number of a line: its physical address divided by the size of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineNumber(pub u64);
 
-impl LineNumber {
-    /// Address of the first byte.
-    pub const fn address(self) -> PhysicalAddress {
-        PhysicalAddress(self.0 * LINE_BYTES)
+/// Size of the lines of all caches, a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineSize {
+    /// Its logarithm to base 2.
+    shift: u32,
+}
+
+impl LineSize {
+    /// Lines of `bytes` bytes.
+    ///
+    /// # Panics
+    /// If that is no power of two.
+    pub const fn new(bytes: u64) -> LineSize {
+        assert!(bytes.is_power_of_two(), "lines of a power of two bytes");
+        LineSize { shift: bytes.trailing_zeros() }
+    }
+
+    /// Bytes of a line.
+    pub const fn bytes(self) -> u64 {
+        1 << self.shift
     }
 
     /// The line that contains an address.
-    pub const fn of(address: PhysicalAddress) -> LineNumber {
-        LineNumber(address.0 / LINE_BYTES)
+    pub const fn line(self, address: PhysicalAddress) -> LineNumber {
+        LineNumber(address.0 >> self.shift)
+    }
+
+    /// Address of the first byte of a line.
+    pub const fn address(self, line: LineNumber) -> PhysicalAddress {
+        PhysicalAddress(line.0 << self.shift)
+    }
+
+    /// Offset of an address in its line.
+    pub const fn offset(self, address: PhysicalAddress) -> u64 {
+        address.0 & (self.bytes() - 1)
+    }
+
+    /// Lines that a range overlaps, and whether the range covers each as a whole.
+    pub fn lines(self, address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (LineNumber, bool)> {
+        let (start, end) = (address.0, address.0 + bytes);
+        (start >> self.shift..end.div_ceil(self.bytes())).map(move |line| {
+            let is_whole = line << self.shift >= start && (line + 1) << self.shift <= end;
+            (LineNumber(line), is_whole)
+        })
     }
 }
 
@@ -30,33 +64,42 @@ pub struct LineState {
     pub is_pending: bool,
     /// Who made it dirty; `None` if it is clean.
     pub dirty: Option<Purpose>,
+    /// The requester for which it was prefetched, as long as no access has used it.
+    pub prefetched_for: Option<u8>,
 }
 
 /// A line removed from a cache.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Removed {
     pub(super) line: LineNumber,
     /// Who made it dirty, if it was.
     pub(super) dirty: Option<Purpose>,
+    /// The requester for which it was prefetched in vain.
+    pub(super) prefetched_for: Option<u8>,
     /// Its data, where contents are modeled.
-    pub(super) data: Option<Line>,
+    pub(super) data: Option<Arc<[u8]>>,
 }
 
-/// A dirty line to be written to memory.
+/// A request of the caches to memory.
 #[derive(Clone, Debug)]
-#[must_use = "a dirty line must be written to memory"]
-pub struct WriteBack {
-    /// The line.
-    pub line: LineNumber,
-    /// Its data, where contents are modeled.
-    pub data: Option<Arc<[u8]>>,
+pub struct LineRequest {
+    /// The requester whose access, or whose entry of the write buffer, caused it.
+    pub requester: usize,
+    /// First byte.
+    pub address: PhysicalAddress,
+    /// Bytes of the request, at most a line.
+    pub bytes: u64,
+    /// Read or write.
+    pub kind: LineRequestKind,
 }
 
-/// Lines that a range overlaps, and whether the range covers each as a whole.
-pub fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (LineNumber, bool)> {
-    let (start, end) = (address.0, address.0 + bytes);
-    (start / LINE_BYTES..end.div_ceil(LINE_BYTES)).map(move |line| {
-        let is_whole = line * LINE_BYTES >= start && (line + 1) * LINE_BYTES <= end;
-        (LineNumber(line), is_whole)
-    })
+/// Kind of a request of the caches.
+#[derive(Clone, Debug)]
+pub enum LineRequestKind {
+    /// A read of a line.
+    Read,
+    /// A write, with its data where contents are modeled.
+    Write(Option<Arc<[u8]>>),
+    /// A write of the write buffer, whose acceptance by the controller frees an entry.
+    LastOfEntry(Option<Arc<[u8]>>),
 }

@@ -1,10 +1,11 @@
 //! The caches: levels, lines in flight, and coherence.
 //!
-//! A requester has an L1, if there is one, and a last-level cache, private or shared. It accesses
-//! the lines that its caches hold at its [`Port`]; the answer to a [`request`](Caches::request) of
-//! another line is a ticket that completes when the data [arrive](Caches::arrived). Copies, devices
-//! and the kernel look up, invalidate and insert lines (`coherence`). The caches send nothing: what
-//! must be written to memory is returned.
+//! A requester has an L1 and an L2, if there are any, and a last-level cache, which it may share. It
+//! accesses the lines that its caches hold at its [`Port`]; the answer to a
+//! [`request`](Caches::request) of another line is a ticket that completes when the data
+//! [arrive](Caches::arrived). Copies, devices and the kernel look up, invalidate and insert lines
+//! (`coherence`, `snoop`). The caches send nothing: their requests to memory wait until they are
+//! [taken](Caches::take_requests).
 
 mod access;
 mod coherence;
@@ -13,102 +14,142 @@ mod level;
 mod line;
 mod mshr;
 mod port;
+mod prefetches;
+mod requests;
+mod snoop;
 #[cfg(test)]
 mod tests;
-
-use dram_core::Line;
+mod write_buffer;
 
 use self::level::Level;
 use self::line::Removed;
-use self::mshr::Mshrs;
-use super::counters::{LineCounts, Purpose};
-use super::settings::{MachineSettings, Sharing};
+use self::mshr::{Mshrs, Wanted};
+use self::port::InOrder;
+use self::prefetches::{Found, Prefetches};
+use self::requests::Requests;
+use self::write_buffer::WriteBuffer;
+use super::counters::{LineCounts, PrefetchCounts, Purpose};
+use super::settings::{MachineSettings, WritePolicy};
 
 pub use self::access::{Access, AccessKind, OnMiss, StoreData};
-pub use self::coherence::{DirtyData, Inserted, Invalidated, Scope};
+pub use self::coherence::{DirtyData, Invalidated, Scope};
 pub use self::level::Way;
-pub use self::line::{LineNumber, LineState, WriteBack, lines};
+pub use self::line::{LineNumber, LineRequest, LineRequestKind, LineSize, LineState};
 pub use self::mshr::Ticket;
 pub use self::port::{Away, Lookup, Port};
+pub use self::prefetches::Arrival;
+#[allow(unused_imports, reason = "the devices of the machine use it")]
+pub use self::snoop::{DirtyRead, InFlight, InjectLevel, PassedLine, SnoopCounts};
 
 /// The caches of all requesters.
 #[derive(Debug)]
 pub struct Caches {
-    sharing: Sharing,
-    /// The last-level caches: one per requester, or one.
+    line_size: LineSize,
+    write: WritePolicy,
     last_level: Vec<Level>,
     requesters: Vec<Requester>,
+    requests: Requests,
 }
 
 /// What a requester has of its own, apart from a private last-level cache.
 #[derive(Debug)]
 struct Requester {
-    l1: Option<Level>,
+    /// L1 and L2, as far as there are any.
+    upper: Vec<Level>,
+    /// Index of its last-level cache.
+    last_level: usize,
+    in_order: InOrder,
     mshrs: Mshrs,
+    write_buffer: WriteBuffer,
+    prefetches: Prefetches,
     /// Accesses, by purpose.
     counts: [LineCounts; Purpose::ALL.len()],
 }
 
-/// Answer to a request of a line of which the caches hold no data.
-#[derive(Debug)]
-#[must_use = "a dirty line must be written to memory"]
+/// Caches that a requester lacks because its accesses were recorded behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lacking {
+    /// None.
+    None,
+    /// The L1.
+    L1,
+    /// The L1 and the L2.
+    UpperLevels,
+}
+
+/// What a request lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// An MSHR, or a place: all lines of the set are in flight.
+    Line,
+    /// An entry of the write buffer.
+    WriteEntry,
+}
+
+/// Answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It cannot be accepted yet: without a free MSHR, or with all lines of the set in flight.
-    Refused,
-    /// The store is done without data from memory.
-    Stored {
+    /// It cannot be accepted yet.
+    Refused(Lack),
+    /// The access is done; its data are there after some cycles.
+    Hit {
+        /// Core cycles from a load to its data.
+        cycles: u64,
         /// The place of the line.
         way: Way,
-        /// The line that it replaces, if it was dirty.
-        replaced: Option<WriteBack>,
     },
+    /// The store of a whole line is done without data from memory; this is the place of the line.
+    Stored(Way),
+    /// The store goes past the caches.
+    Past,
     /// The line was already requested.
     Merged(Ticket),
-    /// The line must be read, after the write-back.
-    Read {
-        /// Of the line.
-        ticket: Ticket,
-        /// The line that it replaces, if it was dirty.
-        replaced: Option<WriteBack>,
-    },
+    /// The line is read.
+    Read(Ticket),
 }
 
 impl Caches {
-    /// Creates empty caches, with data if contents are modeled. Some requesters lack the L1.
-    pub fn new(settings: &MachineSettings, has_l1: impl Iterator<Item = bool>, has_data: bool) -> Caches {
-        let requester = |has_l1| Requester {
-            l1: settings.l1.filter(|_| has_l1).map(|shape| Level::new(shape, false)),
-            mshrs: Mshrs::new(settings.core.mshrs),
-            counts: Default::default(),
-        };
-        let requesters: Vec<Requester> = has_l1.map(requester).collect();
-        let levels = match settings.sharing {
-            Sharing::Private => requesters.len(),
-            Sharing::Shared => 1,
-        };
-        let last_level = (0..levels).map(|_| Level::new(settings.last_level, has_data)).collect();
-        Caches { sharing: settings.sharing, last_level, requesters }
+    /// Creates empty caches, with data if contents are modeled.
+    pub fn new(settings: &MachineSettings, lacking: impl Iterator<Item = Lacking>, has_data: bool) -> Caches {
+        let line_size = LineSize::new(settings.lines.bytes);
+        let requesters: Vec<Requester> =
+            lacking.enumerate().map(|(number, lacking)| Requester::new(settings, number, lacking)).collect();
+        let levels = requesters.iter().map(|requester| requester.last_level + 1).max().unwrap_or_default();
+        let last_level = |_| Level::new(0, settings.last_level, line_size, has_data);
+        Caches {
+            line_size,
+            write: settings.lines.write,
+            last_level: (0..levels).map(last_level).collect(),
+            requesters,
+            requests: Requests::default(),
+        }
+    }
+
+    /// Size of the lines.
+    pub const fn line_size(&self) -> LineSize {
+        self.line_size
     }
 
     /// Index of the last-level cache of a requester.
-    const fn level_of(&self, requester: usize) -> usize {
-        match self.sharing {
-            Sharing::Private => requester,
-            Sharing::Shared => 0,
-        }
+    fn level_of(&self, requester: usize) -> usize {
+        self.requesters[requester].last_level
     }
 
     /// The caches in front of a requester.
     #[inline]
     pub fn port(&mut self, requester: usize) -> Port<'_> {
-        let level = self.level_of(requester);
-        let Requester { l1, counts, .. } = &mut self.requesters[requester];
-        Port { l1: l1.as_mut(), last_level: &mut self.last_level[level], counts }
+        let Requester { upper, last_level, in_order, counts, .. } = &mut self.requesters[requester];
+        Port { upper, last_level: &mut self.last_level[*last_level], counts, in_order: *in_order }
     }
 
     /// Accesses of a requester, by purpose.
     pub fn counts(&self, requester: usize) -> &[LineCounts; Purpose::ALL.len()] {
         &self.requesters[requester].counts
+    }
+
+    /// Prefetches of a requester.
+    pub fn prefetch_counts(&self, requester: usize) -> PrefetchCounts {
+        self.requesters[requester].prefetches.counts
     }
 
     /// Accesses of a requester on behalf of a purpose.
@@ -117,132 +158,260 @@ impl Caches {
     }
 
     /// Data of a line of a requester's last-level cache, where contents are modeled.
-    pub fn data_mut(&mut self, requester: usize, way: Way) -> Option<&mut Line> {
+    pub fn data_mut(&mut self, requester: usize, way: Way) -> Option<&mut [u8]> {
         let level = self.level_of(requester);
         self.last_level[level].data_mut(way)
     }
 
-    /// Requests a line of which the caches hold no data.
+    /// Executes an access that its port has not executed.
     #[inline]
     pub fn request(&mut self, requester: usize, access: &Access, away: &Away) -> Answer {
+        if self.writes_through(access) && !self.has_write_entry(requester, access, away) {
+            let lacks_line = away.is_absent() && !self.has_room_for(requester, access);
+            return Answer::Refused(if lacks_line { Lack::Line } else { Lack::WriteEntry });
+        }
         match away.way {
-            Some(way) => self.merge(requester, access, Some(way)),
+            Some(way) if away.is_there => self.hit(requester, access, way),
+            Some(way) => self.merge(requester, access, way),
+            None if self.passes(access, away) => self.pass(requester, access),
             None if access.stores_line() => self.store_line(requester, access),
-            None if access.on_miss == OnMiss::Bypass && self.is_requested(requester, access.line()) => {
-                self.merge(requester, access, None)
-            }
             None => self.miss(requester, access),
         }
     }
 
-    /// Whether a request needs an MSHR, and the requester has none.
-    pub fn lacks_mshr(&self, requester: usize, away: &Away) -> bool {
-        away.is_absent() && self.requesters[requester].mshrs.is_full()
+    /// Whether a store that lacks a place in the store buffer also lacks an MSHR.
+    pub fn lacks_mshr(&self, requester: usize, access: &Access, away: &Away) -> bool {
+        let mshrs = &self.requesters[requester].mshrs;
+        away.is_absent() && mshrs.is_full() && mshrs.wanted(access.line(self.line_size)).is_none()
     }
 
-    /// Whether a requester has requested a line.
-    fn is_requested(&self, requester: usize, line: LineNumber) -> bool {
-        self.requesters[requester].mshrs.find(line).is_some()
+    /// Whether a store waits for the data of its line, in an entry of the store buffer.
+    #[inline]
+    pub fn waits_for_line(&self, access: &Access, away: &Away) -> bool {
+        !away.is_there && !(away.is_absent() && (access.stores_line() || self.passes(access, away)))
     }
 
-    /// An access to a line whose data are on their way, to a place in the cache or past it.
+    /// Whether a store to a line that no cache holds goes past the caches.
+    #[inline]
+    fn passes(&self, access: &Access, away: &Away) -> bool {
+        let is_store = access.kind != AccessKind::Load && access.on_miss == OnMiss::Allocate;
+        is_store && away.is_absent() && !self.last_level[0].allocates_stores()
+    }
+
+    /// Whether an access is a store that is written to memory at once, wherever its line is.
+    #[inline]
+    fn writes_through(&self, access: &Access) -> bool {
+        self.write == WritePolicy::WriteThrough && access.kind != AccessKind::Load
+    }
+
+    /// Who made a line dirty that an access stores to, or brings in.
+    fn dirty(&self, access: &Access) -> Option<Purpose> {
+        let is_store = access.kind != AccessKind::Load;
+        (is_store && self.write == WritePolicy::WriteBack).then_some(access.purpose)
+    }
+
+    /// Whether a requester has an MSHR and a place for the line of an access that no cache holds.
+    fn has_room_for(&self, requester: usize, access: &Access) -> bool {
+        let (mshrs, line) = (&self.requesters[requester].mshrs, access.line(self.line_size));
+        let has_mshr = access.stores_line() || !mshrs.is_full() || mshrs.wanted(line).is_some();
+        has_mshr && self.last_level[self.level_of(requester)].victim(line).is_some()
+    }
+
+    /// An access to a line of the last-level cache that may make requests.
     #[inline(never)]
-    fn merge(&mut self, requester: usize, access: &Access, way: Option<Way>) -> Answer {
-        if let Some(way) = way {
-            self.enter_l1(requester, access.line());
-            let level = self.level_of(requester);
-            self.last_level[level].touch(way);
-            if access.kind != AccessKind::Load {
-                self.last_level[level].mark_dirty(way, access.purpose);
-            }
-        }
-        self.count(requester, access.purpose).merged += 1;
-        let ticket = self.requesters[requester].mshrs.find(access.line());
-        Answer::Merged(ticket.expect("a program shares no line with others"))
+    fn hit(&mut self, requester: usize, access: &Access, way: Way) -> Answer {
+        let line = access.line(self.line_size);
+        let found = self.used(requester, way);
+        let level = self.enter_upper(requester, access);
+        let Requester { upper, last_level, counts, .. } = &mut self.requesters[requester];
+        let counts = &mut counts[access.purpose as usize];
+        counts.hits += 1;
+        let cycles = if let Some(level) = upper.get(level) {
+            counts.count_hit_of(level.number());
+            level.latency()
+        } else {
+            let last_level = &mut self.last_level[*last_level];
+            last_level.touch(way);
+            last_level.latency()
+        };
+        self.mark_dirty(requester, access, way);
+        self.observe(requester, line, level, found);
+        Answer::Hit { cycles, way }
     }
 
-    /// An access to a line that the cache does not hold, which is requested. One that takes no place
-    /// is a load.
+    /// An access to a line whose data are on their way to a place in the cache.
+    #[inline(never)]
+    fn merge(&mut self, requester: usize, access: &Access, way: Way) -> Answer {
+        let line = access.line(self.line_size);
+        let level = self.enter_upper(requester, access);
+        let last_level = self.level_of(requester);
+        self.last_level[last_level].touch(way);
+        self.mark_dirty(requester, access, way);
+        self.count(requester, access.purpose).merged += 1;
+        self.observe(requester, line, level, Found::Missing);
+        let mshr = self.requesters[requester].mshrs.find(line);
+        Answer::Merged(mshr.expect("a program shares no line with others").ticket)
+    }
+
+    /// A load, or a store that needs the line, of a line that the cache does not hold, and which is
+    /// requested unless it is in flight. A load that bypasses the caches takes no place.
     #[inline(never)]
     fn miss(&mut self, requester: usize, access: &Access) -> Answer {
-        if self.requesters[requester].mshrs.is_full() {
-            return Answer::Refused;
+        let line = access.line(self.line_size);
+        let Requester { mshrs, prefetches, .. } = &self.requesters[requester];
+        // Otherwise a line without a place is not in flight.
+        let may_be_in_flight = prefetches.has_prefetcher() || access.on_miss == OnMiss::Bypass;
+        let wanted = if may_be_in_flight { mshrs.wanted(line) } else { None };
+        let needs_mshr = match wanted {
+            Some(Wanted::ByNone) => return Answer::Refused(Lack::Line),
+            Some(Wanted::ByAccess(_)) => return self.merge_past(requester, access),
+            Some(Wanted::ByPrefetcher(_)) => false,
+            None => true,
+        };
+        if needs_mshr && self.requesters[requester].mshrs.is_full() {
+            return Answer::Refused(Lack::Line);
         }
-        let (mut way, mut replaced) = (None, None);
+        let (mut way, mut level) = (None, None);
         if access.on_miss == OnMiss::Allocate {
-            let is_store = access.kind != AccessKind::Load;
-            let state = LineState { is_pending: true, dirty: is_store.then_some(access.purpose) };
-            let Some((place, removed)) = self.replace(requester, access.line(), state) else { return Answer::Refused };
-            (way, replaced) = (Some(place), self.written_back(requester, removed, None));
-            self.enter_l1(requester, access.line());
+            let state = LineState { is_pending: true, dirty: self.dirty(access), prefetched_for: None };
+            way = self.replace(requester, line, state);
+            if way.is_none() {
+                return Answer::Refused(Lack::Line);
+            }
+            level = Some(self.enter_upper(requester, access));
         }
-        self.count(requester, access.purpose).misses += 1;
-        let ticket = self.requesters[requester].mshrs.take(access.line(), way);
-        Answer::Read { ticket, replaced }
+        let answer = if needs_mshr {
+            self.flush(line);
+            self.requests.read(requester, self.line_size, line);
+            self.count(requester, access.purpose).misses += 1;
+            Answer::Read(self.requesters[requester].mshrs.take(line, Wanted::ByAccess(way)))
+        } else {
+            self.count(requester, access.purpose).merged += 1;
+            self.requesters[requester].prefetches.counts.late += 1;
+            let mshr = self.requesters[requester].mshrs.find(line).expect("the line is in flight");
+            mshr.wanted = Wanted::ByAccess(way);
+            Answer::Merged(mshr.ticket)
+        };
+        if let Some(level) = level {
+            self.observe(requester, line, level, Found::Missing);
+        }
+        answer
+    }
+
+    /// An access to a line on its way past the caches.
+    fn merge_past(&mut self, requester: usize, access: &Access) -> Answer {
+        self.count(requester, access.purpose).merged += 1;
+        let mshr = self.requesters[requester].mshrs.find(access.line(self.line_size));
+        Answer::Merged(mshr.expect("the line is in flight").ticket)
     }
 
     /// A store of a whole line that the cache does not hold, which takes a place without a request.
     #[inline(never)]
     fn store_line(&mut self, requester: usize, access: &Access) -> Answer {
-        let state = LineState { is_pending: false, dirty: Some(access.purpose) };
-        let Some((way, removed)) = self.replace(requester, access.line(), state) else { return Answer::Refused };
-        self.enter_l1(requester, access.line());
+        let line = access.line(self.line_size);
+        let state = LineState { is_pending: false, dirty: self.dirty(access), prefetched_for: None };
+        let Some(way) = self.replace(requester, line, state) else { return Answer::Refused(Lack::Line) };
+        self.flush(line);
+        self.drop_prefetches(line, |it| it == requester);
+        let level = self.enter_upper(requester, access);
+        self.observe(requester, line, level, Found::Missing);
         self.count(requester, access.purpose).allocated += 1;
-        Answer::Stored { way, replaced: self.written_back(requester, removed, None) }
+        Answer::Stored(way)
     }
 
-    /// Puts a line into the L1 of a requester, if there is one.
-    fn enter_l1(&mut self, requester: usize, line: LineNumber) {
-        if let Some(l1) = &mut self.requesters[requester].l1 {
-            l1.take(line);
+    /// A store past the caches, which lack its line and do not allocate it.
+    #[inline(never)]
+    fn pass(&mut self, requester: usize, access: &Access) -> Answer {
+        let line = access.line(self.line_size);
+        if !self.requesters[requester].write_buffer.has_room(line) {
+            return Answer::Refused(Lack::WriteEntry);
+        }
+        self.drop_prefetches(line, |it| it == requester);
+        let level = self.enter_upper(requester, access);
+        self.observe(requester, line, level, Found::Missing);
+        self.count(requester, access.purpose).passed += 1;
+        Answer::Past
+    }
+
+    fn mark_dirty(&mut self, requester: usize, access: &Access, way: Way) {
+        if let Some(purpose) = self.dirty(access) {
+            let level = self.level_of(requester);
+            self.last_level[level].mark_dirty(way, purpose);
         }
     }
 
-    /// Puts a line in a requester's last-level cache; returns its way and the line that it replaces,
-    /// or `None` if all lines of the set are in flight.
-    fn replace(&mut self, requester: usize, line: LineNumber, state: LineState) -> Option<(Way, Option<Removed>)> {
-        let level = self.level_of(requester);
-        let way = self.last_level[level].victim(line)?;
-        let removed = self.remove(level, way);
-        self.last_level[level].insert(way, line, state);
-        Some((way, removed))
+    /// Puts the line of an access into the L1 and the L2 of a requester, up to the level that holds it
+    /// already; returns the index of that level among all of the requester.
+    fn enter_upper(&mut self, requester: usize, access: &Access) -> usize {
+        let (line, is_store) = (access.line(self.line_size), access.kind != AccessKind::Load);
+        let upper = &mut self.requesters[requester].upper;
+        let found = upper.iter_mut().position(|level| level.take(line, is_store));
+        found.unwrap_or(self.requesters[requester].upper.len())
     }
 
-    /// Removes the line in a way of a last-level cache, if there is one, also from the L1s above it.
+    /// Puts a line in a requester's last-level cache; returns its way, or `None` if all lines of the set
+    /// are in flight.
+    fn replace(&mut self, requester: usize, line: LineNumber, state: LineState) -> Option<Way> {
+        let level = self.level_of(requester);
+        let way = self.last_level[level].victim(line)?;
+        if let Some(removed) = self.remove(level, way) {
+            self.write_back(requester, removed, None);
+        }
+        self.last_level[level].insert(way, line, state);
+        Some(way)
+    }
+
+    /// Removes the line in a way of a last-level cache, if there is one, also from the caches above it.
     fn remove(&mut self, level: usize, way: Way) -> Option<Removed> {
         let removed = self.last_level[level].remove(way)?;
-        let is_shared = self.sharing == Sharing::Shared;
-        for (index, requester) in self.requesters.iter_mut().enumerate() {
-            if let Some(l1) = requester.l1.as_mut().filter(|_| is_shared || index == level)
-                && let Some(way) = l1.find(removed.line)
-            {
-                l1.remove(way);
+        for requester in self.requesters.iter_mut().filter(|requester| requester.last_level == level) {
+            for upper in &mut requester.upper {
+                if let Some(way) = upper.find(removed.line) {
+                    upper.remove(way);
+                }
             }
+        }
+        if let Some(requester) = removed.prefetched_for {
+            self.requesters[usize::from(requester)].prefetches.counts.useless += 1;
         }
         Some(removed)
     }
 
-    /// The write-back of a removed line, if it was dirty. `purpose` replaces the purpose that made the
-    /// line dirty.
-    fn written_back(
-        &mut self,
-        requester: usize,
-        removed: Option<Removed>,
-        purpose: Option<Purpose>,
-    ) -> Option<WriteBack> {
-        let Removed { line, dirty, data } = removed?;
-        self.count(requester, purpose.unwrap_or(dirty?)).write_backs += 1;
-        Some(WriteBack { line, data: data.map(|data| data[..].into()) })
+    /// Writes a removed line back on behalf of a requester, if it was dirty; returns whether it was.
+    /// `purpose` replaces the purpose that made the line dirty.
+    fn write_back(&mut self, requester: usize, removed: Removed, purpose: Option<Purpose>) -> bool {
+        let Some(dirty) = removed.dirty else { return false };
+        self.count(requester, purpose.unwrap_or(dirty)).write_backs += 1;
+        self.requests.write_line(requester, self.line_size, removed);
+        true
     }
+}
 
-    /// Accepts the data of a line that a requester has requested; returns the ticket, and the place of
-    /// the line if it has one.
-    pub fn arrived(&mut self, requester: usize, line: LineNumber) -> (Ticket, Option<Way>) {
-        let level = self.level_of(requester);
-        let mshr = self.requesters[requester].mshrs.complete(line);
-        if let Some(way) = mshr.way {
-            self.last_level[level].state_mut(way).is_pending = false;
+impl Requester {
+    fn new(settings: &MachineSettings, number: usize, lacking: Lacking) -> Requester {
+        let line_size = LineSize::new(settings.lines.bytes);
+        let lacks = match lacking {
+            Lacking::None => 0,
+            Lacking::L1 => 1,
+            Lacking::UpperLevels => 2,
+        };
+        let shapes = [settings.l1, settings.l2].into_iter().zip(1..).skip(lacks);
+        let shapes: Vec<_> = shapes.filter_map(|(shape, number)| Some((number, shape?))).collect();
+        let prefetchers = shapes.iter().map(|(_, shape)| shape.prefetcher).chain([settings.last_level.prefetcher]);
+        let prefetches = Prefetches::new(prefetchers, settings.lines.prefetch);
+        let in_order = match settings.lines.write {
+            _ if prefetches.has_prefetcher() => InOrder::All,
+            WritePolicy::WriteThrough => InOrder::Stores,
+            WritePolicy::WriteBack => InOrder::None,
+        };
+        Requester {
+            upper: shapes.into_iter().map(|(number, shape)| Level::new(number, shape, line_size, false)).collect(),
+            last_level: settings.sharing.cache_of(number),
+            in_order,
+            mshrs: Mshrs::new(settings.core.mshrs, prefetches.mshrs()),
+            write_buffer: WriteBuffer::new(settings.lines.write_buffer),
+            prefetches,
+            counts: Default::default(),
         }
-        (mshr.ticket, mshr.way)
     }
 }

@@ -1,7 +1,8 @@
 //! Copies and zeroings of the memory controller, with the steps that keep the caches coherent.
 
-use dram_core::Line;
-use dram_spec::{LINE_BYTES, PhysicalAddress};
+use std::sync::Arc;
+
+use dram_spec::PhysicalAddress;
 use memctrl::Completion;
 use rowclone::Operation;
 
@@ -9,7 +10,7 @@ use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
 use super::super::core::{Core, Outcome, Work};
 use super::super::counters::Purpose;
-use super::super::memory::{LineNumber, Memory, Scope, bytes_over_channels, lines};
+use super::super::memory::{LineNumber, Memory, Scope, bytes_over_channels};
 use super::super::settings::{DirtySource, KernelSettings};
 use super::Copier;
 use crate::decisions::{Decided, Decisions};
@@ -26,7 +27,7 @@ pub(super) struct ControllerCopies {
 }
 
 /// Lines to be copied in the cache: the destination's line, and the data where contents are modeled.
-type InCache = Vec<(LineNumber, Option<Line>)>;
+type InCache = Vec<(LineNumber, Option<Arc<[u8]>>)>;
 
 impl ControllerCopies {
     pub(super) fn new(settings: &KernelSettings, cores: usize) -> ControllerCopies {
@@ -51,9 +52,10 @@ impl ControllerCopies {
         if !Decided::writes_source_back() {
             return 0;
         }
-        let is_aligned = src.0 % LINE_BYTES == bulk.dst.0 % LINE_BYTES;
+        let size = memory.line_size();
+        let is_aligned = size.offset(src) == size.offset(bulk.dst);
         let mut touched = 0;
-        for (line, is_whole) in lines(src, bulk.bytes) {
+        for (line, is_whole) in size.lines(src, bulk.bytes) {
             touched += 1;
             let Some((state, data)) = memory.caches.snoop(core.index(), line) else { continue };
             if state.dirty.is_none() {
@@ -61,7 +63,7 @@ impl ControllerCopies {
             }
             touched += 1;
             if self.dirty_source == DirtySource::CopyInCache && is_whole && is_aligned {
-                let target = LineNumber::of(PhysicalAddress(line.address().0 - src.0 + bulk.dst.0));
+                let target = size.line(PhysicalAddress(size.address(line).0 - src.0 + bulk.dst.0));
                 if memory.caches.has_room(core.index(), target, in_cache.iter().map(|(other, _)| *other)) {
                     in_cache.push((target, data));
                     continue;
@@ -78,7 +80,7 @@ impl ControllerCopies {
     /// copy.
     fn copy_in_cache(core: &mut Core, memory: &mut Memory, in_cache: InCache, leaves: CoreCycle) {
         for (line, data) in in_cache {
-            let is_inserted = memory.insert(core.index(), line, (Some(Purpose::KernelCopy), data), leaves);
+            let is_inserted = memory.insert(core.index(), line, (Some(Purpose::KernelCopy), data.as_deref()), leaves);
             assert!(is_inserted, "the set of {line:?} had a way");
             memory.caches.hold(core.index(), line, true);
             core.counters.coherence.copied_in_cache += 1;
@@ -92,6 +94,7 @@ impl Copier for ControllerCopies {
         let leaves = memory.after_lookup(at);
         let (mut touched, mut in_cache) = (0, Vec::new());
         if let Some(src) = bulk.src {
+            memory.flush_stores(src, bulk.bytes, leaves);
             touched += self.write_source_back(core, memory, (src, &bulk), leaves, &mut in_cache);
         }
         let invalidated = memory.invalidate(core.index(), (bulk.dst, bulk.bytes), bulk.purpose(), Scope::All, leaves);
@@ -105,7 +108,7 @@ impl Copier for ControllerCopies {
         core.delay_until(CoreCycle(at.0 + cost), |stalls| &mut stalls.coherence);
         let counts = &mut core.counters.coherence;
         let starts = bulk.src.into_iter().chain([bulk.dst]);
-        counts.lookups += starts.flat_map(|start| lines(start, bulk.bytes)).count() as u64;
+        counts.lookups += starts.flat_map(|start| memory.line_size().lines(start, bulk.bytes)).count() as u64;
         *(if bulk.src.is_some() { &mut counts.copies } else { &mut counts.zeroings }) += 1;
         if bulk.src.is_none() && !Decided::zeroes_memory() {
             memory.apply(&operation);
@@ -129,10 +132,11 @@ impl Copier for ControllerCopies {
             Ok(at) => at,
             Err(outcome) => return outcome,
         };
-        let data = memory.check.is_some().then_some([0; LINE_BYTES as usize]);
-        let mut inserted = 0;
-        for (line, _) in lines(rest.dst, rest.bytes).filter(|(_, is_whole)| *is_whole) {
-            inserted += u64::from(memory.insert(core.index(), line, (None, data), memory.after_lookup(at)));
+        let (size, mut inserted) = (memory.line_size(), 0);
+        let data = memory.check.as_ref().map(|_| vec![0; size.bytes() as usize]);
+        for (line, _) in size.lines(rest.dst, rest.bytes).filter(|(_, is_whole)| *is_whole) {
+            let leaves = memory.after_lookup(at);
+            inserted += u64::from(memory.insert(core.index(), line, (None, data.as_deref()), leaves));
         }
         core.counters.coherence.zero_lines += inserted;
         core.delay_until(CoreCycle(at.0 + inserted * self.cycles_per_line), |stalls| &mut stalls.coherence);
@@ -145,7 +149,8 @@ impl Copier for ControllerCopies {
         let Some(bulk) = self.in_progress[core.index()].take() else { return };
         core.copier_done(at);
         if bulk.src.is_some() && self.dirty_source == DirtySource::CopyInCache {
-            lines(bulk.dst, bulk.bytes).for_each(|(line, _)| memory.caches.hold(core.index(), line, false));
+            let lines = memory.line_size().lines(bulk.dst, bulk.bytes);
+            lines.for_each(|(line, _)| memory.caches.hold(core.index(), line, false));
         }
         if bulk.src.is_none() && self.inserts_zero_lines {
             core.add(Work::CopyRest(bulk));

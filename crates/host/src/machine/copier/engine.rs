@@ -76,6 +76,9 @@ impl Copier for EngineCopies {
         let id = CopyId(self.begun);
         self.begun += 1;
         let leaves = CoreCycle(memory.after_lookup(at).0 + self.translate(core.index(), &bulk));
+        for start in [src, bulk.dst] {
+            memory.flush_stores(start, bulk.bytes, leaves);
+        }
         memory.apply(&Operation::Copy { src, dst: bulk.dst, bytes: bulk.bytes });
         let copy = Message::Copy { id, core: core.index(), bulk };
         memory.interconnect.post(Agent::Core(core.index()), ENGINE, copy, leaves);

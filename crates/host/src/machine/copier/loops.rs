@@ -1,7 +1,5 @@
 //! Loops of the kernel, which copy and zero through the caches.
 
-use dram_spec::LINE_BYTES;
-
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
 use super::super::core::{Core, Outcome, Work};
@@ -25,20 +23,22 @@ impl LoopCopies {
 
 impl Copier for LoopCopies {
     fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome {
-        let invalidated = memory.invalidate(core.index(), (bulk.dst, bulk.bytes), bulk.purpose(), Scope::Others, at);
+        let (range, leaves) = ((bulk.dst, bulk.bytes), memory.after_lookup(at));
+        let invalidated = memory.invalidate(core.index(), range, bulk.purpose(), Scope::Others, leaves);
         invalidated.add_to(&mut core.counters.coherence);
         core.add(Work::CopyRest(bulk));
         Outcome::Done
     }
 
     /// A step lies in one destination line and one source line.
-    fn proceed(&mut self, core: &mut Core, _: &mut Memory, rest: Bulk, _: CoreCycle) -> Outcome {
-        let next @ Bulk { src, dst, bytes } = rest.next_part(LINE_BYTES);
+    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, _: CoreCycle) -> Outcome {
+        let line_bytes = memory.line_size().bytes();
+        let next @ Bulk { src, dst, bytes } = rest.next_part(line_bytes);
         let purpose = rest.purpose();
         let data = src.map_or(StoreData::Zero, StoreData::CopyOf);
         let kind = match self.copy_loop {
-            CopyLoop::NonTemporal if bytes == LINE_BYTES => AccessKind::NonTemporal(data),
-            CopyLoop::NoFetch if bytes == LINE_BYTES => AccessKind::WholeLine(data),
+            CopyLoop::NonTemporal if bytes == line_bytes => AccessKind::NonTemporal(data),
+            CopyLoop::NoFetch if bytes == line_bytes => AccessKind::WholeLine(data),
             _ => AccessKind::Store(data),
         };
         let words = bytes.div_ceil(self.word_bytes);

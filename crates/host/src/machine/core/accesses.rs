@@ -1,15 +1,22 @@
 //! Loads and stores of a core: the window, the store buffer, and the lines that they wait for.
 
-use dram_spec::{LINE_BYTES, PhysicalAddress};
+use dram_spec::PhysicalAddress;
 
 use super::super::clock::CoreCycle;
 use super::super::counters::Purpose;
-use super::super::memory::{Access, AccessKind, Away, Lookup, Memory, OnMiss, Port, Response, StoreData, Ticket, Way};
+use super::super::memory::{
+    Access, AccessKind, Away, LineSize, Lookup, Memory, OnMiss, Port, Response, StoreData, Ticket, Way,
+};
 use super::pipeline::Slot;
 use super::{Core, Limits, Outcome, Stall};
 
 /// Bytes of a program's load or store, unless the line ends before.
 const WORD: u64 = 8;
+
+/// Bytes of a program's load or store at an address, in lines of a size.
+pub(super) fn word_bytes(address: PhysicalAddress, size: LineSize) -> u64 {
+    WORD.min(size.bytes() - size.offset(address))
+}
 
 /// Result of an attempt to access a line.
 #[derive(Clone, Copy, Debug)]
@@ -23,18 +30,17 @@ pub(super) enum Attempt {
 }
 
 impl Core {
-    /// The load or store of the program at a physical address.
-    pub fn program_access(&self, address: PhysicalAddress, is_store: bool) -> Access {
+    /// The load or store of the program at a physical address, in lines of a size.
+    pub fn program_access(&self, address: PhysicalAddress, is_store: bool, size: LineSize) -> Access {
         let kind = if is_store { AccessKind::Store(StoreData::Tag) } else { AccessKind::Load };
-        let bytes = WORD.min(LINE_BYTES - address.0 % LINE_BYTES);
-        Access { address, bytes, kind, purpose: Purpose::Program, on_miss: self.on_miss }
+        Access { address, bytes: word_bytes(address, size), kind, purpose: Purpose::Program, on_miss: self.on_miss }
     }
 
     /// Executes an access to a line.
     pub fn access(&mut self, access: &Access, memory: &mut Memory, limits: Limits) -> Outcome {
-        if let AccessKind::NonTemporal(data) = access.kind {
+        if let AccessKind::NonTemporal(_) = access.kind {
             let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
-            return self.store_past(access, data, slot, memory, limits);
+            return self.store_past(access, slot, memory, limits);
         }
         match self.hit(&mut memory.caches.port(self.index), access, limits) {
             Attempt::Hit(way) => {
@@ -62,7 +68,7 @@ impl Core {
         }
     }
 
-    /// Executes an access to a line of which the caches hold no data.
+    /// Executes an access that the port of the core has not executed.
     #[inline]
     pub(super) fn access_away(
         &mut self,
@@ -78,24 +84,26 @@ impl Core {
             return Outcome::Later(at);
         }
         let is_past = access.on_miss == OnMiss::Bypass && away.is_absent();
-        if is_past && let AccessKind::Store(data) = access.kind {
-            let line = Access { address: access.line().address(), bytes: LINE_BYTES, ..*access };
-            return self.store_past(&line, data, slot, memory, limits);
+        if is_past && let AccessKind::Store(_) = access.kind {
+            let size = memory.line_size();
+            let line = Access { address: size.address(access.line(size)), bytes: size.bytes(), ..*access };
+            return self.store_past(&line, slot, memory, limits);
         }
         let is_load = access.kind == AccessKind::Load;
-        let takes_entry = !(is_load || access.stores_line() && away.is_absent());
+        let takes_entry = !is_load && memory.caches.waits_for_line(access, away);
         if takes_entry && self.stores == self.settings.store_buffer {
             // A store that also lacks an MSHR waits for that first.
-            return self.stalls(if memory.caches.lacks_mshr(self.index, away) {
+            return self.stalls(if memory.caches.lacks_mshr(self.index, access, away) {
                 Stall::Mshr
             } else {
                 Stall::StoreBuffer
             });
         }
         match memory.request(self.index, access, away, at) {
-            Response::Refused => return self.stalls(Stall::Mshr),
-            Response::Done => {
-                self.pipeline.dispatch(slot, Some(0));
+            Response::LacksLine => return self.stalls(Stall::Mshr),
+            Response::LacksWriteEntry => return self.stalls(Stall::StoreBuffer),
+            Response::Done(cycles) => {
+                self.pipeline.dispatch(slot, Some(if is_load { cycles } else { 0 }));
             }
             Response::Waits(ticket) if is_load => {
                 let entry = self.pipeline.dispatch(slot, None);
@@ -113,25 +121,18 @@ impl Core {
 
     /// A store of a whole line that bypasses the caches.
     #[inline(never)]
-    fn store_past(
-        &mut self,
-        access: &Access,
-        data: StoreData,
-        slot: Slot,
-        memory: &mut Memory,
-        limits: Limits,
-    ) -> Outcome {
+    fn store_past(&mut self, access: &Access, slot: Slot, memory: &mut Memory, limits: Limits) -> Outcome {
         let at = self.pipeline.cycle(slot);
         if at >= limits.until {
             return Outcome::Later(at);
         }
-        if memory.caches.is_in_flight(self.index, access.line()) {
+        if memory.caches.is_in_flight(self.index, access.line(memory.line_size())) {
             return self.stalls(Stall::Mshr);
         }
         if self.stores == self.settings.store_buffer {
             return self.stalls(Stall::StoreBuffer);
         }
-        let invalidated = memory.store_past(self.index, access, data, at);
+        let invalidated = memory.store_past(self.index, access, at);
         invalidated.add_to(&mut self.counters.coherence);
         self.stores += 1;
         self.pipeline.dispatch(slot, Some(0));

@@ -14,13 +14,13 @@ struct Waiting {
 /// The load queue, and the stores of the store buffer whose lines are in flight, by ticket.
 #[derive(Debug)]
 pub(super) struct Awaited {
-    by_ticket: Box<[Waiting]>,
+    by_ticket: Vec<Waiting>,
     /// Number of lines in flight.
     lines: usize,
 }
 
 impl Awaited {
-    /// No accesses; tickets are less than `tickets`.
+    /// No accesses; most tickets are less than `tickets`.
     pub(super) fn new(tickets: usize) -> Awaited {
         Awaited { by_ticket: (0..tickets).map(|_| Waiting::default()).collect(), lines: 0 }
     }
@@ -32,6 +32,9 @@ impl Awaited {
 
     /// Adds a load with its window entry, or else a store.
     pub(super) fn add(&mut self, ticket: Ticket, load: Option<EntryId>) {
+        if ticket.0 >= self.by_ticket.len() {
+            self.by_ticket.resize_with(ticket.0 + 1, Waiting::default);
+        }
         let waiting = &mut self.by_ticket[ticket.0];
         self.lines += usize::from(waiting.loads.is_empty() && waiting.stores == 0);
         waiting.stores += usize::from(load.is_none());

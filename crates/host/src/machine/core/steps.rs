@@ -4,7 +4,7 @@ use trace_io::program::Step;
 
 use super::super::counters::Purpose;
 use super::super::memory::{Access, AccessKind, Away, Memory, Port, StoreData};
-use super::accesses::Attempt;
+use super::accesses::{Attempt, word_bytes};
 use super::pipeline::Slot;
 use super::{Core, Limits, Outcome};
 
@@ -42,7 +42,8 @@ impl Core {
             End::Away(slot) => slot,
             End::Pause(pause) => return pause,
         };
-        let AwayStep { access, away } = self.away.expect("it is first");
+        let AwayStep { mut access, away } = self.away.expect("it is first");
+        access.bytes = word_bytes(access.address, memory.line_size());
         let outcome = self.access_away(&access, &away, slot, memory, limits);
         if !outcome.is_unfinished() {
             self.away = None;
@@ -75,7 +76,7 @@ impl Core {
             let Some(address) = self.translations.find(address, kind != AccessKind::Load) else {
                 return End::Pause(Pause::Step);
             };
-            // The number of bytes matters where contents are modeled.
+            // The number of bytes matters to requests.
             let access = Access { address, bytes: 0, kind, purpose: Purpose::Program, on_miss: self.on_miss };
             match self.hit(port, &access, limits) {
                 Attempt::Hit(_) => self.steps.advance(),

@@ -8,15 +8,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use dram_core::Line;
-use dram_spec::{LINE_BYTES, Operation, PhysicalAddress};
+use dram_spec::{Operation, PhysicalAddress};
 use memctrl::Completion;
 
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
 use super::super::counters::CoherenceCounts;
 use super::super::interconnect::{Agent, CopyId, Message, Requester};
-use super::super::memory::{LineNumber, Memory, bytes_over_channels};
+use super::super::memory::{LineNumber, LineSize, Memory, bytes_over_channels};
 use super::super::settings::{EngineMode, EngineSettings};
 use super::Device;
 use crate::decisions::{Decided, Decisions};
@@ -36,6 +35,7 @@ struct Copy {
     id: CopyId,
     requester: Requester,
     bulk: Bulk,
+    line_size: LineSize,
     /// From when the caches' answers to the snoop of all lines are known, in mode `async`.
     entered: CoreCycle,
     /// Lines of the source, in the order in which they are read.
@@ -63,7 +63,7 @@ struct Read {
     has_answer: bool,
     /// Whether a cache passes the data.
     is_passed: bool,
-    data: Option<Line>,
+    data: Option<Arc<[u8]>>,
 }
 
 /// A part of a line of the destination.
@@ -77,14 +77,14 @@ struct Write {
 }
 
 impl Copy {
-    fn new(id: CopyId, requester: Requester, bulk: Bulk, entered: CoreCycle) -> Copy {
+    fn new(id: CopyId, requester: Requester, bulk: Bulk, line_size: LineSize, entered: CoreCycle) -> Copy {
         let (mut reads, mut writes) = (Vec::<Read>::new(), Vec::new());
         let mut rest = Some(bulk);
         while let Some(bulk) = rest {
-            let part = bulk.next_line_of_destination(LINE_BYTES);
+            let part = bulk.next_line_of_destination(line_size.bytes());
             rest = bulk.without(part);
             let Bulk { src: Some(src), dst, bytes } = part else { unreachable!("an engine has a source") };
-            let (first, last) = (LineNumber::of(src), LineNumber::of(PhysicalAddress(src.0 + bytes - 1)));
+            let (first, last) = (line_size.line(src), line_size.line(PhysicalAddress(src.0 + bytes - 1)));
             let is_backward = rest.is_some_and(|rest| rest.dst == bulk.dst);
             let order = if is_backward { [last, first] } else { [first, last] };
             let indices = order.map(|line| {
@@ -101,6 +101,7 @@ impl Copy {
             id,
             requester,
             bulk,
+            line_size,
             entered,
             reads,
             writes,
@@ -128,9 +129,9 @@ impl Copy {
         let (first, last) = write.reads;
         let mut bytes = Vec::with_capacity(write.bytes as usize);
         for address in (write.src.0..write.src.0 + write.bytes).map(PhysicalAddress) {
-            let read = self.reads[first..=last].iter().find(|read| read.line == LineNumber::of(address));
+            let read = self.reads[first..=last].iter().find(|read| read.line == self.line_size.line(address));
             let line = read.expect("the part needs it").data.as_ref()?;
-            bytes.push(line[(address.0 % LINE_BYTES) as usize]);
+            bytes.push(line[self.line_size.offset(address) as usize]);
         }
         Some(bytes.into())
     }
@@ -210,9 +211,10 @@ impl Copy {
     fn read_next(&mut self, at: CoreCycle, settings: &EngineSettings, memory: &mut Memory) -> CoreCycle {
         let (number, purpose, requester) = (self.requested, self.bulk.purpose(), self.requester);
         self.requested += 1;
-        self.channel_bytes += LINE_BYTES;
-        let line = self.reads[number].line;
-        memory.device_request(requester, at, Operation::Read { address: line.address(), bytes: LINE_BYTES }, None);
+        let (line, bytes) = (self.reads[number].line, self.line_size.bytes());
+        self.channel_bytes += bytes;
+        let address = self.line_size.address(line);
+        memory.device_request(requester, at, Operation::Read { address, bytes }, None);
         let known = self.known(at, settings, memory);
         let snooped = memory.snoop_for_read(requester, line, purpose, &mut self.counts, known);
         let mut ready = snooped.at;
@@ -256,7 +258,13 @@ impl Device for CopyEngine {
                 entered = memory.interconnect.snooped(at);
                 memory.interconnect.post(own, core_agent, Message::Entered(id), entered);
             }
-            self.copies.push_back(Copy::new(id, Requester { core, device: Some(self.device) }, bulk, entered));
+            self.copies.push_back(Copy::new(
+                id,
+                Requester { core, device: Some(self.device) },
+                bulk,
+                memory.line_size(),
+                entered,
+            ));
         }
         self.proceed(at, memory);
     }
@@ -279,12 +287,12 @@ impl Device for CopyEngine {
         let Some(copy) = self.copies.front_mut() else { return };
         match completion.operation {
             Operation::Read { address, .. } => {
-                let line = LineNumber::of(address);
+                let line = copy.line_size.line(address);
                 let read = copy.reads.iter_mut().find(|read| read.line == line && !read.has_answer);
                 let read = read.expect("the copy in progress requested it");
                 read.has_answer = true;
                 if !read.is_passed {
-                    read.data = completion.data.as_ref().map(|data| data[..].try_into().expect("a line"));
+                    read.data = completion.data.as_deref().map(Arc::from);
                 }
                 self.proceed(at, memory);
             }

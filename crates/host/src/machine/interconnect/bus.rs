@@ -84,8 +84,8 @@ impl Bus {
     }
 
     /// Takes the write-back of a line that has not arrived.
-    pub(super) fn take_write_back(&mut self, address: PhysicalAddress) -> Option<Outgoing> {
-        self.leaving.take_write_back(address).or_else(|| self.arriving.take_write_back(address))
+    pub(super) fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Outgoing> {
+        self.leaving.take_write_back(address, bytes).or_else(|| self.arriving.take_write_back(address, bytes))
     }
 
     /// Puts addresses on the bus at a cycle, behind requests that leave before it; returns their arrival on
@@ -132,7 +132,7 @@ impl Bus {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::requests::Requester;
+    use super::super::requests::{Holds, Requester};
     use super::*;
 
     /// A bus of 32 bytes per clock of 15 core cycles; 20 cycles to the controller, 30 back, 60 for a snoop.
@@ -151,14 +151,7 @@ mod tests {
         let (address, bytes) = (PhysicalAddress(64 * number), 64);
         let operation = if is_write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } };
         let payload: Option<Arc<[u8]>> = None;
-        Outgoing {
-            at: CoreCycle(at),
-            number,
-            requester: Requester::core(0),
-            operation,
-            payload,
-            holds_store_entry: false,
-        }
+        Outgoing { at: CoreCycle(at), number, requester: Requester::core(0), operation, payload, holds: Holds::Nothing }
     }
 
     /// The read leaves at 1: address 15 to 30. The write leaves at 2: address 30 to 45, data 45 to 75. The

@@ -22,7 +22,7 @@ use super::settings::BusSettings;
 
 pub use self::deliveries::Delivery;
 pub use self::message::{Agent, CopyId, Message};
-pub use self::requests::{Outgoing, Requester};
+pub use self::requests::{Holds, Outgoing, Requester};
 
 /// Requests, data and messages on their way.
 #[derive(Debug)]
@@ -48,11 +48,11 @@ impl Interconnect {
         leaves: CoreCycle,
         operation: Operation,
         payload: Option<Arc<[u8]>>,
-        holds_store_entry: bool,
+        holds: Holds,
     ) -> u64 {
         let number = self.made;
         self.made += 1;
-        let outgoing = Outgoing { at: leaves, number, requester, operation, payload, holds_store_entry };
+        let outgoing = Outgoing { at: leaves, number, requester, operation, payload, holds };
         match (&mut self.bus, requester.device) {
             (Some(bus), None) => bus.leaving.add(outgoing),
             _ => self.direct.add(outgoing),
@@ -75,10 +75,10 @@ impl Interconnect {
         }
     }
 
-    /// Takes the write-back of a line that is on its way to the controller, if there is one.
-    pub fn take_write_back(&mut self, address: PhysicalAddress) -> Option<Outgoing> {
-        let on_bus = self.bus.as_mut().and_then(|bus| bus.take_write_back(address));
-        on_bus.or_else(|| self.direct.take_write_back(address))
+    /// Takes the write-back of a line of some bytes that is on its way to the controller, if there is one.
+    pub fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Outgoing> {
+        let on_bus = self.bus.as_mut().and_then(|bus| bus.take_write_back(address, bytes));
+        on_bus.or_else(|| self.direct.take_write_back(address, bytes))
     }
 
     /// Sends a message, which leaves at a cycle. One between a core and a device crosses the bus.

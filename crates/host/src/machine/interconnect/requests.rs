@@ -36,8 +36,19 @@ pub struct Outgoing {
     pub operation: Operation,
     /// Data of a write, where contents are modeled.
     pub payload: Option<Arc<[u8]>>,
-    /// Whether it occupies a store buffer entry.
-    pub holds_store_entry: bool,
+    /// The entry that it occupies.
+    pub holds: Holds,
+}
+
+/// Entry of its core that a request occupies until the controller accepts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// None.
+    Nothing,
+    /// An entry of the store buffer.
+    StoreEntry,
+    /// An entry of the write buffer.
+    WriteEntry,
 }
 
 /// Requests by cycle; those of a cycle keep the order in which they were added.
@@ -66,11 +77,11 @@ impl Requests {
         self.0.front()
     }
 
-    /// Takes the write-back of a line, if it is among the requests.
-    pub(super) fn take_write_back(&mut self, address: PhysicalAddress) -> Option<Outgoing> {
+    /// Takes the write-back of a line of some bytes, if it is among the requests.
+    pub(super) fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Outgoing> {
         let is_write_back = |outgoing: &Outgoing| {
-            let is_write = matches!(outgoing.operation, Operation::Write { address: at, .. } if at == address);
-            is_write && outgoing.requester.device.is_none() && !outgoing.holds_store_entry
+            let is_of_core = outgoing.requester.device.is_none() && outgoing.holds == Holds::Nothing;
+            is_of_core && outgoing.operation == Operation::Write { address, bytes }
         };
         let place = self.0.iter().position(is_write_back)?;
         self.0.remove(place)

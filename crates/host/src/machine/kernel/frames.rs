@@ -1,12 +1,12 @@
 //! Frames that pages get without a page fault.
 
+use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
-use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Frame;
 
 use super::super::clock::CoreCycle;
 use super::super::core::Core;
-use super::super::memory::{LineNumber, Memory};
+use super::super::memory::Memory;
 use super::{Kernel, ProgramFault};
 use crate::decisions::{Decided, Decisions};
 
@@ -21,14 +21,14 @@ impl Kernel {
         at: CoreCycle,
     ) -> Result<(), ProgramFault> {
         self.populate(core, memory, (address, bytes), Written::Yes, at)?;
-        let mut latest = memory.caches.latest_lines();
-        for virtual_line in (address.0 / LINE_BYTES..(address.0 + bytes).div_ceil(LINE_BYTES)).rev() {
+        let (mut latest, size) = (memory.caches.latest_lines(), memory.line_size());
+        for virtual_line in (address.0 / size.bytes()..(address.0 + bytes).div_ceil(size.bytes())).rev() {
             if latest.is_full() {
                 break;
             }
-            let at = PhysicalAddress(virtual_line * LINE_BYTES);
+            let at = PhysicalAddress(virtual_line * size.bytes());
             let physical = self.translate(core, at, true)?.expect("the page was written");
-            latest.add(LineNumber::of(physical));
+            latest.add(size.line(physical));
         }
         latest.into_lines().for_each(|line| memory.insert_written(core.index(), line));
         Ok(())
@@ -94,10 +94,9 @@ impl Kernel {
         if !self.processes.has_freed() {
             return;
         }
-        let first = LineNumber::of(self.processes.first_of_unit(frame).address()).0;
-        let lines = self.processes.pages_per_unit() * FRAME_BYTES / LINE_BYTES;
-        let lines = (first..first + lines).map(LineNumber);
-        memory.flush_others(core, lines, memory.after_lookup(at));
+        let first = self.processes.first_of_unit(frame).address();
+        let lines = memory.line_size().lines(first, self.processes.pages_per_unit() * FRAME_BYTES);
+        memory.flush_others(core, lines.map(|(line, _)| line), memory.after_lookup(at));
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::ops::RangeInclusive;
 
+use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
-use dram_spec::{LINE_BYTES, PhysicalAddress};
 
 use super::super::bulk::Bulk;
 use super::super::memory::{Access, AccessKind, Memory, OnMiss};
@@ -18,8 +18,9 @@ impl Kernel {
         let is_store = access.kind != AccessKind::Load;
         // A store past the cache writes its whole line.
         let (address, physical, bytes) = if is_store && access.on_miss == OnMiss::Bypass {
-            let first = |address: PhysicalAddress| PhysicalAddress(address.0 / LINE_BYTES * LINE_BYTES);
-            (first(address), first(access.address), LINE_BYTES)
+            let size = memory.line_size();
+            let first = |address: PhysicalAddress| size.address(size.line(address));
+            (first(address), first(access.address), size.bytes())
         } else {
             (address, access.address, access.bytes)
         };

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dram_core::Line;
-use dram_spec::{LINE_BYTES, PhysicalAddress};
+use dram_spec::PhysicalAddress;
 use os_alloc_sim::Frame;
 use rowclone::Operation;
 
-use super::super::cache::{Access, AccessKind, StoreData, Ticket};
+use super::super::cache::{Access, AccessKind, LineSize, StoreData, Ticket};
 use crate::flat_memory::FlatMemory;
 use crate::virtual_memory::{Owner, ProcessMemories};
 
@@ -33,6 +32,7 @@ struct Deferred {
 /// The flat memory, which each store changes when it is executed.
 pub struct CoherenceCheck {
     flat: FlatMemory,
+    line_size: LineSize,
     tags: u64,
     /// Accesses to lines in flight, by core and ticket.
     deferred: BTreeMap<(usize, Ticket), Vec<Deferred>>,
@@ -47,11 +47,12 @@ pub struct CoherenceCheck {
 }
 
 impl CoherenceCheck {
-    /// No loads, on a memory.
-    pub fn new(flat: FlatMemory) -> CoherenceCheck {
+    /// No loads, on a memory with caches of lines of a size.
+    pub fn new(flat: FlatMemory, line_size: LineSize) -> CoherenceCheck {
         let memories = ProcessMemories::new(flat.contents.clone());
         CoherenceCheck {
             flat,
+            line_size,
             tags: 0,
             deferred: BTreeMap::new(),
             loads: 0,
@@ -72,12 +73,12 @@ impl CoherenceCheck {
     }
 
     /// Executes a store past the caches; returns the bytes that it writes.
-    pub fn store_past(&mut self, address: PhysicalAddress, bytes: u64, data: StoreData) -> Arc<[u8]> {
-        self.store(address, bytes, data).into()
+    pub fn store_past(&mut self, access: &Access) -> Arc<[u8]> {
+        self.execute(access).bytes.into()
     }
 
     /// Executes an access to a line whose data are there.
-    pub fn access(&mut self, core: usize, line: &mut Line, access: &Access) {
+    pub fn access(&mut self, core: usize, line: &mut [u8], access: &Access) {
         let access = self.execute(access);
         self.perform(core, line, &access);
     }
@@ -89,7 +90,7 @@ impl CoherenceCheck {
     }
 
     /// Executes the accesses that waited for the data of a line.
-    pub fn arrived(&mut self, core: usize, ticket: Ticket, line: &mut Line) {
+    pub fn arrived(&mut self, core: usize, ticket: Ticket, line: &mut [u8]) {
         let deferred = self.deferred.remove(&(core, ticket)).expect("an access requested the line");
         for access in &deferred {
             self.perform(core, line, access);
@@ -133,8 +134,8 @@ impl CoherenceCheck {
     }
 
     /// Compares a load with, or writes a store to, a line's data.
-    fn perform(&mut self, core: usize, line: &mut Line, access: &Deferred) {
-        let at = (access.address.0 % LINE_BYTES) as usize;
+    fn perform(&mut self, core: usize, line: &mut [u8], access: &Deferred) {
+        let at = self.line_size.offset(access.address) as usize;
         let part = &mut line[at..at + access.bytes.len()];
         if access.is_store {
             part.copy_from_slice(&access.bytes);

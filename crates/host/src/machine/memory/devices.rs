@@ -2,26 +2,25 @@
 
 use std::sync::Arc;
 
-use dram_core::Line;
-use dram_spec::{LINE_BYTES, Mechanism, Operation, PhysicalAddress};
+use dram_spec::{Mechanism, Operation, PhysicalAddress};
 use memctrl::Completion;
 
-use super::super::cache::{DirtyData, LineNumber, Scope, WriteBack, lines};
+use super::super::cache::{DirtyData, LineNumber, LineRequest, LineRequestKind, Scope};
 use super::super::clock::CoreCycle;
 use super::super::counters::{CoherenceCounts, Purpose};
-use super::super::interconnect::{Outgoing, Requester};
+use super::super::interconnect::{Holds, Outgoing, Requester};
 use super::Memory;
 use crate::decisions::{Decided, Decisions};
 
 /// Result of a snoop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Snooped {
     /// The cycle in which the device has it.
     pub at: CoreCycle,
     /// Whether a cache held the line dirty, and passed it to the device.
     pub is_dirty: bool,
     /// The data of the dirty line, where contents are modeled.
-    pub data: Option<Line>,
+    pub data: Option<Arc<[u8]>>,
 }
 
 impl Memory {
@@ -33,7 +32,7 @@ impl Memory {
         operation: Operation,
         payload: Option<Arc<[u8]>>,
     ) -> u64 {
-        self.interconnect.send(requester, leaves, operation, payload, false)
+        self.interconnect.send(requester, leaves, operation, payload, Holds::Nothing)
     }
 
     /// Looks up a line in the caches for a device that reads it, and knows the result at a cycle. A cache
@@ -48,18 +47,17 @@ impl Memory {
         known: CoreCycle,
     ) -> Snooped {
         counts.lookups += 1;
-        if let Some(Outgoing { payload: data, .. }) = self.interconnect.take_write_back(line.address()) {
-            let passed = data.as_deref().map(|data| data.try_into().expect("a line"));
-            let at = self.write_for(requester, [WriteBack { line, data }], known);
-            return Snooped { at, is_dirty: true, data: passed };
+        if let Some(data) = self.take_write_back(line) {
+            let at = self.write_for(requester, [(line, data.clone())], known);
+            return Snooped { at, is_dirty: true, data };
         }
         let held = self.caches.snoop(requester.core, line).filter(|(state, _)| state.dirty.is_some());
         let Some((_, data)) = held.filter(|_| Decided::writes_source_back()) else {
             return Snooped { at: known, is_dirty: false, data: None };
         };
-        let write_back = self.caches.clean(requester.core, line, purpose);
+        self.caches.clean(requester.core, line, purpose);
         counts.written_back += 1;
-        Snooped { at: self.write_for(requester, write_back, known), is_dirty: true, data }
+        Snooped { at: self.send_for(requester, known), is_dirty: true, data }
     }
 
     /// Removes the lines of a range from the caches, for a device that writes the range and knows the result
@@ -76,32 +74,57 @@ impl Memory {
         if !Decided::invalidates_destination() {
             return known;
         }
-        let on_their_way: Vec<WriteBack> = lines(address, bytes)
-            .filter_map(|(line, _)| {
-                let Outgoing { payload: data, .. } = self.interconnect.take_write_back(line.address())?;
-                Some(WriteBack { line, data })
-            })
+        let size = self.line_size();
+        let on_their_way: Vec<_> = size
+            .lines(address, bytes)
+            .filter_map(|(line, _)| self.take_write_back(line).map(|data| (line, data)))
             .collect();
         let known = self.write_for(requester, on_their_way, known);
         let dirty_data = |is_whole| if is_whole { DirtyData::Discarded } else { DirtyData::WrittenBack(Some(purpose)) };
-        let lines = lines(address, bytes).map(|(line, is_whole)| (line, dirty_data(is_whole)));
-        let (done, write_backs) = self.caches.invalidate(requester.core, lines, Scope::All);
+        let lines = size.lines(address, bytes).map(|(line, is_whole)| (line, dirty_data(is_whole)));
+        let done = self.caches.invalidate(requester.core, lines, Scope::All);
         done.add_to(counts);
         counts.lookups += done.lookups;
-        self.write_for(requester, write_backs, known)
+        self.send_for(requester, known)
+    }
+
+    /// Takes the write-back of a line that is on its way to the controller, if there is one.
+    #[expect(clippy::option_option, reason = "the data of a write-back, where contents are modeled")]
+    fn take_write_back(&mut self, line: LineNumber) -> Option<Option<Arc<[u8]>>> {
+        let size = self.line_size();
+        self.interconnect.take_write_back(size.address(line), size.bytes()).map(|Outgoing { payload, .. }| payload)
     }
 
     /// Passes dirty lines to a device, which writes them; returns the cycle in which it has them.
     fn write_for(
         &mut self,
         requester: Requester,
-        write_backs: impl IntoIterator<Item = WriteBack>,
+        lines: impl IntoIterator<Item = (LineNumber, Option<Arc<[u8]>>)>,
         mut at: CoreCycle,
     ) -> CoreCycle {
-        for WriteBack { line, data } in write_backs {
-            at = self.interconnect.passed(LINE_BYTES, at);
-            self.device_request(requester, at, Operation::Write { address: line.address(), bytes: LINE_BYTES }, data);
+        let (size, bytes) = (self.line_size(), self.line_size().bytes());
+        for (line, data) in lines {
+            at = self.interconnect.passed(bytes, at);
+            self.device_request(requester, at, Operation::Write { address: size.address(line), bytes }, data);
         }
+        at
+    }
+
+    /// Passes what the caches have to write to a device, which writes it; returns the cycle in which it has
+    /// all of it.
+    fn send_for(&mut self, requester: Requester, mut at: CoreCycle) -> CoreCycle {
+        let interconnect = &mut self.interconnect;
+        self.caches.take_requests(|LineRequest { requester: core, address, bytes, kind }| {
+            let (address, bytes) = (*address, *bytes);
+            let (data, holds) = match kind {
+                LineRequestKind::Read => unreachable!("a snoop reads nothing"),
+                LineRequestKind::Write(data) => (data.take(), Holds::Nothing),
+                LineRequestKind::LastOfEntry(data) => (data.take(), Holds::WriteEntry),
+            };
+            at = interconnect.passed(bytes, at);
+            let requester = Requester { core: *core, ..requester };
+            interconnect.send(requester, at, Operation::Write { address, bytes }, data, holds);
+        });
         at
     }
 }

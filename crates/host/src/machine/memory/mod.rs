@@ -6,20 +6,21 @@
 mod check;
 mod devices;
 
-use dram_core::Line;
-use dram_spec::{LINE_BYTES, Operation, PhysicalAddress};
+use dram_spec::{Operation, PhysicalAddress};
 use memctrl::Completion;
 
-use super::cache::{Answer, Caches, DirtyData, Inserted, WriteBack};
+use super::cache::{Answer, Arrival, Caches, DirtyData, Lack, LineRequest, LineRequestKind};
 use super::clock::CoreCycle;
 use super::counters::Purpose;
-use super::interconnect::{Interconnect, Requester};
+use super::interconnect::{Holds, Interconnect, Requester};
 use super::settings::MachineSettings;
 use crate::decisions::{Decided, Decisions};
+use crate::flat_memory::FlatMemory;
 
 // The interface of the caches, as far as requesters use it.
 pub use super::cache::{
-    Access, AccessKind, Away, Invalidated, LineNumber, Lookup, OnMiss, Port, Scope, StoreData, Ticket, Way, lines,
+    Access, AccessKind, Away, Invalidated, Lacking, LineNumber, LineSize, Lookup, OnMiss, Port, Scope, StoreData,
+    Ticket, Way,
 };
 
 pub use self::check::{CoherenceCheck, WrongLoad};
@@ -41,27 +42,29 @@ pub struct Memory {
 /// Answer to an access to a line of which the caches hold no data.
 #[derive(Clone, Copy, Debug)]
 pub enum Response {
-    /// The store is done.
-    Done,
+    /// The access is done; its data are there after some core cycles.
+    Done(u64),
     /// The access completes when the data arrive.
     Waits(Ticket),
-    /// The access cannot be accepted yet.
-    Refused,
+    /// The access cannot be accepted yet: it lacks an MSHR or a place in the cache.
+    LacksLine,
+    /// The access cannot be accepted yet: it lacks an entry of the write buffer.
+    LacksWriteEntry,
 }
 
 impl Memory {
-    /// Creates the memory of cores, some of which lack the L1.
-    pub fn new(
-        settings: &MachineSettings,
-        has_l1: impl Iterator<Item = bool>,
-        check: Option<CoherenceCheck>,
-    ) -> Memory {
-        Memory {
-            caches: Caches::new(settings, has_l1, check.is_some()),
-            interconnect: Interconnect::new(settings.bus),
-            check,
-            latency: settings.last_level.latency,
-        }
+    /// Creates the memory of cores, some of which lack upper levels of the caches. Loads are compared with
+    /// a flat memory, if there is one.
+    pub fn new(settings: &MachineSettings, lacking: impl Iterator<Item = Lacking>, flat: Option<FlatMemory>) -> Memory {
+        let caches = Caches::new(settings, lacking, flat.is_some());
+        let check = flat.map(|flat| CoherenceCheck::new(flat, caches.line_size()));
+        let interconnect = Interconnect::new(settings.bus);
+        Memory { caches, interconnect, check, latency: settings.last_level.latency }
+    }
+
+    /// Size of the lines of the caches.
+    pub const fn line_size(&self) -> LineSize {
+        self.caches.line_size()
     }
 
     /// Checks an access that was executed at the port of a core, where contents are modeled.
@@ -74,25 +77,35 @@ impl Memory {
         }
     }
 
-    /// Requests a line of which the caches hold no data, at a cycle.
+    /// Executes an access that the port of a core has not executed, at a cycle.
     #[inline]
     pub fn request(&mut self, core: usize, access: &Access, away: &Away, at: CoreCycle) -> Response {
-        match self.caches.request(core, access, away) {
-            Answer::Refused => Response::Refused,
-            Answer::Stored { way, replaced } => {
-                self.write(core, replaced, self.after_lookup(at));
+        let answer = self.caches.request(core, access, away);
+        let response = match answer {
+            Answer::Refused(Lack::Line) => return Response::LacksLine,
+            Answer::Refused(Lack::WriteEntry) => return Response::LacksWriteEntry,
+            Answer::Hit { cycles, way } => {
                 self.check_access(core, access, way);
-                Response::Done
+                Response::Done(cycles)
             }
-            Answer::Merged(ticket) => self.wait(core, access, ticket),
-            Answer::Read { ticket, replaced } => {
-                let leaves = self.after_lookup(at);
-                self.write(core, replaced, leaves);
-                let read = Operation::Read { address: access.line().address(), bytes: LINE_BYTES };
-                self.interconnect.send(Requester::core(core), leaves, read, None, false);
-                self.wait(core, access, ticket)
+            Answer::Stored(way) => {
+                self.check_access(core, access, way);
+                Response::Done(0)
             }
+            Answer::Past => {
+                if let Some(check) = &mut self.check {
+                    check.store_past(access);
+                }
+                Response::Done(0)
+            }
+            Answer::Merged(ticket) | Answer::Read(ticket) => self.wait(core, access, ticket),
+        };
+        if self.caches.leaves(access, answer) {
+            let data = self.check.as_ref().map(|check| check.expected(access.address, access.bytes));
+            self.caches.buffer_store(core, access, data.as_deref());
         }
+        self.send(self.after_lookup(at));
+        response
     }
 
     #[inline]
@@ -105,13 +118,18 @@ impl Memory {
 
     /// Stores past the caches, at a cycle. The store occupies an entry of the store buffer until the
     /// controller accepts it, and replaces the line in the core's own caches.
-    pub fn store_past(&mut self, core: usize, access: &Access, data: StoreData, at: CoreCycle) -> Invalidated {
-        let Access { address, bytes, purpose, .. } = *access;
-        let invalidated = self.invalidate(core, (address, bytes), purpose, Scope::Own, at);
-        let payload = self.check.as_mut().map(|check| check.store_past(address, bytes, data));
+    pub fn store_past(&mut self, core: usize, access: &Access, at: CoreCycle) -> Invalidated {
+        let (Access { address, bytes, purpose, .. }, leaves) = (*access, self.after_lookup(at));
+        let invalidated = self.invalidate(core, (address, bytes), purpose, Scope::Own, leaves);
+        let payload = self.check.as_mut().map(|check| check.store_past(access));
         self.caches.count(core, purpose).non_temporal += 1;
-        let leaves = self.after_lookup(at);
-        self.interconnect.send(Requester::core(core), leaves, Operation::Write { address, bytes }, payload, true);
+        self.interconnect.send(
+            Requester::core(core),
+            leaves,
+            Operation::Write { address, bytes },
+            payload,
+            Holds::StoreEntry,
+        );
         invalidated
     }
 
@@ -120,17 +138,27 @@ impl Memory {
         CoreCycle(at.0 + self.latency)
     }
 
-    fn write(&mut self, core: usize, write_back: impl IntoIterator<Item = WriteBack>, leaves: CoreCycle) {
-        for WriteBack { line, data } in write_back {
-            let write = Operation::Write { address: line.address(), bytes: LINE_BYTES };
-            self.interconnect.send(Requester::core(core), leaves, write, data, false);
-        }
+    /// Sends the requests that the caches have made, which leave at a cycle.
+    #[inline]
+    pub fn send(&mut self, leaves: CoreCycle) {
+        let interconnect = &mut self.interconnect;
+        self.caches.take_requests(|LineRequest { requester, address, bytes, kind }| {
+            let (address, bytes) = (*address, *bytes);
+            let (operation, payload, holds) = match kind {
+                LineRequestKind::Read => (Operation::Read { address, bytes }, None, Holds::Nothing),
+                LineRequestKind::Write(data) => (Operation::Write { address, bytes }, data.take(), Holds::Nothing),
+                LineRequestKind::LastOfEntry(data) => {
+                    (Operation::Write { address, bytes }, data.take(), Holds::WriteEntry)
+                }
+            };
+            interconnect.send(Requester::core(*requester), leaves, operation, payload, holds);
+        });
     }
 
     /// Sends a copy or zeroing to the controller, which leaves at a cycle.
     pub fn copy(&mut self, core: usize, operation: Operation, leaves: CoreCycle) {
         self.apply(&operation);
-        self.interconnect.send(Requester::core(core), leaves, operation, None, false);
+        self.interconnect.send(Requester::core(core), leaves, operation, None, Holds::Nothing);
     }
 
     /// Executes a copy or zeroing for the check alone.
@@ -154,9 +182,9 @@ impl Memory {
             return Invalidated::default();
         }
         let dirty_data = |is_whole| if is_whole { DirtyData::Discarded } else { DirtyData::WrittenBack(Some(purpose)) };
-        let lines = lines(address, bytes).map(|(line, is_whole)| (line, dirty_data(is_whole)));
-        let (done, write_backs) = self.caches.invalidate(core, lines, scope);
-        self.write(core, write_backs, leaves);
+        let lines = self.line_size().lines(address, bytes).map(|(line, is_whole)| (line, dirty_data(is_whole)));
+        let done = self.caches.invalidate(core, lines, scope);
+        self.send(leaves);
         done
     }
 
@@ -164,15 +192,21 @@ impl Memory {
     /// cycle.
     pub fn flush_others(&mut self, core: usize, lines: impl Iterator<Item = LineNumber>, leaves: CoreCycle) {
         let lines = lines.map(|line| (line, DirtyData::WrittenBack(None)));
-        let (_, write_backs) = self.caches.invalidate(core, lines, Scope::Others);
-        self.write(core, write_backs, leaves);
+        self.caches.invalidate(core, lines, Scope::Others);
+        self.send(leaves);
+    }
+
+    /// Sends the stores to a range that are in write buffers; they leave at a cycle.
+    pub fn flush_stores(&mut self, address: PhysicalAddress, bytes: u64, leaves: CoreCycle) {
+        self.caches.flush_stores(address, bytes);
+        self.send(leaves);
     }
 
     /// Writes a dirty line of a core's last-level cache to memory on behalf of a purpose; the write
     /// leaves at a cycle, and the line stays in the cache.
     pub fn clean(&mut self, core: usize, line: LineNumber, purpose: Purpose, leaves: CoreCycle) {
-        let write_back = self.caches.clean(core, line, purpose);
-        self.write(core, write_back, leaves);
+        self.caches.clean(core, line, purpose);
+        self.send(leaves);
     }
 
     /// Puts a line with its data into a core's last-level cache; returns whether there was a place. The
@@ -181,39 +215,41 @@ impl Memory {
         &mut self,
         core: usize,
         line: LineNumber,
-        (dirty, data): (Option<Purpose>, Option<Line>),
+        (dirty, data): (Option<Purpose>, Option<&[u8]>),
         leaves: CoreCycle,
     ) -> bool {
-        match self.caches.insert(core, line, dirty, data) {
-            Inserted::Refused => false,
-            Inserted::Replaced(write_back) => {
-                self.write(core, write_back, leaves);
-                true
-            }
-        }
+        let is_inserted = self.caches.insert(core, line, dirty, data);
+        self.send(leaves);
+        is_inserted
     }
 
-    /// Puts a dirty line of the program, with the contents at reset, into an empty place of a core's
-    /// last-level cache, if there is one.
+    /// Puts a line that the program has written, with the contents at reset, into an empty place of a
+    /// core's last-level cache, if there is one and the cache allocates lines of stores.
     pub fn insert_written(&mut self, core: usize, line: LineNumber) {
+        let size = self.line_size();
         if let Some(way) = self.caches.insert_in_empty(core, line, Purpose::Program)
             && let Some(check) = &self.check
             && let Some(data) = self.caches.data_mut(core, way)
         {
-            data.copy_from_slice(&check.expected(line.address(), LINE_BYTES));
+            data.copy_from_slice(&check.expected(size.address(line), size.bytes()));
         }
     }
 
-    /// Accepts the data of a line that a core has requested; returns its ticket.
-    pub fn arrived(&mut self, core: usize, completion: &Completion) -> Ticket {
-        let (ticket, way) = self.caches.arrived(core, LineNumber::of(completion.operation.target()));
+    /// Accepts the data of a line that a core has requested, at a cycle; returns its ticket, if accesses
+    /// wait for it.
+    pub fn arrived(&mut self, core: usize, completion: &Completion, at: CoreCycle) -> Option<Ticket> {
+        let size = self.line_size();
+        let Arrival { ticket, way } = self.caches.arrived(core, size.line(completion.operation.target()));
         if let Some(check) = &mut self.check {
-            let mut past_caches = [0; LINE_BYTES as usize];
+            let mut past_caches = vec![0; size.bytes() as usize];
             let place = way.and_then(|way| self.caches.data_mut(core, way));
             let data = place.unwrap_or(&mut past_caches);
             data.copy_from_slice(completion.data.as_deref().expect("contents are modeled"));
-            check.arrived(core, ticket, data);
+            if let Some(ticket) = ticket {
+                check.arrived(core, ticket, data);
+            }
         }
+        self.send(self.after_lookup(at));
         ticket
     }
 }

@@ -181,7 +181,7 @@ fn a_missing_store_retires_and_the_store_buffer_limits_stores() {
 
 #[test]
 fn an_l1_shortens_hits_and_keeps_no_line_that_the_last_level_lacks() {
-    let l1 = Some(CacheShape { bytes: 128, ways: 2, latency: 3 });
+    let l1 = Some(CacheShape::new(128, 2, 3));
     let hits = after_begin([load(0), load(0)]);
     let counts = play(MachineSettings { l1, ..settings() }, &hits).outcome.cores[0].counters.lines[0];
     assert_eq!((counts.hits, counts.l1_hits), (2, 1));

@@ -1,5 +1,7 @@
 //! Each load returns what a flat, coherent machine returns.
 
+use std::num::NonZeroUsize;
+
 use memctrl::policy::copy::BASELINE;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -102,11 +104,11 @@ proptest! {
         is_in_order: bool,
         has_bus: bool,
     ) {
-        let l1 = has_l1.then_some(CacheShape { bytes: 512, ways: 2, latency: 3 });
+        let l1 = has_l1.then_some(CacheShape::new(512, 2, 3));
         let sharing = if is_shared { Sharing::Shared } else { Sharing::Private };
         let order = if is_in_order { Order::InOrder } else { Order::OutOfOrder };
         let core = CoreSettings { order, ..CoreSettings::PAPER };
-        let last_level = CacheShape { bytes: cache_bytes, ways: 16, latency: 12 };
+        let last_level = CacheShape::new(cache_bytes, 16, 12);
         check(seed, cores, &MachineSettings { core, l1, last_level, sharing, bus: has_bus.then_some(BUS), ..settings() });
     }
 }
@@ -122,8 +124,61 @@ fn check(seed: u64, cores: u64, settings: &MachineSettings) {
 
 /// Cores that share a cache of this size.
 fn shared(bytes: u64) -> MachineSettings {
-    let last_level = CacheShape { bytes, ways: 16, latency: 12 };
+    let last_level = CacheShape::new(bytes, 16, 12);
     MachineSettings { last_level, sharing: Sharing::Shared, ..settings() }
+}
+
+/// Caches of random levels, lines, policies and prefetchers.
+fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
+    let mut generator = os_alloc_sim::Generator::new(seed);
+    let mut one_of = |choices: u32| generator.below(choices) as usize;
+    let level = |bytes: u64, ways, latency, [store_miss, prefetcher]: [usize; 2]| CacheShape {
+        store_miss: StoreMiss::NAMES[store_miss].1,
+        prefetcher: PrefetcherKind::NAMES[prefetcher].1,
+        ..CacheShape::new(bytes, ways, latency)
+    };
+    let mut policies = || [one_of(2), one_of(3)];
+    let [first, second, last] = [policies(), policies(), policies()];
+    let sharing = [Sharing::Private, Sharing::Shared, Sharing::Group(NonZeroUsize::new(2).unwrap())][one_of(3)];
+    let order = Order::NAMES[one_of(2)].1;
+    MachineSettings {
+        core: CoreSettings { order, mshrs: 1 + one_of(8), store_buffer: 1 + one_of(8), ..CoreSettings::PAPER },
+        l1: (one_of(2) == 0).then(|| level(512, 2, 3, first)),
+        l2: (one_of(2) == 0).then(|| level(2048, 4, 7, second)),
+        last_level: level([1 << 10, 1 << 12, 1 << 14][one_of(3)], [1, 4, 8][one_of(3)], 12, last),
+        sharing,
+        lines: LineSettings {
+            bytes: [32, 64, 128][one_of(3)],
+            write: WritePolicy::NAMES[one_of(2)].1,
+            write_buffer: 1 + one_of(5),
+            prefetch: PrefetchSettings {
+                degree: 1 + one_of(3) as u64,
+                distance: 1 + one_of(4) as u64,
+                mshrs: 1 + one_of(4),
+            },
+        },
+        bus: (one_of(2) == 0).then_some(BUS),
+        kernel: KernelSettings { word_bytes: 8, ..kernel },
+        ..settings()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(2),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(24)
+    })]
+
+    /// Also with data of the kernel in the caches.
+    #[test]
+    fn loads_return_the_last_store_with_any_levels_lines_and_policies(seed: u64, cores in 1..4_u64) {
+        let programs: Vec<_> = (0..cores).map(|core| program(seed ^ core, 60)).collect();
+        for (kernel, policy) in kernels() {
+            let settings = any_caches(seed, kernel);
+            prop_assert_eq!(wrong(&settings, &programs, policy), None, "{:?}", settings);
+        }
+    }
 }
 
 /// A page fault waits for stores in flight. If it began before they were over, a read would overtake
@@ -143,7 +198,7 @@ fn lines_replaced_by_copies_in_a_shared_cache_leave_before_they_are_zeroed() {
 /// A copy engine that skips a snoop, or completes a copy before its writes, is found by a load.
 #[test]
 fn each_step_of_an_engine_is_needed() {
-    let last_level = CacheShape { bytes: 1 << 16, ways: 16, latency: 12 };
+    let last_level = CacheShape::new(1 << 16, 16, 12);
     let programs: Vec<_> = (0..20).map(|seed| vec![program(seed, 60)]).collect();
     for (mode, is_in_dram) in [(EngineMode::SyncFifo, false), (EngineMode::Async, false), (EngineMode::Async, true)] {
         let copier = Copier::Engine(EngineSettings::new(mode, is_in_dram));
@@ -180,8 +235,21 @@ fn a_lost_completion_is_an_error() {
 /// Without a step of coherence, some load of some program returns stale data.
 #[test]
 fn each_step_of_coherence_is_needed() {
-    let last_level = CacheShape { bytes: 1 << 16, ways: 16, latency: 12 };
-    for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::NoWait, Planted::NoZeroing] {
+    let last_level = CacheShape::new(1 << 16, 16, 12);
+    for defect in [
+        Planted::NoSourceWriteBack,
+        Planted::NoInvalidation,
+        Planted::NoWait,
+        Planted::NoZeroing,
+        Planted::NoFlush,
+        Planted::StalePrefetch,
+    ] {
+        let (store_miss, prefetcher) = match defect {
+            Planted::NoFlush => (StoreMiss::NoAllocate, PrefetcherKind::None),
+            Planted::StalePrefetch => (StoreMiss::Allocate, PrefetcherKind::NextLine),
+            _ => (StoreMiss::Allocate, PrefetcherKind::None),
+        };
+        let last_level = CacheShape { store_miss, prefetcher, ..last_level };
         let kernel = KernelSettings {
             copier: Copier::Controller,
             inserts_zero_lines: defect == Planted::NoZeroing,

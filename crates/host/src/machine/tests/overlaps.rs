@@ -20,7 +20,7 @@ fn program(dst: u64, src: u64, bytes: u64) -> Vec<Step> {
 /// The pages after the run, read at their virtual addresses from the memory that each load was
 /// compared with.
 fn pages_after(kernel: KernelSettings, policy: &'static dyn CopyPolicy, steps: Vec<Step>) -> Vec<u8> {
-    let last_level = CacheShape { bytes: 1 << 13, ways: 4, latency: 12 };
+    let last_level = CacheShape::new(1 << 13, 4, 12);
     let settings = MachineSettings { last_level, kernel, ..settings() };
     let programs = vec![Box::new(Steps(steps.into_iter())) as Box<dyn Program>];
     let mut machine = run(settings, Region::default(), programs, policy, Some(7)).unwrap().machine;

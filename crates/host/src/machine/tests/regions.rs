@@ -91,7 +91,7 @@ fn repeated_programs_see_no_line_of_an_earlier_user() {
         for sharing in [Sharing::Private, Sharing::Shared] {
             let mut settings = MachineSettings { sharing, ..settings() };
             (settings.kernel.copier, settings.kernel.copy_loop) = (copier, copy_loop);
-            settings.last_level = CacheShape { bytes: 16 << 10, ways: 4, latency: 12 };
+            settings.last_level = CacheShape::new(16 << 10, 4, 12);
             let boxed = programs.iter().map(|steps| repeated(steps)).collect();
             let outcome = play_boxed(settings, region, boxed, ROWCLONE, Some(7)).unwrap().outcome;
             let (loads, wrong) = outcome.check.unwrap();
@@ -121,7 +121,7 @@ fn a_frame_takes_no_line_to_its_next_user() {
     for policy in [Policy::Sequential, Policy::Buddy] {
         let mut settings = settings();
         settings.allocator.policy = policy;
-        settings.last_level = CacheShape { bytes: 16 << 10, ways: 4, latency: 12 };
+        settings.last_level = CacheShape::new(16 << 10, 4, 12);
         let outcome = try_play(settings, &[first.clone(), second.clone()], ROWCLONE, Some(7)).unwrap().outcome;
         assert_eq!(outcome.check, Some((4, None)), "{policy:?}");
         assert_eq!(outcome.cores[1].interval.lines[0].write_backs, 4, "{policy:?}");

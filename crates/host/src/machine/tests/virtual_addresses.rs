@@ -49,7 +49,7 @@ fn played(
     let map = AddressMap::preset(system.geometry, Preset::LineInterleaved);
     let mut settings = settings();
     settings.allocator.copy_unit = copy_unit;
-    settings.last_level = CacheShape { bytes: 1 << 14, ways: 4, latency: 12 };
+    settings.last_level = CacheShape::new(1 << 14, 4, 12);
     settings.kernel.copier = if policy == BASELINE { Copier::Loop } else { Copier::Controller };
     let contents = Contents::new(1, map.clone());
     let machine = Machine::new(settings, Region::default(), vec![program], &map, Some(contents.clone())).unwrap();

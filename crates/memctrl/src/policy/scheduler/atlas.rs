@@ -96,8 +96,8 @@ impl Scheduler for Atlas {
             most: 1 << 40,
             default: Atlas::QUANTUM.0,
             is_required: false,
-            about: "clocks after which sources are ordered by their attained service (10,000,000 core cycles at 6 per \
-                    clock)",
+            about: "clocks after which sources are ordered by their attained service; at least tRC + tRCD + 4 \
+                    (10,000,000 core cycles at 6 per clock)",
         };
         const THRESHOLD: Setting = Setting {
             name: "atlas_threshold_cycles",

@@ -28,13 +28,12 @@ pub struct CpuFirst {
 impl CpuFirst {
     /// Name in the configuration.
     pub const NAME: &str = "cpu-first";
-    /// The default share, in percent: devices take at most a quarter of the contested RDs from cores,
-    /// and a copy that waits for the channel alone takes at most four times as long as on an idle
-    /// channel. Zhao et al. (ICCD 2005) guarantee a share, but do not publish it.
+    /// The default share, in percent. Chosen: Zhao et al. (ICCD 2005) guarantee a share, but do not
+    /// publish it. With a quarter, cores keep three of four contested RDs, and a device whose reads
+    /// are always ready needs at most four times as long for them as on a channel of its own.
     pub const SHARE: u64 = 25;
-    /// The largest credit. Devices catch up on what they miss while their rank refreshes (35 RDs of
-    /// 4 cycles, a quarter of which is 8.75 RDs). What they miss in a longer time, as while a copy
-    /// holds their banks, must not delay cores afterwards.
+    /// The largest credit. Chosen: what devices miss while copies or refreshes keep them from their
+    /// banks must not delay cores for long afterwards; with the default share, for 13 RDs.
     pub const CREDIT_MAX: u64 = 1000;
 
     /// Creates the scheduler with a share in percent, at most 100.

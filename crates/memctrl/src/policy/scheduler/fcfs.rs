@@ -20,7 +20,7 @@ impl Scheduler for Fcfs {
     }
 
     fn about(&self) -> &'static str {
-        "the oldest first"
+        "the oldest first of reads, or of writes in a write drain"
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {

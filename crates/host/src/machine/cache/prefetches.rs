@@ -1,0 +1,170 @@
+//! Prefetches: lines that are requested before an access.
+
+use dram_spec::address::FRAME_BYTES;
+
+use super::super::counters::PrefetchCounts;
+use super::super::prefetcher::{Observed, Prefetcher, prefetcher};
+use super::super::settings::{PrefetchSettings, PrefetcherKind};
+use super::level::Way;
+use super::line::{LineNumber, LineState};
+use super::mshr::{Ticket, Wanted};
+use super::{Caches, Requester};
+use crate::decisions::{Decided, Decisions};
+
+/// The prefetchers of a requester, and their counts.
+#[derive(Debug)]
+pub(super) struct Prefetches {
+    /// By level.
+    prefetchers: Vec<Option<Box<dyn Prefetcher>>>,
+    mshrs: usize,
+    pub(super) counts: PrefetchCounts,
+    /// Lines that a prefetcher wants; empty between accesses.
+    wanted: Vec<u64>,
+}
+
+impl Prefetches {
+    pub(super) fn new(kinds: impl Iterator<Item = PrefetcherKind>, settings: PrefetchSettings) -> Prefetches {
+        let prefetchers: Vec<_> = kinds.map(|kind| prefetcher(kind, settings)).collect();
+        let mshrs = if prefetchers.iter().any(Option::is_some) { settings.mshrs } else { 0 };
+        Prefetches { prefetchers, mshrs, counts: PrefetchCounts::default(), wanted: Vec::new() }
+    }
+
+    pub(super) const fn has_prefetcher(&self) -> bool {
+        self.mshrs > 0
+    }
+
+    pub(super) const fn mshrs(&self) -> usize {
+        self.mshrs
+    }
+}
+
+/// How an access finds its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// No cache holds its data.
+    Missing,
+    /// The last-level cache holds them.
+    There,
+    /// It was prefetched, and this is its first use.
+    Prefetched,
+}
+
+/// A line whose data are there.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The ticket of the accesses that wait for it, if there are any.
+    pub ticket: Option<Ticket>,
+    /// Its place, if it has one.
+    pub way: Option<Way>,
+}
+
+impl Caches {
+    /// Shows an access that reached a level to the prefetchers of the levels that it passed, and requests
+    /// the lines that they want.
+    #[inline]
+    pub(super) fn observe(&mut self, requester: usize, line: LineNumber, level: usize, found: Found) {
+        if self.requesters[requester].prefetches.has_prefetcher() {
+            self.prefetch_after(requester, line, level, found);
+        }
+    }
+
+    #[inline(never)]
+    fn prefetch_after(&mut self, requester: usize, line: LineNumber, reached: usize, found: Found) {
+        let lines_per_page = FRAME_BYTES / self.line_size.bytes();
+        for level in 0..=reached {
+            let Prefetches { prefetchers, wanted, .. } = &mut self.requesters[requester].prefetches;
+            let Some(prefetcher) = &mut prefetchers[level] else { continue };
+            let (is_hit, is_first_use) = (found != Found::Missing && level == reached, found == Found::Prefetched);
+            let observed = Observed { line: line.0, is_hit, is_first_use, lines_per_page };
+            let mut wanted = std::mem::take(wanted);
+            prefetcher.observe(&observed, &mut wanted);
+            wanted.drain(..).for_each(|line| self.prefetch(requester, level, LineNumber(line)));
+            self.requesters[requester].prefetches.wanted = wanted;
+        }
+    }
+
+    /// Prefetches a line for the caches of a requester from a level on. It requests nothing if the line
+    /// is there or on its way, if stores to it have not left, or without a free MSHR of prefetches.
+    fn prefetch(&mut self, requester: usize, level: usize, line: LineNumber) {
+        let last_level = &self.last_level[self.level_of(requester)];
+        if let Some(way) = last_level.find(line) {
+            if !last_level.state(way).is_pending {
+                self.requesters[requester].enter(line, level);
+            }
+            return;
+        }
+        let is_written = self.requesters.iter().any(|it| it.write_buffer.holds(line));
+        let Requester { mshrs, prefetches, .. } = &mut self.requesters[requester];
+        if is_written || !mshrs.can_prefetch() || mshrs.find(line).is_some() {
+            return;
+        }
+        mshrs.take(line, Wanted::ByPrefetcher(level as u8));
+        prefetches.counts.requested += 1;
+        self.requests.read(requester, self.line_size, line);
+    }
+
+    /// How an access finds a line; the first use of one that was prefetched is counted.
+    pub(super) fn used(&mut self, requester: usize, way: Way) -> Found {
+        let level = self.level_of(requester);
+        let prefetched_for = self.last_level[level].state_mut(way).prefetched_for.take();
+        let Some(prefetched_for) = prefetched_for else { return Found::There };
+        self.requesters[usize::from(prefetched_for)].prefetches.counts.useful += 1;
+        Found::Prefetched
+    }
+
+    /// Drops the prefetches in flight of a line that changes in memory.
+    pub(super) fn drop_prefetches(&mut self, line: LineNumber, concerns: impl Fn(usize) -> bool) {
+        for (index, Requester { mshrs, prefetches, .. }) in self.requesters.iter_mut().enumerate() {
+            if prefetches.has_prefetcher()
+                && Decided::drops_prefetches()
+                && concerns(index)
+                && let Some(mshr) = mshrs.find(line)
+                && let Wanted::ByPrefetcher(_) = mshr.wanted
+            {
+                mshr.wanted = Wanted::ByNone;
+                prefetches.counts.dropped += 1;
+            }
+        }
+    }
+
+    /// Accepts the data of a line that a requester has requested.
+    pub fn arrived(&mut self, requester: usize, line: LineNumber) -> Arrival {
+        let last_level = self.level_of(requester);
+        let mshr = self.requesters[requester].mshrs.complete(line);
+        match mshr.wanted {
+            Wanted::ByAccess(way) => {
+                if let Some(way) = way {
+                    self.last_level[last_level].state_mut(way).is_pending = false;
+                }
+                Arrival { ticket: Some(mshr.ticket), way }
+            }
+            Wanted::ByPrefetcher(level) => {
+                Arrival { ticket: None, way: self.prefetched(requester, level.into(), line) }
+            }
+            Wanted::ByNone => Arrival { ticket: None, way: None },
+        }
+    }
+
+    /// Puts a prefetched line into the caches of a requester from a level on, unless it is there by now,
+    /// or all lines of its set are in flight.
+    fn prefetched(&mut self, requester: usize, level: usize, line: LineNumber) -> Option<Way> {
+        let is_there = self.last_level[self.level_of(requester)].find(line).is_some();
+        let state = LineState { prefetched_for: Some(requester as u8), ..LineState::default() };
+        let way = if is_there { None } else { self.replace(requester, line, state) };
+        if way.is_some() {
+            self.requesters[requester].enter(line, level);
+        } else {
+            self.requesters[requester].prefetches.counts.dropped += 1;
+        }
+        way
+    }
+}
+
+impl Requester {
+    /// Puts a line into the levels from one on, apart from the last one.
+    pub(super) fn enter(&mut self, line: LineNumber, level: usize) {
+        for level in self.upper.iter_mut().skip(level) {
+            level.take(line, false);
+        }
+    }
+}

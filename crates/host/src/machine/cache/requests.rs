@@ -1,0 +1,105 @@
+//! Requests of the caches to memory, and the stores that leave through the write buffers.
+
+use std::sync::Arc;
+
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+
+use super::super::counters::write_bursts;
+use super::super::settings::WritePolicy;
+use super::access::Access;
+use super::line::{LineNumber, LineRequest, LineRequestKind, LineSize, Removed};
+use super::port::Away;
+use super::write_buffer::Entry;
+use super::{Answer, Caches};
+use crate::decisions::{Decided, Decisions};
+
+/// Requests in the order in which they leave.
+#[derive(Debug, Default)]
+pub(super) struct Requests(Vec<LineRequest>);
+
+impl Requests {
+    pub(super) fn read(&mut self, requester: usize, size: LineSize, line: LineNumber) {
+        let (address, bytes) = (size.address(line), size.bytes());
+        self.0.push(LineRequest { requester, address, bytes, kind: LineRequestKind::Read });
+    }
+
+    pub(super) fn write_line(&mut self, requester: usize, size: LineSize, removed: Removed) {
+        let (address, bytes) = (size.address(removed.line), size.bytes());
+        self.0.push(LineRequest { requester, address, bytes, kind: LineRequestKind::Write(removed.data) });
+    }
+}
+
+impl Caches {
+    /// Takes the requests that the caches have made, in the order in which they leave.
+    #[inline]
+    pub fn take_requests(&mut self, mut take: impl FnMut(&mut LineRequest)) {
+        self.requests.0.iter_mut().for_each(&mut take);
+        self.requests.0.clear();
+    }
+
+    /// Whether a store that is written through has an entry of the write buffer. One that brings its line
+    /// into the cache takes a new entry: an older one leaves before the line is read.
+    pub(super) fn has_write_entry(&self, requester: usize, access: &Access, away: &Away) -> bool {
+        let buffer = &self.requesters[requester].write_buffer;
+        if away.is_absent() && !self.passes(access, away) {
+            !buffer.is_full()
+        } else {
+            buffer.has_room(access.line(self.line_size))
+        }
+    }
+
+    /// Whether an access, with its answer, is a store that leaves through the write buffer.
+    #[inline]
+    pub fn leaves(&self, access: &Access, answer: Answer) -> bool {
+        answer == Answer::Past || self.writes_through(access)
+    }
+
+    /// Puts a store into the write buffer of a requester, which had room.
+    pub fn buffer_store(&mut self, requester: usize, access: &Access, data: Option<&[u8]>) {
+        let (size, line) = (self.line_size, access.line(self.line_size));
+        let range = (size.offset(access.address), access.bytes);
+        let buffer = &mut self.requesters[requester].write_buffer;
+        for entry in buffer.store(line, size.bytes(), access.purpose, range, data) {
+            self.send_entry(requester, &entry);
+        }
+    }
+
+    /// Sends the stores of all write buffers to a line.
+    pub(super) fn flush(&mut self, line: LineNumber) {
+        let is_unused = self.write == WritePolicy::WriteBack && self.last_level[0].allocates_stores();
+        if is_unused || !Decided::flushes_stores() {
+            return;
+        }
+        for requester in 0..self.requesters.len() {
+            if let Some(entry) = self.requesters[requester].write_buffer.flush(line) {
+                self.send_entry(requester, &entry);
+            }
+        }
+    }
+
+    /// Sends the stores of all write buffers to the lines of a range.
+    pub fn flush_stores(&mut self, address: PhysicalAddress, bytes: u64) {
+        self.line_size.lines(address, bytes).for_each(|(line, _)| self.flush(line));
+    }
+
+    /// Sends an entry of a write buffer: a write per run of consecutive bytes.
+    fn send_entry(&mut self, requester: usize, entry: &Entry) {
+        let start = self.line_size.address(entry.line).0;
+        let mut runs = entry.runs().peekable();
+        while let Some(run) = runs.next() {
+            let data = entry.data.as_ref().map(|data| Arc::from(&data[run.start as usize..run.end as usize]));
+            let is_last = runs.peek().is_none();
+            let kind = if is_last { LineRequestKind::LastOfEntry(data) } else { LineRequestKind::Write(data) };
+            let (address, bytes) = (PhysicalAddress(start + run.start), run.end - run.start);
+            self.requests.0.push(LineRequest { requester, address, bytes, kind });
+            let counts = self.count(requester, entry.purpose);
+            counts.buffered += 1;
+            counts.buffered_bursts += write_bursts(address.0 % LINE_BYTES, bytes);
+        }
+    }
+
+    /// Frees an entry of a requester's write buffer, whose last write the controller has accepted.
+    pub fn write_accepted(&mut self, requester: usize) {
+        self.requesters[requester].write_buffer.accepted();
+    }
+}
