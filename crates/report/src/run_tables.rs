@@ -7,6 +7,7 @@ use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, ServedRow, TraceReport};
 
 use crate::allocator_tables;
+use crate::copiers;
 use crate::first_screen::memory_equal;
 use crate::programs::{self, MethodRow};
 use crate::result_tables;
@@ -74,7 +75,13 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
 fn cores(methods: &[MethodRow]) -> String {
     let cores = methods.iter().map(|row| format!("\n{}\n{}", row.method, programs::core_table(&row.report.cores)));
     let mixes = methods.iter().any(|row| row.mix.is_some()).then(|| format!("\n{}", programs::mixes(methods)));
-    programs::methods(methods) + &mixes.unwrap_or_default() + &cores.collect::<String>()
+    let break_even = copiers::break_even(methods).map_or_else(String::new, |sizes| format!("{sizes}\n"));
+    programs::first(methods)
+        + &break_even
+        + "\n"
+        + &programs::second(methods)
+        + &mixes.unwrap_or_default()
+        + &cores.collect::<String>()
 }
 
 /// The allocators, by name; one that placed pages under several policies once.

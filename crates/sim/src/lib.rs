@@ -141,6 +141,7 @@
 
 mod allocator_report;
 mod backlog;
+mod break_even;
 mod buses;
 mod check_report;
 mod checks;
@@ -177,6 +178,7 @@ pub use {dram_core, dram_spec, energy, host, memctrl, os_alloc_sim, protocol_che
 
 pub use allocator_report::{AllocatorReport, MemoryState, TrafficReport};
 pub use backlog::Backlog;
+pub use break_even::BreakEven;
 pub use buses::BusUse;
 pub use check_report::CheckReport;
 pub use checks::{POSTPONE_MAX, T_REFI_PS, missing_current};

@@ -127,6 +127,11 @@ pub struct CoreRow {
     pub prefetches: Option<PrefetchRow>,
     /// Stall cycles by cause.
     pub stall_cycles: StallRow,
+    /// Core cycles that copies and zeroings took from the program: those in which the core executes them or
+    /// waits for them.
+    pub copy_cycles: f64,
+    /// Misses of the program that are its first accesses to lines since their copies.
+    pub misses_after_copies: u64,
     /// Copies and zeroings issued to the controller.
     pub controller_copies: u64,
     /// Dirty source lines written back before copies in DRAM.
@@ -164,6 +169,11 @@ pub struct CoresReport {
     pub copy_share_of_channel_bytes: Option<f64>,
     /// Bandwidth, 10^9 bytes per second; none in an empty interval.
     pub bandwidth_gb_s: Option<f64>,
+    /// Share of the cycles of all regions that copies and zeroings took from the programs, 0 to 1; none in
+    /// empty regions.
+    pub copy_share_of_cycles: Option<f64>,
+    /// Misses of the programs in their regions that are their first accesses to lines since their copies.
+    pub misses_after_copies: u64,
     /// Loads compared with a flat, coherent memory; none without checks.
     pub loads_checked: Option<u64>,
     /// The first load that returned wrong data.
@@ -213,6 +223,12 @@ impl CoresReport {
             copy_write_back_bytes: write_backs,
             copy_share_of_channel_bytes: ratio(copies as f64, all as f64),
             bandwidth_gb_s: ratio(all as f64, interval_ns),
+            copy_share_of_cycles: ratio(
+                outcome.cores.iter().map(|core| core.counters.copy_slots as f64).sum::<f64>()
+                    / settings.core.width as f64,
+                outcome.cores.iter().map(|core| core.cycles.0 as f64).sum(),
+            ),
+            misses_after_copies: outcome.cores.iter().map(|core| core.counters.misses_after_copies).sum(),
             loads_checked: outcome.check.map(|(loads, _)| loads),
             wrong_load: wrong.map(|wrong| format!("a load of core {} at {:#x}", wrong.core, wrong.address.0)),
             cores: cores
@@ -312,6 +328,8 @@ fn row(
             coherence: stall(stalls.coherence),
             controller_copy: stall(stalls.controller_copy),
         },
+        copy_cycles: stall(counters.copy_slots),
+        misses_after_copies: counters.misses_after_copies,
         controller_copies: coherence.copies + coherence.zeroings,
         coherence_written_back: coherence.written_back,
         coherence_copied_in_cache: coherence.copied_in_cache,

@@ -10,7 +10,7 @@ use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::{baseline, label, open};
 
-use super::core_runs::run_programs;
+use super::core_runs::{break_even_bytes, run_programs};
 use crate::args::{ProgramsArgs, compared};
 
 /// Runs the programs under each method, and returns the tables.
@@ -32,7 +32,9 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
         let programs = args.programs.iter().map(|path| open(path, &machine)).collect::<Result<_, _>>()?;
         let (mut outcome, report) = run_programs(&machine, method, programs, region, args.check)?;
         outcome.compare(reference.get_or_insert_with(|| outcome.reference()));
-        methods.extend(MethodRow::new(&outcome, report.mix(&alone_ipc)));
+        let row = MethodRow::new(&outcome, report.mix(&alone_ipc));
+        let break_even_bytes = break_even_bytes(&machine, method)?;
+        methods.extend(row.map(|row| MethodRow { break_even_bytes, ..row }));
         bar.inc(1);
     }
     bar.finish_and_clear();

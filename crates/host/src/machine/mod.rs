@@ -274,10 +274,14 @@ impl Machine {
             Work::Copy(bulk) => match core.quiet_before(limits.until) {
                 Ok(at) => {
                     core.delay_until(at, |stalls| &mut stalls.kernel);
+                    if core.begin_copy() {
+                        memory.begin_copy(core.index(), bulk);
+                    }
                     self.copier.begin(core, memory, *bulk, at)
                 }
                 Err(outcome) => outcome,
             },
+            Work::CopyEnd => core.end_copy(),
             Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
         };
         if outcome.is_unfinished() {
@@ -445,5 +449,6 @@ impl Machine {
 fn counters(core: &Core, memory: &Memory) -> CoreCounters {
     let caches = &memory.caches;
     let (lines, prefetches) = (*caches.counts(core.index()), caches.prefetch_counts(core.index()));
-    CoreCounters { lines, prefetches, ..core.counters() }
+    let misses_after_copies = caches.misses_after_copies(core.index());
+    CoreCounters { lines, prefetches, misses_after_copies, ..core.counters() }
 }

@@ -202,7 +202,8 @@ impl Level {
         self.changes += 1;
         (line.0 != NONE).then(|| {
             assert!(!state.is_pending, "{line:x?} is removed while its data are on their way");
-            Removed { line, dirty: state.dirty, prefetched_for: state.prefetched_for, data: self.data(way) }
+            let LineState { dirty, prefetched_for, is_copied, .. } = state;
+            Removed { line, dirty, prefetched_for, is_copied, data: self.data(way) }
         })
     }
 

@@ -52,6 +52,8 @@ pub struct Core {
     /// Instructions of the program before the next boundary of the region.
     pub boundary: u64,
     stall: Option<Stall>,
+    /// Slot in which the copy or zeroing began that the core executes.
+    copy_from: Option<u64>,
     /// When the core acts next.
     pub next: Next,
 }
@@ -75,6 +77,7 @@ impl Core {
             counters: CoreCounters::default(),
             boundary,
             stall: None,
+            copy_from: None,
             next: Next::Blocked,
         }
     }
@@ -135,7 +138,8 @@ impl Core {
     pub fn abandon(&mut self) -> bool {
         self.steps.clear();
         self.away = None;
-        !std::mem::take(&mut self.work).is_empty()
+        let work = std::mem::take(&mut self.work);
+        work.iter().any(|work| !matches!(work, Work::CopyEnd))
     }
 
     /// How far the core may act: instructions without memory access before `run`, hits before `hit`, and
@@ -192,6 +196,24 @@ impl Core {
         let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
         let end = CoreCycle(self.pipeline.cycle(slot).0 + cycles);
         self.delay_until(end, |stalls| &mut stalls.kernel);
+        Outcome::Done
+    }
+
+    /// Begins a copy or zeroing in the first slot in which the core could dispatch; returns whether it was
+    /// not begun before.
+    pub fn begin_copy(&mut self) -> bool {
+        let begins = self.copy_from.is_none();
+        if begins {
+            self.copy_from = Some(self.position());
+            self.add(Work::CopyEnd);
+        }
+        begins
+    }
+
+    /// Ends the copy or zeroing in the first slot in which the core goes on.
+    pub fn end_copy(&mut self) -> Outcome {
+        let from = self.copy_from.take().expect("it has begun");
+        self.counters.copy_slots += self.position() - from;
         Outcome::Done
     }
 
