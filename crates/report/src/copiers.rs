@@ -40,8 +40,8 @@ pub(crate) fn table(rows: &[MethodRow]) -> String {
 }
 
 /// The definitions of the columns of [`table`] that [`crate::programs::definitions`] does not have.
-pub(crate) const DEFINITIONS: &str = "CPU time: share of the cycles of all regions in which cores execute copies and zeroings, or wait for \
-                                      them; misses after: misses that are a program's first access to a line since its copy";
+pub(crate) const DEFINITIONS: &str =
+    "CPU time: share of the cycles of cores that copies took; misses after: first accesses to copied lines that missed";
 
 /// The break-even sizes of the devices: `break-even size: copy-engine-async 512 B`; none without a device.
 pub(crate) fn break_even(rows: &[MethodRow]) -> Option<String> {

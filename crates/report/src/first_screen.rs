@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use memctrl::policy::copy::BASELINE;
 use rowclone_sim::quantity::grouped;
 
-use crate::copiers;
 use crate::programs::{self, MethodRow};
 use crate::run_report::{NO_CURRENT_SET, RunReport, references};
 use crate::table::wrapped;
@@ -103,9 +102,11 @@ fn results(reports: &[RunReport], lead: Lead, room: usize) -> Vec<String> {
 fn cores(methods: &[MethodRow], room: usize) -> Vec<String> {
     let mut lines: Vec<String> = programs::first(methods).lines().map(str::to_owned).collect();
     let mut more = in_lines(&programs::definitions(methods));
-    more.extend(copiers::break_even(methods).into_iter().flat_map(|sizes| in_lines(&sizes)));
     more.push("`--details` prints all tables, with a line per core.".to_owned());
-    let causes = programs::slowdowns(methods).into_iter().map(|(speedup, text)| (Some(-speedup), text));
+    let causes = programs::slowdowns(methods)
+        .into_iter()
+        .chain(programs::slower_in_dram(methods))
+        .map(|(speedup, text)| (Some(-speedup), text));
     lines.extend(fitting(causes.collect(), room.saturating_sub(lines.len() + more.len())));
     lines.extend(more);
     lines

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use rowclone_sim::quantity::counted;
-use rowclone_sim::{CoreRow, CoresReport, MixMetrics, Outcome};
+use rowclone_sim::{CoreRow, CoresReport, MixMetrics, Outcome, ServedRow};
 use serde::Serialize;
 
 use crate::copiers;
 use crate::first_screen::{COLUMNS_MAX, memory_equal};
 use crate::run_report::RunReport;
 use crate::slowdowns::dirty_lines;
-pub(crate) use crate::slowdowns::slowdowns;
+pub(crate) use crate::slowdowns::{slowdowns, slower_in_dram};
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, listed, or_dash, percent, three_digits, wrapped};
 
@@ -44,6 +44,9 @@ pub struct MethodRow {
     pub break_even_bytes: Option<u64>,
     /// Report of the cores.
     pub report: CoresReport,
+    /// The mechanism other than FPM that served most bytes of copies, with share and reason; none without one.
+    #[serde(skip)]
+    pub without_fpm: Option<String>,
     /// Copies of a copy unit in the region, where it does nothing else.
     #[serde(skip)]
     pub copies: Option<u64>,
@@ -64,6 +67,7 @@ impl MethodRow {
             energy_per_instruction_nj: report.energy_per_instruction_nj,
             mix,
             break_even_bytes: None,
+            without_fpm: without_fpm(&outcome.served),
             report,
             copies: None,
         })
@@ -110,7 +114,10 @@ impl ProgramsTable {
             let _ = writeln!(text, "core {core}: {program}");
         }
         let _ = write!(text, "\n{}", first(&self.methods));
-        let causes = slowdowns(&self.methods).into_iter().map(|(_, cause)| wrapped(&cause, COLUMNS_MAX));
+        let causes = slowdowns(&self.methods)
+            .into_iter()
+            .chain(slower_in_dram(&self.methods))
+            .map(|(_, cause)| wrapped(&cause, COLUMNS_MAX));
         text.extend(causes);
         text += &wrapped(&definitions(&self.methods), COLUMNS_MAX);
         text.extend(copiers::break_even(&self.methods).map(|sizes| wrapped(&sizes, COLUMNS_MAX)));
@@ -132,6 +139,14 @@ impl ProgramsTable {
         }
         text
     }
+}
+
+/// The mechanism other than FPM that served most bytes of copies: `97 % of the bytes by psm (partial-row)`.
+fn without_fpm(served: &[ServedRow]) -> Option<String> {
+    let others = served.iter().filter(|row| row.operation == "copy" && row.mechanism != rowclone::FPM.name());
+    let most = others.max_by_key(|row| row.bytes)?;
+    let reason = most.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+    Some(format!("{} of the bytes by {}{reason}", percent(most.share_of_bytes), most.mechanism))
 }
 
 /// The table of the first screen: where a device copies, what copies cost.

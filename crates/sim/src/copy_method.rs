@@ -165,8 +165,8 @@ mod tests {
             (ROWCLONE, "fr-fcfs"),
             (COPY_ENGINE_SYNC_NLB, "fifo"),
             (COPY_ENGINE_SYNC_NLB_ROWCLONE, "fifo"),
-            (COPY_ENGINE_SYNC_WLB, "cpu-first (cpu_first_share 40)"),
-            (COPY_ENGINE_ASYNC_ROWCLONE, "cpu-first (cpu_first_share 40)"),
+            (COPY_ENGINE_SYNC_WLB, "cpu-first, 40 % for devices"),
+            (COPY_ENGINE_ASYNC_ROWCLONE, "cpu-first, 40 % for devices"),
         ] {
             assert_eq!(of(SystemBuilder::default(), policy), expected, "{policy:?}");
             assert_eq!(of(SystemBuilder::default().scheduler(Fifo), policy), "fifo", "{policy:?}");
