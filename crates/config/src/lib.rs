@@ -9,6 +9,7 @@ pub mod allocator;
 mod caches;
 mod canonical;
 mod check;
+mod classes;
 mod controller;
 pub mod cores;
 pub mod currents;

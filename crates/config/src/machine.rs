@@ -14,6 +14,7 @@ use rowclone_sim::DeviceSettings;
 
 use crate::allocator::{COPY_UNIT, copy_units};
 use crate::caches::Caches;
+use crate::classes::{check_classes, class_names};
 use crate::key::{Holds, Key};
 use crate::preset::{self, Preset};
 use crate::{Document, Failure, Overrides, Source, SystemConfig, devices, names};
@@ -52,6 +53,14 @@ pub const KEYS: &[Key] = &[
     Key::new("cores.window", Holds::Count(2, 1 << 16), "128", "instructions between dispatch and retirement; at least twice `width`"),
     Key::new("cores.mshrs", Holds::Count(1, 1024), "8", "lines requested from memory at a time"),
     Key::new("cores.store_buffer", Holds::Count(1, 1024), "32", "stores whose lines are not in the cache"),
+    Key::new("cores.load_store_queue", Holds::Count(1, 1 << 16), "64", "loads and stores in the window; at most `window`").or("`window`"),
+    Key::new("cores.pairing", Holds::Names(class_names), "[\"integer\", \"load\", \"store\"]", "in-order cores: classes whose instructions dispatch in one cycle with others; each other instruction dispatches alone").or("all classes"),
+    Key::new("cores.classes", Holds::Tables, "", "latency and units of a class of instructions, where they differ from the defaults").or("none"),
+    Key::new("cores.classes.class", Holds::Name(class_names), "\"multiply\"", "the class, in one table at most"),
+    Key::new("cores.classes.latency", Holds::Clocks(0, 1000), "3", "core cycles from the begin of an instruction to its result, at least 1; of a load, from its data to its result").or("1; of loads and stores 0"),
+    Key::new("cores.classes.units", Holds::Count(1, 64), "1", "units that execute instructions of the class").or("no limit"),
+    Key::new("cores.classes.units_of", Holds::Name(class_names), "\"integer\"", "class whose `units` also execute instructions of this class").or("units of its own"),
+    Key::new("cores.classes.interval", Holds::Clocks(1, 1000), "1", "core cycles for which an instruction occupies a unit").or("1"),
     Key::new("caches", Holds::Table, "", "the caches of each core"),
     Key::new("caches.line_bytes", Holds::OneOfBytes(&[32, 64, 128]), "64", "bytes of a line of all caches: that of a request to memory").or("64"),
     Key::new("caches.sharing", Holds::Name(|| names(&Sharing::NAMES)), "\"private\"", "who shares the last-level cache"),
@@ -160,14 +169,19 @@ impl MachineConfig {
             let message = format!("`kernel.word_bytes` is {word}, more than a line of {line} bytes");
             return Err(kernel.fault("word_bytes", message).with_help(format!("try `word_bytes = {line}`")));
         }
+        let load_store_queue = cores.get("load_store_queue");
+        cores.within("load_store_queue", load_store_queue.unwrap_or(1), 1, window)?;
+        let order = cores.choice("order", &Order::NAMES).expect("it is required");
         let settings = MachineSettings {
             clock: ClockRatio::new(per, memory),
             core: CoreSettings {
-                order: cores.choice("order", &Order::NAMES).expect("it is required"),
+                order,
                 width,
                 window,
                 mshrs: cores.of::<u64>("mshrs") as usize,
                 store_buffer: cores.of::<u64>("store_buffer") as usize,
+                load_store_queue: load_store_queue.map(|entries| entries as usize),
+                classes: check_classes(&cores, order)?,
             },
             l1,
             l2,

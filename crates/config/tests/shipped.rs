@@ -205,6 +205,9 @@ fn every_key_of_a_machine_is_used() {
         &["cores.window=64"],
         &["cores.mshrs=16"],
         &["cores.store_buffer=16"],
+        &["cores.load_store_queue=64"],
+        &["cores.order=in-order", "cores.pairing=[\"integer\"]"],
+        &["cores.classes=[{class=\"multiply\", latency=3, units=1}]"],
         &["caches.sharing=shared"],
         &["caches.last_level_bytes=2MiB"],
         &["caches.last_level_ways=8"],
@@ -291,6 +294,25 @@ fn every_key_of_a_machine_is_used() {
         ("copy_engine.tlb_entries=0", "`copy_engine.tlb_entries` is 0"),
         ("copy_engine.share=101", "`copy_engine.share` is 101, but must be from 0 to 100"),
         ("kernel.copier_min_bytes=2GiB", "`kernel.copier_min_bytes` is 2147483648, but must be from 0"),
+        ("cores.load_store_queue=129", "`cores.load_store_queue` is 129, but must be from 1 to 128"),
+        ("cores.pairing=[\"load\"]", "`cores.pairing` is given, but the cores are out-of-order"),
+        ("cores.classes=[{class=\"float\", latency=0}]", "`cores.classes.0.latency` is 0, but must be from 1 to 1000"),
+        (
+            "cores.classes=[{class=\"float\", interval=2}]",
+            "`cores.classes.0.interval` is given, but the class has no units",
+        ),
+        (
+            "cores.classes=[{class=\"load\"}, {class=\"load\"}]",
+            "`cores.classes.1` is the class of `cores.classes.0`, `load`",
+        ),
+        (
+            "cores.classes=[{class=\"store\", units_of=\"store\"}]",
+            "`cores.classes.0.units_of` is \"store\", a class without `units`",
+        ),
+        (
+            "cores.classes=[{class=\"load\", units=1, units_of=\"store\"}]",
+            "`cores.classes.0` has both `units` and `units_of`",
+        ),
     ] {
         let error = machine(&[set]).unwrap_err().to_string();
         assert!(error.contains(message), "{set}: {error}");

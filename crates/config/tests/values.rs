@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use dram_spec::{Clock, Cycle};
 use host::Timing;
+use host::machine::ClassUnits;
 use host::workload::{Gap, Mixed, Random, Settings};
 use rowclone_config::{Failure, MachineConfig, Overrides, Scenario, SystemConfig, Workload};
+use trace_io::program::InstructionClass;
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -36,6 +38,8 @@ fn each_key_of_a_machine_sets_its_field() {
         "cores.window=64",
         "cores.mshrs=16",
         "cores.store_buffer=17",
+        "cores.load_store_queue=19",
+        "cores.classes=[{class=\"float\", latency=20, units=21, interval=22}, {class=\"load\", units_of=\"float\"}]",
         "caches.last_level_latency=18",
         "kernel.coherence_cycles_per_line=3",
         "kernel.fault_cycles=101",
@@ -48,6 +52,11 @@ fn each_key_of_a_machine_sets_its_field() {
     assert!((settings.clock.per_clock() - 2.5).abs() < 1e-12);
     let core = settings.core;
     assert_eq!((core.width, core.window, core.mshrs, core.store_buffer), (4, 64, 16, 17));
+    assert_eq!(core.load_store_queue, Some(19));
+    let float = core.classes.of(InstructionClass::Float);
+    assert_eq!((float.latency, float.units, float.interval), (20, ClassUnits::Own(21), 22));
+    let load = core.classes.of(InstructionClass::Load);
+    assert_eq!((load.latency, load.units, load.is_paired), (0, ClassUnits::Of(InstructionClass::Float), true));
     assert_eq!((settings.last_level.bytes, settings.last_level.ways, settings.last_level.latency), (1 << 20, 16, 18));
     let kernel = settings.kernel;
     assert_eq!((kernel.coherence_cycles_per_line, kernel.fault_cycles, kernel.page_table_cycles), (3, 101, 102));
@@ -61,6 +70,15 @@ fn a_time_of_the_kernel_is_rounded_up_to_core_cycles() {
     assert_eq!(cycles(&["kernel.fault_cycles=100ns"]), 320);
     assert_eq!(cycles(&["kernel.fault_cycles=101ns"]), 324);
     assert_eq!(cycles(&["kernel.fault_cycles=100ns", "cores.core_clocks=5", "cores.memory_clocks=2"]), 134);
+}
+
+/// In an in-order core, instructions of the classes that are not named dispatch alone.
+#[test]
+fn pairing_names_the_classes_that_share_a_cycle() {
+    let found = machine(&["cores.order=in-order", "cores.pairing=[\"integer\", \"float-load\"]"]).unwrap();
+    let is_paired = |(_, class)| found.settings.core.classes.of(class).is_paired;
+    let expected = [true, false, false, false, false, true, false, false, false];
+    assert_eq!(InstructionClass::NAMES.map(is_paired), expected);
 }
 
 /// The window holds the instructions of two cycles at least.

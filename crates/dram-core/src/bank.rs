@@ -22,12 +22,12 @@ pub(crate) fn raise(holds: &mut Holds, at: Cycle, gaps: &Gaps, raises: Raises) {
     }
 }
 
-/// Delays some of the `possible` kinds by one hold.
+/// Delays some of the kinds, each until its hold.
 #[inline]
-pub(crate) fn raise_to(holds: &mut Holds, hold: Hold, raises: Raises, possible: Raises) {
+pub(crate) fn raise_to(holds: &mut Holds, to: &Holds, raises: Raises) {
     for kept in 0..KEPT.len() {
-        if possible[kept] && raises[kept] && hold > holds[kept] {
-            holds[kept] = hold;
+        if raises[kept] && to[kept] > holds[kept] {
+            holds[kept] = to[kept];
         }
     }
 }
@@ -59,25 +59,38 @@ impl Floor {
 
 /// [`Holds`] of the bank groups of a channel, and the same delays by [`Floor`].
 #[derive(Debug)]
-pub(crate) struct Floors([Holds; Topology::GROUPS_MAX]);
+pub(crate) struct Floors {
+    groups: [Holds; Topology::GROUPS_MAX],
+    groups_per_rank: u8,
+}
 
 impl Floors {
-    pub(crate) const NONE: Floors = Floors([[Hold::NONE; KEPT.len()]; Topology::GROUPS_MAX]);
+    pub(crate) fn new(topology: Topology) -> Floors {
+        let groups = [[Hold::NONE; KEPT.len()]; Topology::GROUPS_MAX];
+        Floors { groups, groups_per_rank: topology.groups_per_rank() }
+    }
 
     #[inline]
     pub(crate) fn of(&self, group: GroupIndex) -> &Holds {
-        &self.0[group.get() % Topology::GROUPS_MAX]
+        &self.groups[group.get() % Topology::GROUPS_MAX]
     }
 
     #[inline]
     pub(crate) fn of_mut(&mut self, group: GroupIndex) -> &mut Holds {
-        &mut self.0[group.get() % Topology::GROUPS_MAX]
+        &mut self.groups[group.get() % Topology::GROUPS_MAX]
+    }
+
+    /// Those of all groups of a rank.
+    #[inline]
+    pub(crate) fn of_rank_mut(&mut self, rank: u8) -> &mut [Holds] {
+        let groups = usize::from(self.groups_per_rank);
+        &mut self.groups[usize::from(rank) * groups..][..groups]
     }
 
     /// The delay at a floor.
     #[inline]
     pub(crate) fn at(&self, Floor(number): Floor) -> Hold {
-        self.0.as_flattened()[usize::from(number) % (Topology::GROUPS_MAX * KEPT.len())]
+        self.groups.as_flattened()[usize::from(number) % (Topology::GROUPS_MAX * KEPT.len())]
     }
 }
 
@@ -115,13 +128,14 @@ pub(crate) struct Bank {
     pub(crate) open: Option<Row>,
     /// Cycle of the last activation of that row.
     pub(crate) activated: Cycle,
+    pub(crate) group: GroupIndex,
     pub(crate) holds: Holds,
     pub(crate) lasts: Lasts,
 }
 
 impl Bank {
     /// A closed bank without a command.
-    pub(crate) fn new() -> Bank {
-        Bank { open: None, activated: Cycle::ZERO, holds: [Hold::NONE; KEPT.len()], lasts: Lasts::default() }
+    pub(crate) fn new(group: GroupIndex) -> Bank {
+        Bank { open: None, activated: Cycle::ZERO, group, holds: [Hold::NONE; KEPT.len()], lasts: Lasts::default() }
     }
 }

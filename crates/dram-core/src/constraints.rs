@@ -192,8 +192,9 @@ const RAISES: [[Raises; Place::COUNT]; Kind::COUNT] = {
         if lists(rule.from, Kind::ALL[from]) && lists(rule.to, KEPT[slot]) {
             let place = Place::of(rule, Kind::ALL[from], KEPT[slot]);
             raises[from][place as usize][slot] = true;
-            // The bank group of a command is a part of its rank.
-            if matches!(place, Place::Rank) {
+            // A window delays in the whole rank, and the bank group of a command is a part of its rank.
+            if matches!(place, Place::Rank | Place::Window) {
+                raises[from][Place::Rank as usize][slot] = true;
                 raises[from][Place::Group as usize][slot] = true;
             }
         }

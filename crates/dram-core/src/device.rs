@@ -117,8 +117,8 @@ impl Device {
             },
             topology,
             ranks: PerRank::new(Rank::new(system, &timings)),
-            floors: Floors::NONE,
-            banks: PerBank::new(Bank::new()),
+            floors: Floors::new(topology),
+            banks: PerBank::from_fn(|bank| Bank::new(topology.group(topology.bank(bank)))),
             open: BankSet::EMPTY,
             moved: BankSet::EMPTY,
             movements: PerBank::new((Row(0), Row(0))),
@@ -202,6 +202,12 @@ impl Device {
         self.constraints.work_out_in_bank(Kind::Rda, &self.banks[bank].lasts).until() <= at
     }
 
+    /// What delays a kind of command to a bank besides the bank and the command bus.
+    #[inline]
+    pub fn floor_of(&self, bank: BankIndex, kind: KeptKind) -> Floor {
+        Floor::of(self.banks[bank].group, kind)
+    }
+
     /// First cycle at which a rank and a bank group allow a kind of command, apart from the command bus
     /// ([`Self::bus_free`]).
     #[inline]
@@ -242,7 +248,11 @@ impl Device {
     }
 
     /// The banks of [`Self::refresh_command`], which must be closed for it.
+    #[inline]
     pub fn refresh_banks(&self, rank: u8) -> BankSet {
+        if !self.same_bank_refresh {
+            return self.topology.rank(rank);
+        }
         match self.refresh_command(rank) {
             Command::RefreshSameBank { bank } => self.topology.bank_set(bank),
             _ => self.topology.rank(rank),
@@ -574,7 +584,7 @@ impl Device {
     #[inline]
     fn held(&self, id: BankId, kind: Kind) -> Hold {
         let held = if let Some(kept) = KeptKind::of(kind) {
-            self.floors.of(self.topology.group(id))[kept as usize]
+            self.floors.of(self.bank(id).group)[kept as usize]
         } else {
             let Rank { lasts, refreshes, .. } = self.rank(id.rank);
             self.constraints.work_out_in_rank(kind, lasts, refreshes)

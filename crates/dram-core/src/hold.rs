@@ -15,6 +15,22 @@ pub struct Hold(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gap(u64);
 
+/// The name of each rule, by the bits of its holds.
+static NAMES: [Option<&str>; 1 << RULE_BITS] = {
+    let mut names = [None; 1 << RULE_BITS];
+    let mut standard = 0;
+    while standard < Standard::ALL.len() {
+        let rules = table(Standard::ALL[standard]).rules;
+        let mut index = 0;
+        while index < rules.len() {
+            names[standard << INDEX_BITS | index] = Some(rules[index].name);
+            index += 1;
+        }
+        standard += 1;
+    }
+    names
+};
+
 /// The cycle is stored above the standard and the index of the rule.
 const RULE_BITS: u32 = INDEX_BITS + 2;
 /// The index in the table of the standard.
@@ -57,10 +73,9 @@ impl Hold {
     }
 
     /// Name of the binding rule; `None` if no rule delays the command.
+    #[inline]
     pub fn rule(self) -> Option<&'static str> {
-        let rule = self.0 & NO_RULE;
-        let standard = Standard::ALL[(rule >> INDEX_BITS) as usize];
-        table(standard).rules.get((rule & ((1 << INDEX_BITS) - 1)) as usize).map(|rule| rule.name)
+        NAMES[(self.0 & NO_RULE) as usize]
     }
 }
 

@@ -2,8 +2,8 @@
 
 use dram_spec::{Cycle, Cycles, Refresh, System};
 
-use crate::bank::{Holds, Lasts, raise_to};
-use crate::constraints::{Raises, Refreshes, Ring};
+use crate::bank::{Holds, Lasts};
+use crate::constraints::{KEPT, Raises, Refreshes, Ring};
 use crate::hold::{Gap, Hold};
 use crate::rules::{PD_MAX, REF_GAP, REF_POSTPONED, maxima};
 use crate::timings::Timings;
@@ -169,28 +169,24 @@ impl Rank {
         }
     }
 
-    /// Adds a command to the activation window, if it counts there. The oldest command of the
-    /// window then delays in `holds` some of the `possible` kinds, which are constants at compile
-    /// time, so that other kinds take no time.
+    /// Adds a command to the activation window, if it counts there.
     #[inline]
-    pub(crate) fn enter_window(
-        &mut self,
-        at: Cycle,
-        window: Option<(Gap, Raises)>,
-        possible: Raises,
-        holds: &mut Holds,
-    ) {
+    pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(Gap, Raises)>) {
         if let Some((gap, _)) = window {
             self.window.enter(Hold::new(at, gap));
-            self.delay_by_window(window, possible, holds);
         }
     }
 
-    /// Delays by the oldest command of the activation window.
+    /// Delays in `holds` some of the `possible` kinds by the oldest command of the activation window. The possible
+    /// kinds are constants at compile time, so that other kinds take no time.
     #[inline]
     pub(crate) fn delay_by_window(&self, window: Option<(Gap, Raises)>, possible: Raises, holds: &mut Holds) {
-        if let Some((_, raises)) = window {
-            raise_to(holds, self.window.hold(), raises, possible);
+        let Some((_, raises)) = window else { return };
+        let hold = self.window.hold();
+        for kept in 0..KEPT.len() {
+            if possible[kept] && raises[kept] && hold > holds[kept] {
+                holds[kept] = hold;
+            }
         }
     }
 

@@ -19,6 +19,8 @@ use crate::report::EnergyReport;
 #[derive(Clone, Debug)]
 pub struct Account {
     geometry: Geometry,
+    /// Banks per rank.
+    banks: u8,
     columns: u16,
     closing: Closing,
     asleep: PowerState,
@@ -57,11 +59,14 @@ struct RankAccount {
     /// Clocks before this one are counted.
     counted: Cycle,
     mode: Mode,
+    /// Clocks in which banks were open while the rank was awake, summed over the banks: the cycles in
+    /// which banks ceased to be open, less those in which they began to be, modulo 2^64.
+    open_bank_clocks: u64,
     banks: Box<[BankAccount]>,
     /// Bit mask of the banks not closed by PRE, RDA or WRA.
     open_banks: u32,
     /// Start of the last auto-precharge, or end of the last refresh: the rank counts as active
-    /// until then.
+    /// until then. No [`BankAccount::open_until`] is later.
     active_until: Cycle,
 }
 
@@ -71,8 +76,6 @@ struct BankAccount {
     activated: Cycle,
     /// Start of the last auto-precharge, or end of the last refresh: the bank counts as open until then.
     open_until: Cycle,
-    /// Clocks before this one are counted.
-    counted: Cycle,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +94,7 @@ impl Account {
             counts: Counts::default(),
             counted: Cycle::ZERO,
             mode: Mode::Awake,
+            open_bank_clocks: 0,
             banks: vec![BankAccount::default(); geometry.banks().into()].into(),
             open_banks: 0,
             active_until: Cycle::ZERO,
@@ -98,6 +102,7 @@ impl Account {
         let channel = ChannelAccount { last: Cycle::ZERO, ranks: vec![rank; geometry.ranks().into()] };
         Account {
             geometry,
+            banks: geometry.banks(),
             columns: geometry.columns(),
             closing: Closing {
                 read: bin.clock.at_least(bin.t_rtp),
@@ -203,7 +208,7 @@ impl Account {
     /// The rank of a command to a bank, if address and time are valid.
     #[inline]
     fn rank_of(&mut self, at: Cycle, channel: Channel, bank: BankId) -> Option<&mut RankAccount> {
-        if bank.bank >= self.geometry.banks() {
+        if bank.bank >= self.banks {
             return None;
         }
         self.rank(at, channel, bank.rank)
@@ -269,7 +274,7 @@ impl EventSink for Account {
                 rank.close(at, bank, asleep);
             }),
             Command::Transfer { src, src_column, dst, dst_column }
-                if src_column.0 < columns && dst_column.0 < columns && dst.bank < self.geometry.banks() =>
+                if src_column.0 < columns && dst_column.0 < columns && dst.bank < self.banks =>
             {
                 self.rank_of(at, channel, src)
                     .filter(|_| dst.rank == src.rank)
@@ -311,8 +316,10 @@ impl RankAccount {
     fn counts_at(&self, now: Cycle, asleep: PowerState) -> Counts {
         let mut copy = self.clone();
         copy.advance_to(now, asleep);
-        copy.count_banks_to(now);
-        copy.counts
+        if copy.mode == Mode::Awake {
+            copy.end_all(now);
+        }
+        Counts { open_bank_clocks: Cycles(copy.open_bank_clocks), ..copy.counts }
     }
 
     /// Counts the clocks since the last count: before the first bank opens, before the last one
@@ -334,28 +341,55 @@ impl RankAccount {
     fn change_mode(&mut self, at: Cycle, from: Mode, to: Mode, asleep: PowerState) {
         self.advance_to(at, asleep);
         if self.mode == from {
-            self.count_banks_to(at);
+            if from == Mode::Awake {
+                self.end_all(at);
+            }
+            if to == Mode::Awake {
+                self.begin_all(at);
+            }
             self.mode = to;
         }
     }
 
-    /// Counts the clocks in which a bank was open since the last count: before it opens, closes or is
-    /// refreshed, and before the mode changes.
-    #[inline(never)]
-    fn count_bank_to(&mut self, now: Cycle, bank: u8) {
-        let is_open = self.open_banks & 1 << bank != 0;
-        let account = &mut self.banks[usize::from(bank)];
-        if self.mode == Mode::Awake {
-            let until = if is_open { now } else { account.open_until.clamp(account.counted, now) };
-            self.counts.open_bank_clocks += until.since(account.counted);
-        }
-        account.counted = now;
+    /// A bank begins to be open, or continues after its auto-precharge or refresh.
+    #[inline]
+    fn begin(&mut self, at: Cycle, bank: u8) {
+        self.open_bank_clocks = self.open_bank_clocks.wrapping_sub(self.past_open_until(at, bank).0);
     }
 
-    fn count_banks_to(&mut self, now: Cycle) {
-        for bank in 0..self.banks.len() as u8 {
-            self.count_bank_to(now, bank);
-        }
+    /// A bank ceases to be open: at the end of its auto-precharge or refresh, if that is later.
+    #[inline]
+    fn end(&mut self, at: Cycle, bank: u8) {
+        self.open_bank_clocks = self.open_bank_clocks.wrapping_add(self.past_open_until(at, bank).0);
+    }
+
+    /// The later of a cycle and the end of a bank's auto-precharge or refresh.
+    #[inline]
+    fn past_open_until(&self, at: Cycle, bank: u8) -> Cycle {
+        // The usual case first: it needs no state of the bank.
+        if at >= self.active_until { at } else { at.max(self.banks[usize::from(bank)].open_until) }
+    }
+
+    /// The rank awakes: all banks in use begin to be open.
+    fn begin_all(&mut self, at: Cycle) {
+        let clocks = self.clocks_after(at);
+        self.open_bank_clocks = self.open_bank_clocks.wrapping_add(clocks);
+    }
+
+    /// The rank is awake no more: all banks in use cease to be open.
+    fn end_all(&mut self, at: Cycle) {
+        let clocks = self.clocks_after(at);
+        self.open_bank_clocks = self.open_bank_clocks.wrapping_sub(clocks);
+    }
+
+    /// The part of [`Self::open_bank_clocks`] for the time after a cycle, while no bank opens or closes: the ends of
+    /// auto-precharges and refreshes, and the open banks, which have no end yet.
+    fn clocks_after(&self, at: Cycle) -> u64 {
+        let clocks = |(number, bank): (usize, &BankAccount)| match self.open_banks >> number & 1 {
+            0 => bank.open_until.since(at).0,
+            _ => at.0.wrapping_neg(),
+        };
+        self.banks.iter().enumerate().map(clocks).fold(0, u64::wrapping_add)
     }
 
     #[inline]
@@ -373,12 +407,8 @@ impl RankAccount {
                     self.advance_to(at, asleep);
                 }
                 let bit = 1 << id.bank;
-                let bank = &mut self.banks[usize::from(id.bank)];
-                // Most banks have been closed by a PRE for some time, and have no clocks to count.
-                if bank.open_until > bank.counted || self.open_banks & bit != 0 {
-                    self.count_bank_to(at, id.bank);
-                } else {
-                    bank.counted = at;
+                if self.mode == Mode::Awake && self.open_banks & bit == 0 {
+                    self.begin(at, id.bank);
                 }
                 self.open_banks |= bit;
                 self.count(CommandKind::Activate);
@@ -393,29 +423,37 @@ impl RankAccount {
         if self.open_banks == bit {
             self.advance_to(at, asleep);
         }
-        if self.open_banks & bit != 0 {
-            let bank = &mut self.banks[usize::from(id.bank)];
-            if self.mode == Mode::Awake {
-                self.counts.open_bank_clocks += at.since(bank.counted);
-            }
-            bank.counted = at;
+        if self.mode == Mode::Awake && self.open_banks & bit != 0 {
+            self.end(at, id.bank);
         }
         self.open_banks &= !bit;
     }
 
     fn close_all(&mut self, at: Cycle, asleep: PowerState) {
-        self.advance_to(at, asleep);
-        self.count_banks_to(at);
-        self.open_banks = 0;
+        for bank in 0..self.banks.len() as u8 {
+            self.close(at, BankId { rank: 0, bank }, asleep);
+        }
     }
 
     /// REF, and the refresh at SRE: `E_REF` excludes IDD3N, so all banks count as open for tRFC.
     fn start_refresh(&mut self, at: Cycle, t_rfc: Cycles, asleep: PowerState) {
         self.advance_to(at, asleep);
-        self.count_banks_to(at);
-        self.active_until = self.active_until.max(at + t_rfc);
-        for bank in &mut self.banks {
-            bank.open_until = bank.open_until.max(at + t_rfc);
+        for bank in 0..self.banks.len() as u8 {
+            self.use_until(at, bank, at + t_rfc);
+        }
+    }
+
+    /// A bank counts as open until a cycle, by its auto-precharge or a refresh.
+    fn use_until(&mut self, at: Cycle, bank: u8, until: Cycle) {
+        let is_closed = self.mode == Mode::Awake && self.open_banks >> bank & 1 == 0;
+        if is_closed {
+            self.begin(at, bank);
+        }
+        let open_until = &mut self.banks[usize::from(bank)].open_until;
+        *open_until = until.max(*open_until);
+        self.active_until = self.active_until.max(until);
+        if is_closed {
+            self.end(at, bank);
         }
     }
 
@@ -424,9 +462,8 @@ impl RankAccount {
     fn close_by_itself(&mut self, at: Cycle, id: BankId, ready: Cycles, closing: Closing, asleep: PowerState) {
         if self.open_banks & 1 << id.bank != 0 {
             self.close(at, id, asleep);
-            let bank = &mut self.banks[usize::from(id.bank)];
-            bank.open_until = bank.open_until.max(at + ready).max(bank.activated + closing.activate);
-            self.active_until = self.active_until.max(bank.open_until);
+            let precharge = self.banks[usize::from(id.bank)].activated + closing.activate;
+            self.use_until(at, id.bank, precharge.max(at + ready));
         }
     }
 }

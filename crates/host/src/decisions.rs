@@ -55,6 +55,11 @@ pub(crate) trait Decisions {
         true
     }
 
+    /// Whether loads and stores wait for pending copies that they touch.
+    fn defers_accesses() -> bool {
+        true
+    }
+
     /// Whether a device reports the end of a copy.
     fn reports_completion() -> bool {
         true
@@ -102,6 +107,8 @@ mod planted {
         NoZeroing,
         /// A copy is reported complete when its command arrives.
         EarlyCompletion,
+        /// Loads and stores ignore the pending copy table.
+        IgnoredPendingCopies,
         /// The end of a copy is not reported.
         LostCompletion,
     }
@@ -153,6 +160,10 @@ mod planted {
 
         fn completes_after_writes() -> bool {
             PLANTED.get() != Some(Planted::EarlyCompletion)
+        }
+
+        fn defers_accesses() -> bool {
+            PLANTED.get() != Some(Planted::IgnoredPendingCopies)
         }
 
         fn reports_completion() -> bool {

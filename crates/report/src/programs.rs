@@ -223,11 +223,16 @@ pub(crate) fn mixes(rows: &[MethodRow]) -> String {
     listed(&columns, rows, usize::MAX)
 }
 
+const LOAD_STORE_QUEUE: &str = "\nload/store queue";
+const OPERAND: &str = "\noperand";
+const UNIT: &str = "\nunit";
+const PENDING_COPY: &str = "\npending copy";
+
 /// A line per core.
 pub(crate) fn core_table(rows: &[CoreRow]) -> String {
     let stall = |value: f64| format!("{value:.0}");
     let known = |value: Option<f64>, factor: f64| or_dash(value, |value| format!("{:.2}", value * factor));
-    let columns: [Column<'_, CoreRow>; 15] = [
+    let columns: [Column<'_, CoreRow>; 19] = [
         ("core", Right, &|row| row.core.to_string()),
         ("instructions", Right, &|row| row.instructions.to_string()),
         ("kernel\ninstructions", Right, &|row| row.kernel_instructions.to_string()),
@@ -241,9 +246,18 @@ pub(crate) fn core_table(rows: &[CoreRow]) -> String {
         ("stalls:\nwindow", Right, &|row| stall(row.stall_cycles.window)),
         ("\nMSHR", Right, &|row| stall(row.stall_cycles.mshr)),
         ("\nstore buffer", Right, &|row| stall(row.stall_cycles.store_buffer)),
+        (LOAD_STORE_QUEUE, Right, &|row| stall(row.stall_cycles.load_store_queue)),
+        (OPERAND, Right, &|row| stall(row.stall_cycles.operand)),
+        (UNIT, Right, &|row| stall(row.stall_cycles.unit)),
+        (PENDING_COPY, Right, &|row| stall(row.stall_cycles.pending_copy)),
         ("\nkernel", Right, &|row| stall(row.stall_cycles.kernel)),
         ("\ncopies in DRAM", Right, &|row| stall(row.stall_cycles.coherence + row.stall_cycles.controller_copy)),
     ];
+    // Causes that most cores do not have.
+    let rare = [LOAD_STORE_QUEUE, OPERAND, UNIT, PENDING_COPY];
+    let is_shown =
+        |(name, _, cell): &Column<'_, CoreRow>| !rare.contains(name) || rows.iter().any(|row| cell(row) != "0");
+    let columns: Vec<Column<'_, CoreRow>> = columns.into_iter().filter(is_shown).collect();
     listed(&columns, rows, usize::MAX)
 }
 

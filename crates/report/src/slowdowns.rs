@@ -15,7 +15,7 @@ pub(crate) const fn dirty_lines(core: &CoreRow) -> u64 {
 /// Cycles without dispatch of a core: for copies and zeroings of the controller with their coherence, and for memory.
 fn waits(core: &CoreRow) -> [f64; 2] {
     let stalls = &core.stall_cycles;
-    [stalls.coherence + stalls.controller_copy, stalls.window + stalls.mshr + stalls.store_buffer]
+    [stalls.coherence + stalls.controller_copy, stalls.of_the_core()]
 }
 
 /// The core with the longest region, which determines the speedup.

@@ -51,6 +51,15 @@ struct ChannelBuses {
     bursts: usize,
 }
 
+impl ChannelBuses {
+    /// Adds a burst that ends at a cycle, exclusive.
+    #[inline]
+    fn add_burst(&mut self, end: Cycle) {
+        self.burst_ends[self.bursts % BURSTS_MAX] = end;
+        self.bursts += 1;
+    }
+}
+
 impl Buses {
     /// The buses of a system at cycle 0.
     pub fn new(system: &System) -> Buses {
@@ -71,24 +80,23 @@ impl Buses {
         self.total.command += taken;
         self.channels[usize::from(channel.0)].command_end = at + taken;
         let Some(latency) = self.data_latency(kind) else { return };
-        let buses = &mut self.channels[usize::from(channel.0)];
         self.total.data += self.burst;
-        buses.burst_ends[buses.bursts % BURSTS_MAX] = at + latency + self.burst;
-        buses.bursts += 1;
+        self.channels[usize::from(channel.0)].add_burst(at + latency + self.burst);
     }
 
     /// Adds a run of column commands.
     pub fn run(&mut self, run: &ColumnRun) {
-        // Only the latest bursts may extend beyond a later cycle.
-        let single = run.lines.min(BURSTS_MAX as u64);
-        let rest = run.lines - single;
-        let (channel, kind) = (run.first.channel, run.first.kind());
-        for number in rest..run.lines {
-            self.push(run.first.at + run.pitch * number, channel, kind);
-        }
-        self.total.command += self.command[kind] * rest;
-        if self.data_latency(kind).is_some() {
-            self.total.data += self.burst * rest;
+        let (kind, taken) = (run.first.kind(), self.command[run.first.kind()]);
+        self.total.command += taken * run.lines;
+        let latency = self.data_latency(kind);
+        let buses = &mut self.channels[usize::from(run.first.channel.0)];
+        buses.command_end = run.last() + taken;
+        let Some(latency) = latency else { return };
+        self.total.data += self.burst * run.lines;
+        // Only the latest bursts extend beyond the last command.
+        let to_end = latency + self.burst;
+        for number in run.lines.saturating_sub(to_end.0.div_ceil(run.pitch.0))..run.lines {
+            buses.add_burst(run.first.at + run.pitch * number + to_end);
         }
     }
 

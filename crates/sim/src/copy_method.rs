@@ -123,8 +123,8 @@ impl CopyMethod {
     }
 
     /// The settings of a machine, with this method.
-    pub(crate) fn applied_to(self, settings: MachineSettings, devices: &DeviceSettings) -> MachineSettings {
-        let mut changed = settings;
+    pub(crate) fn applied_to(self, settings: &MachineSettings, devices: &DeviceSettings) -> MachineSettings {
+        let mut changed = *settings;
         changed.kernel = KernelSettings {
             copier: match self.device() {
                 Some((device, is_in_dram)) => device.copier(is_in_dram, devices),

@@ -33,6 +33,7 @@ use crate::trace_report::TraceReport;
 use crate::tracked::Tracked;
 
 /// Requests of an experiment.
+#[expect(clippy::large_enum_variant, reason = "an experiment has one workload")]
 pub enum Workload<'a> {
     /// Operations, sequential or at set cycles.
     Operations(Vec<OperationSpec>),

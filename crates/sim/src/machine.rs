@@ -86,12 +86,42 @@ pub struct StallRow {
     pub mshr: f64,
     /// The store buffer was full.
     pub store_buffer: f64,
+    /// The load/store queue was full. This cause and the next three are left out where they took no cycle.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub load_store_queue: f64,
+    /// In an in-order core, the result of an earlier instruction was not there.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub operand: f64,
+    /// In an in-order core, no unit was free, or an instruction dispatched alone.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unit: f64,
+    /// In an in-order core, a load or store touched a pending copy.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pending_copy: f64,
     /// The kernel handled a fault, a fork or an exit.
     pub kernel: f64,
     /// Coherence of copies and zeroings in DRAM.
     pub coherence: f64,
     /// Copies and zeroings of the controller.
     pub controller_copy: f64,
+}
+
+impl StallRow {
+    /// Cycles lost in the core: for entries of its queues, operands, units, lines and pending copies.
+    pub const fn of_the_core(&self) -> f64 {
+        self.window
+            + self.mshr
+            + self.store_buffer
+            + self.load_store_queue
+            + self.operand
+            + self.unit
+            + self.pending_copy
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(cycles: &f64) -> bool {
+    *cycles == 0.0
 }
 
 /// Results of a core in its region.
@@ -313,7 +343,7 @@ fn row(
         dynamic_energy_per_instruction_nj: dynamic_nj.and_then(|nj| ratio(nj, outcome.interval.instructions as f64)),
         faults: counters.faults,
         accesses: Purpose::ALL.map(access).into(),
-        prefetches: has_prefetcher(settings).then(|| PrefetchRow {
+        prefetches: has_prefetcher(settings).then_some(PrefetchRow {
             requested: counters.prefetches.requested,
             useful: counters.prefetches.useful,
             late: counters.prefetches.late,
@@ -324,6 +354,10 @@ fn row(
             window: stall(stalls.window),
             mshr: stall(stalls.mshr),
             store_buffer: stall(stalls.store_buffer),
+            load_store_queue: stall(stalls.load_store_queue),
+            operand: stall(stalls.operand),
+            unit: stall(stalls.unit),
+            pending_copy: stall(stalls.pending_copy),
             kernel: stall(stalls.kernel),
             coherence: stall(stalls.coherence),
             controller_copy: stall(stalls.controller_copy),
@@ -347,7 +381,7 @@ impl Run<'_> {
     ) -> Result<Outcome, ExperimentError> {
         let Programs { settings, devices, programs, region } = programs;
         let method = CopyMethod::of(self.policy);
-        let settings = method.applied_to(settings, &devices);
+        let settings = method.applied_to(&settings, &devices);
         let system = self.system.with_controller(method.controller(self.system.controller(), &devices));
         self.on(&system).machine(settings, region, programs, attachments)
     }

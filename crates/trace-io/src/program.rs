@@ -1,9 +1,9 @@
 //! Program traces: the instructions of a program and its requests to the kernel, one step per line.
 //!
 //! ```text
-//! compute <instructions>
-//! load <address>
-//! store <address>
+//! compute <instructions> [integer|multiply|float] [after <n> [<n>]]
+//! load <address> [float|string] [after <n> [<n>]]
+//! store <address> [float|string] [after <n> [<n>]]
 //! copy <dst> <src> <bytes>
 //! zero <address> <bytes>
 //! map <address> <bytes>
@@ -41,6 +41,13 @@ pub enum Step {
     Store {
         /// Address.
         address: PhysicalAddress,
+    },
+    /// Executes instructions of a class, or with operands.
+    Instruction {
+        /// What they do.
+        kind: InstructionKind,
+        /// What they need.
+        needs: Needs,
     },
     /// Copies bytes: the instruction `memcopy`.
     Copy {
@@ -106,6 +113,90 @@ pub enum Step {
     Exit,
 }
 
+/// What an instruction does. Addresses are virtual, of the running process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstructionKind {
+    /// Some instructions without memory access.
+    Compute {
+        /// Their number, at least 1.
+        instructions: u64,
+    },
+    /// Loads from an address.
+    Load {
+        /// Address.
+        address: PhysicalAddress,
+    },
+    /// Stores to an address.
+    Store {
+        /// Address.
+        address: PhysicalAddress,
+    },
+}
+
+/// A class of instructions, which have a latency and units of execution in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InstructionClass {
+    /// Integer instructions and branches without memory access.
+    Integer,
+    /// Integer multiplications and divisions.
+    Multiply,
+    /// Floating-point instructions without memory access.
+    Float,
+    /// Loads of integer registers.
+    Load,
+    /// Stores of integer registers.
+    Store,
+    /// Loads of floating-point registers.
+    FloatLoad,
+    /// Stores of floating-point registers.
+    FloatStore,
+    /// Loads of string instructions.
+    StringLoad,
+    /// Stores of string instructions.
+    StringStore,
+}
+
+impl InstructionClass {
+    /// All classes and their names in configurations.
+    pub const NAMES: [(&'static str, InstructionClass); 9] = [
+        ("integer", InstructionClass::Integer),
+        ("multiply", InstructionClass::Multiply),
+        ("float", InstructionClass::Float),
+        ("load", InstructionClass::Load),
+        ("store", InstructionClass::Store),
+        ("float-load", InstructionClass::FloatLoad),
+        ("float-store", InstructionClass::FloatStore),
+        ("string-load", InstructionClass::StringLoad),
+        ("string-store", InstructionClass::StringStore),
+    ];
+
+    /// Name in configurations.
+    pub const fn name(self) -> &'static str {
+        InstructionClass::NAMES[self as usize].0
+    }
+
+    /// Whether its instructions access memory.
+    pub const fn accesses_memory(self) -> bool {
+        !matches!(self, InstructionClass::Integer | InstructionClass::Multiply | InstructionClass::Float)
+    }
+}
+
+/// What an instruction needs: a unit of its class, and operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// Its class.
+    pub class: InstructionClass,
+    /// Its operands: the results of the instructions of the program at these distances before it; 0 for none.
+    pub after: [u16; 2],
+}
+
+impl Needs {
+    /// A class without operands.
+    pub const fn class(class: InstructionClass) -> Needs {
+        Needs { class, after: [0; 2] }
+    }
+}
+
 /// Reason why a program cannot be read further.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
@@ -148,7 +239,8 @@ impl ProgramError {
             Self::NoInstructions { .. } => {
                 "give a program trace (docs/cores.md), or a memory trace of the format `rc`, `cpu` or `lackey`".into()
             }
-            Self::Step { .. } => "write one of `compute N`, `load ADDRESS`, `store ADDRESS`, `copy DST SRC BYTES`, \
+            Self::Step { .. } => "write one of `compute N [CLASS] [after N [N]]`, `load ADDRESS [CLASS] [after N [N]]`, \
+                                  `store ADDRESS [CLASS] [after N [N]]`, `copy DST SRC BYTES`, \
                                   `zero ADDRESS BYTES`, `map ADDRESS BYTES`, `filled ADDRESS BYTES`, \
                                   `present ADDRESS BYTES`, `renew PAGE SOURCE`, `fork PROCESS`, `run PROCESS` and `exit`, with addresses as `0x1000` and other numbers in decimal"
                 .into(),
@@ -180,7 +272,10 @@ impl<R: Read> ProgramReader<R> {
             let text = self.lines.ahead();
             let (step, length) = match parse(text) {
                 Ok(parsed) => parsed,
-                Err(_) => self.parse_any_spelling()?,
+                Err(_) => match parse_instruction(text) {
+                    Ok(parsed) => parsed,
+                    Err(_) => self.parse_any_spelling()?,
+                },
             };
             if is_too_long(&text[..length]) {
                 return Err(LineError::TooLong { line: self.lines.number() + 1 }.into());
@@ -208,7 +303,7 @@ impl<R: Read> ProgramReader<R> {
         let mut spelled: Vec<u8> = text.iter().enumerate().map(blank).collect();
         *spelled.last_mut().expect("a line has its end") = b'\n';
         let found = || shown(text.trim_ascii());
-        parse(&spelled).map_err(|wrong| match wrong {
+        parse(&spelled).or_else(|wrong| parse_instruction(&spelled).map_err(|_| wrong)).map_err(|wrong| match wrong {
             Wrong::Step => ProgramError::Step { line, found: found() },
             Wrong::Range => ProgramError::Range { line, found: found() },
         })
@@ -269,6 +364,53 @@ fn step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
     })
 }
 
+/// The instructions of a class, or with operands, of the line at the beginning of a text; and the length of the
+/// line including its end.
+#[inline(never)]
+fn parse_instruction(text: &[u8]) -> Result<(Option<Step>, usize), Wrong> {
+    let mut fields = Fields::new(text);
+    let kind = match step(&mut fields)? {
+        Step::Compute { instructions } => InstructionKind::Compute { instructions },
+        Step::Load { address } => InstructionKind::Load { address },
+        Step::Store { address } => InstructionKind::Store { address },
+        _ => return Err(Wrong::Step),
+    };
+    let mut needs = Needs::class(class(&mut fields, &kind));
+    if fields.takes(b"after") {
+        needs.after[0] = distance(&mut fields)?;
+        if !fields.is_empty() {
+            needs.after[1] = distance(&mut fields)?;
+        }
+    }
+    Ok((Some(Step::Instruction { kind, needs }), fields.end()?))
+}
+
+/// Takes the class of an instruction, if it is given.
+fn class(fields: &mut Fields<'_>, kind: &InstructionKind) -> InstructionClass {
+    use InstructionClass as Class;
+    let is_float = fields.takes(b"float");
+    match kind {
+        InstructionKind::Compute { .. } if is_float => Class::Float,
+        InstructionKind::Compute { .. } if fields.takes(b"multiply") => Class::Multiply,
+        InstructionKind::Compute { .. } => {
+            fields.takes(b"integer");
+            Class::Integer
+        }
+        InstructionKind::Load { .. } if is_float => Class::FloatLoad,
+        InstructionKind::Load { .. } if fields.takes(b"string") => Class::StringLoad,
+        InstructionKind::Load { .. } => Class::Load,
+        InstructionKind::Store { .. } if is_float => Class::FloatStore,
+        InstructionKind::Store { .. } if fields.takes(b"string") => Class::StringStore,
+        InstructionKind::Store { .. } => Class::Store,
+    }
+}
+
+/// Takes the distance of an operand.
+fn distance(fields: &mut Fields<'_>) -> Result<u16, Wrong> {
+    let found = fields.decimal("after")?;
+    u16::try_from(found).ok().filter(|&distance| distance > 0).ok_or(Wrong::Step)
+}
+
 /// Takes the fields of a step other than `compute`, `load` and `store`.
 fn other_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
     Ok(match fields.word() {
@@ -307,6 +449,7 @@ fn are_ranges_sound(step: &Step) -> bool {
         Step::Compute { .. }
         | Step::Load { .. }
         | Step::Store { .. }
+        | Step::Instruction { .. }
         | Step::Fork { .. }
         | Step::Run { .. }
         | Step::Exit => true,
@@ -347,12 +490,48 @@ mod tests {
     }
 
     #[test]
+    fn classes_and_operands_are_read() {
+        use InstructionClass as Class;
+        let at = PhysicalAddress(0x40);
+        let [compute, load, store] = [
+            InstructionKind::Compute { instructions: 3 },
+            InstructionKind::Load { address: at },
+            InstructionKind::Store { address: at },
+        ];
+        for (line, kind, class, after) in [
+            ("compute 3 after 1", compute, Class::Integer, [1, 0]),
+            ("compute 3 integer", compute, Class::Integer, [0, 0]),
+            ("compute 3 multiply after 65535 2 # a product", compute, Class::Multiply, [65_535, 2]),
+            ("compute 3 float", compute, Class::Float, [0, 0]),
+            ("load 0x40 after 7", load, Class::Load, [7, 0]),
+            ("load 0x40 float after 7 8", load, Class::FloatLoad, [7, 8]),
+            ("\tload  0x40 string#", load, Class::StringLoad, [0, 0]),
+            ("store 0x40 after 1", store, Class::Store, [1, 0]),
+            ("store 0x40 float", store, Class::FloatStore, [0, 0]),
+            ("store 0x40\tstring  after\t9", store, Class::StringStore, [9, 0]),
+        ] {
+            let expected = Step::Instruction { kind, needs: Needs { class, after } };
+            assert_eq!(steps(line).unwrap(), [expected], "{line}");
+        }
+        assert!(InstructionClass::NAMES.iter().all(|&(name, class)| class.name() == name));
+        assert!(size_of::<Step>() <= 32, "steps are read in batches");
+    }
+
+    #[test]
     fn a_line_that_is_no_step_is_an_error_with_its_number() {
         for (text, message) in [
             ("exit\nload 4096", "line 2: `load 4096` is not a step"),
             ("load 0x10000000000000000", "line 1: `load 0x10000000000000000` is not a step"),
             ("exit 1", "line 1: `exit 1` is not a step"),
             ("compute 0", "line 1: `compute 0` is not a step"),
+            ("compute 1 string", "line 1: `compute 1 string` is not a step"),
+            ("load 0x40 multiply", "line 1: `load 0x40 multiply` is not a step"),
+            ("load 0x40 after", "line 1: `load 0x40 after` is not a step"),
+            ("load 0x40 after 0", "line 1: `load 0x40 after 0` is not a step"),
+            ("load 0x40 after 65536", "line 1: `load 0x40 after 65536` is not a step"),
+            ("load 0x40 after 1 2 3", "line 1: `load 0x40 after 1 2 3` is not a step"),
+            ("exit\nload 0x40 after 1 float", "line 2: `load 0x40 after 1 float` is not a step"),
+            ("exit after 1", "line 1: `exit after 1` is not a step"),
             ("fork 4294967296", "line 1: `fork 4294967296` is not a step"),
             ("zero 0x0 0", "line 1: `zero 0x0 0` has a range that is empty or ends above 2^64 - 1"),
             (

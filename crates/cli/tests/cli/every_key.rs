@@ -79,6 +79,7 @@ fn keys_of_processes_and_allocators_have_an_effect() {
 #[test]
 fn keys_of_programs_and_machines_have_an_effect() {
     check("cores");
+    check("classes of instructions");
     check("copies on a core");
     check("a copy engine");
     check("programs with shared rows");

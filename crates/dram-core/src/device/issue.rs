@@ -3,7 +3,7 @@
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Effect, Row};
 
 use super::{Device, Refusal};
-use crate::bank::raise;
+use crate::bank::{raise, raise_to};
 use crate::cells::Movement;
 use crate::constraints::{KeptKind, Place, raises};
 use crate::hold::Hold;
@@ -190,8 +190,8 @@ impl Device {
             self.panic_illegal(at, *command);
         }
         self.last_hold = held;
-        self.delay(at, id, ACT);
         self.open(at, id, row);
+        self.delay(at, id, ACT);
         Effect::Plain
     }
 
@@ -261,33 +261,34 @@ impl Device {
     fn delay_in_rank(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
         let pushes = self.constraints.of(kind.kind());
         self.bus = Hold::new(at, pushes.bus);
-        let (rank, holds) = (&mut self.ranks[id.rank], self.floors.of_mut(self.topology.group(id)));
+        let (rank, holds) = (&mut self.ranks[id.rank], self.floors.of_mut(self.banks[self.topology.index(id)].group));
         raise(holds, at, &pushes.group, raises(kind.kind(), Place::Group));
         rank.lasts.issued(at, kind.kind());
         if raises(kind.kind(), Place::Window).contains(&true) {
-            rank.enter_window(at, pushes.window, raises(kind.kind(), Place::Window), holds);
+            rank.enter_window(at, pushes.window);
+            rank.delay_by_window(pushes.window, raises(kind.kind(), Place::Window), holds);
         }
         if pushes.reaches_groups {
-            self.delay_in_other_groups(at, id, kind);
+            self.delay_in_all_groups(at, id.rank, kind);
         }
         if raises(kind.kind(), Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
             self.delay_in_other_ranks(at, id.rank, kind.kind());
         }
     }
 
-    /// Delays in the other bank groups of the rank.
+    /// Delays in all bank groups of the rank as in those that are not the command's own, whose delays are no shorter.
     #[inline(never)]
-    fn delay_in_other_groups(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
+    fn delay_in_all_groups(&mut self, at: Cycle, rank: u8, kind: impl IsKind) {
         if matches!(kind.kind(), Kind::Wr | Kind::Wra) && self.has_exclusion() {
-            self.exclude_after(at, id.rank);
+            self.exclude_after(at, rank);
         }
-        let (pushes, own) = (self.constraints.of(kind.kind()), self.topology.group(id));
-        for group in self.topology.groups(id.rank).filter(|&group| group != own) {
-            let holds = self.floors.of_mut(group);
-            raise(holds, at, &pushes.rank, raises(kind.kind(), Place::Rank));
-            if raises(kind.kind(), Place::Window).contains(&true) {
-                self.ranks[id.rank].delay_by_window(pushes.window, raises(kind.kind(), Place::Window), holds);
-            }
+        let (pushes, kinds) = (self.constraints.of(kind.kind()), raises(kind.kind(), Place::Rank));
+        let mut to = pushes.rank.map(|gap| Hold::new(at, gap));
+        if raises(kind.kind(), Place::Window).contains(&true) {
+            self.ranks[rank].delay_by_window(pushes.window, kinds, &mut to);
+        }
+        for holds in self.floors.of_rank_mut(rank) {
+            raise_to(holds, &to, kinds);
         }
     }
 
@@ -295,8 +296,8 @@ impl Device {
     fn delay_in_other_ranks(&mut self, at: Cycle, rank: u8, kind: Kind) {
         let gaps = &self.constraints.of(kind).other_ranks;
         for other in (0..self.geometry.ranks()).filter(|&other| other != rank) {
-            for group in self.topology.groups(other) {
-                raise(self.floors.of_mut(group), at, gaps, raises(kind, Place::OtherRanks));
+            for holds in self.floors.of_rank_mut(other) {
+                raise(holds, at, gaps, raises(kind, Place::OtherRanks));
             }
         }
     }

@@ -4,6 +4,10 @@ use dram_spec::PhysicalAddress;
 
 use super::counters::Purpose;
 
+/// Number of a copy among those of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CopyId(pub u64);
+
 /// A copy, or without a source a zeroing, of physical memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bulk {

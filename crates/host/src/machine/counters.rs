@@ -23,7 +23,9 @@ differences! {
     }
     PrefetchCounts { requested, useful, late, useless, dropped }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
-    StallSlots { window, mshr, store_buffer, kernel, coherence, controller_copy }
+    StallSlots {
+        window, mshr, store_buffer, load_store_queue, operand, unit, pending_copy, kernel, coherence, controller_copy
+    }
 }
 
 impl AddAssign for CoherenceCounts {
@@ -173,6 +175,14 @@ pub struct StallSlots {
     pub mshr: u64,
     /// The store buffer or the write buffer was full.
     pub store_buffer: u64,
+    /// The load/store queue was full.
+    pub load_store_queue: u64,
+    /// In an in-order core, the result of an earlier instruction was not there.
+    pub operand: u64,
+    /// In an in-order core, all units of the class were occupied, or an instruction dispatched alone.
+    pub unit: u64,
+    /// In an in-order core, a load or store touched a pending copy.
+    pub pending_copy: u64,
     /// The kernel handled a page fault, a fork or an exit; or it, or a piece of a copy or a
     /// zeroing, waited for earlier instructions and stores.
     pub kernel: u64,

@@ -39,7 +39,7 @@ use std::rc::Rc;
 
 use dram_spec::{AddressMap, PhysicalAddress};
 use os_alloc_sim::{Report, ZeroOnFree};
-use trace_io::program::Step;
+use trace_io::program::{InstructionKind, Needs, Step};
 use trace_io::trace::Recorded;
 
 use self::bulk::Bulk;
@@ -60,11 +60,12 @@ pub use self::counters::{
 pub use self::error::MachineError;
 pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
-pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
+pub use self::programs::{DependentSteps, Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
-    BusSettings, CacheShape, Copier, CopyLoop, CoreSettings, DirtySource, EngineMode, EngineSettings, KernelSettings,
-    LineSettings, MachineSettings, Order, PrefetchSettings, PrefetcherKind, Region, Sharing, StoreMiss, WritePolicy,
+    BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
+    EngineMode, EngineSettings, KernelSettings, LineSettings, MachineSettings, Order, PrefetchSettings, PrefetcherKind,
+    Region, Sharing, StoreMiss, WritePolicy,
 };
 
 /// Results of a machine.
@@ -136,7 +137,8 @@ impl Machine {
             Recorded::BehindLastLevel => Lacking::UpperLevels,
         });
         let memory = Memory::new(&settings, lacking, contents.map(FlatMemory::new));
-        let core = |(index, program)| Core::new(index, settings.core, program, region.warm_up);
+        let tickets = memory.caches.tickets();
+        let core = |(index, program)| Core::new(index, &settings.core, tickets, program, region.warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
         let mut machine = Machine {
             settings,
@@ -190,7 +192,7 @@ impl Machine {
 
     /// Executes a core's work up to the first action that affects others at or after `until`.
     fn settle(&mut self, index: usize, until: CoreCycle) {
-        self.cores[index].next = loop {
+        let next = loop {
             match self.execute(index, until) {
                 Outcome::Done | Outcome::Part => self.mark(index),
                 Outcome::Later(at) => break Next::At(at),
@@ -198,6 +200,8 @@ impl Machine {
                 Outcome::Ended => break Next::Ended,
             }
         };
+        let core = &mut self.cores[index];
+        core.next = if core.is_deferring() { core.next_beside_deferred(next) } else { next };
         let at = |(index, core): (usize, &Core)| match core.next {
             Next::At(at) => (at, index),
             Next::Blocked | Next::Ended => (CoreCycle::NEVER, index),
@@ -209,6 +213,10 @@ impl Machine {
     /// stays first.
     #[inline]
     fn execute(&mut self, index: usize, until: CoreCycle) -> Outcome {
+        let core = &mut self.cores[index];
+        if core.is_deferring() && core.attempt_deferred(&mut self.memory, until) {
+            return Outcome::Part;
+        }
         if self.regions.is_over() {
             if self.cores[index].abandon()
                 && let Some(check) = &mut self.memory.check
@@ -222,8 +230,13 @@ impl Machine {
         if let Some(work) = core.take_work() {
             return self.attempt(index, work, limits);
         }
-        // With contents, the flat memory executes each step, too.
-        let pause = if self.memory.check.is_some() { Pause::Step } else { core.run(&mut self.memory, limits) };
+        // With contents, the flat memory executes each step, too. Where hits are requests, they are made
+        // step by step.
+        let pause = if self.memory.check.is_some() || self.memory.caches.are_hits_requests() {
+            Pause::Step
+        } else {
+            core.run(&mut self.memory, limits)
+        };
         match pause {
             Pause::Waits(outcome) => outcome,
             Pause::Step => match self.cores[index].first_step() {
@@ -271,16 +284,7 @@ impl Machine {
             Work::Pages { pages, cycles, data } => {
                 self.kernel.next_page(core, memory.line_size(), (*pages, *cycles, *data))
             }
-            Work::Copy(bulk) => match core.quiet_before(limits.until) {
-                Ok(at) => {
-                    core.delay_until(at, |stalls| &mut stalls.kernel);
-                    if core.begin_copy() {
-                        memory.begin_copy(core.index(), bulk);
-                    }
-                    self.copier.begin(core, memory, *bulk, at)
-                }
-                Err(outcome) => outcome,
-            },
+            Work::Copy(bulk) => self.copier.begin(core, memory, *bulk, limits),
             Work::CopyEnd => core.end_copy(),
             Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
         };
@@ -296,10 +300,15 @@ impl Machine {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
         let attempted = match &mut step {
             Step::Compute { instructions } => Ok(core.run_instructions(instructions, Purpose::Program, limits)),
-            Step::Load { address } | Step::Store { address } => {
-                let address = *address;
-                self.touch(index, address, matches!(step, Step::Store { .. }), limits)
-            }
+            Step::Load { address } => self.touch(index, (*address, false), None, limits),
+            Step::Store { address } => self.touch(index, (*address, true), None, limits),
+            Step::Instruction { kind, needs } => match kind {
+                InstructionKind::Compute { instructions } => {
+                    Ok(core.run_class(instructions, *needs, Purpose::Program, limits))
+                }
+                InstructionKind::Load { address } => self.touch(index, (*address, false), Some(*needs), limits),
+                InstructionKind::Store { address } => self.touch(index, (*address, true), Some(*needs), limits),
+            },
             Step::Copy { dst, src, bytes } => {
                 let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
                 let outcome = self.kernel.copy(core, memory, &mut bulk, limits.until);
@@ -329,13 +338,13 @@ impl Machine {
         }
     }
 
-    /// Executes a load or store of the program at a virtual address.
+    /// Executes a load or store of the program at a virtual address, with needs unless it is plain.
     #[inline]
     fn touch(
         &mut self,
         index: usize,
-        address: PhysicalAddress,
-        is_store: bool,
+        (address, is_store): (PhysicalAddress, bool),
+        needs: Option<Needs>,
         limits: Limits,
     ) -> Result<Outcome, ProgramFault> {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
@@ -343,7 +352,10 @@ impl Machine {
             return self.kernel.page_fault(core, memory, (address, is_store), limits.until);
         };
         let access = core.program_access(physical, is_store, memory.line_size());
-        let outcome = core.access(&access, memory, limits);
+        let outcome = match needs {
+            None => core.access(&access, memory, limits),
+            Some(needs) => core.issue(&access, needs, memory, limits),
+        };
         if memory.check.is_some() && matches!(outcome, Outcome::Done) {
             self.kernel.executed(index, memory, address, &access);
         }
@@ -353,7 +365,7 @@ impl Machine {
     /// The end of a core's program, once its last action is over: the program may begin again.
     #[cold]
     fn ended(&mut self, index: usize, until: CoreCycle) -> Outcome {
-        match self.cores[index].finished() {
+        match self.cores[index].ended() {
             Some(at) if at >= until => Outcome::Later(at),
             Some(at) => match self.begin_again(index, at) {
                 Ok(true) => Outcome::Done,

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroUsize;
 
+use trace_io::program::InstructionClass;
+
 use super::clock::ClockRatio;
 use crate::allocator_settings::AllocatorSettings;
 
@@ -33,13 +35,87 @@ pub struct CoreSettings {
     /// Stores whose lines are not in the cache, and non-temporal stores that the controller has not
     /// accepted.
     pub store_buffer: usize,
+    /// Loads and stores in the window; `None` for no limit.
+    pub load_store_queue: Option<usize>,
+    /// Latency and units by class of instructions.
+    pub classes: Classes,
+}
+
+/// Latency and units of each class of instructions, and which classes share a cycle of dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classes([ClassSettings; Classes::COUNT]);
+
+/// A class of instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassSettings {
+    /// Core cycles from the begin of an instruction without memory access, or from the data of a load, to its
+    /// result; of a store, from its access to its retirement, of which 0 counts as 1.
+    pub latency: u64,
+    /// Core cycles for which an instruction occupies a unit, at least 1.
+    pub interval: u64,
+    /// The units that execute its instructions.
+    pub units: ClassUnits,
+    /// Whether its instructions dispatch in one cycle with others; otherwise each dispatches alone.
+    pub is_paired: bool,
+}
+
+/// Units of execution of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassUnits {
+    /// No limit.
+    Unlimited,
+    /// A number of units, at least 1.
+    Own(u64),
+    /// The units of another class, which has units of its own.
+    Of(InstructionClass),
+}
+
+impl Classes {
+    const COUNT: usize = InstructionClass::NAMES.len();
+
+    /// A cycle for instructions without memory access, the latency of the caches for loads, and no limit.
+    pub const PLAIN: Classes = {
+        let mut classes =
+            [ClassSettings { latency: 1, interval: 1, units: ClassUnits::Unlimited, is_paired: true }; Classes::COUNT];
+        let mut class = 0;
+        while class < Classes::COUNT {
+            if InstructionClass::NAMES[class].1.accesses_memory() {
+                classes[class].latency = 0;
+            }
+            class += 1;
+        }
+        Classes(classes)
+    };
+
+    /// Settings of a class.
+    pub const fn of(&self, class: InstructionClass) -> &ClassSettings {
+        &self.0[class as usize]
+    }
+
+    /// Settings of a class, to change them.
+    pub const fn of_mut(&mut self, class: InstructionClass) -> &mut ClassSettings {
+        &mut self.0[class as usize]
+    }
+
+    /// Whether the instructions of a class have the latency of [`Classes::PLAIN`], need no unit, and all
+    /// instructions share cycles of dispatch.
+    pub fn is_plain(&self, class: InstructionClass) -> bool {
+        self.of(class) == Classes::PLAIN.of(class) && self.0.iter().all(|class| class.is_paired)
+    }
 }
 
 impl CoreSettings {
     /// The core of the `RowClone` paper (MICRO 2013, table 2): 3-wide, 128 entries, 8 MSHRs. The
     /// paper does not state the store buffer: 32 entries, as Intel's Nehalem of 2008 has.
-    pub const PAPER: CoreSettings =
-        CoreSettings { order: Order::OutOfOrder, width: 3, window: 128, mshrs: 8, store_buffer: 32 };
+    pub const PAPER: CoreSettings = CoreSettings {
+        order: Order::OutOfOrder,
+        width: 3,
+        window: 128,
+        mshrs: 8,
+        store_buffer: 32,
+        load_store_queue: None,
+        classes: Classes::PLAIN,
+    };
 }
 
 /// Size, latency and policies of a cache.

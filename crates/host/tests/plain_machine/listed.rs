@@ -176,6 +176,7 @@ impl Reader {
                 self.use_data(pages, pages);
             }
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
+            Step::Instruction { .. } => unreachable!("no test has classes or operands"),
         }
     }
 }

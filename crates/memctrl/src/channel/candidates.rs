@@ -10,7 +10,8 @@ use crate::policy::scheduler::Priority;
 /// The next command for the accesses of each bank, and the access that it serves.
 #[derive(Debug)]
 pub(super) struct Candidates {
-    /// First cycle at which the bank's own rules permit the command.
+    /// First cycle at which the bank's own rules permit the command, or the floor when the command was last compared
+    /// with others. As floors only rise, it is a lower bound, with which most candidates are left out of a comparison.
     pub(super) ready: PerBank<Cycle>,
     /// Command, and what else delays it.
     pub(super) floor: PerBank<Floor>,
@@ -37,12 +38,11 @@ pub(crate) struct Candidate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
     pub(super) at: Cycle,
-    priority: Priority,
     bank: BankIndex,
 }
 
 impl Least {
-    const NONE: Least = Least { at: Cycle::NEVER, priority: Priority::LAST, bank: BankIndex::FIRST };
+    const NONE: Least = Least { at: Cycle::NEVER, bank: BankIndex::FIRST };
 
     /// Its bank, if there is any candidate.
     #[inline]
@@ -90,25 +90,30 @@ impl Candidates {
 
     /// The candidate of some banks that is issued first, from `from` on.
     #[inline]
-    pub(super) fn first(&self, banks: BankSet, device: &Device, from: Cycle) -> Least {
-        self.least_by(banks, |bank| self.ready[bank].max(device.floor(self.floor[bank])).max(from))
+    pub(super) fn first(&mut self, banks: BankSet, device: &Device, from: Cycle) -> Least {
+        let mut least = Least::NONE;
+        for bank in banks {
+            if self.ready[bank] > least.at {
+                continue;
+            }
+            let ready = self.ready[bank].max(device.floor(self.floor[bank]));
+            self.ready[bank] = ready;
+            least = self.least_of(least, bank, ready.max(from));
+        }
+        least
     }
 
     /// Of some banks, the one whose candidate has the earliest `turn`; of several, the one of least
     /// priority.
     #[inline]
     pub(super) fn least_by(&self, banks: BankSet, mut turn: impl FnMut(BankIndex) -> Cycle) -> Least {
-        let mut least = Least::NONE;
-        for bank in banks {
-            let at = turn(bank);
-            if at > least.at {
-                continue;
-            }
-            let priority = self.priority[bank];
-            if at < least.at || priority < least.priority {
-                least = Least { at, priority, bank };
-            }
-        }
-        least
+        banks.into_iter().fold(Least::NONE, |least, bank| self.least_of(least, bank, turn(bank)))
+    }
+
+    /// The least of some candidates and of that of another bank.
+    #[inline]
+    fn least_of(&self, least: Least, bank: BankIndex, at: Cycle) -> Least {
+        let precedes = || self.priority[bank] < self.priority[least.bank];
+        if at < least.at || (at == least.at && precedes()) { Least { at, bank } } else { least }
     }
 }

@@ -56,10 +56,10 @@ impl Port {
             let step = self.row_step(bank);
             if step.ready == Cycle::NEVER {
                 step.ready = view.device.kept_bank_hold(bank, step.kind).until();
-                step.floor = view.floor_of(bank, step.kind);
+                step.floor = view.device.floor_of(bank, step.kind);
             }
             let ready = step.ready.max(view.device.floor(step.floor)).max(start);
-            if ready > at || view.device.power(step.command.rank()) != Power::Awake {
+            if ready > at || view.device.power(step.rank) != Power::Awake {
                 continue;
             }
             let step = *step;
@@ -94,14 +94,14 @@ impl Port {
             number += 1;
             let banks = self.banks_left(slot);
             let Some((step, data_from)) = self.column_step(slot) else { continue };
-            let (kind, rank) = (step.kind, step.command.rank());
+            let (kind, rank) = (step.kind, step.rank);
             // In a rank in power-down or self-refresh, the step waits for the rank's exit command.
             if view.must.intersects(banks) || view.device.power(rank) != Power::Awake {
                 continue;
             }
             if step.ready == Cycle::NEVER {
                 step.ready = banks_ready(&step.command, view.device);
-                step.floor = view.floor_of(first_bank(&step.command, view.topology()), step.kind);
+                step.floor = view.device.floor_of(first_bank(&step.command, view.topology()), step.kind);
             }
             let turn = turns.turn(kind, rank, step.ready.max(view.device.floor(step.floor)).max(start));
             turns.block(kind, rank, turn);

@@ -97,12 +97,6 @@ impl View<'_> {
         self.device.topology()
     }
 
-    /// What delays a kind of command to a bank besides the bank.
-    pub(crate) fn floor_of(&self, bank: BankIndex, kind: KeptKind) -> Floor {
-        let topology = self.device.topology();
-        Floor::of(topology.group(topology.bank(bank)), kind)
-    }
-
     /// When rank, bank group and bus allow a kind of command.
     #[inline]
     pub(crate) fn after(&self, floor: Floor) -> Cycle {

@@ -374,8 +374,9 @@ impl Port {
         if let Some((command, kind)) = step {
             let Origin { program, source, .. } = thread.origin;
             let (tie, floor) = (program << u8::BITS | place as u64, Floor::of(GroupIndex::FIRST, kind));
-            let stamp = thread.stamp();
-            self.row_steps[bank] = RowStep { command, stamp, tie, slot, source, kind, floor, ready: Cycle::NEVER };
+            let (rank, stamp) = (command.rank(), thread.stamp());
+            self.row_steps[bank] =
+                RowStep { command, rank, stamp, tie, slot, source, kind, floor, ready: Cycle::NEVER };
         }
     }
 

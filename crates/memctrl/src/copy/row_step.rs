@@ -9,6 +9,8 @@ use crate::access::Stamp;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowStep {
     pub(crate) command: Command,
+    /// Rank of the command.
+    pub(crate) rank: u8,
     /// Age of the thread.
     pub(crate) stamp: Stamp,
     /// Order of steps of equal age: number of the program over the run, and of the bank in it.
@@ -30,6 +32,7 @@ impl RowStep {
     /// No step.
     pub(super) const NONE: RowStep = RowStep {
         command: Command::PrechargeAll { rank: 0 },
+        rank: 0,
         stamp: Stamp::OLDEST,
         tie: 0,
         slot: 0,

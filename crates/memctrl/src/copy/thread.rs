@@ -41,6 +41,8 @@ struct BankUse {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnStep {
     pub(crate) command: Command,
+    /// Rank of the command.
+    pub(crate) rank: u8,
     /// Kind of the command for the device.
     pub(crate) kind: KeptKind,
     /// What delays it besides its banks, once `ready` is computed.
@@ -57,7 +59,13 @@ impl ColumnStep {
             Command::Read { .. } => KeptKind::Rd,
             _ => KeptKind::Transfer,
         };
-        ColumnStep { command, kind, floor: Floor::of(GroupIndex::FIRST, kind), ready: Cycle::NEVER }
+        ColumnStep {
+            command,
+            rank: command.rank(),
+            kind,
+            floor: Floor::of(GroupIndex::FIRST, kind),
+            ready: Cycle::NEVER,
+        }
     }
 }
 
@@ -367,15 +375,17 @@ impl Thread {
     pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> (usize, bool) {
         let at =
             self.banks.iter().position(|used| used.index == bank).expect("a thread closes and opens its own banks");
-        let had_row = self.banks[at].row.is_some() && self.banks[at].open == self.banks[at].row;
-        self.banks[at].open = open;
-        match self.steps.get(self.banks[at].next) {
+        let used = &mut self.banks[at];
+        let was_open = std::mem::replace(&mut used.open, open);
+        match self.steps.get(used.next) {
             Some(&Step::CopyOpen { row, .. }) if open == Some(row) => {
-                self.banks[at].row = Some(row);
+                used.row = Some(row);
                 self.advance(at);
             }
-            Some(Step::LeaveRow { .. }) if had_row && self.phase == Phase::Running => {
-                self.banks[at].row = None;
+            Some(Step::LeaveRow { .. })
+                if used.row.is_some() && was_open == used.row && self.phase == Phase::Running =>
+            {
+                used.row = None;
                 self.advance(at);
             }
             _ => self.skip_done(at),

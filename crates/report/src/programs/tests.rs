@@ -48,6 +48,7 @@ fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
             kernel: 40.0,
             coherence: 50.4,
             controller_copy: 60.0,
+            ..StallRow::default()
         },
         copy_cycles: 0.0,
         misses_after_copies: 0,

@@ -48,6 +48,7 @@ fn counters() -> CoreCounters {
     };
     let stalls = &mut counters.stalls;
     (stalls.window, stalls.mshr, stalls.store_buffer) = (30, 60, 90);
+    (stalls.load_store_queue, stalls.operand, stalls.unit, stalls.pending_copy) = (210, 240, 270, 300);
     (stalls.kernel, stalls.coherence, stalls.controller_copy) = (120, 150, 180);
     counters
 }
@@ -120,8 +121,18 @@ fn figures_of_a_core_are_those_of_its_region() {
     // Two activations of 24.75 nJ, over the instructions of the interval.
     near(row.dynamic_energy_per_instruction_nj, 49.5 / 3_000.0);
     // Slots of three per cycle.
-    let stalls =
-        StallRow { window: 10.0, mshr: 20.0, store_buffer: 30.0, kernel: 40.0, coherence: 50.0, controller_copy: 60.0 };
+    let stalls = StallRow {
+        window: 10.0,
+        mshr: 20.0,
+        store_buffer: 30.0,
+        kernel: 40.0,
+        coherence: 50.0,
+        controller_copy: 60.0,
+        load_store_queue: 70.0,
+        operand: 80.0,
+        unit: 90.0,
+        pending_copy: 100.0,
+    };
     assert_eq!(row.stall_cycles, stalls);
     // 2,400 slots of three per cycle.
     assert_eq!((row.copy_cycles, row.misses_after_copies), (800.0, 9));
@@ -162,4 +173,18 @@ fn figures_of_all_cores_are_those_of_the_interval() {
     assert!(!report.passed());
     near(Some(report.ipc_sum()), 0.25);
     assert_eq!(report.mix(&[0.5, 0.5]), None, "core 1 has no instruction in its region");
+}
+
+/// Lines of 32 bytes: a miss takes a burst, and a write-back two, as each write of a part of a burst. Of
+/// 128 bytes, each takes two. The write buffer's bursts are counted as they leave.
+#[test]
+fn bytes_of_a_core_follow_the_bursts_of_its_lines() {
+    let lines = LineCounts { misses: 5, write_backs: 3, buffered: 4, buffered_bursts: 7, ..LineCounts::default() };
+    let counters = CoreCounters { lines: [lines, LineCounts::default(), lines, lines], ..CoreCounters::default() };
+    for (line_bytes, bursts) in [(32, 5 + 6 + 7), (64, 5 + 3 + 7), (128, 10 + 6 + 7)] {
+        assert_eq!(channel_bytes(&counters, line_bytes)[..2], [3 * bursts * 64, bursts * 64], "{line_bytes}");
+    }
+    assert_eq!(channel_bytes(&counters, 32)[2], 6 * 64);
+    let of = |offset, bytes| write_bursts(offset, bytes);
+    assert_eq!([of(0, 64), of(0, 128), of(0, 8), of(8, 56), of(32, 64), of(0, 96)], [1, 2, 2, 2, 4, 3]);
 }

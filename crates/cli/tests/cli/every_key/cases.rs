@@ -40,11 +40,6 @@ const fn figures(key: &'static str, base: &'static str, changed: &'static str) -
     Case { key, base, changed, effect: Figures }
 }
 
-/// A key whose second value changes nothing, for a reason.
-const fn nothing(key: &'static str, base: &'static str, changed: &'static str, why: &'static str) -> Case<'static> {
-    Case { key, base, changed, effect: Nothing(why) }
-}
-
 /// A key whose second value does not fit the rest of the input.
 const fn refused(key: &'static str, base: &'static str, changed: &'static str, message: &'static str) -> Case<'static> {
     Case { key, base, changed, effect: Refused(message) }
@@ -53,6 +48,10 @@ const fn refused(key: &'static str, base: &'static str, changed: &'static str, m
 /// Of a machine of 512 MiB, whose frames are aged faster than those of the others.
 const SMALL: &[(&str, &str)] =
     &[("system.device.density_gb", "1"), ("system.device.width", "16"), ("system.device.currents", "'x16.toml'")];
+
+/// Latencies and units of three classes.
+const CLASSES: &str = "[{ class = 'integer', units = 1, interval = 2 }, { class = 'load', units = 1, latency = 3 }, \
+                       { class = 'store', units_of = 'integer' }]";
 
 /// DDR4-3200 with the currents of the base.
 const DDR4: &[(&str, &str)] = &[
@@ -544,6 +543,24 @@ bytes = 4096
         ],
     },
     Fixture {
+        name: "classes of instructions",
+        body: "[workload]\nkind = 'programs'\nfiles = ['cores.program']\n",
+        set: &[
+            ("machine", "'machine.toml'"),
+            ("machine.cores.order", "'in-order'"),
+            ("machine.cores.classes", CLASSES),
+        ],
+        cases: &[
+            figures("machine.cores.load_store_queue", "64", "1"),
+            figures("machine.cores.pairing", "['integer', 'load', 'store']", "['integer']"),
+            figures("machine.cores.classes.1.class", "'load'", "'float-load'"),
+            figures("machine.cores.classes.0.units", "1", "2"),
+            figures("machine.cores.classes.0.interval", "2", "3"),
+            figures("machine.cores.classes.1.latency", "3", "4"),
+            figures("machine.cores.classes.2.units_of", "'integer'", "'load'"),
+        ],
+    },
+    Fixture {
         name: "copies on a core",
         body: "machine = 'machine.toml'\n[workload]\nkind = 'memcopy'\nbytes = 16384\n",
         set: &[],
@@ -562,7 +579,7 @@ bytes = 4096
             figures("machine.interconnect.snoop_latency", "0", "200"),
             figures("machine.copy_engine.queue", "8", "1"),
             figures("machine.copy_engine.buffer_lines", "16", "2"),
-            nothing("machine.copy_engine.pending_copies", "8", "1", "a core waits for its copy"),
+            figures("machine.copy_engine.pending_copies", "8", "1"),
             figures("machine.copy_engine.tlb_entries", "64", "1"),
             figures("machine.copy_engine.tlb_miss_cycles", "30", "300"),
             figures("machine.copy_engine.share", "25", "100"),

@@ -8,7 +8,7 @@ use super::Caches;
 use super::latest::LatestLines;
 use super::level::{Level, Way};
 use super::line::{LineNumber, LineState, Removed};
-use super::mshr::Wanted;
+use super::mshr::User;
 
 /// Caches that a step concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Caches {
     pub fn is_in_flight(&self, requester: usize, line: LineNumber) -> bool {
         let found = self.find(requester, line);
         found.is_some_and(|(level, way)| self.last_level[level].state(way).is_pending)
-            || matches!(self.requesters[requester].mshrs.wanted(line), Some(Wanted::ByAccess(_)))
+            || matches!(self.requesters[requester].mshrs.user(line), Some(User::Accesses(_)))
     }
 
     /// Writes a dirty line of a requester's last-level cache back on behalf of a purpose; the line becomes

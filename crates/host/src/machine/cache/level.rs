@@ -30,6 +30,9 @@ pub(super) struct Level {
     /// Time of the last use of each way, in uses of the cache; 0 for an empty way.
     used: Vec<u64>,
     states: Vec<LineState>,
+    /// The requester for which the line of a way was prefetched, as long as no access has used it; empty
+    /// as long as no line was prefetched.
+    prefetched_for: Vec<Option<u8>>,
     /// Bytes of all lines.
     data: Option<Vec<u8>>,
     uses: u64,
@@ -56,6 +59,7 @@ impl Level {
             tags: vec![NONE; lines],
             used: vec![0; lines],
             states: vec![LineState::default(); lines],
+            prefetched_for: Vec::new(),
             data: has_data.then(|| vec![0; lines * line_size.bytes() as usize]),
             uses: 0,
             changes: 0,
@@ -139,6 +143,18 @@ impl Level {
         &mut self.states[way.0]
     }
 
+    /// Notes that the line in a way was prefetched for a requester.
+    pub(super) fn set_prefetched(&mut self, way: Way, requester: u8) {
+        self.prefetched_for.resize(self.tags.len(), None);
+        self.prefetched_for[way.0] = Some(requester);
+    }
+
+    /// The requester for which the line in a way was prefetched, unless it was asked before.
+    #[inline]
+    pub(super) fn take_prefetched(&mut self, way: Way) -> Option<u8> {
+        self.prefetched_for.get_mut(way.0)?.take()
+    }
+
     /// Records a store on behalf of a purpose: the first store to a clean line decides who made it
     /// dirty.
     #[inline]
@@ -154,6 +170,7 @@ impl Level {
     }
 
     /// A copy of the data of the line in a way, where contents are modeled.
+    #[inline]
     pub(super) fn data(&self, way: Way) -> Option<Arc<[u8]>> {
         let bytes = self.line_size.bytes() as usize;
         self.data.as_ref().map(|data| data[way.0 * bytes..(way.0 + 1) * bytes].into())
@@ -202,8 +219,8 @@ impl Level {
         self.changes += 1;
         (line.0 != NONE).then(|| {
             assert!(!state.is_pending, "{line:x?} is removed while its data are on their way");
-            let LineState { dirty, prefetched_for, is_copied, .. } = state;
-            Removed { line, dirty, prefetched_for, is_copied, data: self.data(way) }
+            let LineState { dirty, is_copied, .. } = state;
+            Removed { line, dirty, is_copied, prefetched_for: self.take_prefetched(way), data: self.data(way) }
         })
     }
 

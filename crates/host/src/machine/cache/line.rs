@@ -64,8 +64,6 @@ pub struct LineState {
     pub is_pending: bool,
     /// Who made it dirty; `None` if it is clean.
     pub dirty: Option<Purpose>,
-    /// The requester for which it was prefetched, as long as no access has used it.
-    pub prefetched_for: Option<u8>,
     /// Whether it belongs to a copy, and the program has not accessed it since.
     pub is_copied: bool,
 }

@@ -22,16 +22,17 @@ mod snoop;
 mod tests;
 mod write_buffer;
 
+use std::ops::RangeInclusive;
+
 use self::copied::Absent;
 use self::level::Level;
 use self::line::Removed;
-use self::mshr::{Mshrs, Wanted};
-use self::port::InOrder;
+use self::mshr::{Mshrs, User};
 use self::prefetches::{Found, Prefetches};
 use self::requests::Requests;
 use self::write_buffer::WriteBuffer;
 use super::counters::{LineCounts, PrefetchCounts, Purpose};
-use super::settings::{MachineSettings, WritePolicy};
+use super::settings::{MachineSettings, StoreMiss, WritePolicy};
 
 pub use self::access::{Access, AccessKind, OnMiss, StoreData};
 pub use self::coherence::{DirtyData, Invalidated, Scope};
@@ -48,10 +49,16 @@ pub use self::snoop::{DirtyRead, InFlight, InjectLevel, PassedLine, SnoopCounts}
 pub struct Caches {
     line_size: LineSize,
     write: WritePolicy,
+    /// Whether a store whose line the last level lacks goes past it.
+    passes_stores: bool,
+    has_prefetcher: bool,
+    are_hits_requests: bool,
     last_level: Vec<Level>,
     requesters: Vec<Requester>,
     requests: Requests,
     absent_copied: Absent,
+    /// Lines of which nothing is prefetched, by copy.
+    barred: Vec<(u64, RangeInclusive<LineNumber>)>,
 }
 
 /// What a requester has of its own, apart from a private last-level cache.
@@ -61,7 +68,6 @@ struct Requester {
     upper: Vec<Level>,
     /// Index of its last-level cache.
     last_level: usize,
-    in_order: InOrder,
     mshrs: Mshrs,
     write_buffer: WriteBuffer,
     prefetches: Prefetches,
@@ -109,7 +115,7 @@ pub enum Answer {
     Past,
     /// The line was already requested.
     Merged(Ticket),
-    /// The line is read.
+    /// The line must be read, after the requests that the caches have made.
     Read(Ticket),
 }
 
@@ -121,13 +127,18 @@ impl Caches {
             lacking.enumerate().map(|(number, lacking)| Requester::new(settings, number, lacking)).collect();
         let levels = requesters.iter().map(|requester| requester.last_level + 1).max().unwrap_or_default();
         let last_level = |_| Level::new(0, settings.last_level, line_size, has_data);
+        let has_prefetcher = requesters.iter().any(|requester| requester.prefetches.has_prefetcher());
         Caches {
             line_size,
             write: settings.lines.write,
+            passes_stores: settings.last_level.store_miss == StoreMiss::NoAllocate,
+            has_prefetcher,
+            are_hits_requests: has_prefetcher || settings.lines.write == WritePolicy::WriteThrough,
             last_level: (0..levels).map(last_level).collect(),
             requesters,
             requests: Requests::default(),
             absent_copied: Absent::default(),
+            barred: Vec::new(),
         }
     }
 
@@ -144,8 +155,27 @@ impl Caches {
     /// The caches in front of a requester.
     #[inline]
     pub fn port(&mut self, requester: usize) -> Port<'_> {
-        let Requester { upper, last_level, in_order, counts, .. } = &mut self.requesters[requester];
-        Port { upper, last_level: &mut self.last_level[*last_level], counts, in_order: *in_order }
+        let Requester { upper, last_level, counts, .. } = &mut self.requesters[requester];
+        Port { upper, last_level: &mut self.last_level[*last_level], counts }
+    }
+
+    /// Number above all tickets of a requester.
+    pub fn tickets(&self) -> usize {
+        self.requesters.iter().map(|requester| requester.mshrs.tickets()).max().unwrap_or_default()
+    }
+
+    /// Whether accesses can make requests although the caches hold their line: stores that are written
+    /// through, and accesses that a prefetcher observes. They take place in the order of the accesses of
+    /// all requesters, by [`Caches::request`] after a [look-up](Caches::look_up).
+    #[inline]
+    pub const fn are_hits_requests(&self) -> bool {
+        self.are_hits_requests
+    }
+
+    /// Looks up the line of an access where hits are requests.
+    pub fn look_up(&mut self, requester: usize, access: &Access) -> Away {
+        let line = access.line(self.line_size);
+        self.port(requester).look_up(line)
     }
 
     /// Accesses of a requester, by purpose.
@@ -193,7 +223,7 @@ impl Caches {
     /// Whether a store that lacks a place in the store buffer also lacks an MSHR.
     pub fn lacks_mshr(&self, requester: usize, access: &Access, away: &Away) -> bool {
         let mshrs = &self.requesters[requester].mshrs;
-        away.is_absent() && mshrs.is_full() && mshrs.wanted(access.line(self.line_size)).is_none()
+        away.is_absent() && mshrs.is_full() && mshrs.user(access.line(self.line_size)).is_none()
     }
 
     /// Whether a store waits for the data of its line, in an entry of the store buffer.
@@ -206,7 +236,7 @@ impl Caches {
     #[inline]
     fn passes(&self, access: &Access, away: &Away) -> bool {
         let is_store = access.kind != AccessKind::Load && access.on_miss == OnMiss::Allocate;
-        is_store && away.is_absent() && !self.last_level[0].allocates_stores()
+        self.passes_stores && is_store && away.is_absent()
     }
 
     /// Whether an access is a store that is written to memory at once, wherever its line is.
@@ -224,7 +254,7 @@ impl Caches {
     /// Whether a requester has an MSHR and a place for the line of an access that no cache holds.
     fn has_room_for(&self, requester: usize, access: &Access) -> bool {
         let (mshrs, line) = (&self.requesters[requester].mshrs, access.line(self.line_size));
-        let has_mshr = access.stores_line() || !mshrs.is_full() || mshrs.wanted(line).is_some();
+        let has_mshr = access.stores_line() || !mshrs.is_full() || mshrs.user(line).is_some();
         has_mshr && self.last_level[self.level_of(requester)].victim(line).is_some()
     }
 
@@ -271,14 +301,13 @@ impl Caches {
     #[inline(never)]
     fn miss(&mut self, requester: usize, access: &Access) -> Answer {
         let line = access.line(self.line_size);
-        let Requester { mshrs, prefetches, .. } = &self.requesters[requester];
         // Otherwise a line without a place is not in flight.
-        let may_be_in_flight = prefetches.has_prefetcher() || access.on_miss == OnMiss::Bypass;
-        let wanted = if may_be_in_flight { mshrs.wanted(line) } else { None };
+        let may_be_in_flight = self.has_prefetcher || access.on_miss == OnMiss::Bypass;
+        let wanted = if may_be_in_flight { self.requesters[requester].mshrs.user(line) } else { None };
         let needs_mshr = match wanted {
-            Some(Wanted::ByNone) => return Answer::Refused(Lack::Line),
-            Some(Wanted::ByAccess(_)) => return self.merge_past(requester, access),
-            Some(Wanted::ByPrefetcher(_)) => false,
+            Some(User::Nobody) => return Answer::Refused(Lack::Line),
+            Some(User::Accesses(_)) => return self.merge_past(requester, access),
+            Some(User::Prefetcher(_)) => false,
             None => true,
         };
         if needs_mshr && self.requesters[requester].mshrs.is_full() {
@@ -297,14 +326,13 @@ impl Caches {
         let answer = if needs_mshr {
             self.requesters[requester].misses_after_copies += u64::from(follows_copy);
             self.flush(line);
-            self.requests.read(requester, self.line_size, line);
             self.count(requester, access.purpose).misses += 1;
-            Answer::Read(self.requesters[requester].mshrs.take(line, Wanted::ByAccess(way)))
+            Answer::Read(self.requesters[requester].mshrs.take(line, User::Accesses(way)))
         } else {
             self.count(requester, access.purpose).merged += 1;
             self.requesters[requester].prefetches.counts.late += 1;
             let mshr = self.requesters[requester].mshrs.find(line).expect("the line is in flight");
-            mshr.wanted = Wanted::ByAccess(way);
+            mshr.user = User::Accesses(way);
             Answer::Merged(mshr.ticket)
         };
         if let Some(level) = level {
@@ -369,7 +397,9 @@ impl Caches {
     fn replace(&mut self, requester: usize, line: LineNumber, state: LineState) -> Option<Way> {
         let level = self.level_of(requester);
         let way = self.last_level[level].victim(line)?;
-        if let Some(removed) = self.remove(level, way) {
+        if let Some(removed) = self.remove(level, way)
+            && removed.dirty.is_some()
+        {
             self.write_back(requester, removed, None);
         }
         let is_copied = self.copied_enters(line);
@@ -418,15 +448,9 @@ impl Requester {
         let shapes: Vec<_> = shapes.filter_map(|(shape, number)| Some((number, shape?))).collect();
         let prefetchers = shapes.iter().map(|(_, shape)| shape.prefetcher).chain([settings.last_level.prefetcher]);
         let prefetches = Prefetches::new(prefetchers, settings.lines.prefetch);
-        let in_order = match settings.lines.write {
-            _ if prefetches.has_prefetcher() => InOrder::All,
-            WritePolicy::WriteThrough => InOrder::Stores,
-            WritePolicy::WriteBack => InOrder::None,
-        };
         Requester {
             upper: shapes.into_iter().map(|(number, shape)| Level::new(number, shape, line_size, false)).collect(),
             last_level: settings.sharing.cache_of(number),
-            in_order,
             mshrs: Mshrs::new(settings.core.mshrs, prefetches.mshrs()),
             write_buffer: WriteBuffer::new(settings.lines.write_buffer),
             prefetches,

@@ -10,13 +10,13 @@ pub struct Ticket(pub usize);
 
 /// Who uses the data of a line in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum User {
     /// Accesses wait for them. The line has this way in the last-level cache, if it takes one.
-    ByAccess(Option<Way>),
+    Accesses(Option<Way>),
     /// None yet: a prefetch for the requester's caches from this level on.
-    ByPrefetcher(u8),
+    Prefetcher(u8),
     /// Nobody any more: the line changed in memory while it was in flight.
-    ByNone,
+    Nobody,
 }
 
 /// A line requested from memory.
@@ -24,7 +24,7 @@ pub(super) enum Wanted {
 pub(super) struct Mshr {
     line: LineNumber,
     pub(super) ticket: Ticket,
-    pub(super) wanted: Wanted,
+    pub(super) user: User,
 }
 
 /// The MSHRs of a requester. Prefetches have their own, so that an access lacks none because of them.
@@ -45,6 +45,11 @@ impl Mshrs {
         Mshrs { used: Vec::with_capacity(count), free: tickets(0..count), free_of_prefetches, count }
     }
 
+    /// Number above all tickets, of which none is in use.
+    pub(super) const fn tickets(&self) -> usize {
+        self.free.len() + self.free_of_prefetches.len()
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.free.is_empty()
     }
@@ -60,18 +65,18 @@ impl Mshrs {
     }
 
     /// The use of a line in flight.
-    pub(super) fn wanted(&self, line: LineNumber) -> Option<Wanted> {
-        self.used.iter().find(|mshr| mshr.line == line).map(|mshr| mshr.wanted)
+    pub(super) fn user(&self, line: LineNumber) -> Option<User> {
+        self.used.iter().find(|mshr| mshr.line == line).map(|mshr| mshr.user)
     }
 
     /// Takes an MSHR for a line.
     ///
     /// # Panics
     /// If none is free.
-    pub(super) fn take(&mut self, line: LineNumber, wanted: Wanted) -> Ticket {
-        let free = if let Wanted::ByPrefetcher(_) = wanted { &mut self.free_of_prefetches } else { &mut self.free };
+    pub(super) fn take(&mut self, line: LineNumber, user: User) -> Ticket {
+        let free = if let User::Prefetcher(_) = user { &mut self.free_of_prefetches } else { &mut self.free };
         let ticket = free.pop().expect("an MSHR is free");
-        self.used.push(Mshr { line, ticket, wanted });
+        self.used.push(Mshr { line, ticket, user });
         ticket
     }
 

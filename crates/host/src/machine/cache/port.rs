@@ -12,18 +12,6 @@ pub struct Port<'caches> {
     pub(super) upper: &'caches mut [Level],
     pub(super) last_level: &'caches mut Level,
     pub(super) counts: &'caches mut [LineCounts; Purpose::ALL.len()],
-    pub(super) in_order: InOrder,
-}
-
-/// Accesses that can make requests although the caches hold their line, and therefore take place in the
-/// order of the accesses of all requesters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum InOrder {
-    None,
-    /// Stores, which are written through.
-    Stores,
-    /// All, which a prefetcher observes.
-    All,
 }
 
 /// Result of an access.
@@ -36,7 +24,7 @@ pub enum Lookup {
         /// The place of the line.
         way: Way,
     },
-    /// The access is a request to the caches, which have changed nothing.
+    /// The caches hold no data of the line, and have changed nothing.
     Away(Away),
 }
 
@@ -60,18 +48,17 @@ impl Away {
 }
 
 impl Port<'_> {
-    /// Executes an access if the last-level cache holds the line, and the access makes no request.
+    /// Executes an access if the last-level cache holds the line. Each kind of caller has an instance, so that
+    /// the compiler inlines it as the function of one caller.
     #[inline]
-    pub fn access(&mut self, access: &Access) -> Lookup {
+    pub fn access<const IS_DEFERRABLE: bool>(&mut self, access: &Access) -> Lookup {
         let line = self.last_level.line_size().line(access.address);
         let found = self.last_level.find(line);
-        let is_there = found.is_some_and(|way| !self.last_level.state(way).is_pending);
-        let is_store = access.kind != AccessKind::Load;
-        let Some(way) = found.filter(|_| is_there && !self.in_order.contains(is_store)) else {
-            return Lookup::Away(Away { way: found, is_there, changes: self.last_level.changes() });
+        let Some(way) = found.filter(|&way| !self.last_level.state(way).is_pending) else {
+            return Lookup::Away(Away { way: found, is_there: false, changes: self.last_level.changes() });
         };
         self.counts[access.purpose as usize].hits += 1;
-        if is_store {
+        if access.kind != AccessKind::Load {
             self.last_level.mark_dirty(way, access.purpose);
         }
         if self.last_level.state(way).is_copied && access.purpose == Purpose::Program {
@@ -101,21 +88,17 @@ impl Port<'_> {
         self.last_level.latency()
     }
 
+    /// Looks a line up for an access that may make requests.
+    pub(super) fn look_up(&self, line: LineNumber) -> Away {
+        let way = self.last_level.find(line);
+        let is_there = way.is_some_and(|way| !self.last_level.state(way).is_pending);
+        Away { way, is_there, changes: self.last_level.changes() }
+    }
+
     /// Whether the caches still hold no data of a line.
     pub fn is_still_away(&self, away: &Away) -> bool {
         !away.is_there
             && away.changes == self.last_level.changes()
             && away.way.is_none_or(|way| self.last_level.state(way).is_pending)
-    }
-}
-
-impl InOrder {
-    #[inline]
-    const fn contains(self, is_store: bool) -> bool {
-        match self {
-            InOrder::None => false,
-            InOrder::Stores => is_store,
-            InOrder::All => true,
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! Prefetches: lines that are requested before an access.
 
+use std::ops::RangeInclusive;
+
 use dram_spec::address::FRAME_BYTES;
 
 use super::super::counters::PrefetchCounts;
@@ -7,7 +9,7 @@ use super::super::prefetcher::{Observed, Prefetcher, prefetcher};
 use super::super::settings::{PrefetchSettings, PrefetcherKind};
 use super::level::Way;
 use super::line::{LineNumber, LineState};
-use super::mshr::{Ticket, Wanted};
+use super::mshr::{Ticket, User};
 use super::{Caches, Requester};
 use crate::decisions::{Decided, Decisions};
 
@@ -18,6 +20,9 @@ pub(super) struct Prefetches {
     prefetchers: Vec<Option<Box<dyn Prefetcher>>>,
     mshrs: usize,
     pub(super) counts: PrefetchCounts,
+    /// The last access, if the prefetchers have not observed it: line, level that it reached, and how it
+    /// found the line.
+    seen: Option<(LineNumber, usize, Found)>,
     /// Lines that a prefetcher wants; empty between accesses.
     wanted: Vec<u64>,
 }
@@ -26,7 +31,7 @@ impl Prefetches {
     pub(super) fn new(kinds: impl Iterator<Item = PrefetcherKind>, settings: PrefetchSettings) -> Prefetches {
         let prefetchers: Vec<_> = kinds.map(|kind| prefetcher(kind, settings)).collect();
         let mshrs = if prefetchers.iter().any(Option::is_some) { settings.mshrs } else { 0 };
-        Prefetches { prefetchers, mshrs, counts: PrefetchCounts::default(), wanted: Vec::new() }
+        Prefetches { prefetchers, mshrs, counts: PrefetchCounts::default(), seen: None, wanted: Vec::new() }
     }
 
     pub(super) const fn has_prefetcher(&self) -> bool {
@@ -59,17 +64,26 @@ pub struct Arrival {
 }
 
 impl Caches {
-    /// Shows an access that reached a level to the prefetchers of the levels that it passed, and requests
-    /// the lines that they want.
+    /// Notes an access that reached a level, for the prefetchers of the levels that it passed.
     #[inline]
     pub(super) fn observe(&mut self, requester: usize, line: LineNumber, level: usize, found: Found) {
-        if self.requesters[requester].prefetches.has_prefetcher() {
-            self.prefetch_after(requester, line, level, found);
+        if self.has_prefetcher {
+            self.requesters[requester].prefetches.seen = Some((line, level, found));
+        }
+    }
+
+    /// Shows the access that has been noted to the prefetchers, and requests the lines that they want.
+    #[inline]
+    pub fn prefetch_after_access(&mut self, requester: usize) {
+        if self.has_prefetcher
+            && let Some(seen) = self.requesters[requester].prefetches.seen.take()
+        {
+            self.prefetch_after(requester, seen);
         }
     }
 
     #[inline(never)]
-    fn prefetch_after(&mut self, requester: usize, line: LineNumber, reached: usize, found: Found) {
+    fn prefetch_after(&mut self, requester: usize, (line, reached, found): (LineNumber, usize, Found)) {
         let lines_per_page = FRAME_BYTES / self.line_size.bytes();
         for level in 0..=reached {
             let Prefetches { prefetchers, wanted, .. } = &mut self.requesters[requester].prefetches;
@@ -95,10 +109,11 @@ impl Caches {
         }
         let is_written = self.requesters.iter().any(|it| it.write_buffer.holds(line));
         let Requester { mshrs, prefetches, .. } = &mut self.requesters[requester];
-        if is_written || !mshrs.can_prefetch() || mshrs.find(line).is_some() {
+        let is_barred = self.barred.iter().any(|(_, lines)| lines.contains(&line));
+        if is_written || is_barred || !mshrs.can_prefetch() || mshrs.find(line).is_some() {
             return;
         }
-        mshrs.take(line, Wanted::ByPrefetcher(level as u8));
+        mshrs.take(line, User::Prefetcher(level as u8));
         prefetches.counts.requested += 1;
         self.requests.read(requester, self.line_size, line);
     }
@@ -106,22 +121,34 @@ impl Caches {
     /// How an access finds a line; the first use of one that was prefetched is counted.
     pub(super) fn used(&mut self, requester: usize, way: Way) -> Found {
         let level = self.level_of(requester);
-        let prefetched_for = self.last_level[level].state_mut(way).prefetched_for.take();
+        let prefetched_for = self.last_level[level].take_prefetched(way);
         let Some(prefetched_for) = prefetched_for else { return Found::There };
         self.requesters[usize::from(prefetched_for)].prefetches.counts.useful += 1;
         Found::Prefetched
     }
 
+    /// Requests no prefetches of lines that a copy of a device reads or writes, until it is complete.
+    pub fn bar_prefetches(&mut self, copy: u64, lines: RangeInclusive<LineNumber>) {
+        self.barred.push((copy, lines));
+    }
+
+    /// Ends the bar of a copy.
+    pub fn admit_prefetches(&mut self, copy: u64) {
+        self.barred.retain(|(other, _)| *other != copy);
+    }
+
     /// Drops the prefetches in flight of a line that changes in memory.
     pub(super) fn drop_prefetches(&mut self, line: LineNumber, concerns: impl Fn(usize) -> bool) {
+        if !self.has_prefetcher {
+            return;
+        }
         for (index, Requester { mshrs, prefetches, .. }) in self.requesters.iter_mut().enumerate() {
-            if prefetches.has_prefetcher()
-                && Decided::drops_prefetches()
+            if Decided::drops_prefetches()
                 && concerns(index)
                 && let Some(mshr) = mshrs.find(line)
-                && let Wanted::ByPrefetcher(_) = mshr.wanted
+                && let User::Prefetcher(_) = mshr.user
             {
-                mshr.wanted = Wanted::ByNone;
+                mshr.user = User::Nobody;
                 prefetches.counts.dropped += 1;
             }
         }
@@ -131,17 +158,15 @@ impl Caches {
     pub fn arrived(&mut self, requester: usize, line: LineNumber) -> Arrival {
         let last_level = self.level_of(requester);
         let mshr = self.requesters[requester].mshrs.complete(line);
-        match mshr.wanted {
-            Wanted::ByAccess(way) => {
+        match mshr.user {
+            User::Accesses(way) => {
                 if let Some(way) = way {
                     self.last_level[last_level].state_mut(way).is_pending = false;
                 }
                 Arrival { ticket: Some(mshr.ticket), way }
             }
-            Wanted::ByPrefetcher(level) => {
-                Arrival { ticket: None, way: self.prefetched(requester, level.into(), line) }
-            }
-            Wanted::ByNone => Arrival { ticket: None, way: None },
+            User::Prefetcher(level) => Arrival { ticket: None, way: self.prefetched(requester, level.into(), line) },
+            User::Nobody => Arrival { ticket: None, way: None },
         }
     }
 
@@ -149,9 +174,10 @@ impl Caches {
     /// or all lines of its set are in flight.
     fn prefetched(&mut self, requester: usize, level: usize, line: LineNumber) -> Option<Way> {
         let is_there = self.last_level[self.level_of(requester)].find(line).is_some();
-        let state = LineState { prefetched_for: Some(requester as u8), ..LineState::default() };
-        let way = if is_there { None } else { self.replace(requester, line, state) };
-        if way.is_some() {
+        let way = if is_there { None } else { self.replace(requester, line, LineState::default()) };
+        if let Some(way) = way {
+            let last_level = self.level_of(requester);
+            self.last_level[last_level].set_prefetched(way, requester as u8);
             self.requesters[requester].enter(line, level);
         } else {
             self.requesters[requester].prefetches.counts.dropped += 1;

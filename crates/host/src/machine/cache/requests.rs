@@ -37,6 +37,18 @@ impl Caches {
         self.requests.0.clear();
     }
 
+    /// Whether the caches have made requests that have not been taken.
+    #[inline]
+    pub const fn has_requests(&self) -> bool {
+        !self.requests.0.is_empty()
+    }
+
+    /// Whether an access may make requests after its own: its store leaves, or prefetchers want lines.
+    #[inline]
+    pub const fn has_further_requests(&self) -> bool {
+        self.are_hits_requests || self.passes_stores
+    }
+
     /// Whether a store that is written through has an entry of the write buffer. One that brings its line
     /// into the cache takes a new entry: an older one leaves before the line is read.
     pub(super) fn has_write_entry(&self, requester: usize, access: &Access, away: &Away) -> bool {
@@ -65,11 +77,15 @@ impl Caches {
     }
 
     /// Sends the stores of all write buffers to a line.
+    #[inline]
     pub(super) fn flush(&mut self, line: LineNumber) {
-        let is_unused = self.write == WritePolicy::WriteBack && self.last_level[0].allocates_stores();
-        if is_unused || !Decided::flushes_stores() {
-            return;
+        if (self.write == WritePolicy::WriteThrough || self.passes_stores) && Decided::flushes_stores() {
+            self.flush_buffers(line);
         }
+    }
+
+    #[inline(never)]
+    fn flush_buffers(&mut self, line: LineNumber) {
         for requester in 0..self.requesters.len() {
             if let Some(entry) = self.requesters[requester].write_buffer.flush(line) {
                 self.send_entry(requester, &entry);

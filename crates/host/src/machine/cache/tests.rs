@@ -30,14 +30,24 @@ fn attempt(caches: &mut Caches, requester: usize, line: u64, kind: AccessKind) -
 }
 
 fn try_access(caches: &mut Caches, requester: usize, access: &Access) -> String {
-    let away = match caches.port(requester).access(access) {
-        Lookup::Hit { cycles, .. } => return format!("hit {cycles}"),
-        Lookup::Away(away) => away,
+    let away = if caches.are_hits_requests() {
+        caches.look_up(requester, access)
+    } else {
+        match caches.port(requester).access::<false>(access) {
+            Lookup::Hit { cycles, .. } => return format!("hit {cycles}"),
+            Lookup::Away(away) => away,
+        }
     };
     let answer = caches.request(requester, access, &away);
+    if let Answer::Read(_) = answer {
+        // The memory reads the line, after the requests made so far.
+        let (size, line) = (caches.line_size, access.line(caches.line_size));
+        caches.requests.read(requester, size, line);
+    }
     if !matches!(answer, Answer::Refused(_)) && caches.leaves(access, answer) {
         caches.buffer_store(requester, access, None);
     }
+    caches.prefetch_after_access(requester);
     let text = match answer {
         Answer::Refused(lack) => format!("lacks {lack:?}"),
         Answer::Hit { cycles, .. } => format!("hit {cycles}"),

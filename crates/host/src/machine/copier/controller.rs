@@ -8,11 +8,11 @@ use rowclone::Operation;
 
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, Outcome, Work};
+use super::super::core::{Core, Limits, Outcome, Work};
 use super::super::counters::Purpose;
 use super::super::memory::{LineNumber, Memory, Scope, bytes_over_channels};
 use super::super::settings::{DirtySource, KernelSettings};
-use super::Copier;
+use super::{Copier, quiet};
 use crate::decisions::{Decided, Decisions};
 
 /// Copies and zeroings that the controller executes as one request each.
@@ -90,7 +90,11 @@ impl ControllerCopies {
 
 impl Copier for ControllerCopies {
     /// Makes the caches coherent and issues an operation of the controller.
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
+        let at = match quiet(core, memory, &bulk, limits) {
+            Ok(at) => at,
+            Err(outcome) => return outcome,
+        };
         let leaves = memory.after_lookup(at);
         let (mut touched, mut in_cache) = (0, Vec::new());
         if let Some(src) = bulk.src {

@@ -8,14 +8,15 @@ use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
 use rowclone::Operation;
 
-use super::super::bulk::Bulk;
+use super::super::bulk::{Bulk, CopyId};
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, Outcome};
-use super::super::interconnect::{Agent, CopyId, Message};
+use super::super::core::{Core, EntryId, Limits, Outcome};
+use super::super::interconnect::{Agent, Message};
 use super::super::memory::Memory;
 use super::super::settings::{EngineSettings, KernelSettings};
 use super::Copier;
 use super::loops::LoopCopies;
+use crate::decisions::{Decided, Decisions};
 
 /// The number of the engine among the devices.
 const ENGINE: Agent = Agent::Device(0);
@@ -26,11 +27,20 @@ pub(super) struct EngineCopies {
     settings: EngineSettings,
     min_bytes: u64,
     loops: LoopCopies,
-    /// Copies that are not complete, with their cores.
-    pending: BTreeMap<CopyId, (usize, Bulk)>,
-    /// By core: the frames whose translations its copy control unit keeps, the latest used last.
-    translations: Vec<VecDeque<u64>>,
+    /// Copies that are not complete.
+    pending: BTreeMap<CopyId, PendingCopy>,
+    /// By core.
+    units: Vec<CopyControlUnit>,
     begun: u64,
+}
+
+/// The copy control unit of a core.
+#[derive(Clone, Debug, Default)]
+struct CopyControlUnit {
+    /// The frames whose translations it keeps, the latest used last.
+    translations: VecDeque<u64>,
+    /// The cycle in which the last command leaves.
+    free: CoreCycle,
 }
 
 impl EngineCopies {
@@ -40,14 +50,14 @@ impl EngineCopies {
             min_bytes: settings.copier_min_bytes,
             loops: LoopCopies::new(settings),
             pending: BTreeMap::new(),
-            translations: vec![VecDeque::new(); cores],
+            units: vec![CopyControlUnit::default(); cores],
             begun: 0,
         }
     }
 
     /// Core cycles in which the copy control unit of a core translates the addresses of a copy.
     fn translate(&mut self, core: usize, bulk: &Bulk) -> u64 {
-        let (kept, settings) = (&mut self.translations[core], &self.settings);
+        let (kept, settings) = (&mut self.units[core].translations, &self.settings);
         let mut cycles = 0;
         for PhysicalAddress(address) in bulk.src.into_iter().chain([bulk.dst]) {
             let frame = address / FRAME_BYTES;
@@ -65,47 +75,87 @@ impl EngineCopies {
     }
 }
 
+/// A copy that is not complete.
+#[derive(Clone, Copy, Debug)]
+struct PendingCopy {
+    core: usize,
+    bulk: Bulk,
+    /// Its instruction, until that may retire.
+    instruction: Option<EntryId>,
+}
+
 impl Copier for EngineCopies {
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
         let Some(src) = bulk.src.filter(|_| bulk.bytes >= self.min_bytes) else {
-            return self.loops.begin(core, memory, bulk, at);
+            return self.loops.begin(core, memory, bulk, limits);
         };
-        if self.pending.len() == self.settings.queue {
+        let (size, index) = (memory.line_size(), core.index());
+        let mut lines = [src, bulk.dst].into_iter().flat_map(|start| size.lines(start, bulk.bytes));
+        if lines.any(|(line, _)| memory.caches.is_in_flight(index, line) || core.defers_access_to(line)) {
+            return core.stall_for_event();
+        }
+        let is_full = core.pending_copies().len() == self.settings.pending_copies;
+        if is_full || self.pending.len() == self.settings.queue {
             return core.stall_for_device();
         }
+        let (instruction, at) = match core.dispatch_awaited(bulk.purpose(), limits) {
+            Ok(dispatched) => dispatched,
+            Err(outcome) => return outcome,
+        };
+        core.counters.copy_slots += 1;
+        memory.begin_copy(index, &bulk);
         let id = CopyId(self.begun);
         self.begun += 1;
-        let leaves = CoreCycle(memory.after_lookup(at).0 + self.translate(core.index(), &bulk));
+        // A command does not pass an earlier one, whose translations take longer.
+        let begin = memory.after_lookup(at).max(self.units[index].free);
+        let leaves = CoreCycle(begin.0 + self.translate(index, &bulk));
+        self.units[index].free = leaves;
         for start in [src, bulk.dst] {
-            memory.flush_stores(start, bulk.bytes, leaves);
+            memory.flush_stores(start, bulk.bytes, memory.after_lookup(at));
         }
         memory.apply(&Operation::Copy { src, dst: bulk.dst, bytes: bulk.bytes });
-        let copy = Message::Copy { id, core: core.index(), bulk };
-        memory.interconnect.post(Agent::Core(core.index()), ENGINE, copy, leaves);
-        self.pending.insert(id, (core.index(), bulk));
+        memory.interconnect.post(Agent::Core(index), ENGINE, Message::Copy { id, core: index, bulk }, leaves);
+        self.pending.insert(id, PendingCopy { core: index, bulk, instruction: Some(instruction) });
+        if Decided::defers_accesses() {
+            core.add_pending_copy(id, bulk, size);
+        }
+        memory.caches.bar_prefetches(id.0, size.line(src)..=size.line(PhysicalAddress(src.0 + bulk.bytes - 1)));
+        memory
+            .caches
+            .bar_prefetches(id.0, size.line(bulk.dst)..=size.line(PhysicalAddress(bulk.dst.0 + bulk.bytes - 1)));
         core.counters.coherence.copies += 1;
-        core.wait_for_copier();
-        Outcome::Issued
+        Outcome::Done
     }
 
     fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome {
         self.loops.proceed(core, memory, rest, until)
     }
 
-    fn received(&mut self, core: &mut Core, _: &mut Memory, message: Message, at: CoreCycle) {
+    fn received(&mut self, core: &mut Core, memory: &mut Memory, message: Message, at: CoreCycle) {
         match message {
             Message::Completed { id, counts, channel_bytes } => {
-                self.pending.remove(&id).expect("the core has begun it");
+                let PendingCopy { instruction, .. } = self.pending.remove(&id).expect("the core has begun it");
                 core.counters.coherence += counts;
                 core.counters.controller_copy_bytes += channel_bytes;
-                core.copier_done(at);
+                if let Some(instruction) = instruction {
+                    core.complete(instruction, at);
+                }
+                if Decided::defers_accesses() {
+                    core.copy_completed(id, at);
+                }
+                memory.caches.admit_prefetches(id.0);
             }
-            Message::Entered(id) => assert!(self.pending.contains_key(&id), "{id:?} is pending"),
+            Message::Entered(id) => {
+                let copy = self.pending.get_mut(&id).expect("the core has begun it");
+                if let Some(instruction) = copy.instruction.take() {
+                    core.complete(instruction, at);
+                }
+            }
             Message::Copy { .. } | Message::Continue => unreachable!("{message:?} is for a device"),
         }
     }
 
     fn pending(&self) -> Vec<(usize, Bulk)> {
-        self.pending.values().copied().collect()
+        self.pending.values().map(|copy| (copy.core, copy.bulk)).collect()
     }
 }

@@ -2,10 +2,10 @@
 
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, Outcome, Work};
+use super::super::core::{Core, Limits, Outcome, Work};
 use super::super::memory::{Access, AccessKind, Memory, OnMiss, Scope, StoreData};
 use super::super::settings::{CopyLoop, KernelSettings};
-use super::Copier;
+use super::{Copier, quiet};
 
 /// A loop of loads and stores.
 #[derive(Debug)]
@@ -22,7 +22,11 @@ impl LoopCopies {
 }
 
 impl Copier for LoopCopies {
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
+        let at = match quiet(core, memory, &bulk, limits) {
+            Ok(at) => at,
+            Err(outcome) => return outcome,
+        };
         let (range, leaves) = ((bulk.dst, bulk.bytes), memory.after_lookup(at));
         let invalidated = memory.invalidate(core.index(), range, bulk.purpose(), Scope::Others, leaves);
         invalidated.add_to(&mut core.counters.coherence);

@@ -15,15 +15,15 @@ use self::engine::EngineCopies;
 use self::loops::LoopCopies;
 use super::bulk::Bulk;
 use super::clock::CoreCycle;
-use super::core::{Core, Outcome};
+use super::core::{Core, Limits, Outcome};
 use super::interconnect::Message;
 use super::memory::Memory;
 use super::settings::{self, KernelSettings};
 
 /// A copier of all cores.
 pub trait Copier: Debug {
-    /// Begins a copy or zeroing at a cycle. The core has no instruction, line or store in progress.
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome;
+    /// Attempts to begin a copy or zeroing.
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome;
 
     /// Executes the next step of the rest of a copy or zeroing that the copier has given the core as
     /// [`Work::CopyRest`](super::core::Work::CopyRest).
@@ -45,6 +45,16 @@ pub trait Copier: Debug {
     fn pending(&self) -> Vec<(usize, Bulk)> {
         Vec::new()
     }
+}
+
+/// The cycle before a limit in which a core begins a copy or zeroing that waits for all earlier instructions,
+/// lines and stores.
+fn quiet(core: &mut Core, memory: &mut Memory, bulk: &Bulk, limits: Limits) -> Result<CoreCycle, Outcome> {
+    let at = core.quiet_before(limits.until)?;
+    core.delay_until(at, |stalls| &mut stalls.kernel);
+    core.begin_copy();
+    memory.begin_copy(core.index(), bulk);
+    Ok(at)
 }
 
 /// The copier that the settings name, for a number of cores.

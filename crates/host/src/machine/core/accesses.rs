@@ -1,6 +1,7 @@
 //! Loads and stores of a core: the window, the store buffer, and the lines that they wait for.
 
 use dram_spec::PhysicalAddress;
+use trace_io::program::{InstructionClass, Needs};
 
 use super::super::clock::CoreCycle;
 use super::super::counters::Purpose;
@@ -38,9 +39,23 @@ impl Core {
 
     /// Executes an access to a line.
     pub fn access(&mut self, access: &Access, memory: &mut Memory, limits: Limits) -> Outcome {
+        if !self.is_plain() {
+            let is_load = access.kind == AccessKind::Load;
+            let class = if is_load { InstructionClass::Load } else { InstructionClass::Store };
+            return self.issue(access, Needs::class(class), memory, limits);
+        }
+        self.access_plainly(access, memory, limits)
+    }
+
+    fn access_plainly(&mut self, access: &Access, memory: &mut Memory, limits: Limits) -> Outcome {
         if let AccessKind::NonTemporal(_) = access.kind {
             let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
             return self.store_past(access, slot, memory, limits);
+        }
+        if memory.caches.are_hits_requests() {
+            let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
+            let away = memory.caches.look_up(self.index, access);
+            return self.access_away(access, &away, slot, memory, limits);
         }
         match self.hit(&mut memory.caches.port(self.index), access, limits) {
             Attempt::Hit(way) => {
@@ -58,7 +73,7 @@ impl Core {
         if slot >= limits.hit {
             return Attempt::Waits(Outcome::Later(self.pipeline.cycle(slot)));
         }
-        match port.access(access) {
+        match port.access::<false>(access) {
             Lookup::Hit { cycles, way } => {
                 self.counters.count_instructions(access.purpose, 1);
                 self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { cycles } else { 0 }));
@@ -90,16 +105,10 @@ impl Core {
             return self.store_past(&line, slot, memory, limits);
         }
         let is_load = access.kind == AccessKind::Load;
-        let takes_entry = !is_load && memory.caches.waits_for_line(access, away);
-        if takes_entry && self.stores == self.settings.store_buffer {
-            // A store that also lacks an MSHR waits for that first.
-            return self.stalls(if memory.caches.lacks_mshr(self.index, access, away) {
-                Stall::Mshr
-            } else {
-                Stall::StoreBuffer
-            });
+        if let Some(stall) = self.lacks_entry(access, away, memory) {
+            return self.stalls(stall);
         }
-        match memory.request(self.index, access, away, at) {
+        match memory.request(self.index, access, away, at, &mut None) {
             Response::LacksLine => return self.stalls(Stall::Mshr),
             Response::LacksWriteEntry => return self.stalls(Stall::StoreBuffer),
             Response::Done(cycles) => {
@@ -107,7 +116,7 @@ impl Core {
             }
             Response::Waits(ticket) if is_load => {
                 let entry = self.pipeline.dispatch(slot, None);
-                self.awaited.add(ticket, Some(entry));
+                self.awaited.add(ticket, Some((entry, 0)));
             }
             Response::Waits(ticket) => {
                 self.pipeline.dispatch(slot, Some(0));
@@ -119,6 +128,26 @@ impl Core {
         Outcome::Done
     }
 
+    /// Why a store whose line is not there cannot take an entry of the store buffer that it needs.
+    #[inline]
+    pub(super) fn lacks_entry(&self, access: &Access, away: &Away, memory: &Memory) -> Option<Stall> {
+        let takes_entry = access.kind != AccessKind::Load && memory.caches.waits_for_line(access, away);
+        if !takes_entry || self.stores < self.settings.store_buffer {
+            return None;
+        }
+        // A store that also lacks an MSHR waits for that first.
+        let lacks_mshr = memory.caches.lacks_mshr(self.index, access, away);
+        Some(if lacks_mshr { Stall::Mshr } else { Stall::StoreBuffer })
+    }
+
+    /// Why a store of a whole line cannot bypass the caches yet.
+    pub(super) fn cannot_store_past(&self, access: &Access, memory: &Memory) -> Option<Stall> {
+        if memory.caches.is_in_flight(self.index, access.line(memory.line_size())) {
+            return Some(Stall::Mshr);
+        }
+        (self.stores == self.settings.store_buffer).then_some(Stall::StoreBuffer)
+    }
+
     /// A store of a whole line that bypasses the caches.
     #[inline(never)]
     fn store_past(&mut self, access: &Access, slot: Slot, memory: &mut Memory, limits: Limits) -> Outcome {
@@ -126,13 +155,10 @@ impl Core {
         if at >= limits.until {
             return Outcome::Later(at);
         }
-        if memory.caches.is_in_flight(self.index, access.line(memory.line_size())) {
-            return self.stalls(Stall::Mshr);
+        if let Some(stall) = self.cannot_store_past(access, memory) {
+            return self.stalls(stall);
         }
-        if self.stores == self.settings.store_buffer {
-            return self.stalls(Stall::StoreBuffer);
-        }
-        let invalidated = memory.store_past(self.index, access, at);
+        let invalidated = memory.store_past(self.index, access, at, &mut None);
         invalidated.add_to(&mut self.counters.coherence);
         self.stores += 1;
         self.pipeline.dispatch(slot, Some(0));
@@ -140,7 +166,7 @@ impl Core {
         Outcome::Done
     }
 
-    fn stalls(&mut self, stall: Stall) -> Outcome {
+    pub(super) fn stalls(&mut self, stall: Stall) -> Outcome {
         self.stall = Some(stall);
         Outcome::Blocked
     }
@@ -148,8 +174,9 @@ impl Core {
     /// Delivers the data of a requested line.
     pub fn line_arrived(&mut self, ticket: Ticket, at: CoreCycle) {
         let (loads, stores) = self.awaited.complete(ticket);
-        loads.for_each(|entry| self.pipeline.arrive(entry, at));
+        loads.for_each(|(entry, latency)| self.pipeline.arrive(entry, CoreCycle(at.0 + latency)));
         self.stores -= stores;
+        self.results_known();
     }
 
     /// Frees the store buffer entry of a store past the caches, which the controller has accepted.

@@ -5,23 +5,31 @@
 
 mod accesses;
 mod awaited;
+mod deferred;
+mod issue;
+mod pending_copies;
 mod pipeline;
 mod steps;
 mod translations;
+mod units;
 mod work;
 
-use trace_io::program::{ProgramError, Step};
+use trace_io::program::{InstructionClass, ProgramError, Step};
 use trace_io::trace::Recorded;
 
 use self::awaited::Awaited;
+use self::deferred::Deferred;
+use self::issue::LoadStoreQueue;
+use self::pending_copies::PendingCopies;
 use self::steps::AwayStep;
+use self::units::Units;
 use super::clock::CoreCycle;
 use super::counters::{CoreCounters, StallSlots};
 use super::memory::OnMiss;
 use super::programs::{Program, StepsAhead};
 use super::settings::CoreSettings;
 
-pub use self::pipeline::{Pipeline, Slot};
+pub use self::pipeline::{EntryId, Pipeline, Slot};
 pub use self::steps::Pause;
 pub use self::translations::{Translations, within};
 pub use self::work::{Limits, Next, Outcome, Stall, Work};
@@ -43,6 +51,20 @@ pub struct Core {
     awaited: Awaited,
     /// Store buffer entries in use.
     stores: usize,
+    queue: LoadStoreQueue,
+    units: Units,
+    /// Instructions that have not begun, and accesses that the caches have not accepted.
+    deferred: Deferred,
+    /// Copies in progress with which loads and stores are compared.
+    pending: PendingCopies,
+    /// Whether integer instructions have a latency of one cycle and need no unit.
+    is_integer_plain: bool,
+    /// Whether that holds for loads and stores, too, and the load/store queue has no limit.
+    is_all_plain: bool,
+    /// The first slot in which an instruction may dispatch after one that dispatches alone.
+    not_with_previous: Slot,
+    /// Instructions of the program when the core was last without instructions in progress.
+    quiet_at: u64,
     /// Whether misses of its program take a place in the caches.
     on_miss: OnMiss,
     /// Frames of pages that the program has used.
@@ -59,19 +81,41 @@ pub struct Core {
 }
 
 impl Core {
-    /// Creates a core that has executed nothing, with a boundary of its region.
-    pub fn new(index: usize, settings: CoreSettings, program: Box<dyn Program>, boundary: u64) -> Core {
+    /// Creates a core that has executed nothing, with a boundary of its region. It gets tickets of the
+    /// caches that are less than `tickets`.
+    pub fn new(
+        index: usize,
+        settings: &CoreSettings,
+        tickets: usize,
+        program: Box<dyn Program>,
+        boundary: u64,
+    ) -> Core {
         let is_cached = program.recorded() != Recorded::BehindLastLevel;
+        let classes = &settings.classes;
+        let is_integer_plain = classes.is_plain(InstructionClass::Integer);
+        let are_accesses_plain = [InstructionClass::Load, InstructionClass::Store].map(|it| classes.is_plain(it));
+        let mut pipeline = Pipeline::new(settings.order, settings.width, settings.window);
+        if program.may_have_operands() {
+            pipeline.track_results();
+        }
         Core {
             index,
-            settings,
+            settings: *settings,
             program,
             steps: StepsAhead::default(),
             work: Vec::new(),
             away: None,
-            pipeline: Pipeline::new(settings.order, settings.width, settings.window),
-            awaited: Awaited::new(settings.mshrs),
+            pipeline,
+            awaited: Awaited::new(tickets),
             stores: 0,
+            queue: LoadStoreQueue::new(settings.load_store_queue),
+            units: Units::new(classes),
+            deferred: Deferred::default(),
+            pending: PendingCopies::default(),
+            is_integer_plain,
+            is_all_plain: is_integer_plain && are_accesses_plain == [true; 2] && settings.load_store_queue.is_none(),
+            not_with_previous: Slot(0),
+            quiet_at: 0,
             on_miss: if is_cached { OnMiss::Allocate } else { OnMiss::Bypass },
             translations: Translations::new(),
             counters: CoreCounters::default(),
@@ -145,8 +189,30 @@ impl Core {
     /// How far the core may act: instructions without memory access before `run`, hits before `hit`, and
     /// actions that affect others before `until`.
     #[inline]
-    pub const fn limits(&self, run: CoreCycle, hit: CoreCycle, until: CoreCycle) -> Limits {
-        Limits { run: self.pipeline.first_slot(run), hit: self.pipeline.first_slot(hit), until }
+    pub fn limits(&self, run: CoreCycle, hit: CoreCycle, until: CoreCycle) -> Limits {
+        let limits = Limits { run: self.pipeline.first_slot(run), hit: self.pipeline.first_slot(hit), until };
+        if self.deferred.is_empty() && self.pending.is_empty() { limits } else { self.limits_beside_deferred(limits) }
+    }
+
+    /// Whether instructions without operands need nothing but a slot, a window entry and their line.
+    #[inline]
+    const fn is_plain(&self) -> bool {
+        self.is_all_plain && self.deferred.is_empty() && self.pending.is_empty()
+    }
+
+    /// Whether instructions wait for operands, or accesses for the caches.
+    #[inline]
+    pub const fn is_deferring(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
+    /// When the core acts next, given when it next dispatches.
+    pub fn next_beside_deferred(&self, dispatch: Next) -> Next {
+        match (self.deferred.first_access(&self.pipeline), dispatch) {
+            ((CoreCycle::NEVER, _), next) => next,
+            ((at, _), Next::At(dispatch)) => Next::At(at.min(dispatch)),
+            ((at, _), Next::Blocked | Next::Ended) => Next::At(at),
+        }
     }
 
     /// The first slot in which the next instruction may dispatch, apart from the window.
@@ -165,14 +231,40 @@ impl Core {
         self.pipeline.drained().filter(|_| self.awaited.is_empty())
     }
 
+    /// The cycle after all instructions, lines and pending copies; `None` while any is in progress.
+    pub fn ended(&self) -> Option<CoreCycle> {
+        self.finished().filter(|_| self.pending.is_empty())
+    }
+
     /// The cycle in which a core without instructions, lines and stores in progress acts, if it is
     /// before `until`.
     ///
     /// # Errors
     /// The outcome of an attempt to act; the core stalls if anything is in progress.
     pub fn quiet_before(&mut self, until: CoreCycle) -> Result<CoreCycle, Outcome> {
-        match self.finished().filter(|_| self.stores == 0) {
-            Some(at) if at < until => Ok(at),
+        self.at_rest_before(self.finished(), until)
+    }
+
+    /// The cycle in which a core acts that also has no pending copies, if it is before `until`.
+    ///
+    /// # Errors
+    /// As of [`Self::quiet_before`].
+    pub fn idle_before(&mut self, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+        self.at_rest_before(self.ended(), until)
+    }
+
+    /// Waits for an event before an action of the kernel or of a copier.
+    pub const fn stall_for_event(&mut self) -> Outcome {
+        self.stall = Some(Stall::Drain);
+        Outcome::Blocked
+    }
+
+    fn at_rest_before(&mut self, finished: Option<CoreCycle>, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+        match finished.filter(|_| self.stores == 0) {
+            Some(at) if at < until => {
+                self.quiet_at = self.counters.instructions;
+                Ok(at)
+            }
             Some(at) => Err(Outcome::Later(at)),
             None => {
                 if !self.pipeline.is_blocked() {
@@ -199,15 +291,10 @@ impl Core {
         Outcome::Done
     }
 
-    /// Begins a copy or zeroing in the first slot in which the core could dispatch; returns whether it was
-    /// not begun before.
-    pub fn begin_copy(&mut self) -> bool {
-        let begins = self.copy_from.is_none();
-        if begins {
-            self.copy_from = Some(self.position());
-            self.add(Work::CopyEnd);
-        }
-        begins
+    /// Begins a copy or zeroing in the first slot in which the core could dispatch.
+    pub fn begin_copy(&mut self) {
+        self.copy_from = Some(self.position());
+        self.add(Work::CopyEnd);
     }
 
     /// Ends the copy or zeroing in the first slot in which the core goes on.
@@ -241,24 +328,30 @@ impl Core {
 
     /// Whether the core waits for an MSHR, or for a place in the cache.
     pub fn lacks_mshr(&self) -> bool {
-        self.stall == Some(Stall::Mshr)
+        self.stall == Some(Stall::Mshr) || self.deferred.has_refused()
     }
 
     /// Ends the stall of a blocked core after an event for which it may have waited; returns whether the
     /// core can try again.
     pub fn wake(&mut self, at: CoreCycle) -> bool {
-        if self.next != Next::Blocked || self.stall == Some(Stall::Copier) {
+        // A core that attempts deferred accesses may be stalled, too.
+        if self.next != Next::Blocked && !self.is_deferring() || self.stall == Some(Stall::Copier) {
             return false;
         }
-        match self.stall.take() {
-            None => {}
-            Some(Stall::Mshr) => self.delay_until(at, |stalls| &mut stalls.mshr),
-            Some(Stall::StoreBuffer) => self.delay_until(at, |stalls| &mut stalls.store_buffer),
-            Some(Stall::Drain) => self.delay_until(at, |stalls| &mut stalls.kernel),
-            Some(Stall::Device) => self.delay_until(at, |stalls| &mut stalls.controller_copy),
-            Some(Stall::Copier) => unreachable!("excluded above"),
-        }
+        self.deferred.retry(at);
+        self.end_stall(at);
         true
+    }
+
+    /// Ends the stall, if there is one, at a cycle in which the core tries again.
+    fn end_stall(&mut self, at: CoreCycle) {
+        if let Some(stall) = self.stall.take() {
+            let before = self.position();
+            self.delay_until(at, |stalls| stall.slots(stalls));
+            if matches!(stall, Stall::Device | Stall::PendingCopy) {
+                self.counters.copy_slots += self.position() - before;
+            }
+        }
     }
 
     /// The counts, without those of lines.

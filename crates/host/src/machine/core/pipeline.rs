@@ -2,20 +2,28 @@
 //!
 //! Time is counted in slots: a cycle has as many slots as the core is wide. Instructions dispatch
 //! and retire in program order, at most one per slot each. An instruction retires at least a cycle
-//! after its dispatch, and not before its data are there. Its window entry can be used again a
+//! after its dispatch, and not before its result is there. Its window entry can be used again a
 //! cycle later. A long run of instructions without memory access advances in one step once the slots of
 //! its instructions are consecutive.
 
+use trace_io::program::InstructionClass;
+
 use super::super::clock::CoreCycle;
 use super::super::settings::Order;
+use super::units::Units;
 
 /// A position in time: cycle x width + slot of the cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u64);
 
-/// The window entry of a dispatched memory instruction.
+/// The window entry of a dispatched instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryId(usize);
+
+/// Number of an instruction: those of two instructions that are both in the window differ by their distance
+/// in program order, and those of others by at least the size of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InstructionNumber(u64);
 
 /// Window, dispatch and retirement of a core.
 #[derive(Debug)]
@@ -32,16 +40,22 @@ pub struct Pipeline {
     /// The entries of the window, a ring that begins full of instructions that left it before slot
     /// 0. If the retirement of an entry's instruction is known: the first slot in which the entry
     /// can be used again; otherwise the first slot in which the instruction may retire, and
-    /// [`AWAITED`] until its data are there.
+    /// [`AWAITED`] until its result is known.
     entries: Box<[u64]>,
+    /// The first slot in which the result of each entry's instruction is there, or [`AWAITED`].
+    results: Box<[u64]>,
+    /// Whether the results are kept: for programs whose instructions have operands.
+    tracks_results: bool,
     /// The entry of the next instruction, which is that of the oldest one.
     place: usize,
+    /// Instructions before those of the ring's current round.
+    earlier: u64,
     /// The load that blocks an in-order core.
     blocking: Option<EntryId>,
     window_stall: u64,
 }
 
-/// Marks an instruction whose data are awaited.
+/// Marks an instruction whose result is awaited: the slot in which it is there is not known.
 const AWAITED: u64 = 1 << 63;
 
 impl Pipeline {
@@ -59,7 +73,10 @@ impl Pipeline {
             unresolved: 0,
             next_retire: 0,
             entries: vec![0; window as usize].into(),
+            results: vec![0; window as usize].into(),
+            tracks_results: false,
             place: 0,
+            earlier: 0,
             blocking: None,
             window_stall: 0,
         }
@@ -78,6 +95,17 @@ impl Pipeline {
     /// The first slot of a cycle.
     pub const fn first_slot(&self, at: CoreCycle) -> Slot {
         Slot(at.0 * self.width)
+    }
+
+    /// The slot some cycles after another one.
+    pub(super) const fn plus(&self, slot: Slot, cycles: u64) -> Slot {
+        Slot(slot.0 + cycles * self.width)
+    }
+
+    /// The first slot from `from` on in which an instruction of a class can begin: a unit that becomes free
+    /// is free from the first slot of a cycle on.
+    pub(super) fn begin(&self, units: &Units, class: InstructionClass, from: Slot) -> Slot {
+        from.max(self.first_slot(CoreCycle(units.earliest(class, self.cycle(from).0))))
     }
 
     /// The slot in which the next instruction can dispatch; `None` if that depends on awaited data.
@@ -109,6 +137,11 @@ impl Pipeline {
         }
     }
 
+    /// Whether the window is full, and an instruction is the oldest whose retirement is not known.
+    pub(super) fn is_full_behind(&self, id: EntryId) -> bool {
+        self.unresolved == self.window && self.oldest_unresolved() == id.0
+    }
+
     /// The entry of the oldest instruction whose retirement is not known.
     fn oldest_unresolved(&self) -> usize {
         let age = self.unresolved as usize;
@@ -119,11 +152,21 @@ impl Pipeline {
     /// that the next one waits for data.
     #[inline]
     pub fn run(&mut self, count: u64) -> u64 {
+        if self.tracks_results { self.run_tracking(count) } else { self.run_in::<false>(count) }
+    }
+
+    #[inline(never)]
+    fn run_tracking(&mut self, count: u64) -> u64 {
+        self.run_in::<true>(count)
+    }
+
+    #[inline]
+    fn run_in<const TRACKS: bool>(&mut self, count: u64) -> u64 {
         let (first, count) = (self.next, count.min(self.room()));
         if count <= (self.entries.len() - self.place) as u64 {
-            self.run_some(count as usize);
+            self.run_some::<TRACKS>(count as usize);
         } else {
-            self.run_around(count);
+            self.run_around::<TRACKS>(count);
         }
         self.window_stall += self.next - first - count;
         count
@@ -132,25 +175,25 @@ impl Pipeline {
     /// Dispatches more instructions without memory access than there are entries up to the end of
     /// the ring.
     #[inline(never)]
-    fn run_around(&mut self, mut count: u64) {
+    fn run_around<const TRACKS: bool>(&mut self, mut count: u64) {
         while count > 0 {
             if count > self.window && self.is_steady() {
                 self.skip(count);
                 return;
             }
             let some = (self.entries.len() - self.place).min(count as usize);
-            self.run_some(some);
+            self.run_some::<TRACKS>(some);
             count -= some as u64;
         }
     }
 
     /// Dispatches instructions without memory access, one by one, at most up to the end of the ring.
     #[inline]
-    fn run_some(&mut self, count: usize) {
-        let is_resolved = self.unresolved == 0;
+    fn run_some<const TRACKS: bool>(&mut self, count: usize) {
         // In registers, which the writes to the window do not change.
         let (mut next, mut next_retire, width) = (self.next, self.next_retire, self.width);
-        for entry in &mut self.entries[self.place..self.place + count] {
+        let is_resolved = self.unresolved == 0;
+        let mut dispatch = |entry: &mut u64| {
             let slot = next.max(*entry);
             next = slot + 1;
             *entry = slot + width;
@@ -158,6 +201,16 @@ impl Pipeline {
                 let retires = next_retire.max(slot + width);
                 next_retire = retires + 1;
                 *entry = retires + width;
+            }
+            slot + width
+        };
+        let entries = &mut self.entries[self.place..self.place + count];
+        if TRACKS {
+            let results = &mut self.results[self.place..self.place + count];
+            entries.iter_mut().zip(results).for_each(|(entry, result)| *result = dispatch(entry));
+        } else {
+            for entry in entries {
+                dispatch(entry);
             }
         }
         (self.next, self.next_retire) = (next, next_retire);
@@ -173,6 +226,7 @@ impl Pipeline {
         self.place += count;
         if self.place == self.entries.len() {
             self.place = 0;
+            self.earlier += self.window;
         }
     }
 
@@ -191,8 +245,11 @@ impl Pipeline {
         self.next += count;
         self.next_retire += count;
         self.place = 0;
+        self.earlier += count.next_multiple_of(self.window) + self.window;
         let first_free = self.next_retire + self.width - self.window;
+        let first_ready = self.next + self.width - self.window;
         self.entries.iter_mut().zip(first_free..).for_each(|(entry, free)| *entry = free);
+        self.results.iter_mut().zip(first_ready..).for_each(|(result, ready)| *result = ready);
     }
 
     /// Dispatches a memory instruction in [`Self::next_slot`]. `latency` is the number of cycles
@@ -210,6 +267,9 @@ impl Pipeline {
                 if latency.is_some() { ready } else { ready | AWAITED }
             }
         };
+        if self.tracks_results {
+            self.results[self.place] = if latency.is_some() { ready } else { AWAITED };
+        }
         self.advance(1);
         if self.order == Order::InOrder {
             match latency {
@@ -219,6 +279,85 @@ impl Pipeline {
             }
         }
         id
+    }
+
+    /// Dispatches an instruction in a slot, with the first slot in which it may retire.
+    fn enter(&mut self, slot: Slot, ready: u64) -> EntryId {
+        let id = EntryId(self.place);
+        self.window_stall += slot.0 - self.next;
+        self.next = slot.0 + 1;
+        let is_known = self.unresolved == 0 && ready & AWAITED == 0;
+        self.unresolved += u64::from(!is_known);
+        self.entries[id.0] = if is_known { self.retire(ready) } else { ready };
+        self.results[id.0] = ready;
+        self.advance(1);
+        id
+    }
+
+    /// Dispatches an instruction whose result is there in a slot, a cycle after its dispatch or later.
+    pub(super) fn dispatch_with_result(&mut self, slot: Slot, result: Slot) -> EntryId {
+        self.enter(slot, result.0.max(slot.0 + self.width))
+    }
+
+    /// Dispatches an instruction whose result [`Self::resolve`] will report. It blocks no dispatch.
+    pub(super) fn dispatch_awaited(&mut self, slot: Slot) -> EntryId {
+        self.enter(slot, (slot.0 + self.width) | AWAITED)
+    }
+
+    /// Keeps the slots in which results are there from now on. Before, no instruction has dispatched.
+    pub(super) const fn track_results(&mut self) {
+        self.tracks_results = true;
+    }
+
+    /// Whether the slots in which results are there are known to [`Self::result`].
+    pub(super) const fn tracks_results(&self) -> bool {
+        self.tracks_results
+    }
+
+    /// Dispatches nothing in an in-order core until the result of the latest instruction, a load, is there.
+    pub(super) fn block_on(&mut self, load: EntryId, result: Option<Slot>) {
+        if self.order == Order::InOrder {
+            match result {
+                None => self.blocking = Some(load),
+                Some(ready) => self.next = self.next.max(ready.0),
+            }
+        }
+    }
+
+    /// Passes slots in which the next instruction does not dispatch: those before `window` because the window
+    /// was full.
+    pub(super) fn pass(&mut self, window: Slot, until: Slot) {
+        self.window_stall += window.0 - self.next;
+        self.next = until.0;
+    }
+
+    /// Number of the next instruction.
+    pub(super) const fn next_number(&self) -> InstructionNumber {
+        InstructionNumber(self.earlier + self.place as u64)
+    }
+
+    /// The entry of the instruction at a distance before the next one; `None` if it has left the window.
+    pub(super) fn entry_before(&self, distance: u64) -> Option<EntryId> {
+        let place = self.place as u64;
+        (distance < self.window).then(|| {
+            EntryId(if distance <= place { place - distance } else { place + self.window - distance } as usize)
+        })
+    }
+
+    /// The first slot in which the result of an instruction of the window is there; `None` if it is awaited.
+    pub(super) fn result(&self, id: EntryId) -> Option<Slot> {
+        let ready = self.results[id.0];
+        (ready & AWAITED == 0).then_some(Slot(ready))
+    }
+
+    /// The first slot in which the window entry of an instruction can be used again; `None` if its retirement
+    /// is not known.
+    pub(super) fn entry_free(&self, number: InstructionNumber) -> Option<Slot> {
+        let age = self.next_number().0 - number.0;
+        match self.entry_before(age) {
+            None => Some(Slot(0)),
+            Some(id) => (age > self.unresolved).then(|| Slot(self.entries[id.0])),
+        }
     }
 
     /// Retires an instruction; returns the first slot in which its window entry can be used again.
@@ -234,9 +373,17 @@ impl Pipeline {
     /// # Panics
     /// If they were there before.
     pub fn arrive(&mut self, id: EntryId, at: CoreCycle) {
-        let ready = at.0 * self.width;
+        self.resolve(id, self.first_slot(at));
+    }
+
+    /// Reports the first slot in which the awaited result of an instruction is there.
+    ///
+    /// # Panics
+    /// If it is known.
+    pub(super) fn resolve(&mut self, id: EntryId, Slot(ready): Slot) {
         assert!(self.entries[id.0] & AWAITED != 0, "data arrive once");
         self.entries[id.0] = (self.entries[id.0] & !AWAITED).max(ready);
+        self.results[id.0] = self.entries[id.0];
         while self.unresolved > 0 {
             let oldest = self.oldest_unresolved();
             if self.entries[oldest] & AWAITED != 0 {

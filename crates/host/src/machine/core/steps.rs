@@ -1,6 +1,6 @@
 //! Execution of the steps of a program, as far as they affect no other core.
 
-use trace_io::program::Step;
+use trace_io::program::{InstructionClass, Needs, Step};
 
 use super::super::counters::Purpose;
 use super::super::memory::{Access, AccessKind, Away, Memory, Port, StoreData};
@@ -36,6 +36,9 @@ impl Core {
     /// neither instructions without memory access nor an access whose page is known.
     #[inline]
     pub fn run(&mut self, memory: &mut Memory, limits: Limits) -> Pause {
+        if !self.is_plain() {
+            return Pause::Step;
+        }
         let mut port = memory.caches.port(self.index);
         let end = self.retry(&port, limits).unwrap_or_else(|| self.run_steps(&mut port, limits));
         let slot = match end {
@@ -62,7 +65,7 @@ impl Core {
             }
             let (address, kind) = match step {
                 Step::Compute { mut instructions } => {
-                    match self.run_instructions(&mut instructions, Purpose::Program, limits) {
+                    match self.run_plain(&mut instructions, Purpose::Program, limits) {
                         Outcome::Done => self.steps.advance(),
                         Outcome::Part => self.steps.replace(Step::Compute { instructions }),
                         waits => return End::Pause(Pause::Waits(waits)),
@@ -105,12 +108,17 @@ impl Core {
     /// Dispatches instructions without memory access before the limit, up to a boundary of the region;
     /// `count` is the number of those left.
     #[inline]
-    pub fn run_instructions(
-        &mut self,
-        count: &mut u64,
-        purpose: Purpose,
-        Limits { run: limit, .. }: Limits,
-    ) -> Outcome {
+    pub fn run_instructions(&mut self, count: &mut u64, purpose: Purpose, limits: Limits) -> Outcome {
+        if self.is_integer_plain {
+            self.run_plain(count, purpose, limits)
+        } else {
+            self.run_class(count, Needs::class(InstructionClass::Integer), purpose, limits)
+        }
+    }
+
+    /// Dispatches instructions that need no unit and have a latency of one cycle.
+    #[inline]
+    fn run_plain(&mut self, count: &mut u64, purpose: Purpose, Limits { run: limit, .. }: Limits) -> Outcome {
         let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
         if slot >= limit {
             return Outcome::Later(self.pipeline.cycle(slot));

@@ -2,7 +2,7 @@
 
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
-use super::super::counters::Purpose;
+use super::super::counters::{Purpose, StallSlots};
 use super::super::memory::Access;
 use super::pipeline::Slot;
 
@@ -96,4 +96,25 @@ pub enum Stall {
     Copier,
     /// A place in the queue of a device.
     Device,
+    /// An entry of the load/store queue.
+    LoadStoreQueue,
+    /// The result of an instruction, in an in-order core.
+    Operand,
+    /// The end of a pending copy that the access touches, in an in-order core.
+    PendingCopy,
+}
+
+impl Stall {
+    /// The counter of its slots.
+    pub const fn slots(self, stalls: &mut StallSlots) -> &mut u64 {
+        match self {
+            Stall::Mshr => &mut stalls.mshr,
+            Stall::StoreBuffer => &mut stalls.store_buffer,
+            Stall::Drain => &mut stalls.kernel,
+            Stall::Copier | Stall::Device => &mut stalls.controller_copy,
+            Stall::LoadStoreQueue => &mut stalls.load_store_queue,
+            Stall::Operand => &mut stalls.operand,
+            Stall::PendingCopy => &mut stalls.pending_copy,
+        }
+    }
 }

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use dram_spec::{Operation, PhysicalAddress};
 use memctrl::Completion;
 
-use super::super::bulk::Bulk;
+use super::super::bulk::{Bulk, CopyId};
 use super::super::clock::CoreCycle;
 use super::super::counters::CoherenceCounts;
-use super::super::interconnect::{Agent, CopyId, Message, Requester};
+use super::super::interconnect::{Agent, Message, Requester};
 use super::super::memory::{LineNumber, LineSize, Memory, bytes_over_channels};
 use super::super::settings::{EngineMode, EngineSettings};
 use super::Device;

@@ -1,6 +1,6 @@
 //! Messages between cores and devices.
 
-use super::super::bulk::Bulk;
+use super::super::bulk::{Bulk, CopyId};
 use super::super::counters::CoherenceCounts;
 
 /// Who sends or receives a message.
@@ -18,10 +18,6 @@ impl Agent {
         matches!(self, Agent::Core(_))
     }
 }
-
-/// Number of a copy among those of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CopyId(pub u64);
 
 /// A message.
 #[derive(Clone, Copy, Debug)]

@@ -21,7 +21,7 @@ use super::clock::CoreCycle;
 use super::settings::BusSettings;
 
 pub use self::deliveries::Delivery;
-pub use self::message::{Agent, CopyId, Message};
+pub use self::message::{Agent, Message};
 pub use self::requests::{Holds, Outgoing, Requester};
 
 /// Requests, data and messages on their way.

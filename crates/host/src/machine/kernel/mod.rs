@@ -97,6 +97,9 @@ impl Kernel {
             Ok(at) => at,
             Err(outcome) => return Ok(outcome),
         };
+        if self.has_pending_copy(core, memory, (address, 1)) {
+            return Ok(core.stall_for_event());
+        }
         let (operation, event) = self.processes.fault(core.index(), address, is_store)?;
         core.counters.faults += 1;
         core.delay_until(at, |stalls| &mut stalls.kernel);
@@ -106,6 +109,22 @@ impl Kernel {
         }
         self.add_pages(core, memory, &event, self.settings.fault_cycles, at)?;
         Ok(Outcome::Part)
+    }
+
+    /// Whether a copy that is not complete reads or writes frames of the copy units of a range.
+    fn has_pending_copy(&self, core: &Core, memory: &Memory, (address, bytes): (PhysicalAddress, u64)) -> bool {
+        if core.pending_copies().is_empty() {
+            return false;
+        }
+        let size = memory.line_size();
+        let is_pending = |(_, frame): (u64, os_alloc_sim::Frame)| {
+            let (first, last) = (frame.address(), PhysicalAddress(frame.address().0 + FRAME_BYTES));
+            core.pending_copies().overlap(&(size.line(first)..size.line(last)))
+        };
+        let pages = address.0 / FRAME_BYTES..=(address.0 + bytes.max(1) - 1) / FRAME_BYTES;
+        let mut units =
+            pages.flat_map(|page| self.processes.unit_of(core.index(), PhysicalAddress(page * FRAME_BYTES)));
+        units.any(is_pending)
     }
 
     /// Executes a request to the kernel: `map` and `present`, which take no time, before the next
@@ -121,7 +140,14 @@ impl Kernel {
         let at = if matches!(step, Step::Map { .. } | Step::Present { .. }) {
             core.next_cycle().ok_or(Outcome::Blocked)
         } else {
-            core.quiet_before(until)
+            match step {
+                // The copies of other frames go on.
+                Step::Renew { page, bytes, .. } if self.has_pending_copy(core, memory, (page, bytes)) => {
+                    Err(core.stall_for_event())
+                }
+                Step::Run { .. } | Step::Renew { .. } | Step::Filled { .. } => core.quiet_before(until),
+                _ => core.idle_before(until),
+            }
         };
         let at = match at {
             Ok(at) if at < until => at,
@@ -150,7 +176,12 @@ impl Kernel {
                 let event = self.processes.exit(index)?;
                 self.add_pages(core, memory, &event, self.settings.page_table_cycles, at)?;
             }
-            Step::Compute { .. } | Step::Load { .. } | Step::Store { .. } | Step::Copy { .. } | Step::Zero { .. } => {
+            Step::Compute { .. }
+            | Step::Load { .. }
+            | Step::Store { .. }
+            | Step::Instruction { .. }
+            | Step::Copy { .. }
+            | Step::Zero { .. } => {
                 unreachable!("no request to the kernel")
             }
         }

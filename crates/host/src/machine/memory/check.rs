@@ -20,9 +20,9 @@ pub struct WrongLoad {
     pub address: PhysicalAddress,
 }
 
-/// An access to execute on the data of its line, in program order.
+/// An access that was executed on the flat memory, to execute on the data of its line in program order.
 #[derive(Clone, Debug)]
-struct Deferred {
+pub struct Executed {
     address: PhysicalAddress,
     /// Bytes that a load must return, or that a store writes.
     bytes: Vec<u8>,
@@ -35,7 +35,7 @@ pub struct CoherenceCheck {
     line_size: LineSize,
     tags: u64,
     /// Accesses to lines in flight, by core and ticket.
-    deferred: BTreeMap<(usize, Ticket), Vec<Deferred>>,
+    deferred: BTreeMap<(usize, Ticket), Vec<Executed>>,
     /// Loads compared.
     pub loads: u64,
     /// The first one that returned wrong data.
@@ -72,20 +72,21 @@ impl CoherenceCheck {
         self.memories.compare_page(owner, page, frame, &self.flat);
     }
 
-    /// Executes a store past the caches; returns the bytes that it writes.
-    pub fn store_past(&mut self, access: &Access) -> Arc<[u8]> {
-        self.execute(access).bytes.into()
+    /// Executes a store past the caches, if it has not been executed; returns the bytes that it writes.
+    pub fn store_past(&mut self, access: &Access, executed: Option<Box<Executed>>) -> Arc<[u8]> {
+        executed.map_or_else(|| self.execute(access), |executed| *executed).bytes.into()
     }
 
-    /// Executes an access to a line whose data are there.
-    pub fn access(&mut self, core: usize, line: &mut [u8], access: &Access) {
-        let access = self.execute(access);
+    /// Executes an access to a line whose data are there, which may have been executed on the flat memory.
+    pub fn access(&mut self, core: usize, line: &mut [u8], access: &Access, executed: Option<Box<Executed>>) {
+        let access = executed.map_or_else(|| self.execute(access), |executed| *executed);
         self.perform(core, line, &access);
     }
 
-    /// Executes an access to a line in flight: its data follow.
-    pub fn access_later(&mut self, core: usize, ticket: Ticket, access: &Access) {
-        let access = self.execute(access);
+    /// Executes an access to a line in flight, which may have been executed on the flat memory: its data
+    /// follow.
+    pub fn access_later(&mut self, core: usize, ticket: Ticket, access: &Access, executed: Option<Box<Executed>>) {
+        let access = executed.map_or_else(|| self.execute(access), |executed| *executed);
         self.deferred.entry((core, ticket)).or_default().push(access);
     }
 
@@ -111,8 +112,8 @@ impl CoherenceCheck {
         self.flat.read(address, bytes)
     }
 
-    /// Executes an access; returns it with the bytes that it loads or stores.
-    fn execute(&mut self, access: &Access) -> Deferred {
+    /// Executes an access on the flat memory; returns it with the bytes that it loads or stores.
+    pub fn execute(&mut self, access: &Access) -> Executed {
         let Access { address, bytes, .. } = *access;
         let (bytes, is_store) = match access.kind {
             AccessKind::Load => (self.expected(address, bytes), false),
@@ -120,7 +121,7 @@ impl CoherenceCheck {
                 (self.store(address, bytes, data), true)
             }
         };
-        Deferred { address, bytes, is_store }
+        Executed { address, bytes, is_store }
     }
 
     /// Bytes that a load must return.
@@ -134,7 +135,7 @@ impl CoherenceCheck {
     }
 
     /// Compares a load with, or writes a store to, a line's data.
-    fn perform(&mut self, core: usize, line: &mut [u8], access: &Deferred) {
+    fn perform(&mut self, core: usize, line: &mut [u8], access: &Executed) {
         let at = self.line_size.offset(access.address) as usize;
         let part = &mut line[at..at + access.bytes.len()];
         if access.is_store {

@@ -24,7 +24,7 @@ pub use super::cache::{
     Ticket, Way,
 };
 
-pub use self::check::{CoherenceCheck, WrongLoad};
+pub use self::check::{CoherenceCheck, Executed, WrongLoad};
 pub use self::devices::bytes_over_channels;
 
 /// Caches, what is on its way, and the check.
@@ -71,58 +71,100 @@ impl Memory {
     /// Checks an access that was executed at the port of a core, where contents are modeled.
     #[inline]
     pub fn check_access(&mut self, core: usize, access: &Access, way: Way) {
+        self.perform(core, access, None, way);
+    }
+
+    /// Executes an access on the flat memory, in program order, before it is executed at the caches; `None`
+    /// unless contents are modeled.
+    pub fn execute(&mut self, access: &Access) -> Option<Box<Executed>> {
+        self.check.as_mut().map(|check| Box::new(check.execute(access)))
+    }
+
+    /// Checks an access as [`Memory::check_access`] does, which may have been executed on the flat memory.
+    #[inline]
+    pub fn perform(&mut self, core: usize, access: &Access, executed: Option<Box<Executed>>, way: Way) {
         if let Some(check) = &mut self.check
             && let Some(data) = self.caches.data_mut(core, way)
         {
-            check.access(core, data, access);
+            check.access(core, data, access, executed);
         }
     }
 
-    /// Executes an access that the port of a core has not executed, at a cycle.
+    /// Executes an access that the port of a core has not executed, at a cycle. It may have been executed on
+    /// the flat memory, which is taken unless the access is refused.
     #[inline]
-    pub fn request(&mut self, core: usize, access: &Access, away: &Away, at: CoreCycle) -> Response {
-        let answer = self.caches.request(core, access, away);
+    pub fn request(
+        &mut self,
+        core: usize,
+        access: &Access,
+        away: &Away,
+        at: CoreCycle,
+        executed: &mut Option<Box<Executed>>,
+    ) -> Response {
+        let (answer, leaves) = (self.caches.request(core, access, away), self.after_lookup(at));
         let response = match answer {
             Answer::Refused(Lack::Line) => return Response::LacksLine,
             Answer::Refused(Lack::WriteEntry) => return Response::LacksWriteEntry,
             Answer::Hit { cycles, way } => {
-                self.check_access(core, access, way);
+                self.perform(core, access, executed.take(), way);
                 Response::Done(cycles)
             }
             Answer::Stored(way) => {
-                self.check_access(core, access, way);
+                self.perform(core, access, executed.take(), way);
                 Response::Done(0)
             }
             Answer::Past => {
                 if let Some(check) = &mut self.check {
-                    check.store_past(access);
+                    check.store_past(access, executed.take());
                 }
                 Response::Done(0)
             }
-            Answer::Merged(ticket) | Answer::Read(ticket) => self.wait(core, access, ticket),
+            Answer::Merged(ticket) => self.wait(core, access, ticket, executed),
+            Answer::Read(ticket) => {
+                self.send(leaves);
+                let size = self.line_size();
+                let read = Operation::Read { address: size.address(access.line(size)), bytes: size.bytes() };
+                self.interconnect.send(Requester::core(core), leaves, read, None, Holds::Nothing);
+                self.wait(core, access, ticket, executed)
+            }
         };
+        if self.caches.has_further_requests() {
+            self.request_further(core, access, answer);
+        }
+        self.send(leaves);
+        response
+    }
+
+    /// Makes the requests that follow an access: a store leaves, and prefetchers want lines.
+    #[inline(never)]
+    fn request_further(&mut self, core: usize, access: &Access, answer: Answer) {
         if self.caches.leaves(access, answer) {
             let data = self.check.as_ref().map(|check| check.expected(access.address, access.bytes));
             self.caches.buffer_store(core, access, data.as_deref());
         }
-        self.send(self.after_lookup(at));
-        response
+        self.caches.prefetch_after_access(core);
     }
 
     #[inline]
-    fn wait(&mut self, core: usize, access: &Access, ticket: Ticket) -> Response {
+    fn wait(&mut self, core: usize, access: &Access, ticket: Ticket, executed: &mut Option<Box<Executed>>) -> Response {
         if let Some(check) = &mut self.check {
-            check.access_later(core, ticket, access);
+            check.access_later(core, ticket, access, executed.take());
         }
         Response::Waits(ticket)
     }
 
     /// Stores past the caches, at a cycle. The store occupies an entry of the store buffer until the
     /// controller accepts it, and replaces the line in the core's own caches.
-    pub fn store_past(&mut self, core: usize, access: &Access, at: CoreCycle) -> Invalidated {
+    pub fn store_past(
+        &mut self,
+        core: usize,
+        access: &Access,
+        at: CoreCycle,
+        executed: &mut Option<Box<Executed>>,
+    ) -> Invalidated {
         let (Access { address, bytes, purpose, .. }, leaves) = (*access, self.after_lookup(at));
         let invalidated = self.invalidate(core, (address, bytes), purpose, Scope::Own, leaves);
-        let payload = self.check.as_mut().map(|check| check.store_past(access));
+        let payload = self.check.as_mut().map(|check| check.store_past(access, executed.take()));
         self.caches.count(core, purpose).non_temporal += 1;
         self.interconnect.send(
             Requester::core(core),
@@ -142,6 +184,13 @@ impl Memory {
     /// Sends the requests that the caches have made, which leave at a cycle.
     #[inline]
     pub fn send(&mut self, leaves: CoreCycle) {
+        if self.caches.has_requests() {
+            self.send_all(leaves);
+        }
+    }
+
+    #[inline(never)]
+    fn send_all(&mut self, leaves: CoreCycle) {
         let interconnect = &mut self.interconnect;
         self.caches.take_requests(|LineRequest { requester, address, bytes, kind }| {
             let (address, bytes) = (*address, *bytes);

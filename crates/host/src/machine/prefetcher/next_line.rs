@@ -20,7 +20,7 @@ impl Prefetcher for NextLine {
         if access.is_hit && !access.is_first_use {
             return;
         }
-        wanted.extend((distance..distance + degree).filter_map(|lines| access.at(lines as i64)));
+        wanted.extend((distance..distance + degree).filter_map(|lines| access.at(lines.cast_signed())));
     }
 }
 

@@ -45,14 +45,14 @@ impl Prefetcher for Stride {
         let Some(stream) = self.take(page) else {
             return self.streams.push(Stream { page, line, stride: 0 });
         };
-        let stride = line as i64 - stream.line as i64;
+        let stride = line.cast_signed() - stream.line.cast_signed();
         if stride == 0 {
             return self.streams.push(stream);
         }
         self.streams.push(Stream { page, line, stride });
         if stride == stream.stride {
             let PrefetchSettings { degree, distance, .. } = self.settings;
-            let steps = distance as i64..(distance + degree) as i64;
+            let steps = distance.cast_signed()..(distance + degree).cast_signed();
             wanted.extend(steps.map_while(|steps| access.at(steps * stride)));
         }
     }

@@ -220,6 +220,42 @@ fn each_step_of_an_engine_is_needed() {
     }
 }
 
+/// A load of the last line of a destination, while the copy of its page is pending, waits for the data. Without
+/// the pending copy table it gets what the memory holds before the line is written.
+#[test]
+fn the_pending_copy_table_is_needed() {
+    let last_level = CacheShape::new(1 << 16, 16, 12);
+    let program = |instructions: u64| {
+        let mut steps = vec![
+            Step::Map { address: line(0), bytes: 8192 },
+            Step::Filled { address: line(0), bytes: 8192 },
+            Step::Copy { dst: line(64), src: line(0), bytes: 4096 },
+        ];
+        steps.extend([Step::Compute { instructions }, load(127)]);
+        vec![steps]
+    };
+    for mode in [EngineMode::SyncFifo, EngineMode::SyncCpuFirst, EngineMode::Async] {
+        let kernel = KernelSettings {
+            copier: Copier::Engine(EngineSettings { buffer_lines: 2, ..EngineSettings::new(mode, false) }),
+            ..KernelSettings::default()
+        };
+        // No window is full before the load.
+        let core = CoreSettings { window: 1 << 16, ..CoreSettings::PAPER };
+        let settings = MachineSettings { core, last_level, kernel, ..settings() };
+        // Without the table a line may also be removed while its data are on their way, which is no load.
+        let is_wrong = |instructions: u64| {
+            let run = || wrong(&settings, &program(instructions), BASELINE).is_some();
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or(false)
+        };
+        let lengths = || (0..60_000).step_by(400);
+        assert!(!lengths().step_by(10).any(is_wrong), "{mode:?}");
+        PLANTED.set(Some(Planted::IgnoredPendingCopies));
+        let is_found = lengths().any(is_wrong);
+        PLANTED.set(None);
+        assert!(is_found, "{mode:?}");
+    }
+}
+
 /// The end of a copy that is lost ends the run, with the copy in the message.
 #[test]
 fn a_lost_completion_is_an_error() {

@@ -16,7 +16,7 @@ use crate::access::{AccessKind, QueuedAccess};
 /// share of 25 three contested RDs of cores are followed by one of a device.
 ///
 /// Writes are of one class, the first, and ordered as under FR-FCFS: the writes of a line must keep
-/// their order, whoever sends them. Row commands of copies have the class of their source.
+/// their order, whatever their sources. Row commands of copies have the class of their source.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuFirst {
     /// Percent.

@@ -1,5 +1,7 @@
 //! Keys of accesses, and their order.
 
+use std::cmp::Ordering;
+
 use crate::access::Stamp;
 
 /// Key of an access: of the accesses of a channel, the one with the smallest key is served first, and
@@ -49,10 +51,26 @@ impl Key {
 }
 
 /// Priority of an access, the smallest first: key, then age.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Priority {
     pub(crate) key: Key,
     pub(crate) stamp: Stamp,
+}
+
+impl Ord for Priority {
+    /// Compares both as one number, in a third of the instructions of one after the other.
+    #[inline]
+    fn cmp(&self, other: &Priority) -> Ordering {
+        let number = |of: &Priority| u128::from(of.key.0) << u64::BITS | u128::from(of.stamp.0);
+        number(self).cmp(&number(other))
+    }
+}
+
+impl PartialOrd for Priority {
+    #[inline]
+    fn partial_cmp(&self, other: &Priority) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Priority {

@@ -1,0 +1,395 @@
+//! Dispatch of instructions that have operands, limited units or limited entries of the load/store queue, and
+//! the accesses that they defer.
+
+use std::collections::VecDeque;
+
+use trace_io::program::{InstructionClass, Needs};
+
+use super::super::clock::CoreCycle;
+use super::super::counters::Purpose;
+use super::super::memory::{Access, AccessKind, Executed, LineSize, Lookup, Memory, OnMiss, Response, Ticket};
+use super::super::settings::Order;
+use super::deferred::{DeferredAccess, DeferredInstruction, Operands};
+use super::pipeline::{EntryId, InstructionNumber, Pipeline, Slot};
+use super::{Core, Limits, Outcome, Stall};
+
+/// Loads and stores in the window, at most as many as the load/store queue has entries.
+#[derive(Debug)]
+pub(super) struct LoadStoreQueue {
+    /// `None` for no limit.
+    size: Option<usize>,
+    /// The latest loads and stores.
+    entries: VecDeque<InstructionNumber>,
+}
+
+impl LoadStoreQueue {
+    pub(super) const fn new(size: Option<usize>) -> LoadStoreQueue {
+        LoadStoreQueue { size, entries: VecDeque::new() }
+    }
+
+    /// The first slot in which an entry is free; `None` if that depends on awaited data.
+    fn free(&self, pipeline: &Pipeline) -> Option<Slot> {
+        match self.entries.front() {
+            Some(&oldest) if Some(self.entries.len()) == self.size => pipeline.entry_free(oldest),
+            _ => Some(Slot(0)),
+        }
+    }
+
+    /// Adds the next instruction, in the place of the oldest one if the queue is full.
+    fn push(&mut self, next: InstructionNumber) {
+        let Some(size) = self.size else { return };
+        if self.entries.len() == size {
+            self.entries.pop_front();
+        }
+        self.entries.push_back(next);
+    }
+}
+
+/// When the next instruction dispatches.
+#[derive(Clone, Copy, Debug)]
+struct Dispatch {
+    /// First slot apart from the window.
+    next: Slot,
+    /// First slot in which the window has an entry.
+    window: Slot,
+    /// First slot in which the load/store queue has an entry, too.
+    queue: Slot,
+    /// The slot of the dispatch.
+    slot: Slot,
+    /// Slots between that are lost because an operand is not there.
+    operand: u64,
+    operands: Operands,
+}
+
+/// Result of an access to the caches.
+enum Served {
+    /// The access is done; its result is there in a slot.
+    Done(Slot),
+    /// The data of the load are awaited.
+    Awaits(Ticket),
+    /// The access cannot be accepted yet.
+    Refused(Stall),
+    /// The access affects others, and its cycle is too late.
+    Later,
+}
+
+impl Core {
+    /// Dispatches instructions of a class without memory access before the limit, up to a boundary of the
+    /// region; `count` is the number of those left.
+    pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, limits: Limits) -> Outcome {
+        let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
+        for _ in 0..most.min(*count) {
+            let dispatch = match self.next_dispatch(needs, limits.run) {
+                Ok(dispatch) => dispatch,
+                Err(outcome) => return outcome,
+            };
+            self.dispatch_compute(needs.class, &dispatch);
+            self.counters.count_instructions(purpose, 1);
+            *count -= 1;
+            if !self.deferred.is_empty() {
+                // The limits depend on deferred instructions.
+                break;
+            }
+        }
+        if *count == 0 { Outcome::Done } else { Outcome::Part }
+    }
+
+    /// Executes an access to a line under the rules for classes, operands and pending copies.
+    pub fn issue(&mut self, access: &Access, needs: Needs, memory: &mut Memory, limits: Limits) -> Outcome {
+        self.away = None;
+        let dispatch = match self.next_dispatch(needs, limits.hit) {
+            Ok(dispatch) => dispatch,
+            Err(outcome) => return outcome,
+        };
+        let (slot, line) = (dispatch.slot, access.line(memory.line_size()));
+        let is_in_order = self.settings.order == Order::InOrder;
+        if is_in_order && self.pending.touch(line) {
+            return self.stalls_at(&dispatch, Stall::PendingCopy);
+        }
+        let begin = self.begin(needs.class, &dispatch);
+        let is_now = begin.is_some_and(|begin| self.pipeline.cycle(begin) == self.pipeline.cycle(slot));
+        let Some(begin) = begin.filter(|_| is_now && !self.pending.touch(line) && !self.deferred.has_access_to(line))
+        else {
+            self.defer(access, needs.class, &dispatch, memory);
+            return Outcome::Done;
+        };
+        let served = self.serve(access, needs.class, &mut None, begin, memory, limits.until);
+        let latency = self.units.latency(needs.class);
+        let (entry, result) = match served {
+            Served::Later => return Outcome::Later(self.pipeline.cycle(slot)),
+            Served::Refused(stall) => return self.stalls_at(&dispatch, stall),
+            Served::Done(result) => {
+                (self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)), Some(result))
+            }
+            Served::Awaits(ticket) => {
+                let entry = self.enter(needs.class, &dispatch, |it| it.dispatch_awaited(slot));
+                self.awaited.add(ticket, Some((entry, latency)));
+                (entry, None)
+            }
+        };
+        self.units.take(needs.class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
+        if access.kind == AccessKind::Load {
+            self.pipeline.block_on(entry, result);
+        }
+        self.counters.count_instructions(access.purpose, 1);
+        Outcome::Done
+    }
+
+    /// When the next instruction dispatches, if that is before a limit.
+    fn next_dispatch(&mut self, needs: Needs, limit: Slot) -> Result<Dispatch, Outcome> {
+        let Some(window) = self.pipeline.next_slot() else { return Err(Outcome::Blocked) };
+        let mut queue = window;
+        if needs.class.accesses_memory() {
+            match self.queue.free(&self.pipeline) {
+                Some(free) => queue = queue.max(free),
+                None => return Err(self.stalls(Stall::LoadStoreQueue)),
+            }
+        }
+        let operands = self.operands(needs);
+        let next = Slot(self.pipeline.position());
+        let mut dispatch = Dispatch { next, window, queue, slot: queue, operand: 0, operands };
+        if self.settings.order == Order::InOrder && !self.wait_in_order(needs.class, &mut dispatch) {
+            return Err(self.stalls(Stall::Operand));
+        }
+        if dispatch.slot < limit { Ok(dispatch) } else { Err(Outcome::Later(self.pipeline.cycle(dispatch.slot))) }
+    }
+
+    /// Moves a dispatch of an in-order core to the slot in which the instruction begins; returns whether it is
+    /// known.
+    fn wait_in_order(&self, class: InstructionClass, dispatch: &mut Dispatch) -> bool {
+        let is_alone = !self.settings.classes.of(class).is_paired;
+        let width = self.pipeline.width();
+        let fitting = |Slot(slot)| Slot(if is_alone { slot.next_multiple_of(width) } else { slot });
+        let before = fitting(dispatch.slot.max(self.not_with_previous));
+        let there = before.max(dispatch.operands.from);
+        dispatch.operand = there.0 - before.0;
+        dispatch.slot = self.pipeline.begin(&self.units, class, fitting(there));
+        dispatch.operands.are_known()
+    }
+
+    /// The results for which the next instruction waits. Those of instructions before a kernel event, a
+    /// `memcopy` or a `meminit` are there.
+    fn operands(&self, needs: Needs) -> Operands {
+        let mut operands = Operands::default();
+        let since = self.counters.instructions - self.quiet_at;
+        let distances = needs.after.map(u64::from);
+        for (distance, awaited) in distances.into_iter().zip(&mut operands.awaited) {
+            if (1..=since).contains(&distance)
+                && let Some(entry) = self.pipeline.entry_before(distance)
+            {
+                assert!(self.pipeline.tracks_results(), "the program was said to have no operands");
+                match self.pipeline.result(entry) {
+                    Some(result) => operands.from = operands.from.max(result),
+                    None => *awaited = Some(entry),
+                }
+            }
+        }
+        operands
+    }
+
+    /// The slot in which a dispatched instruction begins, if the results that it needs are known.
+    fn begin(&self, class: InstructionClass, dispatch: &Dispatch) -> Option<Slot> {
+        let from = dispatch.slot.max(dispatch.operands.from);
+        dispatch.operands.are_known().then(|| self.pipeline.begin(&self.units, class, from))
+    }
+
+    /// Dispatches an instruction, and counts the slots before it.
+    fn enter(
+        &mut self,
+        class: InstructionClass,
+        dispatch: &Dispatch,
+        enter: impl FnOnce(&mut Pipeline) -> EntryId,
+    ) -> EntryId {
+        let Dispatch { next, window, queue, slot, .. } = *dispatch;
+        let is_queue_full = window < queue;
+        if is_queue_full {
+            self.counters.stalls.load_store_queue += queue.0 - next.0;
+        }
+        self.pass(dispatch, if is_queue_full { next } else { window });
+        if class.accesses_memory() {
+            self.queue.push(self.pipeline.next_number());
+        }
+        if !self.settings.classes.of(class).is_paired {
+            self.not_with_previous = self.pipeline.plus(slot, 1);
+        }
+        enter(&mut self.pipeline)
+    }
+
+    /// Passes the slots before a dispatch: those before `window` because the window was full.
+    fn pass(&mut self, dispatch: &Dispatch, window: Slot) {
+        let Dispatch { queue, slot, operand, .. } = *dispatch;
+        self.counters.stalls.operand += operand;
+        self.counters.stalls.unit += slot.0 - queue.0 - operand;
+        self.pipeline.pass(window, slot);
+    }
+
+    /// Stalls before a dispatch. Slots in which the window was full count for the cause.
+    fn stalls_at(&mut self, dispatch: &Dispatch, stall: Stall) -> Outcome {
+        let Dispatch { next, window, queue, .. } = *dispatch;
+        let stalls = &mut self.counters.stalls;
+        *(if window < queue { &mut stalls.load_store_queue } else { stall.slots(stalls) }) += queue.0 - next.0;
+        self.pass(dispatch, next);
+        self.stalls(stall)
+    }
+
+    fn dispatch_compute(&mut self, class: InstructionClass, dispatch: &Dispatch) {
+        let slot = dispatch.slot;
+        let Some(begin) = self.begin(class, dispatch) else {
+            let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot));
+            let operands = dispatch.operands;
+            let operands = Operands { from: operands.from.max(slot), ..operands };
+            self.deferred.push(DeferredInstruction { entry, class, operands, begin: None, access: None });
+            return;
+        };
+        self.units.take(class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
+        let result = self.pipeline.plus(begin, self.units.latency(class));
+        self.enter(class, dispatch, |it| it.dispatch_with_result(slot, result));
+    }
+
+    /// Dispatches a load or store that accesses the caches later.
+    fn defer(&mut self, access: &Access, class: InstructionClass, dispatch: &Dispatch, memory: &mut Memory) {
+        let slot = dispatch.slot;
+        let begin = self.begin(class, dispatch);
+        if let Some(begin) = begin {
+            self.units.take(class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
+        }
+        let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot));
+        // A store past the caches writes its whole line.
+        let is_line = access.on_miss == OnMiss::Bypass && access.kind != AccessKind::Load;
+        let executed =
+            if is_line { memory.execute(&whole_line(access, memory.line_size())) } else { memory.execute(access) };
+        let line = access.line(memory.line_size());
+        let copies = self.pending.touched(line).collect();
+        let deferred = DeferredAccess { access: *access, line, executed, copies, is_refused: false };
+        let operands = Operands { from: dispatch.operands.from.max(slot), ..dispatch.operands };
+        self.deferred.push(DeferredInstruction { entry, class, operands, begin, access: Some(deferred) });
+        self.counters.count_instructions(access.purpose, 1);
+    }
+
+    /// Accesses the caches in a slot.
+    fn serve(
+        &mut self,
+        access: &Access,
+        class: InstructionClass,
+        executed: &mut Option<Box<Executed>>,
+        slot: Slot,
+        memory: &mut Memory,
+        until: CoreCycle,
+    ) -> Served {
+        let (at, latency) = (self.pipeline.cycle(slot), self.units.latency(class));
+        let is_load = access.kind == AccessKind::Load;
+        let stored = self.pipeline.plus(slot, latency.max(1));
+        if let AccessKind::NonTemporal(_) = access.kind {
+            return self.serve_past(access, executed, (at, until), memory, stored);
+        }
+        let away = match memory.caches.port(self.index).access::<true>(access) {
+            Lookup::Hit { cycles, way } => {
+                memory.perform(self.index, access, executed.take(), way);
+                return Served::Done(if is_load { self.pipeline.plus(slot, cycles + latency) } else { stored });
+            }
+            Lookup::Away(away) => away,
+        };
+        if at >= until {
+            return Served::Later;
+        }
+        let is_past = access.on_miss == OnMiss::Bypass && away.is_absent();
+        if is_past && let AccessKind::Store(_) = access.kind {
+            return self.serve_past(&whole_line(access, memory.line_size()), executed, (at, until), memory, stored);
+        }
+        if let Some(stall) = self.lacks_entry(access, &away, memory) {
+            return Served::Refused(stall);
+        }
+        match memory.request(self.index, access, &away, at, executed) {
+            Response::LacksLine => Served::Refused(Stall::Mshr),
+            Response::LacksWriteEntry => Served::Refused(Stall::StoreBuffer),
+            Response::Done(cycles) if is_load => Served::Done(self.pipeline.plus(slot, cycles + latency)),
+            Response::Done(_) => Served::Done(stored),
+            Response::Waits(ticket) if is_load => Served::Awaits(ticket),
+            Response::Waits(ticket) => {
+                self.awaited.add(ticket, None);
+                self.stores += 1;
+                Served::Done(stored)
+            }
+        }
+    }
+
+    /// Stores a whole line past the caches.
+    fn serve_past(
+        &mut self,
+        access: &Access,
+        executed: &mut Option<Box<Executed>>,
+        (at, until): (CoreCycle, CoreCycle),
+        memory: &mut Memory,
+        stored: Slot,
+    ) -> Served {
+        if at >= until {
+            return Served::Later;
+        }
+        if let Some(stall) = self.cannot_store_past(access, memory) {
+            return Served::Refused(stall);
+        }
+        memory.store_past(self.index, access, at, executed).add_to(&mut self.counters.coherence);
+        self.stores += 1;
+        Served::Done(stored)
+    }
+
+    /// Attempts the deferred accesses of the first cycle that has any, if it is before a cycle; returns whether
+    /// there were any.
+    pub fn attempt_deferred(&mut self, memory: &mut Memory, until: CoreCycle) -> bool {
+        let (at, mut place) = self.deferred.first_access(&self.pipeline);
+        if at >= until {
+            return false;
+        }
+        let mut next = at;
+        while next == at {
+            self.attempt_access(place, at, memory);
+            (next, place) = self.deferred.first_access(&self.pipeline);
+        }
+        self.end_stall(at);
+        true
+    }
+
+    fn attempt_access(&mut self, place: usize, at: CoreCycle, memory: &mut Memory) {
+        let it = self.deferred.attempt(place, at);
+        let (entry, class, begin) = (it.entry, it.class, it.begin.expect("its operands are known"));
+        let deferred = it.access.as_mut().expect("it is an access");
+        let (access, mut executed) = (deferred.access, deferred.executed.take());
+        let slot = begin.max(self.pipeline.first_slot(at));
+        match self.serve(&access, class, &mut executed, slot, memory, CoreCycle::NEVER) {
+            Served::Refused(_) => {
+                let deferred = self.deferred.attempt(place, at).access.as_mut().expect("it is an access");
+                (deferred.executed, deferred.is_refused) = (executed, true);
+                return;
+            }
+            Served::Later => unreachable!("no cycle is too late"),
+            Served::Awaits(ticket) => self.awaited.add(ticket, Some((entry, self.units.latency(class)))),
+            Served::Done(result) => self.pipeline.resolve(entry, result),
+        }
+        self.deferred.remove(place);
+        self.results_known();
+    }
+
+    /// Lets instructions begin whose operands have become known.
+    pub(super) fn results_known(&mut self) {
+        if !self.deferred.is_empty() {
+            self.deferred.results_known(&mut self.pipeline, &mut self.units);
+        }
+    }
+
+    /// Limits under which no instruction dispatches in or after the cycle of the first deferred access, nor
+    /// ahead of an event for which an instruction waits.
+    #[cold]
+    pub(super) fn limits_beside_deferred(&self, Limits { run, hit, until }: Limits) -> Limits {
+        let now = self.pipeline.first_slot(until);
+        let (first, _) = self.deferred.first_access(&self.pipeline);
+        let run = if self.deferred.awaits_event() { now } else { run };
+        let hit = if self.deferred.awaits_event() || !self.pending.is_empty() { now } else { hit };
+        let limit = if first == CoreCycle::NEVER { Slot(u64::MAX) } else { self.pipeline.first_slot(first) };
+        Limits { run: run.min(limit), hit: hit.min(limit), until: until.min(first) }
+    }
+}
+
+/// The access to the whole line of an access.
+const fn whole_line(access: &Access, size: LineSize) -> Access {
+    Access { address: size.address(access.line(size)), bytes: size.bytes(), ..*access }
+}

@@ -1,0 +1,122 @@
+//! Copies in progress with which the loads and stores that follow them are compared.
+
+use std::ops::Range;
+
+use dram_spec::PhysicalAddress;
+
+use super::super::bulk::{Bulk, CopyId};
+use super::super::clock::CoreCycle;
+use super::super::counters::Purpose;
+use super::super::memory::{LineNumber, LineSize};
+use super::pipeline::EntryId;
+use super::{Core, Limits, Outcome};
+
+/// The table of pending copies of a core: it is empty without a copy engine.
+#[derive(Debug, Default)]
+pub struct PendingCopies {
+    copies: Vec<(CopyId, [Range<LineNumber>; 2])>,
+}
+
+impl PendingCopies {
+    /// Whether no copy is pending.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.copies.is_empty()
+    }
+
+    /// Number of pending copies.
+    pub const fn len(&self) -> usize {
+        self.copies.len()
+    }
+
+    /// Whether a line overlaps the source or the destination of a pending copy.
+    pub fn touch(&self, line: LineNumber) -> bool {
+        self.touched(line).next().is_some()
+    }
+
+    /// Whether a range of lines overlaps the source or the destination of a pending copy.
+    pub fn overlap(&self, lines: &Range<LineNumber>) -> bool {
+        let overlaps = |other: &Range<LineNumber>| other.start < lines.end && lines.start < other.end;
+        self.copies.iter().flat_map(|(_, ranges)| ranges).any(overlaps)
+    }
+
+    /// Pending copies of which the source or the destination overlaps a line.
+    pub(super) fn touched(&self, line: LineNumber) -> impl Iterator<Item = CopyId> {
+        let touched = move |(id, ranges): &(CopyId, [Range<LineNumber>; 2])| {
+            ranges.iter().any(|lines| lines.contains(&line)).then_some(*id)
+        };
+        self.copies.iter().filter_map(touched)
+    }
+
+    /// Adds a copy.
+    pub(super) fn add(&mut self, id: CopyId, Bulk { src, dst, bytes }: Bulk, size: LineSize) {
+        let lines = |start: PhysicalAddress| {
+            let LineNumber(last) = size.line(PhysicalAddress(start.0 + (bytes - 1)));
+            size.line(start)..LineNumber(last + 1)
+        };
+        self.copies.push((id, [lines(src.unwrap_or(dst)), lines(dst)]));
+    }
+
+    /// Removes a copy.
+    ///
+    /// # Panics
+    /// If it is not pending.
+    pub(super) fn remove(&mut self, id: CopyId) {
+        let place = self.copies.iter().position(|(other, _)| *other == id).expect("the copy is pending");
+        self.copies.remove(place);
+    }
+}
+
+/// What a copy engine needs of a core.
+impl Core {
+    /// Dispatches an instruction whose completion [`Self::complete`] will report: it blocks
+    /// retirement, and no dispatch. Returns its entry and its cycle.
+    ///
+    /// # Errors
+    /// The outcome of the attempt, if it cannot dispatch yet.
+    pub fn dispatch_awaited(&mut self, purpose: Purpose, limits: Limits) -> Result<(EntryId, CoreCycle), Outcome> {
+        let slot = self.pipeline.next_slot().ok_or(Outcome::Blocked)?;
+        let at = self.pipeline.cycle(slot);
+        if at >= limits.until {
+            return Err(Outcome::Later(at));
+        }
+        self.counters.count_instructions(purpose, 1);
+        // Operands are not named across it.
+        self.quiet_at = self.counters.instructions;
+        self.away = None;
+        Ok((self.pipeline.dispatch_awaited(slot), at))
+    }
+
+    /// Completes an instruction of [`Self::dispatch_awaited`] at a cycle.
+    pub fn complete(&mut self, entry: EntryId, at: CoreCycle) {
+        if self.pipeline.is_full_behind(entry) {
+            self.counters.copy_slots += self.pipeline.first_slot(at).0.saturating_sub(self.position());
+        }
+        self.pipeline.arrive(entry, at);
+        self.results_known();
+    }
+
+    /// The copies with which loads and stores are compared.
+    pub const fn pending_copies(&self) -> &PendingCopies {
+        &self.pending
+    }
+
+    /// Lets later loads and stores that touch the source or the destination of a copy wait for its end.
+    pub fn add_pending_copy(&mut self, id: CopyId, bulk: Bulk, size: LineSize) {
+        self.pending.add(id, bulk, size);
+    }
+
+    /// Whether an access to a line has been dispatched, and the caches have not accepted it.
+    pub fn defers_access_to(&self, line: LineNumber) -> bool {
+        self.deferred.has_access_to(line)
+    }
+
+    /// Ends the wait of loads and stores for a copy at a cycle.
+    ///
+    /// # Panics
+    /// If the copy is not pending.
+    pub fn copy_completed(&mut self, id: CopyId, at: CoreCycle) {
+        self.pending.remove(id);
+        self.deferred.copy_completed(id, at);
+    }
+}
