@@ -28,7 +28,7 @@ use crate::{flags, formats};
 pub use check::CheckArgs;
 pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
-pub use programs::{MachineArgs, ProgramsArgs};
+pub use programs::{MachineArgs, ProgramsArgs, compared, method};
 pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use system::TraceSystemArgs;

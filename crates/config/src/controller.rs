@@ -46,7 +46,8 @@ fn scheduler_key() -> Key {
     let names = || SCHEDULERS.iter().map(|scheduler| scheduler.name()).collect();
     let orders: Vec<_> = SCHEDULERS.iter().map(|scheduler| scheduler.about()).collect();
     let about = format!("order of accesses: {}", orders.join("; ")).leak();
-    Key::new("controller.scheduler", Holds::Name(names), "\"fr-fcfs\"", about).or("`fr-fcfs`")
+    Key::new("controller.scheduler", Holds::Name(names), "\"fr-fcfs\"", about)
+        .or("`fr-fcfs`; under a policy with a device, the one it needs (`cores.md`)")
 }
 
 /// The settings of all schedulers.
@@ -87,7 +88,7 @@ impl Controller<'_> {
             staging_lines: self.count("staging_lines", self.defaults.staging_lines),
             copy_hold_max: self.table.get("copy_hold_max_cycles").map(Cycles),
             queues: self.queues()?,
-            scheduler,
+            scheduler: self.table.has("scheduler").then_some(scheduler),
             row_policy: self.row_policy()?,
             refresh: RefreshPolicy {
                 postpone_max: self.postpone_max,

@@ -13,6 +13,7 @@ mod classes;
 mod controller;
 pub mod cores;
 pub mod currents;
+mod devices;
 pub mod document;
 pub mod error;
 pub mod file;

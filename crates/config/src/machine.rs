@@ -10,13 +10,14 @@ use host::machine::{
     StoreMiss, WritePolicy,
 };
 use os_alloc_sim::{FrameMap, Policy};
+use rowclone_sim::DeviceSettings;
 
 use crate::allocator::{COPY_UNIT, copy_units};
 use crate::caches::Caches;
 use crate::classes::{check_classes, class_names};
 use crate::key::{Holds, Key};
 use crate::preset::{self, Preset};
-use crate::{Document, Failure, Overrides, Source, SystemConfig, names};
+use crate::{Document, Failure, Overrides, Source, SystemConfig, devices, names};
 
 /// A checked machine.
 #[derive(Clone, Debug)]
@@ -29,12 +30,16 @@ pub struct MachineConfig {
     pub system: SystemConfig,
     /// Cores, caches and kernel. The allocator is that of the baseline.
     pub settings: MachineSettings,
+    /// Devices that copy under some policies.
+    pub devices: DeviceSettings,
 }
 
 /// The preset of the `RowClone` paper's machine.
 const PAPER: &Preset = &preset::MACHINES[0];
 
 const CYCLES_MAX: u64 = 1 << 30;
+/// Longest part of the path to memory, in core cycles: far above that of any machine.
+const BUS_LATENCY_MAX: u64 = 10_000;
 
 /// Keys of a machine file.
 #[rustfmt::skip]
@@ -80,6 +85,20 @@ pub const KEYS: &[Key] = &[
     Key::new("caches.prefetch_degree", Holds::Count(1, 16), "2", "lines requested after an access, by all prefetchers; 1 is the least").or("1"),
     Key::new("caches.prefetch_distance", Holds::Count(1, 32), "4", "steps from an access to the first of these lines; 1 is the least").or("1"),
     Key::new("caches.prefetch_mshrs", Holds::Count(1, 64), "8", "lines of a core being prefetched at a time; 4 are half of the misses that the core of the paper has").or("4"),
+    Key::new("interconnect", Holds::Table, "", "a front-side bus between the last-level caches and the controller").or("no bus, and no time"),
+    Key::new("interconnect.clock", Holds::Clocks(1, 1000), "\"5ns\"", "core cycles of a clock of the bus"),
+    Key::new("interconnect.bytes_per_clock", Holds::OneOfBytes(&[4, 8, 16, 32, 64, 128]), "32", "data that the bus moves in a clock"),
+    Key::new("interconnect.address_clocks", Holds::Count(1, 16), "1", "clocks of the bus for an address; 1 is the least").or("1"),
+    Key::new("interconnect.request_latency", Holds::Clocks(0, BUS_LATENCY_MAX), "18", "core cycles from the bus to the controller").or("0"),
+    Key::new("interconnect.response_latency", Holds::Clocks(0, BUS_LATENCY_MAX), "18", "core cycles from the data in the controller to the bus").or("0"),
+    Key::new("interconnect.snoop_latency", Holds::Clocks(0, BUS_LATENCY_MAX), "60", "core cycles from the address of a device's snoop to the answers of all caches").or("0"),
+    Key::new("copy_engine", Holds::Table, "", "the copy engine of the policies `copy-engine-...`; its paper publishes none of these numbers").or("that of the defaults"),
+    Key::new("copy_engine.queue", Holds::Count(1, 1024), "4", "copies in the engine's queue, with the one in progress; 8, as the core has 8 MSHRs").or("8"),
+    Key::new("copy_engine.buffer_lines", Holds::Count(2, 1024), "32", "lines of the stream buffer; 16 are twice those that 80 ns of latency need at 3.2 GB/s each for reading and writing").or("16"),
+    Key::new("copy_engine.pending_copies", Holds::Count(1, 1024), "4", "copies in the pending copy table of each core; 8, as the queue").or("8"),
+    Key::new("copy_engine.tlb_entries", Holds::Count(1, 4096), "128", "translations that the copy control unit of a core keeps; 64, as the data TLB of a Pentium 4").or("64"),
+    Key::new("copy_engine.tlb_miss_cycles", Holds::Clocks(0, 100_000), "50", "core cycles of a translation that it does not keep; 30 are chosen: a walk of two levels that hits the L2").or("30"),
+    Key::new("copy_engine.share", Holds::Count(0, 100), "10", "percent of the contested RDs that the engine is guaranteed under the scheduler `cpu-first`, where the policy sets it; 25 is that of `controller.cpu_first_share`").or("25"),
     Key::new("kernel", Holds::Table, "", "the kernel: copies, zeroings, and its time"),
     Key::new("kernel.copy_loop", Holds::Name(|| names(&CopyLoop::NAMES)), "\"cached\"", "how the baseline copies and zeroes: with stores that fetch and allocate lines, that allocate whole lines without fetching them, or that bypass the cache"),
     Key::new("kernel.dirty_source", Holds::Name(|| names(&DirtySource::NAMES)), "\"write-back\"", "dirty source lines before a copy in DRAM"),
@@ -89,6 +108,7 @@ pub const KEYS: &[Key] = &[
     Key::new("kernel.page_table_entry_bytes", Holds::OneOfBytes(&[0, 4, 8, 16, 32, 64]), "8", "bytes of a page table entry, which a fork, an exit and a page fault read and write; 0 for no such accesses").or("8"),
     Key::new("kernel.page_descriptor_bytes", Holds::OneOfBytes(&[0, 4, 8, 16, 32, 64]), "64", "bytes of the kernel's descriptor of a page, which these events read and write; 0 for no such accesses").or("64"),
     Key::new("kernel.word_bytes", Holds::OneOfBytes(&[4, 8, 16, 32, 64]), "8", "bytes that an instruction of a copy loop loads or stores"),
+    Key::new("kernel.copier_min_bytes", Holds::Bytes(0, 1 << 30), "\"1KiB\"", "where a device copies: the loop makes smaller copies; 0 shows the device in all sizes, and the break-even size of the output is a choice").or("0"),
     Key::new("kernel.baseline_allocator", Holds::Name(|| Policy::ALL.map(Policy::name).into()), "\"buddy\"", "allocator of page frames where RowClone is not used (`allocator.md`)"),
     Key::new("kernel.copy_unit", Holds::Name(|| names(&copy_units())), "\"row-set\"", COPY_UNIT).or("`page`"),
 ];
@@ -168,7 +188,7 @@ impl MachineConfig {
             last_level,
             sharing,
             lines,
-            bus: None,
+            bus: devices::bus(&root),
             kernel: KernelSettings {
                 copy_loop: kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required"),
                 dirty_source: kernel.choice("dirty_source", &DirtySource::NAMES).expect("it is required"),
@@ -178,6 +198,7 @@ impl MachineConfig {
                 page_table_entry_bytes: kernel.get("page_table_entry_bytes").unwrap_or(defaults.page_table_entry_bytes),
                 page_descriptor_bytes: kernel.get("page_descriptor_bytes").unwrap_or(defaults.page_descriptor_bytes),
                 word_bytes: kernel.of("word_bytes"),
+                copier_min_bytes: kernel.get("copier_min_bytes").unwrap_or(defaults.copier_min_bytes),
                 ..defaults
             },
             allocator: AllocatorSettings {
@@ -188,7 +209,8 @@ impl MachineConfig {
                 copy_unit: kernel.choice("copy_unit", &copy_units()).unwrap_or_default(),
             },
         };
-        Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings })
+        let devices = devices::devices(&root, system.memory.controller().scheduler.is_some())?;
+        Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings, devices })
     }
 }
 

@@ -29,10 +29,11 @@ pub static SYSTEMS: &[Preset] = presets![
     "ddr2-400",
     "ddr4-3200-16gb-dimm",
     "ddr5-4800-32gb-dimm",
+    "zhao-2005-memory",
 ];
 
 /// Machine files, the paper's first.
-pub static MACHINES: &[Preset] = presets!["paper", "ddr4-desktop"];
+pub static MACHINES: &[Preset] = presets!["paper", "ddr4-desktop", "zhao-2005-in-order", "zhao-2005-out-of-order"];
 
 /// A system file or a machine file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

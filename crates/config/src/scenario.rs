@@ -127,8 +127,8 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
 #[rustfmt::skip]
 const OWN_KEYS: &[Key] = &[
     Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system: its file, or the name of a preset (`rowclone-sim systems`); either this or `machine`").values("a path, or the name of a preset").or("that of the machine"),
-    Key::new("machine", Holds::Path, "\"../configs/paper.toml\"", "the machine, for programs on cores (`cores.md`): its file, or the name of a preset (`paper`, `ddr4-desktop`)").values("a path, or the name of a preset").or("no cores"),
-    Key::new("policies", Holds::Names(|| POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name).collect()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each; `controller-copy` and `rowclone-zi` need a `machine`").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
+    Key::new("machine", Holds::Path, "\"../configs/paper.toml\"", "the machine, for programs on cores (`cores.md`): its file, or the name of a preset, which `rowclone-sim systems` lists").values("a path, or the name of a preset").or("no cores"),
+    Key::new("policies", Holds::Names(|| POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name).collect()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each; `controller-copy`, `rowclone-zi` and those of devices, from `copy-engine-sync-nlb` on, need a `machine`").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
     Key::new("seed", Holds::Count(0, SEED_MAX), "1", "seed of memory contents, written data and random addresses"),
     Key::new("warm_up_cycles", Holds::Clocks(0, CYCLES_MAX), "100_000", "figures leave out what happens before this clock").or("0"),
     Key::new("epoch_cycles", Holds::Clocks(Experiment::EPOCH_MIN, CYCLES_MAX), "1_000_000", "length of an epoch, in clocks; there are figures of each").or("no epochs"),
@@ -376,9 +376,11 @@ fn check_policies(document: &Document) -> Result<Vec<&'static dyn CopyPolicy>, F
         None => Ok(policies),
         Some(index) => {
             let name = policies[index].name();
-            let without = if name == "controller-copy" { "baseline" } else { "rowclone" };
+            let without = policies[index].without_cores().map_or_else(String::new, |plain| {
+                format!("without a `machine`, write \"{}\": it copies in the same way; ", plain.name())
+            });
             let message = format!("`policies.{index}` is \"{name}\", which needs programs on cores");
-            let help = format!("without a `machine`, write \"{without}\": it copies in the same way");
+            let help = format!("{without}with programs on cores, write for example `machine = \"paper\"`");
             Err(document.fault(&format!("policies.{index}"), message).with_help(help))
         }
     }

@@ -108,7 +108,10 @@ fn files_name_systems_and_machines_by_path_or_by_name() {
     assert!(error.message.ends_with("cannot be read: no such file"), "{error}");
     let error = scenario("machine", "desktop").unwrap_err();
     let help = error.help.unwrap();
-    assert_eq!(help, "the presets are `paper`, `ddr4-desktop`; or give the path of a file");
+    assert_eq!(
+        help,
+        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`; or give the path of a file"
+    );
 }
 
 /// What a standard does not have is an error with what it has.
@@ -226,8 +229,20 @@ fn every_key_of_a_machine_is_used() {
         &["kernel.page_descriptor_bytes=32B"],
         &["kernel.word_bytes=16"],
         &["kernel.baseline_allocator=random"],
+        &["kernel.copier_min_bytes=1KiB"],
+        &["interconnect={clock=15,bytes_per_clock=32}"],
     ] {
         assert_ne!(machine(sets).unwrap().settings, paper.settings, "{sets:?}");
+    }
+    for set in ["queue=4", "buffer_lines=2", "pending_copies=1", "tlb_entries=1", "tlb_miss_cycles=0", "share=0"] {
+        let changed = machine(&[&format!("copy_engine.{set}")]).unwrap();
+        assert_eq!(changed.settings, paper.settings, "{set}");
+        assert_ne!(changed.devices, paper.devices, "{set}");
+    }
+    let bus = "interconnect={clock=15,bytes_per_clock=32}";
+    let with_bus = machine(&[bus]).unwrap().settings;
+    for set in ["address_clocks=2", "request_latency=1", "response_latency=1", "snoop_latency=1"] {
+        assert_ne!(machine(&[bus, &format!("interconnect.{set}")]).unwrap().settings, with_bus, "{set}");
     }
     // Each has another effect than those that it needs.
     let l1 = ["caches.l1_bytes=32KiB", "caches.l1_ways=8", "caches.l1_latency=4"];
@@ -267,6 +282,18 @@ fn every_key_of_a_machine_is_used() {
         ("caches.write_buffer=2", "`caches.write_buffer` is given, and no store uses it"),
         ("caches.prefetch_mshrs=2", "`caches.prefetch_mshrs` is given, and no cache has a prefetcher"),
         ("cores.cores=2", "`cores.cores`"),
+        ("interconnect={clock=15}", "`interconnect.bytes_per_clock` is missing"),
+        ("interconnect={clock=0,bytes_per_clock=8}", "`interconnect.clock` is 0, but must be from 1 to 1000"),
+        (
+            "interconnect={clock=15,bytes_per_clock=24}",
+            "`interconnect.bytes_per_clock` is 24, but must be 4, 8, 16, 32, 64",
+        ),
+        ("copy_engine.queue=0", "`copy_engine.queue` is 0, but must be from 1 to 1024"),
+        ("copy_engine.buffer_lines=1", "`copy_engine.buffer_lines` is 1, but must be from 2 to 1024"),
+        ("copy_engine.pending_copies=0", "`copy_engine.pending_copies` is 0"),
+        ("copy_engine.tlb_entries=0", "`copy_engine.tlb_entries` is 0"),
+        ("copy_engine.share=101", "`copy_engine.share` is 101, but must be from 0 to 100"),
+        ("kernel.copier_min_bytes=2GiB", "`kernel.copier_min_bytes` is 2147483648, but must be from 0"),
         ("cores.load_store_queue=129", "`cores.load_store_queue` is 129, but must be from 1 to 128"),
         ("cores.pairing=[\"load\"]", "`cores.pairing` is given, but the cores are out-of-order"),
         ("cores.classes=[{class=\"float\", latency=0}]", "`cores.classes.0.latency` is 0, but must be from 1 to 1000"),
@@ -290,6 +317,9 @@ fn every_key_of_a_machine_is_used() {
         let error = machine(&[set]).unwrap_err().to_string();
         assert!(error.contains(message), "{set}: {error}");
     }
+    let error = machine(&["copy_engine.share=10", "system.controller.scheduler=fcfs"]).unwrap_err();
+    assert!(error.to_string().contains("`copy_engine.share` is given, but `controller.scheduler`"), "{error}");
+    assert!(error.help.unwrap().contains("leave `controller.scheduler` out"));
 }
 
 #[test]

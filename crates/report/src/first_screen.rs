@@ -100,10 +100,13 @@ fn results(reports: &[RunReport], lead: Lead, room: usize) -> Vec<String> {
 
 /// The table of programs on cores, and the causes of results below 1.
 fn cores(methods: &[MethodRow], room: usize) -> Vec<String> {
-    let mut lines: Vec<String> = programs::methods(methods).lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> = programs::first(methods).lines().map(str::to_owned).collect();
     let mut more = in_lines(&programs::definitions(methods));
     more.push("`--details` prints all tables, with a line per core.".to_owned());
-    let causes = programs::slowdowns(methods).into_iter().map(|(speedup, text)| (Some(-speedup), text));
+    let causes = programs::slowdowns(methods)
+        .into_iter()
+        .chain(programs::slower_in_dram(methods))
+        .map(|(speedup, text)| (Some(-speedup), text));
     lines.extend(fitting(causes.collect(), room.saturating_sub(lines.len() + more.len())));
     lines.extend(more);
     lines

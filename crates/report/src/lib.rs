@@ -2,6 +2,7 @@
 
 mod allocator_tables;
 pub mod cell;
+mod copiers;
 pub mod csv_file;
 pub mod csv_table;
 pub mod decisions;

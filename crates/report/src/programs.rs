@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use rowclone_sim::quantity::counted;
-use rowclone_sim::{CoreRow, CoresReport, MixMetrics, Outcome};
+use rowclone_sim::{CoreRow, CoresReport, MixMetrics, Outcome, ServedRow};
 use serde::Serialize;
 
+use crate::copiers;
 use crate::first_screen::{COLUMNS_MAX, memory_equal};
 use crate::run_report::RunReport;
 use crate::slowdowns::dirty_lines;
-pub(crate) use crate::slowdowns::slowdowns;
+pub(crate) use crate::slowdowns::{slowdowns, slower_in_dram};
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, listed, or_dash, percent, three_digits, wrapped};
 
@@ -37,8 +38,15 @@ pub struct MethodRow {
     pub energy_per_instruction_nj: Option<f64>,
     /// Metrics of several programs; none of one, or if a program has no instruction.
     pub mix: Option<MixMetrics>,
+    /// The size from which the device of the method copies faster than the loop of the kernel; none without a
+    /// device, or if it is slower in all sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub break_even_bytes: Option<u64>,
     /// Report of the cores.
     pub report: CoresReport,
+    /// The mechanism other than FPM that served most bytes of copies, with share and reason; none without one.
+    #[serde(skip)]
+    pub without_fpm: Option<String>,
     /// Copies of a copy unit in the region, where it does nothing else.
     #[serde(skip)]
     pub copies: Option<u64>,
@@ -58,6 +66,8 @@ impl MethodRow {
             energy_ratio: outcome.energy_ratio,
             energy_per_instruction_nj: report.energy_per_instruction_nj,
             mix,
+            break_even_bytes: None,
+            without_fpm: without_fpm(&outcome.served),
             report,
             copies: None,
         })
@@ -65,7 +75,8 @@ impl MethodRow {
 
     /// Results of a run of a scenario, if programs ran on cores.
     pub(crate) fn of_run(run: &RunReport) -> Option<MethodRow> {
-        Some(MethodRow { copies: run.copies, ..MethodRow::new(&run.outcome, run.mix)? })
+        let row = MethodRow::new(&run.outcome, run.mix)?;
+        Some(MethodRow { copies: run.copies, break_even_bytes: run.break_even_bytes, ..row })
     }
 }
 
@@ -102,10 +113,14 @@ impl ProgramsTable {
         for (core, program) in self.programs.iter().enumerate() {
             let _ = writeln!(text, "core {core}: {program}");
         }
-        let _ = write!(text, "\n{}", methods(&self.methods));
-        let causes = slowdowns(&self.methods).into_iter().map(|(_, cause)| wrapped(&cause, COLUMNS_MAX));
+        let _ = write!(text, "\n{}", first(&self.methods));
+        let causes = slowdowns(&self.methods)
+            .into_iter()
+            .chain(slower_in_dram(&self.methods))
+            .map(|(_, cause)| wrapped(&cause, COLUMNS_MAX));
         text.extend(causes);
         text += &wrapped(&definitions(&self.methods), COLUMNS_MAX);
+        text.extend(copiers::break_even(&self.methods).map(|sizes| wrapped(&sizes, COLUMNS_MAX)));
         // A failed check is an error.
         if self.methods.iter().any(|row| row.report.loads_checked.is_some()) {
             let text_of =
@@ -114,6 +129,7 @@ impl ProgramsTable {
         }
         text += "`--details` has a line per core.\n";
         if details {
+            let _ = write!(text, "\n{}", second(&self.methods));
             if self.programs.len() > 1 {
                 let _ = write!(text, "\n{}", mixes(&self.methods));
             }
@@ -123,6 +139,27 @@ impl ProgramsTable {
         }
         text
     }
+}
+
+/// The mechanism other than FPM that served most bytes of copies: `97 % of the bytes by psm (partial-row)`.
+fn without_fpm(served: &[ServedRow]) -> Option<String> {
+    let others = served.iter().filter(|row| row.operation == "copy" && row.mechanism != rowclone::FPM.name());
+    let most = others.max_by_key(|row| row.bytes)?;
+    let reason = most.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+    Some(format!("{} of the bytes by {}{reason}", percent(most.share_of_bytes), most.mechanism))
+}
+
+/// The table of the first screen: where a device copies, what copies cost.
+pub(crate) fn first(rows: &[MethodRow]) -> String {
+    if copiers::has_device(rows) { copiers::table(rows) } else { methods(rows) }
+}
+
+/// The table of the methods that is not on the first screen, with the definitions.
+pub(crate) fn second(rows: &[MethodRow]) -> String {
+    if copiers::has_device(rows) {
+        return methods(rows);
+    }
+    copiers::table(rows) + &wrapped(copiers::DEFINITIONS, COLUMNS_MAX)
 }
 
 /// A line per method, in at most 80 columns for the usual numbers: of copies alone with time and energy per copy; of
@@ -168,7 +205,9 @@ pub(crate) fn definitions(rows: &[MethodRow]) -> String {
     let speedup = "speedup: time of the longest region of a core, reference / this";
     let of_several = "; weighted speedup: sum of IPC together / IPC alone; harmonic speedup (`--details`): programs / sum of IPC alone \
                       / IPC together";
-    format!("{speedup}{}", if rows.iter().any(|row| row.mix.is_some()) { of_several } else { "" })
+    let of_several = if rows.iter().any(|row| row.mix.is_some()) { of_several } else { "" };
+    let of_devices = if copiers::has_device(rows) { format!("; {}", copiers::DEFINITIONS) } else { String::new() };
+    format!("{speedup}{of_several}{of_devices}")
 }
 
 /// Metrics of several programs.

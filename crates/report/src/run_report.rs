@@ -38,6 +38,10 @@ pub struct RunReport {
     /// Metrics of several programs; none without these runs, or if a program has no instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<MixMetrics>,
+    /// The size from which the device of the policy copies faster than the loop of the kernel; none without a
+    /// device, or if it is slower in all sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub break_even_bytes: Option<u64>,
     /// Outcome of the run.
     #[serde(flatten)]
     pub outcome: Outcome,

@@ -7,6 +7,7 @@ use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, ServedRow, TraceReport};
 
 use crate::allocator_tables;
+use crate::copiers;
 use crate::first_screen::memory_equal;
 use crate::programs::{self, MethodRow};
 use crate::result_tables;
@@ -22,12 +23,26 @@ pub(crate) fn operations_most(reports: &[RunReport]) -> usize {
     reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0)
 }
 
+/// The controller, and those that differ from that of the first run with their policies.
+fn controllers(reports: &[RunReport]) -> String {
+    let mut known: Vec<(&str, Vec<String>)> = Vec::new();
+    for report in reports {
+        match known.iter_mut().find(|(controller, _)| *controller == report.controller) {
+            Some((_, labels)) => labels.push(report.label()),
+            None => known.push((&report.controller, vec![report.label()])),
+        }
+    }
+    let mut texts = known.iter().map(|(controller, labels)| (*controller, labels.join(", ")));
+    let first = texts.next().map_or("", |(controller, _)| controller).to_owned();
+    texts.fold(first, |text, (controller, labels)| format!("{text}; {labels}: {controller}"))
+}
+
 /// Everything: operations, policies, energy by cause, decisions, findings; in lines of at most `width` characters where the tables allow
 /// that.
 pub fn text(reports: &[RunReport], width: usize) -> String {
     let Some(first) = reports.first() else { return String::new() };
     let mut text = wrapped(&format!("{}: {}", first.scenario, first.system), width);
-    text += &wrapped(&format!("{}; {}, seed {}", first.controller, first.energy_settings(), first.seed), width);
+    text += &wrapped(&format!("{}; {}, seed {}", controllers(reports), first.energy_settings(), first.seed), width);
     text += &wrapped(&references(reports), width);
     for warning in reports.iter().flat_map(|report| &report.warnings).collect::<BTreeSet<_>>() {
         text += &wrapped(&format!("warning: {warning}"), width);
@@ -60,7 +75,13 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
 fn cores(methods: &[MethodRow]) -> String {
     let cores = methods.iter().map(|row| format!("\n{}\n{}", row.method, programs::core_table(&row.report.cores)));
     let mixes = methods.iter().any(|row| row.mix.is_some()).then(|| format!("\n{}", programs::mixes(methods)));
-    programs::methods(methods) + &mixes.unwrap_or_default() + &cores.collect::<String>()
+    let break_even = copiers::break_even(methods).map_or_else(String::new, |sizes| format!("{sizes}\n"));
+    programs::first(methods)
+        + &break_even
+        + "\n"
+        + &programs::second(methods)
+        + &mixes.unwrap_or_default()
+        + &cores.collect::<String>()
 }
 
 /// The allocators, by name; one that placed pages under several policies once.

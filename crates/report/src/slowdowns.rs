@@ -29,15 +29,29 @@ pub(crate) fn slowdowns(rows: &[MethodRow]) -> Vec<(f64, String)> {
     let baseline = rows.iter().find(|row| row.method == BASELINE.name()).and_then(slowest);
     let caused = rows.iter().filter_map(|row| {
         let speedup = row.speedup.filter(|&speedup| speedup < 0.995)?;
-        let cause = cause(slowest(row)?, baseline, row.latency_ns)?;
+        let cause = cause(slowest(row)?, ("the baseline", baseline), row.latency_ns)?;
         Some((speedup, format!("{}, {speedup:.2}x: {cause}", row.method)))
     });
     caused.collect()
 }
 
+/// A sentence about each method whose copies an engine gives to the controller, and that takes longer than the one whose copies
+/// the engine makes itself, if both are among the rows.
+pub(crate) fn slower_in_dram(rows: &[MethodRow]) -> Vec<(f64, String)> {
+    let compared = rows.iter().filter_map(|row| {
+        let plain = row.method.strip_suffix("-rowclone")?;
+        let other = rows.iter().find(|other| other.method == plain)?;
+        let ratio = other.latency_ns / row.latency_ns;
+        let cause = cause(slowest(row)?, (plain, slowest(other)), row.latency_ns).filter(|_| ratio < 0.995)?;
+        let served = row.without_fpm.as_ref().map_or_else(String::new, |served| format!("; {served}"));
+        Some((ratio, format!("{}, {ratio:.2}x of {plain}: {cause}{served}", row.method)))
+    });
+    compared.collect()
+}
+
 /// The longest additional wait of a core whose region takes `latency_ns`; none if it waits for neither.
-fn cause(core: &CoreRow, baseline: Option<&CoreRow>, latency_ns: f64) -> Option<String> {
-    let ([copies, memory], before) = (waits(core), baseline.map_or([0.0; 2], waits));
+fn cause(core: &CoreRow, (name, reference): (&str, Option<&CoreRow>), latency_ns: f64) -> Option<String> {
+    let ([copies, memory], before) = (waits(core), reference.map_or([0.0; 2], waits));
     let percent = |cycles: f64, core: &CoreRow| format!("{:.0} %", 100.0 * cycles / core.cycles as f64);
     if copies - before[0] >= memory - before[1] && core.controller_copies > 0 {
         let (count, share) = (core.controller_copies, percent(copies, core));
@@ -59,7 +73,7 @@ fn cause(core: &CoreRow, baseline: Option<&CoreRow>, latency_ns: f64) -> Option<
         let misses = three_digits(core.misses_per_1000_instructions);
         format!("{} of the cycles, with {misses} misses per 1000 instructions", percent(cycles, core))
     };
-    let under = baseline.map_or(String::new(), |core| format!("; under the baseline {}", of(core, before[1])));
+    let under = reference.map_or(String::new(), |core| format!("; under {name} {}", of(core, before[1])));
     (memory > before[1]).then(|| format!("core {} waits for memory {}{under}", core.core, of(core, memory)))
 }
 
@@ -85,7 +99,8 @@ mod tests {
     #[test]
     fn the_cause_is_the_wait_that_grew_most_with_its_counters() {
         let loop_of = core(StallRow { mshr: 300.0, ..StallRow::default() }, [0; 3]);
-        let said = |stalls, counts| cause(&core(stalls, counts), Some(&loop_of), 2000.0).unwrap_or_default();
+        let said =
+            |stalls, counts| cause(&core(stalls, counts), ("the baseline", Some(&loop_of)), 2000.0).unwrap_or_default();
         let copying = StallRow { coherence: 100.0, controller_copy: 500.0, mshr: 50.0, ..StallRow::default() };
         // 600 of 1,000 cycles are 1,200 ns of 2,000, 300 ns per copy.
         assert_eq!(

@@ -48,7 +48,8 @@ pub(crate) fn queues(controller: &ControllerSettings) -> Result<(), SystemError>
 
 /// Checks the settings of the scheduler and of the row policy.
 pub(crate) fn policies(controller: &ControllerSettings) -> Result<(), OutOfRange> {
-    for (setting, value) in controller.scheduler.settings().iter().zip(controller.scheduler.values()) {
+    let scheduler = controller.scheduler_or_default();
+    for (setting, value) in scheduler.settings().iter().zip(scheduler.values()) {
         within(setting.name, value, setting.least, setting.most)?;
     }
     match controller.row_policy {

@@ -15,8 +15,9 @@ pub struct ControllerSettings {
     pub copy_hold_max: Option<Cycles>,
     /// Queue sizes, and watermarks of the write queue.
     pub queues: Queues,
-    /// Order of the accesses of a channel.
-    pub scheduler: Box<dyn Scheduler>,
+    /// Order of the accesses of a channel; none for FR-FCFS, and for the one that a copy engine needs where
+    /// one copies.
+    pub scheduler: Option<Box<dyn Scheduler>>,
     /// When rows are closed.
     pub row_policy: RowPolicy,
     /// Scheduling of refresh.
@@ -39,16 +40,26 @@ impl ControllerSettings {
             staging_lines: usize::from(geometry.columns()),
             copy_hold_max: None,
             queues: Queues::default(),
-            scheduler: Box::new(FrFcfs),
+            scheduler: None,
             row_policy: RowPolicy::Open,
             refresh: RefreshPolicy::default(),
             power: PowerPolicy::default(),
         }
     }
 
+    /// The scheduler where none is given, and no device needs another one.
+    pub(crate) fn default_scheduler() -> Box<dyn Scheduler> {
+        Box::new(FrFcfs)
+    }
+
+    /// The scheduler that is given, or the default.
+    pub fn scheduler_or_default(&self) -> Box<dyn Scheduler> {
+        self.scheduler.clone().unwrap_or_else(ControllerSettings::default_scheduler)
+    }
+
     /// Formats a summary: `fr-fcfs, open rows, 64 + 64 entries per channel`.
     pub fn summary(&self) -> String {
-        let scheduler = self.scheduler.summary();
+        let scheduler = self.scheduler_or_default().summary();
         let rows = match self.row_policy {
             RowPolicy::Timeout { after } => format!("rows closed after {after} clocks"),
             RowPolicy::Open | RowPolicy::Closed => format!("{} rows", self.row_policy.name()),

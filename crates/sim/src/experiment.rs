@@ -205,6 +205,11 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The run on another system.
+    pub(crate) fn on<'system>(self, system: &'system MemorySystem) -> Run<'system> {
+        Run { system, ..self }
+    }
+
     fn operations(self, specs: &[OperationSpec], attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
         let planner = self.system.planner();
         let resolve = |(index, spec): (usize, &OperationSpec)| {

@@ -141,10 +141,12 @@
 
 mod allocator_report;
 mod backlog;
+mod break_even;
 mod buses;
 mod check_report;
 mod checks;
 mod controller;
+mod copy_method;
 mod distribution;
 mod epoch_report;
 mod error;
@@ -176,16 +178,18 @@ pub use {dram_core, dram_spec, energy, host, memctrl, os_alloc_sim, protocol_che
 
 pub use allocator_report::{AllocatorReport, MemoryState, TrafficReport};
 pub use backlog::Backlog;
+pub use break_even::BreakEven;
 pub use buses::BusUse;
 pub use check_report::CheckReport;
 pub use checks::{POSTPONE_MAX, T_REFI_PS, missing_current};
 pub use controller::ControllerSettings;
+pub use copy_method::{CopyMethod, DeviceSettings};
 pub use distribution::Distribution;
 pub use epoch_report::EpochReport;
 pub use error::{ExperimentError, SystemError};
 pub use experiment::{Attachments, Experiment, Trace, Workload, dialect};
 pub use figures::{FiguresReport, PartRow, QueueDepth, RowOutcomes, cause_key};
-pub use machine::{AccessRow, CopyMethod, CoreRow, CoresReport, Programs, StallRow};
+pub use machine::{AccessRow, CoreRow, CoresReport, Programs, StallRow};
 pub use metered::{Measured, Measurements};
 pub use mix::MixMetrics;
 pub use observer::{Observer, Shared};

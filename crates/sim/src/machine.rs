@@ -2,80 +2,18 @@
 
 use dram_spec::{Clock, Cycles, LINE_BYTES};
 use host::machine::{
-    Copier, CoreCounters, CoreOutcome, KernelSettings, Machine, MachineOutcome, MachineSettings, PrefetcherKind,
-    Program, Purpose, Region, StoreMiss, WritePolicy, write_bursts,
+    CoreCounters, CoreOutcome, Machine, MachineOutcome, MachineSettings, PrefetcherKind, Program, Purpose, Region,
+    StoreMiss, WritePolicy, write_bursts,
 };
-use memctrl::policy::copy::{BASELINE, CONTROLLER_COPY, CopyPolicy, PSM_ONLY, ROWCLONE, ROWCLONE_ZI};
-use os_alloc_sim::Policy;
-use rowclone::{FPM, PSM};
 use serde::Serialize;
 
 use crate::allocator_report::AllocatorReport;
+use crate::copy_method::{CopyMethod, DeviceSettings};
 use crate::error::ExperimentError;
 use crate::experiment::{Attachments, Run};
 use crate::interval::{IntervalMeter, MeasuredInterval};
 use crate::mix::MixMetrics;
 use crate::outcome::Outcome;
-
-/// Who copies and zeroes pages of programs on cores, and where copies are placed: the meaning of a
-/// copy policy for a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopyMethod {
-    /// Copy policy of the controller.
-    pub policy: &'static dyn CopyPolicy,
-}
-
-impl CopyMethod {
-    /// A loop of the kernel: what a system without `RowClone` does.
-    pub const BASELINE: CopyMethod = CopyMethod::of(BASELINE);
-    /// The controller, over the memory channel.
-    pub const CONTROLLER_COPY: CopyMethod = CopyMethod::of(CONTROLLER_COPY);
-    /// The controller by PSM, with copies in another bank.
-    pub const PSM: CopyMethod = CopyMethod::of(PSM_ONLY);
-    /// The controller, under the paper's rule, with copies in the subarray of their source.
-    pub const ROWCLONE: CopyMethod = CopyMethod::of(ROWCLONE);
-    /// [`CopyMethod::ROWCLONE`] with clean zero lines inserted after a zeroing (RowClone-ZI).
-    pub const ROWCLONE_ZI: CopyMethod = CopyMethod::of(ROWCLONE_ZI);
-
-    /// The methods that `programs` compares.
-    pub const ALL: [CopyMethod; 5] = [
-        CopyMethod::BASELINE,
-        CopyMethod::CONTROLLER_COPY,
-        CopyMethod::PSM,
-        CopyMethod::ROWCLONE,
-        CopyMethod::ROWCLONE_ZI,
-    ];
-
-    /// The method under a policy.
-    pub const fn of(policy: &'static dyn CopyPolicy) -> CopyMethod {
-        CopyMethod { policy }
-    }
-
-    /// Name in reports: that of the policy.
-    pub fn name(&self) -> &'static str {
-        self.policy.name()
-    }
-
-    /// Allocator of the destinations: the one that serves the preferred mechanism; none for that of
-    /// the settings.
-    fn placement(&self) -> Option<Policy> {
-        let preferred = self.policy.admits().first();
-        let of = [(FPM, Policy::SubarrayAware), (PSM, Policy::BankAware)];
-        of.into_iter().find(|(mechanism, _)| Some(mechanism) == preferred).map(|(_, policy)| policy)
-    }
-
-    /// The settings of a machine, with this method.
-    fn applied_to(self, settings: &MachineSettings) -> MachineSettings {
-        let mut changed = *settings;
-        changed.kernel = KernelSettings {
-            copier: if self.policy == BASELINE { Copier::Loop } else { Copier::Controller },
-            inserts_zero_lines: self.policy == ROWCLONE_ZI,
-            ..settings.kernel
-        };
-        changed.allocator.policy = self.placement().unwrap_or(settings.allocator.policy);
-        changed
-    }
-}
 
 /// Programs, each on a core, and the settings of the machine.
 #[derive(Debug)]
@@ -83,6 +21,8 @@ pub struct Programs {
     /// Cores, caches, kernel, and allocator of the baseline. The copy policy of the experiment
     /// replaces who copies, and the allocator, by its [`CopyMethod`].
     pub settings: MachineSettings,
+    /// Devices that copy under some policies.
+    pub devices: DeviceSettings,
     /// The program of each core.
     pub programs: Vec<Box<dyn Program>>,
     /// Warm-up and measured region.
@@ -217,6 +157,11 @@ pub struct CoreRow {
     pub prefetches: Option<PrefetchRow>,
     /// Stall cycles by cause.
     pub stall_cycles: StallRow,
+    /// Core cycles that copies and zeroings took from the program: those in which the core executes them or
+    /// waits for them.
+    pub copy_cycles: f64,
+    /// Misses of the program that are its first accesses to lines since their copies.
+    pub misses_after_copies: u64,
     /// Copies and zeroings issued to the controller.
     pub controller_copies: u64,
     /// Dirty source lines written back before copies in DRAM.
@@ -254,6 +199,11 @@ pub struct CoresReport {
     pub copy_share_of_channel_bytes: Option<f64>,
     /// Bandwidth, 10^9 bytes per second; none in an empty interval.
     pub bandwidth_gb_s: Option<f64>,
+    /// Share of the cycles of all regions that copies and zeroings took from the programs, 0 to 1; none in
+    /// empty regions.
+    pub copy_share_of_cycles: Option<f64>,
+    /// Misses of the programs in their regions that are their first accesses to lines since their copies.
+    pub misses_after_copies: u64,
     /// Loads compared with a flat, coherent memory; none without checks.
     pub loads_checked: Option<u64>,
     /// The first load that returned wrong data.
@@ -303,6 +253,12 @@ impl CoresReport {
             copy_write_back_bytes: write_backs,
             copy_share_of_channel_bytes: ratio(copies as f64, all as f64),
             bandwidth_gb_s: ratio(all as f64, interval_ns),
+            copy_share_of_cycles: ratio(
+                outcome.cores.iter().map(|core| core.counters.copy_slots as f64).sum::<f64>()
+                    / settings.core.width as f64,
+                outcome.cores.iter().map(|core| core.cycles.0 as f64).sum(),
+            ),
+            misses_after_copies: outcome.cores.iter().map(|core| core.counters.misses_after_copies).sum(),
             loads_checked: outcome.check.map(|(loads, _)| loads),
             wrong_load: wrong.map(|wrong| format!("a load of core {} at {:#x}", wrong.core, wrong.address.0)),
             cores: cores
@@ -406,6 +362,8 @@ fn row(
             coherence: stall(stalls.coherence),
             controller_copy: stall(stalls.controller_copy),
         },
+        copy_cycles: stall(counters.copy_slots),
+        misses_after_copies: counters.misses_after_copies,
         controller_copies: coherence.copies + coherence.zeroings,
         coherence_written_back: coherence.written_back,
         coherence_copied_in_cache: coherence.copied_in_cache,
@@ -421,8 +379,21 @@ impl Run<'_> {
         programs: Programs,
         attachments: Attachments<'_, '_>,
     ) -> Result<Outcome, ExperimentError> {
-        let Programs { settings, programs, region } = programs;
-        let settings = CopyMethod::of(self.policy).applied_to(&settings);
+        let Programs { settings, devices, programs, region } = programs;
+        let method = CopyMethod::of(self.policy);
+        let settings = method.applied_to(&settings, &devices);
+        let system = self.system.with_controller(method.controller(self.system.controller(), &devices));
+        self.on(&system).machine(settings, region, programs, attachments)
+    }
+
+    /// Runs programs on the cores of a machine, whose copier and allocator are those of the run.
+    fn machine(
+        self,
+        settings: MachineSettings,
+        region: Region,
+        programs: Vec<Box<dyn Program>>,
+        attachments: Attachments<'_, '_>,
+    ) -> Result<Outcome, ExperimentError> {
         let (map, clock) = (self.system.map(), self.system.system().clock());
         let cores = programs.len();
         let memories = self.system.aged_memories();

@@ -71,6 +71,11 @@ impl MemorySystem {
         &self.controller
     }
 
+    /// The system with other settings of the controller.
+    pub(crate) fn with_controller(&self, controller: ControllerSettings) -> MemorySystem {
+        MemorySystem { controller, ..self.clone() }
+    }
+
     /// Memories after aging, which runs on this system and on its clones share.
     pub fn aged_memories(&self) -> &AgedMemories {
         &self.aged_memories
@@ -85,7 +90,7 @@ impl MemorySystem {
             staging_lines,
             copy_hold_max,
             queues,
-            scheduler,
+            scheduler: scheduler.unwrap_or_else(ControllerSettings::default_scheduler),
             row_policy,
             refresh,
             power,
@@ -314,7 +319,7 @@ impl SystemBuilder {
     /// Sets the scheduler: one of [`memctrl::policy::scheduler`], or a user-defined one.
     #[must_use]
     pub fn scheduler(mut self, scheduler: impl Scheduler + 'static) -> SystemBuilder {
-        self.controller.scheduler = Box::new(scheduler);
+        self.controller.scheduler = Some(Box::new(scheduler));
         self
     }
 
@@ -375,7 +380,7 @@ impl SystemBuilder {
         checks::policies(&controller)?;
         checks::power(controller.power, &system, currents.as_ref())?;
         let planner = Arc::new(Planner::of_chips(map, FaultyRows::from_iter(self.faulty_rows), self.chip));
-        memctrl::check_progress(&system, &planner, &*controller.scheduler)?;
+        memctrl::check_progress(&system, &planner, &*controller.scheduler_or_default())?;
         let aged_memories = Arc::default();
         Ok(MemorySystem { system, planner, currents, prices, controller, aged_memories })
     }

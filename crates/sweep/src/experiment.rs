@@ -95,6 +95,7 @@ pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'
             let machine = scenario.machine.as_ref().expect("programs have a machine");
             rowclone_sim::Workload::Programs(Programs {
                 settings: machine.settings,
+                devices: machine.devices,
                 programs: programs::of_workload(workload, machine)?,
                 region: workload.region,
             })

@@ -3,15 +3,37 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES, named};
 use rowclone_config::{Failure, MachineConfig, Overrides};
+use rowclone_sim::CopyMethod;
 
 use super::Format;
+
+/// The copy method of a policy's name.
+pub fn method() -> impl TypedValueParser<Value = CopyMethod> {
+    let names = POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name);
+    let parser = PossibleValuesParser::new(names.collect::<Vec<_>>());
+    parser.map(|name| CopyMethod::of(named(&name).expect("it is one of the names")))
+}
+
+/// The methods of a comparison: the baseline, to which the ratios refer, and those that are wanted, each once; by
+/// default `others`.
+pub fn compared(wanted: &[CopyMethod], others: &[CopyMethod]) -> Vec<CopyMethod> {
+    let mut methods = vec![CopyMethod::BASELINE];
+    for method in if wanted.is_empty() { others } else { wanted } {
+        if !methods.contains(method) {
+            methods.push(*method);
+        }
+    }
+    methods
+}
 
 /// The machine on which programs run.
 #[derive(Debug, Args)]
 pub struct MachineArgs {
-    /// The machine: a TOML file (docs/cores.md lists its keys), or `paper` or `ddr4-desktop` [default: that of the RowClone
-    /// paper]
+    /// The machine: a TOML file (docs/cores.md lists its keys), or the name of a preset, which `systems` lists [default: that
+    /// of the RowClone paper]
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Sets a key of the machine, or after `system.` of its system file: `cores.mshrs=16`, `kernel.copy_loop=non-temporal`
@@ -57,6 +79,7 @@ impl MachineArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     rowclone-sim programs traces/programs/fork.program --details\n  \
+    rowclone-sim programs traces/programs/fork.program --policies copy-engine-async,copy-engine-async-rowclone\n  \
     rowclone-sim programs traces/samples/forkset-rc.gz traces/samples/403.gcc.gz --warm-up 10000 --instructions 50000")]
 pub struct ProgramsArgs {
     /// A program trace (docs/cores.md) or a memory trace of the format `rc`, `cpu` or `lackey` (docs/formats.md) per core, plain, gzip or
@@ -66,6 +89,9 @@ pub struct ProgramsArgs {
     /// The machine
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// Copy policies to compare with the baseline [default: controller-copy, psm-only, rowclone, rowclone-zi]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = method(), hide_possible_values = true)]
+    pub policies: Vec<CopyMethod>,
     /// Instructions of each program before its measured region
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub warm_up: u64,

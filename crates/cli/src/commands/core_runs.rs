@@ -2,7 +2,7 @@
 
 use host::machine::{Program, Region};
 use rowclone_config::{Failure, MachineConfig};
-use rowclone_sim::{Attachments, CopyMethod, CoresReport, Experiment, Outcome, Programs, Workload};
+use rowclone_sim::{Attachments, BreakEven, CopyMethod, CoresReport, Experiment, Outcome, Programs, Workload};
 
 use crate::interrupt;
 
@@ -17,7 +17,8 @@ pub fn run_programs(
     region: Region,
     is_checked: bool,
 ) -> Result<(Outcome, CoresReport), Failure> {
-    let workload = Workload::Programs(Programs { settings: machine.settings, programs, region });
+    let workload =
+        Workload::Programs(Programs { settings: machine.settings, devices: machine.devices, programs, region });
     let experiment =
         Experiment { is_checked, ..Experiment::new(&machine.system.memory, workload).policy(method.policy) };
     let stop = interrupt::flag();
@@ -30,6 +31,16 @@ pub fn run_programs(
             .with_help("this is a defect of the simulator: report the command line"));
     }
     Ok((outcome, cores))
+}
+
+/// The size from which the device of a method copies faster than the loop; none without a device, or if it is slower in all
+/// sizes.
+///
+/// # Errors
+/// An error of the machine; a signal.
+pub fn break_even_bytes(machine: &MachineConfig, method: CopyMethod) -> Result<Option<u64>, Failure> {
+    let MachineConfig { system, settings, devices, .. } = machine;
+    Ok(BreakEven { system: &system.memory, settings, devices }.bytes(method, &interrupt::flag())?)
 }
 
 /// What the checks of a run found: the first illegal command, the first wrong byte of the memory or

@@ -10,8 +10,8 @@ use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::{baseline, label, open};
 
-use super::core_runs::run_programs;
-use crate::args::ProgramsArgs;
+use super::core_runs::{break_even_bytes, run_programs};
+use crate::args::{ProgramsArgs, compared};
 
 /// Runs the programs under each method, and returns the tables.
 ///
@@ -23,15 +23,18 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
     let region = Region { warm_up: args.warm_up, instructions: args.instructions };
     let alone = if args.programs.len() > 1 { &args.programs[..] } else { &[] };
     // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new((alone.len() + CopyMethod::ALL.len()) as u64);
+    let compared = compared(&args.policies, &CopyMethod::ALL);
+    let bar = ProgressBar::new((alone.len() + compared.len()) as u64);
     let alone_ipc = alone_ipc(&machine, alone, region, args.check, || bar.inc(1))?;
     // The first method is the baseline.
     let (mut methods, mut reference) = (Vec::new(), None);
-    for method in CopyMethod::ALL {
+    for method in compared {
         let programs = args.programs.iter().map(|path| open(path, &machine)).collect::<Result<_, _>>()?;
         let (mut outcome, report) = run_programs(&machine, method, programs, region, args.check)?;
         outcome.compare(reference.get_or_insert_with(|| outcome.reference()));
-        methods.extend(MethodRow::new(&outcome, report.mix(&alone_ipc)));
+        let row = MethodRow::new(&outcome, report.mix(&alone_ipc));
+        let break_even_bytes = break_even_bytes(&machine, method)?;
+        methods.extend(row.map(|row| MethodRow { break_even_bytes, ..row }));
         bar.inc(1);
     }
     bar.finish_and_clear();

@@ -8,8 +8,9 @@ use dram_spec::Cycles;
 use report::timeline::Window;
 use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_tables};
 use rowclone_sim::quantity::{bytes, counted};
-use rowclone_sim::{MemorySystem, Outcome, Reference, Shared};
+use rowclone_sim::{ControllerSettings, CopyMethod, MemorySystem, Outcome, Reference, Shared};
 
+use super::core_runs::break_even_bytes;
 use super::explain_address;
 use super::programs::alone_ipc;
 use super::same_bank::SameBankCopies;
@@ -282,7 +283,7 @@ fn report(
         placement: variant.placement.name(),
         scenario: scenario.name.clone(),
         system: summary(&scenario.system),
-        controller: memory.controller().summary(),
+        controller: controller(scenario, variant).summary(),
         seed: scenario.seed,
         currents: memory.prices().map(|prices| prices.set().to_owned()),
         background_rho: background_rho(memory),
@@ -293,6 +294,7 @@ fn report(
             None => "copies over the memory channel".to_owned(),
         },
         alone_ipc: alone_ipc.to_owned(),
+        break_even_bytes: break_even(scenario, variant)?,
         mix: run.cores.as_ref().and_then(|cores| cores.mix(alone_ipc)),
         outcome: run,
         warnings,
@@ -300,6 +302,23 @@ fn report(
         copies: scenario.copies(),
         row_bytes: memory.system().geometry.row_bytes(),
     })
+}
+
+/// The break-even size of the device of a policy; none without one.
+fn break_even(scenario: &Scenario, variant: Variant) -> Result<Option<u64>, Failure> {
+    match &scenario.machine {
+        Some(machine) => break_even_bytes(machine, CopyMethod::of(variant.policy)),
+        None => Ok(None),
+    }
+}
+
+/// The controller of a run: a policy with a device sets the scheduler, unless the system names one.
+fn controller(scenario: &Scenario, variant: Variant) -> ControllerSettings {
+    let settings = scenario.system.memory.controller();
+    match &scenario.machine {
+        Some(machine) => CopyMethod::of(variant.policy).controller(settings, &machine.devices),
+        None => settings.clone(),
+    }
 }
 
 /// The background model of energy, where it is not the 1 of the standard.

@@ -9,6 +9,7 @@ mod command_line;
 mod common;
 mod conversions;
 mod convert_memory;
+mod copiers;
 mod ddr3_rules;
 mod every_key;
 mod explain_address;

@@ -360,7 +360,7 @@ fn what_is_left_out_of_the_controller_has_the_documented_default() {
     };
     let plain = controller("controller.staging_lines=64");
     assert_eq!(plain.queues, Queues::default());
-    assert_eq!((plain.scheduler.name(), plain.row_policy.name()), ("fr-fcfs", "open"));
+    assert_eq!((plain.scheduler_or_default().name(), plain.row_policy.name()), ("fr-fcfs", "open"));
     assert_eq!((plain.copy_hold_max, plain.power), (None, PowerPolicy::default()));
     for (entries, high, low) in [(1, 1, 0), (2, 1, 0), (64, 48, 16), (128, 96, 32)] {
         let queues = controller(&format!("controller.write_entries={entries}")).queues;

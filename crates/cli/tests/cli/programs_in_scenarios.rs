@@ -221,6 +221,14 @@ fn a_scenario_has_a_system_or_a_machine_and_what_fits_it() {
             ["`policies.1` is \"controller-copy\", which needs programs on cores", "write \"baseline\""],
         ),
         (
+            vec![system, "policies = ['copy-engine-async']", stream],
+            ["`policies.0` is \"copy-engine-async\", which needs programs on cores", "write \"baseline\""],
+        ),
+        (
+            vec![system, "policies = ['copy-engine-async-rowclone']", stream],
+            ["`policies.0` is \"copy-engine-async-rowclone\", which needs", "`machine = \"paper\"`"],
+        ),
+        (
             vec![machine, baseline, "workload = { kind = 'memcopy', bytes = 5000 }"],
             ["`workload.bytes` is 5000, but must be a multiple of 4096", "try `bytes = 8192`"],
         ),

@@ -210,6 +210,10 @@ pub struct CoreCounters {
     pub controller_copy_bytes: u64,
     /// Prefetches.
     pub prefetches: PrefetchCounts,
+    /// Slots from the begin of copies and zeroings to the first in which the core could go on.
+    pub copy_slots: u64,
+    /// Misses of the program that are its first accesses to lines since their copies.
+    pub misses_after_copies: u64,
     /// Stalls.
     pub stalls: StallSlots,
 }
@@ -242,6 +246,8 @@ impl Sub for CoreCounters {
             coherence: self.coherence - earlier.coherence,
             controller_copy_bytes: self.controller_copy_bytes - earlier.controller_copy_bytes,
             prefetches: self.prefetches - earlier.prefetches,
+            copy_slots: self.copy_slots - earlier.copy_slots,
+            misses_after_copies: self.misses_after_copies - earlier.misses_after_copies,
             stalls: self.stalls - earlier.stalls,
         }
     }

@@ -285,6 +285,7 @@ impl Machine {
                 self.kernel.next_page(core, memory.line_size(), (*pages, *cycles, *data))
             }
             Work::Copy(bulk) => self.copier.begin(core, memory, *bulk, limits),
+            Work::CopyEnd => core.end_copy(),
             Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
         };
         if outcome.is_unfinished() {
@@ -460,5 +461,6 @@ impl Machine {
 fn counters(core: &Core, memory: &Memory) -> CoreCounters {
     let caches = &memory.caches;
     let (lines, prefetches) = (*caches.counts(core.index()), caches.prefetch_counts(core.index()));
-    CoreCounters { lines, prefetches, ..core.counters() }
+    let misses_after_copies = caches.misses_after_copies(core.index());
+    CoreCounters { lines, prefetches, misses_after_copies, ..core.counters() }
 }

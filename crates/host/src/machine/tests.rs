@@ -3,6 +3,7 @@
 mod by_hand;
 mod caches;
 mod coherent;
+mod copies;
 mod issue;
 mod overlaps;
 mod plain_core;

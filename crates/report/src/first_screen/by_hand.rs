@@ -46,6 +46,7 @@ fn report(
         reference: Some("baseline".into()),
         baseline: "over the channel".into(),
         alone_ipc: Vec::new(),
+        break_even_bytes: None,
         mix: None,
         outcome,
         warnings: Vec::new(),

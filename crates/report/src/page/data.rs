@@ -82,6 +82,12 @@ pub struct Core {
     pub copy_share_of_channel_bytes: Option<f64>,
     /// Bandwidth, 10^9 bytes per second; none in an empty region.
     pub bandwidth_gb_s: Option<f64>,
+    /// Core cycles that copies and zeroings took from the program; 0 in files of earlier versions.
+    #[serde(default)]
+    pub copy_cycles: f64,
+    /// Misses that are first accesses to lines since their copies; 0 in files of earlier versions.
+    #[serde(default)]
+    pub misses_after_copies: u64,
 }
 
 /// Parts that one mechanism served for one reason, with the fields of `results.json`.

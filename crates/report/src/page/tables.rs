@@ -114,7 +114,7 @@ pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
 /// Every core under every policy.
 pub(super) fn cores(page: &Page) -> Sortable {
     let known = |value: Option<f64>, factor: f64| value.map_or_else(Shown::none, |value| Shown::value(value * factor));
-    let columns: [Column<'_, &Core>; 9] = [
+    let columns: [Column<'_, &Core>; 11] = [
         ("policy", &|it| Shown::text(&it.run)),
         ("core", &|it| Shown::value(it.core as f64)),
         ("instructions", &|it| Shown::value(it.instructions as f64)),
@@ -124,6 +124,8 @@ pub(super) fn cores(page: &Page) -> Sortable {
         ("dynamic energy per instruction (nJ)", &|it| known(it.dynamic_energy_per_instruction_nj, 1.0)),
         ("copy share of channel bytes (%)", &|it| known(it.copy_share_of_channel_bytes, 100.0)),
         ("bandwidth (GB/s)", &|it| known(it.bandwidth_gb_s, 1.0)),
+        ("CPU time of copies (core cycles)", &|it| Shown::value(it.copy_cycles)),
+        ("misses after copies", &|it| Shown::value(it.misses_after_copies as f64)),
     ];
     Sortable::of("cores", "Every core, in its region", &columns, &page.cores)
 }

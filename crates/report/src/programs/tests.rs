@@ -17,6 +17,8 @@ pub(crate) fn empty() -> CoresReport {
         copy_write_back_bytes: 0,
         copy_share_of_channel_bytes: None,
         bandwidth_gb_s: None,
+        copy_share_of_cycles: None,
+        misses_after_copies: 0,
         loads_checked: None,
         wrong_load: None,
         cores: Vec::new(),
@@ -48,6 +50,8 @@ fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
             controller_copy: 60.0,
             ..StallRow::default()
         },
+        copy_cycles: 0.0,
+        misses_after_copies: 0,
         controller_copies: 3,
         coherence_written_back: 3,
         coherence_copied_in_cache: 4,

@@ -5,6 +5,9 @@ use host::machine::{
     CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, LineCounts, LineSettings, Sharing, WrongLoad,
 };
 
+use host::machine::KernelSettings;
+use os_alloc_sim::Policy;
+
 use super::*;
 use crate::SystemBuilder;
 
@@ -39,6 +42,8 @@ fn counters() -> CoreCounters {
             zero_lines: 6,
         },
         controller_copy_bytes: 8_192,
+        copy_slots: 2_400,
+        misses_after_copies: 9,
         ..CoreCounters::default()
     };
     let stalls = &mut counters.stalls;
@@ -129,6 +134,8 @@ fn figures_of_a_core_are_those_of_its_region() {
         pending_copy: 100.0,
     };
     assert_eq!(row.stall_cycles, stalls);
+    // 2,400 slots of three per cycle.
+    assert_eq!((row.copy_cycles, row.misses_after_copies), (800.0, 9));
     assert_eq!((row.controller_copies, row.coherence_written_back, row.coherence_copied_in_cache), (3, 3, 4));
     assert_eq!((row.coherence_invalidated, row.zero_lines_inserted), (5, 6));
     let access = &row.accesses[1];
@@ -158,6 +165,9 @@ fn figures_of_all_cores_are_those_of_the_interval() {
     assert_eq!(report.copy_write_back_bytes, 128);
     near(report.copy_share_of_channel_bytes, 8_320.0 / 14_720.0);
     near(report.bandwidth_gb_s, 14_720.0 / 7_500.0);
+    // 800 of the 8,000 cycles of both regions.
+    near(report.copy_share_of_cycles, 0.1);
+    assert_eq!(report.misses_after_copies, 9);
     assert_eq!(report.loads_checked, Some(77));
     assert_eq!(report.wrong_load.as_deref(), Some("a load of core 1 at 0x1234"));
     assert!(!report.passed());

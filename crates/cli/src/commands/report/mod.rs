@@ -89,7 +89,7 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
         values.dedup();
         values
     };
-    let facts = vec![
+    let mut facts = vec![
         fact("scenario", all(|run| run.scenario.clone())),
         fact("system", all(|run| run.system.clone())),
         fact("controller", all(|run| run.controller.clone())),
@@ -97,6 +97,10 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
         fact("checked", all(|run| run.checked().to_owned())),
         fact("schema version", all(|run| run.schema_version.to_string())),
     ];
+    let sizes: Vec<String> = results.iter().filter_map(RunJson::break_even).collect();
+    if !sizes.is_empty() {
+        facts.push(fact("break-even size of copies", sizes));
+    }
     let title =
         title.map_or_else(|| results.first().map(|run| run.scenario.clone()).unwrap_or_default(), str::to_owned);
     let mut commands: Vec<String> = results.iter().filter_map(|run| run.rerun.clone()).collect();

@@ -5,6 +5,7 @@ use std::path::Path;
 use report::SCHEMA_VERSION;
 use report::page::{Core, Finding, Served, Weight};
 use rowclone_sim::OperationRow;
+use rowclone_sim::quantity::bytes;
 use serde::Deserialize;
 
 use rowclone_config::Failure;
@@ -23,6 +24,7 @@ pub(super) struct RunJson {
     pub(super) rerun: Option<String>,
     pub(super) served: Vec<Served>,
     pub(super) operations: Vec<OperationRow>,
+    break_even_bytes: Option<u64>,
     cores: Option<CoresJson>,
     check: Option<CheckJson>,
     warnings: Vec<String>,
@@ -79,6 +81,11 @@ impl RunJson {
             Some(placement) => format!("{}/{placement}", self.policy),
             None => self.policy.clone(),
         }
+    }
+
+    /// The size from which the device of the policy copies faster than the loop, in words; none without one.
+    pub(super) fn break_even(&self) -> Option<String> {
+        self.break_even_bytes.map(|size| format!("{}: {}", self.variant(), bytes(size)))
     }
 
     /// Results of the cores, where programs ran on cores.

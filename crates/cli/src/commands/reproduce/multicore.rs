@@ -15,7 +15,7 @@ use rowclone_sweep::plot_file::PictureFormat;
 use rowclone_sweep::programs::{baseline, label, open};
 use rowclone_sweep::{AtomicFile, Existing};
 
-use crate::args::{Format, MachineArgs};
+use crate::args::{Format, MachineArgs, compared, method};
 use crate::commands::core_runs::run_programs;
 use crate::commands::plot;
 
@@ -33,7 +33,10 @@ pub struct MulticoreArgs {
     /// Numbers of cores, each even
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [2, 4, 8], value_parser = even)]
     pub cores: Vec<usize>,
-    /// Schedulers, instead of that of the machine
+    /// Copy policies to compare with the baseline [default: controller-copy, rowclone, rowclone-zi]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = method(), hide_possible_values = true)]
+    pub policies: Vec<CopyMethod>,
+    /// Schedulers, instead of that of the machine; `by-policy` leaves the scheduler to the machine and to each policy
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_values_t = ["fr-fcfs", "bliss", "par-bs"].map(str::to_owned))]
     pub schedulers: Vec<String>,
     /// Mixes per number of cores: 3 or 6 contain each program equally often, 9 also each pair on 2 cores
@@ -75,9 +78,11 @@ fn even(text: &str) -> Result<usize, String> {
     cores.ok_or_else(|| "half of the cores run each kind of program: give 2, 4, 6, ... 16".to_owned())
 }
 
-/// The methods of a row; the first is the baseline.
-const METHODS: [CopyMethod; 4] =
-    [CopyMethod::BASELINE, CopyMethod::CONTROLLER_COPY, CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];
+/// The methods beside the baseline.
+const METHODS: [CopyMethod; 3] = [CopyMethod::CONTROLLER_COPY, CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];
+
+/// The name that stands for the scheduler of the machine, or of the policy.
+const BY_POLICY: &str = "by-policy";
 
 /// The program of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,14 +112,18 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
             .with_help("give `--trace` at most as often as the least number of `--cores`"));
     }
     let traces = args.traces.iter().map(|path| label(path)).collect::<Result<Vec<_>, _>>()?;
-    let scheduler = |name: &String| args.machine.read_for_paper(&[format!("system.controller.scheduler={name}")]);
+    let scheduler = |name: &String| match name.as_str() {
+        BY_POLICY => args.machine.read_for_paper(&[]),
+        name => args.machine.read_for_paper(&[format!("system.controller.scheduler={name}")]),
+    };
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
     // Opened before anything runs: a name that cannot be had is known at once.
     let picture = match &args.plot {
         Some(path) => Some((PictureFormat::of(path)?, AtomicFile::create(path, Existing::with_force(args.force))?)),
         None => None,
     };
-    let jobs = jobs(args);
+    let compared = compared(&args.policies, &METHODS);
+    let jobs = jobs(args, &compared);
     let reports = run_all(&jobs, &machines, args)?;
     let mut alone = BTreeMap::new();
     for (job, report) in jobs.iter().zip(&reports).filter(|(job, _)| job.members.len() == 1) {
@@ -124,14 +133,14 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
     let mut rows = Vec::new();
     for &cores in &args.cores {
         for name in &args.schedulers {
-            let methods = METHODS.map(|method| {
+            let methods = compared.iter().map(|method| {
                 let runs = together
                     .by_ref()
                     .take(args.mixes as usize)
                     .map(|(job, report)| mix_run(job, report, &alone, &traces));
                 MethodRuns::new(method.name(), runs.collect())
             });
-            rows.push(MulticoreRow::new(cores, name.clone(), methods.into()));
+            rows.push(MulticoreRow::new(cores, name.clone(), methods.collect()));
         }
     }
     let table = MulticoreTable {
@@ -153,11 +162,11 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
 }
 
 /// All runs: mixes by row, method and number, then each program alone.
-fn jobs(args: &MulticoreArgs) -> Vec<Job> {
+fn jobs(args: &MulticoreArgs, methods: &[CopyMethod]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for &cores in &args.cores {
         for scheduler in 0..args.schedulers.len() {
-            for method in METHODS {
+            for &method in methods {
                 let mixes = (0..args.mixes as usize).map(|number| members(number, cores, args.traces.len()));
                 jobs.extend(mixes.map(|members| Job { scheduler, method, members }));
             }

@@ -566,6 +566,26 @@ bytes = 4096
         set: &[],
         cases: &[figures("workload.dirty_share", "0.0", "0.5")],
     },
+    Fixture {
+        name: "a copy engine",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['copies.program', 'copies.program']\n",
+        set: &[("policies", "['copy-engine-async']")],
+        cases: &[
+            figures("machine.interconnect.clock", "3", "6"),
+            figures("machine.interconnect.bytes_per_clock", "16", "8"),
+            figures("machine.interconnect.address_clocks", "1", "3"),
+            figures("machine.interconnect.request_latency", "0", "20"),
+            figures("machine.interconnect.response_latency", "0", "20"),
+            figures("machine.interconnect.snoop_latency", "0", "200"),
+            figures("machine.copy_engine.queue", "8", "1"),
+            figures("machine.copy_engine.buffer_lines", "16", "2"),
+            figures("machine.copy_engine.pending_copies", "8", "1"),
+            figures("machine.copy_engine.tlb_entries", "64", "1"),
+            figures("machine.copy_engine.tlb_miss_cycles", "30", "300"),
+            figures("machine.copy_engine.share", "25", "100"),
+            figures("machine.kernel.copier_min_bytes", "0", "1024"),
+        ],
+    },
     // Two frames share the rows of two channels.
     Fixture {
         name: "programs with shared rows",

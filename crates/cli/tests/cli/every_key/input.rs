@@ -94,8 +94,28 @@ fn program(compute: u64) -> String {
     )
 }
 
+/// A program with copies of several sizes from 16 pages to 16 others, with stores to them between, and loads of other
+/// lines.
+fn copies() -> String {
+    let round = |round: u64| {
+        let (page, other) = ((round * 7 % 16) * 4096, (round * 5 % 16) * 4096);
+        let bytes = [4096, 1000, 200][round as usize % 3];
+        let loads = (0..24).map(|line| format!("load {:#x}", 0x40000 + round * 4096 + line * 128));
+        let loads = loads.collect::<Vec<_>>().join("\n");
+        format!(
+            "store {:#x}\ncopy {:#x} {:#x} {bytes}\n{loads}\nload {:#x}",
+            0x10000 + page,
+            0x20000 + other,
+            0x10000 + page,
+            0x20000 + other
+        )
+    };
+    let rounds = (0..48).map(round).collect::<Vec<_>>().join("\n");
+    format!("map 0x10000 131072\npresent 0x10000 131072\nmap 0x40000 262144\npresent 0x40000 262144\n{rounds}\n")
+}
+
 /// By name.
-pub(super) fn files() -> [(&'static str, String); 12] {
+pub(super) fn files() -> [(&'static str, String); 13] {
     let reads = (0..200).map(|line| format!("R {:#x}", line * 64)).collect::<Vec<_>>().join("\n");
     // One record of 202 lies past the end of the memory: less than the 5 % that a run may leave out.
     let native = |src: &str| format!("{reads}\nCOPY 0x100000 {src} 4096\nR 0xffffffff000\n");
@@ -106,6 +126,7 @@ pub(super) fn files() -> [(&'static str, String); 12] {
         ("slow.toml", SYSTEM.replace("1066G", "800D")),
         ("cores.program", program(100)),
         ("other.program", program(200)),
+        ("copies.program", copies()),
         ("closed.toml", format!("{SYSTEM}[controller]\nrow_policy = 'closed'\n")),
         ("set.toml", CURRENTS.to_owned()),
         ("x16.toml", CURRENTS.replace("width = 8", "width = 16")),

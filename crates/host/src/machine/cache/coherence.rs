@@ -82,7 +82,7 @@ impl Caches {
         let Some((level, way)) = self.find(requester, line) else { return };
         let level = &mut self.last_level[level];
         let dirty = level.state_mut(way).dirty.take();
-        let removed = Removed { line, dirty, prefetched_for: None, data: level.data(way) };
+        let removed = Removed { line, dirty, prefetched_for: None, is_copied: false, data: level.data(way) };
         self.write_back(requester, removed, Some(purpose));
     }
 

@@ -219,7 +219,8 @@ impl Level {
         self.changes += 1;
         (line.0 != NONE).then(|| {
             assert!(!state.is_pending, "{line:x?} is removed while its data are on their way");
-            Removed { line, dirty: state.dirty, prefetched_for: self.take_prefetched(way), data: self.data(way) }
+            let LineState { dirty, is_copied, .. } = state;
+            Removed { line, dirty, is_copied, prefetched_for: self.take_prefetched(way), data: self.data(way) }
         })
     }
 

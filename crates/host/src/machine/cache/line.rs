@@ -64,6 +64,8 @@ pub struct LineState {
     pub is_pending: bool,
     /// Who made it dirty; `None` if it is clean.
     pub dirty: Option<Purpose>,
+    /// Whether it belongs to a copy, and the program has not accessed it since.
+    pub is_copied: bool,
 }
 
 /// A line removed from a cache.
@@ -74,6 +76,8 @@ pub(super) struct Removed {
     pub(super) dirty: Option<Purpose>,
     /// The requester for which it was prefetched in vain.
     pub(super) prefetched_for: Option<u8>,
+    /// Whether it belongs to a copy, and the program has not accessed it since.
+    pub(super) is_copied: bool,
     /// Its data, where contents are modeled.
     pub(super) data: Option<Arc<[u8]>>,
 }

@@ -9,6 +9,7 @@
 
 mod access;
 mod coherence;
+mod copied;
 mod latest;
 mod level;
 mod line;
@@ -23,6 +24,7 @@ mod write_buffer;
 
 use std::ops::RangeInclusive;
 
+use self::copied::Absent;
 use self::level::Level;
 use self::line::Removed;
 use self::mshr::{Mshrs, User};
@@ -54,6 +56,7 @@ pub struct Caches {
     last_level: Vec<Level>,
     requesters: Vec<Requester>,
     requests: Requests,
+    absent_copied: Absent,
     /// Lines of which nothing is prefetched, by copy.
     barred: Vec<(u64, RangeInclusive<LineNumber>)>,
 }
@@ -70,6 +73,8 @@ struct Requester {
     prefetches: Prefetches,
     /// Accesses, by purpose.
     counts: [LineCounts; Purpose::ALL.len()],
+    /// Misses of the program that are its first accesses to lines of copies since.
+    misses_after_copies: u64,
 }
 
 /// Caches that a requester lacks because its accesses were recorded behind them.
@@ -132,6 +137,7 @@ impl Caches {
             last_level: (0..levels).map(last_level).collect(),
             requesters,
             requests: Requests::default(),
+            absent_copied: Absent::default(),
             barred: Vec::new(),
         }
     }
@@ -175,6 +181,11 @@ impl Caches {
     /// Accesses of a requester, by purpose.
     pub fn counts(&self, requester: usize) -> &[LineCounts; Purpose::ALL.len()] {
         &self.requesters[requester].counts
+    }
+
+    /// Misses of a requester's program that are its first accesses to lines since their copies.
+    pub fn misses_after_copies(&self, requester: usize) -> u64 {
+        self.requesters[requester].misses_after_copies
     }
 
     /// Prefetches of a requester.
@@ -252,6 +263,7 @@ impl Caches {
     fn hit(&mut self, requester: usize, access: &Access, way: Way) -> Answer {
         let line = access.line(self.line_size);
         let found = self.used(requester, way);
+        self.is_first_since_copy(requester, (line, Some(way)), access.purpose);
         let level = self.enter_upper(requester, access);
         let Requester { upper, last_level, counts, .. } = &mut self.requesters[requester];
         let counts = &mut counts[access.purpose as usize];
@@ -277,6 +289,7 @@ impl Caches {
         let last_level = self.level_of(requester);
         self.last_level[last_level].touch(way);
         self.mark_dirty(requester, access, way);
+        self.is_first_since_copy(requester, (line, Some(way)), access.purpose);
         self.count(requester, access.purpose).merged += 1;
         self.observe(requester, line, level, Found::Missing);
         let mshr = self.requesters[requester].mshrs.find(line);
@@ -302,14 +315,16 @@ impl Caches {
         }
         let (mut way, mut level) = (None, None);
         if access.on_miss == OnMiss::Allocate {
-            let state = LineState { is_pending: true, dirty: self.dirty(access) };
+            let state = LineState { is_pending: true, dirty: self.dirty(access), ..LineState::default() };
             way = self.replace(requester, line, state);
             if way.is_none() {
                 return Answer::Refused(Lack::Line);
             }
             level = Some(self.enter_upper(requester, access));
         }
+        let follows_copy = self.is_first_since_copy(requester, (line, way), access.purpose);
         let answer = if needs_mshr {
+            self.requesters[requester].misses_after_copies += u64::from(follows_copy);
             self.flush(line);
             self.count(requester, access.purpose).misses += 1;
             Answer::Read(self.requesters[requester].mshrs.take(line, User::Accesses(way)))
@@ -337,7 +352,7 @@ impl Caches {
     #[inline(never)]
     fn store_line(&mut self, requester: usize, access: &Access) -> Answer {
         let line = access.line(self.line_size);
-        let state = LineState { is_pending: false, dirty: self.dirty(access) };
+        let state = LineState { dirty: self.dirty(access), ..LineState::default() };
         let Some(way) = self.replace(requester, line, state) else { return Answer::Refused(Lack::Line) };
         self.flush(line);
         self.drop_prefetches(line, |it| it == requester);
@@ -387,7 +402,8 @@ impl Caches {
         {
             self.write_back(requester, removed, None);
         }
-        self.last_level[level].insert(way, line, state);
+        let is_copied = self.copied_enters(line);
+        self.last_level[level].insert(way, line, LineState { is_copied, ..state });
         Some(way)
     }
 
@@ -400,6 +416,9 @@ impl Caches {
                     upper.remove(way);
                 }
             }
+        }
+        if removed.is_copied {
+            self.copied_left(removed.line);
         }
         if let Some(requester) = removed.prefetched_for {
             self.requesters[usize::from(requester)].prefetches.counts.useless += 1;
@@ -436,6 +455,7 @@ impl Requester {
             write_buffer: WriteBuffer::new(settings.lines.write_buffer),
             prefetches,
             counts: Default::default(),
+            misses_after_copies: 0,
         }
     }
 }

@@ -61,6 +61,9 @@ impl Port<'_> {
         if access.kind != AccessKind::Load {
             self.last_level.mark_dirty(way, access.purpose);
         }
+        if self.last_level.state(way).is_copied && access.purpose == Purpose::Program {
+            self.last_level.state_mut(way).is_copied = false;
+        }
         let cycles = if self.upper.is_empty() {
             self.last_level.touch(way);
             self.last_level.latency()

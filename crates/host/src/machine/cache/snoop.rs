@@ -88,7 +88,7 @@ impl Caches {
                 DirtyRead::Passed => passed.push((line, data)),
                 DirtyRead::WrittenBack => {
                     level.state_mut(way).dirty = None;
-                    let written = Removed { line, dirty: state.dirty, prefetched_for: None, data };
+                    let written = Removed { line, dirty: state.dirty, prefetched_for: None, is_copied: false, data };
                     self.requests.write_line(source, self.line_size, written);
                     counts.written_back += 1;
                 }
@@ -157,7 +157,7 @@ impl Caches {
         }
         if is_written {
             let data = data.map(Into::into);
-            let written = Removed { line, dirty: Some(purpose), prefetched_for: None, data };
+            let written = Removed { line, dirty: Some(purpose), prefetched_for: None, is_copied: false, data };
             self.requests.write_line(requester, self.line_size, written);
         }
         Ok(true)

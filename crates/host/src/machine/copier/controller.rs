@@ -91,7 +91,7 @@ impl ControllerCopies {
 impl Copier for ControllerCopies {
     /// Makes the caches coherent and issues an operation of the controller.
     fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
-        let at = match quiet(core, limits) {
+        let at = match quiet(core, memory, &bulk, limits) {
             Ok(at) => at,
             Err(outcome) => return outcome,
         };

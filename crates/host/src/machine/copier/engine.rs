@@ -102,6 +102,8 @@ impl Copier for EngineCopies {
             Ok(dispatched) => dispatched,
             Err(outcome) => return outcome,
         };
+        core.counters.copy_slots += 1;
+        memory.begin_copy(index, &bulk);
         let id = CopyId(self.begun);
         self.begun += 1;
         // A command does not pass an earlier one, whose translations take longer.

@@ -23,7 +23,7 @@ impl LoopCopies {
 
 impl Copier for LoopCopies {
     fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
-        let at = match quiet(core, limits) {
+        let at = match quiet(core, memory, &bulk, limits) {
             Ok(at) => at,
             Err(outcome) => return outcome,
         };

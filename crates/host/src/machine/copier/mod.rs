@@ -47,11 +47,13 @@ pub trait Copier: Debug {
     }
 }
 
-/// The cycle before a limit in which a core begins a copy that waits for all earlier instructions, lines and
-/// stores.
-fn quiet(core: &mut Core, limits: Limits) -> Result<CoreCycle, Outcome> {
+/// The cycle before a limit in which a core begins a copy or zeroing that waits for all earlier instructions,
+/// lines and stores.
+fn quiet(core: &mut Core, memory: &mut Memory, bulk: &Bulk, limits: Limits) -> Result<CoreCycle, Outcome> {
     let at = core.quiet_before(limits.until)?;
     core.delay_until(at, |stalls| &mut stalls.kernel);
+    core.begin_copy();
+    memory.begin_copy(core.index(), bulk);
     Ok(at)
 }
 

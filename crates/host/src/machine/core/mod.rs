@@ -74,6 +74,8 @@ pub struct Core {
     /// Instructions of the program before the next boundary of the region.
     pub boundary: u64,
     stall: Option<Stall>,
+    /// Slot in which the copy or zeroing began that the core executes.
+    copy_from: Option<u64>,
     /// When the core acts next.
     pub next: Next,
 }
@@ -119,6 +121,7 @@ impl Core {
             counters: CoreCounters::default(),
             boundary,
             stall: None,
+            copy_from: None,
             next: Next::Blocked,
         }
     }
@@ -179,7 +182,8 @@ impl Core {
     pub fn abandon(&mut self) -> bool {
         self.steps.clear();
         self.away = None;
-        !std::mem::take(&mut self.work).is_empty()
+        let work = std::mem::take(&mut self.work);
+        work.iter().any(|work| !matches!(work, Work::CopyEnd))
     }
 
     /// How far the core may act: instructions without memory access before `run`, hits before `hit`, and
@@ -287,6 +291,19 @@ impl Core {
         Outcome::Done
     }
 
+    /// Begins a copy or zeroing in the first slot in which the core could dispatch.
+    pub fn begin_copy(&mut self) {
+        self.copy_from = Some(self.position());
+        self.add(Work::CopyEnd);
+    }
+
+    /// Ends the copy or zeroing in the first slot in which the core goes on.
+    pub fn end_copy(&mut self) -> Outcome {
+        let from = self.copy_from.take().expect("it has begun");
+        self.counters.copy_slots += self.position() - from;
+        Outcome::Done
+    }
+
     /// Waits for the end of a copy or zeroing.
     pub fn wait_for_copier(&mut self) {
         self.stall = Some(Stall::Copier);
@@ -329,7 +346,11 @@ impl Core {
     /// Ends the stall, if there is one, at a cycle in which the core tries again.
     fn end_stall(&mut self, at: CoreCycle) {
         if let Some(stall) = self.stall.take() {
+            let before = self.position();
             self.delay_until(at, |stalls| stall.slots(stalls));
+            if matches!(stall, Stall::Device | Stall::PendingCopy) {
+                self.counters.copy_slots += self.position() - before;
+            }
         }
     }
 

@@ -89,6 +89,9 @@ impl Core {
 
     /// Completes an instruction of [`Self::dispatch_awaited`] at a cycle.
     pub fn complete(&mut self, entry: EntryId, at: CoreCycle) {
+        if self.pipeline.is_full_behind(entry) {
+            self.counters.copy_slots += self.pipeline.first_slot(at).0.saturating_sub(self.position());
+        }
         self.pipeline.arrive(entry, at);
         self.results_known();
     }

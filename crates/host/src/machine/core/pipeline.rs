@@ -137,6 +137,11 @@ impl Pipeline {
         }
     }
 
+    /// Whether the window is full, and an instruction is the oldest whose retirement is not known.
+    pub(super) fn is_full_behind(&self, id: EntryId) -> bool {
+        self.unresolved == self.window && self.oldest_unresolved() == id.0
+    }
+
     /// The entry of the oldest instruction whose retirement is not known.
     fn oldest_unresolved(&self) -> usize {
         let age = self.unresolved as usize;

@@ -24,6 +24,8 @@ pub enum Work {
     Copy(Bulk),
     /// The rest of a copy or zeroing that the copier has begun.
     CopyRest(Bulk),
+    /// The end of a copy or zeroing, after which the core goes on.
+    CopyEnd,
     /// Pages of an event of the kernel, equal in time and in number of accesses.
     Pages {
         /// Their number.

@@ -9,6 +9,7 @@ mod devices;
 use dram_spec::{Operation, PhysicalAddress};
 use memctrl::Completion;
 
+use super::bulk::Bulk;
 use super::cache::{Answer, Arrival, Caches, DirtyData, Lack, LineRequest, LineRequestKind};
 use super::clock::CoreCycle;
 use super::counters::Purpose;
@@ -214,6 +215,14 @@ impl Memory {
     pub fn apply(&mut self, operation: &Operation) {
         if let Some(check) = &mut self.check {
             check.apply(operation);
+        }
+    }
+
+    /// A copy of a core begins, after which its program accesses the lines anew.
+    pub fn begin_copy(&mut self, core: usize, Bulk { src, dst, bytes }: &Bulk) {
+        if let Some(src) = *src {
+            self.caches.copied(core, (src, *bytes));
+            self.caches.copied(core, (*dst, *bytes));
         }
     }
 

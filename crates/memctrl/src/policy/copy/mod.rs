@@ -49,6 +49,12 @@ pub trait CopyPolicy: fmt::Debug + Send + Sync {
         false
     }
 
+    /// The policy that copies in the same way where no program runs on cores; none if this policy needs
+    /// no cores.
+    fn without_cores(&self) -> Option<&'static dyn CopyPolicy> {
+        None
+    }
+
     /// Reason why the policy chose another mechanism than its preferred one: a key for statistics,
     /// and a phrase that the name of the preferred mechanism completes.
     fn preference(&self) -> (&'static str, &'static str) {
@@ -119,17 +125,39 @@ pub const FASTEST: &dyn CopyPolicy = &Fastest;
 /// The mechanism with the least energy.
 pub const LEAST_ENERGY: &dyn CopyPolicy = &LeastEnergy;
 
-/// The controller's copy over the channel, for programs on cores.
-pub const CONTROLLER_COPY: &dyn CopyPolicy = &WithCores::CONTROLLER_COPY;
-/// The paper's rule, with clean zero lines inserted into the caches of cores.
-pub const ROWCLONE_ZI: &dyn CopyPolicy = &WithCores::ROWCLONE_ZI;
+/// The controller's copy over the channel, for programs on cores; with cores, the baseline is a loop of
+/// the kernel.
+pub const CONTROLLER_COPY: &dyn CopyPolicy = &WithCores::over_channel("controller-copy");
+/// The paper's rule, with clean zero lines inserted into the caches of cores (RowClone-ZI).
+pub const ROWCLONE_ZI: &dyn CopyPolicy = &WithCores::in_dram("rowclone-zi");
+/// A copy engine for whose copies the core waits, with one FIFO queue of engine and cores.
+pub const COPY_ENGINE_SYNC_NLB: &dyn CopyPolicy = &WithCores::over_channel("copy-engine-sync-nlb");
+/// As before, with accesses of cores before those of the engine.
+pub const COPY_ENGINE_SYNC_WLB: &dyn CopyPolicy = &WithCores::over_channel("copy-engine-sync-wlb");
+/// A copy engine that copies while its core goes on.
+pub const COPY_ENGINE_ASYNC: &dyn CopyPolicy = &WithCores::over_channel("copy-engine-async");
+/// [`COPY_ENGINE_SYNC_NLB`], whose copies the controller executes by the paper's rule.
+pub const COPY_ENGINE_SYNC_NLB_ROWCLONE: &dyn CopyPolicy = &WithCores::in_dram("copy-engine-sync-nlb-rowclone");
+/// [`COPY_ENGINE_SYNC_WLB`], whose copies the controller executes by the paper's rule.
+pub const COPY_ENGINE_SYNC_WLB_ROWCLONE: &dyn CopyPolicy = &WithCores::in_dram("copy-engine-sync-wlb-rowclone");
+/// [`COPY_ENGINE_ASYNC`], whose copies the controller executes by the paper's rule.
+pub const COPY_ENGINE_ASYNC_ROWCLONE: &dyn CopyPolicy = &WithCores::in_dram("copy-engine-async-rowclone");
 
 /// All policies that need no cores, in the order of reports.
 pub const POLICIES: [&dyn CopyPolicy; 8] =
     [BASELINE, FPM_ONLY, PSM_ONLY, ROWCLONE, LISA, ROWCLONE_LISA, FASTEST, LEAST_ENERGY];
 
-/// The policies that need programs on cores.
-pub const WITH_CORES: [&dyn CopyPolicy; 2] = [CONTROLLER_COPY, ROWCLONE_ZI];
+/// The policies that need programs on cores, in the order of reports.
+pub const WITH_CORES: [&dyn CopyPolicy; 8] = [
+    CONTROLLER_COPY,
+    ROWCLONE_ZI,
+    COPY_ENGINE_SYNC_NLB,
+    COPY_ENGINE_SYNC_WLB,
+    COPY_ENGINE_ASYNC,
+    COPY_ENGINE_SYNC_NLB_ROWCLONE,
+    COPY_ENGINE_SYNC_WLB_ROWCLONE,
+    COPY_ENGINE_ASYNC_ROWCLONE,
+];
 
 /// The policy with this name.
 pub fn named(name: &str) -> Option<&'static dyn CopyPolicy> {

@@ -2,21 +2,27 @@
 
 use rowclone::Mechanism;
 
-use super::CopyPolicy;
 use super::rowclone_rule::PAPER;
+use super::{BASELINE, CopyPolicy, ROWCLONE};
 
 /// A policy with the mechanisms of another one. The machine with the cores gives the name its meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct WithCores {
     name: &'static str,
     admits: &'static [Mechanism],
+    without_cores: &'static dyn CopyPolicy,
 }
 
 impl WithCores {
-    /// The controller copies over the channel; with cores, the baseline is a loop of the kernel.
-    pub const CONTROLLER_COPY: WithCores = WithCores { name: "controller-copy", admits: &[Mechanism::CHANNEL] };
-    /// The paper's rule; the machine inserts clean zero lines into the cache (RowClone-ZI).
-    pub const ROWCLONE_ZI: WithCores = WithCores { name: "rowclone-zi", admits: PAPER };
+    /// A policy whose copies go over the channel.
+    pub const fn over_channel(name: &'static str) -> WithCores {
+        WithCores { name, admits: &[Mechanism::CHANNEL], without_cores: BASELINE }
+    }
+
+    /// A policy whose copies follow the paper's rule.
+    pub const fn in_dram(name: &'static str) -> WithCores {
+        WithCores { name, admits: PAPER, without_cores: ROWCLONE }
+    }
 }
 
 impl CopyPolicy for WithCores {
@@ -26,5 +32,9 @@ impl CopyPolicy for WithCores {
 
     fn admits(&self) -> &'static [Mechanism] {
         self.admits
+    }
+
+    fn without_cores(&self) -> Option<&'static dyn CopyPolicy> {
+        Some(self.without_cores)
     }
 }
