@@ -18,6 +18,7 @@ macro_rules! differences {
 differences! {
     LineCounts { hits, l1_hits, misses, merged, allocated, write_backs, non_temporal }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
+    DmaCounts { descriptors, doorbells, polls, interrupts, pinned_pages, unpinned_pages }
     StallSlots { window, mshr, store_buffer, kernel, coherence, controller_copy }
 }
 
@@ -108,6 +109,23 @@ pub struct CoherenceCounts {
     pub zero_lines: u64,
 }
 
+/// Work of a core for a DMA engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DmaCounts {
+    /// Descriptors written.
+    pub descriptors: u64,
+    /// Doorbells written.
+    pub doorbells: u64,
+    /// Loads of the status line, those of interrupts included.
+    pub polls: u64,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// Pages pinned.
+    pub pinned_pages: u64,
+    /// Pages unpinned.
+    pub unpinned_pages: u64,
+}
+
 /// Dispatch slots in which a core was stalled, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StallSlots {
@@ -139,6 +157,8 @@ pub struct CoreCounters {
     pub lines: [LineCounts; 4],
     /// Steps of coherence.
     pub coherence: CoherenceCounts,
+    /// Work for a DMA engine.
+    pub dma: DmaCounts,
     /// Bytes that copies and zeroings of the controller moved over memory channels: each byte of a
     /// copy twice.
     pub controller_copy_bytes: u64,
@@ -172,6 +192,7 @@ impl Sub for CoreCounters {
             faults: self.faults - earlier.faults,
             lines: std::array::from_fn(|purpose| self.lines[purpose] - earlier.lines[purpose]),
             coherence: self.coherence - earlier.coherence,
+            dma: self.dma - earlier.dma,
             controller_copy_bytes: self.controller_copy_bytes - earlier.controller_copy_bytes,
             stalls: self.stalls - earlier.stalls,
         }

@@ -52,15 +52,15 @@ use crate::virtual_memory::WrongByte;
 
 pub use self::clock::{ClockRatio, CoreCycle};
 pub use self::core::{Pipeline, Slot};
-pub use self::counters::{CoherenceCounts, CoreCounters, LineCounts, Purpose};
+pub use self::counters::{CoherenceCounts, CoreCounters, DmaCounts, LineCounts, Purpose};
 pub use self::error::MachineError;
 pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
-    BusSettings, CacheShape, Copier, CopyLoop, CoreSettings, DirtySource, EngineMode, EngineSettings, KernelSettings,
-    MachineSettings, Order, Region, Sharing,
+    BusSettings, CacheShape, Copier, CopyLoop, CoreSettings, DirtySource, DmaCompletion, DmaSettings, EngineMode,
+    EngineSettings, KernelSettings, MachineSettings, Order, Region, Sharing,
 };
 
 /// Results of a machine.
@@ -131,11 +131,14 @@ impl Machine {
         let memory = Memory::new(&settings, has_l1, check);
         let core = |(index, program)| Core::new(index, settings.core, program, region.warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
+        let mut kernel = Kernel::new(settings.kernel, kernel, cores.len());
+        let frames = kernel.device_frames(copier::frames(&settings.kernel, cores.len()));
+        let frames = frames.map_err(|source| MachineError::Fault { core: 0, source })?;
         let mut machine = Machine {
             settings,
             memory,
-            kernel: Kernel::new(settings.kernel, kernel, cores.len()),
-            copier: copier::copier(&settings.kernel, cores.len()),
+            kernel,
+            copier: copier::copier(&settings.kernel, cores.len(), &frames),
             devices: device::devices(&settings),
             regions: Regions::new(region, cores.len()),
             cores,

@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod coherent;
+mod dma;
 mod overlaps;
 mod regions;
 mod unaligned;

@@ -98,7 +98,7 @@ impl Copier for EngineCopies {
                 core.copier_done(at);
             }
             Message::Entered(id) => assert!(self.pending.contains_key(&id), "{id:?} is pending"),
-            Message::Copy { .. } | Message::Continue => unreachable!("{message:?} is for a device"),
+            _ => unreachable!("an engine sends no {message:?}"),
         }
     }
 

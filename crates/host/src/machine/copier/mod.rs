@@ -3,14 +3,18 @@
 //! A copier is a file of this folder and a line of [`copier`].
 
 mod controller;
+mod dma;
 mod engine;
 mod loops;
+mod pinned_pages;
 
 use std::fmt::Debug;
 
+use dram_spec::PhysicalAddress;
 use memctrl::Completion;
 
 use self::controller::ControllerCopies;
+use self::dma::DmaCopies;
 use self::engine::EngineCopies;
 use self::loops::LoopCopies;
 use super::bulk::Bulk;
@@ -47,11 +51,20 @@ pub trait Copier: Debug {
     }
 }
 
-/// The copier that the settings name, for a number of cores.
-pub fn copier(settings: &KernelSettings, cores: usize) -> Box<dyn Copier> {
+/// Page frames that the copier shares with its devices.
+pub fn frames(settings: &KernelSettings, cores: usize) -> usize {
+    match settings.copier {
+        settings::Copier::Dma(dma) => dma::frames(&dma, cores),
+        settings::Copier::Loop | settings::Copier::Controller | settings::Copier::Engine(_) => 0,
+    }
+}
+
+/// The copier that the settings name, for a number of cores, with the frames that it shares with devices.
+pub fn copier(settings: &KernelSettings, cores: usize, frames: &[PhysicalAddress]) -> Box<dyn Copier> {
     match settings.copier {
         settings::Copier::Loop => Box::new(LoopCopies::new(settings)),
         settings::Copier::Controller => Box::new(ControllerCopies::new(settings, cores)),
+        settings::Copier::Dma(dma) => Box::new(DmaCopies::new(settings, dma, cores, frames)),
         settings::Copier::Engine(engine) => Box::new(EngineCopies::new(settings, engine, cores)),
     }
 }

@@ -4,12 +4,15 @@
 //! its requests arrives, and makes requests through the methods of the memory.
 
 mod copy_engine;
+mod dma_engine;
+mod transfer;
 
 use std::fmt::Debug;
 
 use memctrl::Completion;
 
 use self::copy_engine::CopyEngine;
+use self::dma_engine::DmaEngine;
 use super::clock::CoreCycle;
 use super::interconnect::Message;
 use super::memory::Memory;
@@ -31,6 +34,7 @@ pub trait Device: Debug {
 pub fn devices(settings: &MachineSettings) -> Vec<Box<dyn Device>> {
     match settings.kernel.copier {
         Copier::Engine(engine) => vec![Box::new(CopyEngine::new(0, engine))],
+        Copier::Dma(dma) => vec![Box::new(DmaEngine::new(0, dma))],
         Copier::Loop | Copier::Controller => Vec::new(),
     }
 }

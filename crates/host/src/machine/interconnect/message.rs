@@ -1,5 +1,7 @@
 //! Messages between cores and devices.
 
+use dram_spec::PhysicalAddress;
+
 use super::super::bulk::Bulk;
 use super::super::counters::CoherenceCounts;
 
@@ -22,6 +24,23 @@ impl Agent {
 /// Number of a copy among those of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CopyId(pub u64);
+
+/// A descriptor of a DMA engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptor {
+    /// Number of the copy.
+    pub id: CopyId,
+    /// The core that wrote it.
+    pub core: usize,
+    /// The copy.
+    pub bulk: Bulk,
+    /// Its line in the ring.
+    pub address: PhysicalAddress,
+    /// The status line of the core.
+    pub status: PhysicalAddress,
+    /// Whether the engine reports the end of this descriptor, and of those of the core before it.
+    pub is_last: bool,
+}
 
 /// A message.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +65,32 @@ pub enum Message {
         /// Bytes that it moved over memory channels: those read, and those written.
         channel_bytes: u64,
     },
+    /// A descriptor lies in the ring of a channel. The engine learns of it by the next doorbell.
+    Described {
+        /// The channel.
+        channel: usize,
+        /// The descriptor.
+        descriptor: Descriptor,
+    },
+    /// A core has written the doorbell of a channel.
+    Doorbell {
+        /// The channel.
+        channel: usize,
+        /// The core.
+        core: usize,
+    },
+    /// A write of a core's status line has reached memory: all descriptors of the core up to this one are
+    /// complete.
+    StatusWritten {
+        /// Number of the last copy.
+        id: CopyId,
+        /// Steps of coherence.
+        counts: CoherenceCounts,
+        /// Bytes moved over memory channels.
+        channel_bytes: u64,
+    },
+    /// A device interrupts a core.
+    Interrupt,
     /// A device continues by itself.
     Continue,
 }
@@ -56,8 +101,9 @@ impl Message {
     pub(super) const fn addresses(&self) -> u64 {
         match self {
             Message::Copy { .. } => 2,
-            Message::Entered(_) | Message::Completed { .. } => 1,
-            Message::Continue => 0,
+            Message::Entered(_) | Message::Completed { .. } | Message::Doorbell { .. } | Message::Interrupt => 1,
+            // Changes of memory, which cross no bus by themselves.
+            Message::Described { .. } | Message::StatusWritten { .. } | Message::Continue => 0,
         }
     }
 }

@@ -230,6 +230,19 @@ impl Processes {
         Ok(self.families[core].memory.frame(&mut self.kernel, array, page)?)
     }
 
+    /// Frames of a process of the kernel, which keeps them.
+    pub(super) fn device_frames(&mut self, count: usize) -> Result<Vec<Frame>, ProgramFault> {
+        let mut frames = Vec::with_capacity(count);
+        if count > 0 {
+            let owner = self.kernel.spawn();
+            for _ in 0..count {
+                let page = self.kernel.map(owner, 1, PageSize::Small)?;
+                frames.push(self.kernel.renew(owner, page, None)?);
+            }
+        }
+        Ok(frames)
+    }
+
     /// Gives the page of an address an unshared frame, without a page fault; returns the frame if
     /// the page had none.
     pub(super) fn populate(&mut self, core: usize, address: PhysicalAddress) -> Result<Option<Frame>, ProgramFault> {

@@ -6,7 +6,7 @@ use dram_core::Line;
 use dram_spec::{LINE_BYTES, Mechanism, Operation, PhysicalAddress};
 use memctrl::Completion;
 
-use super::super::cache::{DirtyData, LineNumber, Scope, WriteBack, lines};
+use super::super::cache::{DirtyData, LineNumber, Scope, StoreData, WriteBack, lines};
 use super::super::clock::CoreCycle;
 use super::super::counters::{CoherenceCounts, Purpose};
 use super::super::interconnect::{Outgoing, Requester};
@@ -34,6 +34,18 @@ impl Memory {
         payload: Option<Arc<[u8]>>,
     ) -> u64 {
         self.interconnect.send(requester, leaves, operation, payload, false)
+    }
+
+    /// Executes a store of a device for the check; returns the bytes that it writes, where contents are modeled.
+    pub fn device_store(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Arc<[u8]>> {
+        self.check.as_mut().map(|check| check.store_past(address, bytes, StoreData::Tag))
+    }
+
+    /// Compares bytes that a device has read on behalf of a core, where contents are modeled.
+    pub fn check_device_load(&mut self, core: usize, address: PhysicalAddress, found: Option<&[u8]>) {
+        if let (Some(check), Some(found)) = (&mut self.check, found) {
+            check.compare(core, address, found);
+        }
     }
 
     /// Looks up a line in the caches for a device that reads it, and knows the result at a cycle. A cache
@@ -89,6 +101,13 @@ impl Memory {
         done.add_to(counts);
         counts.lookups += done.lookups;
         self.write_for(requester, write_backs, known)
+    }
+
+    /// Removes a line that a device wrote while it was in flight from the caches of a core.
+    pub fn drop_line(&mut self, core: usize, line: LineNumber) {
+        if Decided::invalidates_destination() {
+            let _ = self.caches.invalidate(core, [(line, DirtyData::Discarded)].into_iter(), Scope::Own);
+        }
     }
 
     /// Passes dirty lines to a device, which writes them; returns the cycle in which it has them.
