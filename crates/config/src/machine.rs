@@ -130,6 +130,7 @@ impl MachineConfig {
             last_level: shape(&caches, ["last_level_bytes", "last_level_ways", "last_level_latency"])?,
             sharing: caches.choice("sharing", &Sharing::NAMES).expect("it is required"),
             bus: None,
+            network: None,
             kernel: KernelSettings {
                 copy_loop: kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required"),
                 dirty_source: kernel.choice("dirty_source", &DirtySource::NAMES).expect("it is required"),

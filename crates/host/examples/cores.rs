@@ -55,6 +55,7 @@ fn settings() -> MachineSettings {
         last_level: CacheShape { bytes: 1 << 20, ways: 16, latency: 15 },
         sharing: Sharing::Private,
         bus: None,
+        network: None,
         kernel: KernelSettings::default(),
         allocator: AllocatorSettings {
             policy: Policy::Buddy,

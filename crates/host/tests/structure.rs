@@ -11,7 +11,7 @@ const PARTS: [(&str, &[&str]); 10] = [
     ("device", &["interconnect", "memory"]),
     ("programs", &[]),
     ("core", &["memory", "programs"]),
-    ("kernel", &["memory", "core"]),
+    ("kernel", &["interconnect", "memory", "core"]),
     ("copier", &["interconnect", "memory", "core"]),
     ("region", &["error"]),
     ("error", &["kernel"]),

@@ -18,8 +18,9 @@ macro_rules! differences {
 differences! {
     LineCounts { hits, l1_hits, misses, merged, allocated, write_backs, non_temporal }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
+    NetworkCounts { packets, dropped, interrupts, sent }
     DmaCounts { descriptors, doorbells, polls, interrupts, pinned_pages, unpinned_pages }
-    StallSlots { window, mshr, store_buffer, kernel, coherence, controller_copy }
+    StallSlots { window, mshr, store_buffer, kernel, coherence, controller_copy, idle }
 }
 
 impl AddAssign for CoherenceCounts {
@@ -126,6 +127,19 @@ pub struct DmaCounts {
     pub unpinned_pages: u64,
 }
 
+/// Packets of a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkCounts {
+    /// Packets received.
+    pub packets: u64,
+    /// Packets that found no free buffer.
+    pub dropped: u64,
+    /// Interrupts of the adapter.
+    pub interrupts: u64,
+    /// Packets sent.
+    pub sent: u64,
+}
+
 /// Dispatch slots in which a core was stalled, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StallSlots {
@@ -142,6 +156,8 @@ pub struct StallSlots {
     pub coherence: u64,
     /// A copy or a zeroing by the controller was in progress.
     pub controller_copy: u64,
+    /// The program waited for packets.
+    pub idle: u64,
 }
 
 /// Counts of a core.
@@ -159,6 +175,8 @@ pub struct CoreCounters {
     pub coherence: CoherenceCounts,
     /// Work for a DMA engine.
     pub dma: DmaCounts,
+    /// Packets.
+    pub network: NetworkCounts,
     /// Bytes that copies and zeroings of the controller moved over memory channels: each byte of a
     /// copy twice.
     pub controller_copy_bytes: u64,
@@ -193,6 +211,7 @@ impl Sub for CoreCounters {
             lines: std::array::from_fn(|purpose| self.lines[purpose] - earlier.lines[purpose]),
             coherence: self.coherence - earlier.coherence,
             dma: self.dma - earlier.dma,
+            network: self.network - earlier.network,
             controller_copy_bytes: self.controller_copy_bytes - earlier.controller_copy_bytes,
             stalls: self.stalls - earlier.stalls,
         }

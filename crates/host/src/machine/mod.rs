@@ -25,6 +25,7 @@ mod error;
 mod interconnect;
 mod kernel;
 mod memory;
+mod packet;
 mod programs;
 mod region;
 mod settings;
@@ -37,7 +38,7 @@ use std::rc::Rc;
 
 use dram_spec::{AddressMap, PhysicalAddress};
 use os_alloc_sim::{Report, ZeroOnFree};
-use trace_io::program::Step;
+use trace_io::program::{DeviceStep, Step};
 use trace_io::trace::Recorded;
 
 use self::bulk::Bulk;
@@ -52,15 +53,18 @@ use crate::virtual_memory::WrongByte;
 
 pub use self::clock::{ClockRatio, CoreCycle};
 pub use self::core::{Pipeline, Slot};
-pub use self::counters::{CoherenceCounts, CoreCounters, DmaCounts, LineCounts, Purpose};
+pub use self::counters::{CoherenceCounts, CoreCounters, DmaCounts, LineCounts, NetworkCounts, Purpose};
 pub use self::error::MachineError;
 pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
-pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
+pub use self::packet::{Buffer, Packet};
+pub use self::programs::{
+    Forkbench, Memcopy, MixProgram, Program, Receiver, ReceiverSettings, Repeated, Steps, TraceProgram,
+};
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, Copier, CopyLoop, CoreSettings, DirtySource, DmaCompletion, DmaSettings, EngineMode,
-    EngineSettings, KernelSettings, MachineSettings, Order, Region, Sharing,
+    EngineSettings, KernelSettings, MachineSettings, NetworkSettings, Order, Region, Sharing, Spread,
 };
 
 /// Results of a machine.
@@ -131,7 +135,7 @@ impl Machine {
         let memory = Memory::new(&settings, has_l1, check);
         let core = |(index, program)| Core::new(index, settings.core, program, region.warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
-        let mut kernel = Kernel::new(settings.kernel, kernel, cores.len());
+        let mut kernel = Kernel::new(&settings, kernel, cores.len(), device::network_adapter(&settings));
         let frames = kernel.device_frames(copier::frames(&settings.kernel, cores.len()));
         let frames = frames.map_err(|source| MachineError::Fault { core: 0, source })?;
         let mut machine = Machine {
@@ -139,7 +143,7 @@ impl Machine {
             memory,
             kernel,
             copier: copier::copier(&settings.kernel, cores.len(), &frames),
-            devices: device::devices(&settings),
+            devices: device::devices(&settings, cores.len()),
             regions: Regions::new(region, cores.len()),
             cores,
             first_action: (CoreCycle::NEVER, 0),
@@ -172,6 +176,9 @@ impl Machine {
         if let Some(&(core, copy)) = self.copier.pending().first() {
             let Bulk { src, dst, bytes } = copy;
             return Err(MachineError::LostCopy { core, src: src.unwrap_or(dst), dst, bytes });
+        }
+        if let Some(core) = self.cores.iter().position(Core::is_idle) {
+            return Err(MachineError::NoPackets { core });
         }
         (0..self.cores.len()).for_each(|index| self.kernel.compare_core(index, &mut self.memory));
         assert!(self.cores.iter().all(|core| core.next == Next::Ended), "a run ends after all regions");
@@ -244,6 +251,10 @@ impl Machine {
     fn read_steps(&mut self, index: usize, until: CoreCycle) -> Outcome {
         match self.cores[index].read_steps() {
             Ok(true) => Outcome::Part,
+            Ok(false) if self.copier.has_begun(index) => {
+                self.cores[index].add(Work::Wait);
+                Outcome::Part
+            }
             Ok(false) => self.ended(index, until),
             Err(source) => self.fail(MachineError::Program { core: index, source }),
         }
@@ -272,6 +283,14 @@ impl Machine {
                 }
                 Err(outcome) => outcome,
             },
+            Work::Begin { bulk, is_last } => match core.quiet_before(limits.until) {
+                Ok(at) => {
+                    core.delay_until(at, |stalls| &mut stalls.kernel);
+                    self.copier.begin_piece(core, memory, (*bulk, *is_last), at)
+                }
+                Err(outcome) => outcome,
+            },
+            Work::Wait => self.copier.wait(core, limits.until),
             Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
         };
         if outcome.is_unfinished() {
@@ -292,15 +311,20 @@ impl Machine {
             }
             Step::Copy { dst, src, bytes } => {
                 let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
-                let outcome = self.kernel.copy(core, memory, &mut bulk, limits.until);
+                let outcome = self.kernel.copy(core, memory, &mut bulk, |bulk, _| Work::Copy(bulk), limits.until);
                 (*dst, *src, *bytes) = (bulk.dst, bulk.src.unwrap_or(*src), bulk.bytes);
                 outcome
             }
             Step::Zero { address, bytes } => {
                 let mut bulk = Bulk { src: None, dst: *address, bytes: *bytes };
-                let outcome = self.kernel.copy(core, memory, &mut bulk, limits.until);
+                let outcome = self.kernel.copy(core, memory, &mut bulk, |bulk, _| Work::Copy(bulk), limits.until);
                 (*address, *bytes) = (bulk.dst, bulk.bytes);
                 outcome
+            }
+            Step::Device(step) => self.use_device(index, step, limits.until),
+            Step::Renew { .. } | Step::Fork { .. } | Step::Run { .. } | Step::Exit if self.copier.has_begun(index) => {
+                core.add(Work::Wait);
+                Ok(Outcome::Part)
             }
             Step::Map { .. }
             | Step::Filled { .. }
@@ -316,6 +340,28 @@ impl Machine {
                 outcome
             }
             Err(source) => self.fail(MachineError::Fault { core: index, source }),
+        }
+    }
+
+    /// Executes a step that uses a device; `step` becomes the rest.
+    #[cold]
+    fn use_device(&mut self, index: usize, step: &mut DeviceStep, until: CoreCycle) -> Result<Outcome, ProgramFault> {
+        let (core, memory) = (&mut self.cores[index], &mut self.memory);
+        match step {
+            DeviceStep::Begin { dst, src, bytes } => {
+                let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
+                let begin = |bulk, is_last| Work::Begin { bulk, is_last };
+                let outcome = self.kernel.copy(core, memory, &mut bulk, begin, until);
+                (*dst, *src, *bytes) = (bulk.dst, bulk.src.unwrap_or(*src), bulk.bytes);
+                outcome
+            }
+            DeviceStep::Wait => {
+                core.add(Work::Wait);
+                Ok(Outcome::Done)
+            }
+            DeviceStep::Post { .. } | DeviceStep::Await | DeviceStep::Send { .. } => {
+                self.kernel.use_adapter(core, memory, *step, until)
+            }
         }
     }
 

@@ -181,6 +181,9 @@ pub struct DmaSettings {
     pub descriptor_cycles: u64,
     /// Core cycles of the doorbell, an uncached write.
     pub doorbell_cycles: u64,
+    /// Descriptors after which a core writes the doorbell at the end of a copy for which it does not wait, at least
+    /// one; before it waits it writes the doorbell in any case.
+    pub doorbell_descriptors: usize,
     /// How a core learns of the end.
     pub completion: DmaCompletion,
     /// Core cycles between two loads of the status line.
@@ -216,6 +219,7 @@ impl DmaSettings {
             setup_cycles: 400,
             descriptor_cycles: 60,
             doorbell_cycles: 500,
+            doorbell_descriptors: 1,
             completion,
             poll_cycles: 100,
             interrupt_cycles: 2_000,
@@ -242,6 +246,62 @@ pub struct BusSettings {
     pub response_latency: u64,
     /// Core cycles from the address of a snoop to the answers of all caches.
     pub snoop_latency: u64,
+}
+
+/// How packets are spread over receive queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// Port `p` uses queue `p` modulo their number: each port interrupts a core.
+    Ports,
+    /// Connection `c`, counted over all ports, uses queue `c` modulo their number.
+    Connections,
+}
+
+impl Spread {
+    /// Both choices and their names in configurations.
+    pub const NAMES: [(&'static str, Spread); 2] = [("ports", Spread::Ports), ("connections", Spread::Connections)];
+}
+
+/// A network adapter, its links, and the packets that arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetworkSettings {
+    /// Ports, each with a link in both directions.
+    pub ports: usize,
+    /// Core cycles of 1,000 bytes on a link.
+    pub cycles_per_1000_bytes: u64,
+    /// Bytes of a packet on the link beside header and payload: preamble, checksum and gap.
+    pub frame_bytes: u64,
+    /// Bytes of the header of a packet.
+    pub header_bytes: u64,
+    /// Bytes of the payload of a packet.
+    pub payload_bytes: u64,
+    /// Packets that arrive at each port.
+    pub packets: u64,
+    /// Connections of each port.
+    pub connections: u64,
+    /// Packets of a connection that arrive one after another.
+    pub burst: u64,
+    /// Receive queues, at most as many as cores: queue `q` is that of core `q`.
+    pub queues: usize,
+    /// What determines the queue of a packet.
+    pub spread: Spread,
+    /// Receive buffers of a queue.
+    pub ring: usize,
+    /// Packets of a port that wait to be sent.
+    pub send_ring: usize,
+    /// Packets of a queue after which the adapter interrupts the core.
+    pub coalesced_packets: usize,
+    /// Core cycles after the first packet of a queue after which it does so.
+    pub coalesced_cycles: u64,
+    /// Core cycles of an interrupt.
+    pub interrupt_cycles: u64,
+}
+
+impl NetworkSettings {
+    /// Core cycles for which a packet of header and payload occupies a link.
+    pub const fn link_cycles(&self, packets: u64, bytes: u64) -> u64 {
+        (packets * (self.frame_bytes + bytes) * self.cycles_per_1000_bytes).div_ceil(1000)
+    }
 }
 
 /// Treatment of dirty source lines before a copy in DRAM.
@@ -326,6 +386,8 @@ pub struct MachineSettings {
     pub sharing: Sharing,
     /// The bus between the last-level caches and the controller, if there is one.
     pub bus: Option<BusSettings>,
+    /// The network adapter, if there is one.
+    pub network: Option<NetworkSettings>,
     /// Copies, zeroings and the time of the kernel.
     pub kernel: KernelSettings,
     /// Allocator of page frames.

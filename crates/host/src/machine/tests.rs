@@ -3,7 +3,9 @@
 mod by_hand;
 mod coherent;
 mod dma;
+mod network;
 mod overlaps;
+mod receiver;
 mod regions;
 mod unaligned;
 mod virtual_addresses;
@@ -70,6 +72,7 @@ pub(super) fn settings() -> MachineSettings {
         last_level: CacheShape { bytes: 128, ways: 2, latency: 12 },
         sharing: Sharing::Private,
         bus: None,
+        network: None,
         kernel: KernelSettings { page_table_entry_bytes: 0, page_descriptor_bytes: 0, ..KernelSettings::default() },
         allocator,
     }

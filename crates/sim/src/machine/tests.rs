@@ -60,6 +60,7 @@ fn report() -> CoresReport {
         last_level: CacheShape { bytes: 1 << 20, ways: 16, latency: 15 },
         sharing: Sharing::Private,
         bus: None,
+        network: None,
         kernel: KernelSettings::default(),
         allocator,
     };

@@ -56,6 +56,8 @@ struct OfCore {
     phase: Phase,
     /// Descriptors that are written, and of which no doorbell tells.
     unrung: Vec<Descriptor>,
+    /// The latest copy that was begun since the core last waited.
+    begun: Option<Bulk>,
     /// Descriptors of which the engine has been told, and whose end is not to be seen.
     rung: VecDeque<Descriptor>,
     /// Whether the status line changed in memory while it was in flight.
@@ -111,6 +113,7 @@ impl DmaCopies {
             status: line_of(of_cores, core),
             phase: Phase::Idle,
             unrung: Vec::new(),
+            begun: None,
             rung: VecDeque::new(),
             is_status_stale: false,
         };
@@ -164,6 +167,19 @@ impl DmaCopies {
         }
     }
 
+    /// Lets a core tell the engine of its descriptors before work that finds no room for its descriptor or its
+    /// pages, or wait.
+    fn make_room(&mut self, core: &mut Core, bulk: Bulk, work: Work) -> Outcome {
+        let of_core = &mut self.cores[core.index()];
+        if of_core.unrung.is_empty() {
+            return core.stall_for_device();
+        }
+        of_core.phase = Phase::Ring { waits: false };
+        core.add(work);
+        core.add(Work::CopyRest(bulk));
+        Outcome::Done
+    }
+
     /// Writes the doorbell at a cycle.
     fn ring(&mut self, core: &mut Core, memory: &mut Memory, at: CoreCycle) {
         let of_core = &mut self.cores[core.index()];
@@ -180,12 +196,17 @@ impl DmaCopies {
     }
 
     /// Begins to wait for all copies of a core at a cycle.
-    fn wait(&mut self, core: &mut Core, bulk: Bulk, at: CoreCycle) -> Outcome {
+    fn wait_for_all(&mut self, core: &mut Core, bulk: Bulk, at: CoreCycle) -> Outcome {
         let of_core = &mut self.cores[core.index()];
         match self.settings.completion {
             DmaCompletion::Polling => {
                 of_core.phase = Phase::Poll { since: at };
                 core.add(Work::CopyRest(bulk));
+                Outcome::Done
+            }
+            // The interrupts have come, and told of the end.
+            DmaCompletion::Interrupt if of_core.rung.is_empty() => {
+                of_core.phase = Phase::Idle;
                 Outcome::Done
             }
             DmaCompletion::Interrupt => {
@@ -220,6 +241,9 @@ impl DmaCopies {
             of_core.phase = Phase::Idle;
             return Outcome::Done;
         }
+        if self.settings.completion == DmaCompletion::Interrupt {
+            return self.wait_for_all(core, bulk, at);
+        }
         of_core.phase = Phase::Poll { since };
         core.add(Work::CopyRest(bulk));
         if at.0 - since.0 >= self.settings.timeout_cycles {
@@ -236,19 +260,59 @@ impl Copier for DmaCopies {
         if bulk.src.is_none() || bulk.bytes < self.min_bytes {
             return self.loops.begin(core, memory, bulk, at);
         }
-        if self.describe(core, memory, bulk, at).is_some() {
-            self.cores[core.index()].phase = Phase::Ring { waits: true };
+        if self.describe(core, memory, bulk, at).is_none() {
+            return self.make_room(core, bulk, Work::Copy(bulk));
+        }
+        let of_core = &mut self.cores[core.index()];
+        (of_core.phase, of_core.begun) = (Phase::Ring { waits: true }, None);
+        core.add(Work::CopyRest(bulk));
+        self.store_descriptor(core);
+        Outcome::Done
+    }
+
+    fn begin_piece(
+        &mut self,
+        core: &mut Core,
+        memory: &mut Memory,
+        (bulk, is_last): (Bulk, bool),
+        at: CoreCycle,
+    ) -> Outcome {
+        if bulk.src.is_none() || bulk.bytes < self.min_bytes {
+            return self.loops.begin(core, memory, bulk, at);
+        }
+        if self.describe(core, memory, bulk, at).is_none() {
+            return self.make_room(core, bulk, Work::Begin { bulk, is_last });
+        }
+        let of_core = &mut self.cores[core.index()];
+        of_core.begun = Some(bulk);
+        if is_last && of_core.unrung.len() >= self.settings.doorbell_descriptors {
+            of_core.phase = Phase::Ring { waits: false };
             core.add(Work::CopyRest(bulk));
-            self.store_descriptor(core);
+        }
+        self.store_descriptor(core);
+        Outcome::Done
+    }
+
+    fn has_begun(&self, core: usize) -> bool {
+        self.cores[core].begun.is_some()
+    }
+
+    fn wait(&mut self, core: &mut Core, until: CoreCycle) -> Outcome {
+        let of_core = &mut self.cores[core.index()];
+        let Some(bulk) = of_core.begun else { return Outcome::Done };
+        if !of_core.unrung.is_empty() {
+            of_core.phase = Phase::Ring { waits: false };
+            core.add(Work::Wait);
+            core.add(Work::CopyRest(bulk));
             return Outcome::Done;
         }
-        if self.cores[core.index()].unrung.is_empty() {
-            return core.stall_for_device();
+        match core.quiet_before(until) {
+            Ok(at) => {
+                of_core.begun = None;
+                self.wait_for_all(core, bulk, at)
+            }
+            Err(outcome) => outcome,
         }
-        self.cores[core.index()].phase = Phase::Ring { waits: false };
-        core.add(Work::Copy(bulk));
-        core.add(Work::CopyRest(bulk));
-        Outcome::Done
     }
 
     fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome {
@@ -269,7 +333,7 @@ impl Copier for DmaCopies {
                 }
                 Outcome::Done
             }
-            Phase::Wait => self.wait(core, rest, at),
+            Phase::Wait => self.wait_for_all(core, rest, at),
             Phase::Poll { since } => {
                 self.load_status(core, rest, since);
                 Outcome::Done
@@ -300,7 +364,12 @@ impl Copier for DmaCopies {
                 core.counters.coherence += counts;
                 core.counters.controller_copy_bytes += channel_bytes;
             }
-            Message::Interrupt => core.copier_done(at),
+            Message::Interrupt if of_core.phase == Phase::Interrupted => core.copier_done(at),
+            // It interrupts other work.
+            Message::Interrupt => {
+                core.counters.dma.interrupts += 1;
+                core.add(Work::Time(self.settings.interrupt_cycles));
+            }
             _ => unreachable!("a DMA engine sends no {message:?}"),
         }
     }

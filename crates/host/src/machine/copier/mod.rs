@@ -29,6 +29,31 @@ pub trait Copier: Debug {
     /// Begins a copy or zeroing at a cycle. The core has no instruction, line or store in progress.
     fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome;
 
+    /// Begins a piece of a copy at a cycle, under the conditions of [`Copier::begin`]; the core need not wait for
+    /// its end. A copier without a device executes it at once.
+    fn begin_piece(
+        &mut self,
+        core: &mut Core,
+        memory: &mut Memory,
+        (bulk, is_last): (Bulk, bool),
+        at: CoreCycle,
+    ) -> Outcome {
+        let _ = is_last;
+        self.begin(core, memory, bulk, at)
+    }
+
+    /// Whether a core has begun copies and not waited for them.
+    fn has_begun(&self, core: usize) -> bool {
+        let _ = core;
+        false
+    }
+
+    /// Lets a core wait for the copies that it has begun.
+    fn wait(&mut self, core: &mut Core, until: CoreCycle) -> Outcome {
+        let _ = (core, until);
+        Outcome::Done
+    }
+
     /// Executes the next step of the rest of a copy or zeroing that the copier has given the core as
     /// [`Work::CopyRest`](super::core::Work::CopyRest).
     fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome;

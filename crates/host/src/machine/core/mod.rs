@@ -18,6 +18,7 @@ use self::steps::AwayStep;
 use super::clock::CoreCycle;
 use super::counters::{CoreCounters, StallSlots};
 use super::memory::OnMiss;
+use super::packet::Packet;
 use super::programs::{Program, StepsAhead};
 use super::settings::CoreSettings;
 
@@ -212,6 +213,22 @@ impl Core {
         Outcome::Blocked
     }
 
+    /// Waits for packets.
+    pub const fn idle(&mut self) -> Outcome {
+        self.stall = Some(Stall::Idle);
+        Outcome::Blocked
+    }
+
+    /// Whether the core waits for packets.
+    pub fn is_idle(&self) -> bool {
+        self.stall == Some(Stall::Idle)
+    }
+
+    /// Tells the program which packets have arrived.
+    pub fn receive(&mut self, packets: &[Packet]) {
+        self.program.receive(packets);
+    }
+
     /// Whether the core waits for a place in the queue of a device.
     pub fn lacks_device(&self) -> bool {
         self.stall == Some(Stall::Device)
@@ -233,6 +250,7 @@ impl Core {
             Some(Stall::Mshr) => self.delay_until(at, |stalls| &mut stalls.mshr),
             Some(Stall::StoreBuffer) => self.delay_until(at, |stalls| &mut stalls.store_buffer),
             Some(Stall::Drain) => self.delay_until(at, |stalls| &mut stalls.kernel),
+            Some(Stall::Idle) => self.delay_until(at, |stalls| &mut stalls.idle),
             Some(Stall::Device) => self.delay_until(at, |stalls| &mut stalls.controller_copy),
             Some(Stall::Copier) => unreachable!("excluded above"),
         }

@@ -24,6 +24,15 @@ pub enum Work {
     Copy(Bulk),
     /// The rest of a copy or zeroing that the copier has begun.
     CopyRest(Bulk),
+    /// A piece of a copy that the copier is to begin; the core goes on.
+    Begin {
+        /// The piece.
+        bulk: Bulk,
+        /// Whether it is the last one of its copy.
+        is_last: bool,
+    },
+    /// Waits for all copies that were begun.
+    Wait,
     /// Pages of an event of the kernel, equal in time and in number of accesses.
     Pages {
         /// Their number.
@@ -94,4 +103,6 @@ pub enum Stall {
     Copier,
     /// A place in the queue of a device.
     Device,
+    /// Packets.
+    Idle,
 }

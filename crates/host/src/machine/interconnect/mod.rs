@@ -21,7 +21,7 @@ use super::clock::CoreCycle;
 use super::settings::BusSettings;
 
 pub use self::deliveries::Delivery;
-pub use self::message::{Agent, CopyId, Descriptor, Message};
+pub use self::message::{Agent, CopyId, Descriptor, Message, NetworkMessage, PostedBuffer};
 pub use self::requests::{Outgoing, Requester};
 
 /// Requests, data and messages on their way.

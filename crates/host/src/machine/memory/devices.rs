@@ -12,6 +12,7 @@ use super::super::counters::{CoherenceCounts, Purpose};
 use super::super::interconnect::{Outgoing, Requester};
 use super::Memory;
 use crate::decisions::{Decided, Decisions};
+use crate::virtual_memory::Owner;
 
 /// Result of a snoop.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,20 @@ impl Memory {
     /// Executes a store of a device for the check; returns the bytes that it writes, where contents are modeled.
     pub fn device_store(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Arc<[u8]>> {
         self.check.as_mut().map(|check| check.store_past(address, bytes, StoreData::Tag))
+    }
+
+    /// Executes a store of a device to memory of a process for the check; returns the bytes that it writes, where
+    /// contents are modeled.
+    pub fn device_store_for(
+        &mut self,
+        (core, process): (usize, u32),
+        (address, virtual_address): (PhysicalAddress, PhysicalAddress),
+        bytes: u64,
+    ) -> Option<Arc<[u8]>> {
+        let data = self.device_store(address, bytes)?;
+        let check = self.check.as_mut()?;
+        check.memories.write(Owner::OfCore(core, process), virtual_address.0, &data);
+        Some(data)
     }
 
     /// Compares bytes that a device has read on behalf of a core, where contents are modeled.
