@@ -409,6 +409,7 @@ mod tests {
             Step::Device(DeviceStep::Send { port: 1, address: at(0x1000), bytes: 1514 }),
         ];
         assert_eq!(steps(text).unwrap(), expected);
+        assert!(size_of::<Step>() <= 32, "steps are read in batches");
     }
 
     #[test]

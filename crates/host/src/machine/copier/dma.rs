@@ -1,7 +1,7 @@
 //! The cores' side of a DMA engine: descriptors, doorbells, pinned pages, and the wait for the end.
 //!
-//! The engine itself is a device. A copy is a piece of physical memory and has a descriptor; a doorbell tells the
-//! engine of all descriptors that the core has written.
+//! The engine itself is a device. A copy is a piece of physical memory and has a descriptor; a doorbell announces all
+//! descriptors that the core has written.
 
 use std::collections::VecDeque;
 
@@ -54,11 +54,11 @@ struct OfCore {
     /// The line that the engine writes at the end.
     status: PhysicalAddress,
     phase: Phase,
-    /// Descriptors that are written, and of which no doorbell tells.
+    /// Descriptors that are written, and that no doorbell has announced.
     unrung: Vec<Descriptor>,
     /// The latest copy that was begun since the core last waited.
     begun: Option<Bulk>,
-    /// Descriptors of which the engine has been told, and whose end is not to be seen.
+    /// Descriptors that a doorbell has announced, and whose end is not visible.
     rung: VecDeque<Descriptor>,
     /// Whether the status line changed in memory while it was in flight.
     is_status_stale: bool,
@@ -129,7 +129,7 @@ impl DmaCopies {
     }
 
     /// Sets up the descriptor of a copy at a cycle, and lets the core store it. If the ring is full, or too many
-    /// pages are in use, the core first tells the engine of its descriptors, or else waits: then `None`.
+    /// pages are in use, `None`: the core then announces its descriptors first, or waits.
     fn describe(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Option<()> {
         let of_core = &mut self.cores[core.index()];
         let ring = &mut self.rings[of_core.channel];
@@ -167,8 +167,8 @@ impl DmaCopies {
         }
     }
 
-    /// Lets a core tell the engine of its descriptors before work that finds no room for its descriptor or its
-    /// pages, or wait.
+    /// Lets a core write the doorbell before work that finds no room for its descriptor or its pages; without
+    /// descriptors to announce, the core waits.
     fn make_room(&mut self, core: &mut Core, bulk: Bulk, work: Work) -> Outcome {
         let of_core = &mut self.cores[core.index()];
         if of_core.unrung.is_empty() {
@@ -204,7 +204,7 @@ impl DmaCopies {
                 core.add(Work::CopyRest(bulk));
                 Outcome::Done
             }
-            // The interrupts have come, and told of the end.
+            // All interrupts have come.
             DmaCompletion::Interrupt if of_core.rung.is_empty() => {
                 of_core.phase = Phase::Idle;
                 Outcome::Done

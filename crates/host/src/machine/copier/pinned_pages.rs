@@ -42,8 +42,12 @@ impl PinnedPages {
 
     /// Pins the pages of a copy until its release, those of the source first; returns what changed. Pages beyond
     /// the cap are unpinned, least recently used first. `None` if too many pages are in use by copies.
+    ///
+    /// # Panics
+    /// If the copy has more pages than may be pinned.
     pub(super) fn pin(&mut self, bulk: &Bulk) -> Option<Changes> {
         let frames = frames(bulk);
+        assert!(frames.len() <= self.most, "a copy has {} pages, and at most {} are pinned", frames.len(), self.most);
         let missing = frames.iter().filter(|frame| !self.pins.contains_key(frame)).count();
         let is_unused = |frame: &u64| self.pins[frame].copies == 0 && !frames.contains(frame);
         let excess = (self.pins.len() + missing).saturating_sub(self.most);

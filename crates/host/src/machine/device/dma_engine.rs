@@ -33,7 +33,7 @@ pub(super) struct DmaEngine {
 /// A channel.
 #[derive(Debug, Default)]
 struct Channel {
-    /// Descriptors of which the engine has not been told by a doorbell.
+    /// Descriptors that no doorbell has announced.
     described: Vec<Descriptor>,
     /// Descriptors, of which the first is in progress.
     queue: VecDeque<Descriptor>,

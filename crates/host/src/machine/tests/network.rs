@@ -126,7 +126,7 @@ fn packets_are_sent_at_the_rate_of_the_link() {
     assert_eq!(times[48], (left + 12).div_ceil(6), "the third step was done when the first packet had left");
 }
 
-/// A core that has no adapter, no such port, or a full ring is told so.
+/// Steps without an adapter, with a port that does not exist, or with a full ring are errors.
 #[test]
 fn impossible_steps_are_refused() {
     let message = |network, steps: &[Step]| {

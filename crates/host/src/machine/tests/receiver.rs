@@ -3,21 +3,15 @@
 use super::*;
 
 const NETWORK: NetworkSettings = NetworkSettings {
-    ports: 2,
-    cycles_per_1000_bytes: 27_680,
-    frame_bytes: 24,
-    header_bytes: 66,
-    payload_bytes: 1_448,
     packets: 30,
     connections: 2,
     burst: 4,
-    queues: 2,
     spread: Spread::Connections,
     ring: 8,
     send_ring: 4,
     coalesced_packets: 8,
     coalesced_cycles: 100_000,
-    interrupt_cycles: 2_000,
+    ..NetworkSettings::gigabit(2, 2, 27_680)
 };
 
 const RECEIVER: ReceiverSettings = ReceiverSettings {
