@@ -189,6 +189,7 @@ impl MachineConfig {
             sharing,
             lines,
             bus: devices::bus(&root),
+            network: None,
             kernel: KernelSettings {
                 copy_loop: kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required"),
                 dirty_source: kernel.choice("dirty_source", &DirtySource::NAMES).expect("it is required"),

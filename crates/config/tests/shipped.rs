@@ -6,7 +6,10 @@ use std::path::Path;
 use energy::Currents;
 use rowclone_config::key::Key;
 use rowclone_config::preset::{self, Preset};
-use rowclone_config::{MachineConfig, Overrides, Scenario, Source, SystemConfig, currents, machine, system};
+use rowclone_config::{
+    Document, MachineConfig, Overrides, ReceiverConfig, Scenario, Source, SystemConfig, currents, machine, receiver,
+    system,
+};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -334,4 +337,19 @@ fn each_standard_has_a_preset() {
         };
         assert!(preset::SYSTEMS.iter().any(of_standard), "{}", standard.name());
     }
+}
+
+/// The receiver of the server of 2006; errors name file, line and key.
+#[test]
+fn the_shipped_receiver_is_read() {
+    let path = Path::new(REPOSITORY).join("configs/programs/ioat-2006.toml");
+    let found = ReceiverConfig::read(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let parsed = |text: &str| ReceiverConfig::of(Document::parse(&path, text, receiver::KEYS)?);
+    assert_eq!(parsed(&text), Ok(found));
+    let refused = |from: &str, to: &str| parsed(&text.replace(from, to)).unwrap_err().message;
+    let message = refused("message_buffers = 1", "message_buffers = 0");
+    assert!(message.contains("ioat-2006.toml:") && message.contains("`message_buffers` is 0"), "{message}");
+    let message = refused("read_stride", "stride");
+    assert!(message.contains("stride"), "{message}");
 }

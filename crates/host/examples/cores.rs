@@ -58,6 +58,7 @@ fn settings() -> MachineSettings {
         sharing: Sharing::Private,
         bus: None,
         lines: LineSettings::default(),
+        network: None,
         kernel: KernelSettings::default(),
         allocator: AllocatorSettings {
             policy: Policy::Buddy,

@@ -12,7 +12,7 @@ const PARTS: [(&str, &[&str]); 11] = [
     ("device", &["interconnect", "memory"]),
     ("programs", &[]),
     ("core", &["memory", "programs"]),
-    ("kernel", &["memory", "core"]),
+    ("kernel", &["interconnect", "memory", "core"]),
     ("copier", &["interconnect", "memory", "core"]),
     ("region", &["error"]),
     ("error", &["kernel"]),

@@ -13,6 +13,11 @@
 //! fork <process>
 //! run <process>
 //! exit
+//! begin <dst> <src> <bytes>
+//! wait
+//! post <header> <payload>
+//! await
+//! send <port> <address> <bytes>
 //! ```
 
 use std::io::Read;
@@ -111,6 +116,42 @@ pub enum Step {
     },
     /// Ends the running process.
     Exit,
+    /// Uses a device.
+    Device(DeviceStep),
+}
+
+/// A step that uses a device. Addresses are virtual, of the running process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceStep {
+    /// Begins a copy, which a DMA engine executes while the program goes on; other copiers execute it at once.
+    Begin {
+        /// First byte written.
+        dst: PhysicalAddress,
+        /// First byte read.
+        src: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Waits for the end of all copies that the program has begun.
+    Wait,
+    /// Gives the network adapter a free receive buffer.
+    Post {
+        /// First byte of the header.
+        header: PhysicalAddress,
+        /// First byte of the payload.
+        payload: PhysicalAddress,
+    },
+    /// Waits for packets.
+    Await,
+    /// Sends a packet.
+    Send {
+        /// Port of the network adapter.
+        port: u32,
+        /// First byte.
+        address: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
 }
 
 /// What an instruction does. Addresses are virtual, of the running process.
@@ -239,11 +280,15 @@ impl ProgramError {
             Self::NoInstructions { .. } => {
                 "give a program trace (docs/cores.md), or a memory trace of the format `rc`, `cpu` or `lackey`".into()
             }
-            Self::Step { .. } => "write one of `compute N [CLASS] [after N [N]]`, `load ADDRESS [CLASS] [after N [N]]`, \
+            Self::Step { .. } => {
+                "write one of `compute N [CLASS] [after N [N]]`, `load ADDRESS [CLASS] [after N [N]]`, \
                                   `store ADDRESS [CLASS] [after N [N]]`, `copy DST SRC BYTES`, \
                                   `zero ADDRESS BYTES`, `map ADDRESS BYTES`, `filled ADDRESS BYTES`, \
-                                  `present ADDRESS BYTES`, `renew PAGE SOURCE`, `fork PROCESS`, `run PROCESS` and `exit`, with addresses as `0x1000` and other numbers in decimal"
-                .into(),
+                                  `present ADDRESS BYTES`, `renew PAGE SOURCE`, `fork PROCESS`, `run PROCESS`, \
+                                  `exit`, `begin DST SRC BYTES`, `wait`, `post HEADER PAYLOAD`, `await` and \
+                                  `send PORT ADDRESS BYTES`, with addresses as `0x1000` and other numbers in decimal"
+                    .into()
+            }
             Self::Range { .. } => "give at least 1 byte, and an end below 2^64".into(),
         }
     }
@@ -430,6 +475,20 @@ fn other_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
         b"fork" => Step::Fork { child: fields.decimal_u32("process")? },
         b"run" => Step::Run { process: fields.decimal_u32("process")? },
         b"exit" => Step::Exit,
+        b"begin" => {
+            let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
+            Step::Device(DeviceStep::Begin { dst, src, bytes: fields.decimal("bytes")? })
+        }
+        b"wait" => Step::Device(DeviceStep::Wait),
+        b"post" => {
+            let (header, payload) = (fields.prefixed_hex("header")?, fields.prefixed_hex("payload")?);
+            Step::Device(DeviceStep::Post { header, payload })
+        }
+        b"await" => Step::Device(DeviceStep::Await),
+        b"send" => {
+            let (port, address) = (fields.decimal_u32("port")?, fields.prefixed_hex("address")?);
+            Step::Device(DeviceStep::Send { port, address, bytes: fields.decimal("bytes")? })
+        }
         found => return Fields::unknown(found, "a step"),
     })
 }
@@ -439,20 +498,22 @@ fn other_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
 fn are_ranges_sound(step: &Step) -> bool {
     let is_sound = |from: PhysicalAddress, bytes: u64| bytes > 0 && from.0.checked_add(bytes).is_some();
     match *step {
-        Step::Copy { dst, src, bytes } | Step::Renew { page: dst, source: src, bytes } => {
-            is_sound(dst, bytes) && is_sound(src, bytes)
-        }
+        Step::Copy { dst, src, bytes }
+        | Step::Renew { page: dst, source: src, bytes }
+        | Step::Device(DeviceStep::Begin { dst, src, bytes }) => is_sound(dst, bytes) && is_sound(src, bytes),
         Step::Zero { address, bytes }
         | Step::Map { address, bytes }
         | Step::Filled { address, bytes }
-        | Step::Present { address, bytes } => is_sound(address, bytes),
+        | Step::Present { address, bytes }
+        | Step::Device(DeviceStep::Send { address, bytes, .. }) => is_sound(address, bytes),
         Step::Compute { .. }
         | Step::Load { .. }
         | Step::Store { .. }
         | Step::Instruction { .. }
         | Step::Fork { .. }
         | Step::Run { .. }
-        | Step::Exit => true,
+        | Step::Exit
+        | Step::Device(DeviceStep::Wait | DeviceStep::Post { .. } | DeviceStep::Await) => true,
     }
 }
 
@@ -470,7 +531,8 @@ mod tests {
     fn every_step_is_read() {
         let at = PhysicalAddress;
         let text = "map 0x1000 8192 # two pages\n\n# a comment\nfilled 0x1000 64\ncompute 12\nload 0x1040\n\tstore 0x1048\n\
-                    copy 0x2000 0x1000 64\nzero 0x1000 1\npresent 0x3000 4096\nrenew 0x3000 0x1000\nrenew 0x4000 0x2000 8192\nfork 2\nrun 2\nexit\n";
+                    copy 0x2000 0x1000 64\nzero 0x1000 1\npresent 0x3000 4096\nrenew 0x3000 0x1000\nrenew 0x4000 0x2000 8192\nfork 2\nrun 2\nexit\n\
+                    begin 0x2000 0x1000 64\nwait\npost 0x1000 0x1042\nawait\nsend 1 0x1000 1514\n";
         let expected = [
             Step::Map { address: at(0x1000), bytes: 8192 },
             Step::Filled { address: at(0x1000), bytes: 64 },
@@ -485,8 +547,14 @@ mod tests {
             Step::Fork { child: 2 },
             Step::Run { process: 2 },
             Step::Exit,
+            Step::Device(DeviceStep::Begin { dst: at(0x2000), src: at(0x1000), bytes: 64 }),
+            Step::Device(DeviceStep::Wait),
+            Step::Device(DeviceStep::Post { header: at(0x1000), payload: at(0x1042) }),
+            Step::Device(DeviceStep::Await),
+            Step::Device(DeviceStep::Send { port: 1, address: at(0x1000), bytes: 1514 }),
         ];
         assert_eq!(steps(text).unwrap(), expected);
+        assert!(size_of::<Step>() <= 32, "steps are read in batches");
     }
 
     #[test]

@@ -23,8 +23,11 @@ differences! {
     }
     PrefetchCounts { requested, useful, late, useless, dropped }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
+    NetworkCounts { packets, dropped, interrupts, sent }
+    DmaCounts { descriptors, doorbells, polls, interrupts, pinned_pages, unpinned_pages }
     StallSlots {
-        window, mshr, store_buffer, load_store_queue, operand, unit, pending_copy, kernel, coherence, controller_copy
+        window, mshr, store_buffer, load_store_queue, operand, unit, pending_copy, kernel, coherence, controller_copy,
+        idle
     }
 }
 
@@ -166,6 +169,36 @@ pub struct CoherenceCounts {
     pub zero_lines: u64,
 }
 
+/// Work of a core for a DMA engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DmaCounts {
+    /// Descriptors written.
+    pub descriptors: u64,
+    /// Doorbells written.
+    pub doorbells: u64,
+    /// Loads of the status line, those of interrupts included.
+    pub polls: u64,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// Pages pinned.
+    pub pinned_pages: u64,
+    /// Pages unpinned.
+    pub unpinned_pages: u64,
+}
+
+/// Packets of a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkCounts {
+    /// Packets received.
+    pub packets: u64,
+    /// Packets that found no free buffer.
+    pub dropped: u64,
+    /// Interrupts of the adapter.
+    pub interrupts: u64,
+    /// Packets sent.
+    pub sent: u64,
+}
+
 /// Dispatch slots in which a core was stalled, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StallSlots {
@@ -190,6 +223,8 @@ pub struct StallSlots {
     pub coherence: u64,
     /// A copy or a zeroing by the controller was in progress.
     pub controller_copy: u64,
+    /// The program waited for packets.
+    pub idle: u64,
 }
 
 /// Counts of a core.
@@ -205,6 +240,10 @@ pub struct CoreCounters {
     pub lines: [LineCounts; 4],
     /// Steps of coherence.
     pub coherence: CoherenceCounts,
+    /// Work for a DMA engine.
+    pub dma: DmaCounts,
+    /// Packets.
+    pub network: NetworkCounts,
     /// Bytes that copies and zeroings of the controller moved over memory channels: each byte of a
     /// copy twice.
     pub controller_copy_bytes: u64,
@@ -244,6 +283,8 @@ impl Sub for CoreCounters {
             faults: self.faults - earlier.faults,
             lines: std::array::from_fn(|purpose| self.lines[purpose] - earlier.lines[purpose]),
             coherence: self.coherence - earlier.coherence,
+            dma: self.dma - earlier.dma,
+            network: self.network - earlier.network,
             controller_copy_bytes: self.controller_copy_bytes - earlier.controller_copy_bytes,
             prefetches: self.prefetches - earlier.prefetches,
             copy_slots: self.copy_slots - earlier.copy_slots,

@@ -47,6 +47,12 @@ pub enum MachineError {
         /// Bytes.
         bytes: u64,
     },
+    /// A program waits for packets, and some receive queue has no program that does so.
+    #[error("core {core} waits for packets that never arrive")]
+    NoPackets {
+        /// Core.
+        core: usize,
+    },
     /// The allocator cannot be built.
     #[error(transparent)]
     Allocator(#[from] AllocatorError),
@@ -60,6 +66,7 @@ impl MachineError {
             Self::Fault { source, .. } => source.help().to_owned(),
             Self::TooShort { .. } => "use a shorter warm-up, or a longer program".to_owned(),
             Self::LostCopy { .. } => "this is a defect of the simulator: please report it with the input".to_owned(),
+            Self::NoPackets { .. } => "let the program of each core with a receive queue await packets".to_owned(),
             Self::Allocator(error) => error.help(),
         }
     }

@@ -26,6 +26,7 @@ mod error;
 mod interconnect;
 mod kernel;
 mod memory;
+mod packet;
 mod prefetcher;
 mod programs;
 mod region;
@@ -39,7 +40,7 @@ use std::rc::Rc;
 
 use dram_spec::{AddressMap, PhysicalAddress};
 use os_alloc_sim::{Report, ZeroOnFree};
-use trace_io::program::{InstructionKind, Needs, Step};
+use trace_io::program::{DeviceStep, InstructionKind, Needs, Step};
 use trace_io::trace::Recorded;
 
 use self::bulk::Bulk;
@@ -55,17 +56,21 @@ use crate::virtual_memory::WrongByte;
 pub use self::clock::{ClockRatio, CoreCycle};
 pub use self::core::{Pipeline, Slot};
 pub use self::counters::{
-    CoherenceCounts, CoreCounters, LineCounts, PrefetchCounts, Purpose, read_bursts, write_bursts,
+    CoherenceCounts, CoreCounters, DmaCounts, LineCounts, NetworkCounts, PrefetchCounts, Purpose, read_bursts,
+    write_bursts,
 };
 pub use self::error::MachineError;
 pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
-pub use self::programs::{DependentSteps, Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
+pub use self::packet::{Buffer, Packet};
+pub use self::programs::{
+    DependentSteps, Forkbench, Memcopy, MixProgram, Program, Receiver, ReceiverSettings, Repeated, Steps, TraceProgram,
+};
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
-    EngineMode, EngineSettings, KernelSettings, LineSettings, MachineSettings, Order, PrefetchSettings, PrefetcherKind,
-    Region, Sharing, StoreMiss, WritePolicy,
+    DmaCompletion, DmaSettings, EngineMode, EngineSettings, KernelSettings, LineSettings, MachineSettings,
+    NetworkSettings, Order, PrefetchSettings, PrefetcherKind, Region, Sharing, Spread, StoreMiss, WritePolicy,
 };
 
 /// Results of a machine.
@@ -140,12 +145,15 @@ impl Machine {
         let tickets = memory.caches.tickets();
         let core = |(index, program)| Core::new(index, &settings.core, tickets, program, region.warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
+        let mut kernel = Kernel::new(&settings, kernel, cores.len(), device::network_adapter(&settings));
+        let frames = kernel.device_frames(copier::frames(&settings.kernel, cores.len()));
+        let frames = frames.map_err(|source| MachineError::Fault { core: 0, source })?;
         let mut machine = Machine {
             settings,
             memory,
-            kernel: Kernel::new(settings.kernel, kernel, cores.len()),
-            copier: copier::copier(&settings.kernel, cores.len()),
-            devices: device::devices(&settings),
+            kernel,
+            copier: copier::copier(&settings.kernel, cores.len(), &frames),
+            devices: device::devices(&settings, cores.len()),
             regions: Regions::new(region, cores.len()),
             cores,
             first_action: (CoreCycle::NEVER, 0),
@@ -178,6 +186,9 @@ impl Machine {
         if let Some(&(core, copy)) = self.copier.pending().first() {
             let Bulk { src, dst, bytes } = copy;
             return Err(MachineError::LostCopy { core, src: src.unwrap_or(dst), dst, bytes });
+        }
+        if let Some(core) = self.cores.iter().position(Core::is_idle) {
+            return Err(MachineError::NoPackets { core });
         }
         (0..self.cores.len()).for_each(|index| self.kernel.compare_core(index, &mut self.memory));
         assert!(self.cores.iter().all(|core| core.next == Next::Ended), "a run ends after all regions");
@@ -261,6 +272,10 @@ impl Machine {
     fn read_steps(&mut self, index: usize, until: CoreCycle) -> Outcome {
         match self.cores[index].read_steps() {
             Ok(true) => Outcome::Part,
+            Ok(false) if self.copier.has_begun(index) => {
+                self.cores[index].add(Work::Wait);
+                Outcome::Part
+            }
             Ok(false) => self.ended(index, until),
             Err(source) => self.fail(MachineError::Program { core: index, source }),
         }
@@ -286,6 +301,8 @@ impl Machine {
             }
             Work::Copy(bulk) => self.copier.begin(core, memory, *bulk, limits),
             Work::CopyEnd => core.end_copy(),
+            Work::Begin { bulk, is_last } => self.copier.begin_piece(core, memory, (*bulk, *is_last), limits),
+            Work::Wait => self.copier.wait(core, limits.until),
             Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
         };
         if outcome.is_unfinished() {
@@ -311,15 +328,20 @@ impl Machine {
             },
             Step::Copy { dst, src, bytes } => {
                 let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
-                let outcome = self.kernel.copy(core, memory, &mut bulk, limits.until);
+                let outcome = self.kernel.copy(core, memory, &mut bulk, |bulk, _| Work::Copy(bulk), limits.until);
                 (*dst, *src, *bytes) = (bulk.dst, bulk.src.unwrap_or(*src), bulk.bytes);
                 outcome
             }
             Step::Zero { address, bytes } => {
                 let mut bulk = Bulk { src: None, dst: *address, bytes: *bytes };
-                let outcome = self.kernel.copy(core, memory, &mut bulk, limits.until);
+                let outcome = self.kernel.copy(core, memory, &mut bulk, |bulk, _| Work::Copy(bulk), limits.until);
                 (*address, *bytes) = (bulk.dst, bulk.bytes);
                 outcome
+            }
+            Step::Device(step) => self.use_device(index, step, limits.until),
+            Step::Renew { .. } | Step::Fork { .. } | Step::Run { .. } | Step::Exit if self.copier.has_begun(index) => {
+                core.add(Work::Wait);
+                Ok(Outcome::Part)
             }
             Step::Map { .. }
             | Step::Filled { .. }
@@ -335,6 +357,28 @@ impl Machine {
                 outcome
             }
             Err(source) => self.fail(MachineError::Fault { core: index, source }),
+        }
+    }
+
+    /// Executes a step that uses a device; `step` becomes the rest.
+    #[cold]
+    fn use_device(&mut self, index: usize, step: &mut DeviceStep, until: CoreCycle) -> Result<Outcome, ProgramFault> {
+        let (core, memory) = (&mut self.cores[index], &mut self.memory);
+        match step {
+            DeviceStep::Begin { dst, src, bytes } => {
+                let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
+                let begin = |bulk, is_last| Work::Begin { bulk, is_last };
+                let outcome = self.kernel.copy(core, memory, &mut bulk, begin, until);
+                (*dst, *src, *bytes) = (bulk.dst, bulk.src.unwrap_or(*src), bulk.bytes);
+                outcome
+            }
+            DeviceStep::Wait => {
+                core.add(Work::Wait);
+                Ok(Outcome::Done)
+            }
+            DeviceStep::Post { .. } | DeviceStep::Await | DeviceStep::Send { .. } => {
+                self.kernel.use_adapter(core, memory, *step, until)
+            }
         }
     }
 

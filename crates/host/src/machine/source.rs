@@ -6,7 +6,7 @@ use memctrl::{Completion, Request, RequestSource};
 use super::Machine;
 use super::clock::CoreCycle;
 use super::core::Core;
-use super::interconnect::{Agent, Delivery, Holds};
+use super::interconnect::{Agent, Delivery, Holds, Message};
 use super::settings::Sharing;
 
 /// Core cycles by which a core may advance before the controller, as long as it affects no other
@@ -83,7 +83,13 @@ impl Machine {
                 self.devices[device].receive(message, at, &mut self.memory);
             }
             Some(Delivery::Message { to: Agent::Core(core), message }) => {
-                self.copier.received(&mut self.cores[core], &mut self.memory, message, at);
+                if let Message::Network(message) = message {
+                    if !self.kernel.received(&mut self.cores[core], message) {
+                        return;
+                    }
+                } else {
+                    self.copier.received(&mut self.cores[core], &mut self.memory, message, at);
+                }
                 self.resume(core, at);
                 self.resume_others(core, at, Core::lacks_device);
             }

@@ -4,9 +4,12 @@ mod by_hand;
 mod caches;
 mod coherent;
 mod copies;
+mod dma;
 mod issue;
+mod network;
 mod overlaps;
 mod plain_core;
+mod receiver;
 mod regions;
 mod unaligned;
 mod virtual_addresses;
@@ -75,6 +78,7 @@ pub(super) fn settings() -> MachineSettings {
         sharing: Sharing::Private,
         bus: None,
         lines: LineSettings::default(),
+        network: None,
         kernel: KernelSettings { page_table_entry_bytes: 0, page_descriptor_bytes: 0, ..KernelSettings::default() },
         allocator,
     }

@@ -29,6 +29,7 @@ fn case((copier, copy_loop): (Copier, CopyLoop), programs: &[&[Step]]) -> Case {
     let copy_unit = CopyUnit::RowSet;
     let settings = MachineSettings {
         bus: None,
+        network: None,
         clock: ClockRatio::new(6, 1),
         core: CoreSettings::PAPER,
         l1: None,

@@ -121,6 +121,7 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
     (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator()).prop_map(
         |(clock, core, l1, last_level, sharing, kernel, allocator)| MachineSettings {
             bus: None,
+            network: None,
             clock,
             core,
             l1,

@@ -84,6 +84,7 @@ impl PlainMachine {
             Step::Fork { child } => core.work.push_back(Work::Fork(child)),
             Step::Run { process } => self.processes.run(at, process),
             Step::Exit => core.work.push_back(Work::Exit),
+            Step::Device(_) => unreachable!("no test has a device"),
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
             Step::Instruction { .. } => unreachable!("no test has classes or operands"),
         }

@@ -175,6 +175,7 @@ impl Reader {
                 let pages = self.processes.remove(&self.running).expect("it lives").len() as u64;
                 self.use_data(pages, pages);
             }
+            Step::Device(_) => unreachable!("no test has a device"),
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
             Step::Instruction { .. } => unreachable!("no test has classes or operands"),
         }

@@ -78,6 +78,7 @@ fn report() -> CoresReport {
         sharing: Sharing::Private,
         bus: None,
         lines: LineSettings::default(),
+        network: None,
         kernel: KernelSettings::default(),
         allocator,
     };

@@ -151,7 +151,7 @@ impl Copier for EngineCopies {
                     core.complete(instruction, at);
                 }
             }
-            Message::Copy { .. } | Message::Continue => unreachable!("{message:?} is for a device"),
+            _ => unreachable!("an engine sends no {message:?}"),
         }
     }
 

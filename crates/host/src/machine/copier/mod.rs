@@ -3,14 +3,18 @@
 //! A copier is a file of this folder and a line of [`copier`].
 
 mod controller;
+mod dma;
 mod engine;
 mod loops;
+mod pinned_pages;
 
 use std::fmt::Debug;
 
+use dram_spec::PhysicalAddress;
 use memctrl::Completion;
 
 use self::controller::ControllerCopies;
+use self::dma::DmaCopies;
 use self::engine::EngineCopies;
 use self::loops::LoopCopies;
 use super::bulk::Bulk;
@@ -24,6 +28,31 @@ use super::settings::{self, KernelSettings};
 pub trait Copier: Debug {
     /// Attempts to begin a copy or zeroing.
     fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome;
+
+    /// Attempts to begin a piece of a copy; the core need not wait for its end. A copier without a device
+    /// executes it at once.
+    fn begin_piece(
+        &mut self,
+        core: &mut Core,
+        memory: &mut Memory,
+        (bulk, is_last): (Bulk, bool),
+        limits: Limits,
+    ) -> Outcome {
+        let _ = is_last;
+        self.begin(core, memory, bulk, limits)
+    }
+
+    /// Whether a core has begun copies and not waited for them.
+    fn has_begun(&self, core: usize) -> bool {
+        let _ = core;
+        false
+    }
+
+    /// Lets a core wait for the copies that it has begun.
+    fn wait(&mut self, core: &mut Core, until: CoreCycle) -> Outcome {
+        let _ = (core, until);
+        Outcome::Done
+    }
 
     /// Executes the next step of the rest of a copy or zeroing that the copier has given the core as
     /// [`Work::CopyRest`](super::core::Work::CopyRest).
@@ -52,16 +81,26 @@ pub trait Copier: Debug {
 fn quiet(core: &mut Core, memory: &mut Memory, bulk: &Bulk, limits: Limits) -> Result<CoreCycle, Outcome> {
     let at = core.quiet_before(limits.until)?;
     core.delay_until(at, |stalls| &mut stalls.kernel);
-    core.begin_copy();
-    memory.begin_copy(core.index(), bulk);
+    if core.begin_copy() {
+        memory.begin_copy(core.index(), bulk);
+    }
     Ok(at)
 }
 
-/// The copier that the settings name, for a number of cores.
-pub fn copier(settings: &KernelSettings, cores: usize) -> Box<dyn Copier> {
+/// Page frames that the copier shares with its devices.
+pub fn frames(settings: &KernelSettings, cores: usize) -> usize {
+    match settings.copier {
+        settings::Copier::Dma(dma) => dma::frames(&dma, cores),
+        settings::Copier::Loop | settings::Copier::Controller | settings::Copier::Engine(_) => 0,
+    }
+}
+
+/// The copier that the settings name, for a number of cores, with the frames that it shares with devices.
+pub fn copier(settings: &KernelSettings, cores: usize, frames: &[PhysicalAddress]) -> Box<dyn Copier> {
     match settings.copier {
         settings::Copier::Loop => Box::new(LoopCopies::new(settings)),
         settings::Copier::Controller => Box::new(ControllerCopies::new(settings, cores)),
+        settings::Copier::Dma(dma) => Box::new(DmaCopies::new(settings, dma, cores, frames)),
         settings::Copier::Engine(engine) => Box::new(EngineCopies::new(settings, engine, cores)),
     }
 }

@@ -26,6 +26,7 @@ use self::units::Units;
 use super::clock::CoreCycle;
 use super::counters::{CoreCounters, StallSlots};
 use super::memory::OnMiss;
+use super::packet::Packet;
 use super::programs::{Program, StepsAhead};
 use super::settings::CoreSettings;
 
@@ -292,9 +293,13 @@ impl Core {
     }
 
     /// Begins a copy or zeroing in the first slot in which the core could dispatch.
-    pub fn begin_copy(&mut self) {
-        self.copy_from = Some(self.position());
-        self.add(Work::CopyEnd);
+    pub fn begin_copy(&mut self) -> bool {
+        let is_new = self.copy_from.is_none();
+        if is_new {
+            self.copy_from = Some(self.position());
+            self.add(Work::CopyEnd);
+        }
+        is_new
     }
 
     /// Ends the copy or zeroing in the first slot in which the core goes on.
@@ -319,6 +324,22 @@ impl Core {
     pub const fn stall_for_device(&mut self) -> Outcome {
         self.stall = Some(Stall::Device);
         Outcome::Blocked
+    }
+
+    /// Waits for packets.
+    pub const fn idle(&mut self) -> Outcome {
+        self.stall = Some(Stall::Idle);
+        Outcome::Blocked
+    }
+
+    /// Whether the core waits for packets.
+    pub fn is_idle(&self) -> bool {
+        self.stall == Some(Stall::Idle)
+    }
+
+    /// Tells the program which packets have arrived.
+    pub fn receive(&mut self, packets: &[Packet]) {
+        self.program.receive(packets);
     }
 
     /// Whether the core waits for a place in the queue of a device.

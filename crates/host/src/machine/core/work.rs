@@ -26,6 +26,15 @@ pub enum Work {
     CopyRest(Bulk),
     /// The end of a copy or zeroing, after which the core goes on.
     CopyEnd,
+    /// A piece of a copy that the copier is to begin; the core goes on.
+    Begin {
+        /// The piece.
+        bulk: Bulk,
+        /// Whether it is the last one of its copy.
+        is_last: bool,
+    },
+    /// Waits for all copies that were begun.
+    Wait,
     /// Pages of an event of the kernel, equal in time and in number of accesses.
     Pages {
         /// Their number.
@@ -96,6 +105,8 @@ pub enum Stall {
     Copier,
     /// A place in the queue of a device.
     Device,
+    /// Packets.
+    Idle,
     /// An entry of the load/store queue.
     LoadStoreQueue,
     /// The result of an instruction, in an in-order core.
@@ -112,6 +123,7 @@ impl Stall {
             Stall::StoreBuffer => &mut stalls.store_buffer,
             Stall::Drain => &mut stalls.kernel,
             Stall::Copier | Stall::Device => &mut stalls.controller_copy,
+            Stall::Idle => &mut stalls.idle,
             Stall::LoadStoreQueue => &mut stalls.load_store_queue,
             Stall::Operand => &mut stalls.operand,
             Stall::PendingCopy => &mut stalls.pending_copy,

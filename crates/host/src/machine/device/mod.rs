@@ -4,12 +4,17 @@
 //! its requests arrives, and makes requests through the methods of the memory.
 
 mod copy_engine;
+mod dma_engine;
+mod network_adapter;
+mod transfer;
 
 use std::fmt::Debug;
 
 use memctrl::Completion;
 
 use self::copy_engine::CopyEngine;
+use self::dma_engine::DmaEngine;
+use self::network_adapter::NetworkAdapter;
 use super::clock::CoreCycle;
 use super::interconnect::Message;
 use super::memory::Memory;
@@ -27,10 +32,23 @@ pub trait Device: Debug {
     fn completed(&mut self, completion: &Completion, at: CoreCycle, memory: &mut Memory);
 }
 
-/// The devices of a machine, by number.
-pub fn devices(settings: &MachineSettings) -> Vec<Box<dyn Device>> {
+/// The number of the network adapter, after that of the copier's device.
+pub const fn network_adapter(settings: &MachineSettings) -> usize {
     match settings.kernel.copier {
-        Copier::Engine(engine) => vec![Box::new(CopyEngine::new(0, engine))],
-        Copier::Loop | Copier::Controller => Vec::new(),
+        Copier::Engine(_) | Copier::Dma(_) => 1,
+        Copier::Loop | Copier::Controller => 0,
     }
+}
+
+/// The devices of a machine with a number of cores, by number.
+pub fn devices(settings: &MachineSettings, cores: usize) -> Vec<Box<dyn Device>> {
+    let mut devices: Vec<Box<dyn Device>> = match settings.kernel.copier {
+        Copier::Engine(engine) => vec![Box::new(CopyEngine::new(0, engine))],
+        Copier::Dma(dma) => vec![Box::new(DmaEngine::new(0, dma))],
+        Copier::Loop | Copier::Controller => Vec::new(),
+    };
+    if let Some(network) = settings.network {
+        devices.push(Box::new(NetworkAdapter::new(devices.len(), network, cores)));
+    }
+    devices
 }

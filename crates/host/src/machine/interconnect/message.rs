@@ -1,7 +1,10 @@
 //! Messages between cores and devices.
 
+use dram_spec::PhysicalAddress;
+
 use super::super::bulk::{Bulk, CopyId};
 use super::super::counters::CoherenceCounts;
+use super::super::packet::{Buffer, Packet};
 
 /// Who sends or receives a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,23 @@ impl Agent {
     pub const fn is_core(self) -> bool {
         matches!(self, Agent::Core(_))
     }
+}
+
+/// A descriptor of a DMA engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptor {
+    /// Number of the copy.
+    pub id: CopyId,
+    /// The core that wrote it.
+    pub core: usize,
+    /// The copy.
+    pub bulk: Bulk,
+    /// Its line in the ring.
+    pub address: PhysicalAddress,
+    /// The status line of the core.
+    pub status: PhysicalAddress,
+    /// Whether the engine reports the end of this descriptor, and of those of the core before it.
+    pub is_last: bool,
 }
 
 /// A message.
@@ -42,8 +62,109 @@ pub enum Message {
         /// Bytes that it moved over memory channels: those read, and those written.
         channel_bytes: u64,
     },
+    /// A descriptor lies in the ring of a channel. The engine learns of it by the next doorbell.
+    Described {
+        /// The channel.
+        channel: usize,
+        /// The descriptor.
+        descriptor: Descriptor,
+    },
+    /// A core has written the doorbell of a channel.
+    Doorbell {
+        /// The channel.
+        channel: usize,
+        /// The core.
+        core: usize,
+    },
+    /// A write of a core's status line has reached memory: all descriptors of the core up to this one are
+    /// complete.
+    StatusWritten {
+        /// Number of the last copy.
+        id: CopyId,
+        /// Steps of coherence.
+        counts: CoherenceCounts,
+        /// Bytes moved over memory channels.
+        channel_bytes: u64,
+    },
+    /// A device interrupts a core.
+    Interrupt,
+    /// Of a network adapter.
+    Network(NetworkMessage),
     /// A device continues by itself.
     Continue,
+}
+
+/// A receive buffer that a core gives to a network adapter.
+#[derive(Clone, Copy, Debug)]
+pub struct PostedBuffer {
+    /// Its virtual addresses.
+    pub buffer: Buffer,
+    /// Physical address of the header.
+    pub header: PhysicalAddress,
+    /// Physical address of the payload.
+    pub payload: PhysicalAddress,
+    /// Core and number of the process that posted it.
+    pub owner: (usize, u32),
+}
+
+/// A message to or from a network adapter.
+#[derive(Clone, Copy, Debug)]
+pub enum NetworkMessage {
+    /// A queue has a further free buffer.
+    Posted {
+        /// The queue.
+        queue: usize,
+        /// The buffer.
+        buffer: PostedBuffer,
+    },
+    /// A core lets a queue interrupt it.
+    Enable {
+        /// The queue.
+        queue: usize,
+        /// Packets that the core has taken.
+        taken: u64,
+    },
+    /// A packet has arrived at a port.
+    Arrived {
+        /// The port.
+        port: usize,
+    },
+    /// The time for which a queue collects packets has ended.
+    Coalesced {
+        /// The queue.
+        queue: usize,
+        /// Number of the collection.
+        number: u64,
+    },
+    /// A packet lies in memory.
+    Received {
+        /// The packet.
+        packet: Packet,
+        /// Steps of coherence.
+        counts: CoherenceCounts,
+    },
+    /// A packet found no free buffer.
+    Dropped,
+    /// No packet follows.
+    Over,
+    /// The adapter interrupts a core.
+    Interrupt,
+    /// A core sends a packet.
+    Send {
+        /// The port.
+        port: usize,
+        /// The core.
+        core: usize,
+        /// First byte.
+        address: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// A packet has left through a port.
+    Sent {
+        /// The port.
+        port: usize,
+    },
 }
 
 impl Message {
@@ -52,8 +173,15 @@ impl Message {
     pub(super) const fn addresses(&self) -> u64 {
         match self {
             Message::Copy { .. } => 2,
-            Message::Entered(_) | Message::Completed { .. } => 1,
-            Message::Continue => 0,
+            Message::Entered(_)
+            | Message::Completed { .. }
+            | Message::Doorbell { .. }
+            | Message::Interrupt
+            | Message::Network(
+                NetworkMessage::Enable { .. } | NetworkMessage::Interrupt | NetworkMessage::Send { .. },
+            ) => 1,
+            // Changes of memory, which cross no bus by themselves.
+            Message::Described { .. } | Message::StatusWritten { .. } | Message::Network(_) | Message::Continue => 0,
         }
     }
 }

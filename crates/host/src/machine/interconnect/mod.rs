@@ -21,7 +21,7 @@ use super::clock::CoreCycle;
 use super::settings::BusSettings;
 
 pub use self::deliveries::Delivery;
-pub use self::message::{Agent, Message};
+pub use self::message::{Agent, Descriptor, Message, NetworkMessage, PostedBuffer};
 pub use self::requests::{Holds, Outgoing, Requester};
 
 /// Requests, data and messages on their way.
@@ -84,7 +84,9 @@ impl Interconnect {
     /// Sends a message, which leaves at a cycle. One between a core and a device crosses the bus.
     pub fn post(&mut self, from: Agent, to: Agent, message: Message, leaves: CoreCycle) {
         let arrives = match &mut self.bus {
-            Some(bus) if from.is_core() != to.is_core() => bus.address(leaves, message.addresses()),
+            Some(bus) if from.is_core() != to.is_core() && message.addresses() > 0 => {
+                bus.address(leaves, message.addresses())
+            }
             _ => leaves,
         };
         self.deliveries.add(arrives, Delivery::Message { to, message });

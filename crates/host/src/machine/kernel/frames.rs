@@ -11,6 +11,15 @@ use super::{Kernel, ProgramFault};
 use crate::decisions::{Decided, Decisions};
 
 impl Kernel {
+    /// Frames of the kernel that it shares with devices.
+    ///
+    /// # Errors
+    /// If there are not as many.
+    pub fn device_frames(&mut self, count: usize) -> Result<Vec<PhysicalAddress>, ProgramFault> {
+        let frames = self.processes.device_frames(count)?;
+        Ok(frames.into_iter().map(Frame::address).collect())
+    }
+
     /// Gives the pages of a range frames, and the cache the dirty lines that fit and were written
     /// last. The memory holds the contents at reset, which the program wrote.
     pub(super) fn fill(

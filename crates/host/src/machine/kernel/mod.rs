@@ -5,6 +5,7 @@
 
 mod data;
 mod frames;
+mod network;
 mod processes;
 mod virtual_check;
 
@@ -16,12 +17,13 @@ use os_alloc_sim::{MemoryOperation, Report};
 use trace_io::program::Step;
 
 use self::frames::Written;
+use self::network::Network;
 use self::processes::Processes;
 use super::bulk::Bulk;
 use super::clock::CoreCycle;
 use super::core::{Core, Outcome, Work, within};
 use super::memory::Memory;
-use super::settings::KernelSettings;
+use super::settings::{KernelSettings, MachineSettings};
 use crate::decisions::{Decided, Decisions};
 
 pub use self::processes::ProgramFault;
@@ -33,12 +35,19 @@ pub struct Kernel {
     processes: Processes,
     /// By core: addresses and sizes of the data that are left of [`Work::Pages`].
     data: Vec<VecDeque<(PhysicalAddress, u64)>>,
+    network: Option<Network>,
 }
 
 impl Kernel {
     /// Starts process 1 of each core on the frames of `kernel`.
-    pub fn new(settings: KernelSettings, kernel: os_alloc_sim::Kernel, cores: usize) -> Kernel {
-        Kernel { settings, processes: Processes::new(kernel, cores), data: vec![VecDeque::new(); cores] }
+    /// The adapter is the device with a number.
+    pub fn new(settings: &MachineSettings, kernel: os_alloc_sim::Kernel, cores: usize, adapter: usize) -> Kernel {
+        Kernel {
+            settings: settings.kernel,
+            processes: Processes::new(kernel, cores),
+            data: vec![VecDeque::new(); cores],
+            network: settings.network.map(|network| Network::new(network, adapter, cores)),
+        }
     }
 
     /// Counts of the run.
@@ -181,7 +190,8 @@ impl Kernel {
             | Step::Store { .. }
             | Step::Instruction { .. }
             | Step::Copy { .. }
-            | Step::Zero { .. } => {
+            | Step::Zero { .. }
+            | Step::Device(_) => {
                 unreachable!("no request to the kernel")
             }
         }
@@ -189,13 +199,14 @@ impl Kernel {
     }
 
     /// Executes the next part of a `memcopy` or `meminit` of the program, which lies in one copy unit of
-    /// each range; `virtual_bulk` becomes the rest.
+    /// each range, as work for the copier, given whether it is the last part; `virtual_bulk` becomes the rest.
     #[cold]
     pub fn copy(
         &mut self,
         core: &mut Core,
         memory: &mut Memory,
         virtual_bulk: &mut Bulk,
+        work: impl Fn(Bulk, bool) -> Work,
         until: CoreCycle,
     ) -> Result<Outcome, ProgramFault> {
         // The frames of a unit are consecutive, and become present and writable together.
@@ -216,8 +227,9 @@ impl Kernel {
             return self.page_fault(core, memory, (next.dst, true), until);
         };
         self.copied(core.index(), memory, &next);
-        core.add(Work::Copy(Bulk { src: from, dst: to, bytes: next.bytes }));
-        match virtual_bulk.without(next) {
+        let rest = virtual_bulk.without(next);
+        core.add(work(Bulk { src: from, dst: to, bytes: next.bytes }, rest.is_none()));
+        match rest {
             None => {
                 core.counters.instructions += 1;
                 Ok(Outcome::Done)

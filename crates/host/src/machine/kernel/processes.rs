@@ -41,6 +41,31 @@ pub enum ProgramFault {
         /// The process.
         process: u32,
     },
+    /// The machine has no network adapter.
+    #[error("the machine has no network adapter")]
+    NoAdapter,
+    /// The network adapter has no such port.
+    #[error("port {port} does not exist: the network adapter has {ports}")]
+    NoPort {
+        /// The port.
+        port: usize,
+        /// Ports of the adapter.
+        ports: usize,
+    },
+    /// The receive queue of the core is full.
+    #[error("the receive queue of the core holds {ring} buffers already")]
+    NoRoomForBuffer {
+        /// Buffers of the queue.
+        ring: usize,
+    },
+    /// A header or a payload lies in two pages.
+    #[error("the {bytes} bytes of a packet at {:#x} cross a page", address.0)]
+    PacketCrossesPage {
+        /// First byte.
+        address: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
     /// The kernel cannot serve the request.
     #[error(transparent)]
     Kernel(#[from] Fault),
@@ -56,6 +81,10 @@ impl ProgramFault {
                 "a program begins as process 1; `fork` starts others, and `run` selects one that lives"
             }
             Self::ProcessExists { .. } => "give the child a number that no process has",
+            Self::NoAdapter => "give the machine a network adapter, or leave out `post`, `await` and `send`",
+            Self::NoPort { .. } => "ports are counted from 0",
+            Self::NoRoomForBuffer { .. } => "use a longer ring or post fewer buffers; core N has receive queue N",
+            Self::PacketCrossesPage { .. } => "place each header and each payload within a page of 4 KiB",
             Self::Kernel(_) => "use more memory, or less of it in use before the run",
         }
     }
@@ -228,6 +257,19 @@ impl Processes {
     /// The frame of a page of an array of the kernel's data, and whether it is new.
     pub(super) fn array_frame(&mut self, core: usize, array: Array, page: u64) -> Result<(Frame, bool), ProgramFault> {
         Ok(self.families[core].memory.frame(&mut self.kernel, array, page)?)
+    }
+
+    /// Frames of a process of the kernel, which keeps them.
+    pub(super) fn device_frames(&mut self, count: usize) -> Result<Vec<Frame>, ProgramFault> {
+        let mut frames = Vec::with_capacity(count);
+        if count > 0 {
+            let owner = self.kernel.spawn();
+            for _ in 0..count {
+                let page = self.kernel.map(owner, 1, PageSize::Small)?;
+                frames.push(self.kernel.renew(owner, page, None)?);
+            }
+        }
+        Ok(frames)
     }
 
     /// Gives the page of an address an unshared frame, without a page fault; returns the frame if

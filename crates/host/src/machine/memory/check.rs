@@ -124,6 +124,13 @@ impl CoherenceCheck {
         Executed { address, bytes, is_store }
     }
 
+    /// Compares bytes that were read for a core with those that a load must return.
+    pub fn compare(&mut self, core: usize, address: PhysicalAddress, found: &[u8]) {
+        self.loads += 1;
+        let is_wrong = self.expected(address, found.len() as u64) != found;
+        self.wrong = self.wrong.or(is_wrong.then_some(WrongLoad { core, address }));
+    }
+
     /// Bytes that a load must return.
     pub fn expected(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
         self.flat.read(address, bytes)

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use dram_spec::{Mechanism, Operation, PhysicalAddress};
 use memctrl::Completion;
 
-use super::super::cache::{DirtyData, LineNumber, LineRequest, LineRequestKind, Scope};
+use super::super::cache::{
+    Access, AccessKind, DirtyData, LineNumber, LineRequest, LineRequestKind, OnMiss, Scope, StoreData,
+};
 use super::super::clock::CoreCycle;
 use super::super::counters::{CoherenceCounts, Purpose};
 use super::super::interconnect::{Holds, Outgoing, Requester};
 use super::Memory;
 use crate::decisions::{Decided, Decisions};
+use crate::virtual_memory::Owner;
 
 /// Result of a snoop.
 #[derive(Clone, Debug)]
@@ -33,6 +36,34 @@ impl Memory {
         payload: Option<Arc<[u8]>>,
     ) -> u64 {
         self.interconnect.send(requester, leaves, operation, payload, Holds::Nothing)
+    }
+
+    /// Executes a store of a device for the check; returns the bytes that it writes, where contents are modeled.
+    pub fn device_store(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Arc<[u8]>> {
+        let (kind, purpose) = (AccessKind::Store(StoreData::Tag), Purpose::KernelData);
+        let access = Access { address, bytes, kind, purpose, on_miss: OnMiss::Bypass };
+        self.check.as_mut().map(|check| check.store_past(&access, None))
+    }
+
+    /// Executes a store of a device to memory of a process for the check; returns the bytes that it writes, where
+    /// contents are modeled.
+    pub fn device_store_for(
+        &mut self,
+        (core, process): (usize, u32),
+        (address, virtual_address): (PhysicalAddress, PhysicalAddress),
+        bytes: u64,
+    ) -> Option<Arc<[u8]>> {
+        let data = self.device_store(address, bytes)?;
+        let check = self.check.as_mut()?;
+        check.memories.write(Owner::OfCore(core, process), virtual_address.0, &data);
+        Some(data)
+    }
+
+    /// Compares bytes that a device has read on behalf of a core, where contents are modeled.
+    pub fn check_device_load(&mut self, core: usize, address: PhysicalAddress, found: Option<&[u8]>) {
+        if let (Some(check), Some(found)) = (&mut self.check, found) {
+            check.compare(core, address, found);
+        }
     }
 
     /// Looks up a line in the caches for a device that reads it, and knows the result at a cycle. A cache
@@ -93,6 +124,13 @@ impl Memory {
     fn take_write_back(&mut self, line: LineNumber) -> Option<Option<Arc<[u8]>>> {
         let size = self.line_size();
         self.interconnect.take_write_back(size.address(line), size.bytes()).map(|Outgoing { payload, .. }| payload)
+    }
+
+    /// Removes a line that a device wrote while it was in flight from the caches of a core.
+    pub fn drop_line(&mut self, core: usize, line: LineNumber) {
+        if Decided::invalidates_destination() {
+            let _ = self.caches.invalidate(core, [(line, DirtyData::Discarded)].into_iter(), Scope::Own);
+        }
     }
 
     /// Passes dirty lines to a device, which writes them; returns the cycle in which it has them.

@@ -3,11 +3,13 @@
 mod forkbench;
 mod memcopy;
 mod mix;
+mod receiver;
 mod steps;
 mod trace_program;
 
 pub use self::forkbench::Forkbench;
 pub use self::memcopy::Memcopy;
 pub use self::mix::MixProgram;
+pub use self::receiver::{Receiver, ReceiverSettings};
 pub use self::steps::{DependentSteps, Program, Repeated, Steps, StepsAhead};
 pub use self::trace_program::TraceProgram;

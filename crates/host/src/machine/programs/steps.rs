@@ -6,6 +6,8 @@ use std::io::Read;
 use trace_io::program::{ProgramError, ProgramReader, Step};
 use trace_io::trace::Recorded;
 
+use super::super::packet::Packet;
+
 /// Most steps that a core reads ahead.
 const STEPS_AHEAD: usize = 64;
 
@@ -40,6 +42,12 @@ pub trait Program: fmt::Debug {
     /// Whether its steps may name operands. A core keeps the times of results for such programs only.
     fn may_have_operands(&self) -> bool {
         true
+    }
+
+    /// Learns which packets have arrived, after a step that awaits them: none if no packet follows. The steps
+    /// after that step are read later.
+    fn receive(&mut self, packets: &[Packet]) {
+        let _ = packets;
     }
 
     /// Accesses of the program that its steps contain. Its core lacks the caches that had served the

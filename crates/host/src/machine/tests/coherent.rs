@@ -59,6 +59,20 @@ pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
             (KernelSettings { copier: Copier::Engine(engine), copier_min_bytes: 100, ..base }, policy)
         })
     });
+    let completions = [DmaCompletion::Polling, DmaCompletion::Interrupt];
+    let dma = [(false, BASELINE), (true, ROWCLONE)].into_iter().flat_map(|(is_in_dram, policy)| {
+        completions.map(|completion| {
+            // Cores share channels, rings fill up, and pages are unpinned.
+            let dma = DmaSettings {
+                channels: 2,
+                ring: 1,
+                buffer_lines: 3,
+                pinned_pages: 2 * 2 * 2,
+                ..DmaSettings::new(completion, is_in_dram)
+            };
+            (KernelSettings { copier: Copier::Dma(dma), copier_min_bytes: 100, ..base }, policy)
+        })
+    });
     let others: [(KernelSettings, &'static dyn CopyPolicy); 7] = [
         (base, ROWCLONE),
         (KernelSettings { copy_loop: CopyLoop::NoFetch, ..base }, ROWCLONE),
@@ -68,7 +82,7 @@ pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
         (KernelSettings { inserts_zero_lines: true, ..in_dram }, ROWCLONE),
         (KernelSettings { dirty_source: DirtySource::CopyInCache, inserts_zero_lines: true, ..in_dram }, ROWCLONE),
     ];
-    others.into_iter().chain(engines).collect()
+    others.into_iter().chain(engines).chain(dma).collect()
 }
 
 /// A bus of which a clock takes 15 core cycles.
@@ -253,6 +267,46 @@ fn the_pending_copy_table_is_needed() {
         let is_found = lengths().any(is_wrong);
         PLANTED.set(None);
         assert!(is_found, "{mode:?}");
+    }
+}
+
+/// So is a DMA engine that does so.
+#[test]
+fn each_step_of_a_dma_engine_is_needed() {
+    let last_level = CacheShape::new(1 << 16, 16, 12);
+    let programs: Vec<_> = (0..20).map(|seed| vec![program(seed, 60)]).collect();
+    for is_in_dram in [false, true] {
+        let copier = Copier::Dma(DmaSettings::new(DmaCompletion::Polling, is_in_dram));
+        let kernel = KernelSettings { copier, ..KernelSettings::default() };
+        let settings = MachineSettings { last_level, kernel, ..settings() };
+        assert!(programs.iter().all(|program| wrong(&settings, program, ROWCLONE).is_none()));
+        for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::EarlyCompletion] {
+            // The controller orders later reads behind its copy.
+            if is_in_dram && defect == Planted::EarlyCompletion {
+                continue;
+            }
+            PLANTED.set(Some(defect));
+            let is_found = programs.iter().any(|program| wrong(&settings, program, ROWCLONE).is_some());
+            PLANTED.set(None);
+            assert!(is_found, "{defect:?}, {is_in_dram}");
+        }
+    }
+}
+
+/// The end of a copy by a DMA engine that is lost ends the run, also if the core polls for it.
+#[test]
+fn a_lost_completion_of_a_dma_engine_is_an_error() {
+    for completion in [DmaCompletion::Polling, DmaCompletion::Interrupt] {
+        let dma = DmaSettings { timeout_cycles: 1 << 17, ..DmaSettings::new(completion, false) };
+        let kernel = KernelSettings { copier: Copier::Dma(dma), ..KernelSettings::default() };
+        PLANTED.set(Some(Planted::LostCompletion));
+        let played = try_play(MachineSettings { kernel, ..settings() }, &[program(1, 60)], ROWCLONE, None);
+        PLANTED.set(None);
+        let message = played.unwrap_err().to_string();
+        assert!(
+            message.starts_with("the copy of ") && message.ends_with("for core 0 was never completed"),
+            "{message}"
+        );
     }
 }
 

@@ -1,0 +1,330 @@
+//! A network adapter: packets arrive at ports and are written to receive buffers in memory; others are sent.
+//!
+//! `docs/copiers-dma.md` has the rules and their times.
+
+use std::collections::VecDeque;
+
+use dram_spec::{Operation, PhysicalAddress};
+use memctrl::Completion;
+
+use super::super::clock::CoreCycle;
+use super::super::counters::{CoherenceCounts, Purpose};
+use super::super::interconnect::{Agent, Message, NetworkMessage, PostedBuffer, Requester};
+use super::super::memory::Memory;
+use super::super::packet::Packet;
+use super::super::settings::{NetworkSettings, Spread};
+use super::Device;
+use super::transfer::LineRead;
+
+/// A network adapter.
+#[derive(Debug)]
+pub(super) struct NetworkAdapter {
+    settings: NetworkSettings,
+    device: usize,
+    cores: usize,
+    queues: Vec<Queue>,
+    ports: Vec<Port>,
+    /// The cycle in which packets begin to arrive.
+    begun: Option<CoreCycle>,
+}
+
+/// A receive queue, of the core with its number.
+#[derive(Debug, Default)]
+struct Queue {
+    free: VecDeque<PostedBuffer>,
+    /// Packets that are being written, in the order of their arrival.
+    writing: VecDeque<Writing>,
+    /// Packets that were written.
+    received: u64,
+    /// Packets that the core had taken when it last let the queue interrupt it.
+    taken: u64,
+    /// Whether the core has let the queue interrupt it, and it has not done so.
+    is_enabled: bool,
+    /// Whether the core has ever done so.
+    was_enabled: bool,
+    /// Whether packets are collected for an interrupt.
+    is_collecting: bool,
+    /// Number of the collection.
+    collection: u64,
+}
+
+/// A packet that is being written.
+#[derive(Debug)]
+struct Writing {
+    packet: Packet,
+    /// Requests that the controller has not accepted.
+    unaccepted: Vec<u64>,
+    counts: CoherenceCounts,
+}
+
+/// A port.
+#[derive(Debug, Default)]
+struct Port {
+    /// Packets that arrived.
+    arrived: u64,
+    /// Packets to be sent, of which the first may be read from memory.
+    sends: VecDeque<Sending>,
+    /// From when the first of them may be read.
+    reads_from: CoreCycle,
+    /// From when the link is free for the next one.
+    is_free: CoreCycle,
+}
+
+/// A packet to be sent.
+#[derive(Debug)]
+struct Sending {
+    core: usize,
+    address: PhysicalAddress,
+    bytes: u64,
+    /// Its lines, once they were requested.
+    reads: Vec<LineRead>,
+}
+
+impl NetworkAdapter {
+    pub(super) fn new(device: usize, settings: NetworkSettings, cores: usize) -> NetworkAdapter {
+        NetworkAdapter {
+            settings,
+            device,
+            cores,
+            queues: (0..settings.queues).map(|_| Queue::default()).collect(),
+            ports: (0..settings.ports).map(|_| Port::default()).collect(),
+            begun: None,
+        }
+    }
+
+    const fn own(&self) -> Agent {
+        Agent::Device(self.device)
+    }
+
+    /// Tells a core something at a cycle.
+    fn tell(&self, core: usize, message: NetworkMessage, at: CoreCycle, memory: &mut Memory) {
+        memory.interconnect.post(self.own(), Agent::Core(core), Message::Network(message), at);
+    }
+
+    /// Lets a queue interrupt its core. Packets begin to arrive once all cores have done so.
+    fn enable(&mut self, index: usize, taken: u64, at: CoreCycle, memory: &mut Memory) {
+        let queue = &mut self.queues[index];
+        (queue.taken, queue.is_enabled, queue.was_enabled) = (taken, true, true);
+        if self.begun.is_none() && self.queues.iter().all(|queue| queue.was_enabled) {
+            self.begun = Some(at);
+            (0..self.ports.len()).for_each(|port| self.expect(port, memory));
+            self.end_if_over(at, memory);
+        }
+        self.collect(index, at, memory);
+    }
+
+    /// Sends itself the arrival of the next packet of a port, if there is one.
+    fn expect(&self, port: usize, memory: &mut Memory) {
+        let NetworkSettings { header_bytes, payload_bytes, packets, .. } = self.settings;
+        let arrived = self.ports[port].arrived;
+        if arrived < packets {
+            let begun = self.begun.expect("packets arrive");
+            let at = begun.0 + self.settings.link_cycles(arrived + 1, header_bytes + payload_bytes);
+            let message = Message::Network(NetworkMessage::Arrived { port });
+            memory.interconnect.post(self.own(), self.own(), message, CoreCycle(at));
+        }
+    }
+
+    /// Accepts the next packet of a port: it is written to a free buffer of its queue, or else dropped.
+    fn arrive(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
+        let NetworkSettings { connections, burst, queues, payload_bytes: bytes, spread, .. } = self.settings;
+        let number = self.ports[port].arrived;
+        self.ports[port].arrived += 1;
+        self.expect(port, memory);
+        let connection = port as u64 * connections + number / burst % connections;
+        let queue = match spread {
+            Spread::Ports => port % queues,
+            Spread::Connections => (connection % queues as u64) as usize,
+        };
+        if let Some(buffer) = self.queues[queue].free.pop_front() {
+            let packet = Packet { connection, buffer: buffer.buffer, bytes };
+            let writing = self.write(queue, &buffer, packet, at, memory);
+            self.queues[queue].writing.push_back(writing);
+        } else {
+            self.tell(queue, NetworkMessage::Dropped, at, memory);
+            self.end_if_over(at, memory);
+        }
+    }
+
+    /// Writes a packet to its buffer.
+    fn write(
+        &self,
+        queue: usize,
+        buffer: &PostedBuffer,
+        packet: Packet,
+        at: CoreCycle,
+        memory: &mut Memory,
+    ) -> Writing {
+        let (header, payload) = (self.settings.header_bytes, packet.bytes);
+        let mut writing = Writing { packet, unaccepted: Vec::new(), counts: CoherenceCounts::default() };
+        let is_one = buffer.header.0 + header == buffer.payload.0;
+        let ranges = if is_one {
+            vec![(buffer.header, buffer.buffer.header, header + payload)]
+        } else {
+            vec![(buffer.header, buffer.buffer.header, header), (buffer.payload, buffer.buffer.payload, payload)]
+        };
+        for (start, virtual_start, bytes) in ranges {
+            let size = memory.line_size();
+            for (line, _) in size.lines(start, bytes) {
+                let PhysicalAddress(first) = size.address(line);
+                let from = start.0.max(first);
+                let end = (start.0 + bytes).min(first + size.bytes());
+                let virtual_address = PhysicalAddress(virtual_start.0 + (from - start.0));
+                let part = (PhysicalAddress(from), end - from);
+                self.write_part(queue, part, (buffer.owner, virtual_address), &mut writing, at, memory);
+            }
+        }
+        writing
+    }
+
+    /// Writes a part of a line, which the caches lose.
+    fn write_part(
+        &self,
+        queue: usize,
+        (address, bytes): (PhysicalAddress, u64),
+        (owner, virtual_address): ((usize, u32), PhysicalAddress),
+        writing: &mut Writing,
+        at: CoreCycle,
+        memory: &mut Memory,
+    ) {
+        let requester = Requester { core: queue, device: Some(self.device) };
+        let known = memory.interconnect.snooped(at);
+        let known =
+            memory.snoop_for_write(requester, (address, bytes), Purpose::KernelData, &mut writing.counts, known);
+        let data = memory.device_store_for(owner, (address, virtual_address), bytes);
+        let request = memory.device_request(requester, known, Operation::Write { address, bytes }, data);
+        writing.unaccepted.push(request);
+    }
+
+    /// Tells the core of a queue of the packets that are written.
+    fn received(&mut self, index: usize, at: CoreCycle, memory: &mut Memory) {
+        while self.queues[index].writing.front().is_some_and(|first| first.unaccepted.is_empty()) {
+            let Writing { packet, counts, .. } = self.queues[index].writing.pop_front().expect("it is there");
+            self.queues[index].received += 1;
+            self.tell(index, NetworkMessage::Received { packet, counts }, at, memory);
+        }
+        self.collect(index, at, memory);
+        self.end_if_over(at, memory);
+    }
+
+    /// Interrupts the core of a queue if enough packets were collected, or else begins to collect.
+    fn collect(&mut self, index: usize, at: CoreCycle, memory: &mut Memory) {
+        let (own, settings) = (self.own(), self.settings);
+        let queue = &mut self.queues[index];
+        let waiting = queue.received - queue.taken;
+        if !queue.is_enabled || waiting == 0 {
+            return;
+        }
+        if waiting >= settings.coalesced_packets as u64 {
+            self.interrupt(index, at, memory);
+        } else if !queue.is_collecting {
+            queue.is_collecting = true;
+            queue.collection += 1;
+            let ended = Message::Network(NetworkMessage::Coalesced { queue: index, number: queue.collection });
+            memory.interconnect.post(own, own, ended, CoreCycle(at.0 + settings.coalesced_cycles));
+        }
+    }
+
+    fn interrupt(&mut self, index: usize, at: CoreCycle, memory: &mut Memory) {
+        let queue = &mut self.queues[index];
+        (queue.is_enabled, queue.is_collecting) = (false, false);
+        self.tell(index, NetworkMessage::Interrupt, at, memory);
+    }
+
+    /// Tells all cores that no packet follows, if all packets arrived and are written.
+    fn end_if_over(&self, at: CoreCycle, memory: &mut Memory) {
+        let is_over = self.ports.iter().all(|port| port.arrived == self.settings.packets)
+            && self.queues.iter().all(|queue| queue.writing.is_empty());
+        if is_over {
+            (0..self.cores).for_each(|core| self.tell(core, NetworkMessage::Over, at, memory));
+        }
+    }
+
+    /// Proceeds with the packets to be sent through a port.
+    fn send(&mut self, index: usize, at: CoreCycle, memory: &mut Memory) {
+        let (own, device) = (self.own(), self.device);
+        let port = &mut self.ports[index];
+        let Some(first) = port.sends.front_mut() else { return };
+        if first.reads.is_empty() {
+            if at >= port.reads_from {
+                let ready = first.read(device, at, memory);
+                memory.interconnect.post(own, own, Message::Continue, ready);
+            }
+            return;
+        }
+        if !first.reads.iter().all(|read| read.is_there(at)) {
+            return;
+        }
+        let Sending { core, bytes, .. } = port.sends.pop_front().expect("it is there");
+        let begin = at.max(port.is_free);
+        (port.reads_from, port.is_free) = (begin, CoreCycle(begin.0 + self.settings.link_cycles(1, bytes)));
+        let end = port.is_free;
+        self.tell(core, NetworkMessage::Sent { port: index }, end, memory);
+        memory.interconnect.post(own, own, Message::Continue, begin);
+    }
+}
+
+impl Sending {
+    /// Requests all lines; returns the cycle in which the answers of the caches are there.
+    fn read(&mut self, device: usize, at: CoreCycle, memory: &mut Memory) -> CoreCycle {
+        let requester = Requester { core: self.core, device: Some(device) };
+        let mut counts = CoherenceCounts::default();
+        let mut ready = at;
+        let size = memory.line_size();
+        for (line, _) in size.lines(self.address, self.bytes) {
+            let mut read = LineRead::new(line, size);
+            let known = memory.interconnect.snooped(at);
+            read.request(requester, Purpose::KernelData, &mut counts, (at, known), memory);
+            ready = ready.max(read.ready());
+            self.reads.push(read);
+        }
+        ready
+    }
+}
+
+impl Device for NetworkAdapter {
+    fn receive(&mut self, message: Message, at: CoreCycle, memory: &mut Memory) {
+        let Message::Network(message) = message else {
+            return (0..self.ports.len()).for_each(|port| self.send(port, at, memory));
+        };
+        match message {
+            NetworkMessage::Posted { queue, buffer } => self.queues[queue].free.push_back(buffer),
+            NetworkMessage::Enable { queue, taken } => self.enable(queue, taken, at, memory),
+            NetworkMessage::Arrived { port } => self.arrive(port, at, memory),
+            NetworkMessage::Coalesced { queue, number } => {
+                let found = &self.queues[queue];
+                if found.is_collecting && found.collection == number {
+                    self.interrupt(queue, at, memory);
+                }
+            }
+            NetworkMessage::Send { port, core, address, bytes } => {
+                self.ports[port].sends.push_back(Sending { core, address, bytes, reads: Vec::new() });
+                self.send(port, at, memory);
+            }
+            _ => unreachable!("{message:?} is for a core"),
+        }
+    }
+
+    fn accepted(&mut self, request: u64, at: CoreCycle, memory: &mut Memory) {
+        for queue in 0..self.queues.len() {
+            for writing in &mut self.queues[queue].writing {
+                if let Some(place) = writing.unaccepted.iter().position(|other| *other == request) {
+                    writing.unaccepted.swap_remove(place);
+                    if writing.unaccepted.is_empty() {
+                        self.received(queue, at, memory);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    fn completed(&mut self, completion: &Completion, at: CoreCycle, memory: &mut Memory) {
+        for port in 0..self.ports.len() {
+            let mut reads = self.ports[port].sends.front_mut().into_iter().flat_map(|first| &mut first.reads);
+            if reads.any(|read| read.answered(completion)) {
+                return self.send(port, at, memory);
+            }
+        }
+    }
+}
