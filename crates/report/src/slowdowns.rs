@@ -4,6 +4,7 @@ use memctrl::policy::copy::BASELINE;
 use rowclone_sim::CoreRow;
 use rowclone_sim::quantity::grouped;
 
+use crate::copiers::has_device;
 use crate::programs::MethodRow;
 use crate::table::three_digits;
 
@@ -12,15 +13,23 @@ pub(crate) const fn dirty_lines(core: &CoreRow) -> u64 {
     core.coherence_written_back + core.coherence_copied_in_cache
 }
 
-/// Cycles without dispatch of a core: for copies and zeroings of the controller with their coherence, and for memory.
-fn waits(core: &CoreRow) -> [f64; 2] {
+/// Cycles without dispatch of a core: for copies and zeroings of the controller with their coherence, or of a device; and for
+/// memory. The waits for a device are among those of the core.
+fn waits((core, has_device): Slowest<'_>) -> [f64; 2] {
     let stalls = &core.stall_cycles;
+    if has_device {
+        return [core.copy_cycles, (stalls.of_the_core() - core.copy_cycles).max(0.0)];
+    }
     [stalls.coherence + stalls.controller_copy, stalls.of_the_core()]
 }
 
+/// The core with the longest region of a run, and whether a device copies.
+type Slowest<'a> = (&'a CoreRow, bool);
+
 /// The core with the longest region, which determines the speedup.
-fn slowest(row: &MethodRow) -> Option<&CoreRow> {
-    row.report.cores.iter().max_by_key(|core| core.cycles)
+fn slowest(row: &MethodRow) -> Option<Slowest<'_>> {
+    let core = row.report.cores.iter().max_by_key(|core| core.cycles)?;
+    Some((core, has_device(std::slice::from_ref(row))))
 }
 
 /// A sentence about each method with a speedup below 1, with its speedup: what the slowest core waits for longer than under the
@@ -50,8 +59,9 @@ pub(crate) fn slower_in_dram(rows: &[MethodRow]) -> Vec<(f64, String)> {
 }
 
 /// The longest additional wait of a core whose region takes `latency_ns`; none if it waits for neither.
-fn cause(core: &CoreRow, (name, reference): (&str, Option<&CoreRow>), latency_ns: f64) -> Option<String> {
-    let ([copies, memory], before) = (waits(core), reference.map_or([0.0; 2], waits));
+fn cause(of: Slowest<'_>, (name, reference): (&str, Option<Slowest<'_>>), latency_ns: f64) -> Option<String> {
+    let ([copies, memory], before) = (waits(of), reference.map_or([0.0; 2], waits));
+    let (core, _) = of;
     let percent = |cycles: f64, core: &CoreRow| format!("{:.0} %", 100.0 * cycles / core.cycles as f64);
     if copies - before[0] >= memory - before[1] && core.controller_copies > 0 {
         let (count, share) = (core.controller_copies, percent(copies, core));
@@ -73,7 +83,7 @@ fn cause(core: &CoreRow, (name, reference): (&str, Option<&CoreRow>), latency_ns
         let misses = three_digits(core.misses_per_1000_instructions);
         format!("{} of the cycles, with {misses} misses per 1000 instructions", percent(cycles, core))
     };
-    let under = reference.map_or(String::new(), |core| format!("; under {name} {}", of(core, before[1])));
+    let under = reference.map_or(String::new(), |(core, _)| format!("; under {name} {}", of(core, before[1])));
     (memory > before[1]).then(|| format!("core {} waits for memory {}{under}", core.core, of(core, memory)))
 }
 
@@ -99,8 +109,9 @@ mod tests {
     #[test]
     fn the_cause_is_the_wait_that_grew_most_with_its_counters() {
         let loop_of = core(StallRow { mshr: 300.0, ..StallRow::default() }, [0; 3]);
-        let said =
-            |stalls, counts| cause(&core(stalls, counts), ("the baseline", Some(&loop_of)), 2000.0).unwrap_or_default();
+        let said = |stalls, counts| {
+            cause((&core(stalls, counts), false), ("the baseline", Some((&loop_of, false))), 2000.0).unwrap_or_default()
+        };
         let copying = StallRow { coherence: 100.0, controller_copy: 500.0, mshr: 50.0, ..StallRow::default() };
         // 600 of 1,000 cycles are 1,200 ns of 2,000, 300 ns per copy.
         assert_eq!(

@@ -77,8 +77,13 @@ pub struct CoreFigures {
     pub cycles: CoreCycle,
 }
 
+/// Figures without what copies take from the program, which the plain machine does not compute.
 fn figures(outcome: &[CoreOutcome]) -> Vec<CoreFigures> {
-    outcome.iter().map(|&CoreOutcome { counters, cycles, .. }| CoreFigures { counters, cycles }).collect()
+    let figures = |&CoreOutcome { counters, cycles, .. }: &CoreOutcome| {
+        let counters = CoreCounters { copy_slots: 0, misses_after_copies: 0, ..counters };
+        CoreFigures { counters, cycles }
+    };
+    outcome.iter().map(figures).collect()
 }
 
 fn run<S: RequestSource>(config: &Config, source: S) -> (Logged<S>, Vec<Issued>) {

@@ -77,6 +77,8 @@ pub struct Core {
     stall: Option<Stall>,
     /// Slot in which the copy or zeroing began that the core executes.
     copy_from: Option<u64>,
+    /// The end of the latest pending copy that was completed.
+    copies_end: CoreCycle,
     /// When the core acts next.
     pub next: Next,
 }
@@ -123,6 +125,7 @@ impl Core {
             boundary,
             stall: None,
             copy_from: None,
+            copies_end: CoreCycle(0),
             next: Next::Blocked,
         }
     }
@@ -234,7 +237,7 @@ impl Core {
 
     /// The cycle after all instructions, lines and pending copies; `None` while any is in progress.
     pub fn ended(&self) -> Option<CoreCycle> {
-        self.finished().filter(|_| self.pending.is_empty())
+        self.finished().filter(|_| self.pending.is_empty()).map(|at| at.max(self.copies_end))
     }
 
     /// The cycle in which a core without instructions, lines and stores in progress acts, if it is

@@ -9,7 +9,7 @@ use super::super::clock::CoreCycle;
 use super::super::counters::Purpose;
 use super::super::memory::{LineNumber, LineSize};
 use super::pipeline::EntryId;
-use super::{Core, Limits, Outcome};
+use super::{Core, Limits, Next, Outcome, Stall};
 
 /// The table of pending copies of a core: it is empty without a copy engine.
 #[derive(Debug, Default)]
@@ -87,9 +87,15 @@ impl Core {
         Ok((self.pipeline.dispatch_awaited(slot), at))
     }
 
+    /// Whether a blocked core waits until instructions retire: its window is full, its program has ended, or an
+    /// event of the kernel waits for them.
+    fn waits_for_retirement(&self) -> bool {
+        matches!(self.stall, None | Some(Stall::Drain)) && !self.pipeline.is_blocked()
+    }
+
     /// Completes an instruction of [`Self::dispatch_awaited`] at a cycle.
     pub fn complete(&mut self, entry: EntryId, at: CoreCycle) {
-        if self.pipeline.is_full_behind(entry) {
+        if self.next == Next::Blocked && self.waits_for_retirement() && self.pipeline.is_oldest(entry) {
             self.counters.copy_slots += self.pipeline.first_slot(at).0.saturating_sub(self.position());
         }
         self.pipeline.arrive(entry, at);
@@ -117,6 +123,7 @@ impl Core {
     /// If the copy is not pending.
     pub fn copy_completed(&mut self, id: CopyId, at: CoreCycle) {
         self.pending.remove(id);
+        self.copies_end = at;
         self.deferred.copy_completed(id, at);
     }
 }

@@ -137,9 +137,9 @@ impl Pipeline {
         }
     }
 
-    /// Whether the window is full, and an instruction is the oldest whose retirement is not known.
-    pub(super) fn is_full_behind(&self, id: EntryId) -> bool {
-        self.unresolved == self.window && self.oldest_unresolved() == id.0
+    /// Whether an instruction is the oldest whose retirement is not known.
+    pub(super) fn is_oldest(&self, id: EntryId) -> bool {
+        self.unresolved > 0 && self.oldest_unresolved() == id.0
     }
 
     /// The entry of the oldest instruction whose retirement is not known.
