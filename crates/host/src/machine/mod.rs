@@ -290,6 +290,7 @@ impl Machine {
                 }
                 Err(outcome) => outcome,
             },
+            Work::Issue => self.copier.issue(core),
             Work::Wait => self.copier.wait(core, limits.until),
             Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
         };
@@ -355,8 +356,8 @@ impl Machine {
                 (*dst, *src, *bytes) = (bulk.dst, bulk.src.unwrap_or(*src), bulk.bytes);
                 outcome
             }
-            DeviceStep::Wait => {
-                core.add(Work::Wait);
+            DeviceStep::Issue | DeviceStep::Wait => {
+                core.add(if *step == DeviceStep::Wait { Work::Wait } else { Work::Issue });
                 Ok(Outcome::Done)
             }
             DeviceStep::Post { .. } | DeviceStep::Await | DeviceStep::Send { .. } => {
