@@ -161,7 +161,7 @@ proptest! {
         let bus = has_bus.then_some(BUS);
         let programs: Vec<_> = (0..cores).map(|core| begun(program(seed ^ core, 60))).collect();
         for (kernel, policy) in kernels() {
-            let settings = MachineSettings { kernel, last_level, sharing, bus, ..settings() };
+            let settings = MachineSettings { last_level, sharing, bus, kernel, ..settings() };
             assert_eq!(wrong(&settings, &programs, policy), None, "{kernel:?}");
         }
     }
