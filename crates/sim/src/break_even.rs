@@ -54,7 +54,7 @@ impl BreakEven<'_> {
         let Some(mut faster) = faster.filter(|&faster| faster > LINE_BYTES) else { return Ok(faster) };
         let mut slower = faster / 2;
         while faster - slower > LINE_BYTES {
-            let between = (slower + faster) / 2 / LINE_BYTES * LINE_BYTES;
+            let between = u64::midpoint(slower, faster) / LINE_BYTES * LINE_BYTES;
             *(if is_faster(between)? { &mut faster } else { &mut slower }) = between;
         }
         Ok(Some(faster))

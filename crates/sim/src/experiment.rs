@@ -33,7 +33,6 @@ use crate::trace_report::TraceReport;
 use crate::tracked::Tracked;
 
 /// Requests of an experiment.
-#[expect(clippy::large_enum_variant, reason = "an experiment has one workload")]
 pub enum Workload<'a> {
     /// Operations, sequential or at set cycles.
     Operations(Vec<OperationSpec>),
@@ -206,7 +205,7 @@ pub(crate) struct Run<'a> {
 
 impl Run<'_> {
     /// The run on another system.
-    pub(crate) fn on<'system>(self, system: &'system MemorySystem) -> Run<'system> {
+    pub(crate) fn on(self, system: &MemorySystem) -> Run<'_> {
         Run { system, ..self }
     }
 

@@ -14,6 +14,7 @@
 //! run <process>
 //! exit
 //! begin <dst> <src> <bytes>
+//! issue
 //! wait
 //! post <header> <payload>
 //! await
@@ -132,6 +133,8 @@ pub enum DeviceStep {
         /// Number of bytes.
         bytes: u64,
     },
+    /// Lets a DMA engine execute all copies that the program has begun.
+    Issue,
     /// Waits for the end of all copies that the program has begun.
     Wait,
     /// Gives the network adapter a free receive buffer.
@@ -285,7 +288,7 @@ impl ProgramError {
                                   `store ADDRESS [CLASS] [after N [N]]`, `copy DST SRC BYTES`, \
                                   `zero ADDRESS BYTES`, `map ADDRESS BYTES`, `filled ADDRESS BYTES`, \
                                   `present ADDRESS BYTES`, `renew PAGE SOURCE`, `fork PROCESS`, `run PROCESS`, \
-                                  `exit`, `begin DST SRC BYTES`, `wait`, `post HEADER PAYLOAD`, `await` and \
+                                  `exit`, `begin DST SRC BYTES`, `issue`, `wait`, `post HEADER PAYLOAD`, `await` and \
                                   `send PORT ADDRESS BYTES`, with addresses as `0x1000` and other numbers in decimal"
                     .into()
             }
@@ -479,6 +482,7 @@ fn other_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
             let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
             Step::Device(DeviceStep::Begin { dst, src, bytes: fields.decimal("bytes")? })
         }
+        b"issue" => Step::Device(DeviceStep::Issue),
         b"wait" => Step::Device(DeviceStep::Wait),
         b"post" => {
             let (header, payload) = (fields.prefixed_hex("header")?, fields.prefixed_hex("payload")?);
@@ -513,7 +517,7 @@ fn are_ranges_sound(step: &Step) -> bool {
         | Step::Fork { .. }
         | Step::Run { .. }
         | Step::Exit
-        | Step::Device(DeviceStep::Wait | DeviceStep::Post { .. } | DeviceStep::Await) => true,
+        | Step::Device(DeviceStep::Issue | DeviceStep::Wait | DeviceStep::Post { .. } | DeviceStep::Await) => true,
     }
 }
 
@@ -532,7 +536,7 @@ mod tests {
         let at = PhysicalAddress;
         let text = "map 0x1000 8192 # two pages\n\n# a comment\nfilled 0x1000 64\ncompute 12\nload 0x1040\n\tstore 0x1048\n\
                     copy 0x2000 0x1000 64\nzero 0x1000 1\npresent 0x3000 4096\nrenew 0x3000 0x1000\nrenew 0x4000 0x2000 8192\nfork 2\nrun 2\nexit\n\
-                    begin 0x2000 0x1000 64\nwait\npost 0x1000 0x1042\nawait\nsend 1 0x1000 1514\n";
+                    begin 0x2000 0x1000 64\nissue\nwait\npost 0x1000 0x1042\nawait\nsend 1 0x1000 1514\n";
         let expected = [
             Step::Map { address: at(0x1000), bytes: 8192 },
             Step::Filled { address: at(0x1000), bytes: 64 },
@@ -548,6 +552,7 @@ mod tests {
             Step::Run { process: 2 },
             Step::Exit,
             Step::Device(DeviceStep::Begin { dst: at(0x2000), src: at(0x1000), bytes: 64 }),
+            Step::Device(DeviceStep::Issue),
             Step::Device(DeviceStep::Wait),
             Step::Device(DeviceStep::Post { header: at(0x1000), payload: at(0x1042) }),
             Step::Device(DeviceStep::Await),

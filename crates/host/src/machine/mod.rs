@@ -302,6 +302,7 @@ impl Machine {
             Work::Copy(bulk) => self.copier.begin(core, memory, *bulk, limits),
             Work::CopyEnd => core.end_copy(),
             Work::Begin { bulk, is_last } => self.copier.begin_piece(core, memory, (*bulk, *is_last), limits),
+            Work::Issue => self.copier.issue(core),
             Work::Wait => self.copier.wait(core, limits.until),
             Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
         };
@@ -372,8 +373,8 @@ impl Machine {
                 (*dst, *src, *bytes) = (bulk.dst, bulk.src.unwrap_or(*src), bulk.bytes);
                 outcome
             }
-            DeviceStep::Wait => {
-                core.add(Work::Wait);
+            DeviceStep::Issue | DeviceStep::Wait => {
+                core.add(if *step == DeviceStep::Wait { Work::Wait } else { Work::Issue });
                 Ok(Outcome::Done)
             }
             DeviceStep::Post { .. } | DeviceStep::Await | DeviceStep::Send { .. } => {

@@ -315,14 +315,21 @@ impl Copier for DmaCopies {
         self.cores[core].begun.is_some()
     }
 
+    fn issue(&mut self, core: &mut Core) -> Outcome {
+        let of_core = &mut self.cores[core.index()];
+        if let Some(Descriptor { bulk, .. }) = of_core.unrung.last() {
+            of_core.phase = Phase::Ring { waits: false };
+            core.add(Work::CopyRest(*bulk));
+        }
+        Outcome::Done
+    }
+
     fn wait(&mut self, core: &mut Core, until: CoreCycle) -> Outcome {
         let of_core = &mut self.cores[core.index()];
         let Some(bulk) = of_core.begun else { return Outcome::Done };
         if !of_core.unrung.is_empty() {
-            of_core.phase = Phase::Ring { waits: false };
             core.add(Work::Wait);
-            core.add(Work::CopyRest(bulk));
-            return Outcome::Done;
+            return self.issue(core);
         }
         match core.quiet_before(until) {
             Ok(at) => {

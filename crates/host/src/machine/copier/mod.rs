@@ -48,6 +48,12 @@ pub trait Copier: Debug {
         false
     }
 
+    /// Lets a device execute the copies that a core has begun.
+    fn issue(&mut self, core: &mut Core) -> Outcome {
+        let _ = core;
+        Outcome::Done
+    }
+
     /// Lets a core wait for the copies that it has begun.
     fn wait(&mut self, core: &mut Core, until: CoreCycle) -> Outcome {
         let _ = (core, until);

@@ -33,6 +33,8 @@ pub enum Work {
         /// Whether it is the last one of its copy.
         is_last: bool,
     },
+    /// Lets the copier execute all copies that were begun.
+    Issue,
     /// Waits for all copies that were begun.
     Wait,
     /// Pages of an event of the kernel, equal in time and in number of accesses.

@@ -95,7 +95,7 @@ impl Kernel {
             DeviceStep::Send { port, address, bytes } => {
                 self.send(core, memory, port as usize, (address, bytes), at, until)
             }
-            DeviceStep::Begin { .. } | DeviceStep::Wait => unreachable!("no step of the adapter"),
+            DeviceStep::Begin { .. } | DeviceStep::Issue | DeviceStep::Wait => unreachable!("no step of the adapter"),
         }
     }
 

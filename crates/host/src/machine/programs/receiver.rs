@@ -53,8 +53,9 @@ pub struct ReceiverSettings {
 ///
 /// It posts its buffers, and awaits packets. Of each packet it reads header, socket buffer and state of the
 /// connection, and begins the copy of the payload to the message buffer. When all packets of the batch have been
-/// handled it waits for the copies, posts the buffers again, wakes the application per connection, and lets it read
-/// the messages that are complete. It ends when no packet follows.
+/// handled it wakes the application per connection, which waits for the copies if messages are complete, and reads
+/// these. The buffers are posted again at the begin of the next batch, after the end of their copies. It ends when no
+/// packet follows.
 #[derive(Debug)]
 pub struct Receiver {
     settings: ReceiverSettings,
@@ -65,6 +66,8 @@ pub struct Receiver {
     packets: u64,
     /// Packets sent, without acknowledgments.
     sent: u64,
+    /// Buffers of the latest batch, to be posted again.
+    used: Vec<Buffer>,
 }
 
 /// First addresses of the parts of the program's memory.
@@ -82,8 +85,14 @@ const SENT_BUFFERS: u64 = 64;
 impl Receiver {
     /// Creates a receiver.
     pub fn new(settings: ReceiverSettings) -> Receiver {
-        let mut receiver =
-            Receiver { settings, steps: VecDeque::new(), received: BTreeMap::new(), packets: 0, sent: 0 };
+        let mut receiver = Receiver {
+            settings,
+            steps: VecDeque::new(),
+            received: BTreeMap::new(),
+            packets: 0,
+            sent: 0,
+            used: Vec::new(),
+        };
         let ReceiverSettings { buffers, socket_buffer_lines, .. } = settings;
         receiver.present(BUFFERS, buffers * receiver.buffer_bytes());
         if settings.has_split_headers {
@@ -216,6 +225,9 @@ impl Receiver {
         let settings = self.settings;
         self.compute(settings.wakeup_instructions);
         let complete = self.received[&connection] / settings.message_bytes;
+        if before / settings.message_bytes < complete {
+            self.device(DeviceStep::Wait);
+        }
         for message in before / settings.message_bytes..complete {
             self.compute(settings.message_instructions);
             let (address, bytes) = self.message(connection, message * settings.message_bytes);
@@ -233,6 +245,10 @@ impl Program for Receiver {
     }
 
     fn receive(&mut self, packets: &[Packet]) {
+        self.device(DeviceStep::Wait);
+        for Buffer { header, payload } in std::mem::take(&mut self.used) {
+            self.device(DeviceStep::Post { header, payload });
+        }
         if packets.is_empty() {
             return;
         }
@@ -243,10 +259,8 @@ impl Program for Receiver {
             before.entry(packet.connection).or_insert(received);
             self.handle(packet);
         }
-        self.device(DeviceStep::Wait);
-        for Packet { buffer: Buffer { header, payload }, .. } in packets.iter().copied() {
-            self.device(DeviceStep::Post { header, payload });
-        }
+        self.device(DeviceStep::Issue);
+        self.used = packets.iter().map(|packet| packet.buffer).collect();
         for (connection, before) in before {
             self.wake(connection, before);
         }

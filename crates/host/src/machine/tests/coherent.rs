@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use memctrl::policy::copy::BASELINE;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use trace_io::program::DeviceStep;
 
 use super::*;
 use crate::decisions::{PLANTED, Planted};
@@ -124,6 +125,47 @@ proptest! {
         let core = CoreSettings { order, ..CoreSettings::PAPER };
         let last_level = CacheShape::new(cache_bytes, 16, 12);
         check(seed, cores, &MachineSettings { core, l1, last_level, sharing, bus: has_bus.then_some(BUS), ..settings() });
+    }
+}
+
+/// A program whose copies are begun, two at a time where they follow each other, and then waited for.
+fn begun(steps: Vec<Step>) -> Vec<Step> {
+    let mut begun = Vec::new();
+    for (number, step) in steps.into_iter().enumerate() {
+        match step {
+            Step::Copy { dst, src, bytes } => {
+                begun.push(Step::Device(DeviceStep::Begin { dst, src, bytes }));
+                begun.push(Step::Compute { instructions: 1 + 700 * (number as u64 % 3) });
+                // Without a step between them, the next fork, run, exit or page fault waits, or comes first.
+                begun.extend((number % 4 > 0).then_some(Step::Device(DeviceStep::Wait)));
+            }
+            // A store could change a source, and a load read a destination.
+            Step::Load { .. } | Step::Store { .. } | Step::Zero { .. } => {
+                begun.extend([Step::Device(DeviceStep::Wait), step]);
+            }
+            _ => begun.push(step),
+        }
+    }
+    begun
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(2),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(12)
+    })]
+
+    #[test]
+    fn copies_that_are_begun_end_before_they_are_used(seed: u64, cores in 1..4_u64, is_shared: bool, has_bus: bool) {
+        let sharing = if is_shared { Sharing::Shared } else { Sharing::Private };
+        let last_level = CacheShape::new(1 << 13, 16, 12);
+        let bus = has_bus.then_some(BUS);
+        let programs: Vec<_> = (0..cores).map(|core| begun(program(seed ^ core, 60))).collect();
+        for (kernel, policy) in kernels() {
+            let settings = MachineSettings { last_level, sharing, bus, kernel, ..settings() };
+            assert_eq!(wrong(&settings, &programs, policy), None, "{kernel:?}");
+        }
     }
 }
 

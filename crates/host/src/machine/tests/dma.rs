@@ -1,6 +1,7 @@
 //! Times of copies by a DMA engine, by hand.
 
 use memctrl::policy::copy::BASELINE;
+use trace_io::program::DeviceStep;
 
 use super::coherent::BUS;
 use super::*;
@@ -164,4 +165,32 @@ fn messages_cross_the_bus() {
     let stored = (requests[0].3 * 6 + 30_u64).next_multiple_of(15) + 30;
     let rung = (stored + 500).next_multiple_of(15) + 15 + 20;
     assert_eq!(requests[1].2, rung.div_ceil(6));
+}
+
+/// A copy that is begun takes set-up, the stores of its descriptor and the doorbell; the next load dispatches when
+/// the doorbell's cycles are over. Two copies with one doorbell have one set-up, and a descriptor of 60 cycles more.
+#[test]
+fn a_core_goes_on_after_the_doorbell() {
+    let begin =
+        |page: u64| Step::Device(DeviceStep::Begin { dst: line(64 * page), src: line(64 * page + 1), bytes: 64 });
+    let after = |doorbell_descriptors, begun: &[Step]| {
+        let dma = DmaSettings { doorbell_descriptors, pin_cycles: 0, ..POLLING };
+        let (steps, last) = (copies(&[]), [load(32), Step::Device(DeviceStep::Wait)]);
+        let played = try_play(with(dma), &[[&steps, begun, &last[..]].concat()], BASELINE, None).unwrap();
+        let far = played.requests.iter().find(|(_, operation)| operation.target().0 % 4096 == 32 * 64);
+        let (dma, (arrival, _)) = (played.outcome.cores[0].counters.dma, far.expect("the load misses"));
+        (dma.descriptors, dma.doorbells, arrival.0, timed(&played))
+    };
+    // Set-up takes 400 cycles; the stores miss, and the doorbell follows their data.
+    let (descriptors, doorbells, loaded, requests) = after(1, &[begin(0)]);
+    assert_eq!((descriptors, doorbells, requests[0].2), (1, 1, 412_u64.div_ceil(6)));
+    assert_eq!(loaded, (requests[0].3 * 6 + 500 + 12).div_ceil(6));
+    // The second descriptor: 60 cycles after the data of the first one, and a line of its own.
+    let (descriptors, doorbells, loaded, requests) = after(2, &[begin(0), begin(1)]);
+    assert_eq!((descriptors, doorbells), (2, 1));
+    assert_eq!(requests[1].2, (requests[0].3 * 6 + 60 + 12).div_ceil(6));
+    assert_eq!(loaded, (requests[1].3 * 6 + 500 + 12).div_ceil(6));
+    // A wait writes the doorbell that was not written.
+    let (descriptors, doorbells, ..) = after(3, &[begin(0), begin(1)]);
+    assert_eq!((descriptors, doorbells), (2, 1));
 }
