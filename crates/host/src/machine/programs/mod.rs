@@ -4,10 +4,12 @@ mod forkbench;
 mod memcopy;
 mod mix;
 mod steps;
+mod tcp_receive;
 mod trace_program;
 
 pub use self::forkbench::Forkbench;
 pub use self::memcopy::Memcopy;
 pub use self::mix::MixProgram;
 pub use self::steps::{DependentSteps, Program, Repeated, Steps, StepsAhead};
+pub use self::tcp_receive::{BufferRing, GroupInstruction, ReceiveStep, ReceiveWork, ReceivedPackets, TcpReceive};
 pub use self::trace_program::TraceProgram;
