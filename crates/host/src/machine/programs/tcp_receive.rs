@@ -330,8 +330,8 @@ mod tests {
         needs(InstructionKind::Compute { instructions: 1 }, InstructionClass::Integer, 1)
     }
 
-    /// Eight instructions of two and two thirds groups: loads of the descriptor, of the words at 56 and 64, which contain
-    /// the bytes from 60 to 68, in the second of two buffers.
+    /// Eight instructions of two and two thirds groups: loads of the descriptor, of the words at 56 and 64, which
+    /// contain the bytes from 60 to 68, in the second of two buffers.
     #[test]
     fn loads_read_the_descriptor_and_the_headers_and_then_the_structures() {
         let all = steps(&receive(vec![ReceiveStep::Work(WORK)]), PACKETS_OF_TEST);
