@@ -25,6 +25,7 @@ pub mod overrides;
 pub mod page;
 pub mod preset;
 pub mod quantity;
+pub mod receive;
 pub mod receiver;
 pub mod scenario;
 pub mod section;

@@ -7,8 +7,8 @@ use energy::Currents;
 use rowclone_config::key::Key;
 use rowclone_config::preset::{self, Preset};
 use rowclone_config::{
-    Document, MachineConfig, Overrides, ReceiverConfig, Scenario, Source, SystemConfig, currents, machine, receiver,
-    system,
+    Document, MachineConfig, Overrides, ReceiverConfig, Scenario, Source, SystemConfig, currents, machine, receive,
+    receiver, system,
 };
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -46,6 +46,13 @@ fn the_presets_are_the_files_of_configs() {
     let files = fs::read_dir(Path::new(REPOSITORY).join("configs")).unwrap().map(|entry| entry.unwrap().path());
     let count = files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).count();
     assert_eq!(count, presets().map(|(presets, _)| presets.len()).iter().sum::<usize>());
+}
+
+#[test]
+fn the_shipped_receive_program_is_the_file_of_configs() {
+    let path = "configs/programs/tcp-receive.toml";
+    let read = receive::read(&Path::new(REPOSITORY).join(path)).unwrap();
+    assert!(read == receive::shipped(), "copy `{path}` to `crates/config/src/presets/programs/tcp-receive.toml`");
 }
 
 /// Neither a file of this name nor the directory `configs` is here.

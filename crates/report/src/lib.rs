@@ -3,6 +3,7 @@
 mod allocator_tables;
 pub mod cell;
 mod copiers;
+pub mod copy_engine;
 pub mod csv_file;
 pub mod csv_table;
 pub mod decisions;
@@ -27,6 +28,7 @@ pub mod timeline;
 pub mod zeroing;
 
 pub use cell::{Cell, Column, Kind};
+pub use copy_engine::CopyEngineTable;
 pub use csv_table::CsvTable;
 pub use forkbench::ForkbenchTable;
 pub use multicore::MulticoreTable;

@@ -172,6 +172,10 @@ pub struct CoreRow {
     pub coherence_invalidated: u64,
     /// Clean zero lines inserted.
     pub zero_lines_inserted: u64,
+    /// Core cycles in which copies of an engine were pending, from the dispatch of their instructions on.
+    pub pending_copy_cycles: u64,
+    /// Those of them in which other instructions advanced.
+    pub overlapped_copy_cycles: u64,
 }
 
 /// Results of the cores of a run. Figures other than those of a core are of the interval that
@@ -369,6 +373,8 @@ fn row(
         coherence_copied_in_cache: coherence.copied_in_cache,
         coherence_invalidated: coherence.invalidated,
         zero_lines_inserted: coherence.zero_lines,
+        pending_copy_cycles: counters.pending_copy_cycles,
+        overlapped_copy_cycles: counters.overlapped_copy_cycles,
     }
 }
 

@@ -10,6 +10,7 @@ mod common;
 mod conversions;
 mod convert_memory;
 mod copiers;
+mod copyengine;
 mod ddr3_rules;
 mod every_key;
 mod explain_address;

@@ -9,7 +9,7 @@ use clap::CommandFactory;
 use cli::args::Cli;
 use report::plot::{Kind, Unit};
 use rowclone_config::key::{Key, Presence};
-use rowclone_config::{currents, machine, page, scenario, system};
+use rowclone_config::{currents, machine, page, receive, scenario, system};
 
 use crate::common::workspace;
 
@@ -46,7 +46,10 @@ fn the_page_about_input_has_every_key() {
 
 #[test]
 fn the_page_about_cores_has_every_key() {
-    check("cores.md", &[("keys of a machine", page::keys(machine::KEYS))]);
+    check(
+        "cores.md",
+        &[("keys of a machine", page::keys(machine::KEYS)), ("keys of a receive program", page::keys(receive::KEYS))],
+    );
 }
 
 #[test]

@@ -249,6 +249,11 @@ pub struct CoreCounters {
     pub controller_copy_bytes: u64,
     /// Prefetches.
     pub prefetches: PrefetchCounts,
+    /// Core cycles in which copies of an engine were pending, from the dispatch of their instructions on; each
+    /// cycle once.
+    pub pending_copy_cycles: u64,
+    /// Those of them in which other instructions advanced.
+    pub overlapped_copy_cycles: u64,
     /// Slots from the begin of copies and zeroings to the first in which the core could go on.
     pub copy_slots: u64,
     /// Misses of the program that are its first accesses to lines since their copies.
@@ -287,6 +292,9 @@ impl Sub for CoreCounters {
             network: self.network - earlier.network,
             controller_copy_bytes: self.controller_copy_bytes - earlier.controller_copy_bytes,
             prefetches: self.prefetches - earlier.prefetches,
+            // A core may have been ahead of the end of a copy.
+            pending_copy_cycles: self.pending_copy_cycles.saturating_sub(earlier.pending_copy_cycles),
+            overlapped_copy_cycles: self.overlapped_copy_cycles.saturating_sub(earlier.overlapped_copy_cycles),
             copy_slots: self.copy_slots - earlier.copy_slots,
             misses_after_copies: self.misses_after_copies - earlier.misses_after_copies,
             stalls: self.stalls - earlier.stalls,

@@ -64,7 +64,8 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    DependentSteps, Forkbench, Memcopy, MixProgram, Program, Receiver, ReceiverSettings, Repeated, Steps, TraceProgram,
+    BufferRing, DependentSteps, Forkbench, GroupInstruction, Memcopy, MixProgram, Program, ReceiveStep, ReceiveWork,
+    ReceivedPackets, Receiver, ReceiverSettings, Repeated, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{

@@ -57,6 +57,8 @@ fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
         coherence_copied_in_cache: 4,
         coherence_invalidated: 5,
         zero_lines_inserted: 6,
+        pending_copy_cycles: 0,
+        overlapped_copy_cycles: 0,
     }
 }
 

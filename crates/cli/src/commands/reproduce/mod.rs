@@ -1,5 +1,6 @@
 //! `rowclone-sim reproduce`: published tables beside simulated ones. Each table is a file, with its arguments.
 
+mod copyengine;
 mod forkbench;
 mod lisa;
 mod multicore;
@@ -18,6 +19,9 @@ pub enum Reproduce {
     Forkbench(forkbench::ForkbenchArgs),
     /// Mixes of copy-intensive and memory-intensive programs on 2, 4 and 8 cores: weighted speedup, fairness, energy
     Multicore(multicore::MulticoreArgs),
+    /// The copy engine of Zhao et al.: gains of its three modes in the receive processing of TCP/IP
+    #[command(name = "copyengine")]
+    CopyEngine(copyengine::CopyEngineArgs),
     /// The table of the LISA paper: latency and energy of copies of 8 KB, by LISA, RowClone and the channel
     Lisa(lisa::LisaArgs),
     /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
@@ -34,6 +38,7 @@ impl Reproduce {
             Reproduce::Table3(args) => table3::table3(args),
             Reproduce::Forkbench(args) => forkbench::run(args),
             Reproduce::Multicore(args) => multicore::run(args),
+            Reproduce::CopyEngine(args) => copyengine::run(args),
             Reproduce::Lisa(args) => lisa::run(args),
             Reproduce::Zi(args) => zi::run(args),
         }

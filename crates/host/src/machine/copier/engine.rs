@@ -102,6 +102,7 @@ impl Copier for EngineCopies {
             Ok(dispatched) => dispatched,
             Err(outcome) => return outcome,
         };
+        core.copy_begins(at);
         core.counters.copy_slots += 1;
         memory.begin_copy(index, &bulk);
         let id = CopyId(self.begun);
@@ -143,6 +144,7 @@ impl Copier for EngineCopies {
                 if Decided::defers_accesses() {
                     core.copy_completed(id, at);
                 }
+                core.copy_ends(at);
                 memory.caches.admit_prefetches(id.0);
             }
             Message::Entered(id) => {

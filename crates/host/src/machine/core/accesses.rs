@@ -174,7 +174,15 @@ impl Core {
     /// Delivers the data of a requested line.
     pub fn line_arrived(&mut self, ticket: Ticket, at: CoreCycle) {
         let (loads, stores) = self.awaited.complete(ticket);
-        loads.for_each(|(entry, latency)| self.pipeline.arrive(entry, CoreCycle(at.0 + latency)));
+        let is_recorded = self.overlap.is_active();
+        for (entry, latency) in loads {
+            let result = CoreCycle(at.0 + latency);
+            self.pipeline.arrive(entry, result);
+            if is_recorded {
+                self.overlap.line_arrived(at);
+                self.overlap.advance(at, result);
+            }
+        }
         self.stores -= stores;
         self.results_known();
     }

@@ -39,6 +39,11 @@ impl Awaited {
         waiting.loads.extend(load);
     }
 
+    /// Number of loads that wait.
+    pub(super) fn loads(&self) -> usize {
+        self.by_ticket.iter().map(|waiting| waiting.loads.len()).sum()
+    }
+
     /// Removes the accesses to a line whose data are there; returns its loads, and the number of its
     /// stores.
     pub(super) fn complete(&mut self, ticket: Ticket) -> (impl Iterator<Item = (EntryId, u64)>, usize) {

@@ -6,6 +6,7 @@ use trace_io::program::InstructionClass;
 use super::super::bulk::CopyId;
 use super::super::clock::CoreCycle;
 use super::super::memory::{Access, Executed, LineNumber};
+use super::overlap::Overlap;
 use super::pipeline::{EntryId, Pipeline, Slot};
 use super::units::Units;
 
@@ -141,7 +142,7 @@ impl Deferred {
 
     /// Lets instructions begin whose operands have become known. The results of those without memory access
     /// become known.
-    pub(super) fn results_known(&mut self, pipeline: &mut Pipeline, units: &mut Units) {
+    pub(super) fn results_known(&mut self, pipeline: &mut Pipeline, units: &mut Units, overlap: &mut Overlap) {
         // An instruction needs the results of older ones only: one pass finds all.
         self.instructions.retain_mut(|it| {
             if it.begin.is_some() {
@@ -155,7 +156,11 @@ impl Deferred {
             units.take(it.class, pipeline.cycle(begin).0, 0);
             it.begin = Some(begin);
             if it.access.is_none() {
-                pipeline.resolve(it.entry, pipeline.plus(begin, units.latency(it.class)));
+                let result = pipeline.plus(begin, units.latency(it.class));
+                pipeline.resolve(it.entry, result);
+                if overlap.is_active() {
+                    overlap.advance(pipeline.cycle(begin), pipeline.cycle(result));
+                }
             }
             it.access.is_some()
         });

@@ -131,6 +131,7 @@ impl Core {
         if access.kind == AccessKind::Load {
             self.pipeline.block_on(entry, result);
         }
+        self.record_advance(begin, result);
         self.counters.count_instructions(access.purpose, 1);
         Outcome::Done
     }
@@ -209,6 +210,7 @@ impl Core {
         if class.accesses_memory() {
             self.queue.push(self.pipeline.next_number());
         }
+        self.record_advance(slot, Some(self.pipeline.plus(slot, 1)));
         if !self.settings.classes.of(class).is_paired {
             self.not_with_previous = self.pipeline.plus(slot, 1);
         }
@@ -244,6 +246,7 @@ impl Core {
         self.units.take(class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
         let result = self.pipeline.plus(begin, self.units.latency(class));
         self.enter(class, dispatch, |it| it.dispatch_with_result(slot, result));
+        self.record_advance(begin, Some(result));
     }
 
     /// Dispatches a load or store that accesses the caches later.
@@ -362,8 +365,14 @@ impl Core {
                 return;
             }
             Served::Later => unreachable!("no cycle is too late"),
-            Served::Awaits(ticket) => self.awaited.add(ticket, Some((entry, self.units.latency(class)))),
-            Served::Done(result) => self.pipeline.resolve(entry, result),
+            Served::Awaits(ticket) => {
+                self.awaited.add(ticket, Some((entry, self.units.latency(class))));
+                self.record_advance(slot, None);
+            }
+            Served::Done(result) => {
+                self.pipeline.resolve(entry, result);
+                self.record_advance(slot, Some(result));
+            }
         }
         self.deferred.remove(place);
         self.results_known();
@@ -372,7 +381,20 @@ impl Core {
     /// Lets instructions begin whose operands have become known.
     pub(super) fn results_known(&mut self) {
         if !self.deferred.is_empty() {
-            self.deferred.results_known(&mut self.pipeline, &mut self.units);
+            self.deferred.results_known(&mut self.pipeline, &mut self.units, &mut self.overlap);
+        }
+    }
+
+    /// Records, while copies are pending, that an instruction advances from a slot on until its result is there;
+    /// without a result, until its line arrives.
+    #[inline]
+    fn record_advance(&mut self, begin: Slot, result: Option<Slot>) {
+        if self.overlap.is_active() {
+            let begin = self.pipeline.cycle(begin);
+            match result {
+                Some(result) => self.overlap.advance(begin, self.pipeline.cycle(result)),
+                None => self.overlap.await_line(begin),
+            }
         }
     }
 

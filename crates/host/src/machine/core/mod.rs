@@ -7,6 +7,7 @@ mod accesses;
 mod awaited;
 mod deferred;
 mod issue;
+mod overlap;
 mod pending_copies;
 mod pipeline;
 mod steps;
@@ -20,6 +21,7 @@ use trace_io::trace::Recorded;
 use self::awaited::Awaited;
 use self::deferred::Deferred;
 use self::issue::LoadStoreQueue;
+use self::overlap::Overlap;
 use self::pending_copies::PendingCopies;
 use self::steps::AwayStep;
 use self::units::Units;
@@ -58,6 +60,7 @@ pub struct Core {
     deferred: Deferred,
     /// Copies in progress with which loads and stores are compared.
     pending: PendingCopies,
+    overlap: Overlap,
     /// Whether integer instructions have a latency of one cycle and need no unit.
     is_integer_plain: bool,
     /// Whether that holds for loads and stores, too, and the load/store queue has no limit.
@@ -115,6 +118,7 @@ impl Core {
             units: Units::new(classes),
             deferred: Deferred::default(),
             pending: PendingCopies::default(),
+            overlap: Overlap::default(),
             is_integer_plain,
             is_all_plain: is_integer_plain && are_accesses_plain == [true; 2] && settings.load_store_queue.is_none(),
             not_with_previous: Slot(0),
@@ -290,7 +294,11 @@ impl Core {
             return Outcome::Done;
         }
         let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
-        let end = CoreCycle(self.pipeline.cycle(slot).0 + cycles);
+        let begin = self.pipeline.cycle(slot);
+        let end = CoreCycle(begin.0 + cycles);
+        if self.overlap.is_active() {
+            self.overlap.advance(begin, end);
+        }
         self.delay_until(end, |stalls| &mut stalls.kernel);
         Outcome::Done
     }
@@ -379,9 +387,11 @@ impl Core {
     }
 
     /// The counts, without those of lines.
-    pub const fn counters(&self) -> CoreCounters {
+    pub fn counters(&self) -> CoreCounters {
         let mut counters = self.counters;
         counters.stalls.window = self.pipeline.window_stall();
+        let now = self.pipeline.cycle(Slot(self.pipeline.position()));
+        (counters.pending_copy_cycles, counters.overlapped_copy_cycles) = self.overlap.counted(now);
         counters
     }
 }

@@ -102,6 +102,21 @@ impl Core {
         self.results_known();
     }
 
+    /// Counts the cycles from the dispatch of a copy's instruction in a cycle on. Instructions in progress advance,
+    /// as far as they do not wait for operands.
+    pub fn copy_begins(&mut self, at: CoreCycle) {
+        if self.overlap.begin(at, self.awaited.loads()) {
+            for result in self.pipeline.results_after(self.pipeline.first_slot(at)) {
+                self.overlap.advance(at, self.pipeline.cycle(result));
+            }
+        }
+    }
+
+    /// Counts the cycles of a copy up to its completion at a cycle.
+    pub fn copy_ends(&mut self, at: CoreCycle) {
+        self.overlap.end(at);
+    }
+
     /// The copies with which loads and stores are compared.
     pub const fn pending_copies(&self) -> &PendingCopies {
         &self.pending

@@ -350,6 +350,12 @@ impl Pipeline {
         (ready & AWAITED == 0).then_some(Slot(ready))
     }
 
+    /// The slots from one on in which known results of instructions of the window are there.
+    pub(super) fn results_after(&self, Slot(from): Slot) -> impl Iterator<Item = Slot> {
+        let is_later = move |&&ready: &&u64| ready > from && ready & AWAITED == 0;
+        self.results.iter().filter(is_later).map(|&ready| Slot(ready))
+    }
+
     /// The first slot in which the window entry of an instruction can be used again; `None` if its retirement
     /// is not known.
     pub(super) fn entry_free(&self, number: InstructionNumber) -> Option<Slot> {

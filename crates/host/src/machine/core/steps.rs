@@ -109,7 +109,7 @@ impl Core {
     /// `count` is the number of those left.
     #[inline]
     pub fn run_instructions(&mut self, count: &mut u64, purpose: Purpose, limits: Limits) -> Outcome {
-        if self.is_integer_plain {
+        if self.is_integer_plain && !self.overlap.is_active() {
             self.run_plain(count, purpose, limits)
         } else {
             self.run_class(count, Needs::class(InstructionClass::Integer), purpose, limits)

@@ -5,6 +5,7 @@ mod memcopy;
 mod mix;
 mod receiver;
 mod steps;
+mod tcp_receive;
 mod trace_program;
 
 pub use self::forkbench::Forkbench;
@@ -12,4 +13,5 @@ pub use self::memcopy::Memcopy;
 pub use self::mix::MixProgram;
 pub use self::receiver::{Receiver, ReceiverSettings};
 pub use self::steps::{DependentSteps, Program, Repeated, Steps, StepsAhead};
+pub use self::tcp_receive::{BufferRing, GroupInstruction, ReceiveStep, ReceiveWork, ReceivedPackets, TcpReceive};
 pub use self::trace_program::TraceProgram;

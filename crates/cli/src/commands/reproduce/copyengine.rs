@@ -1,0 +1,220 @@
+//! `rowclone-sim reproduce copyengine`: the published gains of a copy engine beside the simulated ones.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dram_spec::Cycles;
+use host::machine::{ReceivedPackets, TcpReceive};
+use indicatif::ProgressBar;
+use memctrl::policy::copy::{BASELINE, COPY_ENGINE_ASYNC, COPY_ENGINE_SYNC_NLB, COPY_ENGINE_SYNC_WLB};
+use rayon::prelude::*;
+use report::CopyEngineTable;
+use report::copy_engine::{
+    BANDWIDTHS, CORES, EngineCycles, EngineRuns, LATENCIES, MemoryRuns, PAYLOADS, PUBLISHED, SCHEMA_VERSION,
+    WORK_SCALES,
+};
+use rowclone_config::{Failure, MachineConfig, Overrides, receive};
+use rowclone_sim::CopyMethod;
+use rowclone_sweep::programs::baseline;
+
+use crate::args::Format;
+use crate::commands::core_runs::run_programs;
+
+/// `reproduce copyengine`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim reproduce copyengine\n  \
+    rowclone-sim reproduce copyengine --packets 100000 --format json\n  \
+    rowclone-sim reproduce copyengine --set copy_engine.buffer_lines=4")]
+pub struct CopyEngineArgs {
+    /// The receive processing of a packet, a TOML file (docs/cores.md lists its keys) [default:
+    /// configs/programs/tcp-receive.toml]
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// Measured packets of each run
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    pub packets: u64,
+    /// Packets before the measured ones; 900 of 512 bytes fill the L2 with dirty lines
+    #[arg(long, value_name = "N", default_value_t = 1_200, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    pub warm_up: u64,
+    /// Sets a key of both machines, `zhao-2005-in-order` and `zhao-2005-out-of-order`; after `system.`, of their memory
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Checks commands against the rules, and each load against a flat, coherent memory
+    #[arg(long)]
+    pub check: bool,
+    /// Format of the table
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Machines, in the order of [`CORES`].
+const MACHINES: [&str; 2] = ["zhao-2005-in-order", "zhao-2005-out-of-order"];
+
+/// BASE and the modes, in the order of [`report::copy_engine::MODES`].
+const METHODS: [CopyMethod; 4] = [
+    CopyMethod::of(BASELINE),
+    CopyMethod::of(COPY_ENGINE_SYNC_NLB),
+    CopyMethod::of(COPY_ENGINE_SYNC_WLB),
+    CopyMethod::of(COPY_ENGINE_ASYNC),
+];
+
+/// Payload of figures 7 and 8.
+const PAYLOAD: u64 = PAYLOADS[1];
+
+/// DDR2-800 with the times of DDR2-400: the memory clock doubles.
+const DOUBLED: [&str; 3] = ["system.device.bin=DDR2-800E", "system.device.currents=none", "cores.memory_clocks=2"];
+
+/// A run.
+#[derive(Clone, Copy, Debug)]
+struct Job<'a> {
+    machine: &'a MachineConfig,
+    method: CopyMethod,
+    packets: ReceivedPackets,
+}
+
+/// Simulates all cells, and returns the tables.
+///
+/// # Errors
+/// An error of the program or of a `--set`; a signal; a failed check.
+pub fn run(args: &CopyEngineArgs) -> Result<String, Failure> {
+    let program = match &args.program {
+        Some(path) => receive::read(path)?,
+        None => receive::shipped(),
+    };
+    let machine = |core: usize, further: &[String]| {
+        MachineConfig::read(Path::new(MACHINES[core]), &Overrides::parse(&[&args.set[..], further].concat())?)
+    };
+    let machines = [machine(0, &[])?, machine(1, &[])?];
+    let doubled = machine(1, &DOUBLED.map(str::to_owned))?;
+    let slower = slower(&machines[1]).into_iter().map(|set| machine(1, &[set])).collect::<Result<Vec<_>, _>>()?;
+    let packets = ReceivedPackets {
+        payload_bytes: PAYLOAD,
+        warm_up: args.warm_up.next_multiple_of(program.period()),
+        measured: args.packets.next_multiple_of(program.period()),
+        work_scale: 1.0,
+        is_copied: true,
+    };
+    let job = |machine, method, packets| Job { machine, method, packets };
+    let cells = cells(packets);
+    let mut jobs = Vec::new();
+    for &(core, packets) in &cells {
+        jobs.push(job(&machines[core], METHODS[0], ReceivedPackets { is_copied: false, ..packets }));
+        jobs.extend(METHODS.map(|method| job(&machines[core], method, packets)));
+    }
+    for machine in std::iter::once(&doubled).chain(&slower) {
+        jobs.extend(METHODS.map(|method| job(machine, method, packets)));
+    }
+    let found = run_all(&jobs, &program, args.check)?;
+    let (of_cells, of_memories) = found.split_at(cells.len() * (1 + METHODS.len()));
+    let rows = cells.iter().zip(of_cells.chunks(1 + METHODS.len())).map(|(cell, runs)| engine_runs(*cell, runs));
+    let mut of_memories = of_memories.chunks(METHODS.len()).map(memory_times);
+    let mut next = || of_memories.next().expect("each memory has runs");
+    let faster = next();
+    let slower: Vec<[f64; 4]> = slower.iter().map(|_| next()).collect();
+    let own = own_times(&cells, of_cells);
+    let table = CopyEngineTable {
+        schema_version: SCHEMA_VERSION,
+        machines: MACHINES.map(str::to_owned),
+        program: args.program.as_ref().map_or_else(|| "tcp-receive".to_owned(), |path| path.display().to_string()),
+        baseline: baseline(&machines[0]),
+        warm_up: packets.warm_up,
+        packets: packets.measured,
+        published: PUBLISHED,
+        rows: rows.collect(),
+        orderings: Vec::new(),
+        cells_within: [0; 3],
+        bandwidths: memory_runs(BANDWIDTHS, [own, faster]),
+        latencies: memory_runs(LATENCIES.map(|ns| ns as f64), [slower[0], slower[1], own]),
+    };
+    let table = table.compared();
+    args.format.render(|| table.to_text(), &table)
+}
+
+/// Cores and packets of the rows: the factors, cores and payloads in this order.
+fn cells(packets: ReceivedPackets) -> Vec<(usize, ReceivedPackets)> {
+    let of_core = |work_scale: f64| {
+        (0..CORES.len()).flat_map(move |core| {
+            PAYLOADS.map(|payload_bytes| (core, ReceivedPackets { payload_bytes, work_scale, ..packets }))
+        })
+    };
+    WORK_SCALES.into_iter().flat_map(of_core).collect()
+}
+
+/// The settings of the memories whose mean latency is greater than that of the machine: the response of the controller
+/// takes longer.
+fn slower(machine: &MachineConfig) -> Vec<String> {
+    let bus = machine.settings.bus.expect("the machine has a bus");
+    let core_ns = machine.system.memory.system().clock().ns(Cycles(1)) / machine.settings.clock.per_clock();
+    let own = LATENCIES[LATENCIES.len() - 1];
+    let further = LATENCIES[..LATENCIES.len() - 1].iter().map(|ns| (ns - own) as f64 / core_ns);
+    #[expect(clippy::cast_sign_loss, reason = "further time is not negative")]
+    let cycles = further.map(|cycles| bus.response_latency + cycles.round() as u64);
+    cycles.map(|cycles| format!("interconnect.response_latency={cycles}")).collect()
+}
+
+/// Runs all jobs, in parallel; the results are in the order of the jobs.
+fn run_all(jobs: &[Job<'_>], program: &TcpReceive, is_checked: bool) -> Result<Vec<PacketRun>, Failure> {
+    // Hidden unless standard error is a terminal.
+    let bar = ProgressBar::new(jobs.len() as u64);
+    let run = |job: &Job<'_>| {
+        let run = packet_run(job, program, is_checked);
+        bar.inc(1);
+        run
+    };
+    // The first error in the order of the jobs, independent of the threads.
+    let found: Vec<Result<PacketRun, Failure>> = jobs.par_iter().map(run).collect();
+    bar.finish_and_clear();
+    found.into_iter().collect()
+}
+
+/// Figures of a run per packet.
+#[derive(Clone, Copy, Debug)]
+struct PacketRun {
+    cycles: EngineCycles,
+    ns: f64,
+}
+
+fn packet_run(job: &Job<'_>, program: &TcpReceive, is_checked: bool) -> Result<PacketRun, Failure> {
+    let (programs, region) = (vec![program.program(job.packets)], program.region(job.packets));
+    let (outcome, cores) = run_programs(job.machine, job.method, programs, region, is_checked)?;
+    let per_packet = |count: u64| count as f64 / job.packets.measured as f64;
+    let core = &cores.cores[0];
+    let cycles = EngineCycles {
+        cycles: per_packet(core.cycles),
+        copy: per_packet(core.pending_copy_cycles),
+        overlapped: per_packet(core.overlapped_copy_cycles),
+    };
+    Ok(PacketRun { cycles, ns: outcome.latency_ns / job.packets.measured as f64 })
+}
+
+/// The row of the runs without copies, under BASE and in the modes.
+fn engine_runs((core, packets): (usize, ReceivedPackets), runs: &[PacketRun]) -> EngineRuns {
+    let [without, base, modes @ ..] = runs else { unreachable!("BASE runs twice") };
+    EngineRuns {
+        payload_bytes: packets.payload_bytes,
+        core: CORES[core],
+        work_scale: packets.work_scale,
+        base: base.cycles.cycles,
+        base_without_copies: without.cycles.cycles,
+        modes: std::array::from_fn(|mode| modes[mode].cycles),
+    }
+}
+
+/// Times of BASE and the modes.
+fn memory_times(runs: &[PacketRun]) -> [f64; 4] {
+    std::array::from_fn(|method| runs[method].ns)
+}
+
+/// The times of figures 7 and 8 on the machine itself.
+fn own_times(cells: &[(usize, ReceivedPackets)], runs: &[PacketRun]) -> [f64; 4] {
+    let is_shown = |&(core, packets): &(usize, ReceivedPackets)| {
+        core == CORES.len() - 1 && packets.payload_bytes == PAYLOAD && packets.work_scale.total_cmp(&1.0).is_eq()
+    };
+    let place = cells.iter().position(is_shown).expect("the factor 1 is one of the factors");
+    memory_times(&runs[place * (1 + METHODS.len()) + 1..])
+}
+
+fn memory_runs<const N: usize>(settings: [f64; N], times: [[f64; 4]; N]) -> Vec<MemoryRuns> {
+    settings.into_iter().zip(times).map(|(setting, packet_ns)| MemoryRuns { setting, packet_ns }).collect()
+}
