@@ -146,14 +146,12 @@ fn group(work: &Section<'_>) -> Result<Vec<GroupInstruction>, Failure> {
         let mut words = text.split_whitespace();
         let class = words.next().and_then(|word| CLASSES.iter().find(|(name, _)| *name == word));
         let after = words.next().map_or(Some(0), |word| word.parse().ok().filter(|&distance: &u16| distance > 0));
-        match (class, after, words.next()) {
-            (Some(&(_, class)), Some(after), None) => Ok(GroupInstruction { class, after }),
-            _ => {
-                let message = format!("`work.group` has {text:?}, which is no instruction");
-                let help = "write `integer`, `load` or `store`, and after it 1 to 65535 for an operand: \"load 13\"";
-                Err(work.fault("group", message).with_help(help))
-            }
+        if let (Some(&(_, class)), Some(after), None) = (class, after, words.next()) {
+            return Ok(GroupInstruction { class, after });
         }
+        let message = format!("`work.group` has {text:?}, which is no instruction");
+        let help = "write `integer`, `load` or `store`, and after it 1 to 65535 for an operand: \"load 13\"";
+        Err(work.fault("group", message).with_help(help))
     };
     texts.iter().map(instruction).collect()
 }

@@ -201,10 +201,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cycles_are_those_of_a_set(begin in 0..200_u64, length in 0..300_u64, parts in prop::collection::vec((0..600_u64, 0..200_u64), 0..20)) {
+        fn cycles_are_those_of_a_set(
+            begin in 0..200_u64,
+            length in 0..300_u64,
+            parts in prop::collection::vec((0..600_u64, 0..200_u64), 0..20),
+        ) {
             let mut overlap = Overlap::default();
             overlap.begin(at(begin), 0);
-            parts.iter().for_each(|&(from, cycles)| overlap.advance(at(from), at(from + cycles)));
+            for &(from, cycles) in &parts {
+                overlap.advance(at(from), at(from + cycles));
+            }
             overlap.end(at(begin + length));
             let is_advanced = |cycle: &u64| parts.iter().any(|&(from, cycles)| (from..from + cycles).contains(cycle));
             let expected = (begin..begin + length).filter(is_advanced).count() as u64;
