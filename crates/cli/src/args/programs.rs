@@ -11,6 +11,9 @@ use rowclone_sim::CopyMethod;
 use super::Format;
 
 /// The copy method of a policy's name.
+///
+/// # Panics
+/// Never: the name is one of a policy.
 pub fn method() -> impl TypedValueParser<Value = CopyMethod> {
     let names = POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name);
     let parser = PossibleValuesParser::new(names.collect::<Vec<_>>());
