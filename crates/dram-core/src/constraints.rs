@@ -404,8 +404,11 @@ impl Constraints {
             }
             let delays = pushes.window.is_some() || pushes.rank != [Gap::NONE; KEPT.len()];
             pushes.reaches_groups = delays && has_groups;
-            if let Some(exclusion) = constraints.exclusion {
-                for gap in [&mut pushes.group, &mut pushes.rank].map(|gaps| &mut gaps[KeptKind::Wr as usize]) {
+        }
+        if let Some(exclusion) = constraints.exclusion {
+            for pushes in [Kind::Wr, Kind::Wra].map(|kind| kind as usize) {
+                let Pushes { group, rank, .. } = &mut constraints.pushes[pushes];
+                for gap in [group, rank].map(|gaps| &mut gaps[KeptKind::Wr as usize]) {
                     *gap = if exclusion.contains(gap.cycles()) { exclusion.gap } else { *gap };
                 }
             }

@@ -1,5 +1,7 @@
 //! Policies of copy engines beside the others.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 use crate::common::{run, workspace};
@@ -98,7 +100,7 @@ fn the_mean_access_of_the_machines_of_zhao_et_al_is_that_of_the_paper() {
     let (mut state, mut text) = (1_u64, "map 0x10000000 67108864\npresent 0x10000000 67108864\ncompute 1\n".to_owned());
     for _ in 0..LOADS {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        text += &format!("load {:#x} after 1\n", 0x1000_0000 + (state >> 44) * 64);
+        writeln!(text, "load {:#x} after 1", 0x1000_0000 + (state >> 44) * 64).expect("a string takes it");
     }
     std::fs::write(&path, text).unwrap();
     for machine in ["zhao-2005-in-order", "zhao-2005-out-of-order"] {
