@@ -23,9 +23,14 @@ const SLOTS: usize = 32;
 fn admitted(policy: &str) -> &'static [Mechanism] {
     match policy {
         "baseline" | "controller-copy" => &[Mechanism::CHANNEL],
+        "copy-engine-sync-nlb" | "copy-engine-sync-wlb" | "copy-engine-async" | "dma" => &[Mechanism::CHANNEL],
         "fpm-only" => &[FPM, Mechanism::CHANNEL],
         "psm-only" => &[PSM, PSM2, Mechanism::CHANNEL],
         "rowclone" | "rowclone-zi" => &[FPM, PSM, PSM2, Mechanism::CHANNEL],
+        "copy-engine-sync-nlb-rowclone"
+        | "copy-engine-sync-wlb-rowclone"
+        | "copy-engine-async-rowclone"
+        | "dma-rowclone" => &[FPM, PSM, PSM2, Mechanism::CHANNEL],
         "lisa" => &[FPM, LISA, Mechanism::CHANNEL],
         "rowclone+lisa" | "fastest" | "least-energy" => &[FPM, LISA, PSM, PSM2, Mechanism::CHANNEL],
         other => panic!("the copy policy `{other}` is registered, but `tests/plain/copies.rs` does not define it"),
