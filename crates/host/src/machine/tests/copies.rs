@@ -9,7 +9,7 @@ fn after_copy(copier: Copier, lines: u64, steps: &[Step]) -> Played {
     let last_level = CacheShape::new(64 * lines, 2, 12);
     let copy = Step::Copy { dst: line(32), src: line(0), bytes: 256 };
     let steps = [&begin()[..], &[copy], steps].concat();
-    play(MachineSettings { kernel, last_level, ..settings() }, &steps)
+    play(MachineSettings { last_level, kernel, ..settings() }, &steps)
 }
 
 /// Line 0 is in the cache, and line 40 belongs to no copy. Lines 32, 33 and 1 are missed once.

@@ -99,7 +99,10 @@ impl PlainCore {
                 self.occupied.iter().filter(|(it, first, after)| *it == pool && (*first..*after).contains(&cycle));
             (busy.count() as u64) < units
         };
-        let begin = (from / width..).find(|&begin| (begin..begin + interval).all(is_free)).unwrap();
+        let mut begin = from / width;
+        while !(begin..begin + interval).all(is_free) {
+            begin += 1;
+        }
         from.max(begin * width)
     }
 
@@ -299,13 +302,14 @@ impl PlainCore {
             for slot in cycle * self.settings.width..(cycle + 1) * self.settings.width {
                 self.retire(slot);
                 let Some(instruction) = next else { continue };
-                match self.dispatch(instruction, slot) {
-                    Err(why) => why.into_iter().for_each(|why| self.lose(why)),
-                    Ok(()) => {
-                        self.lost.drain(..).for_each(|why| self.stalls[why as usize] += 1);
-                        self.since = None;
-                        next = left.next();
+                if let Err(why) = self.dispatch(instruction, slot) {
+                    if let Some(why) = why {
+                        self.lose(why);
                     }
+                } else {
+                    self.lost.drain(..).for_each(|why| self.stalls[why as usize] += 1);
+                    self.since = None;
+                    next = left.next();
                 }
             }
             if next.is_none() && self.entries.iter().all(|it| it.retired.is_some()) {
@@ -357,7 +361,9 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
     let classes = prop_oneof![1 => Just(Classes::PLAIN), 3 => arb_classes()];
     (order, sizes, queue, classes).prop_map(|(order, (width, window, mshrs, store_buffer), queue, mut classes)| {
         if order == Order::OutOfOrder {
-            InstructionClass::NAMES.iter().for_each(|(_, class)| classes.of_mut(*class).is_paired = true);
+            for (_, class) in InstructionClass::NAMES {
+                classes.of_mut(class).is_paired = true;
+            }
         }
         CoreSettings { order, width, window: 2 * width + window, mshrs, store_buffer, load_store_queue: queue, classes }
     })
