@@ -97,6 +97,9 @@ impl Core {
     /// Executes an access to a line under the rules for classes, operands and pending copies.
     pub fn issue(&mut self, access: &Access, needs: Needs, memory: &mut Memory, limits: Limits) -> Outcome {
         self.away = None;
+        if let Some(at) = self.retry_at {
+            self.end_stall(at);
+        }
         let dispatch = match self.next_dispatch(needs, limits.hit) {
             Ok(dispatch) => dispatch,
             Err(outcome) => return outcome,
@@ -117,7 +120,7 @@ impl Core {
         let latency = self.units.latency(needs.class);
         let (entry, result) = match served {
             Served::Later => return Outcome::Later(self.pipeline.cycle(slot)),
-            Served::Refused(stall) => return self.stalls_at(&dispatch, stall),
+            Served::Refused(stall) => return self.refused(&dispatch, needs.class, stall),
             Served::Done(result) => {
                 (self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)), Some(result))
             }
@@ -230,6 +233,17 @@ impl Core {
         *(if window < queue { &mut stalls.load_store_queue } else { stall.slots(stalls) }) += queue.0 - next.0;
         self.pass(dispatch, next);
         self.stalls(stall)
+    }
+
+    /// Stalls before the dispatch of an access that the caches refuse. In a later cycle in which an out-of-order
+    /// core has no unit for the access, the instruction dispatches and begins after its dispatch.
+    fn refused(&mut self, dispatch: &Dispatch, class: InstructionClass, stall: Stall) -> Outcome {
+        let blocked = self.stalls_at(dispatch, stall);
+        let CoreCycle(at) = self.pipeline.cycle(dispatch.slot);
+        if self.settings.order == Order::OutOfOrder {
+            self.retry_at = self.units.first_busy(class, at + 1).map(CoreCycle);
+        }
+        self.retry_at.map_or(blocked, Outcome::Later)
     }
 
     fn dispatch_compute(&mut self, class: InstructionClass, dispatch: &Dispatch) {

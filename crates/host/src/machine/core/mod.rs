@@ -74,6 +74,8 @@ pub struct Core {
     /// Instructions of the program before the next boundary of the region.
     pub boundary: u64,
     stall: Option<Stall>,
+    /// The cycle in which a stalled access tries again without an event.
+    retry_at: Option<CoreCycle>,
     /// Slot in which the copy or zeroing began that the core executes.
     copy_from: Option<u64>,
     /// When the core acts next.
@@ -121,6 +123,7 @@ impl Core {
             counters: CoreCounters::default(),
             boundary,
             stall: None,
+            retry_at: None,
             copy_from: None,
             next: Next::Blocked,
         }
@@ -334,8 +337,9 @@ impl Core {
     /// Ends the stall of a blocked core after an event for which it may have waited; returns whether the
     /// core can try again.
     pub fn wake(&mut self, at: CoreCycle) -> bool {
-        // A core that attempts deferred accesses may be stalled, too.
-        if self.next != Next::Blocked && !self.is_deferring() || self.stall == Some(Stall::Copier) {
+        // A core that attempts accesses at a known cycle may be stalled, too.
+        let acts = self.next != Next::Blocked && !self.is_deferring() && self.stall.is_none();
+        if acts || self.stall == Some(Stall::Copier) {
             return false;
         }
         self.deferred.retry(at);
@@ -345,6 +349,7 @@ impl Core {
 
     /// Ends the stall, if there is one, at a cycle in which the core tries again.
     fn end_stall(&mut self, at: CoreCycle) {
+        self.retry_at = None;
         if let Some(stall) = self.stall.take() {
             let before = self.position();
             self.delay_until(at, |stalls| stall.slots(stalls));
