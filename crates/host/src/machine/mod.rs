@@ -60,7 +60,7 @@ pub use self::counters::{
 pub use self::error::MachineError;
 pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
-pub use self::programs::{DependentSteps, Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
+pub use self::programs::{Forkbench, Memcopy, MixProgram, Program, Repeated, Steps, TraceProgram};
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,

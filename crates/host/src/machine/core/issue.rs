@@ -10,7 +10,7 @@ use super::super::counters::Purpose;
 use super::super::memory::{Access, AccessKind, Executed, LineSize, Lookup, Memory, OnMiss, Response, Ticket};
 use super::super::settings::Order;
 use super::deferred::{DeferredAccess, DeferredInstruction, Operands};
-use super::pipeline::{EntryId, InstructionNumber, Pipeline, Slot};
+use super::pipeline::{EntryId, Pipeline, Slot};
 use super::{Core, Limits, Outcome, Stall};
 
 /// Loads and stores in the window, at most as many as the load/store queue has entries.
@@ -18,8 +18,8 @@ use super::{Core, Limits, Outcome, Stall};
 pub(super) struct LoadStoreQueue {
     /// `None` for no limit.
     size: Option<usize>,
-    /// The latest loads and stores.
-    entries: VecDeque<InstructionNumber>,
+    /// For each of the latest loads and stores, the number of instructions that the core had dispatched before.
+    entries: VecDeque<u64>,
 }
 
 impl LoadStoreQueue {
@@ -27,21 +27,22 @@ impl LoadStoreQueue {
         LoadStoreQueue { size, entries: VecDeque::new() }
     }
 
-    /// The first slot in which an entry is free; `None` if that depends on awaited data.
-    fn free(&self, pipeline: &Pipeline) -> Option<Slot> {
+    /// The first slot in which an entry is free after the core has dispatched some instructions; `None` if that
+    /// depends on awaited data.
+    fn free(&self, pipeline: &Pipeline, dispatched: u64) -> Option<Slot> {
         match self.entries.front() {
-            Some(&oldest) if Some(self.entries.len()) == self.size => pipeline.entry_free(oldest),
+            Some(&oldest) if Some(self.entries.len()) == self.size => pipeline.entry_free(dispatched - oldest),
             _ => Some(Slot(0)),
         }
     }
 
     /// Adds the next instruction, in the place of the oldest one if the queue is full.
-    fn push(&mut self, next: InstructionNumber) {
+    fn push(&mut self, dispatched: u64) {
         let Some(size) = self.size else { return };
         if self.entries.len() == size {
             self.entries.pop_front();
         }
-        self.entries.push_back(next);
+        self.entries.push_back(dispatched);
     }
 }
 
@@ -143,7 +144,7 @@ impl Core {
         let Some(window) = self.pipeline.next_slot() else { return Err(Outcome::Blocked) };
         let mut queue = window;
         if needs.class.accesses_memory() {
-            match self.queue.free(&self.pipeline) {
+            match self.queue.free(&self.pipeline, self.counters.dispatched()) {
                 Some(free) => queue = queue.max(free),
                 None => return Err(self.stalls(Stall::LoadStoreQueue)),
             }
@@ -180,7 +181,6 @@ impl Core {
             if (1..=since).contains(&distance)
                 && let Some(entry) = self.pipeline.entry_before(distance)
             {
-                assert!(self.pipeline.tracks_results(), "the program was said to have no operands");
                 match self.pipeline.result(entry) {
                     Some(result) => operands.from = operands.from.max(result),
                     None => *awaited = Some(entry),
@@ -210,7 +210,7 @@ impl Core {
         }
         self.pass(dispatch, if is_queue_full { next } else { window });
         if class.accesses_memory() {
-            self.queue.push(self.pipeline.next_number());
+            self.queue.push(self.counters.dispatched());
         }
         if !self.settings.classes.of(class).is_paired {
             self.not_with_previous = self.pipeline.plus(slot, 1);

@@ -96,10 +96,6 @@ impl Core {
         let classes = &settings.classes;
         let is_integer_plain = classes.is_plain(InstructionClass::Integer);
         let are_accesses_plain = [InstructionClass::Load, InstructionClass::Store].map(|it| classes.is_plain(it));
-        let mut pipeline = Pipeline::new(settings.order, settings.width, settings.window);
-        if program.may_have_operands() {
-            pipeline.track_results();
-        }
         Core {
             index,
             settings: *settings,
@@ -107,7 +103,7 @@ impl Core {
             steps: StepsAhead::default(),
             work: Vec::new(),
             away: None,
-            pipeline,
+            pipeline: Pipeline::new(settings.order, settings.width, settings.window),
             awaited: Awaited::new(tickets),
             stores: 0,
             queue: LoadStoreQueue::new(settings.load_store_queue),

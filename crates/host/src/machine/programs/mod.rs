@@ -9,5 +9,5 @@ mod trace_program;
 pub use self::forkbench::Forkbench;
 pub use self::memcopy::Memcopy;
 pub use self::mix::MixProgram;
-pub use self::steps::{DependentSteps, Program, Repeated, Steps, StepsAhead};
+pub use self::steps::{Program, Repeated, Steps, StepsAhead};
 pub use self::trace_program::TraceProgram;

@@ -37,11 +37,6 @@ pub trait Program: fmt::Debug {
         Ok(false)
     }
 
-    /// Whether its steps may name operands. A core keeps the times of results for such programs only.
-    fn may_have_operands(&self) -> bool {
-        true
-    }
-
     /// Accesses of the program that its steps contain. Its core lacks the caches that had served the
     /// others when they were recorded.
     fn recorded(&self) -> Recorded {
@@ -49,7 +44,7 @@ pub trait Program: fmt::Debug {
     }
 }
 
-/// The steps of an iterator, none of which names operands.
+/// The steps of an iterator.
 pub struct Steps<I>(pub I);
 
 impl<I: Iterator<Item = Step>> Program for Steps<I> {
@@ -60,25 +55,6 @@ impl<I: Iterator<Item = Step>> Program for Steps<I> {
     fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
         self.0.by_ref().take(STEPS_AHEAD).for_each(|step| steps.push(step));
         Ok(())
-    }
-
-    fn may_have_operands(&self) -> bool {
-        false
-    }
-}
-
-/// The steps of an iterator, which may name operands.
-pub struct DependentSteps<I>(pub I);
-
-impl<I: Iterator<Item = Step>> Program for DependentSteps<I> {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
-        Ok(self.0.next())
-    }
-}
-
-impl<I> fmt::Debug for DependentSteps<I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DependentSteps").finish_non_exhaustive()
     }
 }
 
@@ -122,10 +98,6 @@ impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Program for Repeated<F> 
     fn restart(&mut self) -> Result<bool, ProgramError> {
         self.program = (self.open)()?;
         Ok(true)
-    }
-
-    fn may_have_operands(&self) -> bool {
-        self.program.may_have_operands()
     }
 
     fn recorded(&self) -> Recorded {
