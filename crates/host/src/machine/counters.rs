@@ -268,6 +268,11 @@ impl CoreCounters {
         &mut self.lines[purpose as usize]
     }
 
+    /// Dispatched instructions of the program and the kernel.
+    pub(super) const fn dispatched(&self) -> u64 {
+        self.instructions + self.kernel_instructions
+    }
+
     /// Counts dispatched instructions.
     #[inline]
     pub(super) const fn count_instructions(&mut self, purpose: Purpose, count: u64) {

@@ -65,7 +65,9 @@ impl RequestSource for Machine {
         self.run_before(at);
         if let Some(device) = completion.source.device_number() {
             self.devices[usize::from(device)].completed(&completion, at, &mut self.memory);
-        } else if let Some(completion) = self.memory.interconnect.answer(completion, at) {
+        } else if let Some(arrives) = self.memory.interconnect.answer(&completion.operation, at) {
+            self.memory.interconnect.deliver(completion, arrives);
+        } else {
             self.answered(&completion, at);
         }
     }

@@ -97,7 +97,7 @@ fn try_play(
     policy: &'static dyn CopyPolicy,
     seed: Option<u64>,
 ) -> Result<Played, MachineError> {
-    let boxed = programs.iter().map(|steps| Box::new(DependentSteps(steps.clone().into_iter())) as Box<dyn Program>);
+    let boxed = programs.iter().map(|steps| Box::new(Steps(steps.clone().into_iter())) as Box<dyn Program>);
     play_boxed(settings, Region::default(), boxed.collect(), policy, seed)
 }
 

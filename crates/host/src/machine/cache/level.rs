@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::super::counters::Purpose;
 use super::super::settings::{CacheShape, StoreMiss};
 use super::latest::LatestLines;
 use super::line::{LineNumber, LineSize, LineState, Removed};
@@ -103,7 +102,14 @@ impl Level {
     pub(super) fn find(&self, line: LineNumber) -> Option<Way> {
         let set = self.set(line);
         let start = set.start;
-        self.tags[set].iter().position(|&tag| tag == line.0).map(|way| Way(start + way))
+        // Four tags per step of the loop: most caches have that many ways, or a multiple of it.
+        let (fours, rest) = self.tags[set].as_chunks::<4>();
+        for (step, four) in fours.iter().enumerate() {
+            if let Some(way) = four.iter().position(|&tag| tag == line.0) {
+                return Some(Way(start + 4 * step + way));
+            }
+        }
+        rest.iter().position(|&tag| tag == line.0).map(|way| Way(start + 4 * fours.len() + way))
     }
 
     /// Makes a line of an L1 or L2 the most recently used of its set, if the cache holds it or allocates
@@ -153,14 +159,6 @@ impl Level {
     #[inline]
     pub(super) fn take_prefetched(&mut self, way: Way) -> Option<u8> {
         self.prefetched_for.get_mut(way.0)?.take()
-    }
-
-    /// Records a store on behalf of a purpose: the first store to a clean line decides who made it
-    /// dirty.
-    #[inline]
-    pub(super) fn mark_dirty(&mut self, way: Way, purpose: Purpose) {
-        let state = self.state_mut(way);
-        state.dirty = state.dirty.or(Some(purpose));
     }
 
     /// Data of the line in a way, where contents are modeled.
@@ -236,6 +234,7 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::counters::Purpose;
     use super::*;
 
     fn fill(cache: &mut Level, line: u64) -> Option<LineNumber> {
@@ -295,7 +294,7 @@ mod tests {
         let way = cache.find(LineNumber(0)).unwrap();
         assert_eq!(cache.state(way).dirty, None);
         for purpose in [Purpose::KernelCopy, Purpose::Program, Purpose::KernelZero] {
-            cache.mark_dirty(way, purpose);
+            cache.state_mut(way).mark_dirty(purpose);
             assert_eq!(cache.state(way).dirty, Some(Purpose::KernelCopy), "{purpose:?}");
         }
         assert_eq!(cache.remove(way).unwrap().dirty, Some(Purpose::KernelCopy));

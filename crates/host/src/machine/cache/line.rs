@@ -57,8 +57,9 @@ impl LineSize {
     }
 }
 
-/// State of a line.
+/// State of a line. Its size is a power of two, so that states are found without a multiplication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(align(4))]
 pub struct LineState {
     /// Whether its data are on their way from memory, or it is held.
     pub is_pending: bool,
@@ -66,6 +67,20 @@ pub struct LineState {
     pub dirty: Option<Purpose>,
     /// Whether it belongs to a copy, and the program has not accessed it since.
     pub is_copied: bool,
+}
+
+impl LineState {
+    /// Whether an access does more than to read or write the line.
+    #[inline]
+    pub(super) const fn is_special(self) -> bool {
+        self.is_pending | self.is_copied
+    }
+
+    /// Records a store on behalf of a purpose: the first store to a clean line decides who made it dirty.
+    #[inline]
+    pub(super) fn mark_dirty(&mut self, purpose: Purpose) {
+        self.dirty = self.dirty.or(Some(purpose));
+    }
 }
 
 /// A line removed from a cache.

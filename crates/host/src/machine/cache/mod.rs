@@ -379,7 +379,7 @@ impl Caches {
     fn mark_dirty(&mut self, requester: usize, access: &Access, way: Way) {
         if let Some(purpose) = self.dirty(access) {
             let level = self.level_of(requester);
-            self.last_level[level].mark_dirty(way, purpose);
+            self.last_level[level].state_mut(way).mark_dirty(purpose);
         }
     }
 

@@ -53,17 +53,19 @@ impl Port<'_> {
     #[inline]
     pub fn access<const IS_DEFERRABLE: bool>(&mut self, access: &Access) -> Lookup {
         let line = self.last_level.line_size().line(access.address);
-        let found = self.last_level.find(line);
-        let Some(way) = found.filter(|&way| !self.last_level.state(way).is_pending) else {
-            return Lookup::Away(Away { way: found, is_there: false, changes: self.last_level.changes() });
-        };
-        self.counts[access.purpose as usize].hits += 1;
+        let away = |way, level: &Level| Lookup::Away(Away { way, is_there: false, changes: level.changes() });
+        let Some(way) = self.last_level.find(line) else { return away(None, self.last_level) };
+        let state = self.last_level.state_mut(way);
+        if state.is_special() {
+            if state.is_pending {
+                return away(Some(way), self.last_level);
+            }
+            state.is_copied &= access.purpose != Purpose::Program;
+        }
         if access.kind != AccessKind::Load {
-            self.last_level.mark_dirty(way, access.purpose);
+            state.mark_dirty(access.purpose);
         }
-        if self.last_level.state(way).is_copied && access.purpose == Purpose::Program {
-            self.last_level.state_mut(way).is_copied = false;
-        }
+        self.counts[access.purpose as usize].hits += 1;
         let cycles = if self.upper.is_empty() {
             self.last_level.touch(way);
             self.last_level.latency()

@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn a_line_leaves_when_all_of_it_is_written() {
         let mut buffer = WriteBuffer::new(4);
-        assert_eq!([0, 24, 16].map(|offset| store(&mut buffer, 5, offset, 8)), [const { Vec::new() }; 3]);
-        assert_eq!(store(&mut buffer, 6, 0, 4), []);
+        assert_eq!([0, 24, 16].map(|offset| store(&mut buffer, 5, offset, 8)), [const { Vec::<u64>::new() }; 3]);
+        assert_eq!(store(&mut buffer, 6, 0, 4), [0_u64; 0]);
         assert_eq!(store(&mut buffer, 5, 8, 8), [5]);
         assert!(!buffer.holds(LineNumber(5)) && buffer.holds(LineNumber(6)));
     }
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!((store(&mut buffer, 1, 0, 8), store(&mut buffer, 2, 0, 8)), (vec![], vec![]));
         assert_eq!(store(&mut buffer, 3, 0, 8), [1]);
         assert!(!buffer.has_room(LineNumber(4)) && !buffer.has_room(LineNumber(1)) && buffer.has_room(LineNumber(3)));
-        assert_eq!(store(&mut buffer, 3, 8, 8), [], "the line has an entry");
+        assert_eq!(store(&mut buffer, 3, 8, 8), [0_u64; 0], "the line has an entry");
         buffer.accepted();
         assert_eq!(store(&mut buffer, 4, 0, 8), [2]);
         let mut one = WriteBuffer::new(1);

@@ -10,7 +10,7 @@ use super::super::counters::Purpose;
 use super::super::memory::{Access, AccessKind, Executed, LineSize, Lookup, Memory, OnMiss, Response, Ticket};
 use super::super::settings::Order;
 use super::deferred::{DeferredAccess, DeferredInstruction, Operands};
-use super::pipeline::{EntryId, InstructionNumber, Pipeline, Slot};
+use super::pipeline::{EntryId, Pipeline, Slot};
 use super::{Core, Limits, Outcome, Stall};
 
 /// Loads and stores in the window, at most as many as the load/store queue has entries.
@@ -18,8 +18,8 @@ use super::{Core, Limits, Outcome, Stall};
 pub(super) struct LoadStoreQueue {
     /// `None` for no limit.
     size: Option<usize>,
-    /// The latest loads and stores.
-    entries: VecDeque<InstructionNumber>,
+    /// For each of the latest loads and stores, the number of instructions that the core had dispatched before.
+    entries: VecDeque<u64>,
 }
 
 impl LoadStoreQueue {
@@ -27,21 +27,22 @@ impl LoadStoreQueue {
         LoadStoreQueue { size, entries: VecDeque::new() }
     }
 
-    /// The first slot in which an entry is free; `None` if that depends on awaited data.
-    fn free(&self, pipeline: &Pipeline) -> Option<Slot> {
+    /// The first slot in which an entry is free after the core has dispatched some instructions; `None` if that
+    /// depends on awaited data.
+    fn free(&self, pipeline: &Pipeline, dispatched: u64) -> Option<Slot> {
         match self.entries.front() {
-            Some(&oldest) if Some(self.entries.len()) == self.size => pipeline.entry_free(oldest),
+            Some(&oldest) if Some(self.entries.len()) == self.size => pipeline.entry_free(dispatched - oldest),
             _ => Some(Slot(0)),
         }
     }
 
     /// Adds the next instruction, in the place of the oldest one if the queue is full.
-    fn push(&mut self, next: InstructionNumber) {
+    fn push(&mut self, dispatched: u64) {
         let Some(size) = self.size else { return };
         if self.entries.len() == size {
             self.entries.pop_front();
         }
-        self.entries.push_back(next);
+        self.entries.push_back(dispatched);
     }
 }
 
@@ -97,6 +98,9 @@ impl Core {
     /// Executes an access to a line under the rules for classes, operands and pending copies.
     pub fn issue(&mut self, access: &Access, needs: Needs, memory: &mut Memory, limits: Limits) -> Outcome {
         self.away = None;
+        if let Some(at) = self.retry_at {
+            self.end_stall(at);
+        }
         let dispatch = match self.next_dispatch(needs, limits.hit) {
             Ok(dispatch) => dispatch,
             Err(outcome) => return outcome,
@@ -117,7 +121,7 @@ impl Core {
         let latency = self.units.latency(needs.class);
         let (entry, result) = match served {
             Served::Later => return Outcome::Later(self.pipeline.cycle(slot)),
-            Served::Refused(stall) => return self.stalls_at(&dispatch, stall),
+            Served::Refused(stall) => return self.refused(&dispatch, needs.class, stall),
             Served::Done(result) => {
                 (self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)), Some(result))
             }
@@ -141,7 +145,7 @@ impl Core {
         let Some(window) = self.pipeline.next_slot() else { return Err(Outcome::Blocked) };
         let mut queue = window;
         if needs.class.accesses_memory() {
-            match self.queue.free(&self.pipeline) {
+            match self.queue.free(&self.pipeline, self.counters.dispatched()) {
                 Some(free) => queue = queue.max(free),
                 None => return Err(self.stalls(Stall::LoadStoreQueue)),
             }
@@ -178,7 +182,6 @@ impl Core {
             if (1..=since).contains(&distance)
                 && let Some(entry) = self.pipeline.entry_before(distance)
             {
-                assert!(self.pipeline.tracks_results(), "the program was said to have no operands");
                 match self.pipeline.result(entry) {
                     Some(result) => operands.from = operands.from.max(result),
                     None => *awaited = Some(entry),
@@ -208,7 +211,7 @@ impl Core {
         }
         self.pass(dispatch, if is_queue_full { next } else { window });
         if class.accesses_memory() {
-            self.queue.push(self.pipeline.next_number());
+            self.queue.push(self.counters.dispatched());
         }
         self.record_advance(slot, Some(self.pipeline.plus(slot, 1)));
         if !self.settings.classes.of(class).is_paired {
@@ -232,6 +235,17 @@ impl Core {
         *(if window < queue { &mut stalls.load_store_queue } else { stall.slots(stalls) }) += queue.0 - next.0;
         self.pass(dispatch, next);
         self.stalls(stall)
+    }
+
+    /// Stalls before the dispatch of an access that the caches refuse. In a later cycle in which an out-of-order
+    /// core has no unit for the access, the instruction dispatches and begins after its dispatch.
+    fn refused(&mut self, dispatch: &Dispatch, class: InstructionClass, stall: Stall) -> Outcome {
+        let blocked = self.stalls_at(dispatch, stall);
+        let CoreCycle(at) = self.pipeline.cycle(dispatch.slot);
+        if self.settings.order == Order::OutOfOrder {
+            self.retry_at = self.units.first_busy(class, at + 1).map(CoreCycle);
+        }
+        self.retry_at.map_or(blocked, Outcome::Later)
     }
 
     fn dispatch_compute(&mut self, class: InstructionClass, dispatch: &Dispatch) {

@@ -78,6 +78,8 @@ pub struct Core {
     /// Instructions of the program before the next boundary of the region.
     pub boundary: u64,
     stall: Option<Stall>,
+    /// The cycle in which a stalled access tries again without an event.
+    retry_at: Option<CoreCycle>,
     /// Slot in which the copy or zeroing began that the core executes.
     copy_from: Option<u64>,
     /// The end of the latest pending copy that was completed.
@@ -100,10 +102,6 @@ impl Core {
         let classes = &settings.classes;
         let is_integer_plain = classes.is_plain(InstructionClass::Integer);
         let are_accesses_plain = [InstructionClass::Load, InstructionClass::Store].map(|it| classes.is_plain(it));
-        let mut pipeline = Pipeline::new(settings.order, settings.width, settings.window);
-        if program.may_have_operands() {
-            pipeline.track_results();
-        }
         Core {
             index,
             settings: *settings,
@@ -111,7 +109,7 @@ impl Core {
             steps: StepsAhead::default(),
             work: Vec::new(),
             away: None,
-            pipeline,
+            pipeline: Pipeline::new(settings.order, settings.width, settings.window),
             awaited: Awaited::new(tickets),
             stores: 0,
             queue: LoadStoreQueue::new(settings.load_store_queue),
@@ -128,6 +126,7 @@ impl Core {
             counters: CoreCounters::default(),
             boundary,
             stall: None,
+            retry_at: None,
             copy_from: None,
             copies_end: CoreCycle(0),
             next: Next::Blocked,
@@ -366,8 +365,9 @@ impl Core {
     /// Ends the stall of a blocked core after an event for which it may have waited; returns whether the
     /// core can try again.
     pub fn wake(&mut self, at: CoreCycle) -> bool {
-        // A core that attempts deferred accesses may be stalled, too.
-        if self.next != Next::Blocked && !self.is_deferring() || self.stall == Some(Stall::Copier) {
+        // A core that attempts accesses at a known cycle may be stalled, too.
+        let acts = self.next != Next::Blocked && !self.is_deferring() && self.stall.is_none();
+        if acts || self.stall == Some(Stall::Copier) {
             return false;
         }
         self.deferred.retry(at);
@@ -377,6 +377,7 @@ impl Core {
 
     /// Ends the stall, if there is one, at a cycle in which the core tries again.
     fn end_stall(&mut self, at: CoreCycle) {
+        self.retry_at = None;
         if let Some(stall) = self.stall.take() {
             let before = self.position();
             self.delay_until(at, |stalls| stall.slots(stalls));

@@ -20,10 +20,15 @@ pub struct Slot(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryId(usize);
 
-/// Number of an instruction: those of two instructions that are both in the window differ by their distance
-/// in program order, and those of others by at least the size of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InstructionNumber(u64);
+/// An instruction of the window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// If the retirement of the instruction is known: the first slot in which the entry can be used again;
+    /// otherwise the first slot in which the instruction may retire, and [`AWAITED`] until its result is known.
+    free: u64,
+    /// The first slot in which the result is there, or [`AWAITED`].
+    result: u64,
+}
 
 /// Window, dispatch and retirement of a core.
 #[derive(Debug)]
@@ -37,19 +42,10 @@ pub struct Pipeline {
     unresolved: u64,
     /// First slot in which the oldest of them, or else the next instruction, may retire.
     next_retire: u64,
-    /// The entries of the window, a ring that begins full of instructions that left it before slot
-    /// 0. If the retirement of an entry's instruction is known: the first slot in which the entry
-    /// can be used again; otherwise the first slot in which the instruction may retire, and
-    /// [`AWAITED`] until its result is known.
-    entries: Box<[u64]>,
-    /// The first slot in which the result of each entry's instruction is there, or [`AWAITED`].
-    results: Box<[u64]>,
-    /// Whether the results are kept: for programs whose instructions have operands.
-    tracks_results: bool,
+    /// The entries of the window, a ring that begins full of instructions that left it before slot 0.
+    entries: Box<[Entry]>,
     /// The entry of the next instruction, which is that of the oldest one.
     place: usize,
-    /// Instructions before those of the ring's current round.
-    earlier: u64,
     /// The load that blocks an in-order core.
     blocking: Option<EntryId>,
     window_stall: u64,
@@ -72,11 +68,8 @@ impl Pipeline {
             next: 0,
             unresolved: 0,
             next_retire: 0,
-            entries: vec![0; window as usize].into(),
-            results: vec![0; window as usize].into(),
-            tracks_results: false,
+            entries: vec![Entry::default(); window as usize].into(),
             place: 0,
-            earlier: 0,
             blocking: None,
             window_stall: 0,
         }
@@ -111,7 +104,7 @@ impl Pipeline {
     /// The slot in which the next instruction can dispatch; `None` if that depends on awaited data.
     #[inline]
     pub fn next_slot(&self) -> Option<Slot> {
-        (self.room() > 0).then(|| Slot(self.next.max(self.entries[self.place])))
+        (self.room() > 0).then(|| Slot(self.next.max(self.entries[self.place].free)))
     }
 
     /// The first cycle in which the next instruction may dispatch, apart from the window; `None`
@@ -152,21 +145,11 @@ impl Pipeline {
     /// that the next one waits for data.
     #[inline]
     pub fn run(&mut self, count: u64) -> u64 {
-        if self.tracks_results { self.run_tracking(count) } else { self.run_in::<false>(count) }
-    }
-
-    #[inline(never)]
-    fn run_tracking(&mut self, count: u64) -> u64 {
-        self.run_in::<true>(count)
-    }
-
-    #[inline]
-    fn run_in<const TRACKS: bool>(&mut self, count: u64) -> u64 {
         let (first, count) = (self.next, count.min(self.room()));
         if count <= (self.entries.len() - self.place) as u64 {
-            self.run_some::<TRACKS>(count as usize);
+            self.run_some(count as usize);
         } else {
-            self.run_around::<TRACKS>(count);
+            self.run_around(count);
         }
         self.window_stall += self.next - first - count;
         count
@@ -175,42 +158,32 @@ impl Pipeline {
     /// Dispatches more instructions without memory access than there are entries up to the end of
     /// the ring.
     #[inline(never)]
-    fn run_around<const TRACKS: bool>(&mut self, mut count: u64) {
+    fn run_around(&mut self, mut count: u64) {
         while count > 0 {
             if count > self.window && self.is_steady() {
                 self.skip(count);
                 return;
             }
             let some = (self.entries.len() - self.place).min(count as usize);
-            self.run_some::<TRACKS>(some);
+            self.run_some(some);
             count -= some as u64;
         }
     }
 
     /// Dispatches instructions without memory access, one by one, at most up to the end of the ring.
     #[inline]
-    fn run_some<const TRACKS: bool>(&mut self, count: usize) {
+    fn run_some(&mut self, count: usize) {
+        let is_resolved = self.unresolved == 0;
         // In registers, which the writes to the window do not change.
         let (mut next, mut next_retire, width) = (self.next, self.next_retire, self.width);
-        let is_resolved = self.unresolved == 0;
-        let mut dispatch = |entry: &mut u64| {
-            let slot = next.max(*entry);
+        for entry in &mut self.entries[self.place..self.place + count] {
+            let slot = next.max(entry.free);
             next = slot + 1;
-            *entry = slot + width;
+            *entry = Entry { free: slot + width, result: slot + width };
             if is_resolved {
                 let retires = next_retire.max(slot + width);
                 next_retire = retires + 1;
-                *entry = retires + width;
-            }
-            slot + width
-        };
-        let entries = &mut self.entries[self.place..self.place + count];
-        if TRACKS {
-            let results = &mut self.results[self.place..self.place + count];
-            entries.iter_mut().zip(results).for_each(|(entry, result)| *result = dispatch(entry));
-        } else {
-            for entry in entries {
-                dispatch(entry);
+                entry.free = retires + width;
             }
         }
         (self.next, self.next_retire) = (next, next_retire);
@@ -226,7 +199,6 @@ impl Pipeline {
         self.place += count;
         if self.place == self.entries.len() {
             self.place = 0;
-            self.earlier += self.window;
         }
     }
 
@@ -234,7 +206,7 @@ impl Pipeline {
     /// slots. The retirements of a full window are then consecutive, neither its oldest instruction
     /// delays the next one, nor does the dispatch of this one delay its retirement.
     fn is_steady(&self) -> bool {
-        let oldest_free = self.entries[self.place];
+        let oldest_free = self.entries[self.place].free;
         oldest_free + self.window == self.next_retire + self.width
             && oldest_free <= self.next
             && self.next + self.width <= self.next_retire
@@ -245,11 +217,11 @@ impl Pipeline {
         self.next += count;
         self.next_retire += count;
         self.place = 0;
-        self.earlier += count.next_multiple_of(self.window) + self.window;
         let first_free = self.next_retire + self.width - self.window;
         let first_ready = self.next + self.width - self.window;
-        self.entries.iter_mut().zip(first_free..).for_each(|(entry, free)| *entry = free);
-        self.results.iter_mut().zip(first_ready..).for_each(|(result, ready)| *result = ready);
+        for (entry, (free, result)) in self.entries.iter_mut().zip((first_free..).zip(first_ready..)) {
+            *entry = Entry { free, result };
+        }
     }
 
     /// Dispatches a memory instruction in [`Self::next_slot`]. `latency` is the number of cycles
@@ -260,16 +232,14 @@ impl Pipeline {
         let ready = slot.0 + latency.unwrap_or(1).max(1) * self.width;
         self.window_stall += slot.0 - self.next;
         self.next = slot.0 + 1;
-        self.entries[self.place] = match latency {
+        let free = match latency {
             Some(_) if self.unresolved == 0 => self.retire(ready),
             _ => {
                 self.unresolved += 1;
                 if latency.is_some() { ready } else { ready | AWAITED }
             }
         };
-        if self.tracks_results {
-            self.results[self.place] = if latency.is_some() { ready } else { AWAITED };
-        }
+        self.entries[id.0] = Entry { free, result: if latency.is_some() { ready } else { AWAITED } };
         self.advance(1);
         if self.order == Order::InOrder {
             match latency {
@@ -288,8 +258,7 @@ impl Pipeline {
         self.next = slot.0 + 1;
         let is_known = self.unresolved == 0 && ready & AWAITED == 0;
         self.unresolved += u64::from(!is_known);
-        self.entries[id.0] = if is_known { self.retire(ready) } else { ready };
-        self.results[id.0] = ready;
+        self.entries[id.0] = Entry { free: if is_known { self.retire(ready) } else { ready }, result: ready };
         self.advance(1);
         id
     }
@@ -302,16 +271,6 @@ impl Pipeline {
     /// Dispatches an instruction whose result [`Self::resolve`] will report. It blocks no dispatch.
     pub(super) fn dispatch_awaited(&mut self, slot: Slot) -> EntryId {
         self.enter(slot, (slot.0 + self.width) | AWAITED)
-    }
-
-    /// Keeps the slots in which results are there from now on. Before, no instruction has dispatched.
-    pub(super) const fn track_results(&mut self) {
-        self.tracks_results = true;
-    }
-
-    /// Whether the slots in which results are there are known to [`Self::result`].
-    pub(super) const fn tracks_results(&self) -> bool {
-        self.tracks_results
     }
 
     /// Dispatches nothing in an in-order core until the result of the latest instruction, a load, is there.
@@ -331,11 +290,6 @@ impl Pipeline {
         self.next = until.0;
     }
 
-    /// Number of the next instruction.
-    pub(super) const fn next_number(&self) -> InstructionNumber {
-        InstructionNumber(self.earlier + self.place as u64)
-    }
-
     /// The entry of the instruction at a distance before the next one; `None` if it has left the window.
     pub(super) fn entry_before(&self, distance: u64) -> Option<EntryId> {
         let place = self.place as u64;
@@ -346,23 +300,22 @@ impl Pipeline {
 
     /// The first slot in which the result of an instruction of the window is there; `None` if it is awaited.
     pub(super) fn result(&self, id: EntryId) -> Option<Slot> {
-        let ready = self.results[id.0];
+        let ready = self.entries[id.0].result;
         (ready & AWAITED == 0).then_some(Slot(ready))
     }
 
     /// The slots from one on in which known results of instructions of the window are there.
     pub(super) fn results_after(&self, Slot(from): Slot) -> impl Iterator<Item = Slot> {
         let is_later = move |&&ready: &&u64| ready > from && ready & AWAITED == 0;
-        self.results.iter().filter(is_later).map(|&ready| Slot(ready))
+        self.entries.iter().map(|entry| &entry.result).filter(is_later).map(|&ready| Slot(ready))
     }
 
-    /// The first slot in which the window entry of an instruction can be used again; `None` if its retirement
-    /// is not known.
-    pub(super) fn entry_free(&self, number: InstructionNumber) -> Option<Slot> {
-        let age = self.next_number().0 - number.0;
-        match self.entry_before(age) {
+    /// The first slot in which the window entry of the instruction at a distance before the next one can be used
+    /// again; `None` if its retirement is not known.
+    pub(super) fn entry_free(&self, distance: u64) -> Option<Slot> {
+        match self.entry_before(distance) {
             None => Some(Slot(0)),
-            Some(id) => (age > self.unresolved).then(|| Slot(self.entries[id.0])),
+            Some(id) => (distance > self.unresolved).then(|| Slot(self.entries[id.0].free)),
         }
     }
 
@@ -387,15 +340,17 @@ impl Pipeline {
     /// # Panics
     /// If it is known.
     pub(super) fn resolve(&mut self, id: EntryId, Slot(ready): Slot) {
-        assert!(self.entries[id.0] & AWAITED != 0, "data arrive once");
-        self.entries[id.0] = (self.entries[id.0] & !AWAITED).max(ready);
-        self.results[id.0] = self.entries[id.0];
+        let entry = &mut self.entries[id.0];
+        assert!(entry.free & AWAITED != 0, "data arrive once");
+        let result = (entry.free & !AWAITED).max(ready);
+        *entry = Entry { free: result, result };
         while self.unresolved > 0 {
             let oldest = self.oldest_unresolved();
-            if self.entries[oldest] & AWAITED != 0 {
+            let may_retire = self.entries[oldest].free;
+            if may_retire & AWAITED != 0 {
                 break;
             }
-            self.entries[oldest] = self.retire(self.entries[oldest]);
+            self.entries[oldest].free = self.retire(may_retire);
             self.unresolved -= 1;
         }
         if self.blocking == Some(id) {

@@ -65,7 +65,7 @@ impl Core {
             }
             let (address, kind) = match step {
                 Step::Compute { mut instructions } => {
-                    match self.run_plain(&mut instructions, Purpose::Program, limits) {
+                    match self.run_plain::<true>(&mut instructions, Purpose::Program, limits) {
                         Outcome::Done => self.steps.advance(),
                         Outcome::Part => self.steps.replace(Step::Compute { instructions }),
                         waits => return End::Pause(Pause::Waits(waits)),
@@ -110,15 +110,21 @@ impl Core {
     #[inline]
     pub fn run_instructions(&mut self, count: &mut u64, purpose: Purpose, limits: Limits) -> Outcome {
         if self.is_integer_plain && !self.overlap.is_active() {
-            self.run_plain(count, purpose, limits)
+            self.run_plain::<false>(count, purpose, limits)
         } else {
             self.run_class(count, Needs::class(InstructionClass::Integer), purpose, limits)
         }
     }
 
-    /// Dispatches instructions that need no unit and have a latency of one cycle.
+    /// Dispatches instructions that need no unit and have a latency of one cycle. The loop over steps has an
+    /// instance of its own, so that the compiler inlines it there.
     #[inline]
-    fn run_plain(&mut self, count: &mut u64, purpose: Purpose, Limits { run: limit, .. }: Limits) -> Outcome {
+    fn run_plain<const IS_IN_LOOP: bool>(
+        &mut self,
+        count: &mut u64,
+        purpose: Purpose,
+        Limits { run: limit, .. }: Limits,
+    ) -> Outcome {
         let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
         if slot >= limit {
             return Outcome::Later(self.pipeline.cycle(slot));

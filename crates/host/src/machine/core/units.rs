@@ -55,6 +55,16 @@ impl Units {
         begin
     }
 
+    /// The first cycle from `from` on in which an instruction cannot begin; `None` without one.
+    pub(super) fn first_busy(&self, class: InstructionClass, from: u64) -> Option<u64> {
+        let pool = &self.pools[self.pool_of(class)];
+        let (units, interval) = (pool.units?, self.classes.of(class).interval);
+        // The first one is `from`, or ends the time that an instruction needs before a unit becomes occupied.
+        let before = pool.occupied.iter().map(|&(first, _)| (first + 1).saturating_sub(interval));
+        let cycles = before.chain([from]).filter(|&cycle| cycle >= from);
+        cycles.filter(|&cycle| pool.next_after_conflict(units, cycle, cycle + interval).is_some()).min()
+    }
+
     /// Occupies a unit from the cycle on in which an instruction begins. No instruction will begin before
     /// `now`.
     #[inline]
@@ -123,5 +133,8 @@ mod tests {
         assert_eq!(begin(&mut one, InstructionClass::Float, 9), 11, "cycles 11 to 13");
         assert_eq!(begin(&mut one, InstructionClass::Float, 11), 15);
         assert_eq!(begin(&mut one, InstructionClass::Multiply, 11), 18);
+        let busy = |from| one.first_busy(InstructionClass::Float, from);
+        assert_eq!([7, 8, 9, 18, 19].map(busy), [Some(8), Some(8), Some(9), Some(18), None]);
+        assert_eq!(one.first_busy(InstructionClass::Load, 9), None, "no limit");
     }
 }

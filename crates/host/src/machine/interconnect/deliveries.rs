@@ -22,25 +22,35 @@ pub enum Delivery {
 }
 
 /// Deliveries by cycle; those of a cycle keep the order in which they were sent.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Deliveries {
     waiting: BTreeMap<(CoreCycle, u64), Delivery>,
+    /// The cycle of the first one; [`CoreCycle::NEVER`] if nothing is on its way.
+    first: CoreCycle,
     sent: u64,
 }
 
 impl Deliveries {
+    /// Nothing is on its way.
+    pub(super) const fn new() -> Deliveries {
+        Deliveries { waiting: BTreeMap::new(), first: CoreCycle::NEVER, sent: 0 }
+    }
+
     pub(super) fn add(&mut self, at: CoreCycle, delivery: Delivery) {
         self.waiting.insert((at, self.sent), delivery);
+        self.first = self.first.min(at);
         self.sent += 1;
     }
 
     /// The cycle of the first one; [`CoreCycle::NEVER`] if nothing is on its way.
     #[inline]
-    pub(super) fn first(&self) -> CoreCycle {
-        self.waiting.first_key_value().map_or(CoreCycle::NEVER, |((at, _), _)| *at)
+    pub(super) const fn first(&self) -> CoreCycle {
+        self.first
     }
 
     pub(super) fn take(&mut self) -> Option<Delivery> {
-        self.waiting.pop_first().map(|(_, delivery)| delivery)
+        let (_, delivery) = self.waiting.pop_first()?;
+        self.first = self.waiting.first_key_value().map_or(CoreCycle::NEVER, |((at, _), _)| *at);
+        Some(delivery)
     }
 }

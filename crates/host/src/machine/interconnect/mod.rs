@@ -38,7 +38,7 @@ pub struct Interconnect {
 impl Interconnect {
     /// Nothing is on its way.
     pub fn new(bus: Option<BusSettings>) -> Interconnect {
-        Interconnect { bus: bus.map(Bus::new), direct: Requests::default(), deliveries: Deliveries::default(), made: 0 }
+        Interconnect { bus: bus.map(Bus::new), direct: Requests::default(), deliveries: Deliveries::new(), made: 0 }
     }
 
     /// Sends a request to the controller, which leaves at a cycle; returns its number.
@@ -92,14 +92,16 @@ impl Interconnect {
         self.deliveries.add(arrives, Delivery::Message { to, message });
     }
 
-    /// Takes the data or the end of a request of a core from the controller at a cycle; returns them if
-    /// they arrive at once.
+    /// The cycle in which the data or the end of a request of a core, which leave the controller at a cycle,
+    /// arrive over the bus; `None` if they arrive at once.
     #[inline]
-    pub fn answer(&mut self, completion: Completion, at: CoreCycle) -> Option<Completion> {
-        let Some(bus) = &mut self.bus else { return Some(completion) };
-        let arrives = bus.answer(&completion.operation, at);
+    pub fn answer(&mut self, operation: &Operation, at: CoreCycle) -> Option<CoreCycle> {
+        self.bus.as_mut().map(|bus| bus.answer(operation, at))
+    }
+
+    /// Delivers the data or the end of a request of a core at a cycle.
+    pub fn deliver(&mut self, completion: Completion, arrives: CoreCycle) {
         self.deliveries.add(arrives, Delivery::Completion(completion));
-        None
     }
 
     /// The cycle in which a snoop of the caches by a device, which begins at a cycle, has its results.

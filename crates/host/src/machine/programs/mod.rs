@@ -12,6 +12,6 @@ pub use self::forkbench::Forkbench;
 pub use self::memcopy::Memcopy;
 pub use self::mix::MixProgram;
 pub use self::receiver::{Receiver, ReceiverSettings};
-pub use self::steps::{DependentSteps, Program, Repeated, Steps, StepsAhead};
+pub use self::steps::{Program, Repeated, Steps, StepsAhead};
 pub use self::tcp_receive::{BufferRing, GroupInstruction, ReceiveStep, ReceiveWork, ReceivedPackets, TcpReceive};
 pub use self::trace_program::TraceProgram;

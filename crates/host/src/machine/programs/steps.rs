@@ -39,11 +39,6 @@ pub trait Program: fmt::Debug {
         Ok(false)
     }
 
-    /// Whether its steps may name operands. A core keeps the times of results for such programs only.
-    fn may_have_operands(&self) -> bool {
-        true
-    }
-
     /// Learns which packets have arrived, after a step that awaits them: none if no packet follows. The steps
     /// after that step are read later.
     fn receive(&mut self, packets: &[Packet]) {
@@ -57,7 +52,7 @@ pub trait Program: fmt::Debug {
     }
 }
 
-/// The steps of an iterator, none of which names operands.
+/// The steps of an iterator.
 pub struct Steps<I>(pub I);
 
 impl<I: Iterator<Item = Step>> Program for Steps<I> {
@@ -68,25 +63,6 @@ impl<I: Iterator<Item = Step>> Program for Steps<I> {
     fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
         self.0.by_ref().take(STEPS_AHEAD).for_each(|step| steps.push(step));
         Ok(())
-    }
-
-    fn may_have_operands(&self) -> bool {
-        false
-    }
-}
-
-/// The steps of an iterator, which may name operands.
-pub struct DependentSteps<I>(pub I);
-
-impl<I: Iterator<Item = Step>> Program for DependentSteps<I> {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
-        Ok(self.0.next())
-    }
-}
-
-impl<I> fmt::Debug for DependentSteps<I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DependentSteps").finish_non_exhaustive()
     }
 }
 
@@ -130,10 +106,6 @@ impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Program for Repeated<F> 
     fn restart(&mut self) -> Result<bool, ProgramError> {
         self.program = (self.open)()?;
         Ok(true)
-    }
-
-    fn may_have_operands(&self) -> bool {
-        self.program.may_have_operands()
     }
 
     fn recorded(&self) -> Recorded {

@@ -6,7 +6,7 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use trace_io::program::{InstructionClass, InstructionKind, Needs, Step};
 
 use super::super::settings::Region;
-use super::steps::{DependentSteps, Program};
+use super::steps::{Program, Steps};
 
 /// Bytes that a load or store accesses.
 const WORD_BYTES: u64 = 8;
@@ -132,7 +132,7 @@ impl TcpReceive {
         });
         let (receive, count) = (self.clone(), packets.warm_up + packets.measured + self.period());
         let all = (0..count).flat_map(move |packet| receive.packet(packet, packets));
-        Box::new(DependentSteps(begin.chain(all)))
+        Box::new(Steps(begin.chain(all)))
     }
 
     /// The measured region of a program, in instructions.

@@ -176,10 +176,6 @@ impl<R: Read> Program for TraceProgram<R> {
         }
     }
 
-    fn may_have_operands(&self) -> bool {
-        false
-    }
-
     fn recorded(&self) -> Recorded {
         self.format().recorded
     }

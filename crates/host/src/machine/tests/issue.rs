@@ -189,7 +189,7 @@ fn accesses_to_a_pending_copy_wait_for_its_end() {
     for (order, pages) in [(Order::InOrder, 1), (Order::OutOfOrder, 1), (Order::OutOfOrder, 0)] {
         let (system, map) = memory();
         let contents = Contents::new(5, map.clone());
-        let program = Box::new(DependentSteps(steps.clone().into_iter())) as Box<dyn Program>;
+        let program = Box::new(Steps(steps.clone().into_iter())) as Box<dyn Program>;
         let settings = changed(|core| core.order = order);
         let mut machine =
             Machine::new(settings, Region::default(), vec![program], &map, Some(contents.clone())).unwrap();
