@@ -236,7 +236,8 @@ impl Inputs {
         let sets = sets.iter().flat_map(|set| ["--set", set]);
         // Alone, a program would await packets while the queue of another core has no program.
         let alone = if values.contains_key("machine.network.queues") { &["--no-baseline"][..] } else { &[] };
-        let arguments = ["run", text(&scenario), "--format", "json"].iter().chain(alone).copied().chain(sets);
+        let arguments = ["run", text(&scenario), "--format", "json"].into_iter();
+        let arguments = arguments.chain(alone.iter().copied()).chain(sets);
         let (code, stdout, stderr) = run(&arguments.collect::<Vec<_>>());
         if code != 0 {
             return Err(stderr);
