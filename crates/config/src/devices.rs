@@ -1,6 +1,6 @@
-//! The tables `interconnect` and `copy_engine` of a machine file.
+//! The tables `interconnect`, `copy_engine`, `dma` and `network` of a machine file.
 
-use host::machine::{BusSettings, EngineSettings};
+use host::machine::{BusSettings, DmaCompletion, DmaSettings, EngineSettings, NetworkSettings, Spread};
 use memctrl::policy::scheduler::CpuFirst;
 use rowclone_sim::DeviceSettings;
 
@@ -21,9 +21,67 @@ pub(crate) fn bus(root: &Section<'_>) -> Option<BusSettings> {
     })
 }
 
-/// The devices that copy under some policies. A share needs a scheduler that these policies set: `is_given` says
-/// whether the system file names one.
-pub(crate) fn devices(root: &Section<'_>, is_given: bool) -> Result<DeviceSettings, Failure> {
+/// The network adapter; none without the table. `link_cycles` is the default of the core cycles of 1,000 bytes.
+pub(crate) fn network(root: &Section<'_>, link_cycles: u64) -> Option<NetworkSettings> {
+    let table = root.table("network")?;
+    let of = NetworkSettings::gigabit(
+        entries(&table, "ports", 1),
+        entries(&table, "queues", 1),
+        table.get("cycles_per_1000_bytes").unwrap_or(link_cycles),
+    );
+    let count = |key: &str, default: u64| table.get(key).unwrap_or(default);
+    Some(NetworkSettings {
+        ports: of.ports,
+        cycles_per_1000_bytes: of.cycles_per_1000_bytes,
+        frame_bytes: count("frame_bytes", of.frame_bytes),
+        header_bytes: count("header_bytes", of.header_bytes),
+        payload_bytes: count("payload_bytes", of.payload_bytes),
+        packets: count("packets", of.packets),
+        connections: count("connections", of.connections),
+        burst: count("burst", of.burst),
+        queues: of.queues,
+        spread: table.choice("spread", &Spread::NAMES).unwrap_or(of.spread),
+        ring: entries(&table, "ring", of.ring),
+        send_ring: entries(&table, "send_ring", of.send_ring),
+        coalesced_packets: entries(&table, "coalesced_packets", of.coalesced_packets),
+        coalesced_cycles: count("coalesced_cycles", of.coalesced_cycles),
+        interrupt_cycles: count("interrupt_cycles", of.interrupt_cycles),
+    })
+}
+
+/// A number of entries.
+fn entries(table: &Section<'_>, key: &str, default: usize) -> usize {
+    table.get::<u64>(key).map_or(default, |entries| entries as usize)
+}
+
+/// The DMA engine. It pins the pages of a copy unit of the source and of the destination at a time.
+fn dma(root: &Section<'_>, of: &DmaSettings, copy_unit_pages: u64) -> Result<DmaSettings, Failure> {
+    let table = root.table_or_empty("dma");
+    let cycles = |key: &str, default: u64| table.get(key).unwrap_or(default);
+    let pinned_pages = entries(&table, "pinned_pages", of.pinned_pages);
+    table.within("pinned_pages", pinned_pages as u64, 2 * copy_unit_pages, 1 << 20)?;
+    Ok(DmaSettings {
+        is_in_dram: of.is_in_dram,
+        channels: entries(&table, "channels", of.channels),
+        ring: entries(&table, "ring", of.ring),
+        buffer_lines: entries(&table, "buffer_lines", of.buffer_lines),
+        setup_cycles: cycles("setup_cycles", of.setup_cycles),
+        descriptor_cycles: cycles("descriptor_cycles", of.descriptor_cycles),
+        doorbell_cycles: cycles("doorbell_cycles", of.doorbell_cycles),
+        doorbell_descriptors: entries(&table, "doorbell_descriptors", of.doorbell_descriptors),
+        completion: table.choice("completion", &DmaCompletion::NAMES).unwrap_or(of.completion),
+        poll_cycles: cycles("poll_cycles", of.poll_cycles),
+        interrupt_cycles: cycles("interrupt_cycles", of.interrupt_cycles),
+        pinned_pages,
+        pin_cycles: cycles("pin_cycles", of.pin_cycles),
+        unpin_cycles: cycles("unpin_cycles", of.unpin_cycles),
+        timeout_cycles: cycles("timeout_cycles", of.timeout_cycles),
+    })
+}
+
+/// The devices that copy under some policies, in units of some pages. A share needs a scheduler that these policies
+/// set: `is_given` says whether the system file names one.
+pub(crate) fn devices(root: &Section<'_>, is_given: bool, copy_unit_pages: u64) -> Result<DeviceSettings, Failure> {
     let defaults = DeviceSettings::default();
     let table = root.table_or_empty("copy_engine");
     if is_given && table.has("share") {
@@ -35,16 +93,16 @@ pub(crate) fn devices(root: &Section<'_>, is_given: bool) -> Result<DeviceSettin
         return Err(table.fault("share", message).with_help(help));
     }
     let of = &defaults.copy_engine;
-    let entries = |key: &str, default: usize| table.get::<u64>(key).map_or(default, |entries| entries as usize);
     Ok(DeviceSettings {
         copy_engine: EngineSettings {
-            queue: entries("queue", of.queue),
-            buffer_lines: entries("buffer_lines", of.buffer_lines),
-            pending_copies: entries("pending_copies", of.pending_copies),
-            tlb_entries: entries("tlb_entries", of.tlb_entries),
+            queue: entries(&table, "queue", of.queue),
+            buffer_lines: entries(&table, "buffer_lines", of.buffer_lines),
+            pending_copies: entries(&table, "pending_copies", of.pending_copies),
+            tlb_entries: entries(&table, "tlb_entries", of.tlb_entries),
             tlb_miss_cycles: table.get("tlb_miss_cycles").unwrap_or(of.tlb_miss_cycles),
             ..*of
         },
+        dma: dma(root, &defaults.dma, copy_unit_pages)?,
         share: table.get("share").unwrap_or(defaults.share),
     })
 }

@@ -6,8 +6,8 @@ use dram_spec::Min;
 use dram_spec::address::FRAME_BYTES;
 use host::AllocatorSettings;
 use host::machine::{
-    ClockRatio, CopyLoop, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, PrefetcherKind, Sharing,
-    StoreMiss, WritePolicy,
+    ClockRatio, CopyLoop, CoreSettings, DirtySource, DmaCompletion, KernelSettings, MachineSettings, Order,
+    PrefetcherKind, Sharing, Spread, StoreMiss, WritePolicy,
 };
 use os_alloc_sim::{FrameMap, Policy};
 use rowclone_sim::DeviceSettings;
@@ -40,6 +40,8 @@ const PAPER: &Preset = &preset::MACHINES[0];
 const CYCLES_MAX: u64 = 1 << 30;
 /// Longest part of the path to memory, in core cycles: far above that of any machine.
 const BUS_LATENCY_MAX: u64 = 10_000;
+/// Time of 1,000 bytes on a link of 1 Gb/s.
+const GIGABIT_PS_PER_1000_BYTES: u64 = 8_000_000;
 
 /// Keys of a machine file.
 #[rustfmt::skip]
@@ -99,6 +101,37 @@ pub const KEYS: &[Key] = &[
     Key::new("copy_engine.tlb_entries", Holds::Count(1, 4096), "128", "translations that the copy control unit of a core keeps; 64, as the data TLB of a Pentium 4").or("64"),
     Key::new("copy_engine.tlb_miss_cycles", Holds::Clocks(0, 100_000), "50", "core cycles of a translation that it does not keep; 30 are chosen: a walk of two levels that hits the L2").or("30"),
     Key::new("copy_engine.share", Holds::Count(0, 100), "10", "percent of the contested RDs that the engine is guaranteed under the scheduler `cpu-first`, where the policy sets it; 25 is that of `controller.cpu_first_share`").or("25"),
+    Key::new("dma", Holds::Table, "", "the DMA engine of the policies `dma` and `dma-rowclone` (`copiers-dma.md`)").or("that of the defaults"),
+    Key::new("dma.channels", Holds::Count(1, 64), "1", "channels; core `c` uses channel `c` modulo their number; 4, as in the engine of Intel's chipset 5000").or("4"),
+    Key::new("dma.ring", Holds::Count(1, 4096), "64", "descriptors of the ring of a channel; 128, as the driver of Linux 2.6 allocates").or("128"),
+    Key::new("dma.buffer_lines", Holds::Count(2, 1024), "32", "lines of the buffer of a channel; 16, as the copy engine").or("16"),
+    Key::new("dma.setup_cycles", Holds::Clocks(0, CYCLES_MAX), "300", "core cycles to set up a copy, its first descriptor included; 400 of 300 to 500 by Zhao et al. (ICCD 2005)").or("400"),
+    Key::new("dma.descriptor_cycles", Holds::Clocks(0, CYCLES_MAX), "30", "core cycles of each further descriptor of a doorbell; 60 are chosen: two address translations and a few instructions").or("60"),
+    Key::new("dma.doorbell_cycles", Holds::Clocks(0, CYCLES_MAX), "300", "core cycles of the doorbell, an uncached write; about 500 by Zhao et al.").or("500"),
+    Key::new("dma.doorbell_descriptors", Holds::Count(1, 4096), "4", "descriptors after which a core writes the doorbell for a copy that a program begins; with 1 each copy starts at once, 4 in the driver of Linux 2.6").or("1"),
+    Key::new("dma.completion", Holds::Name(|| names(&DmaCompletion::NAMES)), "\"interrupt\"", "how a core learns of the end of its copies: by loads of its status line, as Linux 2.6 does for network packets, or by an interrupt").or("`polling`"),
+    Key::new("dma.poll_cycles", Holds::Clocks(1, CYCLES_MAX), "200", "core cycles between two loads of the status line; 100 are chosen: finer than the time of any copy").or("100"),
+    Key::new("dma.interrupt_cycles", Holds::Clocks(0, CYCLES_MAX), "3_000", "core cycles of an interrupt; 2,000 are chosen: exception and return (1,050, as of page faults), and two uncached accesses").or("2,000"),
+    Key::new("dma.pinned_pages", Holds::Count(2, 1 << 20), "512", "pages that are pinned at a time, at least two of `kernel.copy_unit`; 1,024 are chosen: 4 MiB, twice a cache of 2 MB").or("1,024"),
+    Key::new("dma.pin_cycles", Holds::Clocks(0, CYCLES_MAX), "400", "core cycles to pin a page; 200 are chosen: more than the 80 per page of a fork, as each page is looked up by itself").or("200"),
+    Key::new("dma.unpin_cycles", Holds::Clocks(0, CYCLES_MAX), "200", "core cycles to unpin a page; 100 are chosen: half of the above, without a lookup").or("100"),
+    Key::new("dma.timeout_cycles", Holds::Clocks(1, 1 << 40), "1_000_000_000", "core cycles after which a core that polls gives up a copy, which ends the run with an error; 2^30 is far above the time of a full ring").or("2^30"),
+    Key::new("network", Holds::Table, "", "a network adapter, its links, and the packets that arrive (`copiers-dma.md`), for programs with `await`").or("no adapter"),
+    Key::new("network.ports", Holds::Count(1, 64), "6", "ports, each with a link in both directions; 1 is the least").or("1"),
+    Key::new("network.cycles_per_1000_bytes", Holds::Clocks(1, 1 << 24), "\"0.8us\"", "core cycles of 1,000 bytes on a link").or("those of 8 us: 1 Gb/s"),
+    Key::new("network.frame_bytes", Holds::Bytes(0, 4096), "24", "bytes of a packet on the link beside header and payload; 24 of Ethernet: preamble 8, checksum 4, gap 12").or("24"),
+    Key::new("network.header_bytes", Holds::Bytes(1, FRAME_BYTES), "54", "bytes of the header of a packet, which lies in one page; 66: Ethernet 14, IP 20, TCP with time stamps 32").or("66"),
+    Key::new("network.payload_bytes", Holds::Bytes(1, FRAME_BYTES), "512", "bytes of the payload of a packet, which lies in one page; 1,448 of Ethernet's 1,500").or("1,448"),
+    Key::new("network.packets", Holds::Count(1, 1 << 24), "100", "packets that arrive at each port; 1,000 are chosen: 12 ms at 1 Gb/s").or("1,000"),
+    Key::new("network.connections", Holds::Count(1, 1 << 16), "20", "connections of each port; 1 is the least").or("1"),
+    Key::new("network.burst", Holds::Count(1, 1 << 16), "1", "packets of a connection that arrive one after another; 8 are chosen").or("8"),
+    Key::new("network.queues", Holds::Count(1, 64), "4", "receive queues, of the cores with their numbers, all of which must await packets; 1 is the least").or("1"),
+    Key::new("network.spread", Holds::Name(|| names(&Spread::NAMES)), "\"connections\"", "what determines the queue of a packet: its port or its connection, modulo `queues`; without receive-side scaling each port has a queue").or("`ports`"),
+    Key::new("network.ring", Holds::Count(1, 1 << 16), "64", "receive buffers of a queue; 256, as the driver `e1000` of Linux 2.6 allocates").or("256"),
+    Key::new("network.send_ring", Holds::Count(1, 1 << 16), "64", "packets of a port that wait to be sent; 256, as the driver `e1000` of Linux 2.6 allocates").or("256"),
+    Key::new("network.coalesced_packets", Holds::Count(1, 1 << 16), "16", "packets of a queue after which the adapter interrupts its core; 64, as `e1000` handles at a time").or("64"),
+    Key::new("network.coalesced_cycles", Holds::Clocks(0, CYCLES_MAX), "\"125us\"", "core cycles after the first packet of a queue after which it does so; at 1 Gb/s those of 125 us, as `e1000` allows 8,000 interrupts per second").or("those of 15,625 bytes on a link"),
+    Key::new("network.interrupt_cycles", Holds::Clocks(0, CYCLES_MAX), "3_000", "core cycles of an interrupt; 2,000 are chosen, as of `dma`").or("2,000"),
     Key::new("kernel", Holds::Table, "", "the kernel: copies, zeroings, and its time"),
     Key::new("kernel.copy_loop", Holds::Name(|| names(&CopyLoop::NAMES)), "\"cached\"", "how the baseline copies and zeroes: with stores that fetch and allocate lines, that allocate whole lines without fetching them, or that bypass the cache"),
     Key::new("kernel.dirty_source", Holds::Name(|| names(&DirtySource::NAMES)), "\"write-back\"", "dirty source lines before a copy in DRAM"),
@@ -189,7 +222,7 @@ impl MachineConfig {
             sharing,
             lines,
             bus: devices::bus(&root),
-            network: None,
+            network: devices::network(&root, core_cycles(GIGABIT_PS_PER_1000_BYTES)),
             kernel: KernelSettings {
                 copy_loop: kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required"),
                 dirty_source: kernel.choice("dirty_source", &DirtySource::NAMES).expect("it is required"),
@@ -210,7 +243,8 @@ impl MachineConfig {
                 copy_unit: kernel.choice("copy_unit", &copy_units()).unwrap_or_default(),
             },
         };
-        let devices = devices::devices(&root, system.memory.controller().scheduler.is_some())?;
+        let copy_unit = settings.allocator.copy_unit.frames(&FrameMap::new(system.memory.map().clone()));
+        let devices = devices::devices(&root, system.memory.controller().scheduler.is_some(), copy_unit.into())?;
         Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings, devices })
     }
 }

@@ -30,10 +30,12 @@ pub static SYSTEMS: &[Preset] = presets![
     "ddr4-3200-16gb-dimm",
     "ddr5-4800-32gb-dimm",
     "zhao-2005-memory",
+    "ioat-2006-memory",
 ];
 
 /// Machine files, the paper's first.
-pub static MACHINES: &[Preset] = presets!["paper", "ddr4-desktop", "zhao-2005-in-order", "zhao-2005-out-of-order"];
+pub static MACHINES: &[Preset] =
+    presets!["paper", "ddr4-desktop", "zhao-2005-in-order", "zhao-2005-out-of-order", "ioat-2006"];
 
 /// A system file or a machine file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,11 @@
 //! What the crate has from the files of `configs`.
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use energy::Currents;
+use host::machine::{DmaCompletion, DmaSettings, NetworkSettings, Sharing};
 use rowclone_config::key::Key;
 use rowclone_config::preset::{self, Preset};
 use rowclone_config::{
@@ -120,7 +122,7 @@ fn files_name_systems_and_machines_by_path_or_by_name() {
     let help = error.help.unwrap();
     assert_eq!(
         help,
-        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`; or give the path of a file"
+        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`, `ioat-2006`; or give the path of a file"
     );
 }
 
@@ -199,6 +201,65 @@ fn small_chips_and_the_refresh_interval_are_those_of_the_standard() {
     assert_eq!([without("ddr3-1066-paper"), without("ddr5-4800-32gb-dimm")], [7_800_000, 3_900_000]);
 }
 
+/// Values of the keys of `dma` other than their defaults.
+const DMA: [&str; 14] = [
+    "channels=1",
+    "ring=64",
+    "buffer_lines=32",
+    "setup_cycles=300",
+    "descriptor_cycles=30",
+    "doorbell_cycles=300",
+    "doorbell_descriptors=4",
+    "completion=interrupt",
+    "poll_cycles=200",
+    "interrupt_cycles=3000",
+    "pinned_pages=512",
+    "pin_cycles=400",
+    "unpin_cycles=200",
+    "timeout_cycles=1000000",
+];
+
+/// Values of the keys of `network` other than their defaults.
+const NETWORK: [&str; 14] = [
+    "cycles_per_1000_bytes=20000",
+    "frame_bytes=20",
+    "header_bytes=54",
+    "payload_bytes=512",
+    "packets=100",
+    "connections=20",
+    "burst=1",
+    "queues=2",
+    "spread=connections",
+    "ring=64",
+    "send_ring=64",
+    "coalesced_packets=16",
+    "coalesced_cycles=1000",
+    "interrupt_cycles=3000",
+];
+
+/// A gigabit link in core cycles, the machine of 2006, and pages that a DMA engine pins at a time.
+#[test]
+fn devices_have_the_units_of_their_machine() {
+    let machine = |name: &str, sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        MachineConfig::read(Path::new(name), &Overrides::parse(&sets).unwrap())
+    };
+    // A core cycle of the paper's machine takes 312.5 ps: 8 us are 25,600, of which 15,625 bytes take 15.625 times as many.
+    let paper = machine("paper", &["network.ports=2", "network.queues=2"]).unwrap().settings.network.unwrap();
+    assert_eq!(paper, NetworkSettings::gigabit(2, 2, 25_600));
+    assert_eq!(paper.coalesced_cycles, 400_000);
+    let server = machine("ioat-2006", &[]).unwrap();
+    assert_eq!(server.settings.network, Some(NetworkSettings::gigabit(6, 4, 27_680)));
+    let dma = DmaSettings { doorbell_descriptors: 4, ..DmaSettings::new(DmaCompletion::Polling, false) };
+    assert_eq!(server.devices.dma, dma);
+    assert_eq!(server.settings.sharing, Sharing::Group(NonZeroUsize::new(2).unwrap()));
+    assert_eq!(server.system.memory.system().geometry.bytes() >> 30, 4);
+    // Two rows of 4 KiB in two channels are a unit, of which source and destination need four pages.
+    let row_set = ["kernel.copy_unit=row-set", "system.address_map.preset=line-interleaved", "dma.pinned_pages=3"];
+    let error = machine("paper", &row_set).unwrap_err().to_string();
+    assert!(error.contains("`dma.pinned_pages` is 3, but must be from 4"), "{error}");
+}
+
 /// Each key of a machine changes its settings, and a value that does not fit is an error with its key.
 #[test]
 fn every_key_of_a_machine_is_used() {
@@ -248,6 +309,15 @@ fn every_key_of_a_machine_is_used() {
         let changed = machine(&[&format!("copy_engine.{set}")]).unwrap();
         assert_eq!(changed.settings, paper.settings, "{set}");
         assert_ne!(changed.devices, paper.devices, "{set}");
+    }
+    for set in DMA {
+        let changed = machine(&[&format!("dma.{set}")]).unwrap();
+        assert_eq!(changed.settings, paper.settings, "{set}");
+        assert_ne!(changed.devices, paper.devices, "{set}");
+    }
+    let with_network = machine(&["network.ports=2"]).unwrap().settings;
+    for set in NETWORK {
+        assert_ne!(machine(&["network.ports=2", &format!("network.{set}")]).unwrap().settings, with_network, "{set}");
     }
     let bus = "interconnect={clock=15,bytes_per_clock=32}";
     let with_bus = machine(&[bus]).unwrap().settings;
@@ -303,6 +373,21 @@ fn every_key_of_a_machine_is_used() {
         ("copy_engine.pending_copies=0", "`copy_engine.pending_copies` is 0"),
         ("copy_engine.tlb_entries=0", "`copy_engine.tlb_entries` is 0"),
         ("copy_engine.share=101", "`copy_engine.share` is 101, but must be from 0 to 100"),
+        ("dma.channels=0", "`dma.channels` is 0, but must be from 1 to 64"),
+        ("dma.ring=0", "`dma.ring` is 0, but must be from 1 to 4096"),
+        ("dma.buffer_lines=1", "`dma.buffer_lines` is 1, but must be from 2 to 1024"),
+        ("dma.doorbell_descriptors=0", "`dma.doorbell_descriptors` is 0, but must be from 1"),
+        ("dma.completion=poll", "`dma.completion` is \"poll\""),
+        ("dma.poll_cycles=0", "`dma.poll_cycles` is 0, but must be from 1"),
+        ("dma.pinned_pages=1", "`dma.pinned_pages` is 1, but must be from 2"),
+        ("dma.timeout_cycles=0", "`dma.timeout_cycles` is 0, but must be from 1"),
+        ("network.ports=0", "`network.ports` is 0, but must be from 1 to 64"),
+        ("network.cycles_per_1000_bytes=0", "`network.cycles_per_1000_bytes` is 0, but must be from 1"),
+        ("network.header_bytes=0", "`network.header_bytes` is 0, but must be from 1 to 4096"),
+        ("network.payload_bytes=8KiB", "`network.payload_bytes` is 8192, but must be from 1 to 4096"),
+        ("network.queues=65", "`network.queues` is 65, but must be from 1 to 64"),
+        ("network.spread=hash", "`network.spread` is \"hash\""),
+        ("network.coalesced_packets=0", "`network.coalesced_packets` is 0, but must be from 1"),
         ("kernel.copier_min_bytes=2GiB", "`kernel.copier_min_bytes` is 2147483648, but must be from 0"),
         ("cores.load_store_queue=129", "`cores.load_store_queue` is 129, but must be from 1 to 128"),
         ("cores.pairing=[\"load\"]", "`cores.pairing` is given, but the cores are out-of-order"),

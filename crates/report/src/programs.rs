@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rowclone_sim::quantity::counted;
-use rowclone_sim::{CoreRow, CoresReport, MixMetrics, Outcome, ServedRow};
+use rowclone_sim::{CoreRow, CoresReport, DmaRow, MixMetrics, NetworkRow, Outcome, ServedRow};
 use serde::Serialize;
 
 use crate::copiers;
@@ -227,12 +227,13 @@ const LOAD_STORE_QUEUE: &str = "\nload/store queue";
 const OPERAND: &str = "\noperand";
 const UNIT: &str = "\nunit";
 const PENDING_COPY: &str = "\npending copy";
+const IDLE: &str = "\nidle";
 
 /// A line per core.
 pub(crate) fn core_table(rows: &[CoreRow]) -> String {
     let stall = |value: f64| format!("{value:.0}");
     let known = |value: Option<f64>, factor: f64| or_dash(value, |value| format!("{:.2}", value * factor));
-    let columns: [Column<'_, CoreRow>; 19] = [
+    let columns: [Column<'_, CoreRow>; 20] = [
         ("core", Right, &|row| row.core.to_string()),
         ("instructions", Right, &|row| row.instructions.to_string()),
         ("kernel\ninstructions", Right, &|row| row.kernel_instructions.to_string()),
@@ -252,13 +253,43 @@ pub(crate) fn core_table(rows: &[CoreRow]) -> String {
         (PENDING_COPY, Right, &|row| stall(row.stall_cycles.pending_copy)),
         ("\nkernel", Right, &|row| stall(row.stall_cycles.kernel)),
         ("\ncopies in DRAM", Right, &|row| stall(row.stall_cycles.coherence + row.stall_cycles.controller_copy)),
+        (IDLE, Right, &|row| stall(row.stall_cycles.idle)),
     ];
     // Causes that most cores do not have.
-    let rare = [LOAD_STORE_QUEUE, OPERAND, UNIT, PENDING_COPY];
+    let rare = [LOAD_STORE_QUEUE, OPERAND, UNIT, PENDING_COPY, IDLE];
     let is_shown =
         |(name, _, cell): &Column<'_, CoreRow>| !rare.contains(name) || rows.iter().any(|row| cell(row) != "0");
     let columns: Vec<Column<'_, CoreRow>> = columns.into_iter().filter(is_shown).collect();
-    listed(&columns, rows, usize::MAX)
+    listed(&columns, rows, usize::MAX) + &device_table(rows)
+}
+
+/// A line per core with its work for a DMA engine and its packets, where there is any.
+fn device_table(rows: &[CoreRow]) -> String {
+    let dma = |row: &CoreRow, of: fn(DmaRow) -> u64| row.dma.map_or(0, of).to_string();
+    let network = |row: &CoreRow, of: fn(NetworkRow) -> u64| row.network.map_or(0, of).to_string();
+    let core: Column<'_, CoreRow> = ("core", Right, &|row| row.core.to_string());
+    let of_dma: [Column<'_, CoreRow>; 6] = [
+        ("DMA:\ndescriptors", Right, &|row| dma(row, |dma| dma.descriptors)),
+        ("\ndoorbells", Right, &|row| dma(row, |dma| dma.doorbells)),
+        ("\nstatus loads", Right, &|row| dma(row, |dma| dma.polls)),
+        ("\ninterrupts", Right, &|row| dma(row, |dma| dma.interrupts)),
+        ("\npages pinned", Right, &|row| dma(row, |dma| dma.pinned_pages)),
+        ("\nunpinned", Right, &|row| dma(row, |dma| dma.unpinned_pages)),
+    ];
+    let of_network: [Column<'_, CoreRow>; 4] = [
+        ("network:\npackets", Right, &|row| network(row, |network| network.packets)),
+        ("\ndropped", Right, &|row| network(row, |network| network.dropped)),
+        ("\ninterrupts", Right, &|row| network(row, |network| network.interrupts)),
+        ("\nsent", Right, &|row| network(row, |network| network.sent)),
+    ];
+    let mut columns = vec![core];
+    if rows.iter().any(|row| row.dma.is_some()) {
+        columns.extend(of_dma);
+    }
+    if rows.iter().any(|row| row.network.is_some()) {
+        columns.extend(of_network);
+    }
+    if columns.len() == 1 { String::new() } else { listed(&columns, rows, usize::MAX) }
 }
 
 #[cfg(test)]

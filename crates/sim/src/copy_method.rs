@@ -1,10 +1,10 @@
 //! The meaning of a copy policy for programs on cores.
 
-use host::machine::{Copier, EngineMode, EngineSettings, KernelSettings, MachineSettings};
+use host::machine::{Copier, DmaCompletion, DmaSettings, EngineMode, EngineSettings, KernelSettings, MachineSettings};
 use memctrl::policy::copy::{
     BASELINE, CONTROLLER_COPY, COPY_ENGINE_ASYNC, COPY_ENGINE_ASYNC_ROWCLONE, COPY_ENGINE_SYNC_NLB,
-    COPY_ENGINE_SYNC_NLB_ROWCLONE, COPY_ENGINE_SYNC_WLB, COPY_ENGINE_SYNC_WLB_ROWCLONE, CopyPolicy, PSM_ONLY, ROWCLONE,
-    ROWCLONE_ZI,
+    COPY_ENGINE_SYNC_NLB_ROWCLONE, COPY_ENGINE_SYNC_WLB, COPY_ENGINE_SYNC_WLB_ROWCLONE, CopyPolicy, DMA, DMA_ROWCLONE,
+    PSM_ONLY, ROWCLONE, ROWCLONE_ZI,
 };
 use memctrl::policy::scheduler::{CpuFirst, Fifo, Scheduler};
 use os_alloc_sim::Policy;
@@ -17,15 +17,21 @@ use crate::controller::ControllerSettings;
 pub struct DeviceSettings {
     /// The copy engine; the policy sets its mode, and whether it copies in DRAM.
     pub copy_engine: EngineSettings,
+    /// The DMA engine; the policy sets whether it copies in DRAM.
+    pub dma: DmaSettings,
     /// Percent of the contested RDs that devices are guaranteed under the scheduler `cpu-first`, where a
     /// policy sets the scheduler.
     pub share: u64,
 }
 
 impl Default for DeviceSettings {
-    /// The defaults of [`EngineSettings`] and of the scheduler.
+    /// The defaults of [`EngineSettings`], of [`DmaSettings`] with polling, as Linux 2.6 does, and of the scheduler.
     fn default() -> DeviceSettings {
-        DeviceSettings { copy_engine: EngineSettings::new(EngineMode::Async, false), share: CpuFirst::SHARE }
+        DeviceSettings {
+            copy_engine: EngineSettings::new(EngineMode::Async, false),
+            dma: DmaSettings::new(DmaCompletion::Polling, false),
+            share: CpuFirst::SHARE,
+        }
     }
 }
 
@@ -42,6 +48,8 @@ pub struct CopyMethod {
 enum Device {
     /// A copy engine in a mode.
     Engine(EngineMode),
+    /// A DMA engine.
+    Dma,
 }
 
 /// The policies under which a device copies, and whether the copies are executed in DRAM.
@@ -52,6 +60,8 @@ const DEVICES: &[(&dyn CopyPolicy, Device, bool)] = &[
     (COPY_ENGINE_SYNC_NLB_ROWCLONE, Device::Engine(EngineMode::SyncFifo), true),
     (COPY_ENGINE_SYNC_WLB_ROWCLONE, Device::Engine(EngineMode::SyncCpuFirst), true),
     (COPY_ENGINE_ASYNC_ROWCLONE, Device::Engine(EngineMode::Async), true),
+    (DMA, Device::Dma, false),
+    (DMA_ROWCLONE, Device::Dma, true),
 ];
 
 impl Device {
@@ -59,15 +69,19 @@ impl Device {
     const fn copier(self, is_in_dram: bool, settings: &DeviceSettings) -> Copier {
         match self {
             Device::Engine(mode) => Copier::Engine(EngineSettings { mode, is_in_dram, ..settings.copy_engine }),
+            Device::Dma => Copier::Dma(DmaSettings { is_in_dram, ..settings.dma }),
         }
     }
 
-    /// The scheduler that the device needs: one queue for all in the mode that has no priorities, else
-    /// cores before devices.
-    fn scheduler(self, settings: &DeviceSettings) -> Box<dyn Scheduler> {
+    /// The scheduler that a copy engine needs: one queue for all in the mode that has no priorities, else cores
+    /// before devices. None for a DMA engine, a device on the bus of peripherals, which any controller serves.
+    fn scheduler(self, settings: &DeviceSettings) -> Option<Box<dyn Scheduler>> {
         match self {
-            Device::Engine(EngineMode::SyncFifo) => Box::new(Fifo),
-            Device::Engine(EngineMode::SyncCpuFirst | EngineMode::Async) => Box::new(CpuFirst::new(settings.share)),
+            Device::Engine(EngineMode::SyncFifo) => Some(Box::new(Fifo)),
+            Device::Engine(EngineMode::SyncCpuFirst | EngineMode::Async) => {
+                Some(Box::new(CpuFirst::new(settings.share)))
+            }
+            Device::Dma => None,
         }
     }
 }
@@ -141,7 +155,7 @@ impl CopyMethod {
     /// The settings of the controller under this method: where they name no scheduler, with the one that the
     /// device needs.
     pub fn controller(self, settings: &ControllerSettings, devices: &DeviceSettings) -> ControllerSettings {
-        let needed = self.device().map(|(device, _)| device.scheduler(devices));
+        let needed = self.device().and_then(|(device, _)| device.scheduler(devices));
         ControllerSettings { scheduler: settings.scheduler.clone().or(needed), ..settings.clone() }
     }
 }
@@ -167,6 +181,8 @@ mod tests {
             (COPY_ENGINE_SYNC_NLB_ROWCLONE, "fifo"),
             (COPY_ENGINE_SYNC_WLB, "cpu-first, 40 % for devices"),
             (COPY_ENGINE_ASYNC_ROWCLONE, "cpu-first, 40 % for devices"),
+            (DMA, "fr-fcfs"),
+            (DMA_ROWCLONE, "fr-fcfs"),
         ] {
             assert_eq!(of(SystemBuilder::default(), policy), expected, "{policy:?}");
             assert_eq!(of(SystemBuilder::default().scheduler(Fifo), policy), "fifo", "{policy:?}");

@@ -3,7 +3,7 @@
 use dram_spec::{Clock, Cycles, LINE_BYTES};
 use host::machine::{
     CoreCounters, CoreOutcome, Machine, MachineOutcome, MachineSettings, PrefetcherKind, Program, Purpose, Region,
-    StoreMiss, WritePolicy, write_bursts,
+    StallSlots, StoreMiss, WritePolicy, write_bursts,
 };
 use serde::Serialize;
 
@@ -14,6 +14,10 @@ use crate::experiment::{Attachments, Run};
 use crate::interval::{IntervalMeter, MeasuredInterval};
 use crate::mix::MixMetrics;
 use crate::outcome::Outcome;
+
+mod devices;
+
+pub use self::devices::{DmaRow, NetworkRow};
 
 /// Programs, each on a core, and the settings of the machine.
 #[derive(Debug)]
@@ -104,9 +108,30 @@ pub struct StallRow {
     pub coherence: f64,
     /// Copies and zeroings of the controller.
     pub controller_copy: f64,
+    /// The program waited for packets; left out where this took no cycle.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub idle: f64,
 }
 
 impl StallRow {
+    /// The stalls of a core with a number of slots per cycle.
+    fn new(slots: &StallSlots, width: u64) -> StallRow {
+        let cycles = |slots: u64| slots as f64 / width as f64;
+        StallRow {
+            window: cycles(slots.window),
+            mshr: cycles(slots.mshr),
+            store_buffer: cycles(slots.store_buffer),
+            load_store_queue: cycles(slots.load_store_queue),
+            operand: cycles(slots.operand),
+            unit: cycles(slots.unit),
+            pending_copy: cycles(slots.pending_copy),
+            kernel: cycles(slots.kernel),
+            coherence: cycles(slots.coherence),
+            controller_copy: cycles(slots.controller_copy),
+            idle: cycles(slots.idle),
+        }
+    }
+
     /// Cycles lost in the core: for entries of its queues, operands, units, lines and pending copies.
     pub const fn of_the_core(&self) -> f64 {
         self.window
@@ -155,6 +180,12 @@ pub struct CoreRow {
     /// Prefetches; none without a prefetcher.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetches: Option<PrefetchRow>,
+    /// Work for a DMA engine; none without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dma: Option<DmaRow>,
+    /// Packets; none without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkRow>,
     /// Stall cycles by cause.
     pub stall_cycles: StallRow,
     /// Core cycles that copies and zeroings took from the program: those in which the core executes them or
@@ -332,8 +363,7 @@ fn row(
             channel_bytes: lines.bursts(settings.lines.bytes) * LINE_BYTES,
         }
     };
-    let (stalls, coherence) = (&counters.stalls, &counters.coherence);
-    let stall = |slots: u64| slots as f64 / settings.core.width as f64;
+    let coherence = &counters.coherence;
     CoreRow {
         core,
         instructions: counters.instructions,
@@ -354,19 +384,10 @@ fn row(
             useless: counters.prefetches.useless,
             dropped: counters.prefetches.dropped,
         }),
-        stall_cycles: StallRow {
-            window: stall(stalls.window),
-            mshr: stall(stalls.mshr),
-            store_buffer: stall(stalls.store_buffer),
-            load_store_queue: stall(stalls.load_store_queue),
-            operand: stall(stalls.operand),
-            unit: stall(stalls.unit),
-            pending_copy: stall(stalls.pending_copy),
-            kernel: stall(stalls.kernel),
-            coherence: stall(stalls.coherence),
-            controller_copy: stall(stalls.controller_copy),
-        },
-        copy_cycles: stall(counters.copy_slots),
+        dma: DmaRow::of(counters.dma),
+        network: NetworkRow::of(counters.network),
+        stall_cycles: StallRow::new(&counters.stalls, settings.core.width),
+        copy_cycles: counters.copy_slots as f64 / settings.core.width as f64,
         misses_after_copies: counters.misses_after_copies,
         controller_copies: coherence.copies + coherence.zeroings,
         coherence_written_back: coherence.written_back,

@@ -1,4 +1,4 @@
-//! Policies of copy engines beside the others.
+//! Policies of devices beside the others.
 
 use std::fmt::Write as _;
 
@@ -72,12 +72,13 @@ fn an_asynchronous_engine_is_no_slower_with_copies_in_dram() {
     }
 }
 
-/// All policies of engines on a program with page faults, copies and a fork; loads are checked. Each has the figures of
+/// All policies of devices on a program with page faults, copies and a fork; loads are checked. Each has the figures of
 /// copiers, and a break-even size or none.
 #[test]
 fn the_first_screen_has_the_figures_of_copiers() {
-    let in_dram = ENGINES.map(|engine| format!("{engine}-rowclone"));
-    let policies = ENGINES.into_iter().chain(in_dram.iter().map(String::as_str)).collect::<Vec<_>>().join(",");
+    let devices: Vec<&str> = ENGINES.into_iter().chain(["dma"]).collect();
+    let in_dram: Vec<String> = devices.iter().map(|device| format!("{device}-rowclone")).collect();
+    let policies = devices.into_iter().chain(in_dram.iter().map(String::as_str)).collect::<Vec<_>>().join(",");
     let program = workspace().join("traces/programs/fork.program");
     let (code, text, error) = run(&["programs", program.to_str().unwrap(), "--policies", &policies, "--check"]);
     assert_eq!(code, 0, "{error}");

@@ -86,7 +86,7 @@ fn policies() {
         "\"rowclon\"",
         "scenario.toml:2: `policies.1` is \"rowclon\", which is none of its values",
         "did you mean `rowclone`? the values are `baseline`, `fpm-only`, `psm-only`, `rowclone`, `lisa`, `rowclone+lisa`, `fastest`, `least-energy`, `controller-copy`, `rowclone-zi`, `copy-engine-sync-nlb`, `copy-engine-sync-wlb`, \
-         `copy-engine-async`, `copy-engine-sync-nlb-rowclone`, `copy-engine-sync-wlb-rowclone`, `copy-engine-async-rowclone`",
+         `copy-engine-async`, `copy-engine-sync-nlb-rowclone`, `copy-engine-sync-wlb-rowclone`, `copy-engine-async-rowclone`, `dma`, `dma-rowclone`",
     );
     check("\"rowclone\"", "\"baseline\"", "scenario.toml:2: `policies` lists \"baseline\" twice", "list each once");
     check(

@@ -65,7 +65,9 @@ impl MachineError {
             Self::Program { source, .. } => source.help(),
             Self::Fault { source, .. } => source.help().to_owned(),
             Self::TooShort { .. } => "use a shorter warm-up, or a longer program".to_owned(),
-            Self::LostCopy { .. } => "this is a defect of the simulator: please report it with the input".to_owned(),
+            Self::LostCopy { .. } => "if `dma.timeout_cycles` of the machine is given, try a longer time; otherwise \
+                                      this is a defect of the simulator: please report it with the input"
+                .to_owned(),
             Self::NoPackets { .. } => "let the program of each core with a receive queue await packets".to_owned(),
             Self::Allocator(error) => error.help(),
         }

@@ -56,8 +56,8 @@ use crate::virtual_memory::WrongByte;
 pub use self::clock::{ClockRatio, CoreCycle};
 pub use self::core::{Pipeline, Slot};
 pub use self::counters::{
-    CoherenceCounts, CoreCounters, DmaCounts, LineCounts, NetworkCounts, PrefetchCounts, Purpose, read_bursts,
-    write_bursts,
+    CoherenceCounts, CoreCounters, DmaCounts, LineCounts, NetworkCounts, PrefetchCounts, Purpose, StallSlots,
+    read_bursts, write_bursts,
 };
 pub use self::error::MachineError;
 pub use self::kernel::ProgramFault;

@@ -41,6 +41,8 @@ fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
         faults: 7,
         accesses: Vec::new(),
         prefetches: None,
+        dma: None,
+        network: None,
         stall_cycles: StallRow {
             window: 10.0,
             mshr: 20.0,
@@ -122,6 +124,23 @@ fn a_line_of_a_core_has_each_figure_in_its_column() {
         ..core(0, 1, 0.5)
     };
     assert!(words(&core_table(&[none])).last().unwrap().contains(" 7 - - - 10 "));
+}
+
+#[test]
+fn work_with_devices_has_a_line_per_core_where_there_is_any() {
+    let of_dma = CoreRow {
+        dma: Some(DmaRow { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 }),
+        stall_cycles: StallRow { idle: 70.0, ..StallRow::default() },
+        ..core(1, 8_000, 0.25)
+    };
+    let of_both =
+        CoreRow { network: Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10 }), ..of_dma.clone() };
+    let lines = words(&core_table(&[core(0, 8_000, 0.25), of_dma]));
+    assert!(lines.iter().any(|line| line.ends_with("0.17 10 20 30 40 110 0")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.ends_with("0.17 0 0 0 0 0 70")), "{lines:?}");
+    assert_eq!(lines[lines.len() - 2..], ["0 0 0 0 0 0 0", "1 1 2 3 4 5 6"], "{lines:?}");
+    let lines = words(&core_table(&[of_both]));
+    assert_eq!(lines.last().unwrap(), "1 1 2 3 4 5 6 7 8 9 10", "{lines:?}");
 }
 
 #[test]

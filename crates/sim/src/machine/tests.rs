@@ -2,7 +2,8 @@
 
 use dram_spec::{Clock, CommandCounts, CommandKind, PhysicalAddress};
 use host::machine::{
-    CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, LineCounts, LineSettings, Sharing, WrongLoad,
+    CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, DmaCounts, LineCounts, LineSettings,
+    NetworkCounts, Sharing, WrongLoad,
 };
 
 use host::machine::KernelSettings;
@@ -41,6 +42,8 @@ fn counters() -> CoreCounters {
             invalidated: 5,
             zero_lines: 6,
         },
+        dma: DmaCounts { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 },
+        network: NetworkCounts { packets: 7, dropped: 8, interrupts: 9, sent: 10 },
         controller_copy_bytes: 8_192,
         copy_slots: 2_400,
         misses_after_copies: 9,
@@ -49,7 +52,7 @@ fn counters() -> CoreCounters {
     let stalls = &mut counters.stalls;
     (stalls.window, stalls.mshr, stalls.store_buffer) = (30, 60, 90);
     (stalls.load_store_queue, stalls.operand, stalls.unit, stalls.pending_copy) = (210, 240, 270, 300);
-    (stalls.kernel, stalls.coherence, stalls.controller_copy) = (120, 150, 180);
+    (stalls.kernel, stalls.coherence, stalls.controller_copy, stalls.idle) = (120, 150, 180, 330);
     counters
 }
 
@@ -133,8 +136,15 @@ fn figures_of_a_core_are_those_of_its_region() {
         operand: 80.0,
         unit: 90.0,
         pending_copy: 100.0,
+        idle: 110.0,
     };
     assert_eq!(row.stall_cycles, stalls);
+    let dma = DmaRow { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 };
+    assert_eq!(row.dma, Some(dma));
+    assert_eq!(row.network, Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10 }));
+    let empty = serde_json::to_value(&report().cores[1]).unwrap();
+    assert!(empty.get("dma").is_none() && empty.get("network").is_none(), "{empty}");
+    assert!(empty["stall_cycles"].get("idle").is_none(), "{empty}");
     // 2,400 slots of three per cycle.
     assert_eq!((row.copy_cycles, row.misses_after_copies), (800.0, 9));
     assert_eq!((row.controller_copies, row.coherence_written_back, row.coherence_copied_in_cache), (3, 3, 4));

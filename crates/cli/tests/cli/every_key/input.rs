@@ -114,8 +114,39 @@ fn copies() -> String {
     format!("map 0x10000 131072\npresent 0x10000 131072\nmap 0x40000 262144\npresent 0x40000 262144\n{rounds}\n")
 }
 
+/// A program that begins two copies at a time, loads other lines, and waits.
+fn begun() -> String {
+    let round = |round: u64| {
+        let [first, second] = [round * 7 % 16, (round * 7 + 5) % 16].map(|page| page * 4096);
+        let loads = (0..8).map(|line| format!("load {:#x}", 0x40000 + round * 4096 + line * 128));
+        let loads = loads.collect::<Vec<_>>().join("\n");
+        format!(
+            "store {:#x}\nbegin {:#x} {:#x} 4096\nbegin {:#x} {:#x} 1000\nissue\n{loads}\nwait\nload {:#x}",
+            0x10000 + first,
+            0x20000 + first,
+            0x10000 + first,
+            0x20000 + second,
+            0x10000 + second,
+            0x20000 + second,
+        )
+    };
+    let rounds = (0..24).map(round).collect::<Vec<_>>().join("\n");
+    format!("map 0x10000 131072\npresent 0x10000 131072\nmap 0x40000 131072\npresent 0x40000 131072\n{rounds}\n")
+}
+
+/// A program that awaits packets and sends some.
+fn packets() -> String {
+    let post = |page: u64| format!("post {:#x} {:#x}\n", 0x10000 + page * 4096, 0x10000 + page * 4096 + 128);
+    let posted: String = (0..8).map(post).collect();
+    let rounds = (8..28).map(|page| format!("await\n{}{}compute 300\n", post(page), "send 0 0x30000 1514\n".repeat(3)));
+    let rounds: String = rounds.collect();
+    format!(
+        "map 0x10000 131072\npresent 0x10000 131072\nmap 0x30000 4096\npresent 0x30000 4096\n{posted}compute 1\n{rounds}"
+    )
+}
+
 /// By name.
-pub(super) fn files() -> [(&'static str, String); 13] {
+pub(super) fn files() -> [(&'static str, String); 15] {
     let reads = (0..200).map(|line| format!("R {:#x}", line * 64)).collect::<Vec<_>>().join("\n");
     // One record of 202 lies past the end of the memory: less than the 5 % that a run may leave out.
     let native = |src: &str| format!("{reads}\nCOPY 0x100000 {src} 4096\nR 0xffffffff000\n");
@@ -127,6 +158,8 @@ pub(super) fn files() -> [(&'static str, String); 13] {
         ("cores.program", program(100)),
         ("other.program", program(200)),
         ("copies.program", copies()),
+        ("begun.program", begun()),
+        ("packets.program", packets()),
         ("closed.toml", format!("{SYSTEM}[controller]\nrow_policy = 'closed'\n")),
         ("set.toml", CURRENTS.to_owned()),
         ("x16.toml", CURRENTS.replace("width = 8", "width = 16")),

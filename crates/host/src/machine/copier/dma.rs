@@ -36,6 +36,8 @@ pub(super) struct DmaCopies {
     cores: Vec<OfCore>,
     pages: PinnedPages,
     begun: u64,
+    /// The first copy that a core gave up, and the core.
+    given_up: Option<(usize, Bulk)>,
 }
 
 /// The ring of a channel.
@@ -128,6 +130,7 @@ impl DmaCopies {
             cores: (0..cores).map(core).collect(),
             pages: PinnedPages::new(dma.pinned_pages),
             begun: 0,
+            given_up: None,
         }
     }
 
@@ -257,6 +260,7 @@ impl DmaCopies {
         of_core.phase = Phase::Poll { since };
         core.add(Work::CopyRest(bulk));
         if at.0 - since.0 >= self.settings.timeout_cycles {
+            self.given_up.get_or_insert((core.index(), bulk));
             core.wait_for_copier();
             return Outcome::Issued;
         }
@@ -402,6 +406,8 @@ impl Copier for DmaCopies {
 
     fn pending(&self) -> Vec<(usize, Bulk)> {
         let all = self.cores.iter().enumerate();
-        all.flat_map(|(core, of_core)| of_core.rung.iter().map(move |descriptor| (core, descriptor.bulk))).collect()
+        let rung = all.flat_map(|(core, of_core)| of_core.rung.iter().map(move |descriptor| (core, descriptor.bulk)));
+        // The engine may have completed a copy after its core gave it up.
+        self.given_up.into_iter().chain(rung).collect()
     }
 }

@@ -142,13 +142,17 @@ pub const COPY_ENGINE_SYNC_NLB_ROWCLONE: &dyn CopyPolicy = &WithCores::in_dram("
 pub const COPY_ENGINE_SYNC_WLB_ROWCLONE: &dyn CopyPolicy = &WithCores::in_dram("copy-engine-sync-wlb-rowclone");
 /// [`COPY_ENGINE_ASYNC`], whose copies the controller executes by the paper's rule.
 pub const COPY_ENGINE_ASYNC_ROWCLONE: &dyn CopyPolicy = &WithCores::in_dram("copy-engine-async-rowclone");
+/// A DMA engine with descriptor rings in memory.
+pub const DMA: &dyn CopyPolicy = &WithCores::over_channel("dma");
+/// [`DMA`], whose copies the controller executes by the paper's rule.
+pub const DMA_ROWCLONE: &dyn CopyPolicy = &WithCores::in_dram("dma-rowclone");
 
 /// All policies that need no cores, in the order of reports.
 pub const POLICIES: [&dyn CopyPolicy; 8] =
     [BASELINE, FPM_ONLY, PSM_ONLY, ROWCLONE, LISA, ROWCLONE_LISA, FASTEST, LEAST_ENERGY];
 
 /// The policies that need programs on cores, in the order of reports.
-pub const WITH_CORES: [&dyn CopyPolicy; 8] = [
+pub const WITH_CORES: [&dyn CopyPolicy; 10] = [
     CONTROLLER_COPY,
     ROWCLONE_ZI,
     COPY_ENGINE_SYNC_NLB,
@@ -157,6 +161,8 @@ pub const WITH_CORES: [&dyn CopyPolicy; 8] = [
     COPY_ENGINE_SYNC_NLB_ROWCLONE,
     COPY_ENGINE_SYNC_WLB_ROWCLONE,
     COPY_ENGINE_ASYNC_ROWCLONE,
+    DMA,
+    DMA_ROWCLONE,
 ];
 
 /// The policy with this name.
