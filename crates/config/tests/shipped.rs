@@ -260,6 +260,102 @@ fn devices_have_the_units_of_their_machine() {
     assert!(error.contains("`dma.pinned_pages` is 3, but must be from 4"), "{error}");
 }
 
+/// Settings that change a machine.
+const CHANGING: &[&[&str]] = &[
+    &["cores.core_clocks=5"],
+    &["cores.memory_clocks=2"],
+    &["cores.order=in-order"],
+    &["cores.width=4"],
+    &["cores.window=64"],
+    &["cores.mshrs=16"],
+    &["cores.store_buffer=16"],
+    &["cores.load_store_queue=64"],
+    &["cores.order=in-order", "cores.pairing=[\"integer\"]"],
+    &["cores.classes=[{class=\"multiply\", latency=3, units=1}]"],
+    &["caches.sharing=shared"],
+    &["caches.last_level_bytes=2MiB"],
+    &["caches.last_level_ways=8"],
+    &["caches.last_level_latency=20"],
+    &["caches.l1_bytes=32KiB", "caches.l1_ways=8", "caches.l1_latency=4"],
+    &["caches.line_bytes=128"],
+    &["caches.sharing=shared", "caches.sharing_cores=2"],
+    &["caches.last_level_store_miss=no-allocate"],
+    &["caches.last_level_prefetcher=stride"],
+    &["caches.l2_bytes=256KiB", "caches.l2_ways=8", "caches.l2_latency=9"],
+    &["caches.write=write-through"],
+    &["kernel.copy_loop=non-temporal"],
+    &["kernel.copy_loop=no-fetch"],
+    &["kernel.dirty_source=copy-in-cache"],
+    &["kernel.coherence_cycles_per_line=2"],
+    &["kernel.fault_cycles=0"],
+    &["kernel.page_table_cycles=0"],
+    &["kernel.page_table_entry_bytes=0"],
+    &["kernel.page_descriptor_bytes=32B"],
+    &["kernel.word_bytes=16"],
+    &["kernel.baseline_allocator=random"],
+    &["kernel.copier_min_bytes=1KiB"],
+    &["interconnect={clock=15,bytes_per_clock=32}"],
+];
+
+/// Settings that are refused, and a part of the message.
+const REFUSED: &[(&str, &str)] = &[
+    ("cores.window=5", "`cores.window` is 5, but must be from 6 to 65536"),
+    ("caches.last_level_bytes=3MiB", "`caches.last_level_bytes` is 3145728, which is not 64 x 16 x a power of two"),
+    ("caches.l1_ways=8", "`caches.l1_ways` is given, and `caches.l1_bytes` is not"),
+    ("caches.l2_prefetcher=stride", "`caches.l2_prefetcher` is given, and `caches.l2_bytes` is not"),
+    ("caches.line_bytes=48", "`caches.line_bytes`"),
+    ("caches.sharing_cores=2", "`caches.sharing_cores` is given, and `caches.sharing` is `private`"),
+    ("caches.write_buffer=2", "`caches.write_buffer` is given, and no store uses it"),
+    ("caches.prefetch_mshrs=2", "`caches.prefetch_mshrs` is given, and no cache has a prefetcher"),
+    ("cores.cores=2", "`cores.cores`"),
+    ("interconnect={clock=15}", "`interconnect.bytes_per_clock` is missing"),
+    ("interconnect={clock=0,bytes_per_clock=8}", "`interconnect.clock` is 0, but must be from 1 to 1000"),
+    (
+        "interconnect={clock=15,bytes_per_clock=24}",
+        "`interconnect.bytes_per_clock` is 24, but must be 4, 8, 16, 32, 64",
+    ),
+    ("copy_engine.queue=0", "`copy_engine.queue` is 0, but must be from 1 to 1024"),
+    ("copy_engine.buffer_lines=1", "`copy_engine.buffer_lines` is 1, but must be from 2 to 1024"),
+    ("copy_engine.pending_copies=0", "`copy_engine.pending_copies` is 0"),
+    ("copy_engine.tlb_entries=0", "`copy_engine.tlb_entries` is 0"),
+    ("copy_engine.share=101", "`copy_engine.share` is 101, but must be from 0 to 100"),
+    ("dma.channels=0", "`dma.channels` is 0, but must be from 1 to 64"),
+    ("dma.ring=0", "`dma.ring` is 0, but must be from 1 to 4096"),
+    ("dma.buffer_lines=1", "`dma.buffer_lines` is 1, but must be from 2 to 1024"),
+    ("dma.doorbell_descriptors=0", "`dma.doorbell_descriptors` is 0, but must be from 1"),
+    ("dma.completion=poll", "`dma.completion` is \"poll\""),
+    ("dma.poll_cycles=0", "`dma.poll_cycles` is 0, but must be from 1"),
+    ("dma.pinned_pages=1", "`dma.pinned_pages` is 1, but must be from 2"),
+    ("dma.timeout_cycles=0", "`dma.timeout_cycles` is 0, but must be from 1"),
+    ("network.ports=0", "`network.ports` is 0, but must be from 1 to 64"),
+    ("network.cycles_per_1000_bytes=0", "`network.cycles_per_1000_bytes` is 0, but must be from 1"),
+    ("network.header_bytes=0", "`network.header_bytes` is 0, but must be from 1 to 4096"),
+    ("network.payload_bytes=8KiB", "`network.payload_bytes` is 8192, but must be from 1 to 4096"),
+    ("network.queues=65", "`network.queues` is 65, but must be from 1 to 64"),
+    ("network.spread=hash", "`network.spread` is \"hash\""),
+    ("network.coalesced_packets=0", "`network.coalesced_packets` is 0, but must be from 1"),
+    ("kernel.copier_min_bytes=2GiB", "`kernel.copier_min_bytes` is 2147483648, but must be from 0"),
+    ("cores.load_store_queue=129", "`cores.load_store_queue` is 129, but must be from 1 to 128"),
+    ("cores.pairing=[\"load\"]", "`cores.pairing` is given, but the cores are out-of-order"),
+    ("cores.classes=[{class=\"float\", latency=0}]", "`cores.classes.0.latency` is 0, but must be from 1 to 1000"),
+    (
+        "cores.classes=[{class=\"float\", interval=2}]",
+        "`cores.classes.0.interval` is given, but the class has no units",
+    ),
+    (
+        "cores.classes=[{class=\"load\"}, {class=\"load\"}]",
+        "`cores.classes.1` is the class of `cores.classes.0`, `load`",
+    ),
+    (
+        "cores.classes=[{class=\"store\", units_of=\"store\"}]",
+        "`cores.classes.0.units_of` is \"store\", a class without `units`",
+    ),
+    (
+        "cores.classes=[{class=\"load\", units=1, units_of=\"store\"}]",
+        "`cores.classes.0` has both `units` and `units_of`",
+    ),
+];
+
 /// Each key of a machine changes its settings, and a value that does not fit is an error with its key.
 #[test]
 fn every_key_of_a_machine_is_used() {
@@ -268,41 +364,7 @@ fn every_key_of_a_machine_is_used() {
         MachineConfig::paper(&Overrides::parse(&sets).unwrap())
     };
     let paper = machine(&[]).unwrap();
-    for sets in [
-        &["cores.core_clocks=5"][..],
-        &["cores.memory_clocks=2"],
-        &["cores.order=in-order"],
-        &["cores.width=4"],
-        &["cores.window=64"],
-        &["cores.mshrs=16"],
-        &["cores.store_buffer=16"],
-        &["cores.load_store_queue=64"],
-        &["cores.order=in-order", "cores.pairing=[\"integer\"]"],
-        &["cores.classes=[{class=\"multiply\", latency=3, units=1}]"],
-        &["caches.sharing=shared"],
-        &["caches.last_level_bytes=2MiB"],
-        &["caches.last_level_ways=8"],
-        &["caches.last_level_latency=20"],
-        &["caches.l1_bytes=32KiB", "caches.l1_ways=8", "caches.l1_latency=4"],
-        &["caches.line_bytes=128"],
-        &["caches.sharing=shared", "caches.sharing_cores=2"],
-        &["caches.last_level_store_miss=no-allocate"],
-        &["caches.last_level_prefetcher=stride"],
-        &["caches.l2_bytes=256KiB", "caches.l2_ways=8", "caches.l2_latency=9"],
-        &["caches.write=write-through"],
-        &["kernel.copy_loop=non-temporal"],
-        &["kernel.copy_loop=no-fetch"],
-        &["kernel.dirty_source=copy-in-cache"],
-        &["kernel.coherence_cycles_per_line=2"],
-        &["kernel.fault_cycles=0"],
-        &["kernel.page_table_cycles=0"],
-        &["kernel.page_table_entry_bytes=0"],
-        &["kernel.page_descriptor_bytes=32B"],
-        &["kernel.word_bytes=16"],
-        &["kernel.baseline_allocator=random"],
-        &["kernel.copier_min_bytes=1KiB"],
-        &["interconnect={clock=15,bytes_per_clock=32}"],
-    ] {
+    for sets in CHANGING {
         assert_ne!(machine(sets).unwrap().settings, paper.settings, "{sets:?}");
     }
     for set in ["queue=4", "buffer_lines=2", "pending_copies=1", "tlb_entries=1", "tlb_miss_cycles=0", "share=0"] {
@@ -352,63 +414,7 @@ fn every_key_of_a_machine_is_used() {
     }
     let ranks = machine(&["system.geometry.ranks=2"]).unwrap();
     assert_eq!(ranks.system.memory.system().geometry.ranks(), 2);
-    for (set, message) in [
-        ("cores.window=5", "`cores.window` is 5, but must be from 6 to 65536"),
-        ("caches.last_level_bytes=3MiB", "`caches.last_level_bytes` is 3145728, which is not 64 x 16 x a power of two"),
-        ("caches.l1_ways=8", "`caches.l1_ways` is given, and `caches.l1_bytes` is not"),
-        ("caches.l2_prefetcher=stride", "`caches.l2_prefetcher` is given, and `caches.l2_bytes` is not"),
-        ("caches.line_bytes=48", "`caches.line_bytes`"),
-        ("caches.sharing_cores=2", "`caches.sharing_cores` is given, and `caches.sharing` is `private`"),
-        ("caches.write_buffer=2", "`caches.write_buffer` is given, and no store uses it"),
-        ("caches.prefetch_mshrs=2", "`caches.prefetch_mshrs` is given, and no cache has a prefetcher"),
-        ("cores.cores=2", "`cores.cores`"),
-        ("interconnect={clock=15}", "`interconnect.bytes_per_clock` is missing"),
-        ("interconnect={clock=0,bytes_per_clock=8}", "`interconnect.clock` is 0, but must be from 1 to 1000"),
-        (
-            "interconnect={clock=15,bytes_per_clock=24}",
-            "`interconnect.bytes_per_clock` is 24, but must be 4, 8, 16, 32, 64",
-        ),
-        ("copy_engine.queue=0", "`copy_engine.queue` is 0, but must be from 1 to 1024"),
-        ("copy_engine.buffer_lines=1", "`copy_engine.buffer_lines` is 1, but must be from 2 to 1024"),
-        ("copy_engine.pending_copies=0", "`copy_engine.pending_copies` is 0"),
-        ("copy_engine.tlb_entries=0", "`copy_engine.tlb_entries` is 0"),
-        ("copy_engine.share=101", "`copy_engine.share` is 101, but must be from 0 to 100"),
-        ("dma.channels=0", "`dma.channels` is 0, but must be from 1 to 64"),
-        ("dma.ring=0", "`dma.ring` is 0, but must be from 1 to 4096"),
-        ("dma.buffer_lines=1", "`dma.buffer_lines` is 1, but must be from 2 to 1024"),
-        ("dma.doorbell_descriptors=0", "`dma.doorbell_descriptors` is 0, but must be from 1"),
-        ("dma.completion=poll", "`dma.completion` is \"poll\""),
-        ("dma.poll_cycles=0", "`dma.poll_cycles` is 0, but must be from 1"),
-        ("dma.pinned_pages=1", "`dma.pinned_pages` is 1, but must be from 2"),
-        ("dma.timeout_cycles=0", "`dma.timeout_cycles` is 0, but must be from 1"),
-        ("network.ports=0", "`network.ports` is 0, but must be from 1 to 64"),
-        ("network.cycles_per_1000_bytes=0", "`network.cycles_per_1000_bytes` is 0, but must be from 1"),
-        ("network.header_bytes=0", "`network.header_bytes` is 0, but must be from 1 to 4096"),
-        ("network.payload_bytes=8KiB", "`network.payload_bytes` is 8192, but must be from 1 to 4096"),
-        ("network.queues=65", "`network.queues` is 65, but must be from 1 to 64"),
-        ("network.spread=hash", "`network.spread` is \"hash\""),
-        ("network.coalesced_packets=0", "`network.coalesced_packets` is 0, but must be from 1"),
-        ("kernel.copier_min_bytes=2GiB", "`kernel.copier_min_bytes` is 2147483648, but must be from 0"),
-        ("cores.load_store_queue=129", "`cores.load_store_queue` is 129, but must be from 1 to 128"),
-        ("cores.pairing=[\"load\"]", "`cores.pairing` is given, but the cores are out-of-order"),
-        ("cores.classes=[{class=\"float\", latency=0}]", "`cores.classes.0.latency` is 0, but must be from 1 to 1000"),
-        (
-            "cores.classes=[{class=\"float\", interval=2}]",
-            "`cores.classes.0.interval` is given, but the class has no units",
-        ),
-        (
-            "cores.classes=[{class=\"load\"}, {class=\"load\"}]",
-            "`cores.classes.1` is the class of `cores.classes.0`, `load`",
-        ),
-        (
-            "cores.classes=[{class=\"store\", units_of=\"store\"}]",
-            "`cores.classes.0.units_of` is \"store\", a class without `units`",
-        ),
-        (
-            "cores.classes=[{class=\"load\", units=1, units_of=\"store\"}]",
-            "`cores.classes.0` has both `units` and `units_of`",
-        ),
-    ] {
+    for (set, message) in REFUSED {
         let error = machine(&[set]).unwrap_err().to_string();
         assert!(error.contains(message), "{set}: {error}");
     }

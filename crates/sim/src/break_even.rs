@@ -66,12 +66,12 @@ impl BreakEven<'_> {
         settings.kernel.copier_min_bytes = 0;
         let frames = FrameMap::new(self.system.map().clone());
         let unit = u64::from(settings.allocator.copy_unit.frames(&frames)) * FRAME_BYTES;
-        let workload = Workload::Programs(Programs {
+        let workload = Workload::Programs(Box::new(Programs {
             settings,
             devices: *self.devices,
             programs: vec![program(bytes, bytes.next_multiple_of(unit))],
             region: Region { warm_up: 1, instructions: None },
-        });
+        }));
         let attachments = Attachments { stop: Some(stop), ..Attachments::default() };
         let outcome = Experiment::new(self.system, workload).policy(method.policy).run_with(attachments)?;
         Ok(outcome.cores.expect("a program ran on a core").cores[0].cycles)

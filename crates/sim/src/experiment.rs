@@ -46,7 +46,7 @@ pub enum Workload<'a> {
     /// A recorded trace.
     Trace(Trace<'a>),
     /// Programs on cores.
-    Programs(Programs),
+    Programs(Box<Programs>),
 }
 
 /// A recorded trace and its replay settings.
@@ -186,7 +186,7 @@ impl<'a> Experiment<'a> {
             Workload::Operations(specs) => run.operations(&specs, attachments),
             Workload::Made { settings, allocator } => run.made(&settings, allocator, attachments),
             Workload::Trace(trace) => run.trace(trace, attachments),
-            Workload::Programs(programs) => run.programs(programs, attachments),
+            Workload::Programs(programs) => run.programs(*programs, attachments),
         }
     }
 }

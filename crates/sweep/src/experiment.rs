@@ -93,12 +93,12 @@ pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'
         Workload::Trace(workload) => trace(scenario, workload, variant, wanted)?,
         Workload::Programs(workload) => {
             let machine = scenario.machine.as_ref().expect("programs have a machine");
-            rowclone_sim::Workload::Programs(Programs {
+            rowclone_sim::Workload::Programs(Box::new(Programs {
                 settings: machine.settings,
                 devices: machine.devices,
                 programs: programs::of_workload(workload, machine)?,
                 region: workload.region,
-            })
+            }))
         }
     };
     Ok(Experiment {

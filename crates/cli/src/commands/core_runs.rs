@@ -17,8 +17,12 @@ pub fn run_programs(
     region: Region,
     is_checked: bool,
 ) -> Result<(Outcome, CoresReport), Failure> {
-    let workload =
-        Workload::Programs(Programs { settings: machine.settings, devices: machine.devices, programs, region });
+    let workload = Workload::Programs(Box::new(Programs {
+        settings: machine.settings,
+        devices: machine.devices,
+        programs,
+        region,
+    }));
     let experiment =
         Experiment { is_checked, ..Experiment::new(&machine.system.memory, workload).policy(method.policy) };
     let stop = interrupt::flag();

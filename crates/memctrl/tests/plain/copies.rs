@@ -22,12 +22,17 @@ const SLOTS: usize = 32;
 /// If the policy has no definition here.
 fn admitted(policy: &str) -> &'static [Mechanism] {
     match policy {
-        "baseline" | "controller-copy" => &[Mechanism::CHANNEL],
-        "copy-engine-sync-nlb" | "copy-engine-sync-wlb" | "copy-engine-async" | "dma" => &[Mechanism::CHANNEL],
+        "baseline"
+        | "controller-copy"
+        | "copy-engine-sync-nlb"
+        | "copy-engine-sync-wlb"
+        | "copy-engine-async"
+        | "dma" => &[Mechanism::CHANNEL],
         "fpm-only" => &[FPM, Mechanism::CHANNEL],
         "psm-only" => &[PSM, PSM2, Mechanism::CHANNEL],
-        "rowclone" | "rowclone-zi" => &[FPM, PSM, PSM2, Mechanism::CHANNEL],
-        "copy-engine-sync-nlb-rowclone"
+        "rowclone"
+        | "rowclone-zi"
+        | "copy-engine-sync-nlb-rowclone"
         | "copy-engine-sync-wlb-rowclone"
         | "copy-engine-async-rowclone"
         | "dma-rowclone" => &[FPM, PSM, PSM2, Mechanism::CHANNEL],
