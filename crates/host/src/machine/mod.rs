@@ -91,6 +91,8 @@ pub struct Machine {
     kernel: Kernel,
     copier: Box<dyn copier::Copier>,
     devices: Vec<Box<dyn device::Device>>,
+    /// Whether hits affect no other core, and no device removes lines.
+    hits_are_local: bool,
     regions: Regions,
     /// Cycle and core of the first action of all cores; [`CoreCycle::NEVER`] if none acts without an
     /// event.
@@ -140,12 +142,14 @@ impl Machine {
         let tickets = memory.caches.tickets();
         let core = |(index, program)| Core::new(index, &settings.core, tickets, program, region.warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
+        let devices = device::devices(&settings);
         let mut machine = Machine {
+            hits_are_local: settings.sharing == Sharing::Private && devices.is_empty(),
             settings,
             memory,
             kernel: Kernel::new(settings.kernel, kernel, cores.len()),
             copier: copier::copier(&settings.kernel, cores.len()),
-            devices: device::devices(&settings),
+            devices,
             regions: Regions::new(region, cores.len()),
             cores,
             first_action: (CoreCycle::NEVER, 0),
@@ -251,8 +255,7 @@ impl Machine {
     #[inline]
     fn limits(&self, index: usize, until: CoreCycle) -> Limits {
         let run = until.max(self.horizon);
-        let is_alone = self.settings.sharing == Sharing::Private && self.devices.is_empty();
-        let hit = if is_alone { run } else { until };
+        let hit = if self.hits_are_local { run } else { until };
         self.cores[index].limits(run, hit, until)
     }
 
