@@ -320,10 +320,7 @@ impl<R: Read> ProgramReader<R> {
             let text = self.lines.ahead();
             let (step, length) = match parse(text) {
                 Ok(parsed) => parsed,
-                Err(_) => match parse_instruction(text) {
-                    Ok(parsed) => parsed,
-                    Err(_) => self.parse_any_spelling()?,
-                },
+                Err(_) => self.parse_further()?,
             };
             if is_too_long(&text[..length]) {
                 return Err(LineError::TooLong { line: self.lines.number() + 1 }.into());
@@ -334,6 +331,12 @@ impl<R: Read> ProgramReader<R> {
             }
         }
         Ok(None)
+    }
+
+    /// Parses the next line, which is no plain step.
+    #[inline(never)]
+    fn parse_further(&self) -> Result<(Option<Step>, usize), ProgramError> {
+        parse_instruction(self.lines.ahead()).or_else(|_| self.parse_any_spelling())
     }
 
     /// Parses the next line with blanks in place of its comment and of other white space: programs may

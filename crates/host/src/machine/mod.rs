@@ -97,6 +97,8 @@ pub struct Machine {
     kernel: Kernel,
     copier: Box<dyn copier::Copier>,
     devices: Vec<Box<dyn device::Device>>,
+    /// Whether hits affect no other core, and no device removes lines.
+    hits_are_local: bool,
     regions: Regions,
     /// Cycle and core of the first action of all cores; [`CoreCycle::NEVER`] if none acts without an
     /// event.
@@ -149,12 +151,14 @@ impl Machine {
         let mut kernel = Kernel::new(&settings, kernel, cores.len(), device::network_adapter(&settings));
         let frames = kernel.device_frames(copier::frames(&settings.kernel, cores.len()));
         let frames = frames.map_err(|source| MachineError::Fault { core: 0, source })?;
+        let devices = device::devices(&settings, cores.len());
         let mut machine = Machine {
+            hits_are_local: settings.sharing == Sharing::Private && devices.is_empty(),
             settings,
             memory,
             kernel,
             copier: copier::copier(&settings.kernel, cores.len(), &frames),
-            devices: device::devices(&settings, cores.len()),
+            devices,
             regions: Regions::new(region, cores.len()),
             cores,
             first_action: (CoreCycle::NEVER, 0),
@@ -263,8 +267,7 @@ impl Machine {
     #[inline]
     fn limits(&self, index: usize, until: CoreCycle) -> Limits {
         let run = until.max(self.horizon);
-        let is_alone = self.settings.sharing == Sharing::Private && self.devices.is_empty();
-        let hit = if is_alone { run } else { until };
+        let hit = if self.hits_are_local { run } else { until };
         self.cores[index].limits(run, hit, until)
     }
 

@@ -28,7 +28,7 @@ struct Lanes {
 
 impl Bus {
     pub(super) fn new(settings: BusSettings) -> Bus {
-        Bus { settings, leaving: Requests::default(), arriving: Requests::default(), lanes: Lanes::default() }
+        Bus { settings, leaving: Requests::new(), arriving: Requests::new(), lanes: Lanes::default() }
     }
 
     /// Occupies a lane for some clocks from a cycle on; returns the end.

@@ -38,7 +38,7 @@ pub struct Interconnect {
 impl Interconnect {
     /// Nothing is on its way.
     pub fn new(bus: Option<BusSettings>) -> Interconnect {
-        Interconnect { bus: bus.map(Bus::new), direct: Requests::default(), deliveries: Deliveries::new(), made: 0 }
+        Interconnect { bus: bus.map(Bus::new), direct: Requests::new(), deliveries: Deliveries::new(), made: 0 }
     }
 
     /// Sends a request to the controller, which leaves at a cycle; returns its number.

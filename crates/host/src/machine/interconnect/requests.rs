@@ -52,29 +52,39 @@ pub enum Holds {
 }
 
 /// Requests by cycle; those of a cycle keep the order in which they were added.
-#[derive(Debug, Default)]
-pub(super) struct Requests(VecDeque<Outgoing>);
+#[derive(Debug)]
+pub(super) struct Requests {
+    queue: VecDeque<Outgoing>,
+    /// Cycle of the first request; [`CoreCycle::NEVER`] without requests.
+    first: CoreCycle,
+}
 
 impl Requests {
+    /// No requests.
+    pub(super) const fn new() -> Requests {
+        Requests { queue: VecDeque::new(), first: CoreCycle::NEVER }
+    }
+
     /// Adds a request.
     pub(super) fn add(&mut self, outgoing: Outgoing) {
+        self.first = self.first.min(outgoing.at);
         // Most requests come last.
-        if self.0.back().is_none_or(|last| last.at <= outgoing.at) {
-            return self.0.push_back(outgoing);
+        if self.queue.back().is_none_or(|last| last.at <= outgoing.at) {
+            return self.queue.push_back(outgoing);
         }
-        let place = self.0.partition_point(|other| other.at <= outgoing.at);
-        self.0.insert(place, outgoing);
+        let place = self.queue.partition_point(|other| other.at <= outgoing.at);
+        self.queue.insert(place, outgoing);
     }
 
     /// Cycle of the first request; [`CoreCycle::NEVER`] without requests.
     #[inline]
-    pub(super) fn first(&self) -> CoreCycle {
-        self.front().map_or(CoreCycle::NEVER, |first| first.at)
+    pub(super) const fn first(&self) -> CoreCycle {
+        self.first
     }
 
     /// The first request.
     pub(super) fn front(&self) -> Option<&Outgoing> {
-        self.0.front()
+        self.queue.front()
     }
 
     /// Takes the write-back of a line of some bytes, if it is among the requests.
@@ -83,12 +93,24 @@ impl Requests {
             let is_of_core = outgoing.requester.device.is_none() && outgoing.holds == Holds::Nothing;
             is_of_core && outgoing.operation == Operation::Write { address, bytes }
         };
-        let place = self.0.iter().position(is_write_back)?;
-        self.0.remove(place)
+        let place = self.queue.iter().position(is_write_back)?;
+        let outgoing = self.queue.remove(place);
+        self.update_first();
+        outgoing
     }
 
     /// Takes the first request if its cycle is at most `until`.
+    #[inline]
     pub(super) fn take(&mut self, until: CoreCycle) -> Option<Outgoing> {
-        if self.first() <= until { self.0.pop_front() } else { None }
+        if self.first > until {
+            return None;
+        }
+        let outgoing = self.queue.pop_front();
+        self.update_first();
+        outgoing
+    }
+
+    fn update_first(&mut self) {
+        self.first = self.front().map_or(CoreCycle::NEVER, |first| first.at);
     }
 }

@@ -9,7 +9,7 @@ use trace_io::program::{DeviceStep, ProgramError, Step};
 use super::super::packet::{Buffer, Packet};
 use super::steps::Program;
 
-/// The work of a receiver, in instructions and lines. `configs/ioat-2006-receiver.toml` has the source of each.
+/// The work of a receiver, in instructions and lines. `configs/programs/ioat-2006.toml` has the source of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverSettings {
     /// Receive buffers: those of the queue of its core.
