@@ -7,35 +7,59 @@ use host::machine::{Copier, CopyLoop, DirtySource, Purpose};
 use crate::cache::Line;
 use crate::core::{Address, Piece, Stall, Work};
 use crate::dispatch::parts;
-use crate::machine::{LINE, PlainMachine};
+use crate::machine::{LINE, PlainMachine, Sender};
 
 /// Numbers of the lines that contain a range.
-fn lines(from: u64, bytes: u64) -> std::ops::Range<u64> {
+pub fn lines(from: u64, bytes: u64) -> std::ops::Range<u64> {
     from / LINE..(from + bytes).div_ceil(LINE)
 }
 
 /// Whether a range covers a line as a whole.
-fn is_whole(line: u64, from: u64, bytes: u64) -> bool {
+pub fn is_whole(line: u64, from: u64, bytes: u64) -> bool {
     line * LINE >= from && (line + 1) * LINE <= from + bytes
 }
 
 /// Bytes of physical memory.
-#[derive(Clone, Copy)]
-struct Range {
-    from: u64,
-    bytes: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub from: u64,
+    pub bytes: u64,
+}
+
+impl Range {
+    pub fn lines(self) -> std::ops::Range<u64> {
+        lines(self.from, self.bytes)
+    }
 }
 
 impl PlainMachine {
+    /// Whether a piece is copied by the engine.
+    pub fn is_by_engine(&self, piece: &Piece) -> bool {
+        matches!(self.copier(), Copier::Engine(_))
+            && piece.src.is_some()
+            && piece.bytes >= self.settings.kernel.copier_min_bytes
+    }
+
     /// Begins a piece of a copy or a zeroing, after the page faults of its pages.
-    pub fn begin_piece(&mut self, at: usize, now: u64, piece: Piece) -> Result<(), Stall> {
-        self.wait_until_drained(at, now)?;
+    ///
+    /// Returns whether it dispatched an instruction.
+    pub fn begin_piece(&mut self, at: usize, slot: u64, piece: Piece) -> Result<bool, Stall> {
+        let now = slot / self.settings.core.width;
+        let by_engine = self.is_by_engine(&piece);
+        if !by_engine {
+            self.wait_until_drained(at, now)?;
+        }
         let mut src = None;
         if let Some(address) = piece.src {
-            let Some(physical) = self.physical(at, now, address, false)? else { return Ok(()) };
+            let Some(physical) = self.physical(at, now, address, false)? else { return Ok(false) };
             src = Some(physical);
         }
-        let Some(dst) = self.physical(at, now, piece.dst, true)? else { return Ok(()) };
+        let Some(dst) = self.physical(at, now, piece.dst, true)? else { return Ok(false) };
+        if let Some(src) = src.filter(|_| by_engine) {
+            self.dispatch_copy(at, slot, src, dst, piece.bytes)?;
+            self.cores[at].work.pop_front();
+            return Ok(true);
+        }
         if self.copier() == Copier::Controller {
             self.cores[at].work.pop_front();
             self.copy_by_controller(at, now, src, dst, piece.bytes);
@@ -45,13 +69,13 @@ impl PlainMachine {
             let work = self.unroll(src, dst, piece);
             self.cores[at].push_front(work);
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Instructions of the loop. A step of it covers bytes of one line of each range.
     fn unroll(&self, src: Option<u64>, dst: u64, piece: Piece) -> Vec<Work> {
         let (purpose, mut work) = (piece.purpose(), Vec::new());
-        for (first, bytes) in parts(dst, src, piece.bytes, LINE) {
+        for (first, bytes) in parts(dst, src, piece.bytes, LINE, true) {
             let (dst, src) = (dst + first, src.map(|src| src + first));
             let further = bytes.div_ceil(self.settings.kernel.word_bytes) - 1;
             let rest = (further > 0).then_some(Work::Compute(further, purpose));
@@ -156,7 +180,7 @@ impl PlainMachine {
             Some(src) => Operation::Copy { src: PhysicalAddress(src), dst: address, bytes },
             None => Operation::Init { dst: address, bytes, value: 0 },
         };
-        self.send(at, leaves + cycles, operation);
+        self.send(Sender::Core(at), leaves + cycles, operation);
         // They keep their places until the copy is done.
         for &number in &copied {
             self.insert(at, leaves, Line { number, is_in_flight: true, dirty: Some(purpose) });

@@ -10,8 +10,8 @@ use dram_spec::{
 };
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, KernelSettings, LineSettings, MachineSettings,
-    Order, Sharing,
+    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, EngineMode, EngineSettings, KernelSettings,
+    LineSettings, MachineSettings, Order, Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
@@ -74,21 +74,44 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
     )
 }
 
+fn arb_engine() -> impl Strategy<Value = Copier> {
+    let mode = select(vec![EngineMode::SyncFifo, EngineMode::SyncCpuFirst, EngineMode::Async, EngineMode::Async]);
+    let sizes = (1_usize..5, prop_oneof![3_usize..6, Just(16)], 1_usize..5, 1_usize..4);
+    (mode, any::<bool>(), sizes, select(vec![0_u64, 3, 30])).prop_map(
+        |(mode, is_in_dram, (queue, buffer_lines, pending_copies, tlb_entries), tlb_miss_cycles)| {
+            Copier::Engine(EngineSettings {
+                mode,
+                is_in_dram,
+                queue,
+                buffer_lines,
+                pending_copies,
+                tlb_entries,
+                tlb_miss_cycles,
+            })
+        },
+    )
+}
+
 fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
     let loops = CopyLoop::NAMES.map(|(_, copy_loop)| (Copier::Loop, copy_loop));
-    let copier = select([&loops[..], &[(Copier::Controller, CopyLoop::Cached); 2]].concat());
+    let copier = prop_oneof![
+        3 => select(loops.to_vec()),
+        2 => Just((Copier::Controller, CopyLoop::Cached)),
+        5 => (arb_engine(), select(loops.to_vec())).prop_map(|(engine, (_, copy_loop))| (engine, copy_loop)),
+    ];
+    let copier_min_bytes = select(vec![0_u64, 0, 100, 1_000]);
     let dirty_source = select(vec![DirtySource::WriteBack, DirtySource::CopyInCache]);
     let times = (select(vec![0_u64, 1, 1, 3]), select(vec![0_u64, 7, 100, 1300]), select(vec![0_u64, 1, 80]));
     let data = (select(vec![0_u64, 8, 8, 64]), select(vec![0_u64, 16, 64, 64]));
-    (copier, dirty_source, any::<bool>(), times, data, select(vec![4_u64, 8, 16, 32, 64])).prop_map(
-        |((copier, copy_loop), dirty_source, inserts_zero_lines, times, data, word_bytes)| {
+    (copier, dirty_source, any::<bool>(), times, data, select(vec![4_u64, 8, 16, 32, 64]), copier_min_bytes).prop_map(
+        |((copier, copy_loop), dirty_source, inserts_zero_lines, times, data, word_bytes, copier_min_bytes)| {
             let (coherence_cycles_per_line, fault_cycles, page_table_cycles) = times;
             let (page_table_entry_bytes, page_descriptor_bytes) = data;
             KernelSettings {
                 copier,
                 dirty_source,
                 inserts_zero_lines: inserts_zero_lines && copier == Copier::Controller,
-                copier_min_bytes: 0,
+                copier_min_bytes,
                 copy_loop,
                 coherence_cycles_per_line,
                 fault_cycles,
@@ -118,8 +141,15 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
         .prop_map(|(bytes, ways, latency)| CacheShape::new(bytes, ways, latency));
     let l1 = prop::option::of(l1);
     let sharing = select(vec![Sharing::Private, Sharing::Shared]);
-    (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator()).prop_map(
-        |(clock, core, l1, last_level, sharing, kernel, allocator)| MachineSettings {
+    let with_few_write_backs = |mut settings: MachineSettings| {
+        // The page leaves open which write-backs on their way are passed to an engine.
+        if matches!(settings.kernel.copier, Copier::Engine(_)) {
+            (settings.last_level.bytes, settings.last_level.ways) = (1 << 20, 16);
+        }
+        settings
+    };
+    (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator())
+        .prop_map(|(clock, core, l1, last_level, sharing, kernel, allocator)| MachineSettings {
             bus: None,
             network: None,
             clock,
@@ -131,8 +161,8 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
             lines: LineSettings::default(),
             kernel,
             allocator,
-        },
-    )
+        })
+        .prop_map(with_few_write_backs)
 }
 
 fn arb_system() -> impl Strategy<Value = System> {

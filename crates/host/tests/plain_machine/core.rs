@@ -6,6 +6,8 @@ use host::machine::{CacheShape, CoreCounters, Purpose};
 use trace_io::program::Step;
 
 use crate::cache::{Cache, Line};
+use crate::deferred::Deferred;
+use crate::engine::Copy;
 
 /// The slot in which the data of an instruction are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,10 @@ pub enum Data {
     At(u64),
     /// With a line in flight.
     Line(u64),
+    /// When a deferred access has taken place.
+    Deferred(u64),
+    /// When a message about a copy arrives.
+    Copy(u64),
 }
 
 /// An entry of the window.
@@ -97,6 +103,7 @@ pub enum Stall {
     Kernel,
     Coherence,
     ControllerCopy,
+    PendingCopy,
     /// The program has ended, or waits without a cause that is counted.
     Uncounted,
 }
@@ -120,6 +127,15 @@ pub struct Core {
     pub waits_for_copy: bool,
     /// Lines copied in the cache by that copy.
     pub copied: Vec<u64>,
+    /// Deferred accesses, oldest first, and the number of the next one.
+    pub deferred: Vec<Deferred>,
+    pub deferrals: u64,
+    /// Copies that are not complete.
+    pub pending: Vec<Copy>,
+    /// Pages whose translations its copy control unit has, least recently used first.
+    translations: Vec<u64>,
+    /// Cycle in which its last copy leaves.
+    pub last_command: u64,
     /// Slots since the last dispatch in which the window was full.
     pub window_slots: u64,
     pub counters: CoreCounters,
@@ -140,6 +156,11 @@ impl Core {
             busy: (0, Stall::Uncounted),
             waits_for_copy: false,
             copied: Vec::new(),
+            deferred: Vec::new(),
+            deferrals: 0,
+            pending: Vec::new(),
+            translations: Vec::new(),
+            last_command: 0,
             window_slots: 0,
             counters: CoreCounters::default(),
             ended: None,
@@ -166,8 +187,36 @@ impl Core {
     pub fn arrive(&mut self, line: u64, slot: u64) {
         self.mshrs.retain(|other| *other != line);
         self.store_buffer.retain(|entry| *entry != BufferedStore::Line(line));
+        self.receive(Data::Line(line), slot);
+    }
+
+    /// Records that what instructions waited for is there.
+    pub fn receive(&mut self, awaited: Data, slot: u64) {
         let data = self.window.iter_mut().map(|entry| &mut entry.data).chain([&mut self.blocking_load]);
-        data.filter(|data| **data == Data::Line(line)).for_each(|data| *data = Data::At(slot));
+        data.filter(|data| **data == awaited).for_each(|data| *data = Data::At(slot));
+    }
+
+    /// Lines in flight, and lines of stores in the store buffer.
+    pub fn lines_on_the_way(&self) -> impl Iterator<Item = u64> {
+        // Non-temporal stores leave before the copy.
+        let buffered = self.store_buffer.iter().filter_map(|entry| match entry {
+            BufferedStore::Line(line) => Some(*line),
+            BufferedStore::Bypass(_) => None,
+        });
+        let deferred = self.deferred.iter().map(|access| access.line);
+        self.mshrs.iter().copied().chain(buffered).chain(deferred)
+    }
+
+    /// Translates an address of a page for a copy; returns whether the translation is missing.
+    pub fn misses_translation(&mut self, page: u64, entries: usize) -> bool {
+        let found = self.translations.iter().position(|other| *other == page);
+        if let Some(at) = found {
+            self.translations.remove(at);
+        } else if self.translations.len() == entries {
+            self.translations.remove(0);
+        }
+        self.translations.push(page);
+        found.is_none()
     }
 
     /// Makes a line the most recently used of its set in the L1, if there is one.
@@ -203,6 +252,7 @@ impl Core {
             Stall::Kernel => &mut stalls.kernel,
             Stall::Coherence => &mut stalls.coherence,
             Stall::ControllerCopy => &mut stalls.controller_copy,
+            Stall::PendingCopy => &mut stalls.pending_copy,
         };
         *counter += 1 + std::mem::take(&mut self.window_slots);
     }

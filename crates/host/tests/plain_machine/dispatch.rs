@@ -6,18 +6,21 @@ use host::machine::{Copier, Order, Purpose};
 use os_alloc_sim::MemoryOperation;
 use trace_io::program::Step;
 
+use crate::bulk::Range;
 use crate::cache::Line;
 use crate::core::{Address, BufferedStore, Data, Instruction, Piece, Stall, Work};
 use crate::machine::{LINE, PlainMachine};
 use crate::processes::PAGE;
 
 /// Kind of an access to the caches.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
     Load,
     Store,
     /// A store of a whole line that reads nothing.
     StoreLine,
+    /// A store of a whole line that bypasses the cache.
+    Bypass,
 }
 
 impl PlainMachine {
@@ -106,10 +109,11 @@ impl PlainMachine {
             Work::Load(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::Load),
             Work::Store(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::Store),
             Work::StoreLine(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::StoreLine),
-            Work::Bypass(address, purpose) => self.store_around_the_cache(at, slot, address, purpose),
-            Work::Piece(piece) => self.begin_piece(at, now, piece).map(|()| false),
+            Work::Bypass(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::Bypass),
+            Work::Piece(piece) => self.begin_piece(at, slot, piece),
             Work::Fork(child) => {
                 self.wait_until_drained(at, now)?;
+                self.wait_for_copies(at)?;
                 self.cores[at].work.pop_front();
                 let pages = self.processes.fork(at, child);
                 self.use_kernel_data(at, now, pages, self.settings.kernel.page_table_cycles);
@@ -117,6 +121,7 @@ impl PlainMachine {
             }
             Work::Exit => {
                 self.wait_until_drained(at, now)?;
+                self.wait_for_copies(at)?;
                 self.cores[at].work.pop_front();
                 let pages = self.processes.exit(at);
                 self.use_kernel_data(at, now, pages, self.settings.kernel.page_table_cycles);
@@ -145,12 +150,17 @@ impl PlainMachine {
         if is_drained { Ok(()) } else { Err(Stall::Kernel) }
     }
 
+    /// Waits until the copies of a core are complete.
+    fn wait_for_copies(&self, at: usize) -> Result<(), Stall> {
+        if self.cores[at].pending.is_empty() { Ok(()) } else { Err(Stall::Kernel) }
+    }
+
     fn check_window(&self, at: usize) -> Result<(), Stall> {
         let is_full = self.cores[at].window.len() as u64 == self.settings.core.window;
         if is_full { Err(Stall::Window) } else { Ok(()) }
     }
 
-    fn enter(&mut self, at: usize, slot: u64, data: Data, purpose: Purpose) -> Result<(), Stall> {
+    pub fn enter(&mut self, at: usize, slot: u64, data: Data, purpose: Purpose) -> Result<(), Stall> {
         self.check_window(at)?;
         let core = &mut self.cores[at];
         core.counters.stalls.window += std::mem::take(&mut core.window_slots);
@@ -169,6 +179,13 @@ impl PlainMachine {
             return Ok(Some(physical));
         }
         self.wait_until_drained(at, now)?;
+        if let Some(frame) = self.processes.frame(at, address) {
+            let unit = self.processes.unit_bytes();
+            let frames = Range { from: frame / unit * unit, bytes: unit };
+            if self.cores[at].pending.iter().any(|copy| frames.lines().any(|line| copy.touches(line))) {
+                return Err(Stall::Kernel);
+            }
+        }
         let (operation, data) = self.processes.fault(at, address, is_store);
         let core = &mut self.cores[at];
         core.counters.faults += 1;
@@ -189,7 +206,15 @@ impl PlainMachine {
         let is_store = kind != Kind::Load;
         let Some(physical) = self.physical(at, now, address, is_store)? else { return Ok(false) };
         self.check_window(at)?;
-        let data = self.access(at, slot, physical / LINE, purpose, kind)?;
+        let line = physical / LINE;
+        let data = if self.must_defer(at, line) {
+            if self.settings.core.order == Order::InOrder {
+                return Err(Stall::PendingCopy);
+            }
+            self.defer(at, line, purpose, kind)
+        } else {
+            self.access(at, slot, line, purpose, kind)?
+        };
         self.enter(at, slot, data, purpose)?;
         let core = &mut self.cores[at];
         core.work.pop_front();
@@ -200,7 +225,10 @@ impl PlainMachine {
     }
 
     /// Accesses a line in the caches; returns when the data of a load are there.
-    fn access(&mut self, at: usize, slot: u64, line: u64, purpose: Purpose, kind: Kind) -> Result<Data, Stall> {
+    pub fn access(&mut self, at: usize, slot: u64, line: u64, purpose: Purpose, kind: Kind) -> Result<Data, Stall> {
+        if kind == Kind::Bypass {
+            return self.store_around_the_cache(at, slot, line, purpose);
+        }
         let is_store = kind != Kind::Load;
         let (shared, width) = (self.cache_of(at), self.settings.core.width);
         let (cache, core) = (&mut self.caches[shared], &mut self.cores[at]);
@@ -321,17 +349,9 @@ impl PlainMachine {
         }
     }
 
-    fn store_around_the_cache(
-        &mut self,
-        at: usize,
-        slot: u64,
-        address: Address,
-        purpose: Purpose,
-    ) -> Result<bool, Stall> {
+    fn store_around_the_cache(&mut self, at: usize, slot: u64, line: u64, purpose: Purpose) -> Result<Data, Stall> {
         let now = slot / self.settings.core.width;
-        let Some(physical) = self.physical(at, now, address, true)? else { return Ok(false) };
-        self.check_window(at)?;
-        let (line, shared) = (physical / LINE, self.cache_of(at));
+        let shared = self.cache_of(at);
         if self.caches[shared].get(line).is_some_and(|line| line.is_in_flight) {
             return Err(Stall::Mshr);
         }
@@ -345,9 +365,7 @@ impl PlainMachine {
         self.cores[at].counters.of(purpose).non_temporal += 1;
         let latency = self.caches[shared].latency;
         self.bypass(at, now + latency, line);
-        self.enter(at, slot, Data::At(slot), purpose)?;
-        self.cores[at].work.pop_front();
-        Ok(true)
+        Ok(Data::At(slot))
     }
 
     /// The loop or the controller that copies or zeroes.
@@ -357,9 +375,11 @@ impl PlainMachine {
 }
 
 /// The parts of a range in the order of a `memmove`, as offsets and sizes: each lies in one block of
-/// the destination, and of the source.
-pub fn parts(dst: u64, src: Option<u64>, bytes: u64, block: u64) -> Vec<(u64, u64)> {
-    let is_cut = |at: &u64| (dst + at).is_multiple_of(block) || src.is_some_and(|src| (src + at).is_multiple_of(block));
+/// the destination and, if `cuts_source`, of the source.
+pub fn parts(dst: u64, src: Option<u64>, bytes: u64, block: u64, cuts_source: bool) -> Vec<(u64, u64)> {
+    let is_cut = |at: &u64| {
+        (dst + at).is_multiple_of(block) || cuts_source && src.is_some_and(|src| (src + at).is_multiple_of(block))
+    };
     let mut cuts: Vec<u64> = (1..bytes).filter(is_cut).collect();
     cuts.insert(0, 0);
     cuts.push(bytes);
@@ -376,7 +396,7 @@ pub fn parts(dst: u64, src: Option<u64>, bytes: u64, block: u64) -> Vec<(u64, u6
 /// The pieces of a range: each lies in one copy unit of the destination, and of the source.
 fn pieces(dst: Address, src: Option<Address>, bytes: u64, unit: u64) -> Vec<Work> {
     let piece = |(first, bytes)| Piece { dst: dst.plus(first), src: src.map(|src| src.plus(first)), bytes };
-    let parts = parts(dst.value(), src.map(Address::value), bytes, unit);
+    let parts = parts(dst.value(), src.map(Address::value), bytes, unit, true);
     parts.into_iter().map(|part| Work::Piece(piece(part))).collect()
 }
 

@@ -7,29 +7,56 @@ use host::machine::{CoreCycle, MachineSettings, Sharing};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::ZeroOnFree;
 
+use crate::bulk::Range;
 use crate::cache::Cache;
 use crate::cases::ProgramCase;
 use crate::core::{BufferedStore, Core};
+use crate::engine::{Copy, Engine};
 use crate::processes::Processes;
 use crate::runs::CoreFigures;
 
 pub const LINE: u64 = 64;
+
+/// Who sends a request.
+#[derive(Clone, Copy, Debug)]
+pub enum Sender {
+    Core(usize),
+    /// The engine, for a core.
+    Engine {
+        core: usize,
+    },
+    /// The engine, which writes a dirty line of a cache.
+    Passed {
+        core: usize,
+    },
+}
 
 /// Who waits for a request.
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
     Line { core: usize, line: u64 },
     Copy { core: usize },
+    EngineRead { line: u64 },
+    EngineCopy { core: usize },
     None,
 }
 
-/// A request that has left, or will leave, the cache.
+/// What has left, or will leave, the caches or the engine.
+#[derive(Clone, Copy, Debug)]
+enum Message {
+    Request {
+        sender: Sender,
+        operation: Operation,
+        is_bypass: bool,
+    },
+    /// To the engine.
+    Copy(Copy),
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing {
     leaves: u64,
-    core: usize,
-    operation: Operation,
-    is_bypass: bool,
+    message: Message,
 }
 
 pub struct PlainMachine {
@@ -38,6 +65,9 @@ pub struct PlainMachine {
     /// The last-level caches: one per core, or one.
     pub caches: Vec<Cache>,
     pub processes: Processes,
+    pub engine: Option<Engine>,
+    /// Copies that the engine was given.
+    pub copies: u64,
     /// In order of creation.
     outbox: Vec<Outgoing>,
     waiting: BTreeMap<u64, Waiting>,
@@ -58,6 +88,8 @@ impl PlainMachine {
                 .collect(),
             caches: (0..caches).map(|_| Cache::new(settings.last_level)).collect(),
             processes: Processes::new(kernel, programs.len()),
+            engine: Engine::new(settings.kernel.copier),
+            copies: 0,
             outbox: Vec::new(),
             waiting: BTreeMap::new(),
             requests: 0,
@@ -79,23 +111,46 @@ impl PlainMachine {
     }
 
     /// Issues a request that leaves the cache at a cycle.
-    pub fn send(&mut self, core: usize, leaves: u64, operation: Operation) {
-        let is_bypass = false;
-        self.outbox.push(Outgoing { leaves, core, operation, is_bypass });
+    pub fn send(&mut self, sender: Sender, leaves: u64, operation: Operation) {
+        let message = Message::Request { sender, operation, is_bypass: false };
+        self.outbox.push(Outgoing { leaves, message });
+    }
+
+    /// Sends a copy to the engine.
+    pub fn send_copy(&mut self, leaves: u64, copy: Copy) {
+        self.outbox.push(Outgoing { leaves, message: Message::Copy(copy) });
+    }
+
+    /// Removes the write-back of a line that the controller has not taken; returns whether there is one.
+    /// One that leaves in the cycle of the snoop precedes it.
+    pub fn drop_write_back(&mut self, now: u64, line: u64) -> bool {
+        let target = PhysicalAddress(line * LINE);
+        let is = |outgoing: &Outgoing| {
+            let Message::Request { sender: Sender::Core(_), operation, is_bypass: false } = outgoing.message else {
+                return false;
+            };
+            outgoing.leaves != now && matches!(operation, Operation::Write { address, .. } if address == target)
+        };
+        let found = self.outbox.iter().position(is);
+        found.is_some_and(|at| {
+            self.outbox.remove(at);
+            true
+        })
     }
 
     pub fn read(&mut self, core: usize, leaves: u64, line: u64) {
-        self.send(core, leaves, Operation::Read { address: PhysicalAddress(line * LINE), bytes: LINE });
+        self.send(Sender::Core(core), leaves, Operation::Read { address: PhysicalAddress(line * LINE), bytes: LINE });
     }
 
     pub fn write(&mut self, core: usize, leaves: u64, line: u64) {
-        self.send(core, leaves, Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE });
+        self.send(Sender::Core(core), leaves, Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE });
     }
 
     /// Issues a non-temporal store.
     pub fn bypass(&mut self, core: usize, leaves: u64, line: u64) {
         let operation = Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE };
-        self.outbox.push(Outgoing { leaves, core, operation, is_bypass: true });
+        let message = Message::Request { sender: Sender::Core(core), operation, is_bypass: true };
+        self.outbox.push(Outgoing { leaves, message });
         self.cores[core].store_buffer.push(BufferedStore::Bypass(line));
     }
 
@@ -103,6 +158,7 @@ impl PlainMachine {
     fn run_to(&mut self, until: u64) {
         while self.next < until {
             let now = self.next;
+            self.deliver(now);
             for core in 0..self.cores.len() {
                 self.tick(core, now);
             }
@@ -110,9 +166,23 @@ impl PlainMachine {
         }
     }
 
+    /// Delivers the copies that have left to the engine.
+    fn deliver(&mut self, now: u64) {
+        let is_copy = |outgoing: &Outgoing| matches!(outgoing.message, Message::Copy(_)) && outgoing.leaves <= now;
+        let first = |outbox: &[Outgoing]| {
+            (0..outbox.len()).filter(|&at| is_copy(&outbox[at])).min_by_key(|&at| outbox[at].leaves)
+        };
+        while let Some(at) = first(&self.outbox) {
+            if let Message::Copy(copy) = self.outbox.remove(at).message {
+                self.receive_copy(now, copy);
+            }
+        }
+    }
+
     /// Executes a cycle of a core.
     fn tick(&mut self, at: usize, now: u64) {
         let width = self.settings.core.width;
+        self.access_deferred(at, now);
         for slot in now * width..(now + 1) * width {
             if self.cores[at].ended.is_some() {
                 return;
@@ -131,8 +201,9 @@ impl PlainMachine {
 
     /// Position of the first request to leave, if it has arrived by a clock.
     fn first_by(&self, now: Cycle) -> Option<usize> {
-        let arrival = |at: usize| self.settings.clock.memory_at(CoreCycle(self.outbox[at].leaves));
-        self.first().filter(|&at| arrival(at) <= now)
+        let has_arrived = |at: &usize| self.settings.clock.memory_at(CoreCycle(self.outbox[*at].leaves)) <= now;
+        let is_request = |at: &usize| matches!(self.outbox[*at].message, Message::Request { .. });
+        (0..self.outbox.len()).filter(has_arrived).filter(is_request).min_by_key(|&at| self.outbox[at].leaves)
     }
 }
 
@@ -153,29 +224,36 @@ impl RequestSource for PlainMachine {
             self.run_to(clock.core_until(now).0 + 1);
             self.first_by(now)
         })?;
-        let Outgoing { leaves, core, operation, is_bypass } = self.outbox.remove(at);
+        let Outgoing { leaves, message } = self.outbox.remove(at);
+        let Message::Request { sender, operation, is_bypass } = message else { unreachable!("copies are delivered") };
         let line = operation.target().0 / LINE;
-        if is_bypass {
+        if let Sender::Core(core) = sender
+            && is_bypass
+        {
             let buffer = &mut self.cores[core].store_buffer;
             let entry = buffer.iter().position(|entry| *entry == BufferedStore::Bypass(line)).expect("it is buffered");
             buffer.remove(entry);
         }
-        let waiting = match operation {
-            Operation::Read { .. } => Waiting::Line { core, line },
-            Operation::Write { .. } => Waiting::None,
-            Operation::Copy { .. } | Operation::Init { .. } => Waiting::Copy { core },
+        let waiting = match (sender, operation) {
+            (_, Operation::Write { .. }) => Waiting::None,
+            (Sender::Core(core), Operation::Read { .. }) => Waiting::Line { core, line },
+            (Sender::Core(core), Operation::Copy { .. } | Operation::Init { .. }) => Waiting::Copy { core },
+            (_, Operation::Read { .. }) => Waiting::EngineRead { line },
+            (Sender::Engine { core } | Sender::Passed { core }, _) => Waiting::EngineCopy { core },
         };
         let id = self.requests;
         self.requests += 1;
         self.waiting.insert(id, waiting);
         let arrival = clock.memory_at(CoreCycle(leaves));
-        Some(Request {
-            id: RequestId(id),
-            source: SourceId(core as u16),
-            arrival: Some(arrival),
-            operation,
-            payload: None,
-        })
+        let cycle = clock.core_at(now).0.max(self.next);
+        if let (Sender::Engine { .. }, Operation::Write { address, bytes }) = (sender, operation) {
+            self.engine_wrote(cycle, Range { from: address.0, bytes });
+        }
+        let source = match sender {
+            Sender::Core(core) => SourceId(core as u16),
+            Sender::Engine { .. } | Sender::Passed { .. } => SourceId::device(0),
+        };
+        Some(Request { id: RequestId(id), source, arrival: Some(arrival), operation, payload: None })
     }
 
     fn complete(&mut self, completion: Completion) {
@@ -201,6 +279,13 @@ impl RequestSource for PlainMachine {
                 }
                 let channel = completion.served.iter().filter(|(mechanism, ..)| *mechanism == Mechanism::CHANNEL);
                 core.counters.controller_copy_bytes += channel.map(|(_, _, parts)| passes * parts.bytes).sum::<u64>();
+            }
+            Waiting::EngineRead { line } => self.engine_reads(now, line),
+            Waiting::EngineCopy { core } => {
+                let channel = completion.served.iter().filter(|(mechanism, ..)| *mechanism == Mechanism::CHANNEL);
+                let bytes: u64 = channel.map(|(_, _, parts)| 2 * parts.bytes).sum();
+                self.cores[core].counters.controller_copy_bytes += bytes;
+                self.complete_copy(now);
             }
             Waiting::None => {}
         }

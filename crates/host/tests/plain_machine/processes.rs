@@ -60,6 +60,13 @@ impl Processes {
         may.then_some(frame.address().0 + address % PAGE)
     }
 
+    /// The address of the frame of a page, if it has one.
+    pub fn frame(&mut self, core: usize, address: u64) -> Option<u64> {
+        let (process, page) = self.page(core, address);
+        let frame = self.kernel.address_space(process).expect("it lives").frame(page)?;
+        Some(frame.address().0)
+    }
+
     /// Handles the fault of an access; returns its copy or zeroing, and the data of each page.
     pub fn fault(&mut self, core: usize, address: u64, is_store: bool) -> (MemoryOperation, Vec<Datum>) {
         let (process, page) = self.page(core, address);
