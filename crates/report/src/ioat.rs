@@ -4,7 +4,7 @@ use rowclone_sim::quantity::bytes;
 use serde::Serialize;
 
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed, or_dash, percent, whole};
+use crate::table::{Column, listed, percent, whole};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -40,6 +40,8 @@ impl CopyCost {
 pub struct ReceiveFigures {
     /// Busy share of all cores, 0 to 1.
     pub cpu_utilization: f64,
+    /// Share of all cores' time in which they wait for copies, part of the busy share, 0 to 1.
+    pub waiting: f64,
     /// Payload received, Mb/s.
     pub mbit_s: f64,
     /// Busy share of the busiest core, 0 to 1.
@@ -150,20 +152,68 @@ impl IoatTable {
     /// The largest size of these at which pinning costs more than the cold copy.
     fn pinning(&self) -> String {
         let dear = self.copies.iter().filter(|row| row.pinning_cycles > row.cold_cycles).map(|row| row.bytes).max();
-        let up_to = or_dash(dear, bytes);
-        format!("pinning costs more than the cold copy up to {up_to}; published: DMA faster than cold above 8 KB\n")
+        let pinning = dear.map_or_else(
+            || "pinning costs less than the cold copy at all sizes".to_owned(),
+            |dear| format!("pinning costs more than the cold copy up to {}", bytes(dear)),
+        );
+        format!("{pinning}; published: DMA faster than the cold copy above 8 KB\n\n{}", self.required())
+    }
+
+    /// What must hold, and whether it does.
+    fn required(&self) -> String {
+        let all = |holds: fn(&CopyCost) -> bool| self.copies.iter().all(holds);
+        let of = |group: &str| self.receive.iter().filter(|row| row.group == group).map(ReceiveRow::points).collect();
+        let [receive, both]: [Vec<f64>; 2] = [of("receive"), of("receive and send")];
+        let grow = |points: &[f64]| points.is_sorted_by(|a, b| a < b);
+        let benefit = |case: &str| self.receive.iter().find(|row| row.case == case).map(ReceiveRow::benefit);
+        let rules = [
+            (
+                "DMA is slower than the cold copy below 4 KiB, and faster from 16 KiB on",
+                all(|row| {
+                    let is_faster = row.dma_cycles < row.cold_cycles;
+                    (row.bytes >= 4096 || !is_faster) && (row.bytes < 16_384 || is_faster)
+                }),
+            ),
+            ("DMA is slower than the warm copy at all sizes", all(|row| row.dma_cycles > row.warm_cycles)),
+            (
+                "the overlappable share rises with size, to more than 85 % at 64 KiB",
+                self.copies.is_sorted_by(|a, b| a.overlappable() < b.overlappable())
+                    && all(|row| row.bytes != 65_536 || row.overlappable() > 0.85),
+            ),
+            (
+                "start-up is below the cold copy from 4 KiB on, and below the warm one at 64 KiB",
+                all(|row| {
+                    let is_below_warm = row.bytes != 65_536 || row.start_up_cycles < row.warm_cycles;
+                    (row.bytes < 4096 || row.start_up_cycles < row.cold_cycles) && is_below_warm
+                }),
+            ),
+            ("receive: the difference in points grows with the ports", grow(receive.get(..6).unwrap_or(&receive))),
+            ("receive and send: the difference in points grows with the ports", grow(&both)),
+            (
+                "the benefit with 120 connections is at least that with one per port",
+                self.receive
+                    .iter()
+                    .find(|row| row.group == "receive" && row.case == "6 ports")
+                    .map(ReceiveRow::benefit)
+                    <= benefit("120 connections"),
+            ),
+        ];
+        let lines =
+            rules.map(|(rule, holds)| format!("{} {rule}\n", if holds { "holds:   " } else { "does not hold:" }));
+        format!("Required\n{}", lines.concat())
     }
 
     fn utilization(&self) -> String {
         let published = |value: Option<f64>| value.map_or_else(String::new, |value| format!(" ({:.0})", value * 100.0));
         let cell = |ours: f64, theirs: Option<f64>| format!("{:.1}{}", ours * 100.0, published(theirs));
         let of = |row: &ReceiveRow, part: fn(&PublishedPair) -> Option<f64>| row.published.as_ref().and_then(part);
-        let columns: [Column<'_, ReceiveRow>; 6] = [
+        let columns: [Column<'_, ReceiveRow>; 7] = [
             ("measurement", Left, &|row| row.group.to_owned()),
             ("case", Left, &|row| row.case.clone()),
             ("without %", Right, &|row| cell(row.without.cpu_utilization, of(row, |pair| pair.without))),
             ("with %", Right, &|row| cell(row.with.cpu_utilization, of(row, |pair| pair.with))),
             ("points", Right, &|row| format!("{:.1}", row.points() * 100.0)),
+            ("waits, with %", Right, &|row| format!("{:.1}", row.with.waiting * 100.0)),
             ("benefit %", Right, &|row| cell(row.benefit(), of(row, |pair| pair.benefit))),
         ];
         listed(&columns, &self.receive, usize::MAX)

@@ -18,13 +18,13 @@ use crate::commands::core_runs::run_programs;
 
 /// `reproduce ioat`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim reproduce ioat --packets 1000")]
+#[command(after_help = "Example:\n  rowclone-sim reproduce ioat --packets 4000")]
 pub struct IoatArgs {
     /// Sets a key of the machine `ioat-2006`: `dma.channels=1`
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Packets that arrive at each port
-    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub packets: u64,
     /// Checks commands against the rules, and each load against a flat, coherent memory
     #[arg(long)]
@@ -121,6 +121,11 @@ fn copy_cost(machine: &MachineConfig, bytes: u64, is_checked: bool) -> Result<Co
     })
 }
 
+/// `1 port`, `2 ports`.
+fn plural(ports: usize) -> String {
+    format!("{ports} port{}", if ports == 1 { "" } else { "s" })
+}
+
 /// A measurement.
 #[derive(Clone, Debug)]
 struct Case {
@@ -145,13 +150,13 @@ fn cases(network: &NetworkSettings, receiver: &ReceiverConfig) -> Vec<Case> {
     for ports in 1..=6 {
         let published = if ports == 6 { pair(0.37, 0.29, 0.21) } else { None };
         let network = NetworkSettings { ports, ..*network };
-        cases.push(case("receive", format!("{ports} ports"), network, &|_| (), published));
+        cases.push(case("receive", plural(ports), network, &|_| (), published));
     }
     for ports in 1..=6 {
         let published = if ports == 6 { pair(0.9, 0.7, 0.22) } else { None };
         let network = NetworkSettings { ports, ..*network };
         let both = |receiver: &mut ReceiverSettings| receiver.sent_per_100 = 100;
-        cases.push(case("receive and send", format!("{ports} ports"), network, &both, published));
+        cases.push(case("receive and send", plural(ports), network, &both, published));
     }
     let many = NetworkSettings { connections: 20, spread: Spread::Connections, ..*network };
     cases.push(case("receive", "120 connections".to_owned(), many, &|_| (), pair(0.76, 0.52, 0.32)));
@@ -209,6 +214,7 @@ impl Case {
         let link = self.network.link_cycles(packets + dropped, header_bytes + payload_bytes) as f64;
         ReceiveFigures {
             cpu_utilization: 1.0 - report.cores.iter().map(idle).sum::<f64>() / cycles,
+            waiting: report.cores.iter().map(|core| core.stall_cycles.controller_copy).sum::<f64>() / cycles,
             mbit_s: (packets * payload_bytes * 8) as f64 * 1000.0 / report.interval_ns,
             busiest_core: busy.fold(0.0, f64::max),
             channel_load: report.bandwidth_gb_s.unwrap_or(0.0) / peak,
