@@ -7,6 +7,11 @@ use host::machine::{NetworkSettings, ReceiverSettings};
 use crate::key::{Holds, Key};
 use crate::{Document, Failure};
 
+/// The receiver of the server of 2006, `configs/programs/ioat-2006.toml`.
+const SHIPPED: &str = include_str!("presets/programs/ioat-2006.toml");
+/// Path of the shipped receiver in the repository.
+const SHIPPED_PATH: &str = "configs/programs/ioat-2006.toml";
+
 const INSTRUCTIONS_MAX: u64 = 1 << 30;
 
 /// Keys of a receiver.
@@ -31,6 +36,14 @@ pub const KEYS: &[Key] = &[
 pub struct ReceiverConfig(ReceiverSettings);
 
 impl ReceiverConfig {
+    /// The receiver of the server of the I/OAT measurements, which is part of the program.
+    ///
+    /// # Errors
+    /// Never: the file is tested.
+    pub fn shipped() -> Result<ReceiverConfig, Failure> {
+        ReceiverConfig::of(Document::parse(Path::new(SHIPPED_PATH), SHIPPED, KEYS)?)
+    }
+
     /// Reads and checks a program file.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod copyengine;
 mod forkbench;
+mod ioat;
 mod lisa;
 mod multicore;
 mod table3;
@@ -26,6 +27,8 @@ pub enum Reproduce {
     Lisa(lisa::LisaArgs),
     /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
     Zi(zi::ZiArgs),
+    /// The DMA engine of the I/OAT measurements (2006): copies by size, and CPU utilization of receiving packets
+    Ioat(ioat::IoatArgs),
 }
 
 impl Reproduce {
@@ -41,6 +44,7 @@ impl Reproduce {
             Reproduce::CopyEngine(args) => copyengine::run(args),
             Reproduce::Lisa(args) => lisa::run(args),
             Reproduce::Zi(args) => zi::run(args),
+            Reproduce::Ioat(args) => ioat::run(args),
         }
     }
 }
