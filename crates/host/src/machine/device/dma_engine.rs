@@ -2,7 +2,7 @@
 //!
 //! Each channel executes one descriptor at a time, in the order of the doorbells. It reads the descriptor from
 //! memory, copies, and after the last descriptor of a doorbell writes the status line of the core, and
-//! interrupts the core if that is set. `docs/copiers-dma.md` has the steps and their times.
+//! interrupts the core if that is set. `docs/copiers.md` has the steps and their times.
 
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! A network adapter: packets arrive at ports and are written to receive buffers in memory; others are sent.
 //!
-//! `docs/copiers-dma.md` has the rules and their times.
+//! `docs/copiers.md` has the rules and their times.
 
 use std::collections::VecDeque;
 
