@@ -161,7 +161,7 @@ fn cases(network: &NetworkSettings, receiver: &ReceiverConfig) -> Vec<Case> {
     let many = NetworkSettings { connections: 20, spread: Spread::Connections, ..*network };
     cases.push(case("receive", "120 connections".to_owned(), many, &|_| (), pair(0.76, 0.52, 0.32)));
     let four = NetworkSettings { ports: 4, ..*network };
-    for message_bytes in [16_u64 << 10, 32 << 10, 64 << 10, 128 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20] {
+    for message_bytes in [16_u64 << 10, 32 << 10, 64 << 10, 128 << 10] {
         for (has_split_headers, suffix) in [(false, ""), (true, ", split headers")] {
             let published = (message_bytes == 64 << 10 && !has_split_headers).then_some(PublishedPair {
                 without: None,
