@@ -305,7 +305,7 @@ impl Caches {
         let may_be_in_flight = self.has_prefetcher || access.on_miss == OnMiss::Bypass;
         let wanted = if may_be_in_flight { self.requesters[requester].mshrs.user(line) } else { None };
         let needs_mshr = match wanted {
-            Some(User::Nobody) => return Answer::Refused(Lack::Line),
+            Some(User::Stale) => return Answer::Refused(Lack::Line),
             Some(User::Accesses(_)) => return self.merge_past(requester, access),
             Some(User::Prefetcher(_)) => false,
             None => true,

@@ -15,8 +15,8 @@ pub(super) enum User {
     Accesses(Option<Way>),
     /// None yet: a prefetch for the requester's caches from this level on.
     Prefetcher(u8),
-    /// Nobody any more: the line changed in memory while it was in flight.
-    Nobody,
+    /// None any more: the line changed in memory while it was in flight.
+    Stale,
 }
 
 /// A line requested from memory.

@@ -148,7 +148,7 @@ impl Caches {
                 && let Some(mshr) = mshrs.find(line)
                 && let User::Prefetcher(_) = mshr.user
             {
-                mshr.user = User::Nobody;
+                mshr.user = User::Stale;
                 prefetches.counts.dropped += 1;
             }
         }
@@ -166,7 +166,7 @@ impl Caches {
                 Arrival { ticket: Some(mshr.ticket), way }
             }
             User::Prefetcher(level) => Arrival { ticket: None, way: self.prefetched(requester, level.into(), line) },
-            User::Nobody => Arrival { ticket: None, way: None },
+            User::Stale => Arrival { ticket: None, way: None },
         }
     }
 

@@ -54,7 +54,7 @@ pub struct GroupInstruction {
 pub struct ReceiveWork {
     /// Their number.
     pub instructions: u64,
-    /// Packets per execution: the step executes for the last one of so many.
+    /// Packets per execution: the step executes for the last one of this number.
     pub every: u64,
     /// Whether its first load reads the descriptor of the packet.
     pub reads_descriptor: bool,
