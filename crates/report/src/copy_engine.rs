@@ -530,6 +530,7 @@ mod tests {
         };
         assert_eq!(row("512  sync-nlb"), "512 sync-nlb 42.5 = 40.7 + 1.8 40.0 = 35.0 + 7.0 -2.0 -2.5");
         assert_eq!(row("512  async"), "512 async - 60.0 = 35.0 + 27.0 -2.0 -");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains("within 6 points of the published ones: 7 of 17; within 10 points: 11 of 17"), "{text}");
         assert!(text.contains("sync-wlb 1 published, 1.0 simulated; async 0.2 published, 0.2 simulated"), "{text}");
     }

@@ -352,9 +352,11 @@ impl<R: Read> ProgramReader<R> {
         let blank =
             |(place, &byte): (usize, &u8)| if place >= comment || byte.is_ascii_whitespace() { b' ' } else { byte };
         let mut spelled: Vec<u8> = text.iter().enumerate().map(blank).collect();
+        spelled.dedup_by(|byte, before| *byte == b' ' && *before == b' ');
         *spelled.last_mut().expect("a line has its end") = b'\n';
         let found = || shown(text.trim_ascii());
-        parse(&spelled).or_else(|wrong| parse_instruction(&spelled).map_err(|_| wrong)).map_err(|wrong| match wrong {
+        let parsed = parse(&spelled).or_else(|wrong| parse_instruction(&spelled).map_err(|_| wrong));
+        parsed.map(|(step, _)| (step, text.len())).map_err(|wrong| match wrong {
             Wrong::Step => ProgramError::Step { line, found: found() },
             Wrong::Range => ProgramError::Range { line, found: found() },
         })

@@ -440,7 +440,10 @@ impl Machine {
         let core = &mut self.cores[index];
         let executed = core.counters.instructions;
         let error = |source| MachineError::Program { core: index, source };
-        if self.regions.may_repeat(index, executed) && core.restart().map_err(error)? {
+        if self.settings.network.is_none()
+            && self.regions.may_repeat(index, executed)
+            && core.restart().map_err(error)?
+        {
             self.regions.repeats(index, executed);
             core.delay_until(at, |stalls| &mut stalls.kernel);
             self.kernel.restart(index, &mut self.memory);

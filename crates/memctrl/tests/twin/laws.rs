@@ -21,7 +21,7 @@ mod sequence;
 use self::sequence::runs;
 
 /// Number of random cases of the comparison with the plain controller.
-const CASES: u32 = 60;
+const CASES: u32 = 120;
 
 /// Commands, their cycles and causes, completions, memory and statistics are equal. The cases draw
 /// each registered scheduler, row policy and copy policy.
