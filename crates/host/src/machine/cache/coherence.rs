@@ -6,7 +6,7 @@ use super::super::counters::{CoherenceCounts, Purpose};
 use super::super::settings::WritePolicy;
 use super::Caches;
 use super::latest::LatestLines;
-use super::level::{Level, Way};
+use super::level::Way;
 use super::line::{LineNumber, LineState, Removed};
 use super::mshr::User;
 
@@ -53,12 +53,6 @@ impl Caches {
     fn find(&self, requester: usize, line: LineNumber) -> Option<(usize, Way)> {
         let level = self.level_of(requester);
         self.last_level[level].find(line).map(|way| (level, way))
-    }
-
-    /// The last-level cache that holds a line, and the line's way.
-    pub(super) fn find_anywhere(&self, line: LineNumber) -> Option<(usize, Way)> {
-        let found = |(index, level): (usize, &Level)| level.find(line).map(|way| (index, way));
-        self.last_level.iter().enumerate().find_map(found)
     }
 
     /// State and data of a line of a requester's last-level cache, if the cache holds it. Data exist

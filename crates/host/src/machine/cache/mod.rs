@@ -10,6 +10,7 @@
 mod access;
 mod coherence;
 mod copied;
+mod inject;
 mod latest;
 mod level;
 mod line;
@@ -17,7 +18,6 @@ mod mshr;
 mod port;
 mod prefetches;
 mod requests;
-mod snoop;
 #[cfg(test)]
 mod tests;
 mod write_buffer;
@@ -41,8 +41,6 @@ pub use self::line::{LineNumber, LineRequest, LineRequestKind, LineSize, LineSta
 pub use self::mshr::Ticket;
 pub use self::port::{Away, Lookup, Port};
 pub use self::prefetches::Arrival;
-#[allow(unused_imports, reason = "the devices of the machine use it")]
-pub use self::snoop::{DirtyRead, InFlight, InjectLevel, PassedLine, SnoopCounts};
 
 /// The caches of all requesters.
 #[derive(Debug)]

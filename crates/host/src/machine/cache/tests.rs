@@ -6,6 +6,7 @@ use super::super::settings::{
     CacheShape, CoreSettings, MachineSettings, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss,
 };
 use super::super::tests::settings;
+use super::inject::{InFlight, InjectLevel};
 use super::*;
 
 /// Caches of two ways each, with a latency of 12 cycles and two MSHRs per requester.
@@ -318,47 +319,16 @@ fn a_prefetch_brings_no_stale_data() {
     );
 }
 
-fn snoop_write(caches: &mut Caches, address: u64, bytes: u64) -> String {
-    let counts = caches.snoop_write(7, (PhysicalAddress(address), bytes));
-    match counts {
-        Err(InFlight) => "in flight".into(),
-        Ok(counts) => format!("{} of {}{}", counts.lines, counts.lookups, requests(caches)),
-    }
-}
-
-fn snoop_read(caches: &mut Caches, line: u64, dirty_read: DirtyRead) -> String {
-    match caches.snoop_read(7, (PhysicalAddress(line * 64), 64), dirty_read) {
-        Err(InFlight) => "in flight".into(),
-        Ok((counts, passed)) => {
-            format!("{} of {}, {} passed{}", counts.lines, counts.lookups, passed.len(), requests(caches))
-        }
-    }
-}
-
-/// A device reads a dirty line from memory behind its write-back, or from the cache that keeps it.
-#[test]
-fn a_device_reads_what_caches_hold() {
-    let mut caches = caches(2, Sharing::Private);
-    assert_eq!(attempt(&mut caches, 1, 4, STORE), "read 0: R4");
-    assert_eq!(snoop_read(&mut caches, 4, DirtyRead::Passed), "in flight");
-    arrive(&mut caches, 1, 4);
-    assert_eq!(snoop_read(&mut caches, 4, DirtyRead::Passed), "1 of 1, 1 passed");
-    assert_eq!(snoop_read(&mut caches, 4, DirtyRead::WrittenBack), "1 of 1, 0 passed: W4");
-    assert_eq!(snoop_read(&mut caches, 4, DirtyRead::WrittenBack), "1 of 1, 0 passed", "it is clean");
-    assert_eq!(attempt(&mut caches, 1, 4, LOAD), "hit 12", "and stays there");
-    assert_eq!(snoop_read(&mut caches, 5, DirtyRead::Passed), "0 of 1, 0 passed");
-}
-
 /// A device writes lines 4 and 5, of which it covers line 4 in part.
 #[test]
 fn a_device_takes_the_lines_that_it_writes() {
     let mut caches = caches(2, Sharing::Private);
     for (requester, line) in [(0, 4), (1, 5)] {
         attempt(&mut caches, requester, line, STORE);
-        assert_eq!(snoop_write(&mut caches, 4 * 64 + 8, 120), "in flight");
         arrive(&mut caches, requester, line);
     }
-    assert_eq!(snoop_write(&mut caches, 4 * 64 + 8, 120), "2 of 2: W4");
+    assert_eq!(invalidate(&mut caches, 0, 4, DirtyData::WrittenBack(None), Scope::All), "1 of 1: W4");
+    assert_eq!(invalidate(&mut caches, 0, 5, DirtyData::Discarded, Scope::All), "1 of 1");
     assert_eq!(
         [0, 1].map(|requester| attempt(&mut caches, requester, 4 + requester as u64, LOAD)),
         ["read 0: R4", "read 0: R5"]
