@@ -1,5 +1,6 @@
 //! Lines: their size, numbers and states, and those that leave a cache.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use dram_spec::PhysicalAddress;
@@ -45,6 +46,12 @@ impl LineSize {
     /// Offset of an address in its line.
     pub const fn offset(self, address: PhysicalAddress) -> u64 {
         address.0 & (self.bytes() - 1)
+    }
+
+    /// Lines that a range overlaps, from the first to behind the last.
+    pub const fn span(self, address: PhysicalAddress, bytes: u64) -> Range<LineNumber> {
+        let end = PhysicalAddress(address.0 + bytes - 1);
+        self.line(address)..LineNumber(self.line(end).0 + 1)
     }
 
     /// Lines that a range overlaps, and whether the range covers each as a whole.

@@ -22,7 +22,7 @@ mod requests;
 mod tests;
 mod write_buffer;
 
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
 use self::copied::Absent;
 use self::level::Level;
@@ -56,7 +56,7 @@ pub struct Caches {
     requests: Requests,
     absent_copied: Absent,
     /// Lines of which nothing is prefetched, by copy.
-    barred: Vec<(u64, RangeInclusive<LineNumber>)>,
+    barred: Vec<(u64, Range<LineNumber>)>,
 }
 
 /// What a requester has of its own, apart from a private last-level cache.

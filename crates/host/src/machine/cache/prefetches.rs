@@ -1,6 +1,6 @@
 //! Prefetches: lines that are requested before an access.
 
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
 use dram_spec::address::FRAME_BYTES;
 
@@ -128,7 +128,7 @@ impl Caches {
     }
 
     /// Requests no prefetches of lines that a copy of a device reads or writes, until it is complete.
-    pub fn bar_prefetches(&mut self, copy: u64, lines: RangeInclusive<LineNumber>) {
+    pub fn bar_prefetches(&mut self, copy: u64, lines: Range<LineNumber>) {
         self.barred.push((copy, lines));
     }
 

@@ -120,10 +120,9 @@ impl Copier for EngineCopies {
         if Decided::defers_accesses() {
             core.add_pending_copy(id, bulk, size);
         }
-        memory.caches.bar_prefetches(id.0, size.line(src)..=size.line(PhysicalAddress(src.0 + bulk.bytes - 1)));
-        memory
-            .caches
-            .bar_prefetches(id.0, size.line(bulk.dst)..=size.line(PhysicalAddress(bulk.dst.0 + bulk.bytes - 1)));
+        for start in [src, bulk.dst] {
+            memory.caches.bar_prefetches(id.0, size.span(start, bulk.bytes));
+        }
         core.counters.coherence.copies += 1;
         Outcome::Done
     }

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use dram_spec::PhysicalAddress;
-
 use super::super::bulk::{Bulk, CopyId};
 use super::super::clock::CoreCycle;
 use super::super::counters::Purpose;
@@ -50,11 +48,7 @@ impl PendingCopies {
 
     /// Adds a copy.
     pub(super) fn add(&mut self, id: CopyId, Bulk { src, dst, bytes }: Bulk, size: LineSize) {
-        let lines = |start: PhysicalAddress| {
-            let LineNumber(last) = size.line(PhysicalAddress(start.0 + (bytes - 1)));
-            size.line(start)..LineNumber(last + 1)
-        };
-        self.copies.push((id, [lines(src.unwrap_or(dst)), lines(dst)]));
+        self.copies.push((id, [src.unwrap_or(dst), dst].map(|start| size.span(start, bytes))));
     }
 
     /// Removes a copy.

@@ -26,16 +26,16 @@ struct Lanes {
     arrival: CoreCycle,
 }
 
+/// Occupies a lane for some clocks of a length from a cycle on; returns the end.
+fn occupy(lane: &mut CoreCycle, from: CoreCycle, clocks: u64, clock: u64) -> CoreCycle {
+    let begin = from.max(*lane).0.next_multiple_of(clock);
+    *lane = CoreCycle(begin + clocks * clock);
+    *lane
+}
+
 impl Bus {
     pub(super) fn new(settings: BusSettings) -> Bus {
         Bus { settings, leaving: Requests::new(), arriving: Requests::new(), lanes: Lanes::default() }
-    }
-
-    /// Occupies a lane for some clocks from a cycle on; returns the end.
-    fn occupy(&self, lane: &mut CoreCycle, from: CoreCycle, clocks: u64) -> CoreCycle {
-        let begin = from.max(*lane).0.next_multiple_of(self.settings.clock);
-        *lane = CoreCycle(begin + clocks * self.settings.clock);
-        *lane
     }
 
     const fn data_clocks(&self, bytes: u64) -> u64 {
@@ -46,11 +46,12 @@ impl Bus {
     /// follow its address; requests arrive in the order of their addresses.
     fn arrival(&self, outgoing: &Outgoing) -> (CoreCycle, Lanes) {
         let mut lanes = self.lanes;
-        let mut end = self.occupy(&mut lanes.address, outgoing.at, self.settings.address_clocks);
+        let BusSettings { clock, address_clocks, request_latency, .. } = self.settings;
+        let mut end = occupy(&mut lanes.address, outgoing.at, address_clocks, clock);
         if let Operation::Write { bytes, .. } = outgoing.operation {
-            end = self.occupy(&mut lanes.data, end, self.data_clocks(bytes));
+            end = occupy(&mut lanes.data, end, self.data_clocks(bytes), clock);
         }
-        lanes.arrival = lanes.arrival.max(CoreCycle(end.0 + self.settings.request_latency));
+        lanes.arrival = lanes.arrival.max(CoreCycle(end.0 + request_latency));
         (lanes.arrival, lanes)
     }
 
@@ -92,11 +93,10 @@ impl Bus {
     /// the other side, behind these requests.
     pub(super) fn address(&mut self, at: CoreCycle, addresses: u64) -> CoreCycle {
         self.advance(at);
-        let mut lanes = self.lanes;
-        let end = self.occupy(&mut lanes.address, at, addresses * self.settings.address_clocks);
-        lanes.arrival = lanes.arrival.max(CoreCycle(end.0 + self.settings.request_latency));
-        self.lanes = lanes;
-        lanes.arrival
+        let BusSettings { clock, address_clocks, request_latency, .. } = self.settings;
+        let end = occupy(&mut self.lanes.address, at, addresses * address_clocks, clock);
+        self.lanes.arrival = self.lanes.arrival.max(CoreCycle(end.0 + request_latency));
+        self.lanes.arrival
     }
 
     /// The arrival of data, or of the end, of a request whose controller has done it at a cycle.
@@ -112,19 +112,15 @@ impl Bus {
 
     /// Puts data on the bus from a cycle on; returns the end.
     pub(super) fn data(&mut self, bytes: u64, from: CoreCycle) -> CoreCycle {
-        let mut lanes = self.lanes;
-        let end = self.occupy(&mut lanes.data, from, self.data_clocks(bytes));
-        self.lanes = lanes;
-        end
+        let clocks = self.data_clocks(bytes);
+        occupy(&mut self.lanes.data, from, clocks, self.settings.clock)
     }
 
     /// The cycle in which all caches have answered a snoop of a device.
     pub(super) fn snoop(&mut self, at: CoreCycle) -> CoreCycle {
         self.advance(at);
-        let mut lanes = self.lanes;
-        let end = self.occupy(&mut lanes.address, at, self.settings.address_clocks);
-        self.lanes = lanes;
-        CoreCycle(end.0 + self.settings.snoop_latency)
+        let BusSettings { clock, address_clocks, snoop_latency, .. } = self.settings;
+        CoreCycle(occupy(&mut self.lanes.address, at, address_clocks, clock).0 + snoop_latency)
     }
 }
 

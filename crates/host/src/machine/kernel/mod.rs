@@ -127,8 +127,7 @@ impl Kernel {
         }
         let size = memory.line_size();
         let is_pending = |(_, frame): (u64, os_alloc_sim::Frame)| {
-            let (first, last) = (frame.address(), PhysicalAddress(frame.address().0 + FRAME_BYTES));
-            core.pending_copies().overlap(&(size.line(first)..size.line(last)))
+            core.pending_copies().overlap(&size.span(frame.address(), FRAME_BYTES))
         };
         let pages = address.0 / FRAME_BYTES..=(address.0 + bytes.max(1) - 1) / FRAME_BYTES;
         let mut units =
