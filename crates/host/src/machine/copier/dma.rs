@@ -161,6 +161,28 @@ impl DmaCopies {
         Some(())
     }
 
+    /// Attempts to set up the descriptor of a copy, which is the work `again` where there is no room for it yet.
+    ///
+    /// # Errors
+    /// The outcome, if no descriptor is set up: the loop copies, or the core waits.
+    fn describe_or_wait(
+        &mut self,
+        core: &mut Core,
+        memory: &mut Memory,
+        bulk: Bulk,
+        again: Work,
+        limits: Limits,
+    ) -> Result<(), Outcome> {
+        if bulk.src.is_none() || bulk.bytes < self.min_bytes {
+            return Err(self.loops.begin(core, memory, bulk, limits));
+        }
+        let at = quiet(core, memory, &bulk, limits)?;
+        match self.describe(core, memory, bulk, at) {
+            Some(()) => Ok(()),
+            None => Err(self.make_room(core, bulk, again)),
+        }
+    }
+
     /// Adds the stores of the latest descriptor to the work of a core.
     fn store_descriptor(&self, core: &mut Core) {
         let Descriptor { address, .. } = self.cores[core.index()].unrung.last().expect("it is written");
@@ -271,15 +293,8 @@ impl DmaCopies {
 
 impl Copier for DmaCopies {
     fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
-        if bulk.src.is_none() || bulk.bytes < self.min_bytes {
-            return self.loops.begin(core, memory, bulk, limits);
-        }
-        let at = match quiet(core, memory, &bulk, limits) {
-            Ok(at) => at,
-            Err(outcome) => return outcome,
-        };
-        if self.describe(core, memory, bulk, at).is_none() {
-            return self.make_room(core, bulk, Work::Copy(bulk));
+        if let Err(outcome) = self.describe_or_wait(core, memory, bulk, Work::Copy(bulk), limits) {
+            return outcome;
         }
         let of_core = &mut self.cores[core.index()];
         (of_core.phase, of_core.begun) = (Phase::Ring { waits: true }, None);
@@ -295,15 +310,8 @@ impl Copier for DmaCopies {
         (bulk, is_last): (Bulk, bool),
         limits: Limits,
     ) -> Outcome {
-        if bulk.src.is_none() || bulk.bytes < self.min_bytes {
-            return self.loops.begin(core, memory, bulk, limits);
-        }
-        let at = match quiet(core, memory, &bulk, limits) {
-            Ok(at) => at,
-            Err(outcome) => return outcome,
-        };
-        if self.describe(core, memory, bulk, at).is_none() {
-            return self.make_room(core, bulk, Work::Begin { bulk, is_last });
+        if let Err(outcome) = self.describe_or_wait(core, memory, bulk, Work::Begin { bulk, is_last }, limits) {
+            return outcome;
         }
         let of_core = &mut self.cores[core.index()];
         of_core.begun = Some(bulk);

@@ -251,28 +251,37 @@ fn lines_replaced_by_copies_in_a_shared_cache_leave_before_they_are_zeroed() {
     check(2_522_808_148_835_176_962, 2, &shared(1 << 16));
 }
 
-/// A copy engine that skips a snoop, or completes a copy before its writes, is found by a load.
+/// A device that skips a snoop, or completes a copy before its writes, is found by a load.
+fn each_step_of_a_device_is_needed(copier: Copier, is_in_dram: bool) {
+    let last_level = CacheShape::new(1 << 16, 16, 12);
+    let kernel = KernelSettings { copier, ..KernelSettings::default() };
+    let settings = MachineSettings { last_level, kernel, ..settings() };
+    let programs: Vec<_> = (0..20).map(|seed| vec![program(seed, 60)]).collect();
+    assert!(programs.iter().all(|program| wrong(&settings, program, ROWCLONE).is_none()));
+    for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::EarlyCompletion] {
+        // The copy in DRAM is one request, behind which the controller orders later reads.
+        if is_in_dram && defect == Planted::EarlyCompletion {
+            continue;
+        }
+        PLANTED.set(Some(defect));
+        let is_found = programs.iter().any(|program| wrong(&settings, program, ROWCLONE).is_some());
+        PLANTED.set(None);
+        assert!(is_found, "{defect:?}, {copier:?}");
+    }
+}
+
 #[test]
 fn each_step_of_an_engine_is_needed() {
-    let last_level = CacheShape::new(1 << 16, 16, 12);
-    let programs: Vec<_> = (0..20).map(|seed| vec![program(seed, 60)]).collect();
     for (mode, is_in_dram) in [(EngineMode::SyncFifo, false), (EngineMode::Async, false), (EngineMode::Async, true)] {
-        let copier = Copier::Engine(EngineSettings::new(mode, is_in_dram));
-        let settings = MachineSettings {
-            last_level,
-            kernel: KernelSettings { copier, ..KernelSettings::default() },
-            ..settings()
-        };
-        for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::EarlyCompletion] {
-            // The copy in DRAM is one request, whose end the controller reports.
-            if is_in_dram && defect == Planted::EarlyCompletion {
-                continue;
-            }
-            PLANTED.set(Some(defect));
-            let is_found = programs.iter().any(|program| wrong(&settings, program, ROWCLONE).is_some());
-            PLANTED.set(None);
-            assert!(is_found, "{defect:?}, {mode:?}");
-        }
+        each_step_of_a_device_is_needed(Copier::Engine(EngineSettings::new(mode, is_in_dram)), is_in_dram);
+    }
+}
+
+#[test]
+fn each_step_of_a_dma_engine_is_needed() {
+    for is_in_dram in [false, true] {
+        let dma = DmaSettings::new(DmaCompletion::Polling, is_in_dram);
+        each_step_of_a_device_is_needed(Copier::Dma(dma), is_in_dram);
     }
 }
 
@@ -309,29 +318,6 @@ fn the_pending_copy_table_is_needed() {
         let is_found = lengths().any(is_wrong);
         PLANTED.set(None);
         assert!(is_found, "{mode:?}");
-    }
-}
-
-/// So is a DMA engine that does so.
-#[test]
-fn each_step_of_a_dma_engine_is_needed() {
-    let last_level = CacheShape::new(1 << 16, 16, 12);
-    let programs: Vec<_> = (0..20).map(|seed| vec![program(seed, 60)]).collect();
-    for is_in_dram in [false, true] {
-        let copier = Copier::Dma(DmaSettings::new(DmaCompletion::Polling, is_in_dram));
-        let kernel = KernelSettings { copier, ..KernelSettings::default() };
-        let settings = MachineSettings { last_level, kernel, ..settings() };
-        assert!(programs.iter().all(|program| wrong(&settings, program, ROWCLONE).is_none()));
-        for defect in [Planted::NoSourceWriteBack, Planted::NoInvalidation, Planted::EarlyCompletion] {
-            // The controller orders later reads behind its copy.
-            if is_in_dram && defect == Planted::EarlyCompletion {
-                continue;
-            }
-            PLANTED.set(Some(defect));
-            let is_found = programs.iter().any(|program| wrong(&settings, program, ROWCLONE).is_some());
-            PLANTED.set(None);
-            assert!(is_found, "{defect:?}, {is_in_dram}");
-        }
     }
 }
 
