@@ -22,15 +22,24 @@ pub(crate) fn bus(root: &Section<'_>) -> Option<BusSettings> {
 }
 
 /// The network adapter; none without the table. `link_cycles` is the default of the core cycles of 1,000 bytes.
-pub(crate) fn network(root: &Section<'_>, link_cycles: u64) -> Option<NetworkSettings> {
-    let table = root.table("network")?;
+///
+/// # Errors
+/// A key of clients is given without them.
+pub(crate) fn network(root: &Section<'_>, link_cycles: u64) -> Result<Option<NetworkSettings>, Failure> {
+    let Some(table) = root.table("network") else { return Ok(None) };
     let of = NetworkSettings::gigabit(
         entries(&table, "ports", 1),
         entries(&table, "queues", 1),
         table.get("cycles_per_1000_bytes").unwrap_or(link_cycles),
     );
     let count = |key: &str, default: u64| table.get(key).unwrap_or(default);
-    Some(NetworkSettings {
+    let clients = count("clients", of.clients);
+    let of_clients = ["client_cycles", "answer_packets"].into_iter().find(|key| table.has(key));
+    if let Some(key) = of_clients.filter(|_| clients == 0) {
+        let message = format!("`network.{key}` is given, and the adapter has no `clients`");
+        return Err(table.fault(key, message).with_help("add `clients`, or leave the key out"));
+    }
+    Ok(Some(NetworkSettings {
         ports: of.ports,
         cycles_per_1000_bytes: of.cycles_per_1000_bytes,
         frame_bytes: count("frame_bytes", of.frame_bytes),
@@ -46,7 +55,10 @@ pub(crate) fn network(root: &Section<'_>, link_cycles: u64) -> Option<NetworkSet
         coalesced_packets: entries(&table, "coalesced_packets", of.coalesced_packets),
         coalesced_cycles: count("coalesced_cycles", of.coalesced_cycles),
         interrupt_cycles: count("interrupt_cycles", of.interrupt_cycles),
-    })
+        clients,
+        client_cycles: count("client_cycles", of.client_cycles),
+        answer_packets: count("answer_packets", of.answer_packets),
+    }))
 }
 
 /// A number of entries.

@@ -85,6 +85,7 @@ fn keys_of_programs_and_machines_have_an_effect() {
     check("a DMA engine");
     check("interrupts of a DMA engine");
     check("a network adapter");
+    check("clients of a network adapter");
     check("programs with shared rows");
 }
 

@@ -484,6 +484,12 @@ pub struct NetworkSettings {
     pub coalesced_cycles: u64,
     /// Core cycles of an interrupt.
     pub interrupt_cycles: u64,
+    /// Clients of each port, which send a request of `burst` packets and await the answer; 0 for packets without gap.
+    pub clients: u64,
+    /// Core cycles from the end of an answer to the next request of the client.
+    pub client_cycles: u64,
+    /// Packets of an answer.
+    pub answer_packets: u64,
 }
 
 impl NetworkSettings {
@@ -511,6 +517,9 @@ impl NetworkSettings {
             coalesced_packets: 64,
             coalesced_cycles: cycles_per_1000_bytes * 15_625 / 1_000,
             interrupt_cycles: 2_000,
+            clients: 0,
+            client_cycles: 0,
+            answer_packets: 1,
         }
     }
 

@@ -62,6 +62,12 @@ struct Writing {
 struct Port {
     /// Packets that arrived.
     arrived: u64,
+    /// Packets that clients have requested; with packets without gap, all.
+    requested: u64,
+    /// The queue without a buffer for the next packet of a client.
+    stopped_by: Option<usize>,
+    /// Packets that have left, or are leaving.
+    sent: u64,
     /// Packets to be sent, of which the first may be read from memory.
     sends: VecDeque<Sending>,
     /// From when the first of them may be read.
@@ -107,36 +113,64 @@ impl NetworkAdapter {
         (queue.taken, queue.is_enabled, queue.was_enabled) = (taken, true, true);
         if self.begun.is_none() && self.queues.iter().all(|queue| queue.was_enabled) {
             self.begun = Some(at);
-            (0..self.ports.len()).for_each(|port| self.expect(port, memory));
+            (0..self.ports.len()).for_each(|port| self.begin(port, at, memory));
             self.end_if_over(at, memory);
         }
         self.collect(index, at, memory);
     }
 
-    /// Sends itself the arrival of the next packet of a port, if there is one.
-    fn expect(&self, port: usize, memory: &mut Memory) {
-        let NetworkSettings { header_bytes, payload_bytes, packets, .. } = self.settings;
-        let arrived = self.ports[port].arrived;
-        if arrived < packets {
-            let begun = self.begun.expect("packets arrive");
-            let at = begun.0 + self.settings.link_cycles(arrived + 1, header_bytes + payload_bytes);
+    /// Lets packets begin to arrive at a port.
+    fn begin(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
+        let NetworkSettings { packets, clients, burst, .. } = self.settings;
+        self.ports[port].requested = if clients == 0 { packets } else { packets.min(clients * burst) };
+        self.expect(port, at, memory);
+    }
+
+    /// Accepts the request of a client, whose packets arrive after those before.
+    fn request(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
+        let NetworkSettings { packets, burst, .. } = self.settings;
+        let Port { arrived, requested, .. } = &mut self.ports[port];
+        let was_idle = arrived == requested;
+        *requested = packets.min(*requested + burst);
+        if was_idle {
+            self.expect(port, at, memory);
+        }
+    }
+
+    /// Sends itself the arrival of the next packet of a port, if there is one, at a cycle in which the link is free.
+    fn expect(&self, port: usize, at: CoreCycle, memory: &mut Memory) {
+        let NetworkSettings { header_bytes, payload_bytes, clients, .. } = self.settings;
+        let Port { arrived, requested, .. } = self.ports[port];
+        if arrived < requested {
+            let (from, packets) = match self.begun {
+                // Times of packets without gap are rounded once.
+                Some(begun) if clients == 0 => (begun, arrived + 1),
+                _ => (at, 1),
+            };
+            let at = from.0 + self.settings.link_cycles(packets, header_bytes + payload_bytes);
             let message = Message::Network(NetworkMessage::Arrived { port });
             memory.interconnect.post(self.own(), self.own(), message, CoreCycle(at));
         }
     }
 
-    /// Accepts the next packet of a port: it is written to a free buffer of its queue, or else dropped.
+    /// Accepts the next packet of a port: it is written to a free buffer of its queue, or else dropped. That of a client
+    /// waits for a buffer instead.
     fn arrive(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
-        let NetworkSettings { connections, burst, queues, payload_bytes: bytes, spread, .. } = self.settings;
+        let NetworkSettings { connections, burst, queues, payload_bytes: bytes, spread, clients, .. } = self.settings;
         let number = self.ports[port].arrived;
-        self.ports[port].arrived += 1;
-        self.expect(port, memory);
         let connection = port as u64 * connections + number / burst % connections;
         let queue = match spread {
             Spread::Ports => port % queues,
             Spread::Connections => (connection % queues as u64) as usize,
         };
-        if let Some(buffer) = self.queues[queue].free.pop_front() {
+        let buffer = self.queues[queue].free.pop_front();
+        if buffer.is_none() && clients > 0 {
+            self.ports[port].stopped_by = Some(queue);
+            return;
+        }
+        self.ports[port].arrived += 1;
+        self.expect(port, at, memory);
+        if let Some(buffer) = buffer {
             let packet = Packet { connection, buffer: buffer.buffer, bytes };
             let writing = self.write(queue, &buffer, packet, at, memory);
             self.queues[queue].writing.push_back(writing);
@@ -258,7 +292,13 @@ impl NetworkAdapter {
         let Sending { core, bytes, .. } = port.sends.pop_front().expect("it is there");
         let begin = at.max(port.is_free);
         (port.reads_from, port.is_free) = (begin, CoreCycle(begin.0 + self.settings.link_cycles(1, bytes)));
-        let end = port.is_free;
+        port.sent += 1;
+        let (end, sent) = (port.is_free, port.sent);
+        let NetworkSettings { clients, client_cycles, answer_packets, .. } = self.settings;
+        if clients > 0 && sent.is_multiple_of(answer_packets) {
+            let next = Message::Network(NetworkMessage::Requested { port: index });
+            memory.interconnect.post(own, own, next, CoreCycle(end.0 + client_cycles));
+        }
         self.tell(core, NetworkMessage::Sent { port: index }, end, memory);
         memory.interconnect.post(own, own, Message::Continue, begin);
     }
@@ -288,7 +328,14 @@ impl Device for NetworkAdapter {
             return (0..self.ports.len()).for_each(|port| self.send(port, at, memory));
         };
         match message {
-            NetworkMessage::Posted { queue, buffer } => self.queues[queue].free.push_back(buffer),
+            NetworkMessage::Posted { queue, buffer } => {
+                self.queues[queue].free.push_back(buffer);
+                if let Some(port) = self.ports.iter().position(|port| port.stopped_by == Some(queue)) {
+                    self.ports[port].stopped_by = None;
+                    self.arrive(port, at, memory);
+                }
+            }
+            NetworkMessage::Requested { port } => self.request(port, at, memory),
             NetworkMessage::Enable { queue, taken } => self.enable(queue, taken, at, memory),
             NetworkMessage::Arrived { port } => self.arrive(port, at, memory),
             NetworkMessage::Coalesced { queue, number } => {

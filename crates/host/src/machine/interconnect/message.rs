@@ -129,6 +129,11 @@ pub enum NetworkMessage {
         /// The port.
         port: usize,
     },
+    /// A client of a port sends its next request.
+    Requested {
+        /// The port.
+        port: usize,
+    },
     /// The time for which a queue collects packets has ended.
     Coalesced {
         /// The queue.
