@@ -64,8 +64,8 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    BufferRing, Forkbench, GroupInstruction, Memcopy, MixProgram, Program, ReceiveStep, ReceiveWork, ReceivedPackets,
-    Receiver, ReceiverSettings, Repeated, Steps, TcpReceive, TraceProgram,
+    AnswerSettings, BufferRing, FileSettings, Forkbench, GroupInstruction, Memcopy, MixProgram, Program, ReceiveStep,
+    ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{

@@ -1,5 +1,6 @@
 //! Programs that cores execute.
 
+mod answers;
 mod forkbench;
 mod memcopy;
 mod mix;
@@ -7,7 +8,9 @@ mod receiver;
 mod steps;
 mod tcp_receive;
 mod trace_program;
+mod work_steps;
 
+pub use self::answers::{AnswerSettings, FileSettings};
 pub use self::forkbench::Forkbench;
 pub use self::memcopy::Memcopy;
 pub use self::mix::MixProgram;
