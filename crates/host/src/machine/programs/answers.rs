@@ -206,8 +206,8 @@ mod tests {
             bytes: 66 + bytes,
         };
         let steps = all(steps);
-        // A group of work for the request, and one per packet with two lines of header.
-        assert_eq!(steps.len(), 2 + (2 + 4 + 1) + 2 + 2 + 2 * (2 + 4 + 1));
+        // Work for the request, and per packet with two lines of header.
+        assert_eq!(steps.len(), 1 + (1 + 4 + 1) + 2 + 2 + 2 * (1 + 4 + 1));
         let expected =
             [sent(512, 300), copy(0, 1_448), copy(1, 552), DeviceStep::Issue, DeviceStep::Wait, sent(0, 1_448)];
         let found = devices(steps);

@@ -96,7 +96,7 @@ impl Receiver {
     pub fn new(settings: ReceiverSettings) -> Receiver {
         let mut receiver = Receiver {
             settings,
-            steps: WorkSteps::new(),
+            steps: WorkSteps::default(),
             received: BTreeMap::new(),
             packets: 0,
             sent: 0,

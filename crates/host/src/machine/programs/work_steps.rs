@@ -5,30 +5,17 @@ use std::collections::VecDeque;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use trace_io::program::{DeviceStep, InstructionClass, InstructionKind, Needs, Step};
 
-/// Stack and local variables, which stay in an L1.
-const LOCALS: u64 = 1 << 38;
-/// Their words of 8 bytes: 1 KiB.
-const LOCAL_WORDS: u64 = 128;
-
-/// Instructions of a group: a load, and two integer instructions.
-const GROUP: u64 = 3;
+/// Core cycles of an instruction of work: of three, one is a load that hits an L1 of 4 cycles, and two are integer
+/// instructions, and each needs the result of the one before.
+const CYCLES_PER_INSTRUCTION: u64 = 2;
 
 /// Steps that a program has generated and not executed.
 #[derive(Debug, Default)]
 pub(super) struct WorkSteps {
     steps: VecDeque<Step>,
-    /// Words of the local variables that were loaded.
-    loaded: u64,
 }
 
 impl WorkSteps {
-    /// Maps the local variables.
-    pub(super) fn new() -> WorkSteps {
-        let mut steps = WorkSteps::default();
-        steps.present(LOCALS, LOCAL_WORDS * 8);
-        steps
-    }
-
     /// Removes the first step.
     pub(super) fn next(&mut self) -> Option<Step> {
         self.steps.pop_front()
@@ -42,20 +29,13 @@ impl WorkSteps {
         self.add(Step::Device(step));
     }
 
-    /// Adds instructions in groups: a load of a local variable and two integer instructions. Each needs the result of the
-    /// one before.
+    /// Adds work of a number of instructions: a chain of integer instructions, one per core cycle. A chain with the loads
+    /// takes the same cycles, and many times as long to simulate.
     pub(super) fn work(&mut self, instructions: u64) {
-        let after = [1, 0];
-        for first in (0..instructions).step_by(GROUP as usize) {
-            let address = PhysicalAddress(LOCALS + self.loaded % LOCAL_WORDS * 8);
-            self.loaded += 1;
-            let needs = Needs { class: InstructionClass::Load, after };
-            self.add(Step::Instruction { kind: InstructionKind::Load { address }, needs });
-            let integers = (instructions - first).min(GROUP) - 1;
-            if integers > 0 {
-                let kind = InstructionKind::Compute { instructions: integers };
-                self.add(Step::Instruction { kind, needs: Needs { class: InstructionClass::Integer, after } });
-            }
+        if instructions > 0 {
+            let kind = InstructionKind::Compute { instructions: instructions * CYCLES_PER_INSTRUCTION };
+            let needs = Needs { class: InstructionClass::Integer, after: [1, 0] };
+            self.add(Step::Instruction { kind, needs });
         }
     }
 
@@ -79,20 +59,17 @@ impl WorkSteps {
 mod tests {
     use super::*;
 
-    /// Seven instructions: two groups, and the load of a third one.
+    /// Seven instructions take 14 cycles.
     #[test]
-    fn work_is_a_chain_of_loads_and_integer_instructions() {
+    fn work_is_a_chain_of_integer_instructions() {
         let mut steps = WorkSteps::default();
         steps.work(7);
-        let load = |word: u64| Step::Instruction {
-            kind: InstructionKind::Load { address: PhysicalAddress(LOCALS + word * 8) },
-            needs: Needs { class: InstructionClass::Load, after: [1, 0] },
-        };
-        let two = Step::Instruction {
-            kind: InstructionKind::Compute { instructions: 2 },
+        steps.work(0);
+        let chain = Step::Instruction {
+            kind: InstructionKind::Compute { instructions: 14 },
             needs: Needs { class: InstructionClass::Integer, after: [1, 0] },
         };
         let all: Vec<Step> = std::iter::from_fn(|| steps.next()).collect();
-        assert_eq!(all, [load(0), two, load(1), two, load(2)]);
+        assert_eq!(all, [chain]);
     }
 }

@@ -4,7 +4,7 @@ use dram_spec::{Cycles, LINE_BYTES};
 use host::machine::{NetworkSettings, Program, Receiver, ReceiverSettings, Region, Spread};
 use report::ioat::{Clients, MeasuredFigures, MeasuredRow, Published};
 use rowclone_config::{Failure, MachineConfig, ReceiverConfig, ServersConfig};
-use rowclone_sim::{CopyMethod, CoreRow, CoresReport};
+use rowclone_sim::{CopyMethod, CoreRow, CoresReport, NetworkRow};
 
 use super::ENGINE;
 use crate::commands::core_runs::run_programs;
@@ -172,40 +172,40 @@ impl Measurement {
         let idle = |core: &CoreRow| core.stall_cycles.idle;
         let busy = report.cores.iter().map(|core| 1.0 - idle(core) / core.cycles as f64);
         let cycles: f64 = report.cores.iter().map(|core| core.cycles as f64).sum();
-        let (packets, dropped) = report
-            .cores
-            .iter()
-            .filter_map(|core| core.network)
-            .fold((0, 0), |sums, row| (sums.0 + row.packets, sums.1 + row.dropped));
+        let count = |of: fn(&NetworkRow) -> u64| -> u64 {
+            report.cores.iter().filter_map(|core| core.network.as_ref()).map(of).sum()
+        };
+        let (packets, arrived) = (count(|row| row.packets), count(|row| row.packets + row.dropped));
+        let answers = self.receiver.answer.map(|answer| count(|row| row.sent) as f64 / answer.packets() as f64);
         let system = machine.system.memory.system();
         // A line takes four clocks of a channel, two transfers of 8 bytes each.
         let line_ns = system.clock().ns(Cycles(4));
         let peak = f64::from(system.geometry.channels()) * LINE_BYTES as f64 / line_ns;
-        let NetworkSettings { ports, payload_bytes, burst, clients, .. } = self.network;
+        let NetworkSettings { ports, payload_bytes, .. } = self.network;
         let longest = report.cores.iter().map(|core| core.cycles).max().unwrap_or(1);
-        let link = self.link_cycles(packets, dropped) as f64;
-        let per_second = |count: u64| count as f64 * 1e9 / report.interval_ns;
+        let link = self.link_cycles(arrived, answers.unwrap_or(0.0));
+        let per_second = |count: f64| count * 1e9 / report.interval_ns;
         MeasuredFigures {
             cpu_utilization: 1.0 - report.cores.iter().map(idle).sum::<f64>() / cycles,
             waiting: report.cores.iter().map(|core| core.stall_cycles.controller_copy).sum::<f64>() / cycles,
-            mbit_s: per_second(packets * payload_bytes * 8) / 1e6,
-            transactions_s: (clients > 0).then(|| per_second(packets) / burst as f64),
+            mbit_s: per_second((packets * payload_bytes * 8) as f64) / 1e6,
+            transactions_s: answers.map(per_second),
             busiest_core: busy.fold(0.0, f64::max),
             channel_load: report.bandwidth_gb_s.unwrap_or(0.0) / peak,
             link_load: link / (longest as f64 * ports as f64),
-            dropped,
+            dropped: count(|row| row.dropped),
         }
     }
 
     /// Cycles of all links in their busier direction: that of packets received, or of answers.
-    fn link_cycles(&self, packets: u64, dropped: u64) -> u64 {
-        let NetworkSettings { header_bytes, payload_bytes, burst, .. } = self.network;
-        let received = self.network.link_cycles(packets + dropped, header_bytes + payload_bytes);
+    fn link_cycles(&self, arrived: u64, answers: f64) -> f64 {
+        let NetworkSettings { header_bytes, payload_bytes, .. } = self.network;
+        let received = self.network.link_cycles(arrived, header_bytes + payload_bytes) as f64;
         let Some(answer) = self.receiver.answer else { return received };
         let bytes = answer.packets() * header_bytes + answer.bytes + answer.forwarded_bytes;
         // Each packet has preamble, checksum and gap.
         let frames = self.network.link_cycles(answer.packets() - 1, 0);
-        received.max(packets / burst * (self.network.link_cycles(1, bytes) + frames))
+        received.max(answers * (self.network.link_cycles(1, bytes) + frames) as f64)
     }
 }
 
