@@ -155,7 +155,7 @@ impl Scenario {
     pub fn copies(&self) -> Option<u64> {
         match (&self.workload, &self.machine) {
             (Workload::Programs(CoreWorkload { programs: CorePrograms::Memcopy(copies), .. }), Some(machine)) => {
-                Some(copies.bytes.div_ceil(machine.unit_bytes()))
+                copies.is_copies_alone().then(|| copies.bytes.div_ceil(machine.unit_bytes()))
             }
             _ => None,
         }
