@@ -566,6 +566,7 @@ bytes = 4096
         set: &[],
         cases: &[
             figures("workload.dirty_share", "0.0", "0.5"),
+            figures("copiers", "'loop-cached'", "['loop-no-fetch']"),
             figures("workload.source", "'cold'", "'warm'"),
             figures("workload.read_share", "0.0", "0.5"),
             figures("workload.working_set_bytes", "0", "65536"),
