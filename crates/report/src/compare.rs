@@ -52,6 +52,20 @@ impl ComparedCase {
         question.best(self.results.iter().map(|(copier, result)| (*copier, result)))
     }
 
+    /// The best copiers in words: the first, and the number of others with the same figure; or that all that can do the
+    /// operation have it.
+    fn best_named(&self, question: Question) -> Option<String> {
+        let best = self.best(question)?;
+        let able = self.results.iter().filter(|(_, result)| result.figures.is_ok()).count();
+        let first = best.copiers[0].name();
+        Some(match best.copiers.len() - 1 {
+            0 => first.to_owned(),
+            others if others + 1 == able => ALL_ALIKE.to_owned(),
+            1 => format!("{first} and {}", best.copiers[1].name()),
+            others => format!("{first} and {others} others"),
+        })
+    }
+
     /// Whether two cases differ in nothing but their size.
     fn is_beside(&self, other: &ComparedCase) -> bool {
         (self.operation, &self.state, self.read_percent) == (other.operation, &other.state, other.read_percent)
@@ -158,15 +172,8 @@ const fn quantity(question: Question) -> &'static str {
     }
 }
 
-/// Best copiers in words: the first, and the number of others with the same figure.
-fn named(best: &Best) -> String {
-    let first = best.copiers[0].name();
-    match best.copiers.len() - 1 {
-        0 => first.to_owned(),
-        1 => format!("{first} and {}", best.copiers[1].name()),
-        others => format!("{first} and {others} others"),
-    }
-}
+/// The answer where all copiers that can do an operation have one figure.
+const ALL_ALIKE: &str = "all alike";
 
 /// Values of consecutive sizes that are equal, with the first and last size.
 fn ranges<T: PartialEq>(values: impl IntoIterator<Item = (String, T)>) -> Vec<(String, T)> {
@@ -289,13 +296,15 @@ impl CompareTable {
             [("copy", "copies: "), ("zero", "zeroings: "), ("receive", "messages: "), ("scenario", "")]
         {
             let of: Vec<&ComparedCase> = self.cases.iter().filter(|case| case.operation == operation).collect();
-            let best: Vec<Best> = of.iter().filter_map(|case| case.best(question)).collect();
+            let best: Vec<String> = of.iter().filter_map(|case| case.best_named(question)).collect();
             if operation == "scenario" {
-                parts.extend(best.iter().map(named));
+                parts.extend(best);
                 continue;
             }
             let mut wins: Vec<(&str, usize)> = Vec::new();
-            for name in best.iter().map(|best| best.copiers[0].name()) {
+            for text in &best {
+                // Of several copiers, the first.
+                let name = text.split(" and ").next().unwrap_or(text);
                 match wins.iter_mut().find(|(known, _)| *known == name) {
                     Some((_, count)) => *count += 1,
                     None => wins.push((name, 1)),
@@ -348,7 +357,7 @@ impl CompareTable {
     fn answer_table(&self, question: Question) -> String {
         let columns = [("operation", Left), ("state", Left), ("read", Right), ("best copier", Left)];
         let row = |group: &[ComparedCase]| {
-            let best = group.iter().map(|case| (case.size(), or_dash(case.best(question), |best| named(&best))));
+            let best = group.iter().map(|case| (case.size(), or_dash(case.best_named(question), |best| best)));
             let best: Vec<String> =
                 ranges(best).into_iter().map(|(sizes, copier)| format!("{sizes}: {copier}")).collect();
             vec![group[0].operation.to_owned(), group[0].state.clone(), group[0].read(), best.join("; ")]

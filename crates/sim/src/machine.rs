@@ -287,7 +287,7 @@ impl CoresReport {
             instructions,
             energy_nj,
             energy_per_instruction_nj: energy_nj.and_then(|nj| ratio(nj, instructions as f64)),
-            dynamic_energy_nj: interval.to_end.map(|energy| energy.nj()),
+            dynamic_energy_nj: interval.to_end.map(dram_spec::Picojoule::nj),
             channel_bytes: all,
             copy_channel_bytes: copies,
             copy_write_back_bytes: write_backs,

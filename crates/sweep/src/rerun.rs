@@ -58,7 +58,7 @@ mod tests {
         let placements = [Placement::AsRecorded, Placement::Allocator(os_alloc_sim::Policy::Buddy)];
         let runs = placements.map(|placement| Variant::of_policy(ROWCLONE, placement));
         let start = "rowclone-sim run 'a b.toml' --set seed=7 --set 'operation.0.src=[\"it'\\''s\"]'";
-        let of = |run| command(Path::new("a b.toml"), &words, &runs, run.map(|run| ("policies", run)));
+        let of = |run: Option<Variant>| command(Path::new("a b.toml"), &words, &runs, run.map(|run| ("policies", run)));
         assert_eq!(of(None), start);
         assert_eq!(of(Some(runs[0])), format!("{start} --set 'policies=[\"rowclone\"]'"));
         let copiers = command(Path::new("x.toml"), &[], &runs, Some(("copiers", runs[0])));

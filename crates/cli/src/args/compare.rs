@@ -21,6 +21,7 @@ use super::{MachineArgs, RunFormat};
     rowclone-sim compare traces/programs/fork.program\n  \
     rowclone-sim compare traces/page-copy.toml"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct CompareArgs {
     /// A scenario (.toml), a program trace or a memory trace that runs under every copier, instead of the cases
     #[arg(value_name = "FILE")]

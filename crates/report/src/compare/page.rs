@@ -16,7 +16,7 @@ impl CompareTable {
         // The first state and share of each operation, and then the others.
         let first = ["copy", "zero", "receive"].map(|operation| {
             let of_operation = self.cases.iter().find(|case| case.operation == operation);
-            of_operation.map(|case| pictures::stem(case))
+            of_operation.map(pictures::stem)
         });
         let is_first = |name: &str| first.iter().flatten().any(|stem| name.starts_with(stem));
         pictures.sort_by_key(|picture| !is_first(&picture.name));

@@ -58,7 +58,7 @@ Which costs the program least CPU time? copies: loop-cached in 1, fpm-only in 1 
 Which costs least energy? copies: loop-cached in 1, fpm-only in 1 of 2; zeroings: fpm-only in 1 of 1;
   messages: loop-cached in 1 of 1
 Which displaces least? copies: loop-cached in 1, fpm-only in 1 of 2; zeroings: fpm-only in 1 of 1; messages:
-  loop-cached in 1 of 1
+  all alike in 1 of 1
 
 Copy of a cold source, nothing read afterwards: time, ns
 copier       64 B  4 KiB
@@ -107,7 +107,7 @@ fn rows_have_all_figures_or_the_reason() {
     let csv = table.to_csv().unwrap();
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 1 + 4 * 3);
-    assert_eq!(lines[1], "copy,cold,64,0,loop-cached,CPU loop,100,50,1000,128,2,2,0,");
+    assert_eq!(lines[1], "copy,cold,64,0,loop-cached,CPU loop,100.0,50.0,1000.0,128,2,2,0.0,");
     assert!(lines[2].starts_with("copy,cold,64,0,fpm-only,in DRAM,,,,,,,,would copy over the channel"), "{}", lines[2]);
     let answer = &table.json().answers[0];
     assert_eq!((answer.copiers.clone(), answer.value), (vec!["loop-cached"], 100.0));

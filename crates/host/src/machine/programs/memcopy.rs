@@ -182,10 +182,10 @@ impl Memcopy {
         let (dirty, loads) = (self.dirty_lines(), self.loads_source());
         let source = (0..self.lines()).filter_map(move |line| {
             let address = at(Memcopy::SRC + line * LINE_BYTES);
-            match is_chosen(line, dirty, self.lines()) {
-                true => Some(Step::Store { address }),
-                false => loads.then_some(Step::Load { address }),
+            if is_chosen(line, dirty, self.lines()) {
+                return Some(Step::Store { address });
             }
+            loads.then_some(Step::Load { address })
         });
         let pause = Step::Compute { instructions: Memcopy::PAUSE };
         begin.chain(source).chain((0..self.working_set_lines()).map(working_set_load)).chain([pause])
