@@ -65,6 +65,7 @@ impl ReceiverConfig {
             header_bytes: 0,
             payload_bytes: 0,
             ports: 0,
+            renews_pages: false,
             interrupt_instructions: root.of("interrupt_instructions"),
             packet_instructions: root.of("packet_instructions"),
             socket_buffer_lines: root.of("socket_buffer_lines"),

@@ -2,6 +2,7 @@
 
 mod allocator_tables;
 pub mod cell;
+pub mod compare;
 mod copiers;
 pub mod copy_engine;
 pub mod csv_file;
@@ -29,6 +30,7 @@ pub mod timeline;
 pub mod zeroing;
 
 pub use cell::{Cell, Column, Kind};
+pub use compare::CompareTable;
 pub use copy_engine::CopyEngineTable;
 pub use csv_table::CsvTable;
 pub use forkbench::ForkbenchTable;

@@ -145,6 +145,7 @@ mod break_even;
 mod buses;
 mod check_report;
 mod checks;
+pub mod compare;
 mod controller;
 mod copy_method;
 mod distribution;

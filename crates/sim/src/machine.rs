@@ -223,6 +223,10 @@ pub struct CoresReport {
     pub energy_nj: Option<f64>,
     /// DRAM energy per instruction, nJ; none without instructions or without a current set.
     pub energy_per_instruction_nj: Option<f64>,
+    /// Dynamic DRAM energy from the begin of the interval until the last request of the run is done, which may be
+    /// after the interval, nJ; none without a current set.
+    #[serde(skip)]
+    pub dynamic_energy_nj: Option<f64>,
     /// Bytes that programs, copies and zeroings moved over memory channels.
     pub channel_bytes: u64,
     /// Bytes of copies and zeroings among them.
@@ -283,6 +287,7 @@ impl CoresReport {
             instructions,
             energy_nj,
             energy_per_instruction_nj: energy_nj.and_then(|nj| ratio(nj, instructions as f64)),
+            dynamic_energy_nj: interval.to_end.map(dram_spec::Picojoule::nj),
             channel_bytes: all,
             copy_channel_bytes: copies,
             copy_write_back_bytes: write_backs,

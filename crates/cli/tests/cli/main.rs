@@ -7,6 +7,7 @@ mod check_command;
 mod check_traces;
 mod command_line;
 mod common;
+mod compare;
 mod conversions;
 mod convert_memory;
 mod copiers;

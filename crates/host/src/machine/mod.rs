@@ -64,8 +64,8 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    BufferRing, Forkbench, GroupInstruction, Memcopy, MixProgram, Program, ReceiveStep, ReceiveWork, ReceivedPackets,
-    Receiver, ReceiverSettings, Repeated, Steps, TcpReceive, TraceProgram,
+    BufferOperation, BufferRing, Forkbench, GroupInstruction, Memcopy, MixProgram, Program, ReadAgain, ReceiveStep,
+    ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated, SourceState, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{

@@ -104,6 +104,7 @@ fn report() -> CoresReport {
         cycles: Cycles(4_000),
         energy: Some(activates(4)),
         by_core: vec![Some(activates(2)), Some(activates(1))],
+        to_end: Some(activates(6).operation()),
     };
     CoresReport::new(&outcome, &settings, &interval, Clock::DDR3_1066)
 }
@@ -171,6 +172,7 @@ fn figures_of_all_cores_are_those_of_the_interval() {
     let report = report();
     assert_eq!((report.core_cycles_per_clock, report.interval_ns, report.instructions), (6.0, 7_500.0, 4_000));
     near(report.energy_nj, 99.0);
+    near(report.dynamic_energy_nj, 148.5);
     near(report.energy_per_instruction_nj, 99.0 / 4_000.0);
     assert_eq!((report.channel_bytes, report.copy_channel_bytes), (6_400 + 128 + 8_192, 128 + 8_192));
     assert_eq!(report.copy_write_back_bytes, 128);

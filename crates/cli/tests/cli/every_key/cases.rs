@@ -564,7 +564,22 @@ bytes = 4096
         name: "copies on a core",
         body: "machine = 'machine.toml'\n[workload]\nkind = 'memcopy'\nbytes = 16384\n",
         set: &[],
-        cases: &[figures("workload.dirty_share", "0.0", "0.5")],
+        cases: &[
+            figures("workload.dirty_share", "0.0", "0.5"),
+            figures("copiers", "'loop-cached'", "['loop-no-fetch']"),
+            figures("workload.source", "'cold'", "'warm'"),
+            figures("workload.read_share", "0.0", "0.5"),
+            figures("workload.working_set_bytes", "0", "65536"),
+        ],
+    },
+    Fixture {
+        name: "copies beside a working set",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'memcopy'\nbytes = 16384\nworking_set_bytes = 65536\n",
+        set: &[],
+        cases: &[
+            figures("workload.read_again", "'no'", "'forward'"),
+            figures("workload.operation", "'copy'", "'zero'"),
+        ],
     },
     Fixture {
         name: "a copy engine",

@@ -9,7 +9,7 @@ mod tcp_receive;
 mod trace_program;
 
 pub use self::forkbench::Forkbench;
-pub use self::memcopy::Memcopy;
+pub use self::memcopy::{BufferOperation, Memcopy, ReadAgain, SourceState};
 pub use self::mix::MixProgram;
 pub use self::receiver::{Receiver, ReceiverSettings};
 pub use self::steps::{Program, Repeated, Steps, StepsAhead};
