@@ -19,6 +19,7 @@ pub mod error;
 pub mod file;
 pub mod key;
 pub mod library;
+mod loops;
 pub mod machine;
 mod operations;
 pub mod overrides;
