@@ -24,6 +24,7 @@ pub mod machine;
 mod operations;
 pub mod overrides;
 pub mod page;
+mod page_mode;
 pub mod preset;
 pub mod quantity;
 pub mod receive;
