@@ -28,6 +28,9 @@ pub struct FastCopyArgs {
     /// Bytes that are copied before the measured copies of a size, and in them; at least one copy
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 18, value_parser = clap::value_parser!(u64).range(4096..=1 << 22))]
     pub bytes: u64,
+    /// The largest copy, bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 22, value_parser = clap::value_parser!(u64).range(8192..=1 << 22))]
+    pub largest: u64,
     /// Draws the rates of a machine over the size; the name ends with `.svg` or `.png`
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -94,13 +97,13 @@ pub fn run(args: &FastCopyArgs) -> Result<String, Failure> {
         None => None,
     };
     let machines = CASES.iter().map(machine).collect::<Result<Vec<_>, _>>()?;
-    let jobs = jobs();
+    let jobs = jobs(args);
     let mut rates = run_all(&jobs, &machines, args)?.into_iter();
     let mut next = || rates.next().expect("each job has a rate");
     let of_machines = CASES.iter().map(|case| MachineRates {
         machine: case.name,
         loops: case.loops.map(CopyLoop::name),
-        rates: SIZES.map(|bytes| Rates { bytes, mb_s: [(); LOOPS.len()].map(|()| next()) }).into(),
+        rates: sizes(args).map(|bytes| Rates { bytes, mb_s: [(); LOOPS.len()].map(|()| next()) }).collect(),
     });
     let of_machines: Vec<_> = of_machines.collect();
     let libc: Vec<(u64, f64)> = crossing_sizes().map(|bytes| (bytes, next())).collect();
@@ -120,16 +123,22 @@ pub fn run(args: &FastCopyArgs) -> Result<String, Failure> {
     args.format.render(|| table.to_text(), &table)
 }
 
+/// Sizes of the table.
+fn sizes(args: &FastCopyArgs) -> impl Iterator<Item = u64> {
+    let largest = args.largest;
+    SIZES.into_iter().filter(move |&bytes| bytes <= largest)
+}
+
 /// Sizes among which the crossing of a loop with libc is looked for.
 fn crossing_sizes() -> impl Iterator<Item = u64> {
     (1..=64).map(|number| number * 16)
 }
 
 /// All measurements: those of the machines, of libc on the first one, and of the integer loop there by its iterations.
-fn jobs() -> Vec<Job> {
+fn jobs(args: &FastCopyArgs) -> Vec<Job> {
     let mut jobs = Vec::new();
     for (number, case) in CASES.iter().enumerate() {
-        for size in SIZES {
+        for size in sizes(args) {
             let job = |copy_loop| Job { case: number, copy_loop, unroll: None, size };
             jobs.extend(case.loops.map(job));
         }
