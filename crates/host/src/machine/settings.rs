@@ -342,27 +342,27 @@ impl StringStores {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopSettings {
     /// Core cycles before the first word of a `rep movs`.
-    pub string_start_cycles: u64,
+    pub string_start_cycles: u16,
     /// Core cycles before the first word of a fast one.
-    pub fast_string_start_cycles: u64,
+    pub fast_string_start_cycles: u16,
     /// Bytes from which on `rep movs` of [`CopyLoop::FastString`] is a fast one.
-    pub fast_string_min_bytes: u64,
+    pub fast_string_min_bytes: u32,
     /// Bytes of a word of a fast one, a power of two up to a line.
-    pub fast_string_bytes: u64,
+    pub fast_string_bytes: u8,
     /// Stores of whole lines of a fast one.
     pub fast_string_stores: StringStores,
     /// Bytes of an iteration, a multiple of the words; `None` for that of the loop.
-    pub unroll_bytes: Option<u64>,
+    pub unroll_bytes: Option<u16>,
     /// Distance from the source of an iteration to the first line that it touches; 0 for none, `None` for a line.
-    pub touch_bytes: Option<u64>,
+    pub touch_bytes: Option<u32>,
     /// Bytes of the source that are loaded before they are copied.
-    pub block_bytes: u64,
+    pub block_bytes: u32,
     /// Bytes of an iteration of these loads.
-    pub block_step_bytes: u64,
+    pub block_step_bytes: u16,
     /// Bytes of a SIMD register.
-    pub simd_bytes: u64,
+    pub simd_bytes: u8,
     /// Smaller copies use the tail alone.
-    pub loop_min_bytes: u64,
+    pub loop_min_bytes: u32,
 }
 
 impl Default for LoopSettings {

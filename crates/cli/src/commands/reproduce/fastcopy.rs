@@ -80,7 +80,7 @@ const CASES: [Case; report::fast_copy::MACHINES.len()] = [
 struct Job {
     case: usize,
     copy_loop: CopyLoop,
-    unroll: Option<u64>,
+    unroll: Option<u16>,
     size: u64,
 }
 
@@ -146,7 +146,7 @@ fn jobs(args: &FastCopyArgs) -> Vec<Job> {
     let job = |copy_loop, unroll, size| Job { case: 0, copy_loop, unroll, size };
     jobs.extend(crossing_sizes().map(|size| job(CopyLoop::String, None, size)));
     for unroll in CROSSING_UNROLLS {
-        jobs.extend(crossing_sizes().map(|size| job(CopyLoop::Integer, Some(unroll), size)));
+        jobs.extend(crossing_sizes().map(|size| job(CopyLoop::Integer, Some(unroll as u16), size)));
     }
     jobs
 }

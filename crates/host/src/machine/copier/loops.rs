@@ -110,10 +110,10 @@ impl LoopCopies {
                 if bytes < body.unroll() {
                     return (Vec::new(), 0, Progress::Start);
                 }
-                if loaded < body.unroll() {
-                    if let Some(block) = body.block(bytes) {
-                        return (body.load_block(src, block), 0, Progress::Body { loaded: block });
-                    }
+                if loaded < body.unroll()
+                    && let Some(block) = body.block(bytes)
+                {
+                    return (body.load_block(src, block), 0, Progress::Body { loaded: block });
                 }
                 let loaded = loaded.saturating_sub(body.unroll());
                 (body.iteration(src, dst, bytes), body.unroll(), Progress::Body { loaded })

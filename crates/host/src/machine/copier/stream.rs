@@ -113,14 +113,14 @@ impl Strings {
     pub(super) fn is_fast(&self, bytes: u64) -> bool {
         match self.copy_loop {
             CopyLoop::RepMovsb => true,
-            CopyLoop::FastString => bytes >= self.settings.fast_string_min_bytes,
+            CopyLoop::FastString => bytes >= u64::from(self.settings.fast_string_min_bytes),
             _ => false,
         }
     }
 
     /// Core cycles before the first word.
-    pub(super) const fn start(&self, is_fast: bool) -> u64 {
-        if is_fast { self.settings.fast_string_start_cycles } else { self.settings.string_start_cycles }
+    pub(super) fn start(&self, is_fast: bool) -> u64 {
+        u64::from(if is_fast { self.settings.fast_string_start_cycles } else { self.settings.string_start_cycles })
     }
 
     /// Whether a second string instruction moves the bytes that are left.
@@ -136,7 +136,7 @@ impl Strings {
         dst: PhysicalAddress,
         bytes: u64,
     ) -> (Vec<Work>, u64) {
-        let word = if is_fast { self.settings.fast_string_bytes } else { self.word_bytes };
+        let word = if is_fast { u64::from(self.settings.fast_string_bytes) } else { self.word_bytes };
         let (load, store) = classes(is_fast);
         let mut stream = Stream::new(self.line_bytes);
         let mut at = 0;
@@ -196,13 +196,15 @@ impl Body {
         let (word, unroll) = match settings.copy_loop {
             CopyLoop::Integer => (settings.word_bytes, UNROLL),
             CopyLoop::FloatBlock => (FLOAT_BYTES, UNROLL),
-            CopyLoop::SimdBlock => (loops.simd_bytes, UNROLL),
-            CopyLoop::NonTemporalBlock => (loops.simd_bytes, UNROLL.max(line_bytes)),
+            CopyLoop::SimdBlock | CopyLoop::NonTemporalBlock => (u64::from(loops.simd_bytes), UNROLL),
             CopyLoop::Avx2 => (AVX2_BYTES.min(line_bytes), AVX2_UNROLL),
             _ => return None,
         };
-        let unroll = loops.unroll_bytes.unwrap_or(unroll);
-        Some(Body { copy_loop: settings.copy_loop, settings: loops, unroll, word: word.min(line_bytes), line_bytes })
+        let word = word.min(line_bytes);
+        // An iteration has whole words, and with stores of lines whole lines, whichever loop the settings were made for.
+        let least = if settings.copy_loop == CopyLoop::NonTemporalBlock { line_bytes } else { word };
+        let unroll = loops.unroll_bytes.map_or(unroll, u64::from).max(least);
+        Some(Body { copy_loop: settings.copy_loop, settings: loops, unroll, word, line_bytes })
     }
 
     /// Bytes of an iteration.
@@ -217,7 +219,7 @@ impl Body {
             CopyLoop::NonTemporalBlock => dst.0.is_multiple_of(self.line_bytes),
             _ => true,
         };
-        is_aligned && bytes >= self.settings.loop_min_bytes.max(self.unroll)
+        is_aligned && bytes >= u64::from(self.settings.loop_min_bytes).max(self.unroll)
     }
 
     /// Bytes of the next block of the source that is loaded before it is copied; `None` in a loop without blocks,
@@ -225,13 +227,13 @@ impl Body {
     pub(super) fn block(&self, bytes: u64) -> Option<u64> {
         let has_blocks =
             matches!(self.copy_loop, CopyLoop::FloatBlock | CopyLoop::SimdBlock | CopyLoop::NonTemporalBlock);
-        let block = bytes.min(self.settings.block_bytes);
-        (has_blocks && block >= self.settings.block_step_bytes).then_some(block)
+        let block = bytes.min(u64::from(self.settings.block_bytes));
+        (has_blocks && block >= u64::from(self.settings.block_step_bytes).max(self.unroll)).then_some(block)
     }
 
     /// Loads of the lines of a block, as far as it consists of whole steps.
     pub(super) fn load_block(&self, src: PhysicalAddress, block: u64) -> Vec<Work> {
-        let (step, mut stream) = (self.settings.block_step_bytes, Stream::new(self.line_bytes));
+        let (step, mut stream) = (u64::from(self.settings.block_step_bytes), Stream::new(self.line_bytes));
         for start in (0..block / step).map(|number| number * step) {
             for line in (0..step).step_by(self.line_bytes as usize) {
                 stream.load(InstructionClass::Load, PhysicalAddress(src.0 + start + line), 1);
@@ -260,7 +262,7 @@ impl Body {
 
     /// Loads a byte of each line that the next iterations load first, as far as the source has it.
     fn touch(&self, stream: &mut Stream, src: PhysicalAddress, bytes: u64) {
-        let distance = self.settings.touch_bytes.unwrap_or(self.line_bytes);
+        let distance = self.settings.touch_bytes.map_or(self.line_bytes, u64::from);
         if distance == 0 {
             return;
         }
