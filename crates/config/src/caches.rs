@@ -61,7 +61,7 @@ fn lines(table: &Section<'_>, bytes: u64, last_level: &CacheShape) -> Result<Lin
     let write = table.choice("write", &WritePolicy::NAMES).unwrap_or(defaults.write);
     let is_used = write == WritePolicy::WriteThrough || last_level.store_miss == StoreMiss::NoAllocate;
     if let Some(key) = WRITE_BUFFER.into_iter().find(|key| !is_used && table.has(key)) {
-        let message = format!("`caches.{key}` is given, and no store uses the write buffer");
+        let message = format!("`caches.{key}` is given, and no store uses it");
         let help = "add `write = \"write-through\"` or `last_level_store_miss = \"no-allocate\"`, or leave the key out";
         return Err(table.fault(key, message).with_help(help));
     }
