@@ -160,6 +160,7 @@ mod mix;
 mod observer;
 mod operations;
 mod outcome;
+mod page_mode;
 mod pricing;
 mod progress;
 pub mod quantity;

@@ -17,6 +17,7 @@ mod every_key;
 mod explain_address;
 mod explain_energy;
 mod explain_timeline;
+mod fastcopy;
 mod figures;
 mod files_of_a_run;
 mod first_screens;
