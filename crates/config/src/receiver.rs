@@ -67,6 +67,7 @@ impl ReceiverConfig {
             payload_bytes: 0,
             connections: 0,
             answer: None,
+            renews_pages: false,
             interrupt_instructions: root.of("interrupt_instructions"),
             packet_instructions: root.of("packet_instructions"),
             socket_buffer_lines: root.of("socket_buffer_lines"),

@@ -2,11 +2,13 @@
 
 mod allocator_tables;
 pub mod cell;
+pub mod compare;
 mod copiers;
 pub mod copy_engine;
 pub mod csv_file;
 pub mod csv_table;
 pub mod decisions;
+pub mod fast_copy;
 pub mod first_screen;
 pub mod forkbench;
 pub mod ioat;
@@ -29,8 +31,10 @@ pub mod timeline;
 pub mod zeroing;
 
 pub use cell::{Cell, Column, Kind};
+pub use compare::CompareTable;
 pub use copy_engine::CopyEngineTable;
 pub use csv_table::CsvTable;
+pub use fast_copy::FastCopyTable;
 pub use forkbench::ForkbenchTable;
 pub use ioat::IoatTable;
 pub use multicore::MulticoreTable;

@@ -64,14 +64,16 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    AnswerSettings, BufferRing, FileSettings, Forkbench, GroupInstruction, Memcopy, MixProgram, Program, ReceiveStep,
-    ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated, Steps, TcpReceive, TraceProgram,
+    AnswerSettings, BufferOperation, BufferRing, FileSettings, Forkbench, GroupInstruction, Memcopy, MixProgram,
+    Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated, SourceState,
+    Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
-    DmaCompletion, DmaSettings, EngineMode, EngineSettings, KernelSettings, LineSettings, MachineSettings,
-    NetworkSettings, Order, PrefetchSettings, PrefetcherKind, Region, Sharing, Spread, StoreMiss, WritePolicy,
+    DmaCompletion, DmaSettings, EngineMode, EngineSettings, KernelSettings, LineSettings, LoopSettings,
+    MachineSettings, NetworkSettings, Order, PrefetchSettings, PrefetcherKind, Region, Sharing, Spread, StoreMiss,
+    StringStores, WriteMerging, WritePolicy,
 };
 
 /// Results of a machine.
@@ -298,6 +300,7 @@ impl Machine {
         let outcome = match &mut work {
             Work::Run { count, purpose } => core.run_instructions(count, *purpose, limits),
             Work::Access(access) => core.access(access, memory, limits),
+            Work::Instruction { access, needs } => core.issue(access, *needs, memory, limits),
             Work::Time(cycles) => core.pause(*cycles),
             Work::Pages { pages, cycles, data } => {
                 self.kernel.next_page(core, memory.line_size(), (*pages, *cycles, *data))

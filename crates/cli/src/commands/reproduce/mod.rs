@@ -1,6 +1,7 @@
 //! `rowclone-sim reproduce`: published tables beside simulated ones. Each table is a file, with its arguments.
 
 mod copyengine;
+mod fastcopy;
 mod forkbench;
 mod ioat;
 mod lisa;
@@ -29,6 +30,9 @@ pub enum Reproduce {
     Zi(zi::ZiArgs),
     /// The DMA engine of the I/OAT measurements (2006): copies by size, CPU utilization of receiving packets, and servers
     Ioat(ioat::IoatArgs),
+    /// Copy loops of a core (FreeBSD on P5, P6 and 486): MB/s by size, also on present machines
+    #[command(name = "fastcopy")]
+    FastCopy(fastcopy::FastCopyArgs),
 }
 
 impl Reproduce {
@@ -45,6 +49,7 @@ impl Reproduce {
             Reproduce::Lisa(args) => lisa::run(args),
             Reproduce::Zi(args) => zi::run(args),
             Reproduce::Ioat(args) => ioat::run(args),
+            Reproduce::FastCopy(args) => fastcopy::run(args),
         }
     }
 }

@@ -12,7 +12,7 @@ mod work_steps;
 
 pub use self::answers::{AnswerSettings, FileSettings};
 pub use self::forkbench::Forkbench;
-pub use self::memcopy::Memcopy;
+pub use self::memcopy::{BufferOperation, Memcopy, ReadAgain, SourceState};
 pub use self::mix::MixProgram;
 pub use self::receiver::{Receiver, ReceiverSettings};
 pub use self::steps::{Program, Repeated, Steps, StepsAhead};

@@ -35,6 +35,9 @@ pub struct ReceiverSettings {
     pub wakeup_instructions: u64,
     /// Bytes that the application receives with one call.
     pub message_bytes: u64,
+    /// Whether a page of a message gets a frame near the payload whose copy begins there, as a kernel places copies
+    /// that are executed in DRAM.
+    pub renews_pages: bool,
     /// Buffers of messages per connection, used in turn.
     pub message_buffers: u64,
     /// Instructions of the call, per message.
@@ -177,6 +180,9 @@ impl Receiver {
             let (dst, room) = self.message(packet.connection, from + copied);
             let bytes = room.min(packet.bytes - copied);
             let (dst, src) = (PhysicalAddress(dst), PhysicalAddress(packet.buffer.payload.0 + copied));
+            if settings.renews_pages && dst.0.is_multiple_of(FRAME_BYTES) && src.0.is_multiple_of(FRAME_BYTES) {
+                self.steps.add(Step::Renew { page: dst, source: src, bytes: FRAME_BYTES });
+            }
             self.steps.device(DeviceStep::Begin { dst, src, bytes });
             copied += bytes;
         }

@@ -25,6 +25,7 @@ const RECEIVER: ReceiverSettings = ReceiverSettings {
     connection_lines: 4,
     wakeup_instructions: 300,
     message_bytes: 10_000,
+    renews_pages: false,
     message_buffers: 2,
     message_instructions: 60,
     read_stride: 64,
