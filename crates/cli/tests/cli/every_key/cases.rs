@@ -720,7 +720,7 @@ bytes = 4096
     Fixture {
         name: "clients of a network adapter",
         body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['answers.program']\n",
-        set: &[("machine.network.packets", "60")],
+        set: &[("machine.network.packets", "60"), ("machine.network.burst", "1")],
         cases: &[
             figures("machine.network.clients", "2", "4"),
             figures("machine.network.client_cycles", "10000", "20000"),
