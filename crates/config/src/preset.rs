@@ -31,11 +31,12 @@ pub static SYSTEMS: &[Preset] = presets![
     "ddr5-4800-32gb-dimm",
     "zhao-2005-memory",
     "ioat-2006-memory",
+    "power5-like-memory",
 ];
 
 /// Machine files, the paper's first.
 pub static MACHINES: &[Preset] =
-    presets!["paper", "ddr4-desktop", "zhao-2005-in-order", "zhao-2005-out-of-order", "ioat-2006"];
+    presets!["paper", "ddr4-desktop", "zhao-2005-in-order", "zhao-2005-out-of-order", "ioat-2006", "power5-like",];
 
 /// A system file or a machine file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

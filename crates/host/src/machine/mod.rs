@@ -64,14 +64,15 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    BufferRing, Forkbench, GroupInstruction, Memcopy, MixProgram, Program, ReceiveStep, ReceiveWork, ReceivedPackets,
-    Receiver, ReceiverSettings, Repeated, Steps, TcpReceive, TraceProgram,
+    BufferRing, Forkbench, GroupInstruction, Memcopy, MessageReader, MessageReaderSettings, MixProgram, Program,
+    ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
-    DmaCompletion, DmaSettings, EngineMode, EngineSettings, KernelSettings, LineSettings, MachineSettings,
-    NetworkSettings, Order, PrefetchSettings, PrefetcherKind, Region, Sharing, Spread, StoreMiss, WritePolicy,
+    DmaCompletion, DmaSettings, EngineMode, EngineSettings, InjectionLevel, InjectionPolicy, InjectionSettings,
+    KernelSettings, LineSettings, MachineSettings, NetworkSettings, Order, PrefetchSettings, PrefetcherKind, Region,
+    Sharing, Spread, StoreMiss, WithoutBuffer, WritePolicy,
 };
 
 /// Results of a machine.
@@ -138,6 +139,11 @@ impl Machine {
         map: &AddressMap,
         contents: Option<Contents>,
     ) -> Result<Machine, MachineError> {
+        if let Some(core) = settings.network.and_then(|network| network.injection.core)
+            && core >= programs.len()
+        {
+            return Err(MachineError::NoCore { core, cores: programs.len() });
+        }
         let kernel = memories.kernel(&settings.allocator, map, ZeroOnFree::Off)?;
         let lacking = programs.iter().map(|program| match program.recorded() {
             Recorded::EveryAccess => Lacking::None,
