@@ -2,6 +2,7 @@
 
 mod copyengine;
 mod forkbench;
+mod injection;
 mod ioat;
 mod lisa;
 mod multicore;
@@ -29,6 +30,8 @@ pub enum Reproduce {
     Zi(zi::ZiArgs),
     /// The DMA engine of the I/OAT measurements (2006): copies by size, and CPU utilization of receiving packets
     Ioat(ioat::IoatArgs),
+    /// Cache injection and prefetching (León and Maccabe): memory reads and time of a program that reads its messages
+    Injection(injection::InjectionArgs),
 }
 
 impl Reproduce {
@@ -45,6 +48,7 @@ impl Reproduce {
             Reproduce::Lisa(args) => lisa::run(args),
             Reproduce::Zi(args) => zi::run(args),
             Reproduce::Ioat(args) => ioat::run(args),
+            Reproduce::Injection(args) => injection::run(args),
         }
     }
 }
