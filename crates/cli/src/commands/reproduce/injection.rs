@@ -44,12 +44,32 @@ pub struct InjectionArgs {
     /// Replaces an existing picture
     #[arg(long, requires = "plot")]
     pub force: bool,
+    /// Measurements to run [default: all]
+    #[arg(long, value_name = "GROUP,...", value_enum, value_delimiter = ',')]
+    pub only: Vec<Group>,
     /// Checks commands against the rules, and each load against a flat, coherent memory
     #[arg(long)]
     pub check: bool,
     /// Format of the table
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Measurements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Group {
+    /// Shares of network data in all data, and the published figures
+    Share,
+    /// Sizes of messages
+    Size,
+    /// Delays until messages are read, with and without a working set
+    Delay,
+    /// Cores on one memory channel
+    Cores,
+}
+
+impl Group {
+    const ALL: [Group; 4] = [Group::Share, Group::Size, Group::Delay, Group::Cores];
 }
 
 /// How messages reach the program.
@@ -122,7 +142,12 @@ pub fn run(args: &InjectionArgs) -> Result<String, Failure> {
         Some(path) => Some((PictureFormat::of(path)?, AtomicFile::create(path, Existing::with_force(args.force))?)),
         None => None,
     };
-    let cases = cases(&machine, &one_channel, args)?;
+    let groups = if args.only.is_empty() { &Group::ALL[..] } else { &args.only };
+    let mut cases = Vec::new();
+    for group in Group::ALL.iter().filter(|group| groups.contains(group)) {
+        let machine = if *group == Group::Cores { &one_channel } else { &machine };
+        cases.extend(self::cases(*group, machine, args)?);
+    }
     let runs: Vec<(&Case, usize)> =
         cases.iter().flat_map(|case| (0..case.modes.len()).map(move |it| (case, it))).collect();
     // Hidden unless standard error is a terminal.
@@ -163,7 +188,7 @@ const ROUNDS: u64 = 4;
 /// Area of local data, which no cache holds.
 const LOCAL_AREA: u64 = 64 << 20;
 
-fn cases(machine: &MachineConfig, one_channel: &MachineConfig, args: &InjectionArgs) -> Result<Vec<Case>, Failure> {
+fn cases(group: Group, machine: &MachineConfig, args: &InjectionArgs) -> Result<Vec<Case>, Failure> {
     let network = machine.settings.network.ok_or_else(|| Failure::new("the machine has no network adapter"))?;
     let reader = MessageReaderSettings {
         buffers: network.ring as u64,
@@ -179,39 +204,54 @@ fn cases(machine: &MachineConfig, one_channel: &MachineConfig, args: &InjectionA
         let packets = args.messages;
         Case { group, name, machine: machine.clone(), modes: MODES, cores, packets, reader }
     };
-    let mut cases = Vec::new();
-    for percent in LOCAL_PERCENT {
-        let local_bytes = FRAME_BYTES * percent / 100 / reader.line_bytes * reader.line_bytes;
-        let local_area = if percent == 0 { 0 } else { LOCAL_AREA };
-        let name = format!("{} % of network", 10_000 / (100 + percent));
-        let reader = MessageReaderSettings { local_bytes, local_area, ..reader };
-        cases.push(case("share of data", name, 1, machine, reader));
-    }
-    for bytes in SIZES {
-        let packet_bytes = bytes.min(FRAME_BYTES);
-        let packets_per_read = bytes / packet_bytes;
-        let buffers = reader.buffers.max(2 * packets_per_read);
-        let reader = MessageReaderSettings { buffers, packet_bytes, packets_per_read, ..reader };
-        let packets = (args.messages * FRAME_BYTES / packet_bytes).next_multiple_of(packets_per_read);
-        cases.push(Case { packets, ..case("message size", format!("{bytes} B"), 1, machine, reader) });
-    }
-    let scaled = scaled(machine, args.cache_scale)?;
-    let capacity = scaled.settings.last_level.bytes;
-    for working_set in [0, capacity / 2] {
-        for percent in DELAYS {
-            let packets_per_read = capacity * percent / 100 / FRAME_BYTES;
-            let buffers = packets_per_read + reader.buffers;
-            let with = if working_set == 0 { "" } else { ", working set" };
-            let reader = MessageReaderSettings { buffers, packets_per_read, working_set, passes: PASSES, ..reader };
-            let delayed = case("delay", format!("{percent} % of L3{with}"), 1, &scaled, reader);
-            cases.push(Case { modes: POLICIES, packets: ROUNDS * packets_per_read, ..delayed });
+    Ok(match group {
+        Group::Share => LOCAL_PERCENT
+            .map(|percent| {
+                let local_bytes = FRAME_BYTES * percent / 100 / reader.line_bytes * reader.line_bytes;
+                let local_area = if percent == 0 { 0 } else { LOCAL_AREA };
+                let name = format!("{} % of network", 10_000 / (100 + percent));
+                case("share of data", name, 1, machine, MessageReaderSettings { local_bytes, local_area, ..reader })
+            })
+            .into(),
+        Group::Size => SIZES
+            .map(|bytes| {
+                let packet_bytes = bytes.min(FRAME_BYTES);
+                let packets_per_read = bytes / packet_bytes;
+                let buffers = reader.buffers.max(2 * packets_per_read);
+                let reader = MessageReaderSettings { buffers, packet_bytes, packets_per_read, ..reader };
+                let packets = (args.messages * FRAME_BYTES / packet_bytes).next_multiple_of(packets_per_read);
+                Case { packets, ..case("message size", format!("{bytes} B"), 1, machine, reader) }
+            })
+            .into(),
+        Group::Delay => delays(&scaled(machine, args.cache_scale)?, reader),
+        Group::Cores => [1, 2, 4, 8]
+            .map(|cores| {
+                let name = format!("{cores} core{}", if cores == 1 { "" } else { "s" });
+                case("one channel", name, cores, machine, reader)
+            })
+            .into(),
+    })
+}
+
+/// Messages that are read after some time, without and with a working set of half of the last-level cache.
+fn delays(machine: &MachineConfig, reader: MessageReaderSettings) -> Vec<Case> {
+    let capacity = machine.settings.last_level.bytes;
+    let case = |(working_set, percent): (u64, u64)| {
+        let packets_per_read = capacity * percent / 100 / FRAME_BYTES;
+        let buffers = packets_per_read + reader.buffers;
+        let with = if working_set == 0 { "" } else { ", working set" };
+        Case {
+            group: "delay",
+            name: format!("{percent} % of L3{with}"),
+            machine: machine.clone(),
+            modes: POLICIES,
+            cores: 1,
+            packets: ROUNDS * packets_per_read,
+            reader: MessageReaderSettings { buffers, packets_per_read, working_set, passes: PASSES, ..reader },
         }
-    }
-    for cores in [1, 2, 4, 8] {
-        let name = format!("{cores} core{}", if cores == 1 { "" } else { "s" });
-        cases.push(case("one channel", name, cores, one_channel, reader));
-    }
-    Ok(cases)
+    };
+    let all = [0, capacity / 2].into_iter().flat_map(|working_set| DELAYS.map(|percent| (working_set, percent)));
+    all.map(case).collect()
 }
 
 /// The machine with caches of a fraction of their size.
@@ -261,10 +301,13 @@ impl Case {
             let rows = core.accesses.iter().filter(|row| row.purpose == Purpose::Network.name());
             rows.map(|row| row.write_backs).sum()
         };
-        let longest = report.cores.iter().map(|core| core.cycles).max().unwrap_or(0);
+        let busy = |core: &rowclone_sim::CoreRow| core.cycles as f64 - core.stall_cycles.idle;
+        let longest = report.cores.iter().map(busy).fold(0.0, f64::max);
+        let all: f64 = report.cores.iter().map(|core| core.cycles as f64).sum();
         InjectionFigures {
             mode: mode.name(),
-            us_per_4_kib: longest as f64 * core_ns / 1000.0 / (bytes / self.cores as f64 / FRAME_BYTES as f64),
+            us_per_4_kib: longest * core_ns / 1000.0 / (bytes / self.cores as f64 / FRAME_BYTES as f64),
+            idle: 1.0 - report.cores.iter().map(busy).sum::<f64>() / all,
             memory_reads: misses + prefetches(|row| row.requested),
             reads_per_line: (misses + prefetches(|row| row.requested)) as f64 / lines,
             injected: count(&|core| core.network.map_or(0, |row| row.injected)),
