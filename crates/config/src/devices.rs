@@ -100,7 +100,7 @@ fn injection(
         && let Some(queue) = reads_elsewhere(core)
     {
         let message = format!(
-            "`network.inject_core` is {core}, whose last-level cache is not that of core {queue}, which reads queue {queue}"
+            "`network.inject_core` is {core}, whose last-level cache is not that of core {queue} with queue {queue}"
         );
         return Err(table
             .fault("inject_core", message)

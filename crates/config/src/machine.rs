@@ -17,6 +17,7 @@ use crate::caches::Caches;
 use crate::classes::{check_classes, class_names};
 use crate::key::{Holds, Key};
 use crate::preset::{self, Preset};
+use crate::section::Section;
 use crate::{Document, Failure, Overrides, Source, SystemConfig, devices, names};
 
 /// A checked machine.
@@ -204,11 +205,7 @@ impl MachineConfig {
         let (width, window) = (cores.of("width"), cores.of("window"));
         cores.within("window", window, 2 * width, 1 << 16)?;
         let Caches { l1, l2, last_level, sharing, lines } = Caches::check(&caches)?;
-        if kernel.of::<u64>("word_bytes") > lines.bytes {
-            let (word, line) = (kernel.of::<u64>("word_bytes"), lines.bytes);
-            let message = format!("`kernel.word_bytes` is {word}, more than a line of {line} bytes");
-            return Err(kernel.fault("word_bytes", message).with_help(format!("try `word_bytes = {line}`")));
-        }
+        check_word(&kernel, lines.bytes)?;
         let network =
             devices::network(&root, core_cycles(GIGABIT_PS_PER_1000_BYTES), [l1, l2].map(|it| it.is_some()), sharing)?;
         let load_store_queue = cores.get("load_store_queue");
@@ -256,6 +253,16 @@ impl MachineConfig {
         let devices = devices::devices(&root, system.memory.controller().scheduler.is_some(), copy_unit.into())?;
         Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings, devices })
     }
+}
+
+/// Checks that an instruction of a copy loop accesses one line.
+fn check_word(kernel: &Section<'_>, line: u64) -> Result<(), Failure> {
+    let word = kernel.of::<u64>("word_bytes");
+    if word > line {
+        let message = format!("`kernel.word_bytes` is {word}, more than a line of {line} bytes");
+        return Err(kernel.fault("word_bytes", message).with_help(format!("try `word_bytes = {line}`")));
+    }
+    Ok(())
 }
 
 /// The system that a machine names. That of a preset is a preset, too, as both have files in one directory.

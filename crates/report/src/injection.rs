@@ -92,8 +92,8 @@ impl InjectionTable {
     /// The table for a terminal.
     pub fn to_text(&self) -> String {
         let mut text = format!(
-            "Cache injection and prefetching: a program reads every word of its messages once\nmachine {}, {} messages of 4 \
-             KiB per core\n",
+            "Cache injection and prefetching: a program reads every word of its messages once\n\
+             machine {}, {} messages of 4 KiB per core\n",
             self.machine, self.messages
         );
         if let Some(plain) = self.plain() {
@@ -106,8 +106,8 @@ impl InjectionTable {
         for group in ["share of data", "message size", "delay", "one channel"] {
             let _ = write!(text, "{}", self.group(group));
         }
-        text += "\nreads: lines read from memory per line of messages\ntime: us per 4 KiB of messages without waiting for \
-                 them, and changes to base\nwritten back: per line of messages, of lines injected into the L3\n";
+        text += "\nreads: lines read from memory per line of messages\ntime: us per 4 KiB of messages without waiting \
+                 for them, and changes to base\nwritten back: per line of messages, of lines injected into the L3\n";
         let _ = writeln!(text, "\n{}", self.required());
         text.extend(self.plain().map(near));
         text

@@ -221,8 +221,8 @@ fn injected(settings: MachineSettings, steps: &[Step]) -> (Vec<(Cycle, Operation
     (played.requests, counters.network.injected, write_backs)
 }
 
-/// The packet is there after 1,538 cycles, without a bus at once in the cache: 23 lines, and 42 bytes of the last one in
-/// memory. A load of line 0 hits; line 23 misses.
+/// The packet is there after 1,538 cycles, without a bus at once in the cache: 23 lines, and 42 bytes of the last one
+/// in memory. A load of line 0 hits; line 23 misses.
 #[test]
 fn a_packet_is_injected_and_its_last_part_written() {
     let settings = with(NetworkSettings { injection: ALWAYS, ..NETWORK });
