@@ -43,7 +43,7 @@ fn counters() -> CoreCounters {
             zero_lines: 6,
         },
         dma: DmaCounts { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 },
-        network: NetworkCounts { packets: 7, dropped: 8, interrupts: 9, sent: 10 },
+        network: NetworkCounts { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 11 },
         controller_copy_bytes: 8_192,
         copy_slots: 2_400,
         misses_after_copies: 9,
@@ -142,7 +142,7 @@ fn figures_of_a_core_are_those_of_its_region() {
     assert_eq!(row.stall_cycles, stalls);
     let dma = DmaRow { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 };
     assert_eq!(row.dma, Some(dma));
-    assert_eq!(row.network, Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10 }));
+    assert_eq!(row.network, Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 11 }));
     let empty = serde_json::to_value(&report().cores[1]).unwrap();
     assert!(empty.get("dma").is_none() && empty.get("network").is_none(), "{empty}");
     assert!(empty["stall_cycles"].get("idle").is_none(), "{empty}");

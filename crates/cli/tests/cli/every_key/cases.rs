@@ -715,7 +715,46 @@ bytes = 4096
             figures("machine.network.coalesced_packets", "6", "2"),
             figures("machine.network.coalesced_cycles", "12000", "3000"),
             figures("machine.network.interrupt_cycles", "2000", "3000"),
+            Case {
+                key: "machine.network.without_buffer",
+                base: "'drop'",
+                changed: "'wait'",
+                effect: Refused("waits for packets that never arrive"),
+            },
+            figures("machine.network.inject", "'never'", "'always'"),
         ],
+    },
+    Fixture {
+        name: "injected packets",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        set: &[("machine.network.inject", "'always'"), ("machine.caches.sharing", "'shared'")],
+        cases: &[
+            figures("machine.network.inject_level", "'last-level'", "'l1'"),
+            Case {
+                key: "machine.network.inject_core",
+                base: "0",
+                changed: "2",
+                effect: Refused("packets are injected into the caches of core 2"),
+            },
+        ],
+    },
+    Fixture {
+        name: "packets injected by size",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        set: &[("machine.network.inject", "'by-size'")],
+        cases: &[figures("machine.network.inject_max_bytes", "4096", "0")],
+    },
+    Fixture {
+        name: "packets injected into a share of the ways",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        set: &[("machine.network.inject", "'bounded-ways'")],
+        cases: &[figures("machine.network.inject_share", "100", "1")],
+    },
+    Fixture {
+        name: "expected packets injected",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        set: &[("machine.network.inject", "'when-expected'")],
+        cases: &[figures("machine.network.inject_near_packets", "65536", "1")],
     },
     // Two frames share the rows of two channels.
     Fixture {
