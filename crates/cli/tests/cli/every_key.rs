@@ -90,6 +90,7 @@ fn keys_of_programs_and_machines_have_an_effect() {
     check("packets injected by size");
     check("packets injected into a share of the ways");
     check("expected packets injected");
+    check("clients of a network adapter");
     check("programs with shared rows");
 }
 

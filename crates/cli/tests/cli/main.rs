@@ -23,6 +23,7 @@ mod files_of_a_run;
 mod first_screens;
 mod hazards;
 mod injection;
+mod ioat;
 mod lisa;
 mod made_workloads;
 mod malformed_scenarios;

@@ -64,9 +64,9 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    BufferOperation, BufferRing, Forkbench, GroupInstruction, Memcopy, MessageReader, MessageReaderSettings,
-    MixProgram, Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated,
-    SourceState, Steps, TcpReceive, TraceProgram,
+    AnswerSettings, BufferOperation, BufferRing, FileSettings, Forkbench, GroupInstruction, Memcopy, MessageReader,
+    MessageReaderSettings, MixProgram, Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver,
+    ReceiverSettings, Repeated, SourceState, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
@@ -195,9 +195,8 @@ impl Machine {
         if let Some(error) = self.error {
             return Err(error);
         }
-        if let Some(&(core, copy)) = self.copier.pending().first() {
-            let Bulk { src, dst, bytes } = copy;
-            return Err(MachineError::LostCopy { core, src: src.unwrap_or(dst), dst, bytes });
+        if let Some(&lost) = self.copier.pending().first() {
+            return Err(lost_copy(lost));
         }
         if let Some(core) = self.cores.iter().position(Core::is_idle) {
             return Err(MachineError::NoPackets { core });
@@ -316,7 +315,16 @@ impl Machine {
             Work::Begin { bulk, is_last } => self.copier.begin_piece(core, memory, (*bulk, *is_last), limits),
             Work::Issue => self.copier.issue(core),
             Work::Wait => self.copier.wait(core, limits.until),
-            Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
+            Work::CopyRest(bulk) => {
+                let outcome = self.copier.proceed(core, memory, *bulk, limits.until);
+                // The run ends, whatever the other cores do: their programs may repeat without end.
+                if matches!(outcome, Outcome::Issued)
+                    && let Some(lost) = self.copier.given_up()
+                {
+                    return self.fail(lost_copy(lost));
+                }
+                outcome
+            }
         };
         if outcome.is_unfinished() {
             self.cores[index].add(work);
@@ -515,6 +523,15 @@ impl Machine {
             self.settle(index, at);
         }
     }
+}
+
+/// The error of a copy whose end a core has not seen.
+const fn lost_copy((core, Bulk { src, dst, bytes }): (usize, Bulk)) -> MachineError {
+    let src = match src {
+        Some(src) => src,
+        None => dst,
+    };
+    MachineError::LostCopy { core, src, dst, bytes }
 }
 
 /// The counts of a core, with those of its accesses.

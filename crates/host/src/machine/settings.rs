@@ -715,6 +715,12 @@ pub struct NetworkSettings {
     pub without_buffer: WithoutBuffer,
     /// Which packets are injected into a cache.
     pub injection: InjectionSettings,
+    /// Clients of each port, which send a request of `burst` packets and await the answer; 0 for packets without gap.
+    pub clients: u64,
+    /// Core cycles from the end of an answer to the next request of the client.
+    pub client_cycles: u64,
+    /// Packets of an answer.
+    pub answer_packets: u64,
 }
 
 impl NetworkSettings {
@@ -744,6 +750,9 @@ impl NetworkSettings {
             interrupt_cycles: 2_000,
             without_buffer: WithoutBuffer::Drop,
             injection: InjectionSettings::NEVER,
+            clients: 0,
+            client_cycles: 0,
+            answer_packets: 1,
         }
     }
 

@@ -75,7 +75,7 @@ pub(super) fn of_message(
         message_buffers: 1,
         renews_pages: true,
         read_stride: 6_400_u64.checked_div(read_percent).unwrap_or(0),
-        ports: 1,
+        connections: 1,
         ..*work
     };
     let mut machine = *settings;

@@ -756,6 +756,16 @@ bytes = 4096
         set: &[("machine.network.inject", "'when-expected'")],
         cases: &[figures("machine.network.inject_near_packets", "65536", "1")],
     },
+    Fixture {
+        name: "clients of a network adapter",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['answers.program']\n",
+        set: &[("machine.network.packets", "60")],
+        cases: &[
+            figures("machine.network.clients", "2", "4"),
+            figures("machine.network.client_cycles", "10000", "20000"),
+            figures("machine.network.answer_packets", "1", "2"),
+        ],
+    },
     // Two frames share the rows of two channels.
     Fixture {
         name: "programs with shared rows",

@@ -77,6 +77,11 @@ pub trait Copier: Debug {
         unreachable!("no device sends {message:?}");
     }
 
+    /// The copy that a core has given up, for which it waited too long, and the core.
+    fn given_up(&self) -> Option<(usize, Bulk)> {
+        None
+    }
+
     /// The copies that devices have not completed: the core and the copy.
     fn pending(&self) -> Vec<(usize, Bulk)> {
         Vec::new()

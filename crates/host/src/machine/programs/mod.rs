@@ -1,5 +1,6 @@
 //! Programs that cores execute.
 
+mod answers;
 mod forkbench;
 mod memcopy;
 mod message_reader;
@@ -8,7 +9,9 @@ mod receiver;
 mod steps;
 mod tcp_receive;
 mod trace_program;
+mod work_steps;
 
+pub use self::answers::{AnswerSettings, FileSettings};
 pub use self::forkbench::Forkbench;
 pub use self::memcopy::{BufferOperation, Memcopy, ReadAgain, SourceState};
 pub use self::message_reader::{MessageReader, MessageReaderSettings};
