@@ -6,8 +6,9 @@ use dram_spec::Min;
 use dram_spec::address::FRAME_BYTES;
 use host::AllocatorSettings;
 use host::machine::{
-    ClockRatio, CopyLoop, CoreSettings, DirtySource, DmaCompletion, KernelSettings, MachineSettings, Order,
-    PrefetcherKind, Sharing, Spread, StoreMiss, WritePolicy,
+    ClockRatio, CopyLoop, CoreSettings, DirtySource, DmaCompletion, InjectionLevel, InjectionPolicy, KernelSettings,
+    MachineSettings, Order, PrefetcherKind, Sharing, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging,
+    WritePolicy,
 };
 use os_alloc_sim::{FrameMap, Policy};
 use rowclone_sim::DeviceSettings;
@@ -16,7 +17,9 @@ use crate::allocator::{COPY_UNIT, copy_units};
 use crate::caches::Caches;
 use crate::classes::{check_classes, class_names};
 use crate::key::{Holds, Key};
+use crate::loops::check_loops;
 use crate::preset::{self, Preset};
+use crate::section::Section;
 use crate::{Document, Failure, Overrides, Source, SystemConfig, devices, names};
 
 /// A checked machine.
@@ -64,10 +67,10 @@ pub const KEYS: &[Key] = &[
     Key::new("cores.classes.units_of", Holds::Name(class_names), "\"integer\"", "class whose `units` also execute instructions of this class").or("units of its own"),
     Key::new("cores.classes.interval", Holds::Clocks(1, 1000), "1", "core cycles for which an instruction occupies a unit").or("1"),
     Key::new("caches", Holds::Table, "", "the caches of each core"),
-    Key::new("caches.line_bytes", Holds::OneOfBytes(&[32, 64, 128]), "64", "bytes of a line of all caches: that of a request to memory").or("64"),
+    Key::new("caches.line_bytes", Holds::OneOfBytes(&[16, 32, 64, 128]), "64", "bytes of a line of all caches: that of a request to memory").or("64"),
     Key::new("caches.sharing", Holds::Name(|| names(&Sharing::NAMES)), "\"private\"", "who shares the last-level cache"),
     Key::new("caches.sharing_cores", Holds::Count(2, 16), "2", "consecutive cores that share a last-level cache, with `sharing = \"shared\"`").or("all cores"),
-    Key::new("caches.last_level_bytes", Holds::Bytes(1024, 1 << 32), "\"1MiB\"", "data of a last-level cache: `line_bytes` times `last_level_ways` times a power of two"),
+    Key::new("caches.last_level_bytes", Holds::Bytes(1024, 1 << 32), "\"1MiB\"", "data of a last-level cache: `line_bytes` times `last_level_ways` times a number of sets"),
     Key::new("caches.last_level_ways", Holds::Count(1, 64), "16", "lines per set"),
     Key::new("caches.last_level_latency", Holds::Clocks(1, 1000), "15", "core cycles from a load to its data"),
     Key::new("caches.last_level_store_miss", Holds::Name(|| names(&StoreMiss::NAMES)), "\"no-allocate\"", "whether a store whose line the last-level cache lacks brings it there, or goes to memory through the write buffer").or("`allocate`"),
@@ -84,6 +87,7 @@ pub const KEYS: &[Key] = &[
     Key::new("caches.l2_prefetcher", Holds::Name(|| names(&PrefetcherKind::NAMES)), "\"next-line\"", "what requests lines for the L2 and the last level before accesses to them").or("`none`"),
     Key::new("caches.write", Holds::Name(|| names(&WritePolicy::NAMES)), "\"write-through\"", "when stores to lines of the last-level cache go to memory: with the replaced line, or at once").or("`write-back`"),
     Key::new("caches.write_buffer", Holds::Count(1, 64), "4", "entries of the write buffer of each core, a line each; 8 are in the middle of the 4 to 10 write-combining buffers of Intel's cores since the Pentium III").or("8"),
+    Key::new("caches.write_merging", Holds::Name(|| names(&WriteMerging::NAMES)), "\"none\"", "which stores share an entry of the write buffer: those to a line, or none, so that each leaves at once").or("`line`"),
     Key::new("caches.prefetch_degree", Holds::Count(1, 16), "2", "lines requested after an access, by all prefetchers; 1 is the least").or("1"),
     Key::new("caches.prefetch_distance", Holds::Count(1, 32), "4", "steps from an access to the first of these lines; 1 is the least").or("1"),
     Key::new("caches.prefetch_mshrs", Holds::Count(1, 64), "8", "lines of a core being prefetched at a time; 4 are half of the misses that the core of the paper has").or("4"),
@@ -120,7 +124,7 @@ pub const KEYS: &[Key] = &[
     Key::new("network.ports", Holds::Count(1, 64), "6", "ports, each with a link in both directions; 1 is the least").or("1"),
     Key::new("network.cycles_per_1000_bytes", Holds::Clocks(1, 1 << 24), "\"0.8us\"", "core cycles of 1,000 bytes on a link").or("those of 8 us: 1 Gb/s"),
     Key::new("network.frame_bytes", Holds::Bytes(0, 4096), "24", "bytes of a packet on the link beside header and payload; 24 of Ethernet: preamble 8, checksum 4, gap 12").or("24"),
-    Key::new("network.header_bytes", Holds::Bytes(1, FRAME_BYTES), "54", "bytes of the header of a packet, which lies in one page; 66: Ethernet 14, IP 20, TCP with time stamps 32").or("66"),
+    Key::new("network.header_bytes", Holds::Bytes(0, FRAME_BYTES), "54", "bytes of the header of a packet, which lies in one page; 0 if the adapter keeps it; 66: Ethernet 14, IP 20, TCP with time stamps 32").or("66"),
     Key::new("network.payload_bytes", Holds::Bytes(1, FRAME_BYTES), "512", "bytes of the payload of a packet, which lies in one page; 1,448 of Ethernet's 1,500").or("1,448"),
     Key::new("network.packets", Holds::Count(1, 1 << 24), "100", "packets that arrive at each port; 1,000 are chosen: 12 ms at 1 Gb/s").or("1,000"),
     Key::new("network.connections", Holds::Count(1, 1 << 16), "20", "connections of each port; 1 is the least").or("1"),
@@ -132,8 +136,15 @@ pub const KEYS: &[Key] = &[
     Key::new("network.coalesced_packets", Holds::Count(1, 1 << 16), "16", "packets of a queue after which the adapter interrupts its core; 64, as `e1000` handles at a time").or("64"),
     Key::new("network.coalesced_cycles", Holds::Clocks(0, CYCLES_MAX), "\"125us\"", "core cycles after the first packet of a queue after which it does so; at 1 Gb/s those of 125 us, as `e1000` allows 8,000 interrupts per second").or("those of 15,625 bytes on a link"),
     Key::new("network.interrupt_cycles", Holds::Clocks(0, CYCLES_MAX), "3_000", "core cycles of an interrupt; 2,000 are chosen, as of `dma`").or("2,000"),
+    Key::new("network.without_buffer", Holds::Name(|| names(&WithoutBuffer::NAMES)), "\"wait\"", "a packet for whose queue no buffer is posted: it is dropped, as on Ethernet, or waits at its port, as on links with flow control").or("`drop`"),
+    Key::new("network.inject", Holds::Name(|| names(&InjectionPolicy::NAMES)), "\"always\"", "which packets the adapter injects into a cache instead of writing them to memory (`copiers.md`)").or("`never`"),
+    Key::new("network.inject_level", Holds::Name(|| names(&InjectionLevel::NAMES)), "\"l2\"", "the level that injected lines enter, and those behind it; the last level is the one of the published measurement").or("`last-level`"),
+    Key::new("network.inject_core", Holds::Count(0, 63), "1", "the core whose caches take the lines; its last-level cache is that of each core with a queue").or("that of the queue"),
+    Key::new("network.inject_max_bytes", Holds::Bytes(0, 2 * FRAME_BYTES), "\"2KiB\"", "`by-size`: bytes of the longest range that is injected; 256 are chosen: headers and control messages").or("256"),
+    Key::new("network.inject_share", Holds::Count(1, 100), "25", "`bounded-ways`: percent of the ways of a level that take injected lines, rounded down and at least one way; 10, as Intel's Data Direct I/O takes two of 20 ways").or("10"),
+    Key::new("network.inject_near_packets", Holds::Count(1, 1 << 16), "16", "`when-expected`: packets of a queue in use, from which on a packet is not injected; 64, as `e1000` handles at a time").or("64"),
     Key::new("kernel", Holds::Table, "", "the kernel: copies, zeroings, and its time"),
-    Key::new("kernel.copy_loop", Holds::Name(|| names(&CopyLoop::NAMES)), "\"cached\"", "how the baseline copies and zeroes: with stores that fetch and allocate lines, that allocate whole lines without fetching them, or that bypass the cache"),
+    Key::new("kernel.copy_loop", Holds::Name(|| names(&CopyLoop::NAMES)), "\"cached\"", "how the baseline copies and zeroes: by lines with stores that fetch and allocate them, that allocate whole lines without fetching them, or that bypass the cache; or by the instructions of a copy loop (`copiers.md`)"),
     Key::new("kernel.dirty_source", Holds::Name(|| names(&DirtySource::NAMES)), "\"write-back\"", "dirty source lines before a copy in DRAM"),
     Key::new("kernel.coherence_cycles_per_line", Holds::Clocks(0, 1000), "1", "core cycles to look up, write back, invalidate or insert a line"),
     Key::new("kernel.fault_cycles", Holds::Clocks(0, CYCLES_MAX), "1_300", "core cycles of a page fault, apart from its copy or zeroing"),
@@ -141,6 +152,17 @@ pub const KEYS: &[Key] = &[
     Key::new("kernel.page_table_entry_bytes", Holds::OneOfBytes(&[0, 4, 8, 16, 32, 64]), "8", "bytes of a page table entry, which a fork, an exit and a page fault read and write; 0 for no such accesses").or("8"),
     Key::new("kernel.page_descriptor_bytes", Holds::OneOfBytes(&[0, 4, 8, 16, 32, 64]), "64", "bytes of the kernel's descriptor of a page, which these events read and write; 0 for no such accesses").or("64"),
     Key::new("kernel.word_bytes", Holds::OneOfBytes(&[4, 8, 16, 32, 64]), "8", "bytes that an instruction of a copy loop loads or stores"),
+    Key::new("kernel.string_start_cycles", Holds::Clocks(0, 10_000), "30", "core cycles before the first word of a `rep movs` of a copy loop; 12 on the Pentium (Agner Fog, 2004: 12 + n)").or("12"),
+    Key::new("kernel.fast_string_start_cycles", Holds::Clocks(0, 10_000), "35", "core cycles before the first word of a fast `rep movs`; 72 are 215 micro-operations at 3 per cycle, as on the P6 (Agner Fog, 2004)").or("72"),
+    Key::new("kernel.fast_string_min_bytes", Holds::Bytes(0, 1 << 30), "256", "loop `fast-string`: bytes from which on `rep movs` is a fast one; 128 as measured on the P6 (FreeBSD)").or("128"),
+    Key::new("kernel.fast_string_bytes", Holds::OneOfBytes(&[4, 8, 16, 32, 64]), "32", "bytes of a word of a fast `rep movs`; 8 are the data path of the P6").or("8"),
+    Key::new("kernel.fast_string_stores", Holds::Name(|| names(&StringStores::NAMES)), "\"fetch\"", "whether a store of a whole line by a fast `rep movs` fetches a line that the cache lacks; that it does not is chosen, as for `no-fetch`").or("`no-fetch`"),
+    Key::new("kernel.unroll_bytes", Holds::OneOfBytes(&[16, 32, 64, 128, 256, 512, 1024]), "256", "bytes of an iteration of the loops `integer`, `float-block`, `simd-block`, `non-temporal-block` and `avx2`").or("64 as FreeBSD, 128 of `avx2` as the C library of GNU"),
+    Key::new("kernel.touch_bytes", Holds::Bytes(0, 1 << 16), "128", "loop `integer`: distance from the source of an iteration to the first line of which it loads a byte; 0 for no such loads").or("a line"),
+    Key::new("kernel.block_bytes", Holds::Bytes(0, 1 << 20), "\"4KiB\"", "loops with blocks: bytes of the source whose lines are loaded before they are copied; a multiple of `unroll_bytes`; 1,792 of FreeBSD, 0 for none").or("1,792"),
+    Key::new("kernel.block_step_bytes", Holds::OneOfBytes(&[64, 128, 256, 512, 1024]), "128", "bytes of an iteration of these loads; 256 of FreeBSD").or("256"),
+    Key::new("kernel.simd_bytes", Holds::OneOfBytes(&[8, 16, 32, 64]), "32", "loops `simd-block` and `non-temporal-block`: bytes of a register; 16 of SSE").or("16"),
+    Key::new("kernel.loop_min_bytes", Holds::Bytes(0, 1 << 30), "256", "copies of fewer bytes use the tail of their loop alone; 64 of FreeBSD").or("64"),
     Key::new("kernel.copier_min_bytes", Holds::Bytes(0, 1 << 30), "\"1KiB\"", "where a device copies: the loop makes smaller copies; 0 shows the device in all sizes, and the break-even size of the output is a choice").or("0"),
     Key::new("kernel.baseline_allocator", Holds::Name(|| Policy::ALL.map(Policy::name).into()), "\"buddy\"", "allocator of page frames where RowClone is not used (`allocator.md`)"),
     Key::new("kernel.copy_unit", Holds::Name(|| names(&copy_units())), "\"row-set\"", COPY_UNIT).or("`page`"),
@@ -197,11 +219,9 @@ impl MachineConfig {
         let (width, window) = (cores.of("width"), cores.of("window"));
         cores.within("window", window, 2 * width, 1 << 16)?;
         let Caches { l1, l2, last_level, sharing, lines } = Caches::check(&caches)?;
-        if kernel.of::<u64>("word_bytes") > lines.bytes {
-            let (word, line) = (kernel.of::<u64>("word_bytes"), lines.bytes);
-            let message = format!("`kernel.word_bytes` is {word}, more than a line of {line} bytes");
-            return Err(kernel.fault("word_bytes", message).with_help(format!("try `word_bytes = {line}`")));
-        }
+        check_word(&kernel, lines.bytes)?;
+        let network =
+            devices::network(&root, core_cycles(GIGABIT_PS_PER_1000_BYTES), [l1, l2].map(|it| it.is_some()), sharing)?;
         let load_store_queue = cores.get("load_store_queue");
         cores.within("load_store_queue", load_store_queue.unwrap_or(1), 1, window)?;
         let order = cores.choice("order", &Order::NAMES).expect("it is required");
@@ -222,7 +242,7 @@ impl MachineConfig {
             sharing,
             lines,
             bus: devices::bus(&root),
-            network: devices::network(&root, core_cycles(GIGABIT_PS_PER_1000_BYTES)),
+            network,
             kernel: KernelSettings {
                 copy_loop: kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required"),
                 dirty_source: kernel.choice("dirty_source", &DirtySource::NAMES).expect("it is required"),
@@ -233,6 +253,7 @@ impl MachineConfig {
                 page_descriptor_bytes: kernel.get("page_descriptor_bytes").unwrap_or(defaults.page_descriptor_bytes),
                 word_bytes: kernel.of("word_bytes"),
                 copier_min_bytes: kernel.get("copier_min_bytes").unwrap_or(defaults.copier_min_bytes),
+                loops: check_loops(&kernel, lines.bytes)?,
                 ..defaults
             },
             allocator: AllocatorSettings {
@@ -247,6 +268,16 @@ impl MachineConfig {
         let devices = devices::devices(&root, system.memory.controller().scheduler.is_some(), copy_unit.into())?;
         Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings, devices })
     }
+}
+
+/// Checks that an instruction of a copy loop accesses one line.
+fn check_word(kernel: &Section<'_>, line: u64) -> Result<(), Failure> {
+    let word = kernel.of::<u64>("word_bytes");
+    if word > line {
+        let message = format!("`kernel.word_bytes` is {word}, more than a line of {line} bytes");
+        return Err(kernel.fault("word_bytes", message).with_help(format!("try `word_bytes = {line}`")));
+    }
+    Ok(())
 }
 
 /// The system that a machine names. That of a preset is a preset, too, as both have files in one directory.

@@ -122,7 +122,8 @@ fn files_name_systems_and_machines_by_path_or_by_name() {
     let help = error.help.unwrap();
     assert_eq!(
         help,
-        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`, `ioat-2006`; or give the path of a file"
+        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`, `ioat-2006`, `power5-like`, `pentium-133`, \
+         `pentium-100`, `p6-200`, `i486-100`; or give the path of a file"
     );
 }
 
@@ -285,6 +286,18 @@ const CHANGING: &[&[&str]] = &[
     &["caches.write=write-through"],
     &["kernel.copy_loop=non-temporal"],
     &["kernel.copy_loop=no-fetch"],
+    &["kernel.copy_loop=integer"],
+    &["kernel.string_start_cycles=30"],
+    &["kernel.fast_string_start_cycles=35"],
+    &["kernel.fast_string_min_bytes=256"],
+    &["kernel.fast_string_bytes=32"],
+    &["kernel.fast_string_stores=fetch"],
+    &["kernel.unroll_bytes=256"],
+    &["kernel.touch_bytes=128"],
+    &["kernel.block_bytes=4KiB"],
+    &["kernel.block_step_bytes=128"],
+    &["kernel.simd_bytes=32"],
+    &["kernel.loop_min_bytes=256"],
     &["kernel.dirty_source=copy-in-cache"],
     &["kernel.coherence_cycles_per_line=2"],
     &["kernel.fault_cycles=0"],
@@ -300,7 +313,7 @@ const CHANGING: &[&[&str]] = &[
 /// Settings that are refused, and a part of the message.
 const REFUSED: &[(&str, &str)] = &[
     ("cores.window=5", "`cores.window` is 5, but must be from 6 to 65536"),
-    ("caches.last_level_bytes=3MiB", "`caches.last_level_bytes` is 3145728, which is not 64 x 16 x a power of two"),
+    ("caches.last_level_bytes=1500", "`caches.last_level_bytes` is 1500, which is not 64 x 16 x a number of sets"),
     ("caches.l1_ways=8", "`caches.l1_ways` is given, and `caches.l1_bytes` is not"),
     ("caches.l2_prefetcher=stride", "`caches.l2_prefetcher` is given, and `caches.l2_bytes` is not"),
     ("caches.line_bytes=48", "`caches.line_bytes`"),
@@ -327,6 +340,18 @@ const REFUSED: &[(&str, &str)] = &[
     ("dma.poll_cycles=0", "`dma.poll_cycles` is 0, but must be from 1"),
     ("dma.pinned_pages=1", "`dma.pinned_pages` is 1, but must be from 2"),
     ("dma.timeout_cycles=0", "`dma.timeout_cycles` is 0, but must be from 1"),
+    ("network={inject_core=0}", "`network.inject_core` is given, and `network.inject` is `never`"),
+    ("network={inject='always',inject_share=5}", "`network.inject_share` is given, and `network.inject` is `always`"),
+    ("network={inject='always',inject_level='l2'}", "`network.inject_level` names an L2, and `caches` has none"),
+    ("network={inject='always',inject_core=1}", "`network.inject_core` is 1, whose last-level cache is not that of"),
+    ("network={inject='sometimes'}", "`network.inject` is \"sometimes\""),
+    ("network={inject='bounded-ways',inject_share=0}", "`network.inject_share` is 0, but must be from 1 to 100"),
+    ("network={inject='by-size',inject_max_bytes=10_000}", "`network.inject_max_bytes` is 10000, but must be from 0"),
+    (
+        "network={inject='when-expected',inject_near_packets=0}",
+        "`network.inject_near_packets` is 0, but must be from 1",
+    ),
+    ("network={without_buffer='lose'}", "`network.without_buffer` is \"lose\""),
     ("network.ports=0", "`network.ports` is 0, but must be from 1 to 64"),
     ("network.cycles_per_1000_bytes=0", "`network.cycles_per_1000_bytes` is 0, but must be from 1"),
     ("network.header_bytes=0", "`network.header_bytes` is 0, but must be from 1 to 4096"),
@@ -396,6 +421,7 @@ fn every_key_of_a_machine_is_used() {
         (&l2, "caches.l2_store_miss=no-allocate"),
         (&l2, "caches.l2_prefetcher=stride"),
         (&["caches.write=write-through"], "caches.write_buffer=4"),
+        (&["caches.write=write-through"], "caches.write_merging=none"),
         (&["caches.sharing=shared"], "caches.sharing_cores=2"),
         (&stride, "caches.prefetch_degree=2"),
         (&stride, "caches.prefetch_distance=2"),
@@ -416,6 +442,21 @@ fn every_key_of_a_machine_is_used() {
     assert_eq!(ranks.system.memory.system().geometry.ranks(), 2);
     for (set, message) in REFUSED {
         let error = machine(&[set]).unwrap_err().to_string();
+        assert!(error.contains(message), "{set}: {error}");
+    }
+    for (copy_loop, set, message) in [
+        ("integer", "caches.line_bytes=16", "`kernel.word_bytes` is 32, more than a line of 16 bytes"),
+        (
+            "simd-block",
+            "kernel.simd_bytes=32",
+            "`kernel.unroll_bytes` is 16, but an iteration of `simd-block` has at least 32",
+        ),
+        ("float-block", "kernel.block_bytes=1000", "`kernel.block_bytes` is 1000, but must be a multiple of 16"),
+        ("rep-movsb", "kernel.fast_string_bytes=64", "`kernel.fast_string_bytes` is 64, more than a line of 32 bytes"),
+    ] {
+        let copy_loop = format!("kernel.copy_loop={copy_loop}");
+        let sets = [&copy_loop, "kernel.unroll_bytes=16", "kernel.word_bytes=32", "caches.line_bytes=32", set];
+        let error = machine(&sets).unwrap_err().to_string();
         assert!(error.contains(message), "{set}: {error}");
     }
     let error = machine(&["copy_engine.share=10", "system.controller.scheduler=fcfs"]).unwrap_err();

@@ -108,6 +108,11 @@ impl EventSink for IntervalMeter<'_> {
         self.next.queued(at, channel, queued);
     }
 
+    fn reached(&mut self, at: Cycle) {
+        self.read(at);
+        self.next.reached(at);
+    }
+
     fn finish(&mut self, end: Cycle) {
         self.read(end);
         self.account.finish(end);

@@ -2,8 +2,8 @@
 
 use dram_spec::{Clock, Cycles, LINE_BYTES};
 use host::machine::{
-    CoreCounters, CoreOutcome, Machine, MachineOutcome, MachineSettings, PrefetcherKind, Program, Purpose, Region,
-    StallSlots, StoreMiss, WritePolicy, write_bursts,
+    CoreCounters, CoreOutcome, InjectionPolicy, LineCounts, Machine, MachineOutcome, MachineSettings, PrefetcherKind,
+    Program, Purpose, Region, StallSlots, StoreMiss, WritePolicy, write_bursts,
 };
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub struct Programs {
 /// Accesses of a core on behalf of the program, of copies or of zeroings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AccessRow {
-    /// `program`, `kernel copy`, `kernel zeroing` or `kernel data`.
+    /// `program`, `kernel copy`, `kernel zeroing`, `kernel data`, or `network` where lines are injected.
     pub purpose: &'static str,
     /// Accesses to lines in a cache.
     pub hits: u64,
@@ -251,13 +251,32 @@ pub struct CoresReport {
     pub cores: Vec<CoreRow>,
 }
 
+/// How bytes over the channels are counted.
+#[derive(Clone, Copy, Debug)]
+struct ChannelBytes {
+    line_bytes: u64,
+    /// Whether the memory moves bursts of 64 bytes, and not parts of lines.
+    has_bursts: bool,
+}
+
+impl ChannelBytes {
+    fn of(self, lines: &LineCounts) -> u64 {
+        if self.has_bursts { lines.bursts(self.line_bytes) * LINE_BYTES } else { lines.bytes(self.line_bytes) }
+    }
+
+    const fn of_write_backs(self, lines: u64) -> u64 {
+        lines * if self.has_bursts { write_bursts(0, self.line_bytes) * LINE_BYTES } else { self.line_bytes }
+    }
+}
+
 /// Bytes over the channels: all, those of copies and zeroings, and those of their write-backs.
-fn channel_bytes(counters: &CoreCounters, line_bytes: u64) -> [u64; 3] {
-    let of = |purpose: Purpose| counters.lines[purpose as usize].bursts(line_bytes) * LINE_BYTES;
+fn channel_bytes(counters: &CoreCounters, channel: ChannelBytes) -> [u64; 3] {
+    let of = |purpose: Purpose| channel.of(&counters.lines[purpose as usize]);
     let copies = of(Purpose::KernelCopy) + of(Purpose::KernelZero) + counters.controller_copy_bytes;
     let write_backs = [Purpose::KernelCopy, Purpose::KernelZero].map(|it| counters.lines[it as usize].write_backs);
-    let write_back_bytes = write_backs.iter().sum::<u64>() * write_bursts(0, line_bytes) * LINE_BYTES;
-    [copies + of(Purpose::Program) + of(Purpose::KernelData), copies, write_back_bytes]
+    let write_back_bytes = channel.of_write_backs(write_backs.iter().sum::<u64>());
+    let others = of(Purpose::Program) + of(Purpose::KernelData) + of(Purpose::Network);
+    [copies + others, copies, write_back_bytes]
 }
 
 /// A ratio; none if the denominator is 0.
@@ -270,9 +289,10 @@ impl CoresReport {
         outcome: &MachineOutcome,
         settings: &MachineSettings,
         interval: &MeasuredInterval,
-        clock: Clock,
+        (clock, has_bursts): (Clock, bool),
     ) -> CoresReport {
-        let bytes = outcome.cores.iter().map(|core| channel_bytes(&core.interval, settings.lines.bytes));
+        let channel = ChannelBytes { line_bytes: settings.lines.bytes, has_bursts };
+        let bytes = outcome.cores.iter().map(|core| channel_bytes(&core.interval, channel));
         let [all, copies, write_backs] =
             bytes.fold([0; 3], |sum: [u64; 3], bytes| std::array::from_fn(|at| sum[at] + bytes[at]));
         let instructions: u64 = outcome.cores.iter().map(|core| core.interval.instructions).sum();
@@ -304,7 +324,7 @@ impl CoresReport {
             cores: cores
                 .map(|(core, (it, energy))| {
                     let dynamic_nj = energy.as_ref().map(|energy| energy.operation().nj());
-                    row(core, it, settings, core_ns, dynamic_nj)
+                    row(core, it, settings, (core_ns, channel), dynamic_nj)
                 })
                 .collect(),
         }
@@ -333,6 +353,12 @@ fn has_write_buffer(settings: &MachineSettings) -> bool {
     settings.lines.write == WritePolicy::WriteThrough || settings.last_level.store_miss == StoreMiss::NoAllocate
 }
 
+/// Whether a machine has accesses on behalf of a purpose: those of a network adapter are lines that it injects.
+fn is_shown(settings: &MachineSettings, purpose: Purpose) -> bool {
+    let injects = settings.network.is_some_and(|network| network.injection.policy != InjectionPolicy::Never);
+    purpose != Purpose::Network || injects
+}
+
 /// Whether a cache has a prefetcher.
 fn has_prefetcher(settings: &MachineSettings) -> bool {
     let shapes = [settings.l1, settings.l2, Some(settings.last_level)];
@@ -344,12 +370,12 @@ fn row(
     core: usize,
     outcome: &CoreOutcome,
     settings: &MachineSettings,
-    core_ns: f64,
+    (core_ns, channel): (f64, ChannelBytes),
     dynamic_nj: Option<f64>,
 ) -> CoreRow {
     let (counters, cycles) = (&outcome.counters, outcome.cycles.0);
     let per = |count: u64, per: u64| ratio(count as f64, per as f64).unwrap_or(0.0);
-    let [bytes, copy_bytes, _] = channel_bytes(counters, settings.lines.bytes);
+    let [bytes, copy_bytes, _] = channel_bytes(counters, channel);
     let misses: u64 = counters.lines.iter().map(|lines| lines.misses).sum();
     let access = |purpose: Purpose| {
         let lines = counters.lines[purpose as usize];
@@ -365,7 +391,7 @@ fn row(
             non_temporal: lines.non_temporal,
             passed: has_write_buffer(settings).then_some(lines.passed),
             buffered: has_write_buffer(settings).then_some(lines.buffered),
-            channel_bytes: lines.bursts(settings.lines.bytes) * LINE_BYTES,
+            channel_bytes: channel.of(&lines),
         }
     };
     let coherence = &counters.coherence;
@@ -381,7 +407,7 @@ fn row(
         bandwidth_gb_s: ratio(bytes as f64, cycles as f64 * core_ns),
         dynamic_energy_per_instruction_nj: dynamic_nj.and_then(|nj| ratio(nj, outcome.interval.instructions as f64)),
         faults: counters.faults,
-        accesses: Purpose::ALL.map(access).into(),
+        accesses: Purpose::ALL.into_iter().filter(|purpose| is_shown(settings, *purpose)).map(access).collect(),
         prefetches: has_prefetcher(settings).then_some(PrefetchRow {
             requested: counters.prefetches.requested,
             useful: counters.prefetches.useful,
@@ -436,7 +462,8 @@ impl Run<'_> {
         let machine = source.into_outcome()?;
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(machine.wrong));
         let interval = meter.report(self.system)?.expect("all regions ended");
-        let cores = CoresReport::new(&machine, &settings, &interval, clock);
+        let has_bursts = self.system.page_mode().is_none();
+        let cores = CoresReport::new(&machine, &settings, &interval, (clock, has_bursts));
         let longest = machine.cores.iter().map(|core| core.cycles).max().unwrap_or_default();
         Ok(Outcome {
             latency_cycles: settings.clock.memory_at(longest).0,

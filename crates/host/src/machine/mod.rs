@@ -64,14 +64,16 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    BufferOperation, BufferRing, Forkbench, GroupInstruction, Memcopy, MixProgram, Program, ReadAgain, ReceiveStep,
-    ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated, SourceState, Steps, TcpReceive, TraceProgram,
+    BufferOperation, BufferRing, Forkbench, GroupInstruction, Memcopy, MessageReader, MessageReaderSettings,
+    MixProgram, Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated,
+    SourceState, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
-    DmaCompletion, DmaSettings, EngineMode, EngineSettings, KernelSettings, LineSettings, MachineSettings,
-    NetworkSettings, Order, PrefetchSettings, PrefetcherKind, Region, Sharing, Spread, StoreMiss, WritePolicy,
+    DmaCompletion, DmaSettings, EngineMode, EngineSettings, InjectionLevel, InjectionPolicy, InjectionSettings,
+    KernelSettings, LineSettings, LoopSettings, MachineSettings, NetworkSettings, Order, PrefetchSettings,
+    PrefetcherKind, Region, Sharing, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging, WritePolicy,
 };
 
 /// Results of a machine.
@@ -138,6 +140,11 @@ impl Machine {
         map: &AddressMap,
         contents: Option<Contents>,
     ) -> Result<Machine, MachineError> {
+        if let Some(core) = settings.network.and_then(|network| network.injection.core)
+            && core >= programs.len()
+        {
+            return Err(MachineError::NoCore { core, cores: programs.len() });
+        }
         let kernel = memories.kernel(&settings.allocator, map, ZeroOnFree::Off)?;
         let lacking = programs.iter().map(|program| match program.recorded() {
             Recorded::EveryAccess => Lacking::None,
@@ -299,6 +306,7 @@ impl Machine {
         let outcome = match &mut work {
             Work::Run { count, purpose } => core.run_instructions(count, *purpose, limits),
             Work::Access(access) => core.access(access, memory, limits),
+            Work::Instruction { access, needs } => core.issue(access, *needs, memory, limits),
             Work::Time(cycles) => core.pause(*cycles),
             Work::Pages { pages, cycles, data } => {
                 self.kernel.next_page(core, memory.line_size(), (*pages, *cycles, *data))

@@ -121,7 +121,7 @@ impl CoreSettings {
 /// Size, latency and policies of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheShape {
-    /// Bytes of data: ways x bytes of a line x a power of two.
+    /// Bytes of data: ways x bytes of a line x a number of sets.
     pub bytes: u64,
     /// Lines per set.
     pub ways: usize,
@@ -180,12 +180,18 @@ pub enum PrefetcherKind {
     NextLine,
     /// The lines that follow at the distance of the last accesses.
     Stride,
+    /// The lines ahead of sequences of lines in either direction.
+    Stream,
 }
 
 impl PrefetcherKind {
     /// All kinds and their names in configurations.
-    pub const NAMES: [(&'static str, PrefetcherKind); 3] =
-        [("none", PrefetcherKind::None), ("next-line", PrefetcherKind::NextLine), ("stride", PrefetcherKind::Stride)];
+    pub const NAMES: [(&'static str, PrefetcherKind); 4] = [
+        ("none", PrefetcherKind::None),
+        ("next-line", PrefetcherKind::NextLine),
+        ("stride", PrefetcherKind::Stride),
+        ("stream", PrefetcherKind::Stream),
+    ];
 }
 
 /// How far, and how many lines at a time, prefetchers request.
@@ -199,15 +205,31 @@ pub struct PrefetchSettings {
     pub mshrs: usize,
 }
 
+/// Which stores share an entry of the write buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteMerging {
+    /// Those to a line.
+    Line,
+    /// None.
+    None,
+}
+
+impl WriteMerging {
+    /// Both choices and their names in configurations.
+    pub const NAMES: [(&'static str, WriteMerging); 2] = [("line", WriteMerging::Line), ("none", WriteMerging::None)];
+}
+
 /// Lines of all caches, and how they go to memory and come from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineSettings {
-    /// Bytes of a line: 32, 64 or 128.
+    /// Bytes of a line: 16, 32, 64 or 128.
     pub bytes: u64,
     /// When the last-level cache writes stores to memory.
     pub write: WritePolicy,
-    /// Entries of the write buffer of each requester, a line each.
+    /// Entries of the write buffer of each requester.
     pub write_buffer: usize,
+    /// Which stores share an entry.
+    pub merging: WriteMerging,
     /// Of all prefetchers.
     pub prefetch: PrefetchSettings,
 }
@@ -222,6 +244,7 @@ impl Default for LineSettings {
             bytes: 64,
             write: WritePolicy::WriteBack,
             write_buffer: 8,
+            merging: WriteMerging::Line,
             prefetch: PrefetchSettings { degree: 1, distance: 1, mshrs: 4 },
         }
     }
@@ -263,16 +286,111 @@ pub enum CopyLoop {
     NoFetch,
     /// Its stores bypass the cache.
     NonTemporal,
+    /// `rep movs` of words, and `rep movsb` of the bytes that are left.
+    String,
+    /// The same where microcode moves longer words from a size on.
+    FastString,
+    /// `rep movsb` where microcode moves longer words.
+    RepMovsb,
+    /// Unrolled loads and stores of integer registers, which touches the next lines of the source.
+    Integer,
+    /// Unrolled loads and stores of floating-point registers, after loads of all lines of a block of the source.
+    FloatBlock,
+    /// The same with SIMD registers.
+    SimdBlock,
+    /// The same with non-temporal stores.
+    NonTemporalBlock,
+    /// Unrolled loads and stores of 32-byte registers.
+    Avx2,
 }
 
 impl CopyLoop {
     /// The loops and their names in configurations.
-    pub const NAMES: [(&'static str, CopyLoop); 3] =
-        [("cached", CopyLoop::Cached), ("no-fetch", CopyLoop::NoFetch), ("non-temporal", CopyLoop::NonTemporal)];
+    pub const NAMES: [(&'static str, CopyLoop); 11] = [
+        ("cached", CopyLoop::Cached),
+        ("no-fetch", CopyLoop::NoFetch),
+        ("non-temporal", CopyLoop::NonTemporal),
+        ("string", CopyLoop::String),
+        ("fast-string", CopyLoop::FastString),
+        ("rep-movsb", CopyLoop::RepMovsb),
+        ("integer", CopyLoop::Integer),
+        ("float-block", CopyLoop::FloatBlock),
+        ("simd-block", CopyLoop::SimdBlock),
+        ("non-temporal-block", CopyLoop::NonTemporalBlock),
+        ("avx2", CopyLoop::Avx2),
+    ];
+
+    /// The loops that differ only in what a store of a whole line does.
+    pub const BY_LINES: [CopyLoop; 3] = [CopyLoop::Cached, CopyLoop::NoFetch, CopyLoop::NonTemporal];
 
     /// Name in configurations and reports.
     pub const fn name(self) -> &'static str {
         CopyLoop::NAMES[self as usize].0
+    }
+}
+
+/// What a store of a whole line by a fast string instruction does where the cache lacks the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StringStores {
+    /// It fetches the line.
+    Fetch,
+    /// It allocates the line without reading it.
+    NoFetch,
+}
+
+impl StringStores {
+    /// Both choices and their names in configurations.
+    pub const NAMES: [(&'static str, StringStores); 2] =
+        [("fetch", StringStores::Fetch), ("no-fetch", StringStores::NoFetch)];
+}
+
+/// Instructions of the copy loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopSettings {
+    /// Core cycles before the first word of a `rep movs`.
+    pub string_start_cycles: u16,
+    /// Core cycles before the first word of a fast one.
+    pub fast_string_start_cycles: u16,
+    /// Bytes from which on `rep movs` of [`CopyLoop::FastString`] is a fast one.
+    pub fast_string_min_bytes: u32,
+    /// Bytes of a word of a fast one, a power of two up to a line.
+    pub fast_string_bytes: u8,
+    /// Stores of whole lines of a fast one.
+    pub fast_string_stores: StringStores,
+    /// Bytes of an iteration, a multiple of the words; `None` for that of the loop.
+    pub unroll_bytes: Option<u16>,
+    /// Distance from the source of an iteration to the first line that it touches; 0 for none, `None` for a line.
+    pub touch_bytes: Option<u32>,
+    /// Bytes of the source that are loaded before they are copied.
+    pub block_bytes: u32,
+    /// Bytes of an iteration of these loads.
+    pub block_step_bytes: u16,
+    /// Bytes of a SIMD register.
+    pub simd_bytes: u8,
+    /// Smaller copies use the tail alone.
+    pub loop_min_bytes: u32,
+}
+
+impl Default for LoopSettings {
+    /// FreeBSD's loops: the tail below 64 bytes, iterations of 64 bytes, blocks of 1,792 bytes loaded 256 bytes an
+    /// iteration. `rep movs` starts in 12 cycles, as on the Pentium (Agner Fog, "How to optimize for the Pentium family
+    /// of microprocessors", 2004: 12 + n). A fast one starts in 72, as the 215 micro-operations of the P6 (the same
+    /// source) take at 3 per cycle, and from 128 bytes on, as FreeBSD's measurements found; its words have 8 bytes, the
+    /// data path of the P6. That its stores do not fetch whole lines is chosen. SIMD registers are those of SSE.
+    fn default() -> LoopSettings {
+        LoopSettings {
+            string_start_cycles: 12,
+            fast_string_start_cycles: 72,
+            fast_string_min_bytes: 128,
+            fast_string_bytes: 8,
+            fast_string_stores: StringStores::NoFetch,
+            unroll_bytes: None,
+            touch_bytes: None,
+            block_bytes: 1792,
+            block_step_bytes: 256,
+            simd_bytes: 16,
+            loop_min_bytes: 64,
+        }
     }
 }
 
@@ -451,6 +569,115 @@ impl Spread {
     pub const NAMES: [(&'static str, Spread); 2] = [("ports", Spread::Ports), ("connections", Spread::Connections)];
 }
 
+/// What becomes of a packet for whose queue no buffer is posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithoutBuffer {
+    /// It is dropped, as on Ethernet.
+    Drop,
+    /// It waits at its port, and those behind it, until a buffer is posted, as on a link with flow control.
+    Wait,
+}
+
+impl WithoutBuffer {
+    /// Both choices and their names in configurations.
+    pub const NAMES: [(&'static str, WithoutBuffer); 2] =
+        [("drop", WithoutBuffer::Drop), ("wait", WithoutBuffer::Wait)];
+}
+
+/// Which packets a network adapter injects into a cache; it writes the others to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InjectionPolicy {
+    /// None.
+    Never,
+    /// All.
+    Always,
+    /// Ranges of at most [`InjectionSettings::max_bytes`].
+    BySize,
+    /// All, each line to one of the first ways of its set: [`InjectionSettings::share`].
+    BoundedWays,
+    /// Those that find fewer than [`InjectionSettings::near_packets`] packets of their queue in use.
+    WhenExpected,
+}
+
+impl InjectionPolicy {
+    /// All policies and their names in configurations.
+    pub const NAMES: [(&'static str, InjectionPolicy); 5] = [
+        ("never", InjectionPolicy::Never),
+        ("always", InjectionPolicy::Always),
+        ("by-size", InjectionPolicy::BySize),
+        ("bounded-ways", InjectionPolicy::BoundedWays),
+        ("when-expected", InjectionPolicy::WhenExpected),
+    ];
+
+    /// Name in configurations.
+    pub const fn name(self) -> &'static str {
+        InjectionPolicy::NAMES[self as usize].0
+    }
+}
+
+/// The level into which a line is injected; it also enters the levels behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InjectionLevel {
+    /// The L1 of a core.
+    L1,
+    /// Its L2.
+    L2,
+    /// Its last-level cache.
+    LastLevel,
+}
+
+impl InjectionLevel {
+    /// All levels and their names in configurations.
+    pub const NAMES: [(&'static str, InjectionLevel); 3] =
+        [("l1", InjectionLevel::L1), ("l2", InjectionLevel::L2), ("last-level", InjectionLevel::LastLevel)];
+}
+
+/// How a network adapter injects packets into caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InjectionSettings {
+    /// Which packets.
+    pub policy: InjectionPolicy,
+    /// Into which level.
+    pub level: InjectionLevel,
+    /// The core whose caches take them, with the last-level cache of the core of the queue; `None` for that core.
+    pub core: Option<usize>,
+    /// Bytes of the longest range that is injected by size: a header, a payload, or both if they follow each other.
+    pub max_bytes: u64,
+    /// Percent of the ways of a level that take injected lines, at least one way, where they are bounded.
+    pub share: u64,
+    /// Packets of a queue in use, from which on a packet is not expected.
+    pub near_packets: usize,
+}
+
+impl InjectionSettings {
+    /// No injection. Otherwise into the last level of the queue's core. By size, 256 bytes: headers and control
+    /// messages. Of the ways 10 %, as Intel's Data Direct I/O takes two of 20. A packet is expected with fewer than 64
+    /// in use, as many as the driver `e1000` of Linux 2.6 handles at a time.
+    pub const NEVER: InjectionSettings = InjectionSettings {
+        policy: InjectionPolicy::Never,
+        level: InjectionLevel::LastLevel,
+        core: None,
+        max_bytes: 256,
+        share: 10,
+        near_packets: 64,
+    };
+
+    /// Ways of a level that injected lines can take, of a number of ways.
+    pub const fn ways(&self, ways: usize) -> usize {
+        let share = ways * self.share as usize / 100;
+        match self.policy {
+            InjectionPolicy::BoundedWays => {
+                if share == 0 {
+                    1
+                } else {
+                    share
+                }
+            }
+            _ => ways,
+        }
+    }
+}
+
 /// A network adapter, its links, and the packets that arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkSettings {
@@ -460,7 +687,7 @@ pub struct NetworkSettings {
     pub cycles_per_1000_bytes: u64,
     /// Bytes of a packet on the link beside header and payload: preamble, checksum and gap.
     pub frame_bytes: u64,
-    /// Bytes of the header of a packet.
+    /// Bytes of the header of a packet that reach memory; 0 if the adapter keeps the header.
     pub header_bytes: u64,
     /// Bytes of the payload of a packet.
     pub payload_bytes: u64,
@@ -484,6 +711,10 @@ pub struct NetworkSettings {
     pub coalesced_cycles: u64,
     /// Core cycles of an interrupt.
     pub interrupt_cycles: u64,
+    /// What becomes of a packet without a buffer.
+    pub without_buffer: WithoutBuffer,
+    /// Which packets are injected into a cache.
+    pub injection: InjectionSettings,
 }
 
 impl NetworkSettings {
@@ -511,6 +742,8 @@ impl NetworkSettings {
             coalesced_packets: 64,
             coalesced_cycles: cycles_per_1000_bytes * 15_625 / 1_000,
             interrupt_cycles: 2_000,
+            without_buffer: WithoutBuffer::Drop,
+            injection: InjectionSettings::NEVER,
         }
     }
 
@@ -560,6 +793,8 @@ pub struct KernelSettings {
     pub copier_min_bytes: u64,
     /// The loop, where the loop copies and zeroes.
     pub copy_loop: CopyLoop,
+    /// Its instructions.
+    pub loops: LoopSettings,
 }
 
 impl Default for KernelSettings {
@@ -583,6 +818,7 @@ impl Default for KernelSettings {
             word_bytes: 8,
             copier_min_bytes: 0,
             copy_loop: CopyLoop::Cached,
+            loops: LoopSettings::default(),
         }
     }
 }

@@ -11,7 +11,7 @@ use dram_spec::{
 use host::AllocatorSettings;
 use host::machine::{
     CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, EngineMode, EngineSettings, KernelSettings,
-    LineSettings, MachineSettings, Order, Sharing,
+    LineSettings, LoopSettings, MachineSettings, Order, Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
@@ -76,7 +76,7 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
 
 fn arb_engine() -> impl Strategy<Value = Copier> {
     let mode = select(vec![EngineMode::SyncFifo, EngineMode::SyncCpuFirst, EngineMode::Async, EngineMode::Async]);
-    let sizes = (1_usize..5, prop_oneof![3_usize..6, Just(16)], 1_usize..5, 1_usize..4);
+    let sizes = (1_usize..5, prop_oneof![2_usize..6, Just(16)], 1_usize..5, 1_usize..4);
     (mode, any::<bool>(), sizes, select(vec![0_u64, 3, 30])).prop_map(
         |(mode, is_in_dram, (queue, buffer_lines, pending_copies, tlb_entries), tlb_miss_cycles)| {
             Copier::Engine(EngineSettings {
@@ -93,7 +93,7 @@ fn arb_engine() -> impl Strategy<Value = Copier> {
 }
 
 fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
-    let loops = CopyLoop::NAMES.map(|(_, copy_loop)| (Copier::Loop, copy_loop));
+    let loops = CopyLoop::BY_LINES.map(|copy_loop| (Copier::Loop, copy_loop));
     let copier = prop_oneof![
         3 => select(loops.to_vec()),
         2 => Just((Copier::Controller, CopyLoop::Cached)),
@@ -113,6 +113,7 @@ fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
                 inserts_zero_lines: inserts_zero_lines && copier == Copier::Controller,
                 copier_min_bytes,
                 copy_loop,
+                loops: LoopSettings::default(),
                 coherence_cycles_per_line,
                 fault_cycles,
                 page_table_cycles,

@@ -233,7 +233,7 @@ impl Core {
     pub fn count(&mut self, purpose: Purpose) {
         match purpose {
             Purpose::Program => self.counters.instructions += 1,
-            Purpose::KernelCopy | Purpose::KernelZero | Purpose::KernelData => self.counters.kernel_instructions += 1,
+            _ => self.counters.kernel_instructions += 1,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dram_spec::{Dialect, Operation};
-use host::machine::{Copier, CoreCounters, CoreOutcome, LineCounts, MachineSettings};
+use host::machine::{Copier, CoreCounters, CoreOutcome, LineCounts, MachineSettings, Order};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -11,17 +11,17 @@ use trace_io::program::Step;
 
 use crate::cases::{Case, arb_case, arb_case_of_few_places, arb_case_with_a_frame_per_unit};
 use crate::listed::Listed;
-use crate::runs::{Outcome, checked, engine, plain, same, tick_by_tick};
+use crate::runs::{Outcome, checked, engine, plain, plain_or_open, same, tick_by_tick};
 use crate::sequence::runs;
 
-/// Figures without the stalls on which machine and page differ: those before the
-/// instruction of a copy by an engine.
+/// Figures without the stalls on which machine and page differ: in an in-order core that awaits a load, the machine
+/// counts slots for the next instruction if that is a copy by an engine and something else happens meanwhile.
 fn without_open_stalls(case: &Case, mut outcome: Outcome) -> Outcome {
-    let MachineSettings { kernel, .. } = case.settings;
-    if matches!(kernel.copier, Copier::Engine(_)) {
-        outcome.cores.iter_mut().for_each(|core| {
-            core.counters.stalls = CoreCounters::default().stalls;
-        });
+    let MachineSettings { core, kernel, .. } = case.settings;
+    if core.order == Order::InOrder && matches!(kernel.copier, Copier::Engine(_)) {
+        for core in &mut outcome.cores {
+            (core.counters.stalls.kernel, core.counters.stalls.controller_copy) = (0, 0);
+        }
     }
     outcome
 }
@@ -32,9 +32,10 @@ proptest! {
     /// Requests, commands, counters and cycles of the machine and the plain machine are equal.
     #[test]
     fn machine_and_plain_machine_agree(case in arb_case()) {
-        // Open: they differ in places of the engine's queue and in write-backs on their way.
-        prop_assume!(std::env::var_os("ENGINE_CASES").is_some() || !matches!(case.settings.kernel.copier, Copier::Engine(_)));
-        let outcomes = [engine(&case), plain(&case)].map(|outcome| without_open_stalls(&case, outcome));
+        let (plain, is_open) = plain_or_open(&case);
+        // Open: of write-backs that have left and that the controller has not accepted, the machine passes some.
+        prop_assume!(!is_open);
+        let outcomes = [engine(&case), plain].map(|outcome| without_open_stalls(&case, outcome));
         same(["engine", "plain"], [&outcomes[0], &outcomes[1]])?;
     }
 }

@@ -53,6 +53,9 @@ const SMALL: &[(&str, &str)] =
 const CLASSES: &str = "[{ class = 'integer', units = 1, interval = 2 }, { class = 'load', units = 1, latency = 3 }, \
                        { class = 'store', units_of = 'integer' }]";
 
+/// Copies on a core.
+const COPIES: &str = "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['copies.program']\n";
+
 /// DDR4-3200 with the currents of the base.
 const DDR4: &[(&str, &str)] = &[
     ("system.device.bin", "'DDR4-3200AA'"),
@@ -537,6 +540,7 @@ bytes = 4096
             figures("machine.caches.last_level_prefetcher", "'next-line'", "'stride'"),
             figures("machine.caches.write", "'write-through'", "'write-back'"),
             figures("machine.caches.write_buffer", "8", "1"),
+            figures("machine.caches.write_merging", "'line'", "'none'"),
             figures("machine.caches.prefetch_degree", "1", "4"),
             figures("machine.caches.prefetch_distance", "1", "3"),
             figures("machine.caches.prefetch_mshrs", "4", "1"),
@@ -579,6 +583,65 @@ bytes = 4096
         cases: &[
             figures("workload.read_again", "'no'", "'forward'"),
             figures("workload.operation", "'copy'", "'zero'"),
+        ],
+    },
+    Fixture {
+        name: "string instructions",
+        body: COPIES,
+        set: &[("policies", "['baseline']"), ("machine.kernel.copy_loop", "'fast-string'")],
+        cases: &[
+            figures("machine.kernel.string_start_cycles", "12", "30"),
+            figures("machine.kernel.fast_string_start_cycles", "72", "35"),
+            figures("machine.kernel.fast_string_min_bytes", "128", "256"),
+            figures("machine.kernel.fast_string_bytes", "8", "32"),
+            figures("machine.kernel.fast_string_stores", "'no-fetch'", "'fetch'"),
+        ],
+    },
+    Fixture {
+        name: "a loop of integer registers",
+        body: COPIES,
+        set: &[("policies", "['baseline']"), ("machine.kernel.copy_loop", "'integer'")],
+        cases: &[
+            figures("machine.kernel.unroll_bytes", "64", "256"),
+            figures("machine.kernel.touch_bytes", "64", "0"),
+            figures("machine.kernel.loop_min_bytes", "64", "512"),
+        ],
+    },
+    Fixture {
+        name: "a loop of SIMD registers",
+        body: COPIES,
+        set: &[("policies", "['baseline']"), ("machine.kernel.copy_loop", "'simd-block'")],
+        cases: &[
+            figures("machine.kernel.block_bytes", "1792", "512"),
+            figures("machine.kernel.block_step_bytes", "256", "128"),
+            figures("machine.kernel.simd_bytes", "16", "32"),
+        ],
+    },
+    Fixture {
+        name: "a page-mode memory",
+        body: COPIES,
+        set: &[
+            ("policies", "['baseline']"),
+            ("system.device.bin", "'page-mode'"),
+            ("system.device.currents", "'none'"),
+            ("system.geometry.channels", "1"),
+            ("system.geometry.ranks", "1"),
+            ("system.geometry.row_bytes", "8192"),
+            ("system.refresh.enabled", "false"),
+        ],
+        cases: &[
+            figures("system.page_mode.bus_mhz", "66", "33"),
+            figures("system.page_mode.bus_bytes", "8", "4"),
+            figures("system.page_mode.row_bytes", "8192", "1024"),
+            figures("system.page_mode.read_hit", "4", "5"),
+            figures("system.page_mode.read_miss", "9", "10"),
+            figures("system.page_mode.read_next", "2", "3"),
+            figures("system.page_mode.post_first", "3", "9"),
+            figures("system.page_mode.post_next", "1", "9"),
+            figures("system.page_mode.write_hit", "2", "5"),
+            figures("system.page_mode.write_miss", "7", "9"),
+            figures("system.page_mode.write_next", "2", "3"),
+            figures("system.page_mode.write_queue", "4", "1"),
         ],
     },
     Fixture {
@@ -652,7 +715,46 @@ bytes = 4096
             figures("machine.network.coalesced_packets", "6", "2"),
             figures("machine.network.coalesced_cycles", "12000", "3000"),
             figures("machine.network.interrupt_cycles", "2000", "3000"),
+            Case {
+                key: "machine.network.without_buffer",
+                base: "'drop'",
+                changed: "'wait'",
+                effect: Refused("waits for packets that never arrive"),
+            },
+            figures("machine.network.inject", "'never'", "'always'"),
         ],
+    },
+    Fixture {
+        name: "injected packets",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        set: &[("machine.network.inject", "'always'"), ("machine.caches.sharing", "'shared'")],
+        cases: &[
+            figures("machine.network.inject_level", "'last-level'", "'l1'"),
+            Case {
+                key: "machine.network.inject_core",
+                base: "0",
+                changed: "2",
+                effect: Refused("packets are injected into the caches of core 2"),
+            },
+        ],
+    },
+    Fixture {
+        name: "packets injected by size",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        set: &[("machine.network.inject", "'by-size'")],
+        cases: &[figures("machine.network.inject_max_bytes", "4096", "0")],
+    },
+    Fixture {
+        name: "packets injected into a share of the ways",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        set: &[("machine.network.inject", "'bounded-ways'")],
+        cases: &[figures("machine.network.inject_share", "100", "1")],
+    },
+    Fixture {
+        name: "expected packets injected",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        set: &[("machine.network.inject", "'when-expected'")],
+        cases: &[figures("machine.network.inject_near_packets", "65536", "1")],
     },
     // Two frames share the rows of two channels.
     Fixture {

@@ -7,6 +7,7 @@ mod dma;
 mod engine;
 mod loops;
 mod pinned_pages;
+mod stream;
 
 use std::fmt::Debug;
 

@@ -129,6 +129,15 @@ pub enum NetworkMessage {
         /// The port.
         port: usize,
     },
+    /// The data of a line that is injected are at the caches.
+    Injected {
+        /// The queue.
+        queue: usize,
+        /// Number of the packet.
+        packet: u64,
+        /// First byte of the line.
+        address: PhysicalAddress,
+    },
     /// The time for which a queue collects packets has ended.
     Coalesced {
         /// The queue.
@@ -142,6 +151,8 @@ pub enum NetworkMessage {
         packet: Packet,
         /// Steps of coherence.
         counts: CoherenceCounts,
+        /// Lines that were injected into caches.
+        injected: u64,
     },
     /// A packet found no free buffer.
     Dropped,

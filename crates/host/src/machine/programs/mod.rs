@@ -2,6 +2,7 @@
 
 mod forkbench;
 mod memcopy;
+mod message_reader;
 mod mix;
 mod receiver;
 mod steps;
@@ -10,6 +11,7 @@ mod trace_program;
 
 pub use self::forkbench::Forkbench;
 pub use self::memcopy::{BufferOperation, Memcopy, ReadAgain, SourceState};
+pub use self::message_reader::{MessageReader, MessageReaderSettings};
 pub use self::mix::MixProgram;
 pub use self::receiver::{Receiver, ReceiverSettings};
 pub use self::steps::{Program, Repeated, Steps, StepsAhead};

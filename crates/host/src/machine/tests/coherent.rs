@@ -83,7 +83,28 @@ pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
         (KernelSettings { inserts_zero_lines: true, ..in_dram }, ROWCLONE),
         (KernelSettings { dirty_source: DirtySource::CopyInCache, inserts_zero_lines: true, ..in_dram }, ROWCLONE),
     ];
-    others.into_iter().chain(engines).chain(dma).collect()
+    others.into_iter().chain(engines).chain(dma).chain(copy_loops()).collect()
+}
+
+/// Loops of instructions, with words of 8 bytes; small blocks and iterations, so that a page has several.
+fn copy_loops() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
+    let of = |copy_loop, loops| {
+        let settings = KernelSettings { copy_loop, loops, ..KernelSettings::default() };
+        (settings, BASELINE as &'static dyn CopyPolicy)
+    };
+    let default = LoopSettings::default();
+    let small = LoopSettings { block_bytes: 384, block_step_bytes: 128, unroll_bytes: Some(128), ..default };
+    vec![
+        of(CopyLoop::String, default),
+        of(CopyLoop::FastString, default),
+        of(CopyLoop::FastString, LoopSettings { fast_string_stores: StringStores::Fetch, ..default }),
+        of(CopyLoop::RepMovsb, LoopSettings { fast_string_bytes: 32, ..default }),
+        of(CopyLoop::Integer, LoopSettings { touch_bytes: Some(192), ..default }),
+        of(CopyLoop::FloatBlock, default),
+        of(CopyLoop::SimdBlock, small),
+        of(CopyLoop::NonTemporalBlock, small),
+        of(CopyLoop::Avx2, default),
+    ]
 }
 
 /// A bus of which a clock takes 15 core cycles.
@@ -185,7 +206,7 @@ fn shared(bytes: u64) -> MachineSettings {
 }
 
 /// Caches of random levels, lines, policies and prefetchers.
-fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
+pub(super) fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
     let mut generator = os_alloc_sim::Generator::new(seed);
     let mut one_of = |choices: u32| generator.below(choices) as usize;
     let level = |bytes: u64, ways, latency, [store_miss, prefetcher]: [usize; 2]| CacheShape {
@@ -193,7 +214,7 @@ fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
         prefetcher: PrefetcherKind::NAMES[prefetcher].1,
         ..CacheShape::new(bytes, ways, latency)
     };
-    let mut policies = || [one_of(2), one_of(3)];
+    let mut policies = || [one_of(2), one_of(4)];
     let [first, second, last] = [policies(), policies(), policies()];
     let sharing = [Sharing::Private, Sharing::Shared, Sharing::Group(NonZeroUsize::new(2).unwrap())][one_of(3)];
     let order = Order::NAMES[one_of(2)].1;
@@ -201,12 +222,13 @@ fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
         core: CoreSettings { order, mshrs: 1 + one_of(8), store_buffer: 1 + one_of(8), ..CoreSettings::PAPER },
         l1: (one_of(2) == 0).then(|| level(512, 2, 3, first)),
         l2: (one_of(2) == 0).then(|| level(2048, 4, 7, second)),
-        last_level: level([1 << 10, 1 << 12, 1 << 14][one_of(3)], [1, 4, 8][one_of(3)], 12, last),
+        last_level: level([1 << 10, 3 << 10, 1 << 14][one_of(3)], [1, 4, 8][one_of(3)], 12, last),
         sharing,
         lines: LineSettings {
-            bytes: [32, 64, 128][one_of(3)],
+            bytes: [16, 32, 64, 128][one_of(4)],
             write: WritePolicy::NAMES[one_of(2)].1,
             write_buffer: 1 + one_of(5),
+            merging: WriteMerging::NAMES[one_of(2)].1,
             prefetch: PrefetchSettings {
                 degree: 1 + one_of(3) as u64,
                 distance: 1 + one_of(4) as u64,
