@@ -151,7 +151,8 @@ fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
             None => bars(panels, runs, figure.column),
         }
     }
-    if series.left_out > 0 {
+    // Without an axis, each policy has a bar.
+    if x.is_some() && series.left_out > 0 {
         panels.push(Err(left_out(series.left_out)));
     }
 }
@@ -262,7 +263,7 @@ fn operations(panels: &mut Panels, page: &Page) {
         let more = all - OPERATIONS_MAX;
         panels.push(Err(format!("{more} more operations are not drawn; the table has them.")));
     }
-    if runs.len() > SERIES_MAX {
+    if shown().next().is_some() && runs.len() > SERIES_MAX {
         panels.push(Err(left_out(runs.len() - SERIES_MAX)));
     }
 }

@@ -133,11 +133,15 @@ impl Deferred {
         self.instructions.iter_mut().filter_map(|it| it.access.as_mut()).for_each(|it| it.is_refused = false);
     }
 
-    /// Ends the wait for a pending copy at a cycle.
-    pub(super) fn copy_completed(&mut self, id: CopyId, at: CoreCycle) {
+    /// Ends the wait for a pending copy at a cycle. Returns the oldest instruction if it has waited for this copy
+    /// alone.
+    pub(super) fn copy_completed(&mut self, id: CopyId, at: CoreCycle) -> Option<EntryId> {
         self.now = self.now.max(at);
+        let waited = self.instructions.first().filter(|it| it.access.as_ref().is_some_and(|it| it.copies == [id]));
+        let entry = waited.map(|it| it.entry);
         let accesses = self.instructions.iter_mut().filter_map(|it| it.access.as_mut());
         accesses.for_each(|it| it.copies.retain(|&copy| copy != id));
+        entry
     }
 
     /// Lets instructions begin whose operands have become known. The results of those without memory access

@@ -81,16 +81,27 @@ impl Core {
         Ok((self.pipeline.dispatch_awaited(slot), at))
     }
 
-    /// Whether a blocked core waits until instructions retire: its window is full, its program has ended, or an
-    /// event of the kernel waits for them.
+    /// Whether no instruction dispatches until one retires: the window or the load/store queue is full, the program
+    /// has ended, or an event of the kernel waits.
     fn waits_for_retirement(&self) -> bool {
-        matches!(self.stall, None | Some(Stall::Drain)) && !self.pipeline.is_blocked()
+        match self.stall {
+            Some(stall) => matches!(stall, Stall::Drain | Stall::LoadStoreQueue),
+            None => !self.pipeline.is_blocked() && (self.next == Next::Blocked || self.pipeline.next_slot().is_none()),
+        }
+    }
+
+    /// Counts the slots before a cycle in which nothing dispatched because the oldest instruction waited for a copy.
+    fn count_wait_for_copy(&mut self, until: CoreCycle) {
+        if self.waits_for_retirement() {
+            let from = self.pipeline.position().max(self.pipeline.oldest_since());
+            self.counters.copy_slots += self.pipeline.first_slot(until).0.saturating_sub(from);
+        }
     }
 
     /// Completes an instruction of [`Self::dispatch_awaited`] at a cycle.
     pub fn complete(&mut self, entry: EntryId, at: CoreCycle) {
-        if self.next == Next::Blocked && self.waits_for_retirement() && self.pipeline.is_oldest(entry) {
-            self.counters.copy_slots += self.pipeline.first_slot(at).0.saturating_sub(self.position());
+        if self.pipeline.is_oldest(entry) {
+            self.count_wait_for_copy(at);
         }
         self.pipeline.arrive(entry, at);
         self.results_known();
@@ -133,6 +144,9 @@ impl Core {
     pub fn copy_completed(&mut self, id: CopyId, at: CoreCycle) {
         self.pending.remove(id);
         self.copies_end = at;
-        self.deferred.copy_completed(id, at);
+        let waited = self.deferred.copy_completed(id, at);
+        if waited.is_some_and(|entry| self.pipeline.is_oldest(entry)) {
+            self.count_wait_for_copy(at);
+        }
     }
 }

@@ -135,6 +135,12 @@ impl Pipeline {
         self.unresolved > 0 && self.oldest_unresolved() == id.0
     }
 
+    /// The first slot in which the oldest instruction whose retirement is not known may retire, apart from its
+    /// result: the one after the previous retirement.
+    pub(super) const fn oldest_since(&self) -> u64 {
+        self.next_retire
+    }
+
     /// The entry of the oldest instruction whose retirement is not known.
     fn oldest_unresolved(&self) -> usize {
         let age = self.unresolved as usize;

@@ -218,6 +218,28 @@ fn accesses_to_a_pending_copy_wait_for_its_end() {
     }
 }
 
+/// The store takes slot 0, the load slot 1, and 127 instructions slots 2 to 128: the next one waits for the copy, which
+/// ends with line 8. The time of the load's line is not that of the copy.
+#[test]
+fn slots_behind_an_access_to_a_pending_copy_are_those_of_the_copy() {
+    let steps = after_begin([store(8), load(5), Step::Compute { instructions: 300 }]);
+    let first = play(changed(|_| {}), &steps).requests[0].1.target().0 / 4096 * 4096;
+    let (system, map) = memory();
+    let program = Box::new(Steps(steps.into_iter())) as Box<dyn Program>;
+    let mut machine = Machine::new(changed(|_| {}), Region::default(), vec![program], &map, None).unwrap();
+    let (src, dst) = (PhysicalAddress(first + 5 * 64), PhysicalAddress(first + 16 * 4096));
+    let size = machine.memory.line_size();
+    machine.cores[0].add_pending_copy(COPY, Bulk { src: Some(src), dst, bytes: 64 }, size);
+    let planner = Arc::new(Planner::new(map, FaultyRows::default()));
+    let mut source = UntilLine { machine, requests: Vec::new(), line: 8, done: None };
+    let config = Config::new(system, planner, ROWCLONE);
+    Controller::new(&config).run(&mut source, &mut (), &AtomicBool::new(false)).expect("nothing stops it");
+    let done = source.done.expect("line 8 arrives").0;
+    let counters = source.machine.into_outcome().unwrap().cores[0].counters;
+    assert_eq!(counters.copy_slots, done * 6 * 3 - 129);
+    assert!(counters.stalls.window > counters.copy_slots, "the window also waits for the line");
+}
+
 /// Instructions dispatch until the window is full, also in order, and retire when it completes.
 #[test]
 fn an_awaited_instruction_blocks_retirement_and_no_dispatch() {
