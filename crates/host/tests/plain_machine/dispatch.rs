@@ -232,7 +232,7 @@ impl PlainMachine {
                 return Ok(true);
             }
         };
-        self.load_or_store(at, slot, Address::Virtual(address.0), WORD, Purpose::Program, kind, wants)
+        self.load_or_store(at, slot, (Address::Virtual(address.0), WORD), Purpose::Program, kind, wants)
     }
 
     /// Dispatches a load or store of the class of its kind.
@@ -246,7 +246,7 @@ impl PlainMachine {
         kind: Kind,
     ) -> Result<bool, Stall> {
         let class = if kind == Kind::Load { InstructionClass::Load } else { InstructionClass::Store };
-        self.load_or_store(at, slot, address, bytes, purpose, kind, Wants::class(class))
+        self.load_or_store(at, slot, (address, bytes), purpose, kind, Wants::class(class))
     }
 
     /// The physical address of an access; without one, the fault begins once the core has drained.
@@ -278,8 +278,7 @@ impl PlainMachine {
         &mut self,
         at: usize,
         slot: u64,
-        address: Address,
-        bytes: u64,
+        (address, bytes): (Address, u64),
         purpose: Purpose,
         kind: Kind,
         wants: Wants,

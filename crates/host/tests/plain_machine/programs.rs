@@ -128,10 +128,10 @@ impl ProgramDraft {
             if !writer.write(*draft) {
                 break;
             }
-            if self.has_classes {
-                if let Some(step) = writer.steps.last_mut() {
-                    *step = with_needs(*step, draft.needs);
-                }
+            if self.has_classes
+                && let Some(step) = writer.steps.last_mut()
+            {
+                *step = with_needs(*step, draft.needs);
             }
         }
         writer.steps

@@ -26,7 +26,7 @@ pub struct Entry {
 fn runs(bits: u128) -> Vec<(u64, u64)> {
     let is_set = |bit: u64| bit < 128 && bits >> bit & 1 == 1;
     let starts = (0..128).filter(|&bit| is_set(bit) && (bit == 0 || !is_set(bit - 1)));
-    starts.map(|first| (first, (first..).take_while(|&bit| is_set(bit)).count() as u64)).collect()
+    starts.map(|first| (first, (first..128).take_while(|&bit| is_set(bit)).count() as u64)).collect()
 }
 
 /// Bursts of a write: a burst that is written in part is read and written.
