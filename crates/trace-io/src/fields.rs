@@ -113,6 +113,12 @@ impl<'a> Fields<'a> {
         word
     }
 
+    /// The first byte of the next field, if at most one blank precedes it.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<u8> {
+        self.after_blank().first().copied()
+    }
+
     /// Takes the next field if it is this word.
     #[inline]
     pub(crate) fn takes(&mut self, word: &[u8]) -> bool {

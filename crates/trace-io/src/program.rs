@@ -396,25 +396,22 @@ impl From<Box<Fault>> for Wrong {
 fn parse(text: &[u8]) -> Result<(Option<Step>, usize), Wrong> {
     let mut fields = Fields::new(text);
     let step = if fields.is_empty() { None } else { Some(step(&mut fields)?) };
-    let length = fields.end()?;
-    if step.as_ref().is_none_or(are_ranges_sound) { Ok((step, length)) } else { Err(Wrong::Range) }
+    Ok((step, fields.end()?))
 }
 
 /// Takes the fields of a step.
 #[inline]
-fn step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
-    Ok(if fields.takes(b"compute") {
-        match fields.decimal("instructions")? {
-            0 => return Fields::wrong(b"0", "instructions", "at least 1"),
-            instructions => Step::Compute { instructions },
-        }
-    } else if fields.takes(b"load") {
-        Step::Load { address: fields.prefixed_hex("address")? }
-    } else if fields.takes(b"store") {
-        Step::Store { address: fields.prefixed_hex("address")? }
-    } else {
-        other_step(fields)?
-    })
+fn step(fields: &mut Fields<'_>) -> Result<Step, Wrong> {
+    // Most steps of programs are one of three, which differ in their first bytes.
+    match fields.first() {
+        Some(b'c') if fields.takes(b"compute") => match fields.decimal("instructions")? {
+            0 => Err(Wrong::Step),
+            instructions => Ok(Step::Compute { instructions }),
+        },
+        Some(b'l') if fields.takes(b"load") => Ok(Step::Load { address: fields.prefixed_hex("address")? }),
+        Some(b's') if fields.takes(b"store") => Ok(Step::Store { address: fields.prefixed_hex("address")? }),
+        _ => other_step(fields),
+    }
 }
 
 /// The instructions of a class, or with operands, of the line at the beginning of a text; and the length of the
@@ -464,8 +461,14 @@ fn distance(fields: &mut Fields<'_>) -> Result<u16, Wrong> {
     u16::try_from(found).ok().filter(|&distance| distance > 0).ok_or(Wrong::Step)
 }
 
-/// Takes the fields of a step other than `compute`, `load` and `store`.
-fn other_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
+/// Takes the fields of a step other than `compute`, `load` and `store`, after which the line ends.
+fn other_step(fields: &mut Fields<'_>) -> Result<Step, Wrong> {
+    let step = fields_of_step(fields)?;
+    fields.end()?;
+    if are_ranges_sound(&step) { Ok(step) } else { Err(Wrong::Range) }
+}
+
+fn fields_of_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
     Ok(match fields.word() {
         b"copy" => {
             let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
@@ -503,7 +506,6 @@ fn other_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
 }
 
 /// Whether no range of a step is empty or ends above 2^64 - 1.
-#[inline]
 fn are_ranges_sound(step: &Step) -> bool {
     let is_sound = |from: PhysicalAddress, bytes: u64| bytes > 0 && from.0.checked_add(bytes).is_some();
     match *step {

@@ -33,14 +33,14 @@ impl RequestSource for Machine {
             self.act();
         }
         let outgoing = self.memory.interconnect.take_request(now_core)?;
-        let (core, free) = (outgoing.requester.core, self.settings.clock.core_at(now));
-        let source = match outgoing.requester.device {
+        let (core, free) = (usize::from(outgoing.core), self.settings.clock.core_at(now));
+        let source = match outgoing.device {
             Some(device) => {
                 self.run_before(free);
-                self.devices[device].accepted(outgoing.number, free, &mut self.memory);
-                SourceId::device(device as u16)
+                self.devices[usize::from(device)].accepted(outgoing.number, free, &mut self.memory);
+                SourceId::device(device)
             }
-            None => SourceId(core as u16),
+            None => SourceId(outgoing.core),
         };
         if outgoing.holds != Holds::Nothing {
             // Actions before the free entry come first, so that all cores see one order.

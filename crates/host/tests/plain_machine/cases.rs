@@ -77,7 +77,7 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
 
 fn arb_engine() -> impl Strategy<Value = Copier> {
     let mode = select(vec![EngineMode::SyncFifo, EngineMode::SyncCpuFirst, EngineMode::Async, EngineMode::Async]);
-    let sizes = (1_usize..5, prop_oneof![3_usize..6, Just(16)], 1_usize..5, 1_usize..4);
+    let sizes = (1_usize..5, prop_oneof![2_usize..6, Just(16)], 1_usize..5, 1_usize..4);
     (mode, any::<bool>(), sizes, select(vec![0_u64, 3, 30])).prop_map(
         |(mode, is_in_dram, (queue, buffer_lines, pending_copies, tlb_entries), tlb_miss_cycles)| {
             Copier::Engine(EngineSettings {

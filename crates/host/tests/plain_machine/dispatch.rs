@@ -48,10 +48,10 @@ impl PlainMachine {
         }
     }
 
-    /// Ends a program when its last instruction has retired.
+    /// Ends a program when its last instruction has retired, and its last copy is complete.
     fn end(&mut self, at: usize, now: u64) -> Result<(), Stall> {
         let core = &mut self.cores[at];
-        if core.has_retired(now, self.settings.core.width) {
+        if core.has_retired(now, self.settings.core.width) && core.pending.is_empty() {
             core.ended = Some(now);
         }
         Err(Stall::Uncounted)

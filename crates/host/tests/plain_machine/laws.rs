@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dram_spec::{Dialect, Operation};
-use host::machine::{Classes, Copier, CoreCounters, CoreOutcome, LineCounts, MachineSettings, StallSlots, WritePolicy};
+use host::machine::{
+    Classes, Copier, CoreCounters, CoreOutcome, LineCounts, MachineSettings, Order, StallSlots, WritePolicy,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -11,7 +13,7 @@ use trace_io::program::{InstructionClass, InstructionKind, Step};
 
 use crate::cases::{Case, arb_case, arb_case_of_few_places, arb_case_with_a_frame_per_unit};
 use crate::listed::Listed;
-use crate::runs::{Outcome, checked, engine, plain, same, tick_by_tick};
+use crate::runs::{Outcome, checked, engine, plain, plain_or_open, same, tick_by_tick};
 use crate::sequence::runs;
 
 /// Whether the machine differs from the page in a case. With write-through, the write buffer lacks the bytes of
@@ -23,18 +25,18 @@ fn is_open(case: &Case) -> bool {
     case.settings.lines.write == WritePolicy::WriteThrough && has_classes
 }
 
-/// Figures without the stalls on which machine and page differ: those before the
-/// instruction of a copy by an engine, and the cause of those that a full write buffer and
-/// something else delay, that of stalls in cores with
-/// instructions that dispatch alone, and single slots in which the load/store queue was full.
+/// Figures without the stalls on which machine and page differ. In an in-order core that awaits a load, the machine
+/// counts slots for the next instruction if that is a copy by an engine and something else happens meanwhile. Open
+/// are also the causes of stalls of stores that lack an entry of the write buffer and something else, and of cores
+/// with instructions that dispatch alone, and single slots in which the load/store queue was full.
 fn without_open_stalls(case: &Case, mut outcome: Outcome) -> Outcome {
-    let MachineSettings { kernel, lines, .. } = case.settings;
+    let MachineSettings { core, kernel, lines, .. } = case.settings;
     if lines.write == WritePolicy::WriteThrough {
         for stalls in outcome.cores.iter_mut().map(|core| &mut core.counters.stalls) {
             stalls.mshr += std::mem::take(&mut stalls.store_buffer);
         }
     }
-    let is_alone = |&(_, class): &(&str, InstructionClass)| !case.settings.core.classes.of(class).is_paired;
+    let is_alone = |&(_, class): &(&str, InstructionClass)| !core.classes.of(class).is_paired;
     if InstructionClass::NAMES.iter().any(is_alone) {
         for stalls in outcome.cores.iter_mut().map(|core| &mut core.counters.stalls) {
             let StallSlots { window, mshr, store_buffer, operand, unit, .. } = *stalls;
@@ -42,13 +44,13 @@ fn without_open_stalls(case: &Case, mut outcome: Outcome) -> Outcome {
             *stalls = StallSlots { window: sum, mshr: 0, store_buffer: 0, operand: 0, unit: 0, ..*stalls };
         }
     }
-    if case.settings.core.load_store_queue.is_some() {
+    if core.load_store_queue.is_some() {
         outcome.cores.iter_mut().for_each(|core| core.counters.stalls.load_store_queue = 0);
     }
-    if matches!(kernel.copier, Copier::Engine(_)) {
-        outcome.cores.iter_mut().for_each(|core| {
-            core.counters.stalls = CoreCounters::default().stalls;
-        });
+    if core.order == Order::InOrder && matches!(kernel.copier, Copier::Engine(_)) {
+        for core in &mut outcome.cores {
+            (core.counters.stalls.kernel, core.counters.stalls.controller_copy) = (0, 0);
+        }
     }
     outcome
 }
@@ -59,10 +61,11 @@ proptest! {
     /// Requests, commands, counters and cycles of the machine and the plain machine are equal.
     #[test]
     fn machine_and_plain_machine_agree(case in arb_case()) {
-        // Open: they differ in places of the engine's queue and in write-backs on their way.
-        prop_assume!(std::env::var_os("ENGINE_CASES").is_some() || !matches!(case.settings.kernel.copier, Copier::Engine(_)));
         prop_assume!(!is_open(&case));
-        let outcomes = [engine(&case), plain(&case)].map(|outcome| without_open_stalls(&case, outcome));
+        let (plain, is_open) = plain_or_open(&case);
+        // Open: of write-backs that have left and that the controller has not accepted, the machine passes some.
+        prop_assume!(!is_open);
+        let outcomes = [engine(&case), plain].map(|outcome| without_open_stalls(&case, outcome));
         same(["engine", "plain"], [&outcomes[0], &outcomes[1]])?;
     }
 }

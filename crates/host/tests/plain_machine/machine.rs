@@ -63,6 +63,10 @@ enum Message {
 pub struct Outgoing {
     leaves: u64,
     message: Message,
+    /// Number in the order in which all were made.
+    made: u64,
+    /// Clock of a snoop that found a write-back which had left.
+    snooped: Option<Cycle>,
 }
 
 /// Index of the last-level cache of a core.
@@ -87,6 +91,12 @@ pub struct PlainMachine {
     outbox: Vec<Outgoing>,
     waiting: BTreeMap<u64, Waiting>,
     requests: u64,
+    made: u64,
+    /// Number of the command that arrives in this cycle.
+    command: Option<u64>,
+    /// Whether a snoop found a write-back that had left and that the controller had not taken, other than one made
+    /// before the command whose arrival causes the snoop and taken in that clock.
+    pub is_open: bool,
     /// The next core cycle to execute.
     next: u64,
 }
@@ -108,6 +118,9 @@ impl PlainMachine {
             outbox: Vec::new(),
             waiting: BTreeMap::new(),
             requests: 0,
+            made: 0,
+            command: None,
+            is_open: false,
             next: 0,
         }
     }
@@ -125,32 +138,40 @@ impl PlainMachine {
         cache_of(self.settings.sharing, core)
     }
 
+    fn push(&mut self, leaves: u64, message: Message) {
+        self.outbox.push(Outgoing { leaves, message, made: self.made, snooped: None });
+        self.made += 1;
+    }
+
     /// Issues a request that leaves the cache at a cycle.
     pub fn send(&mut self, sender: Sender, leaves: u64, operation: Operation) {
         let message = Message::Request { sender, operation, is_bypass: false };
-        self.outbox.push(Outgoing { leaves, message });
+        self.push(leaves, message);
     }
 
     /// Sends a copy to the engine.
     pub fn send_copy(&mut self, leaves: u64, copy: Copy) {
-        self.outbox.push(Outgoing { leaves, message: Message::Copy(copy) });
+        self.push(leaves, Message::Copy(copy));
     }
 
-    /// Removes the write-back of a line that the controller has not taken; returns whether there is one.
-    /// One that leaves in the cycle of the snoop precedes it.
+    /// Removes the write-back of a line that leaves after a cycle; returns whether there is one.
     pub fn drop_write_back(&mut self, now: u64, line: u64) -> bool {
         let target = PhysicalAddress(line * LINE);
         let is = |outgoing: &Outgoing| {
             let Message::Request { sender: Sender::Core(_), operation, is_bypass: false } = outgoing.message else {
                 return false;
             };
-            outgoing.leaves != now && matches!(operation, Operation::Write { address, .. } if address == target)
+            matches!(operation, Operation::Write { address, .. } if address == target)
         };
-        let found = self.outbox.iter().position(is);
-        found.is_some_and(|at| {
-            self.outbox.remove(at);
-            true
-        })
+        let Some(found) = self.outbox.iter().position(is) else { return false };
+        let has_left = self.outbox[found].leaves <= now;
+        if has_left {
+            self.is_open |= self.command.is_none_or(|command| self.outbox[found].made > command);
+            self.outbox[found].snooped = Some(self.settings.clock.memory_at(CoreCycle(now)));
+        } else {
+            self.outbox.remove(found);
+        }
+        !has_left
     }
 
     pub fn read(&mut self, core: usize, leaves: u64, line: u64) {
@@ -168,7 +189,7 @@ impl PlainMachine {
         let bytes = self.settings.lines.bytes;
         let operation = Operation::Write { address: PhysicalAddress(line * bytes), bytes };
         let message = Message::Request { sender: Sender::Core(core), operation, is_bypass: true };
-        self.outbox.push(Outgoing { leaves, message });
+        self.push(leaves, message);
         self.cores[core].store_buffer.push(BufferedStore::Bypass(line));
     }
 
@@ -191,8 +212,11 @@ impl PlainMachine {
             (0..outbox.len()).filter(|&at| is_copy(&outbox[at])).min_by_key(|&at| outbox[at].leaves)
         };
         while let Some(at) = first(&self.outbox) {
-            if let Message::Copy(copy) = self.outbox.remove(at).message {
+            let Outgoing { message, made, .. } = self.outbox.remove(at);
+            if let Message::Copy(copy) = message {
+                self.command = Some(made);
                 self.receive_copy(now, copy);
+                self.command = None;
             }
         }
     }
@@ -210,6 +234,8 @@ impl PlainMachine {
                 self.cores[at].stall(cause);
             }
         }
+        let core = &mut self.cores[at];
+        core.counters.pending_copy_cycles += u64::from(!core.pending.is_empty());
     }
 
     /// Position of the first request to leave.
@@ -242,7 +268,8 @@ impl RequestSource for PlainMachine {
             self.run_to(clock.core_until(now).0 + 1);
             self.first_by(now)
         })?;
-        let Outgoing { leaves, message } = self.outbox.remove(at);
+        let Outgoing { leaves, message, snooped, .. } = self.outbox.remove(at);
+        self.is_open |= snooped.is_some_and(|clock| now > clock);
         let Message::Request { sender, operation, is_bypass } = message else { unreachable!("copies are delivered") };
         let line = operation.target().0 / self.settings.lines.bytes;
         if let Sender::Core(core) = sender

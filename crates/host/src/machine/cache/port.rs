@@ -3,7 +3,7 @@
 use super::super::counters::{LineCounts, Purpose};
 use super::access::{Access, AccessKind};
 use super::level::{Level, Way};
-use super::line::LineNumber;
+use super::line::{LineNumber, LineSize};
 
 /// The caches in front of a requester.
 #[derive(Debug)]
@@ -48,6 +48,12 @@ impl Away {
 }
 
 impl Port<'_> {
+    /// Size of the lines.
+    #[inline]
+    pub const fn line_size(&self) -> LineSize {
+        self.last_level.line_size()
+    }
+
     /// Executes an access if the last-level cache holds the line. Each kind of caller has an instance, so that
     /// the compiler inlines it as the function of one caller.
     #[inline]

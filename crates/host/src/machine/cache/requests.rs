@@ -1,5 +1,6 @@
 //! Requests of the caches to memory, and the stores that leave through the write buffers.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use dram_spec::{LINE_BYTES, PhysicalAddress};
@@ -15,31 +16,32 @@ use crate::decisions::{Decided, Decisions};
 
 /// Requests in the order in which they leave.
 #[derive(Debug, Default)]
-pub(super) struct Requests(Vec<LineRequest>);
+pub(super) struct Requests(VecDeque<LineRequest>);
 
 impl Requests {
     pub(super) fn read(&mut self, requester: usize, size: LineSize, line: LineNumber) {
         let (address, bytes) = (size.address(line), size.bytes());
-        self.0.push(LineRequest { requester, address, bytes, kind: LineRequestKind::Read });
+        self.0.push_back(LineRequest { requester, address, bytes, kind: LineRequestKind::Read });
     }
 
     pub(super) fn write_line(&mut self, requester: usize, size: LineSize, removed: Removed) {
         let (address, bytes) = (size.address(removed.line), size.bytes());
-        self.0.push(LineRequest { requester, address, bytes, kind: LineRequestKind::Write(removed.data) });
+        self.0.push_back(LineRequest { requester, address, bytes, kind: LineRequestKind::Write(removed.data) });
     }
 }
 
 impl Caches {
     /// Takes the requests that the caches have made, in the order in which they leave.
     #[inline]
-    pub fn take_requests(&mut self, mut take: impl FnMut(&mut LineRequest)) {
-        self.requests.0.iter_mut().for_each(&mut take);
-        self.requests.0.clear();
+    pub fn take_requests(&mut self, mut take: impl FnMut(LineRequest)) {
+        while let Some(request) = self.requests.0.pop_front() {
+            take(request);
+        }
     }
 
     /// Whether the caches have made requests that have not been taken.
     #[inline]
-    pub const fn has_requests(&self) -> bool {
+    pub fn has_requests(&self) -> bool {
         !self.requests.0.is_empty()
     }
 
@@ -107,7 +109,7 @@ impl Caches {
             let is_last = runs.peek().is_none();
             let kind = if is_last { LineRequestKind::LastOfEntry(data) } else { LineRequestKind::Write(data) };
             let (address, bytes) = (PhysicalAddress(start + run.start), run.end - run.start);
-            self.requests.0.push(LineRequest { requester, address, bytes, kind });
+            self.requests.0.push_back(LineRequest { requester, address, bytes, kind });
             let counts = self.count(requester, entry.purpose);
             counts.buffered += 1;
             counts.buffered_bursts += write_bursts(address.0 % LINE_BYTES, bytes);

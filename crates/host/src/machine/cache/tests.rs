@@ -64,7 +64,7 @@ fn try_access(caches: &mut Caches, requester: usize, access: &Access) -> String 
 fn requests(caches: &mut Caches) -> String {
     let size = caches.line_size();
     let mut words = Vec::new();
-    caches.take_requests(|request| words.push(word(request, size)));
+    caches.take_requests(|request| words.push(word(&request, size)));
     if words.is_empty() { String::new() } else { format!(": {}", words.join(" ")) }
 }
 

@@ -48,27 +48,47 @@ impl Core {
     }
 
     fn access_plainly(&mut self, access: &Access, memory: &mut Memory, limits: Limits) -> Outcome {
-        if let AccessKind::NonTemporal(_) = access.kind {
+        let is_past = matches!(access.kind, AccessKind::NonTemporal(_));
+        let (slot, away) = if is_past || memory.caches.are_hits_requests() {
             let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
-            return self.store_past(access, slot, memory, limits);
-        }
-        if memory.caches.are_hits_requests() {
-            let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
-            let away = memory.caches.look_up(self.index, access);
-            return self.access_away(access, &away, slot, memory, limits);
-        }
-        match self.hit(&mut memory.caches.port(self.index), access, limits) {
-            Attempt::Hit(way) => {
-                memory.check_access(self.index, access, way);
-                Outcome::Done
+            (slot, (!is_past).then(|| memory.caches.look_up(self.index, access)))
+        } else {
+            match self.hit::<false>(&mut memory.caches.port(self.index), access, limits) {
+                Attempt::Hit(way) => {
+                    memory.check_access(self.index, access, way);
+                    return Outcome::Done;
+                }
+                Attempt::Away(slot, away) => (slot, Some(away)),
+                Attempt::Waits(outcome) => return outcome,
             }
-            Attempt::Away(slot, away) => self.access_away(access, &away, slot, memory, limits),
-            Attempt::Waits(outcome) => outcome,
+        };
+        match (self.cycle_before(slot, limits.until), away) {
+            (Ok(at), Some(away)) => self.access_away(access, &away, (slot, at), memory),
+            (Ok(at), None) => self.store_past(access, (slot, at), memory),
+            (Err(later), _) => later,
         }
     }
 
-    /// Executes an access if the caches hold the line, and the access can dispatch before the limit.
-    pub(super) fn hit(&mut self, port: &mut Port<'_>, access: &Access, limits: Limits) -> Attempt {
+    /// The cycle of a slot in which an access can dispatch that affects others, if it is before `until`. A
+    /// line in flight may be there by a later cycle.
+    ///
+    /// # Errors
+    /// The outcome of an attempt whose cycle is later.
+    #[inline]
+    pub(super) fn cycle_before(&self, slot: Slot, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+        let at = self.pipeline.cycle(slot);
+        if at < until { Ok(at) } else { Err(Outcome::Later(at)) }
+    }
+
+    /// Executes an access if the caches hold the line, and the access can dispatch before the limit. The loop
+    /// over steps has an instance of its own, so that the compiler inlines it there.
+    #[inline]
+    pub(super) fn hit<const IS_IN_LOOP: bool>(
+        &mut self,
+        port: &mut Port<'_>,
+        access: &Access,
+        limits: Limits,
+    ) -> Attempt {
         let Some(slot) = self.pipeline.next_slot() else { return Attempt::Waits(Outcome::Blocked) };
         if slot >= limits.hit {
             return Attempt::Waits(Outcome::Later(self.pipeline.cycle(slot)));
@@ -83,26 +103,19 @@ impl Core {
         }
     }
 
-    /// Executes an access that the port of the core has not executed.
-    #[inline]
+    /// Executes an access that the port of the core has not executed, in a slot of a cycle.
     pub(super) fn access_away(
         &mut self,
         access: &Access,
         away: &Away,
-        slot: Slot,
+        (slot, at): (Slot, CoreCycle),
         memory: &mut Memory,
-        limits: Limits,
     ) -> Outcome {
-        let at = self.pipeline.cycle(slot);
-        // A line in flight may be there by then.
-        if at >= limits.until {
-            return Outcome::Later(at);
-        }
         let is_past = access.on_miss == OnMiss::Bypass && away.is_absent();
         if is_past && let AccessKind::Store(_) = access.kind {
             let size = memory.line_size();
             let line = Access { address: size.address(access.line(size)), bytes: size.bytes(), ..*access };
-            return self.store_past(&line, slot, memory, limits);
+            return self.store_past(&line, (slot, at), memory);
         }
         let is_load = access.kind == AccessKind::Load;
         if let Some(stall) = self.lacks_entry(access, away, memory) {
@@ -148,13 +161,9 @@ impl Core {
         (self.stores == self.settings.store_buffer).then_some(Stall::StoreBuffer)
     }
 
-    /// A store of a whole line that bypasses the caches.
+    /// A store of a whole line that bypasses the caches, in a slot of a cycle.
     #[inline(never)]
-    fn store_past(&mut self, access: &Access, slot: Slot, memory: &mut Memory, limits: Limits) -> Outcome {
-        let at = self.pipeline.cycle(slot);
-        if at >= limits.until {
-            return Outcome::Later(at);
-        }
+    fn store_past(&mut self, access: &Access, (slot, at): (Slot, CoreCycle), memory: &mut Memory) -> Outcome {
         if let Some(stall) = self.cannot_store_past(access, memory) {
             return self.stalls(stall);
         }

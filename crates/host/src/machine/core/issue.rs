@@ -393,6 +393,7 @@ impl Core {
     }
 
     /// Lets instructions begin whose operands have become known.
+    #[inline]
     pub(super) fn results_known(&mut self) {
         if !self.deferred.is_empty() {
             self.deferred.results_known(&mut self.pipeline, &mut self.units, &mut self.overlap);

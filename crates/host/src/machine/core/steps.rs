@@ -39,20 +39,28 @@ impl Core {
         if !self.is_plain() {
             return Pause::Step;
         }
-        let mut port = memory.caches.port(self.index);
-        let end = self.retry(&port, limits).unwrap_or_else(|| self.run_steps(&mut port, limits));
-        let slot = match end {
-            End::Away(slot) => slot,
-            End::Pause(pause) => return pause,
-        };
-        let AwayStep { mut access, away } = self.away.expect("it is first");
-        access.bytes = word_bytes(access.address, memory.line_size());
-        let outcome = self.access_away(&access, &away, slot, memory, limits);
-        if !outcome.is_unfinished() {
+        loop {
+            let mut port = memory.caches.port(self.index);
+            let end = self.retry(&port, limits).unwrap_or_else(|| self.run_steps(&mut port, limits));
+            let slot = match end {
+                End::Away(slot) => slot,
+                End::Pause(pause) => return pause,
+            };
+            let at = match self.cycle_before(slot, limits.until) {
+                Ok(at) => at,
+                Err(later) => return Pause::Waits(later),
+            };
+            let AwayStep { access, away } = self.away.expect("it is first");
+            let outcome = self.access_away(&access, &away, (slot, at), memory);
+            if outcome.is_unfinished() {
+                return Pause::Waits(outcome);
+            }
             self.away = None;
             self.steps.advance();
+            if self.counters.instructions == self.boundary {
+                return Pause::Waits(outcome);
+            }
         }
-        Pause::Waits(outcome)
     }
 
     /// Executes steps as [`Self::run`] does, up to an access to a line of which the caches hold no data.
@@ -80,10 +88,11 @@ impl Core {
                 return End::Pause(Pause::Step);
             };
             // The number of bytes matters to requests.
-            let access = Access { address, bytes: 0, kind, purpose: Purpose::Program, on_miss: self.on_miss };
-            match self.hit(port, &access, limits) {
+            let mut access = Access { address, bytes: 0, kind, purpose: Purpose::Program, on_miss: self.on_miss };
+            match self.hit::<true>(port, &access, limits) {
                 Attempt::Hit(_) => self.steps.advance(),
                 Attempt::Away(slot, away) => {
+                    access.bytes = word_bytes(address, port.line_size());
                     self.away = Some(AwayStep { access, away });
                     return End::Away(slot);
                 }

@@ -73,15 +73,12 @@ impl Bus {
         }
     }
 
-    /// Takes the first request if it has arrived by `now`.
-    pub(super) fn take(&mut self, now: CoreCycle) -> Option<Outgoing> {
-        if self.first_arrival() > now {
-            return None;
-        }
-        if self.arriving.front().is_none() {
+    /// The requests behind the bus, among them all that have arrived by `now`.
+    pub(super) fn arrived(&mut self, now: CoreCycle) -> &mut Requests {
+        if self.arriving.front().is_none() && self.first_arrival() <= now {
             self.advance(self.leaving.first());
         }
-        self.arriving.take(now)
+        &mut self.arriving
     }
 
     /// Takes the write-back of a line that has not arrived.
@@ -128,7 +125,7 @@ impl Bus {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::requests::{Holds, Requester};
+    use super::super::requests::Holds;
     use super::*;
 
     /// A bus of 32 bytes per clock of 15 core cycles; 20 cycles to the controller, 30 back, 60 for a snoop.
@@ -147,7 +144,7 @@ mod tests {
         let (address, bytes) = (PhysicalAddress(64 * number), 64);
         let operation = if is_write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } };
         let payload: Option<Arc<[u8]>> = None;
-        Outgoing { at: CoreCycle(at), number, requester: Requester::core(0), operation, payload, holds: Holds::Nothing }
+        Outgoing { at: CoreCycle(at), number, operation, payload, core: 0, device: None, holds: Holds::Nothing }
     }
 
     /// The read leaves at 1: address 15 to 30. The write leaves at 2: address 30 to 45, data 45 to 75. The
@@ -158,8 +155,9 @@ mod tests {
         for outgoing in [outgoing(0, 1, false), outgoing(1, 2, true), outgoing(2, 3, false)] {
             bus.leaving.add(outgoing);
         }
-        let arrivals: Vec<(u64, u64)> =
-            std::iter::from_fn(|| bus.take(CoreCycle(1_000))).map(|taken| (taken.number, taken.at.0)).collect();
+        let arrivals: Vec<(u64, u64)> = std::iter::from_fn(|| bus.arrived(CoreCycle(1_000)).take(CoreCycle(1_000)))
+            .map(|taken| (taken.number, taken.at.0))
+            .collect();
         assert_eq!(arrivals, [(0, 50), (1, 95), (2, 95)]);
     }
 
@@ -168,8 +166,8 @@ mod tests {
         let mut bus = bus();
         bus.leaving.add(outgoing(0, 0, false));
         assert_eq!(bus.first_arrival(), CoreCycle(35));
-        assert!(bus.take(CoreCycle(34)).is_none());
-        assert_eq!(bus.take(CoreCycle(35)).map(|taken| taken.at), Some(CoreCycle(35)));
+        assert!(bus.arrived(CoreCycle(34)).take(CoreCycle(34)).is_none());
+        assert_eq!(bus.arrived(CoreCycle(35)).take(CoreCycle(35)).map(|taken| taken.at), Some(CoreCycle(35)));
         assert_eq!(bus.first_arrival(), CoreCycle::NEVER);
     }
 
@@ -191,6 +189,6 @@ mod tests {
         bus.leaving.add(outgoing(0, 1, false));
         assert_eq!(bus.address(CoreCycle(4), 2), CoreCycle(60 + 20));
         assert_eq!(bus.snoop(CoreCycle(5)), CoreCycle(75 + 60));
-        assert_eq!(bus.take(CoreCycle(100)).map(|taken| taken.at), Some(CoreCycle(50)));
+        assert_eq!(bus.arrived(CoreCycle(100)).take(CoreCycle(100)).map(|taken| taken.at), Some(CoreCycle(50)));
     }
 }

@@ -52,11 +52,12 @@ impl Interconnect {
     ) -> u64 {
         let number = self.made;
         self.made += 1;
-        let outgoing = Outgoing { at: leaves, number, requester, operation, payload, holds };
-        match (&mut self.bus, requester.device) {
-            (Some(bus), None) => bus.leaving.add(outgoing),
-            _ => self.direct.add(outgoing),
-        }
+        let (core, device) = (requester.core as u16, requester.device.map(|device| device as u16));
+        let requests = match &mut self.bus {
+            Some(bus) if device.is_none() => &mut bus.leaving,
+            _ => &mut self.direct,
+        };
+        requests.add(Outgoing { at: leaves, number, operation, payload, core, device, holds });
         number
     }
 
@@ -69,10 +70,11 @@ impl Interconnect {
 
     /// Takes the first request if it has arrived by `now`.
     pub fn take_request(&mut self, now: CoreCycle) -> Option<Outgoing> {
-        match &mut self.bus {
-            Some(bus) if bus.first_arrival() < self.direct.first() => bus.take(now),
-            _ => self.direct.take(now),
-        }
+        let requests = match &mut self.bus {
+            Some(bus) if bus.first_arrival() < self.direct.first() => bus.arrived(now),
+            _ => &mut self.direct,
+        };
+        requests.take(now)
     }
 
     /// Takes the write-back of a line of some bytes that is on its way to the controller, if there is one.

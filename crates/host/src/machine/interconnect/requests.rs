@@ -30,12 +30,14 @@ pub struct Outgoing {
     pub at: CoreCycle,
     /// Number in the order in which requests are made.
     pub number: u64,
-    /// Who made it.
-    pub requester: Requester,
     /// The request.
     pub operation: Operation,
     /// Data of a write, where contents are modeled.
     pub payload: Option<Arc<[u8]>>,
+    /// The core of its [`Requester`]. Both parts are short because requests are moved several times.
+    pub core: u16,
+    /// The device of its [`Requester`].
+    pub device: Option<u16>,
     /// The entry that it occupies.
     pub holds: Holds,
 }
@@ -66,12 +68,19 @@ impl Requests {
     }
 
     /// Adds a request.
+    #[inline]
     pub(super) fn add(&mut self, outgoing: Outgoing) {
         self.first = self.first.min(outgoing.at);
         // Most requests come last.
         if self.queue.back().is_none_or(|last| last.at <= outgoing.at) {
-            return self.queue.push_back(outgoing);
+            self.queue.push_back(outgoing);
+        } else {
+            self.insert(outgoing);
         }
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, outgoing: Outgoing) {
         let place = self.queue.partition_point(|other| other.at <= outgoing.at);
         self.queue.insert(place, outgoing);
     }
@@ -90,7 +99,7 @@ impl Requests {
     /// Takes the write-back of a line of some bytes, if it is among the requests.
     pub(super) fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Outgoing> {
         let is_write_back = |outgoing: &Outgoing| {
-            let is_of_core = outgoing.requester.device.is_none() && outgoing.holds == Holds::Nothing;
+            let is_of_core = outgoing.device.is_none() && outgoing.holds == Holds::Nothing;
             is_of_core && outgoing.operation == Operation::Write { address, bytes }
         };
         let place = self.queue.iter().position(is_write_back)?;

@@ -153,14 +153,13 @@ impl Memory {
     fn send_for(&mut self, requester: Requester, mut at: CoreCycle) -> CoreCycle {
         let interconnect = &mut self.interconnect;
         self.caches.take_requests(|LineRequest { requester: core, address, bytes, kind }| {
-            let (address, bytes) = (*address, *bytes);
             let (data, holds) = match kind {
                 LineRequestKind::Read => unreachable!("a snoop reads nothing"),
-                LineRequestKind::Write(data) => (data.take(), Holds::Nothing),
-                LineRequestKind::LastOfEntry(data) => (data.take(), Holds::WriteEntry),
+                LineRequestKind::Write(data) => (data, Holds::Nothing),
+                LineRequestKind::LastOfEntry(data) => (data, Holds::WriteEntry),
             };
             at = interconnect.passed(bytes, at);
-            let requester = Requester { core: *core, ..requester };
+            let requester = Requester { core, ..requester };
             interconnect.send(requester, at, Operation::Write { address, bytes }, data, holds);
         });
         at

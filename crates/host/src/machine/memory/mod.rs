@@ -193,15 +193,12 @@ impl Memory {
     fn send_all(&mut self, leaves: CoreCycle) {
         let interconnect = &mut self.interconnect;
         self.caches.take_requests(|LineRequest { requester, address, bytes, kind }| {
-            let (address, bytes) = (*address, *bytes);
             let (operation, payload, holds) = match kind {
                 LineRequestKind::Read => (Operation::Read { address, bytes }, None, Holds::Nothing),
-                LineRequestKind::Write(data) => (Operation::Write { address, bytes }, data.take(), Holds::Nothing),
-                LineRequestKind::LastOfEntry(data) => {
-                    (Operation::Write { address, bytes }, data.take(), Holds::WriteEntry)
-                }
+                LineRequestKind::Write(data) => (Operation::Write { address, bytes }, data, Holds::Nothing),
+                LineRequestKind::LastOfEntry(data) => (Operation::Write { address, bytes }, data, Holds::WriteEntry),
             };
-            interconnect.send(Requester::core(*requester), leaves, operation, payload, holds);
+            interconnect.send(Requester::core(requester), leaves, operation, payload, holds);
         });
     }
 
