@@ -32,7 +32,7 @@ fn counters() -> CoreCounters {
         instructions: 2_000,
         kernel_instructions: 512,
         faults: 2,
-        lines: [program, copies, zeroings, data],
+        lines: [program, copies, zeroings, data, LineCounts::default()],
         coherence: CoherenceCounts {
             copies: 1,
             zeroings: 2,
@@ -85,7 +85,7 @@ fn report() -> CoresReport {
         kernel: KernelSettings::default(),
         allocator,
     };
-    let mut lines = [LineCounts::default(); 4];
+    let mut lines = [LineCounts::default(); 5];
     (lines[0].misses, lines[1].write_backs) = (100, 2);
     let interval = [
         CoreCounters { instructions: 3_000, lines, ..CoreCounters::default() },
@@ -191,9 +191,10 @@ fn figures_of_all_cores_are_those_of_the_interval() {
 #[test]
 fn bytes_of_a_core_follow_the_bursts_of_its_lines() {
     let lines = LineCounts { misses: 5, write_backs: 3, buffered: 4, buffered_bursts: 7, ..LineCounts::default() };
-    let counters = CoreCounters { lines: [lines, LineCounts::default(), lines, lines], ..CoreCounters::default() };
+    let counters =
+        CoreCounters { lines: [lines, LineCounts::default(), lines, lines, lines], ..CoreCounters::default() };
     for (line_bytes, bursts) in [(32, 5 + 6 + 7), (64, 5 + 3 + 7), (128, 10 + 6 + 7)] {
-        assert_eq!(channel_bytes(&counters, line_bytes)[..2], [3 * bursts * 64, bursts * 64], "{line_bytes}");
+        assert_eq!(channel_bytes(&counters, line_bytes)[..2], [4 * bursts * 64, bursts * 64], "{line_bytes}");
     }
     assert_eq!(channel_bytes(&counters, 32)[2], 6 * 64);
     let of = |offset, bytes| write_bursts(offset, bytes);

@@ -299,12 +299,16 @@ impl Core {
         if let AccessKind::NonTemporal(_) = access.kind {
             return self.serve_past(access, executed, (at, until), memory, stored);
         }
-        let away = match memory.caches.port(self.index).access::<true>(access) {
-            Lookup::Hit { cycles, way } => {
-                memory.perform(self.index, access, executed.take(), way);
-                return Served::Done(if is_load { self.pipeline.plus(slot, cycles + latency) } else { stored });
+        let away = if memory.caches.are_hits_requests() {
+            memory.caches.look_up(self.index, access)
+        } else {
+            match memory.caches.port(self.index).access::<true>(access) {
+                Lookup::Hit { cycles, way } => {
+                    memory.perform(self.index, access, executed.take(), way);
+                    return Served::Done(if is_load { self.pipeline.plus(slot, cycles + latency) } else { stored });
+                }
+                Lookup::Away(away) => away,
             }
-            Lookup::Away(away) => away,
         };
         if at >= until {
             return Served::Later;
