@@ -727,7 +727,16 @@ bytes = 4096
     Fixture {
         name: "injected packets",
         body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
-        set: &[("machine.network.inject", "'always'"), ("machine.caches.sharing", "'shared'")],
+        set: &[
+            ("machine.network.queues", "2"),
+            ("machine.network.spread", "'connections'"),
+            ("machine.network.connections", "4"),
+            ("machine.network.packets", "60"),
+            ("machine.network.coalesced_packets", "6"),
+            ("machine.network.cycles_per_1000_bytes", "2000"),
+            ("machine.network.inject", "'always'"),
+            ("machine.caches.sharing", "'shared'"),
+        ],
         cases: &[
             figures("machine.network.inject_level", "'last-level'", "'l1'"),
             Case {
@@ -741,19 +750,43 @@ bytes = 4096
     Fixture {
         name: "packets injected by size",
         body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
-        set: &[("machine.network.inject", "'by-size'")],
+        set: &[
+            ("machine.network.queues", "2"),
+            ("machine.network.spread", "'connections'"),
+            ("machine.network.connections", "4"),
+            ("machine.network.packets", "60"),
+            ("machine.network.coalesced_packets", "6"),
+            ("machine.network.cycles_per_1000_bytes", "2000"),
+            ("machine.network.inject", "'by-size'"),
+        ],
         cases: &[figures("machine.network.inject_max_bytes", "4096", "0")],
     },
     Fixture {
         name: "packets injected into a share of the ways",
         body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
-        set: &[("machine.network.inject", "'bounded-ways'")],
+        set: &[
+            ("machine.network.queues", "2"),
+            ("machine.network.spread", "'connections'"),
+            ("machine.network.connections", "4"),
+            ("machine.network.packets", "60"),
+            ("machine.network.coalesced_packets", "6"),
+            ("machine.network.cycles_per_1000_bytes", "2000"),
+            ("machine.network.inject", "'bounded-ways'"),
+        ],
         cases: &[figures("machine.network.inject_share", "100", "1")],
     },
     Fixture {
         name: "expected packets injected",
         body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
-        set: &[("machine.network.inject", "'when-expected'")],
+        set: &[
+            ("machine.network.queues", "2"),
+            ("machine.network.spread", "'connections'"),
+            ("machine.network.connections", "4"),
+            ("machine.network.packets", "60"),
+            ("machine.network.coalesced_packets", "6"),
+            ("machine.network.cycles_per_1000_bytes", "2000"),
+            ("machine.network.inject", "'when-expected'"),
+        ],
         cases: &[figures("machine.network.inject_near_packets", "65536", "1")],
     },
     Fixture {

@@ -223,7 +223,7 @@ mod tests {
         loads.collect()
     }
 
-    /// Two passes over two lines of the working set, then two packets of 32 words with two words of local data each,
+    /// Two lines of the working set, twice, then two packets of 32 words with two words of local data each,
     /// of an area of three.
     #[test]
     fn packets_are_read_together_after_the_working_set() {
