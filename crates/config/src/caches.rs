@@ -93,15 +93,15 @@ fn private(table: &Section<'_>, level: &str, name: &str, line_bytes: u64) -> Res
     shape(table, level, line_bytes).map(Some)
 }
 
-/// A cache whose sets are a power of two.
+/// A cache of a number of sets.
 fn shape(table: &Section<'_>, level: &str, line_bytes: u64) -> Result<CacheShape, Failure> {
     let key = |name: &str| format!("{level}_{name}");
     let (bytes, ways): (u64, u64) = (table.of(&key("bytes")), table.of(&key("ways")));
     let set = line_bytes * ways;
-    if !bytes.is_multiple_of(set) || !(bytes / set).is_power_of_two() {
+    if !bytes.is_multiple_of(set) {
         let key = key("bytes");
-        let message = format!("`caches.{key}` is {bytes}, which is not {line_bytes} x {ways} x a power of two");
-        let fitting = set * (bytes / set).max(1).next_power_of_two();
+        let message = format!("`caches.{key}` is {bytes}, which is not {line_bytes} x {ways} x a number of sets");
+        let fitting = bytes.next_multiple_of(set);
         return Err(table.fault(&key, message).with_help(format!("try `{key} = {fitting}`")));
     }
     Ok(CacheShape {

@@ -1,6 +1,9 @@
 //! The tables `interconnect`, `copy_engine`, `dma` and `network` of a machine file.
 
-use host::machine::{BusSettings, DmaCompletion, DmaSettings, EngineSettings, NetworkSettings, Spread};
+use host::machine::{
+    BusSettings, DmaCompletion, DmaSettings, EngineSettings, InjectionLevel, InjectionPolicy, InjectionSettings,
+    NetworkSettings, Sharing, Spread, WithoutBuffer,
+};
 use memctrl::policy::scheduler::CpuFirst;
 use rowclone_sim::DeviceSettings;
 
@@ -21,11 +24,17 @@ pub(crate) fn bus(root: &Section<'_>) -> Option<BusSettings> {
     })
 }
 
-/// The network adapter; none without the table. `link_cycles` is the default of the core cycles of 1,000 bytes.
+/// The network adapter; none without the table. `link_cycles` is the default of the core cycles of 1,000 bytes. Packets
+/// may be injected into an L1 or an L2 if there is one.
 ///
 /// # Errors
-/// A key of clients is given without them.
-pub(crate) fn network(root: &Section<'_>, link_cycles: u64) -> Result<Option<NetworkSettings>, Failure> {
+/// A key is given that the adapter does not use.
+pub(crate) fn network(
+    root: &Section<'_>,
+    link_cycles: u64,
+    has_upper: [bool; 2],
+    sharing: Sharing,
+) -> Result<Option<NetworkSettings>, Failure> {
     let Some(table) = root.table("network") else { return Ok(None) };
     let of = NetworkSettings::gigabit(
         entries(&table, "ports", 1),
@@ -58,7 +67,65 @@ pub(crate) fn network(root: &Section<'_>, link_cycles: u64) -> Result<Option<Net
         clients,
         client_cycles: count("client_cycles", of.client_cycles),
         answer_packets: count("answer_packets", of.answer_packets),
+        without_buffer: table.choice("without_buffer", &WithoutBuffer::NAMES).unwrap_or(of.without_buffer),
+        injection: injection(&table, of.queues, has_upper, sharing)?,
     }))
+}
+
+/// The keys of injection, and the policies that use them; none is all but `never`.
+const INJECTION: [(&str, Option<InjectionPolicy>); 5] = [
+    ("inject_level", None),
+    ("inject_core", None),
+    ("inject_max_bytes", Some(InjectionPolicy::BySize)),
+    ("inject_share", Some(InjectionPolicy::BoundedWays)),
+    ("inject_near_packets", Some(InjectionPolicy::WhenExpected)),
+];
+
+/// Which packets are injected into a cache.
+fn injection(
+    table: &Section<'_>,
+    queues: usize,
+    has_upper: [bool; 2],
+    sharing: Sharing,
+) -> Result<InjectionSettings, Failure> {
+    let of = InjectionSettings::NEVER;
+    let policy = table.choice("inject", &InjectionPolicy::NAMES).unwrap_or(of.policy);
+    let is_used = |by: Option<InjectionPolicy>| by.map_or(policy != InjectionPolicy::Never, |by| by == policy);
+    if let Some((key, by)) = INJECTION.into_iter().find(|&(key, by)| table.has(key) && !is_used(by)) {
+        let [own, by] = [policy, by.unwrap_or(InjectionPolicy::Always)].map(InjectionPolicy::name);
+        let message = format!("`network.{key}` is given, and `network.inject` is `{own}`");
+        return Err(table.fault(key, message).with_help(format!("try `inject = \"{by}\"`, or leave `{key}` out")));
+    }
+    let level = table.choice("inject_level", &InjectionLevel::NAMES).unwrap_or(of.level);
+    let (name, is_there) = match level {
+        InjectionLevel::L1 => ("an L1", has_upper[0]),
+        InjectionLevel::L2 => ("an L2", has_upper[1]),
+        InjectionLevel::LastLevel => ("a last-level cache", true),
+    };
+    if !is_there {
+        let message = format!("`network.inject_level` names {name}, and `caches` has none");
+        return Err(table.fault("inject_level", message).with_help("try `inject_level = \"last-level\"`"));
+    }
+    let core = table.get::<u64>("inject_core").map(|core| core as usize);
+    let reads_elsewhere = |core: usize| (0..queues).find(|&queue| sharing.cache_of(queue) != sharing.cache_of(core));
+    if let Some(core) = core
+        && let Some(queue) = reads_elsewhere(core)
+    {
+        let message = format!(
+            "`network.inject_core` is {core}, whose last-level cache is not that of core {queue} with queue {queue}"
+        );
+        return Err(table
+            .fault("inject_core", message)
+            .with_help("leave it out, or try `caches.sharing = \"shared\"`"));
+    }
+    Ok(InjectionSettings {
+        policy,
+        level,
+        core,
+        max_bytes: table.get("inject_max_bytes").unwrap_or(of.max_bytes),
+        share: table.get("inject_share").unwrap_or(of.share),
+        near_packets: entries(table, "inject_near_packets", of.near_packets),
+    })
 }
 
 /// A number of entries.

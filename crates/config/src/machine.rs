@@ -6,8 +6,9 @@ use dram_spec::Min;
 use dram_spec::address::FRAME_BYTES;
 use host::AllocatorSettings;
 use host::machine::{
-    ClockRatio, CopyLoop, CoreSettings, DirtySource, DmaCompletion, KernelSettings, MachineSettings, Order,
-    PrefetcherKind, Sharing, Spread, StoreMiss, StringStores, WriteMerging, WritePolicy,
+    ClockRatio, CopyLoop, CoreSettings, DirtySource, DmaCompletion, InjectionLevel, InjectionPolicy, KernelSettings,
+    MachineSettings, Order, PrefetcherKind, Sharing, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging,
+    WritePolicy,
 };
 use os_alloc_sim::{FrameMap, Policy};
 use rowclone_sim::DeviceSettings;
@@ -18,6 +19,7 @@ use crate::classes::{check_classes, class_names};
 use crate::key::{Holds, Key};
 use crate::loops::check_loops;
 use crate::preset::{self, Preset};
+use crate::section::Section;
 use crate::{Document, Failure, Overrides, Source, SystemConfig, devices, names};
 
 /// A checked machine.
@@ -68,7 +70,7 @@ pub const KEYS: &[Key] = &[
     Key::new("caches.line_bytes", Holds::OneOfBytes(&[16, 32, 64, 128]), "64", "bytes of a line of all caches: that of a request to memory").or("64"),
     Key::new("caches.sharing", Holds::Name(|| names(&Sharing::NAMES)), "\"private\"", "who shares the last-level cache"),
     Key::new("caches.sharing_cores", Holds::Count(2, 16), "2", "consecutive cores that share a last-level cache, with `sharing = \"shared\"`").or("all cores"),
-    Key::new("caches.last_level_bytes", Holds::Bytes(1024, 1 << 32), "\"1MiB\"", "data of a last-level cache: `line_bytes` times `last_level_ways` times a power of two"),
+    Key::new("caches.last_level_bytes", Holds::Bytes(1024, 1 << 32), "\"1MiB\"", "data of a last-level cache: `line_bytes` times `last_level_ways` times a number of sets"),
     Key::new("caches.last_level_ways", Holds::Count(1, 64), "16", "lines per set"),
     Key::new("caches.last_level_latency", Holds::Clocks(1, 1000), "15", "core cycles from a load to its data"),
     Key::new("caches.last_level_store_miss", Holds::Name(|| names(&StoreMiss::NAMES)), "\"no-allocate\"", "whether a store whose line the last-level cache lacks brings it there, or goes to memory through the write buffer").or("`allocate`"),
@@ -122,7 +124,7 @@ pub const KEYS: &[Key] = &[
     Key::new("network.ports", Holds::Count(1, 64), "6", "ports, each with a link in both directions; 1 is the least").or("1"),
     Key::new("network.cycles_per_1000_bytes", Holds::Clocks(1, 1 << 24), "\"0.8us\"", "core cycles of 1,000 bytes on a link").or("those of 8 us: 1 Gb/s"),
     Key::new("network.frame_bytes", Holds::Bytes(0, 4096), "24", "bytes of a packet on the link beside header and payload; 24 of Ethernet: preamble 8, checksum 4, gap 12").or("24"),
-    Key::new("network.header_bytes", Holds::Bytes(1, FRAME_BYTES), "54", "bytes of the header of a packet, which lies in one page; 66: Ethernet 14, IP 20, TCP with time stamps 32").or("66"),
+    Key::new("network.header_bytes", Holds::Bytes(0, FRAME_BYTES), "54", "bytes of the header of a packet, which lies in one page; 0 if the adapter keeps it; 66: Ethernet 14, IP 20, TCP with time stamps 32").or("66"),
     Key::new("network.payload_bytes", Holds::Bytes(1, FRAME_BYTES), "512", "bytes of the payload of a packet, which lies in one page; 1,448 of Ethernet's 1,500").or("1,448"),
     Key::new("network.packets", Holds::Count(1, 1 << 24), "100", "packets that arrive at each port; 1,000 are chosen: 12 ms at 1 Gb/s").or("1,000"),
     Key::new("network.connections", Holds::Count(1, 1 << 16), "20", "connections of each port; 1 is the least").or("1"),
@@ -134,6 +136,13 @@ pub const KEYS: &[Key] = &[
     Key::new("network.coalesced_packets", Holds::Count(1, 1 << 16), "16", "packets of a queue after which the adapter interrupts its core; 64, as `e1000` handles at a time").or("64"),
     Key::new("network.coalesced_cycles", Holds::Clocks(0, CYCLES_MAX), "\"125us\"", "core cycles after the first packet of a queue after which it does so; at 1 Gb/s those of 125 us, as `e1000` allows 8,000 interrupts per second").or("those of 15,625 bytes on a link"),
     Key::new("network.interrupt_cycles", Holds::Clocks(0, CYCLES_MAX), "3_000", "core cycles of an interrupt; 2,000 are chosen, as of `dma`").or("2,000"),
+    Key::new("network.without_buffer", Holds::Name(|| names(&WithoutBuffer::NAMES)), "\"wait\"", "a packet for whose queue no buffer is posted: it is dropped, as on Ethernet, or waits at its port, as on links with flow control").or("`drop`"),
+    Key::new("network.inject", Holds::Name(|| names(&InjectionPolicy::NAMES)), "\"always\"", "which packets the adapter injects into a cache instead of writing them to memory (`copiers.md`)").or("`never`"),
+    Key::new("network.inject_level", Holds::Name(|| names(&InjectionLevel::NAMES)), "\"l2\"", "the level that injected lines enter, and those behind it; the last level is the one of the published measurement").or("`last-level`"),
+    Key::new("network.inject_core", Holds::Count(0, 63), "1", "the core whose caches take the lines; its last-level cache is that of each core with a queue").or("that of the queue"),
+    Key::new("network.inject_max_bytes", Holds::Bytes(0, 2 * FRAME_BYTES), "\"2KiB\"", "`by-size`: bytes of the longest range that is injected; 256 are chosen: headers and control messages").or("256"),
+    Key::new("network.inject_share", Holds::Count(1, 100), "25", "`bounded-ways`: percent of the ways of a level that take injected lines, rounded down and at least one way; 10, as Intel's Data Direct I/O takes two of 20 ways").or("10"),
+    Key::new("network.inject_near_packets", Holds::Count(1, 1 << 16), "16", "`when-expected`: packets of a queue in use, from which on a packet is not injected; 64, as `e1000` handles at a time").or("64"),
     Key::new("network.clients", Holds::Count(0, 1 << 16), "16", "clients of each port, each of which sends a request of `burst` packets, awaits the answer, and sends the next one; 0 for packets without gap").or("0"),
     Key::new("network.client_cycles", Holds::Clocks(0, CYCLES_MAX), "\"150us\"", "core cycles from the end of an answer to the next request of a client; 0 is the least").or("0"),
     Key::new("network.answer_packets", Holds::Count(1, 1 << 16), "6", "packets that a port sends per answer; 1 is the least").or("1"),
@@ -213,11 +222,9 @@ impl MachineConfig {
         let (width, window) = (cores.of("width"), cores.of("window"));
         cores.within("window", window, 2 * width, 1 << 16)?;
         let Caches { l1, l2, last_level, sharing, lines } = Caches::check(&caches)?;
-        if kernel.of::<u64>("word_bytes") > lines.bytes {
-            let (word, line) = (kernel.of::<u64>("word_bytes"), lines.bytes);
-            let message = format!("`kernel.word_bytes` is {word}, more than a line of {line} bytes");
-            return Err(kernel.fault("word_bytes", message).with_help(format!("try `word_bytes = {line}`")));
-        }
+        check_word(&kernel, lines.bytes)?;
+        let network =
+            devices::network(&root, core_cycles(GIGABIT_PS_PER_1000_BYTES), [l1, l2].map(|it| it.is_some()), sharing)?;
         let load_store_queue = cores.get("load_store_queue");
         cores.within("load_store_queue", load_store_queue.unwrap_or(1), 1, window)?;
         let order = cores.choice("order", &Order::NAMES).expect("it is required");
@@ -238,7 +245,7 @@ impl MachineConfig {
             sharing,
             lines,
             bus: devices::bus(&root),
-            network: devices::network(&root, core_cycles(GIGABIT_PS_PER_1000_BYTES))?,
+            network,
             kernel: KernelSettings {
                 copy_loop: kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required"),
                 dirty_source: kernel.choice("dirty_source", &DirtySource::NAMES).expect("it is required"),
@@ -264,6 +271,16 @@ impl MachineConfig {
         let devices = devices::devices(&root, system.memory.controller().scheduler.is_some(), copy_unit.into())?;
         Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings, devices })
     }
+}
+
+/// Checks that an instruction of a copy loop accesses one line.
+fn check_word(kernel: &Section<'_>, line: u64) -> Result<(), Failure> {
+    let word = kernel.of::<u64>("word_bytes");
+    if word > line {
+        let message = format!("`kernel.word_bytes` is {word}, more than a line of {line} bytes");
+        return Err(kernel.fault("word_bytes", message).with_help(format!("try `word_bytes = {line}`")));
+    }
+    Ok(())
 }
 
 /// The system that a machine names. That of a preset is a preset, too, as both have files in one directory.

@@ -35,6 +35,7 @@ pub static SYSTEMS: &[Preset] = presets![
     "fpm-60ns-430fx",
     "edo-60ns-440fx",
     "fpm-60ns-486",
+    "power5-like-memory",
 ];
 
 /// Machine files, the paper's first.
@@ -44,6 +45,7 @@ pub static MACHINES: &[Preset] = presets![
     "zhao-2005-in-order",
     "zhao-2005-out-of-order",
     "ioat-2006",
+    "power5-like",
     "pentium-133",
     "pentium-100",
     "p6-200",

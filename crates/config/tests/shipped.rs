@@ -122,7 +122,7 @@ fn files_name_systems_and_machines_by_path_or_by_name() {
     let help = error.help.unwrap();
     assert_eq!(
         help,
-        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`, `ioat-2006`, `pentium-133`, \
+        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`, `ioat-2006`, `power5-like`, `pentium-133`, \
          `pentium-100`, `p6-200`, `i486-100`; or give the path of a file"
     );
 }
@@ -314,7 +314,7 @@ const CHANGING: &[&[&str]] = &[
 /// Settings that are refused, and a part of the message.
 const REFUSED: &[(&str, &str)] = &[
     ("cores.window=5", "`cores.window` is 5, but must be from 6 to 65536"),
-    ("caches.last_level_bytes=3MiB", "`caches.last_level_bytes` is 3145728, which is not 64 x 16 x a power of two"),
+    ("caches.last_level_bytes=1500", "`caches.last_level_bytes` is 1500, which is not 64 x 16 x a number of sets"),
     ("caches.l1_ways=8", "`caches.l1_ways` is given, and `caches.l1_bytes` is not"),
     ("caches.l2_prefetcher=stride", "`caches.l2_prefetcher` is given, and `caches.l2_bytes` is not"),
     ("caches.line_bytes=48", "`caches.line_bytes`"),
@@ -341,6 +341,18 @@ const REFUSED: &[(&str, &str)] = &[
     ("dma.poll_cycles=0", "`dma.poll_cycles` is 0, but must be from 1"),
     ("dma.pinned_pages=1", "`dma.pinned_pages` is 1, but must be from 2"),
     ("dma.timeout_cycles=0", "`dma.timeout_cycles` is 0, but must be from 1"),
+    ("network={inject_core=0}", "`network.inject_core` is given, and `network.inject` is `never`"),
+    ("network={inject='always',inject_share=5}", "`network.inject_share` is given, and `network.inject` is `always`"),
+    ("network={inject='always',inject_level='l2'}", "`network.inject_level` names an L2, and `caches` has none"),
+    ("network={inject='always',inject_core=1}", "`network.inject_core` is 1, whose last-level cache is not that of"),
+    ("network={inject='sometimes'}", "`network.inject` is \"sometimes\""),
+    ("network={inject='bounded-ways',inject_share=0}", "`network.inject_share` is 0, but must be from 1 to 100"),
+    ("network={inject='by-size',inject_max_bytes=10_000}", "`network.inject_max_bytes` is 10000, but must be from 0"),
+    (
+        "network={inject='when-expected',inject_near_packets=0}",
+        "`network.inject_near_packets` is 0, but must be from 1",
+    ),
+    ("network={without_buffer='lose'}", "`network.without_buffer` is \"lose\""),
     ("network.ports=0", "`network.ports` is 0, but must be from 1 to 64"),
     ("network.cycles_per_1000_bytes=0", "`network.cycles_per_1000_bytes` is 0, but must be from 1"),
     ("network.header_bytes=0", "`network.header_bytes` is 0, but must be from 1 to 4096"),

@@ -87,9 +87,10 @@ fn limits_and_help_of_a_machine_are_exact() {
     assert_eq!(machine(&["cores.width=4", "cores.window=8"]).unwrap().settings.core.window, 8);
     let refused = machine(&["cores.width=4", "cores.window=7"]).unwrap_err();
     assert!(refused.message.contains("must be from 8 to 65536"), "{}", refused.message);
-    // 100 x 1,024 bytes are 100 sets of 16 ways; the next power of two is 128.
-    let refused = machine(&["caches.last_level_bytes=102_400"]).unwrap_err();
-    assert_eq!(refused.help.as_deref(), Some("try `last_level_bytes = 131072`"));
+    // 100 x 1,024 bytes are 100 sets of 16 ways, and a byte more needs another set.
+    let of = |bytes: u64| machine(&[&format!("caches.last_level_bytes={bytes}")]);
+    assert_eq!(of(102_400).unwrap().settings.last_level.bytes, 102_400);
+    assert_eq!(of(102_401).unwrap_err().help.as_deref(), Some("try `last_level_bytes = 103424`"));
 }
 
 #[test]

@@ -45,6 +45,11 @@ pub(crate) trait Decisions {
         true
     }
 
+    /// Whether an injected line, whose data memory lacks, is dirty.
+    fn injects_dirty() -> bool {
+        true
+    }
+
     /// Whether memory is zeroed whose zero lines are inserted into a cache.
     fn zeroes_memory() -> bool {
         true
@@ -101,6 +106,8 @@ mod planted {
         NoFlush,
         /// Prefetched lines enter the cache although memory has changed.
         StalePrefetch,
+        /// An injected line is clean, although memory lacks its data.
+        CleanInjection,
         /// The core does not wait for the copy, whose request leaves after those of the next cycles.
         NoWait,
         /// Clean zero lines are inserted without zeroing the memory.
@@ -152,6 +159,10 @@ mod planted {
 
         fn drops_prefetches() -> bool {
             PLANTED.get() != Some(Planted::StalePrefetch)
+        }
+
+        fn injects_dirty() -> bool {
+            PLANTED.get() != Some(Planted::CleanInjection)
         }
 
         fn zeroes_memory() -> bool {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rowclone_sim::quantity::counted;
-use rowclone_sim::{CoreRow, CoresReport, DmaRow, MixMetrics, NetworkRow, Outcome, ServedRow};
+use rowclone_sim::{CoreRow, CoresReport, DmaRow, MixMetrics, NetworkRow, Outcome, PrefetchRow, ServedRow};
 use serde::Serialize;
 
 use crate::copiers;
@@ -263,7 +263,7 @@ pub(crate) fn core_table(rows: &[CoreRow]) -> String {
     listed(&columns, rows, usize::MAX) + &device_table(rows)
 }
 
-/// A line per core with its work for a DMA engine and its packets, where there is any.
+/// A line per core with its prefetches, its work for a DMA engine and its packets, where there are any.
 fn device_table(rows: &[CoreRow]) -> String {
     let dma = |row: &CoreRow, of: fn(DmaRow) -> u64| row.dma.map_or(0, of).to_string();
     let network = |row: &CoreRow, of: fn(NetworkRow) -> u64| row.network.map_or(0, of).to_string();
@@ -282,12 +282,33 @@ fn device_table(rows: &[CoreRow]) -> String {
         ("\ninterrupts", Right, &|row| network(row, |network| network.interrupts)),
         ("\nsent", Right, &|row| network(row, |network| network.sent)),
     ];
+    let of_injection: [Column<'_, CoreRow>; 2] = [
+        ("\ninjected", Right, &|row| network(row, |network| network.injected)),
+        ("\nwritten back", Right, &|row| {
+            let rows = row.accesses.iter().filter(|row| row.purpose == "network");
+            rows.map(|row| row.write_backs).sum::<u64>().to_string()
+        }),
+    ];
+    let prefetched = |row: &CoreRow, of: fn(PrefetchRow) -> u64| row.prefetches.map_or(0, of).to_string();
+    let of_prefetchers: [Column<'_, CoreRow>; 5] = [
+        ("prefetches:\nrequested", Right, &|row| prefetched(row, |lines| lines.requested)),
+        ("\nuseful", Right, &|row| prefetched(row, |lines| lines.useful)),
+        ("\nlate", Right, &|row| prefetched(row, |lines| lines.late)),
+        ("\nuseless", Right, &|row| prefetched(row, |lines| lines.useless)),
+        ("\ndropped", Right, &|row| prefetched(row, |lines| lines.dropped)),
+    ];
     let mut columns = vec![core];
+    if rows.iter().any(|row| row.prefetches.is_some()) {
+        columns.extend(of_prefetchers);
+    }
     if rows.iter().any(|row| row.dma.is_some()) {
         columns.extend(of_dma);
     }
     if rows.iter().any(|row| row.network.is_some()) {
         columns.extend(of_network);
+    }
+    if rows.iter().any(|row| row.network.is_some_and(|network| network.injected > 0)) {
+        columns.extend(of_injection);
     }
     if columns.len() == 1 { String::new() } else { listed(&columns, rows, usize::MAX) }
 }

@@ -191,7 +191,7 @@ pub use epoch_report::EpochReport;
 pub use error::{ExperimentError, SystemError};
 pub use experiment::{Attachments, Experiment, Trace, Workload, dialect};
 pub use figures::{FiguresReport, PartRow, QueueDepth, RowOutcomes, cause_key};
-pub use machine::{AccessRow, CoreRow, CoresReport, DmaRow, NetworkRow, Programs, StallRow};
+pub use machine::{AccessRow, CoreRow, CoresReport, DmaRow, NetworkRow, PrefetchRow, Programs, StallRow};
 pub use metered::{Measured, Measurements};
 pub use mix::MixMetrics;
 pub use observer::{Observer, Shared};

@@ -2,8 +2,8 @@
 
 use dram_spec::{Clock, Cycles, LINE_BYTES};
 use host::machine::{
-    CoreCounters, CoreOutcome, LineCounts, Machine, MachineOutcome, MachineSettings, PrefetcherKind, Program, Purpose,
-    Region, StallSlots, StoreMiss, WritePolicy, write_bursts,
+    CoreCounters, CoreOutcome, InjectionPolicy, LineCounts, Machine, MachineOutcome, MachineSettings, PrefetcherKind,
+    Program, Purpose, Region, StallSlots, StoreMiss, WritePolicy, write_bursts,
 };
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub struct Programs {
 /// Accesses of a core on behalf of the program, of copies or of zeroings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AccessRow {
-    /// `program`, `kernel copy`, `kernel zeroing` or `kernel data`.
+    /// `program`, `kernel copy`, `kernel zeroing`, `kernel data`, or `network` where lines are injected.
     pub purpose: &'static str,
     /// Accesses to lines in a cache.
     pub hits: u64,
@@ -275,7 +275,8 @@ fn channel_bytes(counters: &CoreCounters, channel: ChannelBytes) -> [u64; 3] {
     let copies = of(Purpose::KernelCopy) + of(Purpose::KernelZero) + counters.controller_copy_bytes;
     let write_backs = [Purpose::KernelCopy, Purpose::KernelZero].map(|it| counters.lines[it as usize].write_backs);
     let write_back_bytes = channel.of_write_backs(write_backs.iter().sum::<u64>());
-    [copies + of(Purpose::Program) + of(Purpose::KernelData), copies, write_back_bytes]
+    let others = of(Purpose::Program) + of(Purpose::KernelData) + of(Purpose::Network);
+    [copies + others, copies, write_back_bytes]
 }
 
 /// A ratio; none if the denominator is 0.
@@ -352,6 +353,12 @@ fn has_write_buffer(settings: &MachineSettings) -> bool {
     settings.lines.write == WritePolicy::WriteThrough || settings.last_level.store_miss == StoreMiss::NoAllocate
 }
 
+/// Whether a machine has accesses on behalf of a purpose: those of a network adapter are lines that it injects.
+fn is_shown(settings: &MachineSettings, purpose: Purpose) -> bool {
+    let injects = settings.network.is_some_and(|network| network.injection.policy != InjectionPolicy::Never);
+    purpose != Purpose::Network || injects
+}
+
 /// Whether a cache has a prefetcher.
 fn has_prefetcher(settings: &MachineSettings) -> bool {
     let shapes = [settings.l1, settings.l2, Some(settings.last_level)];
@@ -400,7 +407,7 @@ fn row(
         bandwidth_gb_s: ratio(bytes as f64, cycles as f64 * core_ns),
         dynamic_energy_per_instruction_nj: dynamic_nj.and_then(|nj| ratio(nj, outcome.interval.instructions as f64)),
         faults: counters.faults,
-        accesses: Purpose::ALL.map(access).into(),
+        accesses: Purpose::ALL.into_iter().filter(|purpose| is_shown(settings, *purpose)).map(access).collect(),
         prefetches: has_prefetcher(settings).then_some(PrefetchRow {
             requested: counters.prefetches.requested,
             useful: counters.prefetches.useful,

@@ -22,6 +22,7 @@ mod figures;
 mod files_of_a_run;
 mod first_screens;
 mod hazards;
+mod injection;
 mod ioat;
 mod lisa;
 mod made_workloads;

@@ -24,7 +24,7 @@ differences! {
     }
     PrefetchCounts { requested, useful, late, useless, dropped }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
-    NetworkCounts { packets, dropped, interrupts, sent }
+    NetworkCounts { packets, dropped, interrupts, sent, injected }
     DmaCounts { descriptors, doorbells, polls, interrupts, pinned_pages, unpinned_pages }
     StallSlots {
         window, mshr, store_buffer, load_store_queue, operand, unit, pending_copy, kernel, coherence, controller_copy,
@@ -57,11 +57,14 @@ pub enum Purpose {
     KernelZero,
     /// Page table entries and page descriptors.
     KernelData,
+    /// A line that a network adapter has injected.
+    Network,
 }
 
 impl Purpose {
     /// All purposes, in the order of reports.
-    pub const ALL: [Purpose; 4] = [Purpose::Program, Purpose::KernelCopy, Purpose::KernelZero, Purpose::KernelData];
+    pub const ALL: [Purpose; 5] =
+        [Purpose::Program, Purpose::KernelCopy, Purpose::KernelZero, Purpose::KernelData, Purpose::Network];
 
     /// Name in reports.
     pub const fn name(self) -> &'static str {
@@ -70,6 +73,7 @@ impl Purpose {
             Purpose::KernelCopy => "kernel copy",
             Purpose::KernelZero => "kernel zeroing",
             Purpose::KernelData => "kernel data",
+            Purpose::Network => "network",
         }
     }
 }
@@ -205,6 +209,8 @@ pub struct NetworkCounts {
     pub interrupts: u64,
     /// Packets sent.
     pub sent: u64,
+    /// Lines injected into caches.
+    pub injected: u64,
 }
 
 /// Dispatch slots in which a core was stalled, by cause.
@@ -245,7 +251,7 @@ pub struct CoreCounters {
     /// Page faults.
     pub faults: u64,
     /// Accesses, by purpose in the order of [`Purpose::ALL`].
-    pub lines: [LineCounts; 4],
+    pub lines: [LineCounts; Purpose::ALL.len()],
     /// Steps of coherence.
     pub coherence: CoherenceCounts,
     /// Work for a DMA engine.
@@ -286,7 +292,9 @@ impl CoreCounters {
     pub(super) const fn count_instructions(&mut self, purpose: Purpose, count: u64) {
         match purpose {
             Purpose::Program => self.instructions += count,
-            Purpose::KernelCopy | Purpose::KernelZero | Purpose::KernelData => self.kernel_instructions += count,
+            Purpose::KernelCopy | Purpose::KernelZero | Purpose::KernelData | Purpose::Network => {
+                self.kernel_instructions += count;
+            }
         }
     }
 }

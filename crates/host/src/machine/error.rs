@@ -53,6 +53,14 @@ pub enum MachineError {
         /// Core.
         core: usize,
     },
+    /// The core into whose caches packets are injected does not exist.
+    #[error("packets are injected into the caches of core {core}, and there are {cores} cores")]
+    NoCore {
+        /// Core.
+        core: usize,
+        /// Cores.
+        cores: usize,
+    },
     /// The allocator cannot be built.
     #[error(transparent)]
     Allocator(#[from] AllocatorError),
@@ -69,6 +77,9 @@ impl MachineError {
                                       this is a defect of the simulator: please report it with the input"
                 .to_owned(),
             Self::NoPackets { .. } => "let the program of each core with a receive queue await packets".to_owned(),
+            Self::NoCore { cores, .. } => {
+                format!("try `network.inject_core` from 0 to {}, or leave it out", cores.saturating_sub(1))
+            }
             Self::Allocator(error) => error.help(),
         }
     }

@@ -64,16 +64,16 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    AnswerSettings, BufferOperation, BufferRing, FileSettings, Forkbench, GroupInstruction, Memcopy, MixProgram,
-    Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated, SourceState,
-    Steps, TcpReceive, TraceProgram,
+    AnswerSettings, BufferOperation, BufferRing, FileSettings, Forkbench, GroupInstruction, Memcopy, MessageReader,
+    MessageReaderSettings, MixProgram, Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver,
+    ReceiverSettings, Repeated, SourceState, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
-    DmaCompletion, DmaSettings, EngineMode, EngineSettings, KernelSettings, LineSettings, LoopSettings,
-    MachineSettings, NetworkSettings, Order, PrefetchSettings, PrefetcherKind, Region, Sharing, Spread, StoreMiss,
-    StringStores, WriteMerging, WritePolicy,
+    DmaCompletion, DmaSettings, EngineMode, EngineSettings, InjectionLevel, InjectionPolicy, InjectionSettings,
+    KernelSettings, LineSettings, LoopSettings, MachineSettings, NetworkSettings, Order, PrefetchSettings,
+    PrefetcherKind, Region, Sharing, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging, WritePolicy,
 };
 
 /// Results of a machine.
@@ -140,6 +140,11 @@ impl Machine {
         map: &AddressMap,
         contents: Option<Contents>,
     ) -> Result<Machine, MachineError> {
+        if let Some(core) = settings.network.and_then(|network| network.injection.core)
+            && core >= programs.len()
+        {
+            return Err(MachineError::NoCore { core, cores: programs.len() });
+        }
         let kernel = memories.kernel(&settings.allocator, map, ZeroOnFree::Off)?;
         let lacking = programs.iter().map(|program| match program.recorded() {
             Recorded::EveryAccess => Lacking::None,

@@ -23,6 +23,7 @@ use proptest::sample::select;
 use rowclone::{FaultyRows, Planner};
 use trace_io::program::Step;
 
+use crate::extensions::{arb_cache_extensions, arb_core_extensions};
 use crate::programs::arb_program;
 
 /// The program of a core.
@@ -149,7 +150,7 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
         }
         settings
     };
-    (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator())
+    let machine = (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator())
         .prop_map(|(clock, core, l1, last_level, sharing, kernel, allocator)| MachineSettings {
             bus: None,
             network: None,
@@ -163,7 +164,16 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
             kernel,
             allocator,
         })
-        .prop_map(with_few_write_backs)
+        .prop_map(with_few_write_backs);
+    let caches = prop_oneof![Just(None), arb_cache_extensions().prop_map(Some)];
+    let core = prop_oneof![2 => Just(None), 1 => arb_core_extensions().prop_map(Some)];
+    (machine, caches, core).prop_map(|(machine, caches, core)| {
+        let mut machine = caches.map_or(machine, |caches| caches.extend(machine));
+        if !matches!(machine.kernel.copier, Copier::Engine(_)) {
+            machine.core = core.map_or(machine.core, |core| core.extend(machine.core));
+        }
+        machine
+    })
 }
 
 fn arb_system() -> impl Strategy<Value = System> {
@@ -259,9 +269,9 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
 pub fn arb_case_of_few_places() -> impl Strategy<Value = Case> {
     (arb_case(), vec(arb_program_case(), 3)).prop_map(|(mut case, programs)| {
         case.programs = programs;
-        let MachineSettings { core, last_level, sharing, kernel, .. } = &mut case.settings;
+        let MachineSettings { core, last_level, sharing, kernel, lines, .. } = &mut case.settings;
         *core = CoreSettings { order: Order::OutOfOrder, mshrs: 8, store_buffer: 8, ..*core };
-        *last_level = CacheShape { bytes: 1024, ways: 1, ..*last_level };
+        *last_level = CacheShape { bytes: 16 * lines.bytes, ways: 1, ..*last_level };
         *sharing = Sharing::Shared;
         (kernel.copier, kernel.dirty_source) = (Copier::Controller, DirtySource::CopyInCache);
         case

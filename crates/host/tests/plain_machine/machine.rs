@@ -15,12 +15,18 @@ use crate::engine::{Copy, Engine};
 use crate::processes::Processes;
 use crate::runs::CoreFigures;
 
+/// Bytes of a line in machines with a copy engine.
 pub const LINE: u64 = 64;
 
 /// Who sends a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Sender {
     Core(usize),
+    /// An entry of the write buffer of a core.
+    WriteBuffer {
+        core: usize,
+        entry: u64,
+    },
     /// The engine, for a core.
     Engine {
         core: usize,
@@ -63,6 +69,15 @@ pub struct Outgoing {
     snooped: Option<Cycle>,
 }
 
+/// Index of the last-level cache of a core.
+fn cache_of(sharing: Sharing, core: usize) -> usize {
+    match sharing {
+        Sharing::Private => core,
+        Sharing::Group(cores) => core / cores.get(),
+        Sharing::Shared => 0,
+    }
+}
+
 pub struct PlainMachine {
     pub settings: MachineSettings,
     pub cores: Vec<Core>,
@@ -89,14 +104,14 @@ pub struct PlainMachine {
 impl PlainMachine {
     pub fn new(settings: MachineSettings, programs: &[ProgramCase], map: &AddressMap) -> PlainMachine {
         let kernel = settings.allocator.kernel(map, ZeroOnFree::Off).expect("the settings are sound");
-        let caches = if settings.sharing == Sharing::Shared { 1 } else { programs.len() };
+        let caches = cache_of(settings.sharing, programs.len() - 1) + 1;
         PlainMachine {
             settings,
             cores: programs
                 .iter()
-                .map(|program| Core::new(program.steps.clone(), settings.l1, program.is_uncached))
+                .map(|program| Core::new(program.steps.clone(), &settings, program.is_uncached))
                 .collect(),
-            caches: (0..caches).map(|_| Cache::new(settings.last_level)).collect(),
+            caches: (0..caches).map(|_| Cache::new(settings.last_level, settings.lines.bytes)).collect(),
             processes: Processes::new(kernel, programs.len()),
             engine: Engine::new(settings.kernel.copier),
             copies: 0,
@@ -120,7 +135,7 @@ impl PlainMachine {
 
     /// Index of the last-level cache of a core.
     pub fn cache_of(&self, core: usize) -> usize {
-        if self.settings.sharing == Sharing::Shared { 0 } else { core }
+        cache_of(self.settings.sharing, core)
     }
 
     fn push(&mut self, leaves: u64, message: Message) {
@@ -160,16 +175,19 @@ impl PlainMachine {
     }
 
     pub fn read(&mut self, core: usize, leaves: u64, line: u64) {
-        self.send(Sender::Core(core), leaves, Operation::Read { address: PhysicalAddress(line * LINE), bytes: LINE });
+        let bytes = self.settings.lines.bytes;
+        self.send(Sender::Core(core), leaves, Operation::Read { address: PhysicalAddress(line * bytes), bytes });
     }
 
     pub fn write(&mut self, core: usize, leaves: u64, line: u64) {
-        self.send(Sender::Core(core), leaves, Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE });
+        let bytes = self.settings.lines.bytes;
+        self.send(Sender::Core(core), leaves, Operation::Write { address: PhysicalAddress(line * bytes), bytes });
     }
 
     /// Issues a non-temporal store.
     pub fn bypass(&mut self, core: usize, leaves: u64, line: u64) {
-        let operation = Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE };
+        let bytes = self.settings.lines.bytes;
+        let operation = Operation::Write { address: PhysicalAddress(line * bytes), bytes };
         let message = Message::Request { sender: Sender::Core(core), operation, is_bypass: true };
         self.push(leaves, message);
         self.cores[core].store_buffer.push(BufferedStore::Bypass(line));
@@ -253,7 +271,7 @@ impl RequestSource for PlainMachine {
         let Outgoing { leaves, message, snooped, .. } = self.outbox.remove(at);
         self.is_open |= snooped.is_some_and(|clock| now > clock);
         let Message::Request { sender, operation, is_bypass } = message else { unreachable!("copies are delivered") };
-        let line = operation.target().0 / LINE;
+        let line = operation.target().0 / self.settings.lines.bytes;
         if let Sender::Core(core) = sender
             && is_bypass
         {
@@ -261,8 +279,11 @@ impl RequestSource for PlainMachine {
             let entry = buffer.iter().position(|entry| *entry == BufferedStore::Bypass(line)).expect("it is buffered");
             buffer.remove(entry);
         }
+        if let Sender::WriteBuffer { core, entry } = sender {
+            self.accept_write(core, entry);
+        }
         let waiting = match (sender, operation) {
-            (_, Operation::Write { .. }) => Waiting::None,
+            (_, Operation::Write { .. }) | (Sender::WriteBuffer { .. }, _) => Waiting::None,
             (Sender::Core(core), Operation::Read { .. }) => Waiting::Line { core, line },
             (Sender::Core(core), Operation::Copy { .. } | Operation::Init { .. }) => Waiting::Copy { core },
             (_, Operation::Read { .. }) => Waiting::EngineRead { line },
@@ -277,7 +298,7 @@ impl RequestSource for PlainMachine {
             self.engine_wrote(cycle, Range { from: address.0, bytes });
         }
         let source = match sender {
-            Sender::Core(core) => SourceId(core as u16),
+            Sender::Core(core) | Sender::WriteBuffer { core, .. } => SourceId(core as u16),
             Sender::Engine { .. } | Sender::Passed { .. } => SourceId::device(0),
         };
         Some(Request { id: RequestId(id), source, arrival: Some(arrival), operation, payload: None })

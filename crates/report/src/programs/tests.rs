@@ -1,6 +1,6 @@
 //! Ratios and tables of programs, by hand.
 
-use rowclone_sim::StallRow;
+use rowclone_sim::{AccessRow, StallRow};
 
 use super::*;
 
@@ -134,14 +134,35 @@ fn work_with_devices_has_a_line_per_core_where_there_is_any() {
         stall_cycles: StallRow { idle: 70.0, ..StallRow::default() },
         ..core(1, 8_000, 0.25)
     };
-    let of_both =
-        CoreRow { network: Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10 }), ..of_dma.clone() };
+    let of_both = CoreRow {
+        network: Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 0 }),
+        ..of_dma.clone()
+    };
     let lines = words(&core_table(&[core(0, 8_000, 0.25), of_dma]));
     assert!(lines.iter().any(|line| line.ends_with("0.17 10 20 30 40 110 0")), "{lines:?}");
     assert!(lines.iter().any(|line| line.ends_with("0.17 0 0 0 0 0 70")), "{lines:?}");
     assert_eq!(lines[lines.len() - 2..], ["0 0 0 0 0 0 0", "1 1 2 3 4 5 6"], "{lines:?}");
     let lines = words(&core_table(&[of_both]));
     assert_eq!(lines.last().unwrap(), "1 1 2 3 4 5 6 7 8 9 10", "{lines:?}");
+    let prefetches = Some(PrefetchRow { requested: 21, useful: 22, late: 23, useless: 24, dropped: 25 });
+    let network = Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 11 });
+    let mut injected = CoreRow { prefetches, network, ..core(1, 8_000, 0.25) };
+    injected.accesses.push(AccessRow {
+        purpose: "network",
+        hits: 0,
+        l1_hits: 0,
+        l2_hits: None,
+        misses: 0,
+        merged: 0,
+        allocated: 0,
+        write_backs: 12,
+        non_temporal: 0,
+        passed: None,
+        buffered: None,
+        channel_bytes: 0,
+    });
+    let lines = words(&core_table(&[injected]));
+    assert_eq!(lines.last().unwrap(), "1 21 22 23 24 25 7 8 9 10 11 12", "{lines:?}");
 }
 
 #[test]

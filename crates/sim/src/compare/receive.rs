@@ -1,7 +1,7 @@
 //! Receiving a message from the network.
 
 use dram_spec::address::FRAME_BYTES;
-use host::machine::{MachineSettings, NetworkSettings, Receiver, ReceiverSettings, Spread};
+use host::machine::{InjectionPolicy, MachineSettings, NetworkSettings, Receiver, ReceiverSettings, Spread};
 
 /// How a network adapter delivers packets: a name, and the setting of the adapter.
 ///
@@ -18,7 +18,9 @@ impl Delivery {
     /// All ways.
     pub const ALL: &[Delivery] = &[
         // Packets are written to memory, and no cache keeps a line of them.
-        Delivery { name: "memory", set: |_| () },
+        Delivery { name: "memory", set: |network| network.injection.policy = InjectionPolicy::Never },
+        // Packets are injected into the last level of the core's caches, or the level of `network.inject_level`.
+        Delivery { name: "cache", set: |network| network.injection.policy = InjectionPolicy::Always },
     ];
 }
 

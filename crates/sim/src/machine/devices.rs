@@ -46,12 +46,20 @@ pub struct NetworkRow {
     pub interrupts: u64,
     /// Packets sent.
     pub sent: u64,
+    /// Lines injected into caches; left out if there were none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub injected: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl NetworkRow {
     /// The counts; none if all are 0.
     pub(super) fn of(counts: NetworkCounts) -> Option<NetworkRow> {
-        let NetworkCounts { packets, dropped, interrupts, sent } = counts;
-        (counts != NetworkCounts::default()).then_some(NetworkRow { packets, dropped, interrupts, sent })
+        let NetworkCounts { packets, dropped, interrupts, sent, injected } = counts;
+        (counts != NetworkCounts::default()).then_some(NetworkRow { packets, dropped, interrupts, sent, injected })
     }
 }

@@ -32,7 +32,7 @@ fn counters() -> CoreCounters {
         instructions: 2_000,
         kernel_instructions: 512,
         faults: 2,
-        lines: [program, copies, zeroings, data],
+        lines: [program, copies, zeroings, data, LineCounts::default()],
         coherence: CoherenceCounts {
             copies: 1,
             zeroings: 2,
@@ -43,7 +43,7 @@ fn counters() -> CoreCounters {
             zero_lines: 6,
         },
         dma: DmaCounts { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 },
-        network: NetworkCounts { packets: 7, dropped: 8, interrupts: 9, sent: 10 },
+        network: NetworkCounts { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 11 },
         controller_copy_bytes: 8_192,
         copy_slots: 2_400,
         misses_after_copies: 9,
@@ -85,7 +85,7 @@ fn report() -> CoresReport {
         kernel: KernelSettings::default(),
         allocator,
     };
-    let mut lines = [LineCounts::default(); 4];
+    let mut lines = [LineCounts::default(); 5];
     (lines[0].misses, lines[1].write_backs) = (100, 2);
     let interval = [
         CoreCounters { instructions: 3_000, lines, ..CoreCounters::default() },
@@ -142,7 +142,7 @@ fn figures_of_a_core_are_those_of_its_region() {
     assert_eq!(row.stall_cycles, stalls);
     let dma = DmaRow { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 };
     assert_eq!(row.dma, Some(dma));
-    assert_eq!(row.network, Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10 }));
+    assert_eq!(row.network, Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 11 }));
     let empty = serde_json::to_value(&report().cores[1]).unwrap();
     assert!(empty.get("dma").is_none() && empty.get("network").is_none(), "{empty}");
     assert!(empty["stall_cycles"].get("idle").is_none(), "{empty}");
@@ -200,18 +200,19 @@ fn bytes_of_a_core_follow_the_bursts_of_its_lines() {
         buffered_bytes: 100,
         ..LineCounts::default()
     };
-    let counters = CoreCounters { lines: [lines, LineCounts::default(), lines, lines], ..CoreCounters::default() };
+    let counters =
+        CoreCounters { lines: [lines, LineCounts::default(), lines, lines, lines], ..CoreCounters::default() };
     for (line_bytes, bursts) in [(32, 5 + 6 + 7), (64, 5 + 3 + 7), (128, 10 + 6 + 7)] {
         assert_eq!(
             channel_bytes(&counters, ChannelBytes { line_bytes, has_bursts: true })[..2],
-            [3 * bursts * 64, bursts * 64],
+            [4 * bursts * 64, bursts * 64],
             "{line_bytes}"
         );
     }
     assert_eq!(channel_bytes(&counters, ChannelBytes { line_bytes: 32, has_bursts: true })[2], 6 * 64);
     // Without bursts: 5 reads, 3 write-backs, and 100 bytes of stores.
     let of_page_mode = ChannelBytes { line_bytes: 32, has_bursts: false };
-    assert_eq!(channel_bytes(&counters, of_page_mode), [3 * (8 * 32 + 100), 8 * 32 + 100, 3 * 32]);
+    assert_eq!(channel_bytes(&counters, of_page_mode), [4 * (8 * 32 + 100), 8 * 32 + 100, 3 * 32]);
     let of = |offset, bytes| write_bursts(offset, bytes);
     assert_eq!([of(0, 64), of(0, 128), of(0, 8), of(8, 56), of(32, 64), of(0, 96)], [1, 2, 2, 2, 4, 3]);
 }

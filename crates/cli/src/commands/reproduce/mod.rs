@@ -3,6 +3,7 @@
 mod copyengine;
 mod fastcopy;
 mod forkbench;
+mod injection;
 mod ioat;
 mod lisa;
 mod multicore;
@@ -33,6 +34,8 @@ pub enum Reproduce {
     /// Copy loops of a core (FreeBSD on P5, P6 and 486): MB/s by size, also on present machines
     #[command(name = "fastcopy")]
     FastCopy(fastcopy::FastCopyArgs),
+    /// Cache injection and prefetching (León and Maccabe): memory reads and time of a program that reads its messages
+    Injection(injection::InjectionArgs),
 }
 
 impl Reproduce {
@@ -50,6 +53,7 @@ impl Reproduce {
             Reproduce::Zi(args) => zi::run(args),
             Reproduce::Ioat(args) => ioat::run(args),
             Reproduce::FastCopy(args) => fastcopy::run(args),
+            Reproduce::Injection(args) => injection::run(args),
         }
     }
 }

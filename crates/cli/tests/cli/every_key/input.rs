@@ -138,7 +138,11 @@ fn begun() -> String {
 fn packets() -> String {
     let post = |page: u64| format!("post {:#x} {:#x}\n", 0x10000 + page * 4096, 0x10000 + page * 4096 + 128);
     let posted: String = (0..8).map(post).collect();
-    let rounds = (8..28).map(|page| format!("await\n{}{}compute 300\n", post(page), "send 0 0x30000 1514\n".repeat(3)));
+    // After the await of a round, the buffers with lower numbers hold packets.
+    let rounds = (8..28).map(|page| {
+        let received = 0x10000 + (page - 8) * 4096 + 128;
+        format!("await\nload {received:#x}\n{}{}compute 300\n", post(page), "send 0 0x30000 1514\n".repeat(3))
+    });
     let rounds: String = rounds.collect();
     format!(
         "map 0x10000 131072\npresent 0x10000 131072\nmap 0x30000 4096\npresent 0x30000 4096\n{posted}compute 1\n{rounds}"

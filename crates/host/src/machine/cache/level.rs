@@ -23,6 +23,9 @@ pub(super) struct Level {
     allocates_stores: bool,
     ways: usize,
     sets: u64,
+    /// With a power of two sets, one less than that; otherwise all bits, so that the ways that a line number
+    /// names are mostly behind the last one.
+    mask: u64,
     latency: u64,
     /// Line numbers by set and way.
     tags: Vec<u64>,
@@ -43,17 +46,18 @@ impl Level {
     /// Creates an empty cache, with data if contents are modeled.
     ///
     /// # Panics
-    /// If the number of sets is not a power of two.
+    /// If its size is not a number of sets.
     pub(super) fn new(number: u8, shape: CacheShape, line_size: LineSize, has_data: bool) -> Level {
         let lines = (shape.bytes / line_size.bytes()) as usize;
         let sets = lines / shape.ways;
-        assert!(sets.is_power_of_two() && sets * shape.ways == lines, "{shape:?}");
+        assert!(sets > 0 && sets * shape.ways == lines, "{shape:?}");
         Level {
             number,
             line_size,
             allocates_stores: shape.store_miss == StoreMiss::Allocate,
             ways: shape.ways,
             sets: sets as u64,
+            mask: if sets.is_power_of_two() { sets as u64 - 1 } else { u64::MAX },
             latency: shape.latency,
             tags: vec![NONE; lines],
             used: vec![0; lines],
@@ -93,17 +97,37 @@ impl Level {
     }
 
     fn set(&self, line: LineNumber) -> std::ops::Range<usize> {
-        let first = (line.0 & (self.sets - 1)) as usize * self.ways;
+        let masked = line.0 & self.mask;
+        let set = if masked < self.sets { masked } else { line.0 % self.sets };
+        let first = set as usize * self.ways;
         first..first + self.ways
     }
 
     /// The way of a line, if the cache holds it.
     #[inline]
     pub(super) fn find(&self, line: LineNumber) -> Option<Way> {
+        // The check of the bounds also finds line numbers that are no number of a set.
+        let start = (line.0 & self.mask) as usize * self.ways;
+        match self.tags.get(start..start + self.ways) {
+            Some(tags) => Level::find_among(tags, start, line),
+            None => self.find_in_set(line),
+        }
+    }
+
+    /// The way of a line where the number of sets is not a power of two.
+    #[cold]
+    #[inline(never)]
+    fn find_in_set(&self, line: LineNumber) -> Option<Way> {
         let set = self.set(line);
         let start = set.start;
+        Level::find_among(&self.tags[set], start, line)
+    }
+
+    /// The way of a line among those of a set, of which the first has a number.
+    #[inline]
+    fn find_among(tags: &[u64], start: usize, line: LineNumber) -> Option<Way> {
         // Four tags per step of the loop: most caches have that many ways, or a multiple of it.
-        let (fours, rest) = self.tags[set].as_chunks::<4>();
+        let (fours, rest) = tags.as_chunks::<4>();
         for (step, four) in fours.iter().enumerate() {
             if let Some(way) = four.iter().position(|&tag| tag == line.0) {
                 return Some(Way(start + 4 * step + way));
@@ -177,8 +201,19 @@ impl Level {
     /// The way for a new line: an empty one, else the least recently used whose data are not on
     /// their way; `None` if there is none.
     pub(super) fn victim(&self, line: LineNumber) -> Option<Way> {
-        let set = self.set(line);
-        let start = set.start;
+        self.victim_within(line, self.ways)
+    }
+
+    /// Lines per set.
+    pub(super) const fn ways(&self) -> usize {
+        self.ways
+    }
+
+    /// The way for a new line among the first ones of its set, as [`Level::victim`] chooses it among all.
+    #[inline]
+    pub(super) fn victim_within(&self, line: LineNumber, ways: usize) -> Option<Way> {
+        let start = self.set(line).start;
+        let set = start..start + ways;
         let (mut victim, mut least) = (None, u64::MAX);
         for (way, (&used, state)) in self.used[set.clone()].iter().zip(&self.states[set]).enumerate() {
             if used < least && !state.is_pending {
@@ -267,6 +302,38 @@ mod tests {
         let way = cache.find(LineNumber(1)).unwrap();
         cache.state_mut(way).is_pending = false;
         assert_eq!(cache.victim(LineNumber(2)), Some(way));
+    }
+
+    /// Of three sets, lines 0, 3 and 6 share one; and a line whose number names a place behind the last one is found.
+    #[test]
+    fn the_number_of_sets_may_be_any() {
+        for (sets, ways) in [(3, 2), (6, 1), (5, 4), (12, 3)] {
+            let shape = CacheShape::new(sets * ways * 64, ways as usize, 1);
+            let mut cache = Level::new(0, shape, LineSize::new(64), false);
+            for line in 1_000..1_000 + sets * ways {
+                assert_eq!(fill(&mut cache, line), None, "{line}");
+            }
+            assert!((1_000..1_000 + sets * ways).all(|line| cache.find(LineNumber(line)).is_some()));
+            assert_eq!(cache.find(LineNumber(1_000 + sets * ways)), None);
+            assert_eq!(fill(&mut cache, 1_000 + sets * ways), Some(LineNumber(1_000)));
+            assert!(cache.share_set(LineNumber(7), LineNumber(7 + sets)));
+            assert!(sets == 1 || !cache.share_set(LineNumber(7), LineNumber(8)));
+        }
+    }
+
+    /// Of four ways, a line may take the first two.
+    #[test]
+    fn a_bounded_line_replaces_the_least_recently_used_of_the_first_ways() {
+        let mut cache = Level::new(0, CacheShape::new(256, 4, 1), LineSize::new(64), false);
+        for line in 0..4 {
+            fill(&mut cache, line);
+        }
+        cache.touch(cache.find(LineNumber(0)).unwrap());
+        assert_eq!(cache.victim(LineNumber(9)), cache.find(LineNumber(1)));
+        cache.touch(cache.find(LineNumber(1)).unwrap());
+        assert_eq!(cache.victim(LineNumber(9)), cache.find(LineNumber(2)));
+        assert_eq!(cache.victim_within(LineNumber(9), 2), cache.find(LineNumber(0)));
+        assert_eq!(cache.victim_within(LineNumber(9), 1), cache.find(LineNumber(0)));
     }
 
     /// Four sets of three ways take twelve lines without a replacement, wherever their numbers begin.

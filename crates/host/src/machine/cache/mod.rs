@@ -393,8 +393,14 @@ impl Caches {
     /// Puts a line in a requester's last-level cache; returns its way, or `None` if all lines of the set
     /// are in flight.
     fn replace(&mut self, requester: usize, line: LineNumber, state: LineState) -> Option<Way> {
+        let way = self.last_level[self.level_of(requester)].victim(line)?;
+        self.replace_in(requester, way, line, state);
+        Some(way)
+    }
+
+    /// Puts a line in a way of a requester's last-level cache.
+    fn replace_in(&mut self, requester: usize, way: Way, line: LineNumber, state: LineState) {
         let level = self.level_of(requester);
-        let way = self.last_level[level].victim(line)?;
         if let Some(removed) = self.remove(level, way)
             && removed.dirty.is_some()
         {
@@ -402,7 +408,6 @@ impl Caches {
         }
         let is_copied = self.copied_enters(line);
         self.last_level[level].insert(way, line, LineState { is_copied, ..state });
-        Some(way)
     }
 
     /// Removes the line in a way of a last-level cache, if there is one, also from the caches above it.

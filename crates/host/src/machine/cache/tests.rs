@@ -3,10 +3,10 @@
 use dram_spec::PhysicalAddress;
 
 use super::super::settings::{
-    CacheShape, CoreSettings, MachineSettings, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss,
+    CacheShape, CoreSettings, InjectionLevel, InjectionPolicy, InjectionSettings, MachineSettings, PrefetchSettings,
+    PrefetcherKind, Sharing, StoreMiss,
 };
 use super::super::tests::settings;
-use super::inject::{InFlight, InjectLevel};
 use super::*;
 
 /// Caches of two ways each, with a latency of 12 cycles and two MSHRs per requester.
@@ -335,27 +335,45 @@ fn a_device_takes_the_lines_that_it_writes() {
     );
 }
 
-/// A line injected into the L1 is dirty, and a hit of it; an older one elsewhere is lost. Without a place
-/// the device must write memory.
+/// A line injected into the L1 is dirty, and a hit of it. Without a place the device must write memory. With a bound, a
+/// line replaces one of the first ways.
 #[test]
 fn an_injected_line_is_dirty_in_the_chosen_level() {
     let mut caches = other(|settings| {
         (settings.l1, settings.l2) = (Some(CacheShape::new(64, 1, 3)), Some(CacheShape::new(128, 2, 7)));
     });
-    bring(&mut caches, 1, &[4]);
+    let at = |level| InjectionSettings { policy: InjectionPolicy::Always, level, ..InjectionSettings::NEVER };
     let mut inject = |line: u64, level| {
-        let done = caches.inject(0, level, LineNumber(line), (Purpose::Program, None));
+        let done = caches.inject(0, &at(level), LineNumber(line), (Purpose::Network, None));
         (done, requests(&mut caches))
     };
-    assert_eq!(inject(4, InjectLevel::L1), (Ok(true), String::new()));
-    assert_eq!(inject(5, InjectLevel::LastLevel), (Ok(true), String::new()));
-    assert_eq!(inject(7, InjectLevel::L2), (Ok(true), String::new()));
+    assert_eq!(inject(4, InjectionLevel::L1), (true, String::new()));
+    assert_eq!(inject(5, InjectionLevel::LastLevel), (true, String::new()));
+    assert_eq!(inject(7, InjectionLevel::L2), (true, String::new()));
     let loads = [4, 7, 5].map(|line| attempt(&mut caches, 0, line, LOAD));
     assert_eq!(loads, ["hit 3", "hit 7", "hit 12"]);
-    assert_eq!(attempt(&mut caches, 1, 4, LOAD), "read 0: R4");
-    assert_eq!(caches.inject(1, InjectLevel::L1, LineNumber(4), (Purpose::Program, None)), Err(InFlight));
+    assert_eq!(caches.snoop(0, LineNumber(5)).unwrap().0.dirty, Some(Purpose::Network));
     // Lines 9 and 11 replace lines 7 and 5, which are dirty.
     assert_eq!(attempt(&mut caches, 0, 9, LOAD), "read 0: W7 R9");
     assert_eq!(attempt(&mut caches, 0, 11, LOAD), "read 1: W5 R11");
-    assert_eq!(caches.inject(0, InjectLevel::L1, LineNumber(13), (Purpose::Program, None)), Ok(false));
+    assert!(caches.is_in_any_flight(LineNumber(9)));
+    assert_eq!(caches.counts(0)[Purpose::Network as usize].write_backs, 2);
+    assert!(!caches.inject(0, &at(InjectionLevel::L1), LineNumber(13), (Purpose::Network, None)));
+    // Of two ways, a share of 10 % is one: line 15 replaces line 9, and then line 17 replaces line 15.
+    assert_eq!([9, 11].map(|line| arrive(&mut caches, 0, line)), ["Some(0)", "Some(1)"]);
+    let bounded = InjectionSettings { policy: InjectionPolicy::BoundedWays, ..at(InjectionLevel::LastLevel) };
+    let mut inject = |line: u64| {
+        let done = caches.inject(0, &bounded, LineNumber(line), (Purpose::Network, None));
+        (done, requests(&mut caches))
+    };
+    let [first, second] = [15, 17].map(&mut inject);
+    assert!(first.0 && second.0 && second.1 == ": W15", "{first:?} {second:?}");
+}
+
+/// 10 % of 4 ways are a way, of 20 ways two, and without a bound all.
+#[test]
+fn a_share_is_at_least_a_way() {
+    let bounded = InjectionSettings { policy: InjectionPolicy::BoundedWays, ..InjectionSettings::NEVER };
+    assert_eq!([1, 4, 20, 64].map(|ways| bounded.ways(ways)), [1, 1, 2, 6]);
+    assert_eq!(InjectionSettings::NEVER.ways(20), 20);
 }

@@ -1,8 +1,9 @@
-//! A network adapter: packets arrive at ports and are written to receive buffers in memory; others are sent.
+//! A network adapter: packets arrive at ports and are written to receive buffers in memory, or injected into caches;
+//! others are sent.
 //!
 //! `docs/copiers.md` has the rules and their times.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use dram_spec::{Operation, PhysicalAddress};
 use memctrl::Completion;
@@ -10,9 +11,9 @@ use memctrl::Completion;
 use super::super::clock::CoreCycle;
 use super::super::counters::{CoherenceCounts, Purpose};
 use super::super::interconnect::{Agent, Message, NetworkMessage, PostedBuffer, Requester};
-use super::super::memory::Memory;
+use super::super::memory::{Injected, InjectedLine, Memory};
 use super::super::packet::Packet;
-use super::super::settings::{NetworkSettings, Spread};
+use super::super::settings::{InjectionPolicy, NetworkSettings, Spread, WithoutBuffer};
 use super::Device;
 use super::transfer::LineRead;
 
@@ -24,14 +25,20 @@ pub(super) struct NetworkAdapter {
     cores: usize,
     queues: Vec<Queue>,
     ports: Vec<Port>,
-    /// The cycle in which packets begin to arrive.
-    begun: Option<CoreCycle>,
+    /// Whether packets arrive.
+    has_begun: bool,
+    /// Packets that were accepted.
+    accepted: u64,
 }
 
 /// A receive queue, of the core with its number.
 #[derive(Debug, Default)]
 struct Queue {
     free: VecDeque<PostedBuffer>,
+    /// Ports whose packets wait for a buffer.
+    waiting: VecDeque<usize>,
+    /// Headers of the buffers that hold packets, and that were not posted again; kept where the policy asks for them.
+    in_use: BTreeSet<PhysicalAddress>,
     /// Packets that are being written, in the order of their arrival.
     writing: VecDeque<Writing>,
     /// Packets that were written.
@@ -51,10 +58,22 @@ struct Queue {
 /// A packet that is being written.
 #[derive(Debug)]
 struct Writing {
+    /// Number among the packets of the adapter.
+    number: u64,
     packet: Packet,
     /// Requests that the controller has not accepted.
     unaccepted: Vec<u64>,
+    /// Lines whose data are on their way to caches.
+    injecting: Vec<InjectedLine>,
+    /// Lines that were injected.
+    injected: u64,
     counts: CoherenceCounts,
+}
+
+impl Writing {
+    fn is_written(&self) -> bool {
+        self.unaccepted.is_empty() && self.injecting.is_empty()
+    }
 }
 
 /// A port.
@@ -62,10 +81,10 @@ struct Writing {
 struct Port {
     /// Packets that arrived.
     arrived: u64,
+    /// The cycle from which the link's time counts, and the packets that had arrived by then.
+    counts_from: (CoreCycle, u64),
     /// Packets that clients have requested; with packets without gap, all.
     requested: u64,
-    /// The queue without a buffer for the next packet of a client.
-    stopped_by: Option<usize>,
     /// Packets that have left, or are leaving.
     sent: u64,
     /// Packets to be sent, of which the first may be read from memory.
@@ -94,7 +113,8 @@ impl NetworkAdapter {
             cores,
             queues: (0..settings.queues).map(|_| Queue::default()).collect(),
             ports: (0..settings.ports).map(|_| Port::default()).collect(),
-            begun: None,
+            has_begun: false,
+            accepted: 0,
         }
     }
 
@@ -111,8 +131,8 @@ impl NetworkAdapter {
     fn enable(&mut self, index: usize, taken: u64, at: CoreCycle, memory: &mut Memory) {
         let queue = &mut self.queues[index];
         (queue.taken, queue.is_enabled, queue.was_enabled) = (taken, true, true);
-        if self.begun.is_none() && self.queues.iter().all(|queue| queue.was_enabled) {
-            self.begun = Some(at);
+        if !self.has_begun && self.queues.iter().all(|queue| queue.was_enabled) {
+            self.has_begun = true;
             (0..self.ports.len()).for_each(|port| self.begin(port, at, memory));
             self.end_if_over(at, memory);
         }
@@ -123,38 +143,35 @@ impl NetworkAdapter {
     fn begin(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
         let NetworkSettings { packets, clients, burst, .. } = self.settings;
         self.ports[port].requested = if clients == 0 { packets } else { packets.min(clients * burst) };
-        self.expect(port, at, memory);
+        self.ports[port].counts_from = (at, 0);
+        self.expect(port, memory);
     }
 
     /// Accepts the request of a client, whose packets arrive after those before.
     fn request(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
         let NetworkSettings { packets, burst, .. } = self.settings;
-        let Port { arrived, requested, .. } = &mut self.ports[port];
+        let Port { arrived, requested, counts_from, .. } = &mut self.ports[port];
         let was_idle = arrived == requested;
         *requested = packets.min(*requested + burst);
         if was_idle {
-            self.expect(port, at, memory);
+            *counts_from = (at, *arrived);
+            self.expect(port, memory);
         }
     }
 
-    /// Sends itself the arrival of the next packet of a port, if there is one, at a cycle in which the link is free.
-    fn expect(&self, port: usize, at: CoreCycle, memory: &mut Memory) {
-        let NetworkSettings { header_bytes, payload_bytes, clients, .. } = self.settings;
-        let Port { arrived, requested, .. } = self.ports[port];
+    /// Sends itself the arrival of the next packet of a port, if there is one.
+    fn expect(&self, port: usize, memory: &mut Memory) {
+        let NetworkSettings { header_bytes, payload_bytes, .. } = self.settings;
+        let Port { arrived, requested, counts_from: (from, before), .. } = self.ports[port];
         if arrived < requested {
-            let (from, packets) = match self.begun {
-                // Times of packets without gap are rounded once.
-                Some(begun) if clients == 0 => (begun, arrived + 1),
-                _ => (at, 1),
-            };
-            let at = from.0 + self.settings.link_cycles(packets, header_bytes + payload_bytes);
+            let at = from.0 + self.settings.link_cycles(arrived + 1 - before, header_bytes + payload_bytes);
             let message = Message::Network(NetworkMessage::Arrived { port });
             memory.interconnect.post(self.own(), self.own(), message, CoreCycle(at));
         }
     }
 
-    /// Accepts the next packet of a port: it is written to a free buffer of its queue, or else dropped. That of a client
-    /// waits for a buffer instead.
+    /// The next packet of a port arrives: it is written to a free buffer of its queue; without one it is dropped, or
+    /// waits, as that of a client does.
     fn arrive(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
         let NetworkSettings { connections, burst, queues, payload_bytes: bytes, spread, clients, .. } = self.settings;
         let number = self.ports[port].arrived;
@@ -164,12 +181,11 @@ impl NetworkAdapter {
             Spread::Connections => (connection % queues as u64) as usize,
         };
         let buffer = self.queues[queue].free.pop_front();
-        if buffer.is_none() && clients > 0 {
-            self.ports[port].stopped_by = Some(queue);
-            return;
+        if buffer.is_none() && (clients > 0 || self.settings.without_buffer == WithoutBuffer::Wait) {
+            return self.queues[queue].waiting.push_back(port);
         }
         self.ports[port].arrived += 1;
-        self.expect(port, at, memory);
+        self.expect(port, memory);
         if let Some(buffer) = buffer {
             let packet = Packet { connection, buffer: buffer.buffer, bytes };
             let writing = self.write(queue, &buffer, packet, at, memory);
@@ -180,9 +196,31 @@ impl NetworkAdapter {
         }
     }
 
-    /// Writes a packet to its buffer.
+    /// Gives a queue a further free buffer, which a packet may await.
+    fn post(&mut self, index: usize, buffer: PostedBuffer, at: CoreCycle, memory: &mut Memory) {
+        let queue = &mut self.queues[index];
+        queue.in_use.remove(&buffer.header);
+        queue.free.push_back(buffer);
+        if let Some(port) = queue.waiting.pop_front() {
+            self.ports[port].counts_from = (at, self.ports[port].arrived + 1);
+            self.arrive(port, at, memory);
+        }
+    }
+
+    /// Whether a range of a packet is injected.
+    fn injects(&self, queue: usize, bytes: u64) -> bool {
+        let injection = self.settings.injection;
+        match injection.policy {
+            InjectionPolicy::Never => false,
+            InjectionPolicy::Always | InjectionPolicy::BoundedWays => true,
+            InjectionPolicy::BySize => bytes <= injection.max_bytes,
+            InjectionPolicy::WhenExpected => self.queues[queue].in_use.len() < injection.near_packets,
+        }
+    }
+
+    /// Writes a packet to its buffer. Until it is received, no line of the buffer is prefetched.
     fn write(
-        &self,
+        &mut self,
         queue: usize,
         buffer: &PostedBuffer,
         packet: Packet,
@@ -190,23 +228,39 @@ impl NetworkAdapter {
         memory: &mut Memory,
     ) -> Writing {
         let (header, payload) = (self.settings.header_bytes, packet.bytes);
-        let mut writing = Writing { packet, unaccepted: Vec::new(), counts: CoherenceCounts::default() };
+        let number = self.accepted;
+        self.accepted += 1;
+        let (unaccepted, injecting, counts) = (Vec::new(), Vec::new(), CoherenceCounts::default());
+        let mut writing = Writing { number, packet, unaccepted, injecting, injected: 0, counts };
         let is_one = buffer.header.0 + header == buffer.payload.0;
         let ranges = if is_one {
             vec![(buffer.header, buffer.buffer.header, header + payload)]
         } else {
             vec![(buffer.header, buffer.buffer.header, header), (buffer.payload, buffer.buffer.payload, payload)]
         };
-        for (start, virtual_start, bytes) in ranges {
-            let size = memory.line_size();
+        for (start, virtual_start, bytes) in ranges.into_iter().filter(|(_, _, bytes)| *bytes > 0) {
+            let (size, is_injected) = (memory.line_size(), self.injects(queue, bytes));
+            memory.caches.bar_prefetches(bar(number), size.span(start, bytes));
             for (line, _) in size.lines(start, bytes) {
                 let PhysicalAddress(first) = size.address(line);
                 let from = start.0.max(first);
                 let end = (start.0 + bytes).min(first + size.bytes());
                 let virtual_address = PhysicalAddress(virtual_start.0 + (from - start.0));
-                let part = (PhysicalAddress(from), end - from);
-                self.write_part(queue, part, (buffer.owner, virtual_address), &mut writing, at, memory);
+                let (address, owner) = (PhysicalAddress(from), buffer.owner);
+                if is_injected && end - from == size.bytes() {
+                    let known = memory.interconnect.snooped(at);
+                    let there = memory.interconnect.passed(size.bytes(), known);
+                    let message = Message::Network(NetworkMessage::Injected { queue, packet: number, address });
+                    memory.interconnect.post(self.own(), self.own(), message, there);
+                    writing.injecting.push(InjectedLine { address, owner, virtual_address });
+                } else {
+                    let part = (address, end - from);
+                    self.write_part(queue, part, (owner, virtual_address), &mut writing, at, memory);
+                }
             }
+        }
+        if self.settings.injection.policy == InjectionPolicy::WhenExpected {
+            self.queues[queue].in_use.insert(buffer.header);
         }
         writing
     }
@@ -230,12 +284,39 @@ impl NetworkAdapter {
         writing.unaccepted.push(request);
     }
 
+    /// Injects a line of a packet, whose data are at the caches.
+    fn inject(&mut self, index: usize, number: u64, address: PhysicalAddress, at: CoreCycle, memory: &mut Memory) {
+        let (own, injection) = (self.own(), self.settings.injection);
+        let requester = Requester { core: index, device: Some(self.device) };
+        let queue = &mut self.queues[index];
+        let writing = queue.writing.iter_mut().find(|writing| writing.number == number).expect("it is being written");
+        let place = writing.injecting.iter().position(|line| line.address == address).expect("it is being injected");
+        let into = (injection.core.unwrap_or(index), &injection);
+        match memory.inject(requester, &writing.injecting[place], into, &mut writing.counts, at) {
+            Injected::InFlight => {
+                let message = Message::Network(NetworkMessage::Injected { queue: index, packet: number, address });
+                return memory.repeat(address, own, message);
+            }
+            Injected::InCache(request) => {
+                writing.injected += 1;
+                writing.unaccepted.extend(request);
+            }
+            Injected::InMemory(request) => writing.unaccepted.push(request),
+        }
+        writing.injecting.swap_remove(place);
+        if writing.is_written() {
+            self.received(index, at, memory);
+        }
+    }
+
     /// Tells the core of a queue of the packets that are written.
     fn received(&mut self, index: usize, at: CoreCycle, memory: &mut Memory) {
-        while self.queues[index].writing.front().is_some_and(|first| first.unaccepted.is_empty()) {
-            let Writing { packet, counts, .. } = self.queues[index].writing.pop_front().expect("it is there");
+        while self.queues[index].writing.front().is_some_and(Writing::is_written) {
+            let Writing { number, packet, counts, injected, .. } =
+                self.queues[index].writing.pop_front().expect("it is there");
+            memory.caches.admit_prefetches(bar(number));
             self.queues[index].received += 1;
-            self.tell(index, NetworkMessage::Received { packet, counts }, at, memory);
+            self.tell(index, NetworkMessage::Received { packet, counts, injected }, at, memory);
         }
         self.collect(index, at, memory);
         self.end_if_over(at, memory);
@@ -304,6 +385,11 @@ impl NetworkAdapter {
     }
 }
 
+/// The bar of the prefetches of a packet's lines, beside those of copies.
+const fn bar(packet: u64) -> u64 {
+    1 << 63 | packet
+}
+
 impl Sending {
     /// Requests all lines; returns the cycle in which the answers of the caches are there.
     fn read(&mut self, device: usize, at: CoreCycle, memory: &mut Memory) -> CoreCycle {
@@ -328,16 +414,11 @@ impl Device for NetworkAdapter {
             return (0..self.ports.len()).for_each(|port| self.send(port, at, memory));
         };
         match message {
-            NetworkMessage::Posted { queue, buffer } => {
-                self.queues[queue].free.push_back(buffer);
-                if let Some(port) = self.ports.iter().position(|port| port.stopped_by == Some(queue)) {
-                    self.ports[port].stopped_by = None;
-                    self.arrive(port, at, memory);
-                }
-            }
+            NetworkMessage::Posted { queue, buffer } => self.post(queue, buffer, at, memory),
             NetworkMessage::Requested { port } => self.request(port, at, memory),
             NetworkMessage::Enable { queue, taken } => self.enable(queue, taken, at, memory),
             NetworkMessage::Arrived { port } => self.arrive(port, at, memory),
+            NetworkMessage::Injected { queue, packet, address } => self.inject(queue, packet, address, at, memory),
             NetworkMessage::Coalesced { queue, number } => {
                 let found = &self.queues[queue];
                 if found.is_collecting && found.collection == number {
@@ -357,7 +438,7 @@ impl Device for NetworkAdapter {
             for writing in &mut self.queues[queue].writing {
                 if let Some(place) = writing.unaccepted.iter().position(|other| *other == request) {
                     writing.unaccepted.swap_remove(place);
-                    if writing.unaccepted.is_empty() {
+                    if writing.is_written() {
                         self.received(queue, at, memory);
                     }
                     return;

@@ -129,6 +129,15 @@ pub enum NetworkMessage {
         /// The port.
         port: usize,
     },
+    /// The data of a line that is injected are at the caches.
+    Injected {
+        /// The queue.
+        queue: usize,
+        /// Number of the packet.
+        packet: u64,
+        /// First byte of the line.
+        address: PhysicalAddress,
+    },
     /// A client of a port sends its next request.
     Requested {
         /// The port.
@@ -147,6 +156,8 @@ pub enum NetworkMessage {
         packet: Packet,
         /// Steps of coherence.
         counts: CoherenceCounts,
+        /// Lines that were injected into caches.
+        injected: u64,
     },
     /// A packet found no free buffer.
     Dropped,

@@ -167,10 +167,11 @@ impl Kernel {
         let network = self.network.as_mut().expect("the adapter sends it");
         let inbox = &mut network.cores[core.index()];
         match message {
-            NetworkMessage::Received { packet, counts } => {
+            NetworkMessage::Received { packet, counts, injected } => {
                 inbox.packets.push_back(packet);
                 inbox.posted -= 1;
                 core.counters.coherence += counts;
+                core.counters.network.injected += injected;
                 return false;
             }
             NetworkMessage::Dropped => {

@@ -10,7 +10,8 @@ use super::super::cache::{
 };
 use super::super::clock::CoreCycle;
 use super::super::counters::{CoherenceCounts, Purpose};
-use super::super::interconnect::{Holds, Outgoing, Requester};
+use super::super::interconnect::{Agent, Holds, Message, Outgoing, Requester};
+use super::super::settings::InjectionSettings;
 use super::Memory;
 use crate::decisions::{Decided, Decisions};
 use crate::virtual_memory::Owner;
@@ -24,6 +25,28 @@ pub struct Snooped {
     pub is_dirty: bool,
     /// The data of the dirty line, where contents are modeled.
     pub data: Option<Arc<[u8]>>,
+}
+
+/// A line that a device injects into the caches of a core.
+#[derive(Clone, Copy, Debug)]
+pub struct InjectedLine {
+    /// First byte of the line.
+    pub address: PhysicalAddress,
+    /// Core and number of the process to whose memory the line belongs.
+    pub owner: (usize, u32),
+    /// Virtual address of its first byte.
+    pub virtual_address: PhysicalAddress,
+}
+
+/// Result of an injection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Injected {
+    /// The line is in the caches; with write-through, the device writes it to memory by this request, too.
+    InCache(Option<u64>),
+    /// There was no place: the device writes the line to memory by this request.
+    InMemory(u64),
+    /// The line is on its way to an access: nothing has changed.
+    InFlight,
 }
 
 impl Memory {
@@ -117,6 +140,51 @@ impl Memory {
         done.add_to(counts);
         counts.lookups += done.lookups;
         self.send_for(requester, known)
+    }
+
+    /// Injects a line that a device writes into the caches of a core, at a cycle. Other caches lose the line. The
+    /// write-back of the line that it replaces leaves after the latency of the last-level cache.
+    pub fn inject(
+        &mut self,
+        requester: Requester,
+        line: &InjectedLine,
+        (core, settings): (usize, &InjectionSettings),
+        counts: &mut CoherenceCounts,
+        at: CoreCycle,
+    ) -> Injected {
+        let (size, bytes) = (self.line_size(), self.line_size().bytes());
+        let number = size.line(line.address);
+        if self.caches.is_in_any_flight(number) {
+            return Injected::InFlight;
+        }
+        let ready = self.snoop_for_write(requester, (line.address, bytes), Purpose::Network, counts, at);
+        let data = self.device_store_for(line.owner, (line.address, line.virtual_address), bytes);
+        let has_place = self.caches.inject(core, settings, number, (Purpose::Network, data.as_deref()));
+        self.send(self.after_lookup(at));
+        if has_place && !self.caches.injects_clean() {
+            return Injected::InCache(None);
+        }
+        let write = Operation::Write { address: line.address, bytes };
+        let request = self.device_request(requester, ready, write, data);
+        if has_place { Injected::InCache(Some(request)) } else { Injected::InMemory(request) }
+    }
+
+    /// Sends a message again when a line that is in flight is there.
+    pub fn repeat(&mut self, address: PhysicalAddress, to: Agent, message: Message) {
+        let line = self.line_size().line(address);
+        self.repeated.push((line, to, message));
+    }
+
+    /// Sends the messages that wait for a line, which is there at a cycle.
+    #[cold]
+    pub(super) fn send_repeated(&mut self, line: LineNumber, at: CoreCycle) {
+        let (interconnect, repeated) = (&mut self.interconnect, &mut self.repeated);
+        repeated.retain(|&(other, to, message)| {
+            if other == line {
+                interconnect.post(to, to, message, at);
+            }
+            other != line
+        });
     }
 
     /// Takes the write-back of a line that is on its way to the controller, if there is one.

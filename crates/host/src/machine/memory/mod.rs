@@ -13,7 +13,7 @@ use super::bulk::Bulk;
 use super::cache::{Answer, Arrival, Caches, DirtyData, Lack, LineRequest, LineRequestKind};
 use super::clock::CoreCycle;
 use super::counters::Purpose;
-use super::interconnect::{Holds, Interconnect, Requester};
+use super::interconnect::{Agent, Holds, Interconnect, Message, Requester};
 use super::settings::MachineSettings;
 use crate::decisions::{Decided, Decisions};
 use crate::flat_memory::FlatMemory;
@@ -25,7 +25,7 @@ pub use super::cache::{
 };
 
 pub use self::check::{CoherenceCheck, Executed, WrongLoad};
-pub use self::devices::bytes_over_channels;
+pub use self::devices::{Injected, InjectedLine, bytes_over_channels};
 
 /// Caches, what is on its way, and the check.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub struct Memory {
     pub check: Option<CoherenceCheck>,
     /// Latency of the last-level caches.
     latency: u64,
+    /// Messages that are sent when lines in flight are there.
+    repeated: Vec<(LineNumber, Agent, Message)>,
 }
 
 /// Answer to an access to a line of which the caches hold no data.
@@ -60,7 +62,7 @@ impl Memory {
         let caches = Caches::new(settings, lacking, flat.is_some());
         let check = flat.map(|flat| CoherenceCheck::new(flat, caches.line_size()));
         let interconnect = Interconnect::new(settings.bus);
-        Memory { caches, interconnect, check, latency: settings.last_level.latency }
+        Memory { caches, interconnect, check, latency: settings.last_level.latency, repeated: Vec::new() }
     }
 
     /// Size of the lines of the caches.
@@ -294,7 +296,11 @@ impl Memory {
     /// wait for it.
     pub fn arrived(&mut self, core: usize, completion: &Completion, at: CoreCycle) -> Option<Ticket> {
         let size = self.line_size();
-        let Arrival { ticket, way } = self.caches.arrived(core, size.line(completion.operation.target()));
+        let line = size.line(completion.operation.target());
+        let Arrival { ticket, way } = self.caches.arrived(core, line);
+        if !self.repeated.is_empty() {
+            self.send_repeated(line, at);
+        }
         if let Some(check) = &mut self.check {
             let mut past_caches = vec![0; size.bytes() as usize];
             let place = way.and_then(|way| self.caches.data_mut(core, way));

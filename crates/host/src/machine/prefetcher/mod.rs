@@ -4,11 +4,13 @@
 //! accesses, and names lines. The cache requests those that it lacks.
 
 mod next_line;
+mod stream;
 mod stride;
 
 use std::fmt::Debug;
 
 use self::next_line::NextLine;
+use self::stream::Stream;
 use self::stride::Stride;
 use super::settings::{PrefetchSettings, PrefetcherKind};
 
@@ -50,5 +52,6 @@ pub fn prefetcher(kind: PrefetcherKind, settings: PrefetchSettings) -> Option<Bo
         PrefetcherKind::None => None,
         PrefetcherKind::NextLine => Some(Box::new(NextLine::new(settings))),
         PrefetcherKind::Stride => Some(Box::new(Stride::new(settings))),
+        PrefetcherKind::Stream => Some(Box::new(Stream::new(settings))),
     }
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod forkbench;
 mod memcopy;
+mod message_reader;
 mod mix;
 mod receiver;
 mod steps;
@@ -13,6 +14,7 @@ mod work_steps;
 pub use self::answers::{AnswerSettings, FileSettings};
 pub use self::forkbench::Forkbench;
 pub use self::memcopy::{BufferOperation, Memcopy, ReadAgain, SourceState};
+pub use self::message_reader::{MessageReader, MessageReaderSettings};
 pub use self::mix::MixProgram;
 pub use self::receiver::{Receiver, ReceiverSettings};
 pub use self::steps::{Program, Repeated, Steps, StepsAhead};

@@ -1,5 +1,7 @@
 //! Levels, lines, store policies and prefetchers of the caches: cycles and requests by hand.
 
+use trace_io::program::InstructionClass;
+
 use super::*;
 
 fn after_begin(steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
@@ -104,6 +106,11 @@ fn a_prefetched_line_is_requested_with_the_miss() {
     let counters = played.outcome.cores[0].counters;
     assert_eq!((counters.lines[0].misses, counters.lines[0].hits), (1, 1));
     assert_eq!((counters.prefetches.requested, counters.prefetches.useful), (2, 1));
+    // Also where loads have units.
+    let mut core = settings().core;
+    core.classes.of_mut(InstructionClass::Load).units = ClassUnits::Own(2);
+    let units = play(MachineSettings { core, last_level, ..large() }, &after_begin([load(8), WAIT, load(9)]));
+    assert_eq!(units.outcome.cores[0].counters.prefetches, counters.prefetches);
     // Directly behind, the load waits for the prefetch.
     let late = play(MachineSettings { last_level, ..large() }, &after_begin([load(8), load(9)]));
     assert_eq!(listed(&late), ["2 R8:64", "2 R9:64", "2 R10:64"]);

@@ -206,7 +206,7 @@ fn shared(bytes: u64) -> MachineSettings {
 }
 
 /// Caches of random levels, lines, policies and prefetchers.
-fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
+pub(super) fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
     let mut generator = os_alloc_sim::Generator::new(seed);
     let mut one_of = |choices: u32| generator.below(choices) as usize;
     let level = |bytes: u64, ways, latency, [store_miss, prefetcher]: [usize; 2]| CacheShape {
@@ -214,7 +214,7 @@ fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
         prefetcher: PrefetcherKind::NAMES[prefetcher].1,
         ..CacheShape::new(bytes, ways, latency)
     };
-    let mut policies = || [one_of(2), one_of(3)];
+    let mut policies = || [one_of(2), one_of(4)];
     let [first, second, last] = [policies(), policies(), policies()];
     let sharing = [Sharing::Private, Sharing::Shared, Sharing::Group(NonZeroUsize::new(2).unwrap())][one_of(3)];
     let order = Order::NAMES[one_of(2)].1;
@@ -222,7 +222,7 @@ fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
         core: CoreSettings { order, mshrs: 1 + one_of(8), store_buffer: 1 + one_of(8), ..CoreSettings::PAPER },
         l1: (one_of(2) == 0).then(|| level(512, 2, 3, first)),
         l2: (one_of(2) == 0).then(|| level(2048, 4, 7, second)),
-        last_level: level([1 << 10, 1 << 12, 1 << 14][one_of(3)], [1, 4, 8][one_of(3)], 12, last),
+        last_level: level([1 << 10, 3 << 10, 1 << 14][one_of(3)], [1, 4, 8][one_of(3)], 12, last),
         sharing,
         lines: LineSettings {
             bytes: [16, 32, 64, 128][one_of(4)],

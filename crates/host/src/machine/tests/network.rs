@@ -23,6 +23,8 @@ const NETWORK: NetworkSettings = NetworkSettings {
     coalesced_packets: 1,
     coalesced_cycles: 5_000,
     interrupt_cycles: 2_000,
+    without_buffer: WithoutBuffer::Drop,
+    injection: InjectionSettings::NEVER,
     clients: 0,
     client_cycles: 0,
     answer_packets: 1,
@@ -74,7 +76,7 @@ fn a_packet_is_written_and_interrupts_the_core() {
     }
     let at = written(&played, 257, 0);
     assert_eq!((reads.len(), reads[0].0), (1, Cycle((at + 2_000 + 12).div_ceil(6))));
-    let expected = NetworkCounts { packets: 1, dropped: 0, interrupts: 1, sent: 0 };
+    let expected = NetworkCounts { packets: 1, dropped: 0, interrupts: 1, sent: 0, injected: 0 };
     assert_eq!(played.outcome.cores[0].counters.network, expected);
 }
 
@@ -108,7 +110,7 @@ fn headers_are_split() {
 fn packets_without_a_buffer_are_dropped_and_counted() {
     let network = NetworkSettings { packets: 3, ..NETWORK };
     let counts = run_one(network, &[posted(0..1), vec![AWAIT, AWAIT]].concat()).outcome.cores[0].counters.network;
-    assert_eq!(counts, NetworkCounts { packets: 1, dropped: 2, interrupts: 1, sent: 0 });
+    assert_eq!(counts, NetworkCounts { packets: 1, dropped: 2, interrupts: 1, sent: 0, injected: 0 });
 }
 
 /// Three packets of 1,000 bytes are read from memory, and take 1,024 cycles each on the link. With two places, the
@@ -197,7 +199,7 @@ fn a_client_sends_its_next_request_after_the_answer() {
 fn a_packet_of_a_client_waits_for_a_buffer() {
     let network = NetworkSettings { clients: 2, packets: 2, ..NETWORK };
     let played = run_one(network, &[posted(0..1), vec![AWAIT, post(1), AWAIT]].concat());
-    let expected = NetworkCounts { packets: 2, dropped: 0, interrupts: 2, sent: 0 };
+    let expected = NetworkCounts { packets: 2, interrupts: 2, ..NetworkCounts::default() };
     assert_eq!(played.outcome.cores[0].counters.network, expected);
     let gapless = run_one(
         NetworkSettings { packets: 2, ..NETWORK },
@@ -233,12 +235,166 @@ fn loads_return_the_packets_under_every_copier() {
     }
 }
 
-/// Lines of a buffer that stay in a cache are found by a load.
+/// Lines of a buffer that stay in a cache are found by a load, also where packets are injected.
 #[test]
 fn caches_must_lose_the_lines_of_a_packet() {
-    PLANTED.set(Some(Planted::NoInvalidation));
-    let network = NetworkSettings { packets: 8, ..NETWORK };
-    let outcome = try_play(with(network), &[receiver(4)], BASELINE, Some(3)).unwrap().outcome;
+    for injection in [InjectionSettings::NEVER, ALWAYS] {
+        let network = NetworkSettings { packets: 8, injection, ..NETWORK };
+        let is_wrong = || try_play(with(network), &[receiver(4)], BASELINE, Some(3)).unwrap().outcome.check.unwrap().1;
+        assert!(is_wrong().is_none());
+        PLANTED.set(Some(Planted::NoInvalidation));
+        let found = is_wrong();
+        PLANTED.set(None);
+        assert!(found.is_some(), "{injection:?}");
+    }
+}
+
+/// An injected line that is clean is lost when it is replaced: a cache of 32 lines does not hold the packet.
+#[test]
+fn an_injected_line_must_be_dirty() {
+    let network = NetworkSettings { packets: 8, injection: ALWAYS, ..NETWORK };
+    let settings = MachineSettings { last_level: CacheShape::new(1 << 11, 4, 12), ..with(network) };
+    let is_wrong = || try_play(settings, &[receiver(4)], BASELINE, Some(3)).unwrap().outcome.check.unwrap().1;
+    assert!(is_wrong().is_none());
+    PLANTED.set(Some(Planted::CleanInjection));
+    let found = is_wrong();
     PLANTED.set(None);
-    assert!(outcome.check.unwrap().1.is_some());
+    assert!(found.is_some());
+}
+
+const ALWAYS: InjectionSettings = InjectionSettings { policy: InjectionPolicy::Always, ..InjectionSettings::NEVER };
+
+/// Requests of a packet, and lines injected and written back, of a core.
+fn injected(settings: MachineSettings, steps: &[Step]) -> (Vec<(Cycle, Operation)>, u64, u64) {
+    let played = try_play(settings, &[steps.to_vec()], BASELINE, None).unwrap();
+    let counters = played.outcome.cores[0].counters;
+    let write_backs = counters.lines[Purpose::Network as usize].write_backs;
+    (played.requests, counters.network.injected, write_backs)
+}
+
+/// The packet is there after 1,538 cycles, without a bus at once in the cache: 23 lines, and 42 bytes of the last one
+/// in memory. A load of line 0 hits; line 23 misses.
+#[test]
+fn a_packet_is_injected_and_its_last_part_written() {
+    let settings = with(NetworkSettings { injection: ALWAYS, ..NETWORK });
+    let (requests, lines, write_backs) = injected(settings, &[posted(0..1), vec![AWAIT, load(0), load(23)]].concat());
+    assert_eq!((lines, write_backs, requests.len()), (23, 0, 2));
+    let Operation::Write { address, bytes } = requests[0].1 else { panic!("{requests:?}") };
+    assert_eq!((requests[0].0, address.0 % 4096, bytes), (Cycle(257), 23 * 64, 42));
+    // The write is accepted at clock 257, and the core goes on after 2,000 cycles.
+    let read = Operation::Read { address, bytes: 64 };
+    assert_eq!(requests[1], (Cycle((257 * 6 + 2_000 + 12_u64).div_ceil(6)), read));
+}
+
+/// Over a bus with a clock of 15 cycles, 32 bytes each: each line needs an address and two clocks of data. The snoop of
+/// line `n` begins in clock 103 + n, and is answered 60 cycles after its end. The data of the lines follow each other
+/// from 1,620 on: that of 23 lines takes 46 clocks. The interrupt takes an address.
+#[test]
+fn injected_lines_cross_the_bus() {
+    let network =
+        NetworkSettings { injection: ALWAYS, header_bytes: 0, payload_bytes: 23 * 64, frame_bytes: 66, ..NETWORK };
+    let settings = MachineSettings { bus: Some(super::coherent::BUS), ..with(network) };
+    let post = Step::Device(DeviceStep::Post { header: line(0), payload: line(0) });
+    let played = try_play(settings, &[[posted(0..0), vec![post, AWAIT, load(30)]].concat()], BASELINE, None).unwrap();
+    // The permission of the interrupt takes the first clock, and 20 cycles to the adapter.
+    let there = 1_538_u64 + 15 + 20;
+    let first = there.next_multiple_of(15) + 15 + 60;
+    let data = first.next_multiple_of(15) + 46 * 15;
+    let interrupt = data.next_multiple_of(15) + 15 + 20;
+    let leaves = interrupt + 2_000 + 12_u64;
+    let arrives = leaves.next_multiple_of(15) + 15 + 20;
+    let requests = played.requests;
+    assert_eq!((requests.len(), requests[0].0), (1, Cycle(arrives.div_ceil(6))));
+}
+
+/// A line of 1 KiB in a cache of two ways; the next packet replaces the lines of the first, which are written back.
+#[test]
+fn replaced_lines_of_packets_are_written_back() {
+    let network = NetworkSettings { header_bytes: 0, payload_bytes: 1024, packets: 2, injection: ALWAYS, ..NETWORK };
+    let small = MachineSettings { last_level: CacheShape::new(1024, 2, 12), ..with(network) };
+    let post = |page: u64| Step::Device(DeviceStep::Post { header: line(64 * page), payload: line(64 * page) });
+    let steps = [posted(0..0), vec![post(0), post(1), AWAIT, AWAIT]].concat();
+    let (requests, lines, write_backs) = injected(small, &steps);
+    assert_eq!((lines, write_backs, requests.len()), (32, 16, 16));
+    assert!(requests.iter().all(|(_, operation)| matches!(operation, Operation::Write { bytes: 64, .. })));
+}
+
+/// Split headers are injected and payloads written, and the other way round with all or none.
+#[test]
+fn policies_choose_packets() {
+    let without_buffer = WithoutBuffer::Wait;
+    let network = |injection| NetworkSettings { header_bytes: 128, packets: 4, without_buffer, injection, ..NETWORK };
+    let split = |page: u64| Step::Device(DeviceStep::Post { header: line(64 * page), payload: line(64 * page + 2) });
+    let apart = |page: u64| Step::Device(DeviceStep::Post { header: line(64 * page), payload: line(64 * page + 32) });
+    let lines = |injection, buffer: &dyn Fn(u64) -> Step, again: bool| {
+        let mut steps = [posted(0..0), (0..3).map(buffer).collect()].concat();
+        steps.extend([AWAIT, AWAIT, AWAIT]);
+        steps.push(buffer(if again { 0 } else { 3 }));
+        steps.push(AWAIT);
+        injected(with(network(injection)), &steps).1
+    };
+    let of = |policy| InjectionSettings { policy, ..ALWAYS };
+    // 1,448 bytes are 22 lines and a part, the header is two lines; together 24 lines and a part.
+    assert_eq!(lines(ALWAYS, &split, false), 4 * 24);
+    assert_eq!(lines(of(InjectionPolicy::BoundedWays), &split, false), 4 * 24);
+    assert_eq!(lines(of(InjectionPolicy::BySize), &apart, false), 4 * 2);
+    assert_eq!(lines(of(InjectionPolicy::BySize), &split, false), 0);
+    assert_eq!(lines(InjectionSettings::NEVER, &split, false), 0);
+    let near = InjectionSettings { near_packets: 3, ..of(InjectionPolicy::WhenExpected) };
+    // Three packets are in use before the fourth, unless the buffer of one was posted again.
+    assert_eq!([lines(near, &split, false), lines(near, &split, true)], [3 * 24, 4 * 24]);
+}
+
+/// Without a buffer, the packets of a port wait. The second one is written when its buffer is posted, and the third one
+/// takes its time on the link from then on.
+#[test]
+fn packets_wait_for_buffers() {
+    let network = NetworkSettings { packets: 3, without_buffer: WithoutBuffer::Wait, ..NETWORK };
+    let steps = [posted(0..1), vec![AWAIT, Step::Compute { instructions: 30_000 }, post(1), post(2), AWAIT, AWAIT]];
+    let played = run_one(network, &steps.concat());
+    let counts = played.outcome.cores[0].counters.network;
+    assert_eq!((counts.packets, counts.dropped), (3, 0));
+    let begins: Vec<u64> = (0..3).map(|packet| played.requests[24 * packet].0.0).collect();
+    assert!(begins[1] * 6 > 257 * 6 + 2_000 + 10_000, "{begins:?}");
+    assert!((1_538 - 6..=1_538 + 6).contains(&((begins[2] - begins[1]) * 6)), "{begins:?}");
+}
+
+/// Packets arrive after 88 and 176 cycles. The load of the second one's buffer is in flight from cycle 100 on, for at
+/// least 120 cycles; the injection follows it, and a later load hits.
+#[test]
+fn an_injection_waits_for_a_line_in_flight() {
+    let of = NetworkSettings { injection: ALWAYS, header_bytes: 0, payload_bytes: 64, ..NETWORK };
+    let network = NetworkSettings { packets: 2, interrupt_cycles: 0, ..of };
+    let post = |page: u64| Step::Device(DeviceStep::Post { header: line(64 * page), payload: line(64 * page) });
+    let steps = [posted(0..0), vec![post(0), post(1), AWAIT, load(64), AWAIT, load(64)]].concat();
+    let (requests, lines, write_backs) = injected(with(network), &steps);
+    assert_eq!((lines, write_backs, requests.len()), (2, 0, 1), "{requests:?}");
+    assert_eq!(requests[0].0, Cycle((88 + 12_u64).div_ceil(6)));
+}
+
+/// Random caches, buses, policies and levels: each load of a packet returns what was sent, and copies of it do.
+#[test]
+fn loads_return_injected_packets_with_any_caches() {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24);
+    for seed in 0..cases {
+        let kernels = super::coherent::kernels();
+        let (kernel, copy_policy) = kernels[seed as usize % kernels.len()];
+        let caches = super::coherent::any_caches(seed, kernel);
+        let mut generator = os_alloc_sim::Generator::new(seed);
+        let mut one_of = |choices: u32| generator.below(choices) as usize;
+        let injection = InjectionSettings {
+            policy: InjectionPolicy::NAMES[one_of(5)].1,
+            level: InjectionLevel::NAMES[one_of(3)].1,
+            core: None,
+            max_bytes: [0, 66, 4096][one_of(3)],
+            share: [10, 50][one_of(2)],
+            near_packets: 1 + one_of(2),
+        };
+        let without_buffer = WithoutBuffer::NAMES[one_of(2)].1;
+        let network = NetworkSettings { packets: 8, ports: 2, queues: 2, injection, without_buffer, ..NETWORK };
+        let settings = MachineSettings { network: Some(network), ..caches };
+        let outcome = try_play(settings, &vec![receiver(4); 2], copy_policy, Some(3)).unwrap().outcome;
+        let (loads, wrong) = outcome.check.unwrap();
+        assert!(loads >= 2 * 4 * 46 && wrong.is_none() && outcome.wrong.is_none(), "{seed} {settings:?}: {wrong:?}");
+    }
 }

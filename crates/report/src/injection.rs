@@ -1,0 +1,259 @@
+//! Cache injection and prefetching (León and Maccabe): published figures beside simulated ones.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::plot::{Across, Axis, Chart, Joined, Kind, Point, Series, Spacing, Unit};
+use crate::table::Align::{Left, Right};
+use crate::table::{Column, change, listed};
+
+/// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Published changes of prefetching and of injection into the L3, relative to base: memory reads, and time.
+pub const PUBLISHED: [[f64; 2]; 2] = [[0.0, -0.37], [-0.96, -0.30]];
+
+/// Figures of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InjectionFigures {
+    /// How messages reach the program.
+    pub mode: &'static str,
+    /// Time per 4 KiB of messages of the busiest core, us, without that in which it waits for messages.
+    pub us_per_4_kib: f64,
+    /// Share of the time in which cores wait for messages, 0 to 1.
+    pub idle: f64,
+    /// Lines read from memory, prefetches included.
+    pub memory_reads: u64,
+    /// The same per line of messages.
+    pub reads_per_line: f64,
+    /// Lines injected into caches.
+    pub injected: u64,
+    /// Those of them that were written back.
+    pub written_back: u64,
+    /// Prefetched lines that were useful, late, and useless or dropped.
+    pub prefetched: [u64; 3],
+}
+
+/// A measurement under several modes, base first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InjectionRow {
+    /// What was varied.
+    pub group: &'static str,
+    /// Its value.
+    pub case: String,
+    /// The runs.
+    pub runs: Vec<InjectionFigures>,
+}
+
+impl InjectionRow {
+    fn base(&self) -> &InjectionFigures {
+        &self.runs[0]
+    }
+
+    fn run(&self, mode: &str) -> Option<&InjectionFigures> {
+        self.runs.iter().find(|run| run.mode == mode)
+    }
+
+    /// Time under a mode / that of base.
+    fn time(&self, mode: &str) -> Option<f64> {
+        Some(self.run(mode)?.us_per_4_kib / self.base().us_per_4_kib)
+    }
+
+    /// Reads under a mode / those of base.
+    fn reads(&self, mode: &str) -> Option<f64> {
+        Some(self.run(mode)?.memory_reads as f64 / self.base().memory_reads as f64)
+    }
+
+    /// Reads that a mode saves per line of messages.
+    fn saved(&self, mode: &str) -> Option<f64> {
+        Some(self.base().reads_per_line - self.run(mode)?.reads_per_line)
+    }
+}
+
+/// The comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InjectionTable {
+    /// The version of these fields.
+    pub schema_version: u32,
+    /// Machine file.
+    pub machine: String,
+    /// Messages of 4 KiB per core.
+    pub messages: u64,
+    /// A row per measurement.
+    pub rows: Vec<InjectionRow>,
+}
+
+const PREFETCH: &str = "prefetch";
+const L3: &str = "inject L3";
+const L2: &str = "inject L2";
+
+impl InjectionTable {
+    /// The table for a terminal.
+    pub fn to_text(&self) -> String {
+        let mut text = format!(
+            "Cache injection and prefetching: a program reads every word of its messages once\n\
+             machine {}, {} messages of 4 KiB per core\n",
+            self.machine, self.messages
+        );
+        if let Some(plain) = self.plain() {
+            let _ = write!(
+                text,
+                "\nRelative to base, without local data; published figures in parentheses\n{}",
+                published(plain)
+            );
+        }
+        for group in ["share of data", "message size", "delay", "one channel"] {
+            let _ = write!(text, "{}", self.group(group));
+        }
+        text += "\nreads: lines read from memory per line of messages\ntime: us per 4 KiB of messages without waiting \
+                 for them, and changes to base\nwritten back: per line of messages, of lines injected into the L3\n";
+        let _ = writeln!(text, "\n{}", self.required());
+        text.extend(self.plain().map(near));
+        text
+    }
+
+    fn of(&self, group: &str) -> impl Iterator<Item = &InjectionRow> {
+        self.rows.iter().filter(move |row| row.group == group)
+    }
+
+    /// The row without local data.
+    fn plain(&self) -> Option<&InjectionRow> {
+        self.of("share of data").next()
+    }
+
+    fn group(&self, group: &'static str) -> String {
+        let rows: Vec<&InjectionRow> = self.of(group).collect();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let names: Vec<&'static str> = rows[0].runs.iter().map(|run| run.mode).collect();
+        let reads = |row: &&InjectionRow, run: usize| format!("{:.2}", row.runs[run].reads_per_line);
+        let time = |row: &&InjectionRow, run: usize| change(row.runs[run].us_per_4_kib / row.base().us_per_4_kib);
+        let titles: Vec<String> = names.iter().map(|name| format!("\n{name}")).collect();
+        let columns: [Column<'_, &InjectionRow>; 10] = [
+            (group, Left, &|row| row.case.clone()),
+            ("reads:\nbase", Right, &|row| reads(row, 0)),
+            (&titles[1], Right, &|row| reads(row, 1)),
+            (&titles[2], Right, &|row| reads(row, 2)),
+            (&titles[3], Right, &|row| reads(row, 3)),
+            ("time:\nbase", Right, &|row| format!("{:.2}", row.base().us_per_4_kib)),
+            (&titles[1], Right, &|row| time(row, 1)),
+            (&titles[2], Right, &|row| time(row, 2)),
+            (&titles[3], Right, &|row| time(row, 3)),
+            ("written\nback", Right, &|row| {
+                let run = row.run(L3).unwrap_or_else(|| row.base());
+                format!(
+                    "{:.2}",
+                    run.written_back as f64 * row.base().reads_per_line / row.base().memory_reads.max(1) as f64
+                )
+            }),
+        ];
+        format!("\n{}", listed(&columns, &rows, usize::MAX))
+    }
+
+    /// What must hold of the measurements that were made, and whether it does.
+    fn required(&self) -> String {
+        let mut rules = self.plain().map_or_else(Vec::new, required_of);
+        let saved: Vec<f64> = self.of("share of data").filter_map(|row| row.saved(L3)).collect();
+        let (least, greatest) = saved.iter().fold((f64::MAX, 0.0_f64), |(a, b), &it| (a.min(it), b.max(it)));
+        if !saved.is_empty() {
+            let rule = "reads saved per line of messages vary by at most 10 % over the shares of data";
+            rules.push((rule, greatest <= least * 1.1));
+        }
+        let beyond = |has_set: bool| {
+            let of =
+                move |row: &&InjectionRow| row.case.starts_with("200 %") && row.case.contains("working") == has_set;
+            self.of("delay").find(of).and_then(|row| row.time(L3))
+        };
+        if let (Some(with), Some(without)) = (beyond(true), beyond(false)) {
+            rules.push(("beyond the L3, with a working set: injection is slower than base", with > 1.0));
+            rules.push(("beyond the L3, without one: injection is within 2 % of base", (without - 1.0).abs() <= 0.02));
+        }
+        let times: Vec<f64> = self.of("one channel").filter_map(|row| row.time(L3)).collect();
+        if !times.is_empty() {
+            let rule = "the gain of injection in time grows with the cores on one channel";
+            rules.push((rule, times.is_sorted_by(|a, b| a > b)));
+        }
+        let lines = rules
+            .into_iter()
+            .map(|(rule, holds)| format!("{} {rule}\n", if holds { "holds:        " } else { "does not hold:" }));
+        let reported = self.plain().and_then(|row| Some((row.time(L2)?, row.time(PREFETCH)?)));
+        let reported = reported.map_or_else(String::new, |(l2, prefetch)| {
+            format!(
+                "reported:      time of injection into the L2, relative to prefetching: {}\n",
+                change(l2 / prefetch)
+            )
+        });
+        format!("Required\n{}{reported}", lines.collect::<String>())
+    }
+
+    /// Time relative to base, by the number of cores on one channel.
+    pub fn chart(&self) -> Chart {
+        let cores = |row: &InjectionRow| row.case.split(' ').next().and_then(|cores| cores.parse().ok()).unwrap_or(0.0);
+        let series = [PREFETCH, L3, L2].map(|mode| {
+            let point = |row: &InjectionRow| Some(Point { x: cores(row), values: vec![row.time(mode)?] });
+            Series { name: mode.to_owned(), points: self.of("one channel").filter_map(point).collect() }
+        });
+        let axis = |label: &str| Axis { label: label.to_owned(), unit: Unit::None, spacing: Spacing::Linear };
+        Chart {
+            title: "Time to read messages, by cores on one memory channel".to_owned(),
+            kind: Kind::Lines,
+            x: Across::Numbers(axis("cores")),
+            y: axis("time / time of base"),
+            rows: None,
+            published: Vec::new(),
+            joined: Joined::Series,
+            series: series.into(),
+            crossovers: Vec::new(),
+            reach: vec![1.0],
+        }
+    }
+}
+
+/// Changes of reads and time under a mode.
+fn changes(row: &InjectionRow, mode: &str) -> [f64; 2] {
+    [row.reads(mode), row.time(mode)].map(|ratio| ratio.map_or(0.0, |ratio| ratio - 1.0))
+}
+
+/// Published and simulated changes.
+fn published(row: &InjectionRow) -> String {
+    let lines = [
+        (PREFETCH, changes(row, PREFETCH), Some(PUBLISHED[0])),
+        (L3, changes(row, L3), Some(PUBLISHED[1])),
+        (L2, changes(row, L2), None),
+    ];
+    let cell = |ours: f64, theirs: Option<f64>| {
+        let theirs = theirs.map_or_else(String::new, |theirs| format!(" ({:+.0} %)", theirs * 100.0));
+        format!("{:+.1} %{theirs}", ours * 100.0)
+    };
+    let columns: [Column<'_, (&str, [f64; 2], Option<[f64; 2]>)>; 3] = [
+        ("mode", Left, &|line| line.0.to_owned()),
+        ("memory reads", Right, &|line| cell(line.1[0], line.2.map(|cells| cells[0]))),
+        ("time", Right, &|line| cell(line.1[1], line.2.map(|cells| cells[1]))),
+    ];
+    listed(&columns, &lines, usize::MAX)
+}
+
+/// What must hold without local data.
+fn required_of(row: &InjectionRow) -> Vec<(&'static str, bool)> {
+    let at_most = |value: Option<f64>, bound: f64| value.is_some_and(|value| value <= bound);
+    let is_below =
+        |value: Option<f64>, bound: Option<f64>| value.zip(bound).is_some_and(|(value, bound)| value < bound);
+    vec![
+        ("injection: at most 10 % of the reads of base", at_most(row.reads(L3), 0.1) && at_most(row.reads(L2), 0.1)),
+        ("prefetching: reads within 2 % of base", row.reads(PREFETCH).is_some_and(|it| (it - 1.0).abs() <= 0.02)),
+        ("prefetching and injection into the L3 are faster than base", {
+            is_below(row.time(PREFETCH), Some(1.0)) && is_below(row.time(L3), Some(1.0))
+        }),
+        ("prefetching is faster than injection into the L3", is_below(row.time(PREFETCH), row.time(L3))),
+    ]
+}
+
+/// The cells near the published ones.
+fn near(row: &InjectionRow) -> String {
+    let ours = [changes(row, PREFETCH), changes(row, L3)].into_iter().flatten();
+    let distances: Vec<f64> = ours.zip(PUBLISHED.into_iter().flatten()).map(|(a, b)| (a - b).abs()).collect();
+    let within = |points: f64| distances.iter().filter(|&&distance| distance <= points / 100.0).count();
+    format!("of {} published cells, {} within 6 points, {} within 10\n", distances.len(), within(6.0), within(10.0))
+}
