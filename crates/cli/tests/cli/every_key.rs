@@ -86,11 +86,11 @@ fn keys_of_programs_and_machines_have_an_effect() {
     check("a DMA engine");
     check("interrupts of a DMA engine");
     check("a network adapter");
+    check("clients of a network adapter");
     check("injected packets");
     check("packets injected by size");
     check("packets injected into a share of the ways");
     check("expected packets injected");
-    check("clients of a network adapter");
     check("programs with shared rows");
 }
 

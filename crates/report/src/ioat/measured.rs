@@ -100,10 +100,10 @@ impl MeasuredRow {
 
     /// The resources of which a run uses at least 90 %.
     pub fn limits(&self) -> Vec<&'static str> {
-        let loads: [(&'static str, fn(&MeasuredFigures) -> f64); 3] =
-            [("core", |run| run.busiest_core), ("channel", |run| run.channel_load), ("link", |run| run.link_load)];
-        let is_limiting = |load: fn(&MeasuredFigures) -> f64| load(&self.without).max(load(&self.with)) >= LIMITING;
-        loads.into_iter().filter(|(_, load)| is_limiting(*load)).map(|(name, _)| name).collect()
+        let loads = |run: &MeasuredFigures| [run.busiest_core, run.channel_load, run.link_load];
+        let greatest = loads(&self.without).into_iter().zip(loads(&self.with)).map(|(without, with)| without.max(with));
+        let named = ["core", "channel", "link"].into_iter().zip(greatest);
+        named.filter(|(_, load)| *load >= LIMITING).map(|(name, _)| name).collect()
     }
 
     /// Whether the runs differ by more than 2 % though no resource limits them.

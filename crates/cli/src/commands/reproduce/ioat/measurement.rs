@@ -38,13 +38,13 @@ fn plural(ports: usize) -> String {
 }
 
 /// Published CPU utilizations, and the relative benefit.
-const fn cpu(without: f64, with: f64, benefit: f64) -> Option<Published> {
-    Some(Published { without: Some(without), with: Some(with), benefit: Some(benefit), ..Published::NONE })
+const fn cpu(without: f64, with: f64, benefit: f64) -> Published {
+    Published { without: Some(without), with: Some(with), benefit: Some(benefit), ..Published::NONE }
 }
 
 /// A published relative benefit.
-const fn benefit(benefit: f64) -> Option<Published> {
-    Some(Published { benefit: Some(benefit), ..Published::NONE })
+const fn benefit(benefit: f64) -> Published {
+    Published { benefit: Some(benefit), ..Published::NONE }
 }
 
 impl Plan {
@@ -71,7 +71,7 @@ impl Plan {
             [("receive", 0, cpu(0.37, 0.29, 0.21)), ("receive and send", 100, cpu(0.9, 0.7, 0.22))]
         {
             for ports in 1..=6 {
-                let published = published.filter(|_| ports == 6);
+                let published = (ports == 6).then_some(published);
                 let network = NetworkSettings { ports, ..self.network };
                 let change = |receiver: &mut ReceiverSettings| receiver.sent_per_100 = sent_per_100;
                 all.push(self.measurement((group, plural(ports)), network, &change, published));
@@ -79,7 +79,7 @@ impl Plan {
         }
         let many = NetworkSettings { connections: 20, spread: Spread::Connections, ..self.network };
         let name = ("receive", "120 connections".to_owned());
-        all.push(self.measurement(name, many, &|_| (), cpu(0.76, 0.52, 0.32)));
+        all.push(self.measurement(name, many, &|_| (), Some(cpu(0.76, 0.52, 0.32))));
         all
     }
 
@@ -108,7 +108,7 @@ impl Plan {
                         receiver.send_instructions = offloaded_send_instructions;
                     }
                 };
-                let published = of_4.filter(|_| option == 4);
+                let published = (option == 4).then_some(of_4);
                 all.push(self.measurement((group, name.to_owned()), network, &change, published));
             }
         }
@@ -125,7 +125,7 @@ impl Plan {
             for (has_split_headers, suffix) in [(false, ""), (true, ", split headers")] {
                 let gain = Published { throughput_gain: Some(0.26), ..Published::NONE };
                 let published = match (message_bytes, has_split_headers) {
-                    (0x1_0000, false) => benefit(0.16),
+                    (0x1_0000, false) => Some(benefit(0.16)),
                     (0x10_0000, true) => Some(gain),
                     _ => None,
                 };

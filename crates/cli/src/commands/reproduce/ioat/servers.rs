@@ -10,8 +10,8 @@ use super::measurement::{Measurement, Plan};
 const REQUESTS: u64 = 8;
 
 /// Published transactions per second.
-const fn transactions(without: f64, with: f64, gain: f64) -> Option<Published> {
-    Some(Published { transactions_s: Some([without, with]), throughput_gain: Some(gain), ..Published::NONE })
+const fn transactions(without: f64, with: f64, gain: f64) -> Published {
+    Published { transactions_s: Some([without, with]), throughput_gain: Some(gain), ..Published::NONE }
 }
 
 /// A server's request loop.
@@ -44,7 +44,7 @@ impl Plan {
         let of = |kib: u64| {
             let answer = self.answer(kib << 10, Some(files));
             let request_loop = RequestLoop { threads, client_cycles, request: (1, request_bytes), answer };
-            let published = if kib == 4 { transactions(8_569.0, 9_754.0, 0.14) } else { None };
+            let published = (kib == 4).then_some(transactions(8_569.0, 9_754.0, 0.14));
             self.request_loop(("web server", format!("{kib} KiB")), request_loop, published)
         };
         [2, 4, 6, 8, 10].map(of).into()
@@ -74,7 +74,7 @@ impl Plan {
         let equal = Some(Published { throughput_gain: Some(0.0), ..Published::NONE });
         let of = |threads: u64| {
             let published = match threads {
-                256 => transactions(12_928.0, 14_996.0, 0.16),
+                256 => Some(transactions(12_928.0, 14_996.0, 0.16)),
                 64 => None,
                 _ => equal,
             };
