@@ -1,5 +1,6 @@
-//! The pictures of `docs/gallery.md`: runs and draws every shipped sweep.
+//! The pictures of `docs/gallery.md`: runs and draws every shipped sweep, and a comparison of copiers.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -15,7 +16,12 @@ const RESULTS: &str = "target/gallery";
 /// inspected and committed.
 #[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn draw() -> ExitCode {
-    match sweeps().and_then(|sweeps| sweeps.iter().map(|sweep| drawn(sweep)).collect::<Result<Vec<_>, String>>()) {
+    let all = || {
+        let mut changed = sweeps()?.iter().map(|sweep| of_sweep(sweep)).collect::<Result<Vec<_>, String>>()?;
+        changed.push(drawn("compare", &COMPARISON.map(OsStr::new))?);
+        Ok::<_, String>(changed)
+    };
+    match all() {
         Ok(changed) => {
             let changed = changed.concat();
             for picture in &changed {
@@ -36,16 +42,23 @@ fn sweeps() -> Result<Vec<PathBuf>, String> {
     Ok(sweeps)
 }
 
+/// The comparison whose pictures are shown.
+const COMPARISON: [&str; 7] = ["compare", "--operations", "copy", "--sources", "cold", "--reads", "0"];
+
 /// Runs a sweep; replaces the pictures that differ, and returns them.
-fn drawn(sweep: &Path) -> Result<Vec<PathBuf>, String> {
+fn of_sweep(sweep: &Path) -> Result<Vec<PathBuf>, String> {
     let name = sweep.file_stem().ok_or("a sweep has no name")?;
+    drawn(&name.to_string_lossy(), &["sweep".as_ref(), sweep.as_os_str()])
+}
+
+/// Runs the program with a directory for its results; replaces the pictures that differ, and returns them.
+fn drawn(name: &str, arguments: &[&OsStr]) -> Result<Vec<PathBuf>, String> {
     let out = Path::new(RESULTS).join(name);
     if out.exists() {
         fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     }
-    let program = ["run", "--release", "--quiet", "--", "sweep"];
     let mut run = Command::new("cargo");
-    succeed(run.args(program).arg(sweep).arg("--out").arg(&out), &sweep.display().to_string())?;
+    succeed(run.args(["run", "--release", "--quiet", "--"]).args(arguments).arg("--out").arg(&out), name)?;
     let mut changed = Vec::new();
     for picture in files(&out)?.into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "svg")) {
         let shown = Path::new(PICTURES).join(picture.file_name().unwrap_or_default());

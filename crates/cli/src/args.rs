@@ -1,6 +1,7 @@
 //! The command line.
 
 mod check;
+mod compare;
 mod convert;
 mod plot;
 mod programs;
@@ -26,6 +27,7 @@ use crate::instant::Instant;
 use crate::{flags, formats};
 
 pub use check::CheckArgs;
+pub use compare::CompareArgs;
 pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
 pub use programs::{MachineArgs, ProgramsArgs, compared, method};
@@ -74,6 +76,8 @@ pub enum Command {
     Systems(SystemsArgs),
     /// Runs program traces on cores, and compares the kernel's copy loop with RowClone
     Programs(ProgramsArgs),
+    /// Compares every way to copy on a machine: time, CPU time, energy and displaced lines
+    Compare(CompareArgs),
     /// Simulates a published table, and prints it beside the published values
     #[command(subcommand, after_help = "Example:\n  rowclone-sim reproduce table3")]
     Reproduce(Reproduce),

@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 
 use dram_spec::LINE_BYTES;
-use host::machine::{CacheShape, LineSettings, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss, WritePolicy};
+use host::machine::{
+    CacheShape, LineSettings, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss, WriteMerging, WritePolicy,
+};
 
 use crate::Failure;
 use crate::section::Section;
@@ -17,6 +19,8 @@ pub(crate) struct Caches {
     pub(crate) lines: LineSettings,
 }
 
+/// Keys of the write buffer.
+const WRITE_BUFFER: [&str; 2] = ["write_buffer", "write_merging"];
 /// Keys of the prefetchers of all levels.
 const PREFETCH: [&str; 3] = ["prefetch_degree", "prefetch_distance", "prefetch_mshrs"];
 
@@ -55,16 +59,18 @@ fn sharing(table: &Section<'_>) -> Result<Sharing, Failure> {
 fn lines(table: &Section<'_>, bytes: u64, last_level: &CacheShape) -> Result<LineSettings, Failure> {
     let defaults = LineSettings::default();
     let write = table.choice("write", &WritePolicy::NAMES).unwrap_or(defaults.write);
-    if table.has("write_buffer") && write == WritePolicy::WriteBack && last_level.store_miss == StoreMiss::Allocate {
-        let message = "`caches.write_buffer` is given, and no store uses it";
+    let is_used = write == WritePolicy::WriteThrough || last_level.store_miss == StoreMiss::NoAllocate;
+    if let Some(key) = WRITE_BUFFER.into_iter().find(|key| !is_used && table.has(key)) {
+        let message = format!("`caches.{key}` is given, and no store uses it");
         let help = "add `write = \"write-through\"` or `last_level_store_miss = \"no-allocate\"`, or leave the key out";
-        return Err(table.fault("write_buffer", message).with_help(help));
+        return Err(table.fault(key, message).with_help(help));
     }
     let entries = |key: &str, default: usize| table.get::<u64>(key).map_or(default, |entries| entries as usize);
     Ok(LineSettings {
         bytes,
         write,
-        write_buffer: entries("write_buffer", defaults.write_buffer),
+        write_buffer: entries(WRITE_BUFFER[0], defaults.write_buffer),
+        merging: table.choice(WRITE_BUFFER[1], &WriteMerging::NAMES).unwrap_or(defaults.merging),
         prefetch: PrefetchSettings {
             degree: table.get(PREFETCH[0]).unwrap_or(defaults.prefetch.degree),
             distance: table.get(PREFETCH[1]).unwrap_or(defaults.prefetch.distance),

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
+use dram_spec::LINE_BYTES;
 use dram_spec::address::FRAME_BYTES;
-use host::machine::{Forkbench, Memcopy, Region};
+use host::machine::{BufferOperation, Forkbench, Memcopy, ReadAgain, Region, SourceState};
 
 use crate::document::Document;
 use crate::key::{Holds, Key};
 use crate::section::Section;
 use crate::workload::{KINDS, Kind};
-use crate::{Failure, SystemConfig, file};
+use crate::{Failure, SystemConfig, file, names};
 
 /// Checked programs on cores.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +49,8 @@ pub(crate) const CORE_KINDS: &[Kind] = &[
         &["files"], &["warm_up_instructions", "region_instructions"]),
     Kind::new("forkbench", "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
         &["bytes", "pages"], &[]),
-    Kind::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer by copy units; the copies are measured",
-        &["bytes"], &["dirty_share"]),
+    Kind::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer by copy units, or zeroes it; the copies and all that follows are measured",
+        &["bytes"], &["operation", "source", "dirty_share", "read_share", "working_set_bytes", "read_again"]),
 ];
 
 /// Keys of `[workload]` with programs on cores.
@@ -59,6 +60,11 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("workload.warm_up_instructions", Holds::Count(0, INSTRUCTIONS_MAX), "100_000", "instructions of each program before its measured region").or("0"),
     Key::new("workload.region_instructions", Holds::Count(1, INSTRUCTIONS_MAX), "1_000_000", "instructions of each measured region").or("to the end of the program"),
     Key::new("workload.dirty_share", Holds::Number(0.0, 1.0), "0.5", "share of the lines of the source that are dirty in the cache before the copies, spread evenly").or("0"),
+    Key::new("workload.operation", Holds::Name(|| names(&BufferOperation::NAMES)), "\"zero\"", "of `memcopy`: whether it copies the buffer, or zeroes it").or("`copy`"),
+    Key::new("workload.source", Holds::Name(|| names(&SourceState::NAMES)), "\"warm\"", "lines of the source that are not among `dirty_share`: in no cache, or loaded before; or all lines are dirty").or("`cold`"),
+    Key::new("workload.read_share", Holds::Number(0.0, 1.0), "0.5", "share of the lines of the destination that the program loads after the copies, spread evenly").or("0"),
+    Key::new("workload.working_set_bytes", Holds::Bytes(0, 1 << 32), "\"512KiB\"", "bytes of the program's working set, which it loads before the copies").or("0"),
+    Key::new("workload.read_again", Holds::Name(|| names(&ReadAgain::NAMES)), "\"forward\"", "whether the program loads its working set again at the end, from the first line or from the last").or("`no`"),
 ];
 
 /// Maximum of numbers of instructions, to keep sums below 2^64.
@@ -113,7 +119,7 @@ pub(crate) fn check_programs(table: &Section<'_>, seed: u64, system: &SystemConf
             (CorePrograms::Forkbench(Forkbench { bytes: bytes()?, updates, seed }), Region::default())
         }
         "memcopy" => {
-            let copies = Memcopy { bytes: bytes()?, dirty_share: table.get("dirty_share").unwrap_or(0.0) };
+            let copies = memcopy(table, system)?;
             (CorePrograms::Memcopy(copies), copies.region())
         }
         _ => {
@@ -122,6 +128,34 @@ pub(crate) fn check_programs(table: &Section<'_>, seed: u64, system: &SystemConf
         }
     };
     Ok(CoreWorkload { programs, region })
+}
+
+/// A workload `memcopy`: buffers of any size up to half of the memory.
+fn memcopy(table: &Section<'_>, system: &SystemConfig) -> Result<Memcopy, Failure> {
+    let (bytes, most): (u64, u64) = (table.of("bytes"), system.memory.system().geometry.bytes() / 2);
+    table.within("bytes", bytes, 1, most)?;
+    let operation = table.choice("operation", &BufferOperation::NAMES).unwrap_or_default();
+    let source = table.choice("source", &SourceState::NAMES).unwrap_or_default();
+    let stray = ["source", "dirty_share"].into_iter().find(|key| table.has(key));
+    if let Some(key) = stray.filter(|_| operation == BufferOperation::Zero) {
+        let message = format!("`workload.{key}` is given, but a zeroing has no source");
+        return Err(table.fault(key, message).with_help("leave it out, or write `operation = \"copy\"`"));
+    }
+    if source == SourceState::Dirty && table.has("dirty_share") {
+        let message = "`workload.dirty_share` is given, but with `source = \"dirty\"` all lines are dirty";
+        return Err(table.fault("dirty_share", message).with_help("leave it out, or write `source = \"warm\"`"));
+    }
+    let working_set_bytes = table.get("working_set_bytes").unwrap_or(0);
+    let room = (most * 2).saturating_sub(2 * bytes) / 2;
+    table.within("working_set_bytes", working_set_bytes, 0, room)?;
+    let read_again = table.choice("read_again", &ReadAgain::NAMES).unwrap_or_default();
+    if read_again != ReadAgain::No && working_set_bytes < LINE_BYTES {
+        let message = "`workload.read_again` is given, but there is no working set to read";
+        return Err(table.fault("read_again", message).with_help("add for example `working_set_bytes = \"512KiB\"`"));
+    }
+    let share = |name| table.get(name).unwrap_or(0.0);
+    let (dirty_share, read_share) = (share("dirty_share"), share("read_share"));
+    Ok(Memcopy { operation, bytes, source, dirty_share, read_share, working_set_bytes, read_again })
 }
 
 /// The size of a buffer: whole pages, and at most half of the memory, as the other half takes the copies.

@@ -26,6 +26,9 @@ pub(crate) fn bus(root: &Section<'_>) -> Option<BusSettings> {
 
 /// The network adapter; none without the table. `link_cycles` is the default of the core cycles of 1,000 bytes. Packets
 /// may be injected into an L1 or an L2 if there is one.
+///
+/// # Errors
+/// A key is given that the adapter does not use.
 pub(crate) fn network(
     root: &Section<'_>,
     link_cycles: u64,
@@ -39,6 +42,12 @@ pub(crate) fn network(
         table.get("cycles_per_1000_bytes").unwrap_or(link_cycles),
     );
     let count = |key: &str, default: u64| table.get(key).unwrap_or(default);
+    let clients = count("clients", of.clients);
+    let of_clients = ["client_cycles", "answer_packets"].into_iter().find(|key| table.has(key));
+    if let Some(key) = of_clients.filter(|_| clients == 0) {
+        let message = format!("`network.{key}` is given, and the adapter has no `clients`");
+        return Err(table.fault(key, message).with_help("add `clients`, or leave the key out"));
+    }
     Ok(Some(NetworkSettings {
         ports: of.ports,
         cycles_per_1000_bytes: of.cycles_per_1000_bytes,
@@ -55,6 +64,9 @@ pub(crate) fn network(
         coalesced_packets: entries(&table, "coalesced_packets", of.coalesced_packets),
         coalesced_cycles: count("coalesced_cycles", of.coalesced_cycles),
         interrupt_cycles: count("interrupt_cycles", of.interrupt_cycles),
+        clients,
+        client_cycles: count("client_cycles", of.client_cycles),
+        answer_packets: count("answer_packets", of.answer_packets),
         without_buffer: table.choice("without_buffer", &WithoutBuffer::NAMES).unwrap_or(of.without_buffer),
         injection: injection(&table, of.queues, has_upper, sharing)?,
     }))

@@ -7,7 +7,8 @@ use dram_spec::address::FRAME_BYTES;
 use host::AllocatorSettings;
 use host::machine::{
     ClockRatio, CopyLoop, CoreSettings, DirtySource, DmaCompletion, InjectionLevel, InjectionPolicy, KernelSettings,
-    MachineSettings, Order, PrefetcherKind, Sharing, Spread, StoreMiss, WithoutBuffer, WritePolicy,
+    MachineSettings, Order, PrefetcherKind, Sharing, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging,
+    WritePolicy,
 };
 use os_alloc_sim::{FrameMap, Policy};
 use rowclone_sim::DeviceSettings;
@@ -16,6 +17,7 @@ use crate::allocator::{COPY_UNIT, copy_units};
 use crate::caches::Caches;
 use crate::classes::{check_classes, class_names};
 use crate::key::{Holds, Key};
+use crate::loops::check_loops;
 use crate::preset::{self, Preset};
 use crate::section::Section;
 use crate::{Document, Failure, Overrides, Source, SystemConfig, devices, names};
@@ -65,7 +67,7 @@ pub const KEYS: &[Key] = &[
     Key::new("cores.classes.units_of", Holds::Name(class_names), "\"integer\"", "class whose `units` also execute instructions of this class").or("units of its own"),
     Key::new("cores.classes.interval", Holds::Clocks(1, 1000), "1", "core cycles for which an instruction occupies a unit").or("1"),
     Key::new("caches", Holds::Table, "", "the caches of each core"),
-    Key::new("caches.line_bytes", Holds::OneOfBytes(&[32, 64, 128]), "64", "bytes of a line of all caches: that of a request to memory").or("64"),
+    Key::new("caches.line_bytes", Holds::OneOfBytes(&[16, 32, 64, 128]), "64", "bytes of a line of all caches: that of a request to memory").or("64"),
     Key::new("caches.sharing", Holds::Name(|| names(&Sharing::NAMES)), "\"private\"", "who shares the last-level cache"),
     Key::new("caches.sharing_cores", Holds::Count(2, 16), "2", "consecutive cores that share a last-level cache, with `sharing = \"shared\"`").or("all cores"),
     Key::new("caches.last_level_bytes", Holds::Bytes(1024, 1 << 32), "\"1MiB\"", "data of a last-level cache: `line_bytes` times `last_level_ways` times a number of sets"),
@@ -85,6 +87,7 @@ pub const KEYS: &[Key] = &[
     Key::new("caches.l2_prefetcher", Holds::Name(|| names(&PrefetcherKind::NAMES)), "\"next-line\"", "what requests lines for the L2 and the last level before accesses to them").or("`none`"),
     Key::new("caches.write", Holds::Name(|| names(&WritePolicy::NAMES)), "\"write-through\"", "when stores to lines of the last-level cache go to memory: with the replaced line, or at once").or("`write-back`"),
     Key::new("caches.write_buffer", Holds::Count(1, 64), "4", "entries of the write buffer of each core, a line each; 8 are in the middle of the 4 to 10 write-combining buffers of Intel's cores since the Pentium III").or("8"),
+    Key::new("caches.write_merging", Holds::Name(|| names(&WriteMerging::NAMES)), "\"none\"", "which stores share an entry of the write buffer: those to a line, or none, so that each leaves at once").or("`line`"),
     Key::new("caches.prefetch_degree", Holds::Count(1, 16), "2", "lines requested after an access, by all prefetchers; 1 is the least").or("1"),
     Key::new("caches.prefetch_distance", Holds::Count(1, 32), "4", "steps from an access to the first of these lines; 1 is the least").or("1"),
     Key::new("caches.prefetch_mshrs", Holds::Count(1, 64), "8", "lines of a core being prefetched at a time; 4 are half of the misses that the core of the paper has").or("4"),
@@ -126,7 +129,7 @@ pub const KEYS: &[Key] = &[
     Key::new("network.packets", Holds::Count(1, 1 << 24), "100", "packets that arrive at each port; 1,000 are chosen: 12 ms at 1 Gb/s").or("1,000"),
     Key::new("network.connections", Holds::Count(1, 1 << 16), "20", "connections of each port; 1 is the least").or("1"),
     Key::new("network.burst", Holds::Count(1, 1 << 16), "1", "packets of a connection that arrive one after another; 8 are chosen").or("8"),
-    Key::new("network.queues", Holds::Count(1, 64), "4", "receive queues, of the cores with their numbers, all of which must await packets; 1 is the least").or("1"),
+    Key::new("network.queues", Holds::Count(1, 16), "4", "receive queues, of the cores with their numbers, all of which must await packets; 1 is the least, and 16 are as many as cores can be").or("1"),
     Key::new("network.spread", Holds::Name(|| names(&Spread::NAMES)), "\"connections\"", "what determines the queue of a packet: its port or its connection, modulo `queues`; without receive-side scaling each port has a queue").or("`ports`"),
     Key::new("network.ring", Holds::Count(1, 1 << 16), "64", "receive buffers of a queue; 256, as the driver `e1000` of Linux 2.6 allocates").or("256"),
     Key::new("network.send_ring", Holds::Count(1, 1 << 16), "64", "packets of a port that wait to be sent; 256, as the driver `e1000` of Linux 2.6 allocates").or("256"),
@@ -140,8 +143,11 @@ pub const KEYS: &[Key] = &[
     Key::new("network.inject_max_bytes", Holds::Bytes(0, 2 * FRAME_BYTES), "\"2KiB\"", "`by-size`: bytes of the longest range that is injected; 256 are chosen: headers and control messages").or("256"),
     Key::new("network.inject_share", Holds::Count(1, 100), "25", "`bounded-ways`: percent of the ways of a level that take injected lines, rounded down and at least one way; 10, as Intel's Data Direct I/O takes two of 20 ways").or("10"),
     Key::new("network.inject_near_packets", Holds::Count(1, 1 << 16), "16", "`when-expected`: packets of a queue in use, from which on a packet is not injected; 64, as `e1000` handles at a time").or("64"),
+    Key::new("network.clients", Holds::Count(0, 1 << 16), "16", "clients of each port, each of which sends a request of `burst` packets, awaits the answer, and sends the next one; 0 for packets without gap").or("0"),
+    Key::new("network.client_cycles", Holds::Clocks(0, CYCLES_MAX), "\"150us\"", "core cycles from the end of an answer to the next request of a client; 0 is the least").or("0"),
+    Key::new("network.answer_packets", Holds::Count(1, 1 << 16), "6", "packets that a port sends per answer; 1 is the least").or("1"),
     Key::new("kernel", Holds::Table, "", "the kernel: copies, zeroings, and its time"),
-    Key::new("kernel.copy_loop", Holds::Name(|| names(&CopyLoop::NAMES)), "\"cached\"", "how the baseline copies and zeroes: with stores that fetch and allocate lines, that allocate whole lines without fetching them, or that bypass the cache"),
+    Key::new("kernel.copy_loop", Holds::Name(|| names(&CopyLoop::NAMES)), "\"cached\"", "how the baseline copies and zeroes: by lines with stores that fetch and allocate them, that allocate whole lines without fetching them, or that bypass the cache; or by the instructions of a copy loop (`copiers.md`)"),
     Key::new("kernel.dirty_source", Holds::Name(|| names(&DirtySource::NAMES)), "\"write-back\"", "dirty source lines before a copy in DRAM"),
     Key::new("kernel.coherence_cycles_per_line", Holds::Clocks(0, 1000), "1", "core cycles to look up, write back, invalidate or insert a line"),
     Key::new("kernel.fault_cycles", Holds::Clocks(0, CYCLES_MAX), "1_300", "core cycles of a page fault, apart from its copy or zeroing"),
@@ -149,6 +155,17 @@ pub const KEYS: &[Key] = &[
     Key::new("kernel.page_table_entry_bytes", Holds::OneOfBytes(&[0, 4, 8, 16, 32, 64]), "8", "bytes of a page table entry, which a fork, an exit and a page fault read and write; 0 for no such accesses").or("8"),
     Key::new("kernel.page_descriptor_bytes", Holds::OneOfBytes(&[0, 4, 8, 16, 32, 64]), "64", "bytes of the kernel's descriptor of a page, which these events read and write; 0 for no such accesses").or("64"),
     Key::new("kernel.word_bytes", Holds::OneOfBytes(&[4, 8, 16, 32, 64]), "8", "bytes that an instruction of a copy loop loads or stores"),
+    Key::new("kernel.string_start_cycles", Holds::Clocks(0, 10_000), "30", "core cycles before the first word of a `rep movs` of a copy loop; 12 on the Pentium (Agner Fog, 2004: 12 + n)").or("12"),
+    Key::new("kernel.fast_string_start_cycles", Holds::Clocks(0, 10_000), "35", "core cycles before the first word of a fast `rep movs`; 72 are 215 micro-operations at 3 per cycle, as on the P6 (Agner Fog, 2004)").or("72"),
+    Key::new("kernel.fast_string_min_bytes", Holds::Bytes(0, 1 << 30), "256", "loop `fast-string`: bytes from which on `rep movs` is a fast one; 128 as measured on the P6 (FreeBSD)").or("128"),
+    Key::new("kernel.fast_string_bytes", Holds::OneOfBytes(&[4, 8, 16, 32, 64]), "32", "bytes of a word of a fast `rep movs`; 8 are the data path of the P6").or("8"),
+    Key::new("kernel.fast_string_stores", Holds::Name(|| names(&StringStores::NAMES)), "\"fetch\"", "whether a store of a whole line by a fast `rep movs` fetches a line that the cache lacks; that it does not is chosen, as for `no-fetch`").or("`no-fetch`"),
+    Key::new("kernel.unroll_bytes", Holds::OneOfBytes(&[16, 32, 64, 128, 256, 512, 1024]), "256", "bytes of an iteration of the loops `integer`, `float-block`, `simd-block`, `non-temporal-block` and `avx2`").or("64 as FreeBSD, 128 of `avx2` as the C library of GNU"),
+    Key::new("kernel.touch_bytes", Holds::Bytes(0, 1 << 16), "128", "loop `integer`: distance from the source of an iteration to the first line of which it loads a byte; 0 for no such loads").or("a line"),
+    Key::new("kernel.block_bytes", Holds::Bytes(0, 1 << 20), "\"4KiB\"", "loops with blocks: bytes of the source whose lines are loaded before they are copied; a multiple of `unroll_bytes`; 1,792 of FreeBSD, 0 for none").or("1,792"),
+    Key::new("kernel.block_step_bytes", Holds::OneOfBytes(&[64, 128, 256, 512, 1024]), "128", "bytes of an iteration of these loads; 256 of FreeBSD").or("256"),
+    Key::new("kernel.simd_bytes", Holds::OneOfBytes(&[8, 16, 32, 64]), "32", "loops `simd-block` and `non-temporal-block`: bytes of a register; 16 of SSE").or("16"),
+    Key::new("kernel.loop_min_bytes", Holds::Bytes(0, 1 << 30), "256", "copies of fewer bytes use the tail of their loop alone; 64 of FreeBSD").or("64"),
     Key::new("kernel.copier_min_bytes", Holds::Bytes(0, 1 << 30), "\"1KiB\"", "where a device copies: the loop makes smaller copies; 0 shows the device in all sizes, and the break-even size of the output is a choice").or("0"),
     Key::new("kernel.baseline_allocator", Holds::Name(|| Policy::ALL.map(Policy::name).into()), "\"buddy\"", "allocator of page frames where RowClone is not used (`allocator.md`)"),
     Key::new("kernel.copy_unit", Holds::Name(|| names(&copy_units())), "\"row-set\"", COPY_UNIT).or("`page`"),
@@ -239,6 +256,7 @@ impl MachineConfig {
                 page_descriptor_bytes: kernel.get("page_descriptor_bytes").unwrap_or(defaults.page_descriptor_bytes),
                 word_bytes: kernel.of("word_bytes"),
                 copier_min_bytes: kernel.get("copier_min_bytes").unwrap_or(defaults.copier_min_bytes),
+                loops: check_loops(&kernel, lines.bytes)?,
                 ..defaults
             },
             allocator: AllocatorSettings {

@@ -31,12 +31,26 @@ pub static SYSTEMS: &[Preset] = presets![
     "ddr5-4800-32gb-dimm",
     "zhao-2005-memory",
     "ioat-2006-memory",
+    "edo-60ns-430fx",
+    "fpm-60ns-430fx",
+    "edo-60ns-440fx",
+    "fpm-60ns-486",
     "power5-like-memory",
 ];
 
 /// Machine files, the paper's first.
-pub static MACHINES: &[Preset] =
-    presets!["paper", "ddr4-desktop", "zhao-2005-in-order", "zhao-2005-out-of-order", "ioat-2006", "power5-like",];
+pub static MACHINES: &[Preset] = presets![
+    "paper",
+    "ddr4-desktop",
+    "zhao-2005-in-order",
+    "zhao-2005-out-of-order",
+    "ioat-2006",
+    "power5-like",
+    "pentium-133",
+    "pentium-100",
+    "p6-200",
+    "i486-100",
+];
 
 /// A system file or a machine file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -28,7 +28,8 @@ pub const KEYS: &[Key] = &[
     Key::new("read_stride", Holds::Count(0, 1 << 30), "64", "distance in bytes of the loads with which the application reads a message; 0 if it does not read it"),
     Key::new("packets_per_acknowledgment", Holds::Count(0, 1 << 16), "2", "packets after which an acknowledgment is sent; 0 for none"),
     Key::new("sent_per_100", Holds::Count(0, 10_000), "100", "packets sent per 100 received ones"),
-    Key::new("send_instructions", Holds::Count(0, INSTRUCTIONS_MAX), "1_000", "instructions per packet sent, an acknowledgment included"),
+    Key::new("acknowledgment_instructions", Holds::Count(0, INSTRUCTIONS_MAX), "1_000", "instructions per acknowledgment"),
+    Key::new("send_instructions", Holds::Count(0, INSTRUCTIONS_MAX), "1_000", "instructions per other packet sent"),
 ];
 
 /// The work of a receiver; its buffers and packets are those of a network adapter.
@@ -64,7 +65,9 @@ impl ReceiverConfig {
             has_split_headers: false,
             header_bytes: 0,
             payload_bytes: 0,
-            ports: 0,
+            connections: 0,
+            answer: None,
+            renews_pages: false,
             interrupt_instructions: root.of("interrupt_instructions"),
             packet_instructions: root.of("packet_instructions"),
             socket_buffer_lines: root.of("socket_buffer_lines"),
@@ -76,6 +79,7 @@ impl ReceiverConfig {
             read_stride: root.of("read_stride"),
             packets_per_acknowledgment: root.of("packets_per_acknowledgment"),
             sent_per_100: root.of("sent_per_100"),
+            acknowledgment_instructions: root.of("acknowledgment_instructions"),
             send_instructions: root.of("send_instructions"),
         }))
     }
@@ -87,7 +91,7 @@ impl ReceiverConfig {
             has_split_headers,
             header_bytes: network.header_bytes,
             payload_bytes: network.payload_bytes,
-            ports: network.ports as u64,
+            connections: network.connections,
             ..self.0
         }
     }

@@ -5,8 +5,10 @@ use std::sync::{Arc, LazyLock};
 
 use dram_spec::Cycles;
 use host::OperationSpec;
+use host::machine::CopyLoop;
 use host::workload::Settings;
-use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES, named};
+use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES};
+use rowclone_sim::compare::NamedCopier;
 use rowclone_sim::{CYCLES_MAX, Experiment};
 
 use crate::cores::check_machine;
@@ -29,8 +31,12 @@ pub struct Scenario {
     pub system: SystemConfig,
     /// The machine on which programs run.
     pub machine: Option<MachineConfig>,
-    /// Copy policies, at least one, each once.
+    /// Copy policies, at least one, each once: those listed, or those of the listed copiers.
     pub policies: Vec<&'static dyn CopyPolicy>,
+    /// Copiers, at least one, each once: those listed, or one per listed policy.
+    pub copiers: Vec<NamedCopier>,
+    /// Whether it has the key `copiers`.
+    lists_copiers: bool,
     /// Seed of memory contents, written data and random addresses.
     pub seed: u64,
     /// First cycle of the figures.
@@ -105,16 +111,33 @@ impl Placement {
 pub struct Variant {
     /// Copy policy.
     pub policy: &'static dyn CopyPolicy,
+    /// Loop of the kernel; none for that of the machine.
+    pub copy_loop: Option<CopyLoop>,
     /// Placement of its pages.
     pub placement: Placement,
 }
 
 impl Variant {
+    /// A run under a policy.
+    pub const fn of_policy(policy: &'static dyn CopyPolicy, placement: Placement) -> Variant {
+        Variant { policy, copy_loop: None, placement }
+    }
+
+    /// Who copies.
+    pub const fn copier(self) -> NamedCopier {
+        NamedCopier { policy: self.policy, copy_loop: self.copy_loop }
+    }
+
+    /// Name of the policy, or of the loop where one is listed.
+    pub fn name(self) -> &'static str {
+        self.copier().name()
+    }
+
     /// Name in reports and files: `rowclone`, or `rowclone/buddy`.
     pub fn label(self, separator: &str) -> String {
         match self.placement.name() {
-            Some(placement) => format!("{}{separator}{placement}", self.policy.name()),
-            None => self.policy.name().to_owned(),
+            Some(placement) => format!("{}{separator}{placement}", self.name()),
+            None => self.name().to_owned(),
         }
     }
 }
@@ -128,7 +151,8 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
 const OWN_KEYS: &[Key] = &[
     Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system: its file, or the name of a preset (`rowclone-sim systems`); either this or `machine`").values("a path, or the name of a preset").or("that of the machine"),
     Key::new("machine", Holds::Path, "\"../configs/paper.toml\"", "the machine, for programs on cores (`cores.md`): its file, or the name of a preset, which `rowclone-sim systems` lists").values("a path, or the name of a preset").or("no cores"),
-    Key::new("policies", Holds::Names(|| POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name).collect()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each; `controller-copy`, `rowclone-zi` and those of devices, from `copy-engine-sync-nlb` on, need a `machine`").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
+    Key::new("policies", Holds::Names(|| POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name).collect()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each; `controller-copy`, `rowclone-zi` and those of devices, from `copy-engine-sync-nlb` on, need a `machine`").or("`copiers`").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
+    Key::new("copiers", Holds::NameOrNames(NamedCopier::names), "[\"loop-cached\", \"rowclone\"]", "in place of `policies`, which it replaces where both are given: loops of the kernel by name, and policies (`copiers.md`); `loop-` is followed by a value of the machine's `kernel.copy_loop`, and needs a `machine`").values("`baseline`, a name of `rowclone-sim compare --list`, or a list of these, each once").or("`policies`"),
     Key::new("seed", Holds::Count(0, SEED_MAX), "1", "seed of memory contents, written data and random addresses"),
     Key::new("warm_up_cycles", Holds::Clocks(0, CYCLES_MAX), "100_000", "figures leave out what happens before this clock").or("0"),
     Key::new("epoch_cycles", Holds::Clocks(Experiment::EPOCH_MIN, CYCLES_MAX), "1_000_000", "length of an epoch, in clocks; there are figures of each").or("no epochs"),
@@ -155,7 +179,7 @@ impl Scenario {
     pub fn copies(&self) -> Option<u64> {
         match (&self.workload, &self.machine) {
             (Workload::Programs(CoreWorkload { programs: CorePrograms::Memcopy(copies), .. }), Some(machine)) => {
-                Some(copies.bytes.div_ceil(machine.unit_bytes()))
+                copies.is_copies_alone().then(|| copies.bytes.div_ceil(machine.unit_bytes()))
             }
             _ => None,
         }
@@ -211,7 +235,12 @@ impl Scenario {
         Scenario::check(&mut document, system, None)
     }
 
-    /// Its runs: each policy with each placement of its pages.
+    /// The key that lists who copies: `copiers`, or else `policies`.
+    pub const fn key_of_copiers(&self) -> &'static str {
+        if self.lists_copiers { "copiers" } else { "policies" }
+    }
+
+    /// Its runs: each policy or copier with each placement of its pages.
     pub fn variants(&self) -> Vec<Variant> {
         let given = match &self.workload {
             Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
@@ -221,9 +250,10 @@ impl Scenario {
         };
         let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
         let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();
-        let with =
-            |&policy: &&'static dyn CopyPolicy| placements.iter().map(move |&placement| Variant { policy, placement });
-        self.policies.iter().flat_map(with).collect()
+        let with = |&NamedCopier { policy, copy_loop }: &NamedCopier| {
+            placements.iter().map(move |&placement| Variant { policy, copy_loop, placement })
+        };
+        self.copiers.iter().flat_map(with).collect()
     }
 
     /// The run to which the ratios of a run refer: the policy `baseline`, where an allocator places pages with the reference
@@ -231,7 +261,7 @@ impl Scenario {
     pub fn reference(&self, of: Variant) -> Variant {
         let allocator = self.allocator.as_ref().filter(|_| of.placement.allocator().is_some());
         let placement = allocator.map_or(of.placement, |allocator| Placement::Allocator(allocator.reference));
-        Variant { policy: BASELINE, placement }
+        Variant::of_policy(BASELINE, placement)
     }
 
     /// The references of its runs that are none of its runs, each once.
@@ -253,7 +283,13 @@ impl Scenario {
         machine: Option<MachineConfig>,
     ) -> Result<Scenario, Failure> {
         document.resolve_clocks(system.memory.system().clock())?;
-        let policies = check_policies(document)?;
+        let copiers = check_copiers(document)?;
+        let mut policies: Vec<&'static dyn CopyPolicy> = Vec::new();
+        for copier in &copiers {
+            if !policies.contains(&copier.policy) {
+                policies.push(copier.policy);
+            }
+        }
         check_prices(document, &policies, &system)?;
         let root = document.root();
         let seed = root.of("seed");
@@ -289,6 +325,8 @@ impl Scenario {
             system,
             machine,
             policies,
+            copiers,
+            lists_copiers: document.root().has("copiers"),
             seed,
             warm_up: Cycles(root.get("warm_up_cycles").unwrap_or(0)),
             epoch: root.get("epoch_cycles").map(Cycles),
@@ -368,20 +406,26 @@ fn check_prices(document: &Document, policies: &[&dyn CopyPolicy], system: &Syst
 }
 
 /// The policies. Some need programs on cores: without a machine they are refused.
-fn check_policies(document: &Document) -> Result<Vec<&'static dyn CopyPolicy>, Failure> {
+fn check_copiers(document: &Document) -> Result<Vec<NamedCopier>, Failure> {
     let root = document.root();
-    let policies: Vec<_> = root.of::<Vec<&str>>("policies").into_iter().filter_map(named).collect();
-    let of_cores = |policy: &&'static dyn CopyPolicy| WITH_CORES.contains(policy);
-    match policies.iter().position(of_cores).filter(|_| !root.has("machine")) {
-        None => Ok(policies),
+    let Some(key) = ["copiers", "policies"].into_iter().find(|key| root.has(key)) else {
+        let message = "`policies` is missing, and so is `copiers`";
+        return Err(document
+            .fault("policies", message)
+            .with_help("add for example `policies = [\"baseline\", \"rowclone\"]`"));
+    };
+    let names = root.of::<Vec<&str>>(key);
+    let copiers: Vec<_> = names.into_iter().filter_map(NamedCopier::named).collect();
+    match copiers.iter().position(|copier| copier.needs_cores()).filter(|_| !root.has("machine")) {
+        None => Ok(copiers),
         Some(index) => {
-            let name = policies[index].name();
-            let without = policies[index].without_cores().map_or_else(String::new, |plain| {
+            let name = copiers[index].name();
+            let without = copiers[index].policy.without_cores().map_or_else(String::new, |plain| {
                 format!("without a `machine`, write \"{}\": it copies in the same way; ", plain.name())
             });
-            let message = format!("`policies.{index}` is \"{name}\", which needs programs on cores");
+            let message = format!("`{key}.{index}` is \"{name}\", which needs programs on cores");
             let help = format!("{without}with programs on cores, write for example `machine = \"paper\"`");
-            Err(document.fault(&format!("policies.{index}"), message).with_help(help))
+            Err(document.fault(&format!("{key}.{index}"), message).with_help(help))
         }
     }
 }

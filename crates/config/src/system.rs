@@ -18,7 +18,7 @@ use crate::controller::{self, Controller};
 use crate::key::{Holds, Key};
 use crate::preset::{self, Preset};
 use crate::section::Section;
-use crate::{Document, Failure, Overrides, Source, currents, names};
+use crate::{Document, Failure, Overrides, Source, currents, names, page_mode};
 
 /// A checked memory system: device, geometry, map, prices and controller.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ const PAPER: &Preset = &preset::SYSTEMS[0];
 
 /// Keys of a system file.
 pub static KEYS: LazyLock<Vec<Key>> =
-    LazyLock::new(|| [DEVICE_KEYS, &controller::keys(), COPY_KEYS, FAULTY_ROW_KEYS].concat());
+    LazyLock::new(|| [DEVICE_KEYS, page_mode::KEYS, &controller::keys(), COPY_KEYS, FAULTY_ROW_KEYS].concat());
 
 /// A key of `device.timings`.
 const fn timing(path: &'static str, parameter: T, example: &'static str, about: &'static str) -> Key {
@@ -56,7 +56,7 @@ const CHECKED: Holds = Holds::Count(0, u64::MAX);
 #[rustfmt::skip]
 const DEVICE_KEYS: &[Key] = &[
     Key::new("device", Holds::Table, "", "the chips"),
-    Key::new("device.bin", Holds::Name(|| Standard::all_bins().map(|bin| bin.name).collect()), "\"1066G\"", "JEDEC speed bin: standard, clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it"),
+    Key::new("device.bin", Holds::Name(bin_names), "\"1066G\"", "JEDEC speed bin: standard, clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it; or `page-mode`, a page-mode memory (`page_mode`)"),
     Key::new("device.density_gb", Holds::Density, "2", "capacity of a chip, Gb; the standard of the bin must have it"),
     Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips, and 32 / width in DDR5"),
     Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same standard and width; with `none`, no energy is computed").values("the name of a shipped set, a path that ends in `.toml`, or `none`").or("`none`"),
@@ -129,6 +129,11 @@ const PRECHARGE_POWER_DOWN: [(&str, PrechargePowerDown); 2] =
 
 const REFERENCE_CYCLES: [(&str, ReferenceCycle); 2] =
     [("first", ReferenceCycle::First), ("second", ReferenceCycle::Second)];
+
+/// The bins of all standards, and the name that stands for a page-mode memory.
+fn bin_names() -> Vec<&'static str> {
+    Standard::all_bins().chain([SpeedBin::page_mode()]).map(|bin| bin.name).collect()
+}
 
 /// The refresh modes of all standards.
 fn refresh_modes() -> Vec<&'static str> {
@@ -244,9 +249,10 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         .chip(chip)
         .controller(controller)
         .background_rho(background_rho);
-    let builder = match currents {
-        Some(currents) => builder.currents(currents),
-        None => builder.no_currents(),
+    let builder = match (currents, page_mode::check(root, bin)?) {
+        (_, Some(page_mode)) => builder.page_mode(page_mode),
+        (Some(currents), None) => builder.currents(currents),
+        (None, None) => builder.no_currents(),
     };
     // Errors with another key of the file were reported above.
     builder.build().map_err(|error| {

@@ -9,8 +9,8 @@ use host::machine::{DmaCompletion, DmaSettings, NetworkSettings, Sharing};
 use rowclone_config::key::Key;
 use rowclone_config::preset::{self, Preset};
 use rowclone_config::{
-    Document, MachineConfig, Overrides, ReceiverConfig, Scenario, Source, SystemConfig, currents, machine, receive,
-    receiver, system,
+    Document, MachineConfig, Overrides, ReceiverConfig, Scenario, ServersConfig, Source, SystemConfig, currents,
+    machine, receive, receiver, servers, system,
 };
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -122,7 +122,8 @@ fn files_name_systems_and_machines_by_path_or_by_name() {
     let help = error.help.unwrap();
     assert_eq!(
         help,
-        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`, `ioat-2006`, `power5-like`; or give the path of a file"
+        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`, `ioat-2006`, `power5-like`, `pentium-133`, \
+         `pentium-100`, `p6-200`, `i486-100`; or give the path of a file"
     );
 }
 
@@ -220,7 +221,7 @@ const DMA: [&str; 14] = [
 ];
 
 /// Values of the keys of `network` other than their defaults.
-const NETWORK: [&str; 14] = [
+const NETWORK: [&str; 15] = [
     "cycles_per_1000_bytes=20000",
     "frame_bytes=20",
     "header_bytes=54",
@@ -235,6 +236,7 @@ const NETWORK: [&str; 14] = [
     "coalesced_packets=16",
     "coalesced_cycles=1000",
     "interrupt_cycles=3000",
+    "clients=8",
 ];
 
 /// A gigabit link in core cycles, the machine of 2006, and pages that a DMA engine pins at a time.
@@ -285,6 +287,18 @@ const CHANGING: &[&[&str]] = &[
     &["caches.write=write-through"],
     &["kernel.copy_loop=non-temporal"],
     &["kernel.copy_loop=no-fetch"],
+    &["kernel.copy_loop=integer"],
+    &["kernel.string_start_cycles=30"],
+    &["kernel.fast_string_start_cycles=35"],
+    &["kernel.fast_string_min_bytes=256"],
+    &["kernel.fast_string_bytes=32"],
+    &["kernel.fast_string_stores=fetch"],
+    &["kernel.unroll_bytes=256"],
+    &["kernel.touch_bytes=128"],
+    &["kernel.block_bytes=4KiB"],
+    &["kernel.block_step_bytes=128"],
+    &["kernel.simd_bytes=32"],
+    &["kernel.loop_min_bytes=256"],
     &["kernel.dirty_source=copy-in-cache"],
     &["kernel.coherence_cycles_per_line=2"],
     &["kernel.fault_cycles=0"],
@@ -343,7 +357,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("network.cycles_per_1000_bytes=0", "`network.cycles_per_1000_bytes` is 0, but must be from 1"),
     ("network.header_bytes=5000", "`network.header_bytes` is 5000, but must be from 0 to 4096"),
     ("network.payload_bytes=8KiB", "`network.payload_bytes` is 8192, but must be from 1 to 4096"),
-    ("network.queues=65", "`network.queues` is 65, but must be from 1 to 64"),
+    ("network.queues=17", "`network.queues` is 17, but must be from 1 to 16"),
+    ("network.client_cycles=9", "`network.client_cycles` is given, and the adapter has no `clients`"),
+    ("network.answer_packets=2", "`network.answer_packets` is given, and the adapter has no `clients`"),
+    ("network={clients=1,answer_packets=0}", "`network.answer_packets` is 0, but must be from 1"),
     ("network.spread=hash", "`network.spread` is \"hash\""),
     ("network.coalesced_packets=0", "`network.coalesced_packets` is 0, but must be from 1"),
     ("kernel.copier_min_bytes=2GiB", "`kernel.copier_min_bytes` is 2147483648, but must be from 0"),
@@ -393,6 +410,11 @@ fn every_key_of_a_machine_is_used() {
     for set in NETWORK {
         assert_ne!(machine(&["network.ports=2", &format!("network.{set}")]).unwrap().settings, with_network, "{set}");
     }
+    let clients = "network={clients=8}";
+    let with_clients = machine(&[clients]).unwrap().settings;
+    for set in ["client_cycles=1000", "answer_packets=6"] {
+        assert_ne!(machine(&[clients, &format!("network.{set}")]).unwrap().settings, with_clients, "{set}");
+    }
     let bus = "interconnect={clock=15,bytes_per_clock=32}";
     let with_bus = machine(&[bus]).unwrap().settings;
     for set in ["address_clocks=2", "request_latency=1", "response_latency=1", "snoop_latency=1"] {
@@ -408,6 +430,7 @@ fn every_key_of_a_machine_is_used() {
         (&l2, "caches.l2_store_miss=no-allocate"),
         (&l2, "caches.l2_prefetcher=stride"),
         (&["caches.write=write-through"], "caches.write_buffer=4"),
+        (&["caches.write=write-through"], "caches.write_merging=none"),
         (&["caches.sharing=shared"], "caches.sharing_cores=2"),
         (&stride, "caches.prefetch_degree=2"),
         (&stride, "caches.prefetch_distance=2"),
@@ -428,6 +451,21 @@ fn every_key_of_a_machine_is_used() {
     assert_eq!(ranks.system.memory.system().geometry.ranks(), 2);
     for (set, message) in REFUSED {
         let error = machine(&[set]).unwrap_err().to_string();
+        assert!(error.contains(message), "{set}: {error}");
+    }
+    for (copy_loop, set, message) in [
+        ("integer", "caches.line_bytes=16", "`kernel.word_bytes` is 32, more than a line of 16 bytes"),
+        (
+            "simd-block",
+            "kernel.simd_bytes=32",
+            "`kernel.unroll_bytes` is 16, but an iteration of `simd-block` has at least 32",
+        ),
+        ("float-block", "kernel.block_bytes=1000", "`kernel.block_bytes` is 1000, but must be a multiple of 16"),
+        ("rep-movsb", "kernel.fast_string_bytes=64", "`kernel.fast_string_bytes` is 64, more than a line of 32 bytes"),
+    ] {
+        let copy_loop = format!("kernel.copy_loop={copy_loop}");
+        let sets = [&copy_loop, "kernel.unroll_bytes=16", "kernel.word_bytes=32", "caches.line_bytes=32", set];
+        let error = machine(&sets).unwrap_err().to_string();
         assert!(error.contains(message), "{set}: {error}");
     }
     let error = machine(&["copy_engine.share=10", "system.controller.scheduler=fcfs"]).unwrap_err();
@@ -457,9 +495,40 @@ fn the_shipped_receiver_is_read() {
     let text = fs::read_to_string(&path).unwrap();
     let parsed = |text: &str| ReceiverConfig::of(Document::parse(&path, text, receiver::KEYS)?);
     assert_eq!(parsed(&text), Ok(found));
+    let shipped = ReceiverConfig::shipped();
+    assert!(shipped == Ok(found), "copy `{}` to `crates/config/src/presets/programs`", path.display());
     let refused = |from: &str, to: &str| parsed(&text.replace(from, to)).unwrap_err().message;
     let message = refused("message_buffers = 1", "message_buffers = 0");
     assert!(message.contains("ioat-2006.toml:") && message.contains("`message_buffers` is 0"), "{message}");
     let message = refused("read_stride", "stride");
     assert!(message.contains("stride"), "{message}");
+}
+
+/// What the binary has of a program is the text of its file, comments included.
+#[test]
+fn the_shipped_programs_are_the_files_of_configs() {
+    let directory = |of: &str| Path::new(REPOSITORY).join(of);
+    let names = |of: &Path| {
+        let mut names: Vec<_> = fs::read_dir(of).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let (files, copies) = (directory("configs/programs"), directory("crates/config/src/presets/programs"));
+    assert_eq!(names(&files), names(&copies));
+    for name in names(&files) {
+        let [file, copy] = [&files, &copies].map(|of| fs::read_to_string(of.join(&name)).unwrap());
+        assert!(file == copy, "copy `configs/programs/{0}` to `{1}/{0}`", name.display(), copies.display());
+    }
+}
+
+/// Web server and proxy of the server of 2006; errors name file, line and key.
+#[test]
+fn the_shipped_servers_are_read() {
+    let path = Path::new(REPOSITORY).join("configs/programs/ioat-2006-servers.toml");
+    let found = ServersConfig::read(&path).unwrap();
+    assert_eq!(ServersConfig::shipped(), Ok(found));
+    assert!(found.zipf.proxied < found.zipf.cached && found.zipf.cached < found.zipf.files);
+    let text = fs::read_to_string(&path).unwrap().replace("proxied = 256", "proxied = 4_096");
+    let error = Document::parse(&path, &text, servers::KEYS).and_then(ServersConfig::of).unwrap_err().to_string();
+    assert!(error.contains("ioat-2006-servers.toml:") && error.contains("`zipf.proxied` is 4096"), "{error}");
 }

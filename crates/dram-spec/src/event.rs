@@ -198,6 +198,11 @@ pub trait EventSink {
         let _ = (at, channel, queued);
     }
 
+    /// Reports that a run without commands has reached a cycle: that of a memory whose commands are not modeled.
+    fn reached(&mut self, at: Cycle) {
+        let _ = at;
+    }
+
     /// Called after the last command; the run lasted until `end`.
     fn finish(&mut self, end: Cycle) {
         let _ = end;
@@ -230,6 +235,9 @@ impl<S: EventSink + ?Sized> EventSink for &mut S {
     fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
         (**self).queued(at, channel, queued);
     }
+    fn reached(&mut self, at: Cycle) {
+        (**self).reached(at);
+    }
     fn finish(&mut self, end: Cycle) {
         (**self).finish(end);
     }
@@ -256,6 +264,11 @@ impl<S: EventSink> EventSink for Option<S> {
     fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
         if let Some(sink) = self {
             sink.queued(at, channel, queued);
+        }
+    }
+    fn reached(&mut self, at: Cycle) {
+        if let Some(sink) = self {
+            sink.reached(at);
         }
     }
     fn finish(&mut self, end: Cycle) {
@@ -290,6 +303,11 @@ impl<S: EventSink> EventSink for Vec<S> {
     fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
         for sink in self {
             sink.queued(at, channel, queued);
+        }
+    }
+    fn reached(&mut self, at: Cycle) {
+        for sink in self {
+            sink.reached(at);
         }
     }
     fn finish(&mut self, end: Cycle) {
@@ -327,6 +345,10 @@ impl<A: EventSink, B: EventSink> EventSink for (A, B) {
     fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
         self.0.queued(at, channel, queued);
         self.1.queued(at, channel, queued);
+    }
+    fn reached(&mut self, at: Cycle) {
+        self.0.reached(at);
+        self.1.reached(at);
     }
     fn finish(&mut self, end: Cycle) {
         self.0.finish(end);

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::datasheet::SpeedBin;
 use crate::standard::Standard;
+use crate::standard::ddr2::PAGE_MODE;
 use crate::units::{Cycles, Min};
 
 /// A timing parameter that can be replaced, by its JEDEC name.
@@ -213,10 +214,16 @@ impl SpeedBin {
         self.write_preamble = n;
     }
 
+    /// The clock of a page-mode memory, 66 2/3 MHz, in the place of a bin: `page-mode`. No command obeys its timings.
+    pub fn page_mode() -> &'static SpeedBin {
+        &PAGE_MODE
+    }
+
     /// The bin of that name, or the bin with replaced parameters that a name such as `1066G[tRCD=9]` describes.
     pub fn named(name: &str) -> Option<&'static SpeedBin> {
         let Some((base, list)) = name.strip_suffix(']').and_then(|name| name.split_once('[')) else {
-            return Standard::all_bins().find(|bin| bin.name == name);
+            let page_mode = std::iter::once(SpeedBin::page_mode());
+            return Standard::all_bins().chain(page_mode).find(|bin| bin.name == name);
         };
         let base = Standard::all_bins().find(|bin| bin.name == base)?;
         let mut replaced = BTreeMap::new();

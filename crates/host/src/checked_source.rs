@@ -1,12 +1,12 @@
 //! A request source that checks the simulated memory against a flat memory.
 
-use dram_spec::RequestId;
-use dram_spec::{Channel, Cycle};
+use dram_core::Line;
+use dram_spec::{Channel, Cycle, RequestId};
 use memctrl::{Completion, Controller, Request, RequestSource};
 use rowclone::Operation;
 use rustc_hash::FxHashMap;
 
-use crate::comparison::{Mismatch, compare};
+use crate::comparison::{Mismatch, compare, compare_lines};
 use crate::flat_memory::{Expected, FlatMemory};
 
 /// Result of the comparison.
@@ -43,6 +43,16 @@ impl<S: RequestSource> CheckedSource<S> {
     pub fn finish(self, controller: &Controller, channels: u8) -> (S, MemoryCheck) {
         let cells: Option<Vec<_>> = (0..channels).map(|index| controller.device(Channel(index)).cells()).collect();
         let mismatch = cells.and_then(|cells| compare(&self.flat, &cells));
+        self.found(mismatch)
+    }
+
+    /// Compares all written lines with those of a memory without cells, and returns the source and the result.
+    pub fn finish_with_lines(self, line: impl Fn(u64) -> Line) -> (S, MemoryCheck) {
+        let mismatch = compare_lines(&self.flat, line);
+        self.found(mismatch)
+    }
+
+    fn found(self, mismatch: Option<Mismatch>) -> (S, MemoryCheck) {
         let found = match (self.wrong_read, mismatch) {
             (Some((id, at)), _) => MemoryCheck::Read { id, at },
             (None, Some(mismatch)) => MemoryCheck::Cells(mismatch),

@@ -39,6 +39,14 @@ pub fn compare(flat: &FlatMemory, cells: &[&Cells]) -> Option<Mismatch> {
     comparison.first
 }
 
+/// Compares the lines that an operation wrote in the flat memory with those of another memory, by number. Returns the
+/// mismatch at the lowest address.
+pub fn compare_lines(flat: &FlatMemory, line: impl Fn(u64) -> Line) -> Option<Mismatch> {
+    let mut comparison = Comparison { flat, block: (0, flat.written.block(0)), written_met: 0, first: None };
+    flat.written.for_each(|number, held| comparison.equal(number, held.into(), Contained::Bytes(&line(number))));
+    comparison.first
+}
+
 /// A comparison in progress.
 struct Comparison<'a> {
     flat: &'a FlatMemory,

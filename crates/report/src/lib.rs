@@ -2,11 +2,13 @@
 
 mod allocator_tables;
 pub mod cell;
+pub mod compare;
 mod copiers;
 pub mod copy_engine;
 pub mod csv_file;
 pub mod csv_table;
 pub mod decisions;
+pub mod fast_copy;
 pub mod first_screen;
 pub mod forkbench;
 pub mod injection;
@@ -30,8 +32,10 @@ pub mod timeline;
 pub mod zeroing;
 
 pub use cell::{Cell, Column, Kind};
+pub use compare::CompareTable;
 pub use copy_engine::CopyEngineTable;
 pub use csv_table::CsvTable;
+pub use fast_copy::FastCopyTable;
 pub use forkbench::ForkbenchTable;
 pub use injection::InjectionTable;
 pub use ioat::IoatTable;

@@ -185,6 +185,7 @@ fn csv_has_each_figure_in_its_column() {
         instructions: 2,
         energy_nj: Some(3.0),
         energy_per_instruction_nj: Some(4.5),
+        dynamic_energy_nj: None,
         channel_bytes: 5,
         copy_channel_bytes: 6,
         copy_write_back_bytes: 7,

@@ -123,6 +123,14 @@ impl CopyMethod {
         found.map(|(_, device, is_in_dram)| (*device, *is_in_dram))
     }
 
+    /// Name of the device that copies, `copy engine` or `dma`; none under other methods.
+    pub(crate) fn device_name(self) -> Option<&'static str> {
+        self.device().map(|(device, _)| match device {
+            Device::Engine(_) => "copy engine",
+            Device::Dma => "dma",
+        })
+    }
+
     /// Whether a device copies.
     pub fn has_device(self) -> bool {
         self.device().is_some()

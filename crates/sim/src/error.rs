@@ -117,6 +117,14 @@ pub enum ExperimentError {
         /// Policy.
         policy: &'static str,
     },
+    /// A page-mode memory executes no copies, and has no scheduler.
+    #[error(
+        "the policy `{policy}` needs a memory controller that copies or schedules, but the memory is a page-mode memory"
+    )]
+    PageMode {
+        /// Policy.
+        policy: &'static str,
+    },
     /// The caller stopped the run.
     #[error("the run was stopped")]
     Stopped,
@@ -136,6 +144,7 @@ impl ExperimentError {
             ExperimentError::NoPrices { .. } => {
                 Some("give the supply currents of the chips, `device.currents` in a system file".to_owned())
             }
+            ExperimentError::PageMode { .. } => Some("choose the policy `baseline` or `dma`".to_owned()),
             ExperimentError::Stopped => None,
         }
     }

@@ -26,6 +26,7 @@ use crate::machine::Programs;
 use crate::metered::Metered;
 use crate::observer::{ObserverSink, Shared};
 use crate::outcome::{Outcome, Played};
+use crate::page_mode;
 use crate::progress::Progress;
 use crate::range::{CYCLES_MAX, within};
 use crate::system::MemorySystem;
@@ -285,6 +286,16 @@ impl Run<'_> {
         let mut commands = self.is_listed.then(ByRequest::default);
         let mut observed = observer.map(ObserverSink);
         let mut sink = (meters, event_sinks(&mut commands, &mut checker, &mut log, &mut observed));
+        if let Some(&page_mode) = self.system.page_mode() {
+            let (settings, contents) = ((page_mode, self.warm_up), self.check.as_ref());
+            let (source, stats, memory) = page_mode::drive(settings, contents, source, &mut sink, stop)?;
+            let measured = sink.0.report(None, &stats)?;
+            let (source, backlog, served) = source.finish();
+            let check =
+                checker.zip(memory).map(|(checker, memory)| CheckReport::new(&checker, &memory, dialect(self.policy)));
+            let played = Played { stats, measured, served, backlog, commands, check, dropped_activations: 0 };
+            return Ok((source, played));
+        }
         let mut controller = Controller::new(&Config {
             warm_up: self.warm_up,
             epoch: self.epoch,

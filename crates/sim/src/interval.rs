@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use dram_spec::{Channel, CommandCounts, CommandEvent, Cycle, Cycles, EventSink, Queued, RequestId};
+use dram_spec::{Channel, CommandCounts, CommandEvent, Cycle, Cycles, EventSink, Picojoule, Queued, RequestId};
 use energy::{Account, ByRequest, Counts, EnergyError, EnergyReport};
 use host::machine::{Machine, Phase};
 
@@ -38,6 +38,8 @@ pub(crate) struct MeasuredInterval {
     pub(crate) energy: Option<EnergyReport>,
     /// Dynamic energy of the commands for the requests of each core; `None` without a current set.
     pub(crate) by_core: Vec<Option<EnergyReport>>,
+    /// Dynamic energy from the begin of the interval to the end of the run; `None` without a current set.
+    pub(crate) to_end: Option<Picojoule>,
 }
 
 impl<'a> IntervalMeter<'a> {
@@ -80,10 +82,12 @@ impl<'a> IntervalMeter<'a> {
         let [from, to] = &self.readings[..] else { return Ok(None) };
         let prices = system.prices();
         let by_core = to.by_core.iter().zip(&from.by_core);
+        let to_end = self.account.counts().since(&from.counts);
         Ok(Some(MeasuredInterval {
             cycles: to.at.since(from.at),
             energy: prices.map(|prices| prices.report(&to.counts.since(&from.counts))).transpose()?,
             by_core: by_core.map(|(to, from)| Some(prices?.operation(&to.since(from)))).collect(),
+            to_end: prices.map(|prices| prices.report(&to_end)).transpose()?.map(|energy| energy.operation()),
         }))
     }
 }
@@ -102,6 +106,11 @@ impl EventSink for IntervalMeter<'_> {
 
     fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
         self.next.queued(at, channel, queued);
+    }
+
+    fn reached(&mut self, at: Cycle) {
+        self.read(at);
+        self.next.reached(at);
     }
 
     fn finish(&mut self, end: Cycle) {

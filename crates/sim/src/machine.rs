@@ -2,8 +2,8 @@
 
 use dram_spec::{Clock, Cycles, LINE_BYTES};
 use host::machine::{
-    CoreCounters, CoreOutcome, InjectionPolicy, Machine, MachineOutcome, MachineSettings, PrefetcherKind, Program,
-    Purpose, Region, StallSlots, StoreMiss, WritePolicy, write_bursts,
+    CoreCounters, CoreOutcome, InjectionPolicy, LineCounts, Machine, MachineOutcome, MachineSettings, PrefetcherKind,
+    Program, Purpose, Region, StallSlots, StoreMiss, WritePolicy, write_bursts,
 };
 use serde::Serialize;
 
@@ -223,6 +223,10 @@ pub struct CoresReport {
     pub energy_nj: Option<f64>,
     /// DRAM energy per instruction, nJ; none without instructions or without a current set.
     pub energy_per_instruction_nj: Option<f64>,
+    /// Dynamic DRAM energy from the begin of the interval until the last request of the run is done, which may be
+    /// after the interval, nJ; none without a current set.
+    #[serde(skip)]
+    pub dynamic_energy_nj: Option<f64>,
     /// Bytes that programs, copies and zeroings moved over memory channels.
     pub channel_bytes: u64,
     /// Bytes of copies and zeroings among them.
@@ -247,12 +251,30 @@ pub struct CoresReport {
     pub cores: Vec<CoreRow>,
 }
 
+/// How bytes over the channels are counted.
+#[derive(Clone, Copy, Debug)]
+struct ChannelBytes {
+    line_bytes: u64,
+    /// Whether the memory moves bursts of 64 bytes, and not parts of lines.
+    has_bursts: bool,
+}
+
+impl ChannelBytes {
+    fn of(self, lines: &LineCounts) -> u64 {
+        if self.has_bursts { lines.bursts(self.line_bytes) * LINE_BYTES } else { lines.bytes(self.line_bytes) }
+    }
+
+    const fn of_write_backs(self, lines: u64) -> u64 {
+        lines * if self.has_bursts { write_bursts(0, self.line_bytes) * LINE_BYTES } else { self.line_bytes }
+    }
+}
+
 /// Bytes over the channels: all, those of copies and zeroings, and those of their write-backs.
-fn channel_bytes(counters: &CoreCounters, line_bytes: u64) -> [u64; 3] {
-    let of = |purpose: Purpose| counters.lines[purpose as usize].bursts(line_bytes) * LINE_BYTES;
+fn channel_bytes(counters: &CoreCounters, channel: ChannelBytes) -> [u64; 3] {
+    let of = |purpose: Purpose| channel.of(&counters.lines[purpose as usize]);
     let copies = of(Purpose::KernelCopy) + of(Purpose::KernelZero) + counters.controller_copy_bytes;
     let write_backs = [Purpose::KernelCopy, Purpose::KernelZero].map(|it| counters.lines[it as usize].write_backs);
-    let write_back_bytes = write_backs.iter().sum::<u64>() * write_bursts(0, line_bytes) * LINE_BYTES;
+    let write_back_bytes = channel.of_write_backs(write_backs.iter().sum::<u64>());
     let others = of(Purpose::Program) + of(Purpose::KernelData) + of(Purpose::Network);
     [copies + others, copies, write_back_bytes]
 }
@@ -267,9 +289,10 @@ impl CoresReport {
         outcome: &MachineOutcome,
         settings: &MachineSettings,
         interval: &MeasuredInterval,
-        clock: Clock,
+        (clock, has_bursts): (Clock, bool),
     ) -> CoresReport {
-        let bytes = outcome.cores.iter().map(|core| channel_bytes(&core.interval, settings.lines.bytes));
+        let channel = ChannelBytes { line_bytes: settings.lines.bytes, has_bursts };
+        let bytes = outcome.cores.iter().map(|core| channel_bytes(&core.interval, channel));
         let [all, copies, write_backs] =
             bytes.fold([0; 3], |sum: [u64; 3], bytes| std::array::from_fn(|at| sum[at] + bytes[at]));
         let instructions: u64 = outcome.cores.iter().map(|core| core.interval.instructions).sum();
@@ -284,6 +307,7 @@ impl CoresReport {
             instructions,
             energy_nj,
             energy_per_instruction_nj: energy_nj.and_then(|nj| ratio(nj, instructions as f64)),
+            dynamic_energy_nj: interval.to_end.map(dram_spec::Picojoule::nj),
             channel_bytes: all,
             copy_channel_bytes: copies,
             copy_write_back_bytes: write_backs,
@@ -300,7 +324,7 @@ impl CoresReport {
             cores: cores
                 .map(|(core, (it, energy))| {
                     let dynamic_nj = energy.as_ref().map(|energy| energy.operation().nj());
-                    row(core, it, settings, core_ns, dynamic_nj)
+                    row(core, it, settings, (core_ns, channel), dynamic_nj)
                 })
                 .collect(),
         }
@@ -346,12 +370,12 @@ fn row(
     core: usize,
     outcome: &CoreOutcome,
     settings: &MachineSettings,
-    core_ns: f64,
+    (core_ns, channel): (f64, ChannelBytes),
     dynamic_nj: Option<f64>,
 ) -> CoreRow {
     let (counters, cycles) = (&outcome.counters, outcome.cycles.0);
     let per = |count: u64, per: u64| ratio(count as f64, per as f64).unwrap_or(0.0);
-    let [bytes, copy_bytes, _] = channel_bytes(counters, settings.lines.bytes);
+    let [bytes, copy_bytes, _] = channel_bytes(counters, channel);
     let misses: u64 = counters.lines.iter().map(|lines| lines.misses).sum();
     let access = |purpose: Purpose| {
         let lines = counters.lines[purpose as usize];
@@ -367,7 +391,7 @@ fn row(
             non_temporal: lines.non_temporal,
             passed: has_write_buffer(settings).then_some(lines.passed),
             buffered: has_write_buffer(settings).then_some(lines.buffered),
-            channel_bytes: lines.bursts(settings.lines.bytes) * LINE_BYTES,
+            channel_bytes: channel.of(&lines),
         }
     };
     let coherence = &counters.coherence;
@@ -438,7 +462,8 @@ impl Run<'_> {
         let machine = source.into_outcome()?;
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(machine.wrong));
         let interval = meter.report(self.system)?.expect("all regions ended");
-        let cores = CoresReport::new(&machine, &settings, &interval, clock);
+        let has_bursts = self.system.page_mode().is_none();
+        let cores = CoresReport::new(&machine, &settings, &interval, (clock, has_bursts));
         let longest = machine.cores.iter().map(|core| core.cycles).max().unwrap_or_default();
         Ok(Outcome {
             latency_cycles: settings.clock.memory_at(longest).0,

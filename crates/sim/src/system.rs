@@ -9,10 +9,10 @@ use dram_spec::{
 };
 use energy::{Currents, Prices};
 use host::AgedMemories;
-use memctrl::policy::copy::CopyPolicy;
+use memctrl::policy::copy::{BASELINE, CopyPolicy, DMA};
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::Scheduler;
-use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{Config, PageMode, PowerPolicy, Queues, RefreshPolicy};
 use rowclone::{Chip, FaultyRows, Planner};
 
 use crate::checks;
@@ -29,6 +29,7 @@ pub struct MemorySystem {
     currents: Option<Currents>,
     prices: Option<Prices>,
     controller: ControllerSettings,
+    page_mode: Option<PageMode>,
     aged_memories: Arc<AgedMemories>,
 }
 
@@ -58,8 +59,16 @@ impl MemorySystem {
         self.prices.as_ref()
     }
 
-    /// Checks that a policy has the prices that it needs.
+    /// The page-mode memory in the place of the controller, if there is one.
+    pub const fn page_mode(&self) -> Option<&PageMode> {
+        self.page_mode.as_ref()
+    }
+
+    /// Checks that the memory executes the copies of a policy, and that the policy has the prices that it needs.
     pub(crate) fn check_policy(&self, policy: &dyn CopyPolicy) -> Result<(), ExperimentError> {
+        if self.page_mode.is_some() && ![BASELINE.name(), DMA.name()].contains(&policy.name()) {
+            return Err(ExperimentError::PageMode { policy: policy.name() });
+        }
         if policy.needs_prices() && self.prices.is_none() {
             return Err(ExperimentError::NoPrices { policy: policy.name() });
         }
@@ -142,6 +151,7 @@ pub struct SystemBuilder {
     background_rho: Option<f64>,
     staging_lines: Option<usize>,
     controller: ControllerSettings,
+    page_mode: Option<PageMode>,
 }
 
 impl Default for SystemBuilder {
@@ -163,6 +173,7 @@ impl Default for SystemBuilder {
             background_rho: None,
             staging_lines: None,
             controller: ControllerSettings::new(&geometry),
+            page_mode: None,
         }
     }
 }
@@ -351,6 +362,14 @@ impl SystemBuilder {
         SystemBuilder { staging_lines: Some(controller.staging_lines), controller, ..self }
     }
 
+    /// Puts a page-mode memory in the place of the controller: geometry and address map give its size alone, and the
+    /// clock is that of [`SpeedBin::page_mode`]. There are no currents and no refresh.
+    #[must_use]
+    pub fn page_mode(self, page_mode: PageMode) -> SystemBuilder {
+        let builder = self.bin(SpeedBin::page_mode()).refresh(Refresh::Off).no_currents();
+        SystemBuilder { page_mode: Some(page_mode), ..builder }
+    }
+
     /// Builds the system.
     ///
     /// # Errors
@@ -382,6 +401,6 @@ impl SystemBuilder {
         let planner = Arc::new(Planner::of_chips(map, FaultyRows::from_iter(self.faulty_rows), self.chip));
         memctrl::check_progress(&system, &planner, &*controller.scheduler_or_default())?;
         let aged_memories = Arc::default();
-        Ok(MemorySystem { system, planner, currents, prices, controller, aged_memories })
+        Ok(MemorySystem { system, planner, currents, prices, controller, page_mode: self.page_mode, aged_memories })
     }
 }

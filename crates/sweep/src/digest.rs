@@ -45,8 +45,16 @@ impl FromStr for Digest {
 pub(super) struct ScenarioDigest(Sha256);
 
 /// What says which runs there are, and where files lie: a run's own part of it goes in by itself, and files by their contents.
-const NOT_OF_A_RUN: &[&str] =
-    &["system", "machine", "policies", "workload.file", "workload.files", "workload.placement", "allocator.policies"];
+const NOT_OF_A_RUN: &[&str] = &[
+    "system",
+    "machine",
+    "policies",
+    "copiers",
+    "workload.file",
+    "workload.files",
+    "workload.placement",
+    "allocator.policies",
+];
 
 impl ScenarioDigest {
     /// Of a scenario and the contents of its trace or its programs, under this version of the model. `columns` says which figures a
@@ -79,7 +87,7 @@ impl ScenarioDigest {
     /// Of one of its runs.
     pub(super) fn of(&self, variant: Variant) -> Digest {
         let mut hasher = self.0.clone();
-        add(&mut hasher, variant.policy.name());
+        add(&mut hasher, variant.name());
         add(&mut hasher, variant.placement.name().unwrap_or_default());
         Digest::finish(hasher)
     }

@@ -94,7 +94,7 @@ pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'
         Workload::Programs(workload) => {
             let machine = scenario.machine.as_ref().expect("programs have a machine");
             rowclone_sim::Workload::Programs(Box::new(Programs {
-                settings: machine.settings,
+                settings: variant.copier().applied_to(&machine.settings),
                 devices: machine.devices,
                 programs: programs::of_workload(workload, machine)?,
                 region: workload.region,
@@ -141,7 +141,8 @@ pub fn run<'a>(
     if let Some(bar) = bar.get() {
         bar.finish_and_clear();
     }
-    let outcome = outcome.map_err(|error| refused(scenario, error))?;
+    let mut outcome = outcome.map_err(|error| refused(scenario, error))?;
+    outcome.policy = variant.name();
     Ok((outcome, log.map(LogWriter::into_result).transpose().map_err(writing)?))
 }
 

@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use rowclone_config::{Placement, Variant};
+use rowclone_sim::compare::NamedCopier;
 
 /// `rowclone-sim run SCENARIO --set … --set …`, for a shell; of a point without runs, the point's.
 ///
 /// Where pages lie as recorded in one run of a trace, and where an allocator places them in another, the command of the
-/// former does the latter as well: a scenario must have a use for its `[allocator]`.
-pub fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<Variant>) -> String {
+/// former does the latter as well: a scenario must have a use for its `[allocator]`. `key` is the one that lists who copies.
+pub fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<(&str, Variant)>) -> String {
     let mut all: Vec<String> = words.to_vec();
-    if let Some(Variant { policy, placement }) = run {
-        all.push(format!("policies=[\"{}\"]", policy.name()));
+    if let Some((key, Variant { policy, copy_loop, placement })) = run {
+        all.push(format!("{key}=[\"{}\"]", NamedCopier { policy, copy_loop }.name()));
         if let Placement::Allocator(allocator) = placement {
             if runs.iter().any(|other| other.placement == Placement::AsRecorded) {
                 all.push("workload.placement=allocator".to_owned());
@@ -55,11 +56,13 @@ mod tests {
     fn a_run_is_told_from_the_others_of_its_point() {
         let words = ["seed=7".to_owned(), "operation.0.src=[\"it's\"]".to_owned()];
         let placements = [Placement::AsRecorded, Placement::Allocator(os_alloc_sim::Policy::Buddy)];
-        let runs = placements.map(|placement| Variant { policy: ROWCLONE, placement });
+        let runs = placements.map(|placement| Variant::of_policy(ROWCLONE, placement));
         let start = "rowclone-sim run 'a b.toml' --set seed=7 --set 'operation.0.src=[\"it'\\''s\"]'";
-        let of = |run| command(Path::new("a b.toml"), &words, &runs, run);
+        let of = |run: Option<Variant>| command(Path::new("a b.toml"), &words, &runs, run.map(|run| ("policies", run)));
         assert_eq!(of(None), start);
         assert_eq!(of(Some(runs[0])), format!("{start} --set 'policies=[\"rowclone\"]'"));
+        let copiers = command(Path::new("x.toml"), &[], &runs, Some(("copiers", runs[0])));
+        assert_eq!(copiers, "rowclone-sim run x.toml --set 'copiers=[\"rowclone\"]'");
         let placed = "--set workload.placement=allocator --set 'allocator.policies=[\"buddy\"]'";
         assert_eq!(of(Some(runs[1])), format!("{start} --set 'policies=[\"rowclone\"]' {placed}"));
     }

@@ -48,6 +48,8 @@ pub(super) type Plan = Result<Planned, String>;
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     pub(super) seed: u64,
+    /// The key that lists who copies.
+    pub(super) key: &'static str,
     /// The listed runs, which have rows, and then the references that are not listed.
     pub(super) runs: Vec<PlannedRun>,
 }
@@ -158,7 +160,7 @@ impl<'a> Sweep<'a> {
         if self.file.with_baseline {
             runs.extend(scenario.unlisted_references().into_iter().map(|variant| planned(variant, false)));
         }
-        Ok((Planned { seed: scenario.seed, runs }, Ready { scenario, traces }))
+        Ok((Planned { seed: scenario.seed, key: scenario.key_of_copiers(), runs }, Ready { scenario, traces }))
     }
 
     /// Does what every job does, for each of some points, and tells their plans.

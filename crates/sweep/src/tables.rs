@@ -163,11 +163,11 @@ impl<'a> Writers<'a> {
                     reference: reference.map(|_| run.reference),
                     ratios: ratios(&sweep.run_columns, outcome.ok(), of_reference.as_deref()),
                     outcome,
-                    rerun: rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant)),
+                    rerun: rerun::command(&sweep.file.scenario, &point.words, &variants, Some((planned.key, variant))),
                 };
                 self.row(point, row)?;
             }
-            let (policy, placement) = (variant.policy.name(), variant.placement.name().unwrap_or_default());
+            let (policy, placement) = (variant.name(), variant.placement.name().unwrap_or_default());
             let time = [point.number.into(), policy.into(), placement.into(), wall.as_secs_f64().into()];
             named(self.directory, NAMES[2], self.times.row(&time))?;
         }
@@ -179,8 +179,8 @@ impl<'a> Writers<'a> {
         self.tables.rows += 1;
         self.tables.failed += u64::from(outcome.is_err());
         let (policy, placement, digest) = match run {
-            Some((Variant { policy, placement }, digest)) => {
-                (policy.name(), placement.name().unwrap_or_default(), digest.to_string())
+            Some((variant, digest)) => {
+                (variant.name(), variant.placement.name().unwrap_or_default(), digest.to_string())
             }
             None => ("", "", String::new()),
         };

@@ -128,7 +128,7 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 /// A number of bytes: `4096`, `512K`, `512M`, `2G`, `512MiB`.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let is_short = text.ends_with(['K', 'M', 'G']);
     let bytes = if is_short { quantity::size(&format!("{text}iB")) } else { quantity::address(text) };
     bytes.ok_or_else(|| "write a number of bytes, or a size such as `512M` or `2GiB`".to_owned())

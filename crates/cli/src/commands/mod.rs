@@ -1,6 +1,7 @@
 //! The commands: each reads its input, does its work, and prints its result or returns it as text.
 
 pub mod check;
+mod compare;
 pub mod completions;
 pub mod convert;
 mod core_runs;
@@ -36,6 +37,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
     output::print(match command {
         Command::Run(args) => return run::run(args).map_err(|error| args.scenario.in_flags(error)),
         Command::Sweep(args) => return sweep::run(args),
+        Command::Compare(args) => return compare::run(args),
         Command::Report(args) => return report::run(args),
         Command::Check(args) => return check::run(args),
         Command::Convert(args) => {

@@ -81,6 +81,7 @@ fn keys_of_programs_and_machines_have_an_effect() {
     check("cores");
     check("classes of instructions");
     check("copies on a core");
+    check("copies beside a working set");
     check("a copy engine");
     check("a DMA engine");
     check("interrupts of a DMA engine");
@@ -89,6 +90,7 @@ fn keys_of_programs_and_machines_have_an_effect() {
     check("packets injected by size");
     check("packets injected into a share of the ways");
     check("expected packets injected");
+    check("clients of a network adapter");
     check("programs with shared rows");
 }
 

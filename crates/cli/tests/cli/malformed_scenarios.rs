@@ -28,7 +28,7 @@ fn keys_and_types() {
         "seed = 1",
         "sed = 1",
         "scenario.toml:3: `sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
+        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `copiers`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
     );
     check("seed = 1\n", "", "scenario.toml: `seed` is missing", "add for example `seed = 1`");
     check(
@@ -526,7 +526,7 @@ fn set_is_checked_like_the_file_and_named() {
     check_set(
         "sed=7",
         "`sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
+        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `copiers`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
     );
     check_set(
         "seed=seven",
@@ -575,7 +575,7 @@ fn only_regular_files_of_at_most_16_mib_are_read_as_toml() {
         )
     );
     fs::write(directory.path("just.toml"), "#".repeat(16 << 20)).unwrap();
-    assert!(refused("just.toml").1.contains("`policies` is missing"));
+    assert!(refused("just.toml").1.contains("`seed` is missing"));
     let pipe = directory.path("pipe.toml");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let no_file = "cannot be read: it is not a regular file\nhelp: write what it gives into a file, and give that\n";

@@ -229,7 +229,27 @@ fn a_scenario_has_a_system_or_a_machine_and_what_fits_it() {
             ["`policies.0` is \"copy-engine-async-rowclone\", which needs", "`machine = \"paper\"`"],
         ),
         (
-            vec![machine, baseline, "workload = { kind = 'memcopy', bytes = 5000 }"],
+            vec![
+                machine,
+                baseline,
+                "workload = { kind = 'memcopy', bytes = 5000, source = 'dirty', dirty_share = 0.5 }",
+            ],
+            ["`workload.dirty_share` is given", "all lines are dirty"],
+        ),
+        (
+            vec![machine, baseline, "workload = { kind = 'memcopy', bytes = 64, operation = 'zero', source = 'warm' }"],
+            ["`workload.source` is given, but a zeroing has no source", "leave it out"],
+        ),
+        (
+            vec![machine, baseline, "workload = { kind = 'memcopy', bytes = 64, read_again = 'forward' }"],
+            ["`workload.read_again` is given, but there is no working set", "working_set_bytes"],
+        ),
+        (
+            vec![machine, baseline, "workload = { kind = 'memcopy', bytes = 0 }"],
+            ["`workload.bytes` is 0, but must be from 1 to", "bytes"],
+        ),
+        (
+            vec![machine, baseline, "workload = { kind = 'forkbench', bytes = 5000, pages = 1 }"],
             ["`workload.bytes` is 5000, but must be a multiple of 4096", "try `bytes = 8192`"],
         ),
         (

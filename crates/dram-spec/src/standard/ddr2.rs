@@ -109,6 +109,11 @@ const BINS: &[SpeedBin] = &[
     bin("DDR2-800E", 6, 6, 15_000, 45_000, 60_000),
 ];
 
+/// The clock of a page-mode memory, in the place of a bin: 66 2/3 MHz. The sizes of chips are those of DDR2, and no
+/// command obeys its timings.
+pub(crate) static PAGE_MODE: SpeedBin =
+    SpeedBin { name: "page-mode", clock: Clock::of_rate(1), ..bin("DDR2-400B", 3, 3, 15_000, 40_000, 55_000) };
+
 #[cfg(test)]
 mod tests {
     use super::*;

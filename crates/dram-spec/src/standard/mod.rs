@@ -1,6 +1,6 @@
 //! DRAM standards as data: chips, speed bins, refresh modes. One file per standard.
 
-mod ddr2;
+pub(crate) mod ddr2;
 mod ddr3;
 mod ddr4;
 mod ddr5;

@@ -19,7 +19,8 @@ macro_rules! differences {
 
 differences! {
     LineCounts {
-        hits, l1_hits, l2_hits, misses, merged, allocated, write_backs, non_temporal, passed, buffered, buffered_bursts
+        hits, l1_hits, l2_hits, misses, merged, allocated, write_backs, non_temporal, passed, buffered, buffered_bursts,
+        buffered_bytes
     }
     PrefetchCounts { requested, useful, late, useless, dropped }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
@@ -102,6 +103,8 @@ pub struct LineCounts {
     pub buffered: u64,
     /// Bursts of 64 bytes that these took on a memory channel.
     pub buffered_bursts: u64,
+    /// Bytes of these writes.
+    pub buffered_bytes: u64,
 }
 
 impl LineCounts {
@@ -109,6 +112,11 @@ impl LineCounts {
     pub const fn bursts(&self, line_bytes: u64) -> u64 {
         let written = self.write_backs + self.non_temporal;
         self.misses * read_bursts(line_bytes) + written * write_bursts(0, line_bytes) + self.buffered_bursts
+    }
+
+    /// Bytes that the accesses read and wrote, with lines of some bytes.
+    pub const fn bytes(&self, line_bytes: u64) -> u64 {
+        (self.misses + self.write_backs + self.non_temporal) * line_bytes + self.buffered_bytes
     }
 
     /// Counts a hit of an L1 or L2.

@@ -64,15 +64,16 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    BufferRing, Forkbench, GroupInstruction, Memcopy, MessageReader, MessageReaderSettings, MixProgram, Program,
-    ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, Repeated, Steps, TcpReceive, TraceProgram,
+    AnswerSettings, BufferOperation, BufferRing, FileSettings, Forkbench, GroupInstruction, Memcopy, MessageReader,
+    MessageReaderSettings, MixProgram, Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver,
+    ReceiverSettings, Repeated, SourceState, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
     BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
     DmaCompletion, DmaSettings, EngineMode, EngineSettings, InjectionLevel, InjectionPolicy, InjectionSettings,
-    KernelSettings, LineSettings, MachineSettings, NetworkSettings, Order, PrefetchSettings, PrefetcherKind, Region,
-    Sharing, Spread, StoreMiss, WithoutBuffer, WritePolicy,
+    KernelSettings, LineSettings, LoopSettings, MachineSettings, NetworkSettings, Order, PrefetchSettings,
+    PrefetcherKind, Region, Sharing, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging, WritePolicy,
 };
 
 /// Results of a machine.
@@ -194,9 +195,8 @@ impl Machine {
         if let Some(error) = self.error {
             return Err(error);
         }
-        if let Some(&(core, copy)) = self.copier.pending().first() {
-            let Bulk { src, dst, bytes } = copy;
-            return Err(MachineError::LostCopy { core, src: src.unwrap_or(dst), dst, bytes });
+        if let Some(&lost) = self.copier.pending().first() {
+            return Err(lost_copy(lost));
         }
         if let Some(core) = self.cores.iter().position(Core::is_idle) {
             return Err(MachineError::NoPackets { core });
@@ -305,6 +305,7 @@ impl Machine {
         let outcome = match &mut work {
             Work::Run { count, purpose } => core.run_instructions(count, *purpose, limits),
             Work::Access(access) => core.access(access, memory, limits),
+            Work::Instruction { access, needs } => core.issue(access, *needs, memory, limits),
             Work::Time(cycles) => core.pause(*cycles),
             Work::Pages { pages, cycles, data } => {
                 self.kernel.next_page(core, memory.line_size(), (*pages, *cycles, *data))
@@ -314,7 +315,16 @@ impl Machine {
             Work::Begin { bulk, is_last } => self.copier.begin_piece(core, memory, (*bulk, *is_last), limits),
             Work::Issue => self.copier.issue(core),
             Work::Wait => self.copier.wait(core, limits.until),
-            Work::CopyRest(bulk) => self.copier.proceed(core, memory, *bulk, limits.until),
+            Work::CopyRest(bulk) => {
+                let outcome = self.copier.proceed(core, memory, *bulk, limits.until);
+                // The run ends, whatever the other cores do: their programs may repeat without end.
+                if matches!(outcome, Outcome::Issued)
+                    && let Some(lost) = self.copier.given_up()
+                {
+                    return self.fail(lost_copy(lost));
+                }
+                outcome
+            }
         };
         if outcome.is_unfinished() {
             self.cores[index].add(work);
@@ -513,6 +523,15 @@ impl Machine {
             self.settle(index, at);
         }
     }
+}
+
+/// The error of a copy whose end a core has not seen.
+const fn lost_copy((core, Bulk { src, dst, bytes }): (usize, Bulk)) -> MachineError {
+    let src = match src {
+        Some(src) => src,
+        None => dst,
+    };
+    MachineError::LostCopy { core, src, dst, bytes }
 }
 
 /// The counts of a core, with those of its accesses.

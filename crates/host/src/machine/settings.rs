@@ -205,15 +205,31 @@ pub struct PrefetchSettings {
     pub mshrs: usize,
 }
 
+/// Which stores share an entry of the write buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteMerging {
+    /// Those to a line.
+    Line,
+    /// None.
+    None,
+}
+
+impl WriteMerging {
+    /// Both choices and their names in configurations.
+    pub const NAMES: [(&'static str, WriteMerging); 2] = [("line", WriteMerging::Line), ("none", WriteMerging::None)];
+}
+
 /// Lines of all caches, and how they go to memory and come from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineSettings {
-    /// Bytes of a line: 32, 64 or 128.
+    /// Bytes of a line: 16, 32, 64 or 128.
     pub bytes: u64,
     /// When the last-level cache writes stores to memory.
     pub write: WritePolicy,
-    /// Entries of the write buffer of each requester, a line each.
+    /// Entries of the write buffer of each requester.
     pub write_buffer: usize,
+    /// Which stores share an entry.
+    pub merging: WriteMerging,
     /// Of all prefetchers.
     pub prefetch: PrefetchSettings,
 }
@@ -228,6 +244,7 @@ impl Default for LineSettings {
             bytes: 64,
             write: WritePolicy::WriteBack,
             write_buffer: 8,
+            merging: WriteMerging::Line,
             prefetch: PrefetchSettings { degree: 1, distance: 1, mshrs: 4 },
         }
     }
@@ -269,16 +286,111 @@ pub enum CopyLoop {
     NoFetch,
     /// Its stores bypass the cache.
     NonTemporal,
+    /// `rep movs` of words, and `rep movsb` of the bytes that are left.
+    String,
+    /// The same where microcode moves longer words from a size on.
+    FastString,
+    /// `rep movsb` where microcode moves longer words.
+    RepMovsb,
+    /// Unrolled loads and stores of integer registers, which touches the next lines of the source.
+    Integer,
+    /// Unrolled loads and stores of floating-point registers, after loads of all lines of a block of the source.
+    FloatBlock,
+    /// The same with SIMD registers.
+    SimdBlock,
+    /// The same with non-temporal stores.
+    NonTemporalBlock,
+    /// Unrolled loads and stores of 32-byte registers.
+    Avx2,
 }
 
 impl CopyLoop {
     /// The loops and their names in configurations.
-    pub const NAMES: [(&'static str, CopyLoop); 3] =
-        [("cached", CopyLoop::Cached), ("no-fetch", CopyLoop::NoFetch), ("non-temporal", CopyLoop::NonTemporal)];
+    pub const NAMES: [(&'static str, CopyLoop); 11] = [
+        ("cached", CopyLoop::Cached),
+        ("no-fetch", CopyLoop::NoFetch),
+        ("non-temporal", CopyLoop::NonTemporal),
+        ("string", CopyLoop::String),
+        ("fast-string", CopyLoop::FastString),
+        ("rep-movsb", CopyLoop::RepMovsb),
+        ("integer", CopyLoop::Integer),
+        ("float-block", CopyLoop::FloatBlock),
+        ("simd-block", CopyLoop::SimdBlock),
+        ("non-temporal-block", CopyLoop::NonTemporalBlock),
+        ("avx2", CopyLoop::Avx2),
+    ];
+
+    /// The loops that differ only in what a store of a whole line does.
+    pub const BY_LINES: [CopyLoop; 3] = [CopyLoop::Cached, CopyLoop::NoFetch, CopyLoop::NonTemporal];
 
     /// Name in configurations and reports.
     pub const fn name(self) -> &'static str {
         CopyLoop::NAMES[self as usize].0
+    }
+}
+
+/// What a store of a whole line by a fast string instruction does where the cache lacks the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StringStores {
+    /// It fetches the line.
+    Fetch,
+    /// It allocates the line without reading it.
+    NoFetch,
+}
+
+impl StringStores {
+    /// Both choices and their names in configurations.
+    pub const NAMES: [(&'static str, StringStores); 2] =
+        [("fetch", StringStores::Fetch), ("no-fetch", StringStores::NoFetch)];
+}
+
+/// Instructions of the copy loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopSettings {
+    /// Core cycles before the first word of a `rep movs`.
+    pub string_start_cycles: u16,
+    /// Core cycles before the first word of a fast one.
+    pub fast_string_start_cycles: u16,
+    /// Bytes from which on `rep movs` of [`CopyLoop::FastString`] is a fast one.
+    pub fast_string_min_bytes: u32,
+    /// Bytes of a word of a fast one, a power of two up to a line.
+    pub fast_string_bytes: u8,
+    /// Stores of whole lines of a fast one.
+    pub fast_string_stores: StringStores,
+    /// Bytes of an iteration, a multiple of the words; `None` for that of the loop.
+    pub unroll_bytes: Option<u16>,
+    /// Distance from the source of an iteration to the first line that it touches; 0 for none, `None` for a line.
+    pub touch_bytes: Option<u32>,
+    /// Bytes of the source that are loaded before they are copied.
+    pub block_bytes: u32,
+    /// Bytes of an iteration of these loads.
+    pub block_step_bytes: u16,
+    /// Bytes of a SIMD register.
+    pub simd_bytes: u8,
+    /// Smaller copies use the tail alone.
+    pub loop_min_bytes: u32,
+}
+
+impl Default for LoopSettings {
+    /// FreeBSD's loops: the tail below 64 bytes, iterations of 64 bytes, blocks of 1,792 bytes loaded 256 bytes an
+    /// iteration. `rep movs` starts in 12 cycles, as on the Pentium (Agner Fog, "How to optimize for the Pentium family
+    /// of microprocessors", 2004: 12 + n). A fast one starts in 72, as the 215 micro-operations of the P6 (the same
+    /// source) take at 3 per cycle, and from 128 bytes on, as FreeBSD's measurements found; its words have 8 bytes, the
+    /// data path of the P6. That its stores do not fetch whole lines is chosen. SIMD registers are those of SSE.
+    fn default() -> LoopSettings {
+        LoopSettings {
+            string_start_cycles: 12,
+            fast_string_start_cycles: 72,
+            fast_string_min_bytes: 128,
+            fast_string_bytes: 8,
+            fast_string_stores: StringStores::NoFetch,
+            unroll_bytes: None,
+            touch_bytes: None,
+            block_bytes: 1792,
+            block_step_bytes: 256,
+            simd_bytes: 16,
+            loop_min_bytes: 64,
+        }
     }
 }
 
@@ -603,6 +715,12 @@ pub struct NetworkSettings {
     pub without_buffer: WithoutBuffer,
     /// Which packets are injected into a cache.
     pub injection: InjectionSettings,
+    /// Clients of each port, which send a request of `burst` packets and await the answer; 0 for packets without gap.
+    pub clients: u64,
+    /// Core cycles from the end of an answer to the next request of the client.
+    pub client_cycles: u64,
+    /// Packets of an answer.
+    pub answer_packets: u64,
 }
 
 impl NetworkSettings {
@@ -632,6 +750,9 @@ impl NetworkSettings {
             interrupt_cycles: 2_000,
             without_buffer: WithoutBuffer::Drop,
             injection: InjectionSettings::NEVER,
+            clients: 0,
+            client_cycles: 0,
+            answer_packets: 1,
         }
     }
 
@@ -681,6 +802,8 @@ pub struct KernelSettings {
     pub copier_min_bytes: u64,
     /// The loop, where the loop copies and zeroes.
     pub copy_loop: CopyLoop,
+    /// Its instructions.
+    pub loops: LoopSettings,
 }
 
 impl Default for KernelSettings {
@@ -704,6 +827,7 @@ impl Default for KernelSettings {
             word_bytes: 8,
             copier_min_bytes: 0,
             copy_loop: CopyLoop::Cached,
+            loops: LoopSettings::default(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod coherent;
 mod copies;
 mod dma;
 mod issue;
+mod loops;
 mod network;
 mod overlaps;
 mod plain_core;

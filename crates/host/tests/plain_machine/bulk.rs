@@ -10,13 +10,18 @@ use crate::dispatch::parts;
 use crate::machine::{LINE, PlainMachine, Sender};
 
 /// Numbers of the lines that contain a range.
-pub fn lines(from: u64, bytes: u64) -> std::ops::Range<u64> {
-    from / LINE..(from + bytes).div_ceil(LINE)
+fn lines_of(line_bytes: u64, from: u64, bytes: u64) -> std::ops::Range<u64> {
+    from / line_bytes..(from + bytes).div_ceil(line_bytes)
 }
 
 /// Whether a range covers a line as a whole.
+fn covers(line_bytes: u64, line: u64, from: u64, bytes: u64) -> bool {
+    line * line_bytes >= from && (line + 1) * line_bytes <= from + bytes
+}
+
+/// Whether a range covers a line of 64 bytes as a whole.
 pub fn is_whole(line: u64, from: u64, bytes: u64) -> bool {
-    line * LINE >= from && (line + 1) * LINE <= from + bytes
+    covers(LINE, line, from, bytes)
 }
 
 /// Bytes of physical memory.
@@ -27,12 +32,22 @@ pub struct Range {
 }
 
 impl Range {
+    /// Numbers of the lines of 64 bytes that contain it.
     pub fn lines(self) -> std::ops::Range<u64> {
-        lines(self.from, self.bytes)
+        lines_of(LINE, self.from, self.bytes)
     }
 }
 
 impl PlainMachine {
+    /// Numbers of the lines that contain a range.
+    pub fn lines(&self, from: u64, bytes: u64) -> std::ops::Range<u64> {
+        lines_of(self.settings.lines.bytes, from, bytes)
+    }
+
+    fn is_whole(&self, line: u64, from: u64, bytes: u64) -> bool {
+        covers(self.settings.lines.bytes, line, from, bytes)
+    }
+
     /// Whether a piece is copied by the engine.
     pub fn is_by_engine(&self, piece: &Piece) -> bool {
         matches!(self.copier(), Copier::Engine(_))
@@ -64,7 +79,7 @@ impl PlainMachine {
             self.cores[at].work.pop_front();
             self.copy_by_controller(at, now, src, dst, piece.bytes);
         } else {
-            self.forget_elsewhere(at, dst, piece.bytes);
+            self.forget_elsewhere(at, now, dst, piece.bytes);
             self.cores[at].work.pop_front();
             let work = self.unroll(src, dst, piece);
             self.cores[at].push_front(work);
@@ -75,7 +90,7 @@ impl PlainMachine {
     /// Instructions of the loop. A step of it covers bytes of one line of each range.
     fn unroll(&self, src: Option<u64>, dst: u64, piece: Piece) -> Vec<Work> {
         let (purpose, mut work) = (piece.purpose(), Vec::new());
-        for (first, bytes) in parts(dst, src, piece.bytes, LINE, true) {
+        for (first, bytes) in parts(dst, src, piece.bytes, self.settings.lines.bytes, true) {
             let (dst, src) = (dst + first, src.map(|src| src + first));
             let further = bytes.div_ceil(self.settings.kernel.word_bytes) - 1;
             let rest = (further > 0).then_some(Work::Compute(further, purpose));
@@ -83,24 +98,27 @@ impl PlainMachine {
                 work.push(Work::Load(Address::Physical(src), purpose));
                 work.extend(rest);
             }
-            let store = match self.settings.kernel.copy_loop {
-                CopyLoop::NonTemporal if bytes == LINE => Work::Bypass,
-                CopyLoop::NoFetch if bytes == LINE => Work::StoreLine,
-                _ => Work::Store,
-            };
-            work.push(store(Address::Physical(dst), purpose));
+            let address = Address::Physical(dst);
+            work.push(match self.settings.kernel.copy_loop {
+                CopyLoop::NonTemporal if bytes == self.settings.lines.bytes => Work::Bypass(address, purpose),
+                CopyLoop::NoFetch if bytes == self.settings.lines.bytes => Work::StoreLine(address, purpose),
+                _ => Work::Store(address, bytes, purpose),
+            });
             work.extend(rest);
         }
         work
     }
 
     /// Removes lines from the other private caches, which hold lines of the former user of a frame.
-    fn forget_elsewhere(&mut self, at: usize, from: u64, bytes: u64) {
+    fn forget_elsewhere(&mut self, at: usize, now: u64, from: u64, bytes: u64) {
         let own = self.cache_of(at);
+        for line in self.lines(from, bytes) {
+            self.empty_entries(now, line);
+        }
         for other in (0..self.caches.len()).filter(|other| *other != own) {
-            for line in lines(from, bytes) {
+            for line in self.lines(from, bytes) {
                 if let Some(found) = self.caches[other].remove(line) {
-                    assert!(found.dirty.is_none() || is_whole(line, from, bytes), "line {line:#x} loses data");
+                    assert!(found.dirty.is_none() || self.is_whole(line, from, bytes), "line {line:#x} loses data");
                     self.leave_l1s(other, line);
                     self.cores[at].counters.coherence.invalidated += 1;
                 }
@@ -110,18 +128,23 @@ impl PlainMachine {
 
     /// Looks up the lines of the source: dirty lines are written back, or copied in the cache.
     /// Returns the lines that took a step, and the copies.
-    fn clean_source(&mut self, at: usize, leaves: u64, src: u64, dst: u64, bytes: u64) -> (u64, Vec<u64>) {
+    fn clean_source(&mut self, at: usize, now: u64, src: u64, dst: u64, bytes: u64) -> (u64, Vec<u64>) {
         let shared = self.cache_of(at);
+        let leaves = now + self.settings.last_level.latency;
         let (mut steps, mut copied) = (0, Vec::new());
-        for line in lines(src, bytes) {
+        for line in self.lines(src, bytes) {
+            self.empty_entries(now, line);
+        }
+        for line in self.lines(src, bytes) {
             steps += 1;
             if self.caches[shared].get(line).is_none_or(|found| found.dirty.is_none()) {
                 continue;
             }
             steps += 1;
             let in_cache = self.settings.kernel.dirty_source == DirtySource::CopyInCache;
-            let has_whole_target = is_whole(line, src, bytes) && src % LINE == dst % LINE;
-            let target = (line * LINE + dst).saturating_sub(src) / LINE;
+            let has_whole_target =
+                self.is_whole(line, src, bytes) && src % self.settings.lines.bytes == dst % self.settings.lines.bytes;
+            let target = (line * self.settings.lines.bytes + dst).saturating_sub(src) / self.settings.lines.bytes;
             let set = |line: u64| self.caches[shared].set_of(line);
             let used = copied.iter().filter(|other| set(**other) == set(target)).count();
             if in_cache && has_whole_target && used < self.caches[shared].places(target) {
@@ -142,20 +165,24 @@ impl PlainMachine {
     }
 
     /// Invalidates the lines of the destination; returns the lines that took a step.
-    fn invalidate(&mut self, at: usize, leaves: u64, piece: Range, purpose: Purpose) -> u64 {
+    fn invalidate(&mut self, at: usize, now: u64, piece: Range, purpose: Purpose) -> u64 {
         let shared = self.cache_of(at);
+        let leaves = now + self.settings.last_level.latency;
         let mut steps = 0;
-        for line in lines(piece.from, piece.bytes) {
+        for line in self.lines(piece.from, piece.bytes) {
+            self.empty_entries(now, line);
+        }
+        for line in self.lines(piece.from, piece.bytes) {
             steps += 1;
             let Some(found) = self.caches[shared].remove(line) else { continue };
             self.leave_l1s(shared, line);
             self.cores[at].counters.coherence.invalidated += 1;
-            if found.dirty.is_some() && !is_whole(line, piece.from, piece.bytes) {
+            if found.dirty.is_some() && !self.is_whole(line, piece.from, piece.bytes) {
                 steps += 1;
                 self.write_for_coherence(at, leaves, line, purpose);
             }
         }
-        self.forget_elsewhere(at, piece.from, piece.bytes);
+        self.forget_elsewhere(at, now, piece.from, piece.bytes);
         steps
     }
 
@@ -166,13 +193,15 @@ impl PlainMachine {
         let leaves = now + self.settings.last_level.latency;
         let (mut steps, mut copied) = (0, Vec::new());
         if let Some(src) = src {
-            (steps, copied) = self.clean_source(at, leaves, src, dst, bytes);
+            (steps, copied) = self.clean_source(at, now, src, dst, bytes);
         }
-        steps += self.invalidate(at, leaves, Range { from: dst, bytes }, purpose);
+        steps += self.invalidate(at, now, Range { from: dst, bytes }, purpose);
         steps += copied.len() as u64;
         let cycles = steps * kernel.coherence_cycles_per_line;
+        let lookups =
+            [src, Some(dst)].into_iter().flatten().map(|from| self.lines(from, bytes).count() as u64).sum::<u64>();
         let counts = &mut self.cores[at].counters.coherence;
-        counts.lookups += lines(dst, bytes).count() as u64 + src.map_or(0, |src| lines(src, bytes).count() as u64);
+        counts.lookups += lookups;
         counts.copied_in_cache += copied.len() as u64;
         *if src.is_some() { &mut counts.copies } else { &mut counts.zeroings } += 1;
         let address = PhysicalAddress(dst);
@@ -190,8 +219,8 @@ impl PlainMachine {
         core.busy = (now + cycles, Stall::Coherence);
         core.waits_for_copy = true;
         if src.is_none() && kernel.inserts_zero_lines {
-            let first = dst.div_ceil(LINE);
-            let lines = ((dst + bytes) / LINE).saturating_sub(first);
+            let first = dst.div_ceil(self.settings.lines.bytes);
+            let lines = ((dst + bytes) / self.settings.lines.bytes).saturating_sub(first);
             core.push_front([Work::InsertZeros { first, lines }]);
         }
     }
@@ -202,7 +231,7 @@ impl PlainMachine {
         let mut inserted = 0;
         for number in first..first + lines {
             if self.caches[shared].has_place(number) {
-                self.insert(at, leaves, Line { number, is_in_flight: false, dirty: None });
+                self.insert(at, leaves, Line::clean(number));
                 inserted += 1;
             }
         }

@@ -2,7 +2,7 @@
 
 use host::machine::{CacheShape, Purpose};
 
-/// A line of a cache, by its number: the physical address divided by 64.
+/// A line of a cache, by its number: the physical address divided by the bytes of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     pub number: u64,
@@ -11,16 +11,22 @@ pub struct Line {
     pub dirty: Option<Purpose>,
 }
 
+impl Line {
+    /// A clean line whose data are there.
+    pub fn clean(number: u64) -> Line {
+        Line { number, is_in_flight: false, dirty: None }
+    }
+}
+
 pub struct Cache {
-    pub latency: u64,
-    ways: usize,
+    pub shape: CacheShape,
     sets: Vec<Vec<Line>>,
 }
 
 impl Cache {
-    pub fn new(shape: CacheShape) -> Cache {
-        let sets = shape.bytes / 64 / shape.ways as u64;
-        Cache { latency: shape.latency, ways: shape.ways, sets: vec![Vec::new(); sets as usize] }
+    pub fn new(shape: CacheShape, line_bytes: u64) -> Cache {
+        let sets = shape.bytes / line_bytes / shape.ways as u64;
+        Cache { shape, sets: vec![Vec::new(); sets as usize] }
     }
 
     pub fn set_of(&self, number: u64) -> usize {
@@ -33,7 +39,15 @@ impl Cache {
     }
 
     pub fn has_empty_way(&mut self, number: u64) -> bool {
-        self.set(number).len() < self.ways
+        self.set(number).len() < self.shape.ways
+    }
+
+    pub fn holds(&self, number: u64) -> bool {
+        self.find(number).is_some()
+    }
+
+    pub fn find(&self, number: u64) -> Option<&Line> {
+        self.sets[self.set_of(number)].iter().find(|line| line.number == number)
     }
 
     pub fn get(&mut self, number: u64) -> Option<&mut Line> {
@@ -56,7 +70,7 @@ impl Cache {
     /// Places for a line in its set: those that are empty, or whose line is not in flight.
     pub fn places(&self, number: u64) -> usize {
         let set = &self.sets[self.set_of(number)];
-        self.ways - set.iter().filter(|line| line.is_in_flight).count()
+        self.shape.ways - set.iter().filter(|line| line.is_in_flight).count()
     }
 
     pub fn has_place(&self, number: u64) -> bool {
@@ -65,7 +79,7 @@ impl Cache {
 
     /// Inserts a line as the most recently used; returns the line it replaces.
     pub fn insert(&mut self, line: Line) -> Option<Line> {
-        let ways = self.ways;
+        let ways = self.shape.ways;
         let set = self.set(line.number);
         let victim = (set.len() == ways).then(|| {
             let at = set.iter().position(|line| !line.is_in_flight).expect("the set has a place");

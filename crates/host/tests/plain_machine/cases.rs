@@ -11,7 +11,7 @@ use dram_spec::{
 use host::AllocatorSettings;
 use host::machine::{
     CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, EngineMode, EngineSettings, KernelSettings,
-    LineSettings, MachineSettings, Order, Sharing,
+    LineSettings, LoopSettings, MachineSettings, Order, Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
@@ -23,6 +23,7 @@ use proptest::sample::select;
 use rowclone::{FaultyRows, Planner};
 use trace_io::program::Step;
 
+use crate::extensions::{arb_cache_extensions, arb_core_extensions};
 use crate::programs::arb_program;
 
 /// The program of a core.
@@ -76,7 +77,7 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
 
 fn arb_engine() -> impl Strategy<Value = Copier> {
     let mode = select(vec![EngineMode::SyncFifo, EngineMode::SyncCpuFirst, EngineMode::Async, EngineMode::Async]);
-    let sizes = (1_usize..5, prop_oneof![3_usize..6, Just(16)], 1_usize..5, 1_usize..4);
+    let sizes = (1_usize..5, prop_oneof![2_usize..6, Just(16)], 1_usize..5, 1_usize..4);
     (mode, any::<bool>(), sizes, select(vec![0_u64, 3, 30])).prop_map(
         |(mode, is_in_dram, (queue, buffer_lines, pending_copies, tlb_entries), tlb_miss_cycles)| {
             Copier::Engine(EngineSettings {
@@ -93,7 +94,7 @@ fn arb_engine() -> impl Strategy<Value = Copier> {
 }
 
 fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
-    let loops = CopyLoop::NAMES.map(|(_, copy_loop)| (Copier::Loop, copy_loop));
+    let loops = CopyLoop::BY_LINES.map(|copy_loop| (Copier::Loop, copy_loop));
     let copier = prop_oneof![
         3 => select(loops.to_vec()),
         2 => Just((Copier::Controller, CopyLoop::Cached)),
@@ -113,6 +114,7 @@ fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
                 inserts_zero_lines: inserts_zero_lines && copier == Copier::Controller,
                 copier_min_bytes,
                 copy_loop,
+                loops: LoopSettings::default(),
                 coherence_cycles_per_line,
                 fault_cycles,
                 page_table_cycles,
@@ -148,7 +150,7 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
         }
         settings
     };
-    (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator())
+    let machine = (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator())
         .prop_map(|(clock, core, l1, last_level, sharing, kernel, allocator)| MachineSettings {
             bus: None,
             network: None,
@@ -162,7 +164,16 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
             kernel,
             allocator,
         })
-        .prop_map(with_few_write_backs)
+        .prop_map(with_few_write_backs);
+    let caches = prop_oneof![Just(None), arb_cache_extensions().prop_map(Some)];
+    let core = prop_oneof![2 => Just(None), 1 => arb_core_extensions().prop_map(Some)];
+    (machine, caches, core).prop_map(|(machine, caches, core)| {
+        let mut machine = caches.map_or(machine, |caches| caches.extend(machine));
+        if !matches!(machine.kernel.copier, Copier::Engine(_)) {
+            machine.core = core.map_or(machine.core, |core| core.extend(machine.core));
+        }
+        machine
+    })
 }
 
 fn arb_system() -> impl Strategy<Value = System> {
@@ -258,9 +269,9 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
 pub fn arb_case_of_few_places() -> impl Strategy<Value = Case> {
     (arb_case(), vec(arb_program_case(), 3)).prop_map(|(mut case, programs)| {
         case.programs = programs;
-        let MachineSettings { core, last_level, sharing, kernel, .. } = &mut case.settings;
+        let MachineSettings { core, last_level, sharing, kernel, lines, .. } = &mut case.settings;
         *core = CoreSettings { order: Order::OutOfOrder, mshrs: 8, store_buffer: 8, ..*core };
-        *last_level = CacheShape { bytes: 1024, ways: 1, ..*last_level };
+        *last_level = CacheShape { bytes: 16 * lines.bytes, ways: 1, ..*last_level };
         *sharing = Sharing::Shared;
         (kernel.copier, kernel.dirty_source) = (Copier::Controller, DirtySource::CopyInCache);
         case

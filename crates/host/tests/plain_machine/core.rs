@@ -1,13 +1,15 @@
 //! A core: instructions in the window, lines in flight, stores in the buffer, and the work to come.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use host::machine::{CacheShape, CoreCounters, Purpose};
-use trace_io::program::Step;
+use host::machine::{CoreCounters, CoreSettings, MachineSettings, Purpose};
+use trace_io::program::{InstructionClass, InstructionKind, Needs, Step};
 
-use crate::cache::{Cache, Line};
 use crate::deferred::Deferred;
 use crate::engine::Copy;
+use crate::levels::Levels;
+use crate::pipeline::Wants;
+use crate::write_buffer::Entry;
 
 /// The slot in which the data of an instruction are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +21,25 @@ pub enum Data {
     Deferred(u64),
     /// When a message about a copy arrives.
     Copy(u64),
+    /// When its operands are there.
+    Operands,
 }
 
 /// An entry of the window.
 #[derive(Clone, Copy, Debug)]
 pub struct Instruction {
     pub dispatched: u64,
+    /// Its result.
     pub data: Data,
     pub retired: Option<u64>,
+    /// None of the instruction of a copy.
+    pub wants: Option<Wants>,
+    /// The slot in which it begins, once a unit is chosen.
+    pub begin: Option<u64>,
+    /// Its number among the instructions of the program.
+    pub number: Option<u64>,
+    /// Whether it has an entry of the load/store queue.
+    pub is_queued: bool,
 }
 
 /// An entry of the store buffer.
@@ -76,8 +89,11 @@ impl Piece {
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
     Compute(u64, Purpose),
+    /// An instruction of a class or with operands.
+    Instruction(InstructionKind, Needs),
     Load(Address, Purpose),
-    Store(Address, Purpose),
+    /// With the number of its bytes, of which those in the first line count.
+    Store(Address, u64, Purpose),
     /// A store of a whole line that reads nothing.
     StoreLine(Address, Purpose),
     /// A store of a whole line that bypasses the cache.
@@ -104,11 +120,22 @@ pub enum Stall {
     Coherence,
     ControllerCopy,
     PendingCopy,
+    LoadStoreQueue,
+    Operand,
+    Unit,
     /// The program has ended, or waits without a cause that is counted.
     Uncounted,
 }
 
 pub struct Core {
+    pub settings: CoreSettings,
+    /// Instructions of the program that have dispatched, and the first one whose result may not be there.
+    pub numbered: u64,
+    pub operands_from: u64,
+    /// Occupied units of a class in a cycle.
+    pub occupied: BTreeMap<(InstructionClass, u64), u64>,
+    /// The cycle in which an instruction has dispatched alone.
+    pub alone: Option<u64>,
     pub steps: VecDeque<Step>,
     pub work: VecDeque<Work>,
     /// Oldest first.
@@ -116,11 +143,15 @@ pub struct Core {
     /// Lines requested from memory.
     pub mshrs: Vec<u64>,
     pub store_buffer: Vec<BufferedStore>,
-    /// Data of the last load of an in-order core.
+    /// Result of the last load of an in-order core.
     pub blocking_load: Data,
     /// Whether misses of its program take no place in the caches.
     pub is_uncached: bool,
-    pub l1: Option<Cache>,
+    /// Its L1 and L2.
+    pub levels: Levels,
+    /// Its write buffer, oldest entry first, and the number of the next entry.
+    pub write_buffer: Vec<Entry>,
+    pub entries: u64,
     /// Nothing is dispatched before this cycle, for this reason.
     pub busy: (u64, Stall),
     /// Whether a copy or a zeroing by the controller is in progress.
@@ -143,8 +174,13 @@ pub struct Core {
 }
 
 impl Core {
-    pub fn new(steps: Vec<Step>, l1: Option<CacheShape>, is_uncached: bool) -> Core {
+    pub fn new(steps: Vec<Step>, settings: &MachineSettings, is_uncached: bool) -> Core {
         Core {
+            settings: settings.core,
+            numbered: 0,
+            operands_from: 0,
+            occupied: BTreeMap::new(),
+            alone: None,
             steps: steps.into(),
             work: VecDeque::new(),
             window: VecDeque::new(),
@@ -152,7 +188,9 @@ impl Core {
             store_buffer: Vec::new(),
             blocking_load: Data::At(0),
             is_uncached,
-            l1: l1.filter(|_| !is_uncached).map(Cache::new),
+            levels: Levels::new(settings, is_uncached),
+            write_buffer: Vec::new(),
+            entries: 0,
             busy: (0, Stall::Uncounted),
             waits_for_copy: false,
             copied: Vec::new(),
@@ -192,8 +230,15 @@ impl Core {
 
     /// Records that what instructions waited for is there.
     pub fn receive(&mut self, awaited: Data, slot: u64) {
-        let data = self.window.iter_mut().map(|entry| &mut entry.data).chain([&mut self.blocking_load]);
-        data.filter(|data| **data == awaited).for_each(|data| *data = Data::At(slot));
+        for entry in self.window.iter_mut().filter(|entry| entry.data == awaited) {
+            let latency = entry.wants.map_or(0, |wants| self.settings.classes.of(wants.class).latency);
+            entry.data = Data::At(slot + latency * self.settings.width);
+            // The last load of an in-order core.
+            if self.blocking_load == awaited {
+                self.blocking_load = entry.data;
+            }
+        }
+        self.choose_units();
     }
 
     /// Lines in flight, and lines of stores in the store buffer.
@@ -203,7 +248,7 @@ impl Core {
             BufferedStore::Line(line) => Some(*line),
             BufferedStore::Bypass(_) => None,
         });
-        let deferred = self.deferred.iter().map(|access| access.line);
+        let deferred = self.deferred.iter().map(|deferred| deferred.access.line);
         self.mshrs.iter().copied().chain(buffered).chain(deferred)
     }
 
@@ -217,16 +262,6 @@ impl Core {
         }
         self.translations.push(page);
         found.is_none()
-    }
-
-    /// Makes a line the most recently used of its set in the L1, if there is one.
-    pub fn put_in_l1(&mut self, line: u64) {
-        let Some(l1) = &mut self.l1 else { return };
-        if l1.get(line).is_some() {
-            l1.touch(line);
-        } else {
-            l1.insert(Line { number: line, is_in_flight: false, dirty: None });
-        }
     }
 
     /// Counts an instruction of the program or of the kernel.
@@ -247,6 +282,15 @@ impl Core {
                 return;
             }
             Stall::Uncounted => return,
+            Stall::Operand => {
+                stalls.operand += 1;
+                return;
+            }
+            Stall::Unit => {
+                stalls.unit += 1;
+                return;
+            }
+            Stall::LoadStoreQueue => &mut stalls.load_store_queue,
             Stall::Mshr => &mut stalls.mshr,
             Stall::StoreBuffer => &mut stalls.store_buffer,
             Stall::Kernel => &mut stalls.kernel,

@@ -1,33 +1,30 @@
 //! Accesses that take place after the dispatch of their instruction.
 
-use host::machine::Purpose;
-
+use crate::access::{Access, Kind};
 use crate::core::Data;
-use crate::dispatch::Kind;
 use crate::machine::PlainMachine;
 
 /// An access that waits for pending copies or for an older access to its line.
 #[derive(Clone, Copy, Debug)]
 pub struct Deferred {
     number: u64,
-    pub line: u64,
-    purpose: Purpose,
-    kind: Kind,
+    pub access: Access,
 }
 
 impl PlainMachine {
     /// Whether an access to a line waits.
     pub fn must_defer(&self, at: usize, line: u64) -> bool {
         let core = &self.cores[at];
-        core.pending.iter().any(|copy| copy.touches(line)) || core.deferred.iter().any(|access| access.line == line)
+        core.pending.iter().any(|copy| copy.touches(line))
+            || core.deferred.iter().any(|deferred| deferred.access.line == line)
     }
 
     /// Defers an access.
-    pub fn defer(&mut self, at: usize, line: u64, purpose: Purpose, kind: Kind) -> Data {
+    pub fn defer(&mut self, at: usize, access: Access) -> Data {
         let core = &mut self.cores[at];
         let number = core.deferrals;
         core.deferrals += 1;
-        core.deferred.push(Deferred { number, line, purpose, kind });
+        core.deferred.push(Deferred { number, access });
         Data::Deferred(number)
     }
 
@@ -35,19 +32,28 @@ impl PlainMachine {
     pub fn access_deferred(&mut self, at: usize, now: u64) {
         let width = self.settings.core.width;
         let mut waiting = Vec::new();
-        for access in std::mem::take(&mut self.cores[at].deferred) {
-            let Deferred { number, line, purpose, kind } = access;
-            let is_behind = waiting.iter().any(|older: &Deferred| older.line == line);
+        for deferred in std::mem::take(&mut self.cores[at].deferred) {
+            let Deferred { number, access } = deferred;
+            let Access { line, kind, .. } = access;
+            let is_behind = waiting.iter().any(|older: &Deferred| older.access.line == line);
             let is_pending = self.cores[at].pending.iter().any(|copy| copy.touches(line));
+            let mut entries = self.cores[at].window.iter();
+            let entry = *entries.find(|entry| entry.data == Data::Deferred(number)).expect("it waits");
+            let begin = entry.begin.filter(|begin| begin / width <= now);
+            // An access that takes place later than its instruction begins counts from the first slot.
+            let slot = begin.map_or(0, |begin| begin.max(now * width));
             let data =
-                if is_behind || is_pending { None } else { self.access(at, now * width, line, purpose, kind).ok() };
+                if is_behind || is_pending || begin.is_none() { None } else { self.access(at, slot, access).ok() };
             let Some(data) = data else {
-                waiting.push(access);
+                waiting.push(deferred);
                 continue;
             };
-            let data = if kind == Kind::Load { data } else { Data::At((now + 1) * width) };
-            let mut entries = self.cores[at].window.iter_mut();
-            entries.find(|entry| entry.data == Data::Deferred(number)).expect("it waits").data = data;
+            let core = &mut self.cores[at];
+            let class = entry.wants.expect("it is an access").class;
+            let result = core.result(class, kind == Kind::Load, slot, data);
+            let mut entries = core.window.iter_mut();
+            entries.find(|entry| entry.data == Data::Deferred(number)).expect("it waits").data = result;
+            core.choose_units();
         }
         self.cores[at].deferred = waiting;
     }

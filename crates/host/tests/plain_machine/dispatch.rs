@@ -4,24 +4,17 @@ use std::collections::VecDeque;
 
 use host::machine::{Copier, Order, Purpose};
 use os_alloc_sim::MemoryOperation;
-use trace_io::program::Step;
+use trace_io::program::{InstructionClass, InstructionKind, Needs, Step};
 
+use crate::access::{Access, Kind};
 use crate::bulk::Range;
-use crate::cache::Line;
-use crate::core::{Address, BufferedStore, Data, Instruction, Piece, Stall, Work};
-use crate::machine::{LINE, PlainMachine};
+use crate::core::{Address, Data, Instruction, Piece, Stall, Work};
+use crate::machine::PlainMachine;
+use crate::pipeline::Wants;
 use crate::processes::PAGE;
 
-/// Kind of an access to the caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Load,
-    Store,
-    /// A store of a whole line that reads nothing.
-    StoreLine,
-    /// A store of a whole line that bypasses the cache.
-    Bypass,
-}
+/// Bytes that a load or a store of a program accesses at most.
+const WORD: u64 = 8;
 
 impl PlainMachine {
     /// Dispatches an instruction, after events that take no time.
@@ -43,7 +36,7 @@ impl PlainMachine {
             let Some(&work) = core.work.front() else {
                 let Some(&step) = core.steps.front() else { return self.end(at, now) };
                 if matches!(step, Step::Filled { .. } | Step::Run { .. }) {
-                    self.wait_until_drained(at, now)?;
+                    self.check_drained(at, now)?;
                 }
                 self.cores[at].steps.pop_front();
                 self.begin(at, now, step);
@@ -55,10 +48,10 @@ impl PlainMachine {
         }
     }
 
-    /// Ends a program when its last instruction has retired.
+    /// Ends a program when its last instruction has retired, and its last copy is complete.
     fn end(&mut self, at: usize, now: u64) -> Result<(), Stall> {
         let core = &mut self.cores[at];
-        if core.has_retired(now, self.settings.core.width) {
+        if core.has_retired(now, self.settings.core.width) && core.pending.is_empty() {
             core.ended = Some(now);
         }
         Err(Stall::Uncounted)
@@ -72,13 +65,17 @@ impl PlainMachine {
         match step {
             Step::Compute { instructions } => core.work.push_back(Work::Compute(instructions, program)),
             Step::Load { address } => core.work.push_back(Work::Load(Address::Virtual(address.0), program)),
-            Step::Store { address } => core.work.push_back(Work::Store(Address::Virtual(address.0), program)),
+            Step::Store { address } => {
+                core.work.push_back(Work::Store(Address::Virtual(address.0), WORD, program));
+            }
             Step::Copy { dst, src, bytes } => {
                 core.count(program);
+                core.operands_from = core.numbered;
                 core.work.extend(pieces(Address::Virtual(dst.0), Some(Address::Virtual(src.0)), bytes, unit));
             }
             Step::Zero { address, bytes } => {
                 core.count(program);
+                core.operands_from = core.numbered;
                 core.work.extend(pieces(Address::Virtual(address.0), None, bytes, unit));
             }
             Step::Map { address, bytes } => self.processes.map(at, address.0, bytes),
@@ -89,7 +86,7 @@ impl PlainMachine {
             Step::Exit => core.work.push_back(Work::Exit),
             Step::Device(_) => unreachable!("no test has a device"),
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
-            Step::Instruction { .. } => unreachable!("no test has classes or operands"),
+            Step::Instruction { kind, needs } => core.work.push_back(Work::Instruction(kind, needs)),
         }
     }
 
@@ -98,7 +95,7 @@ impl PlainMachine {
         let now = slot / self.settings.core.width;
         match work {
             Work::Compute(left, purpose) => {
-                self.enter(at, slot, Data::At(slot), purpose)?;
+                self.compute(at, slot, purpose, Wants::class(InstructionClass::Integer))?;
                 let core = &mut self.cores[at];
                 core.work.pop_front();
                 if left > 1 {
@@ -106,10 +103,17 @@ impl PlainMachine {
                 }
                 Ok(true)
             }
-            Work::Load(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::Load),
-            Work::Store(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::Store),
-            Work::StoreLine(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::StoreLine),
-            Work::Bypass(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::Bypass),
+            Work::Instruction(kind, needs) => self.instruction(at, slot, kind, needs),
+            Work::Load(address, purpose) => self.kernel_or_plain(at, slot, address, WORD, purpose, Kind::Load),
+            Work::Store(address, bytes, purpose) => {
+                self.kernel_or_plain(at, slot, address, bytes, purpose, Kind::Store)
+            }
+            Work::StoreLine(address, purpose) => {
+                self.kernel_or_plain(at, slot, address, self.settings.lines.bytes, purpose, Kind::StoreLine)
+            }
+            Work::Bypass(address, purpose) => {
+                self.kernel_or_plain(at, slot, address, self.settings.lines.bytes, purpose, Kind::Bypass)
+            }
             Work::Piece(piece) => self.begin_piece(at, slot, piece),
             Work::Fork(child) => {
                 self.wait_until_drained(at, now)?;
@@ -144,10 +148,18 @@ impl PlainMachine {
         }
     }
 
-    pub fn wait_until_drained(&self, at: usize, now: u64) -> Result<(), Stall> {
+    fn check_drained(&self, at: usize, now: u64) -> Result<(), Stall> {
         let core = &self.cores[at];
-        let is_drained = core.has_retired(now, self.settings.core.width) && core.store_buffer.is_empty();
+        let is_drained = core.has_retired(now, core.settings.width) && core.store_buffer.is_empty();
         if is_drained { Ok(()) } else { Err(Stall::Kernel) }
+    }
+
+    /// Waits for all earlier instructions and stores; the load/store queue is then empty.
+    pub fn wait_until_drained(&mut self, at: usize, now: u64) -> Result<(), Stall> {
+        self.check_drained(at, now)?;
+        let core = &mut self.cores[at];
+        core.window.iter_mut().for_each(|entry| entry.is_queued = false);
+        Ok(())
     }
 
     /// Waits until the copies of a core are complete.
@@ -160,13 +172,81 @@ impl PlainMachine {
         if is_full { Err(Stall::Window) } else { Ok(()) }
     }
 
+    /// Enters an instruction without class in the window.
     pub fn enter(&mut self, at: usize, slot: u64, data: Data, purpose: Purpose) -> Result<(), Stall> {
         self.check_window(at)?;
+        self.enter_with(at, slot, data, purpose, None, None);
+        Ok(())
+    }
+
+    /// Enters an instruction in the window that may have begun.
+    fn enter_with(
+        &mut self,
+        at: usize,
+        slot: u64,
+        data: Data,
+        purpose: Purpose,
+        wants: Option<Wants>,
+        begin: Option<u64>,
+    ) {
         let core = &mut self.cores[at];
         core.counters.stalls.window += std::mem::take(&mut core.window_slots);
-        core.window.push_back(Instruction { dispatched: slot, data, retired: None });
+        let number = (purpose == Purpose::Program).then_some(core.numbered);
+        core.numbered += u64::from(number.is_some());
+        let is_queued = wants.is_some_and(|wants| wants.class.accesses_memory());
+        core.window.push_back(Instruction { dispatched: slot, data, retired: None, wants, begin, number, is_queued });
         core.count(purpose);
+        if let Some(wants) = wants {
+            if let Some(begin) = begin {
+                core.occupy(wants.class, begin);
+            }
+            if !core.settings.classes.of(wants.class).is_paired {
+                core.alone = Some(slot / core.settings.width);
+            }
+        }
+        core.choose_units();
+    }
+
+    /// Dispatches an instruction without memory access.
+    fn compute(&mut self, at: usize, slot: u64, purpose: Purpose, wants: Wants) -> Result<(), Stall> {
+        self.check_window(at)?;
+        self.cores[at].check_begin(wants, slot)?;
+        self.enter_with(at, slot, Data::Operands, purpose, Some(wants), None);
         Ok(())
+    }
+
+    /// Dispatches an instruction of the program with a class or operands.
+    fn instruction(&mut self, at: usize, slot: u64, kind: InstructionKind, needs: Needs) -> Result<bool, Stall> {
+        let wants = self.cores[at].wants(needs);
+        let (address, kind) = match kind {
+            InstructionKind::Load { address } => (address, Kind::Load),
+            InstructionKind::Store { address } => (address, Kind::Store),
+            InstructionKind::Compute { instructions } => {
+                self.compute(at, slot, Purpose::Program, wants)?;
+                let core = &mut self.cores[at];
+                core.work.pop_front();
+                if instructions > 1 {
+                    let kind = InstructionKind::Compute { instructions: instructions - 1 };
+                    core.work.push_front(Work::Instruction(kind, needs));
+                }
+                return Ok(true);
+            }
+        };
+        self.load_or_store(at, slot, (Address::Virtual(address.0), WORD), Purpose::Program, kind, wants)
+    }
+
+    /// Dispatches a load or store of the class of its kind.
+    fn kernel_or_plain(
+        &mut self,
+        at: usize,
+        slot: u64,
+        address: Address,
+        bytes: u64,
+        purpose: Purpose,
+        kind: Kind,
+    ) -> Result<bool, Stall> {
+        let class = if kind == Kind::Load { InstructionClass::Load } else { InstructionClass::Store };
+        self.load_or_store(at, slot, (address, bytes), purpose, kind, Wants::class(class))
     }
 
     /// The physical address of an access; without one, the fault begins once the core has drained.
@@ -198,174 +278,55 @@ impl PlainMachine {
         &mut self,
         at: usize,
         slot: u64,
-        address: Address,
+        (address, bytes): (Address, u64),
         purpose: Purpose,
         kind: Kind,
+        wants: Wants,
     ) -> Result<bool, Stall> {
         let now = slot / self.settings.core.width;
         let is_store = kind != Kind::Load;
         let Some(physical) = self.physical(at, now, address, is_store)? else { return Ok(false) };
         self.check_window(at)?;
-        let line = physical / LINE;
-        let data = if self.must_defer(at, line) {
-            if self.settings.core.order == Order::InOrder {
-                return Err(Stall::PendingCopy);
-            }
-            self.defer(at, line, purpose, kind)
-        } else {
-            self.access(at, slot, line, purpose, kind)?
+        let line_bytes = self.settings.lines.bytes;
+        let (line, offset) = (physical / line_bytes, physical % line_bytes);
+        let access = Access { line, bytes: (offset, bytes.min(line_bytes - offset)), purpose, kind };
+        if self.cores[at].is_queue_full() {
+            return Err(Stall::LoadStoreQueue);
+        }
+        self.check_begin(at, slot, access, wants)?;
+        let begin = self.cores[at].begin(wants, slot);
+        let begins_now = begin.filter(|begin| begin / self.settings.core.width == now);
+        let must_defer = self.must_defer(at, line);
+        if must_defer && self.settings.core.order == Order::InOrder {
+            return Err(Stall::PendingCopy);
+        }
+        let data = match begins_now {
+            Some(begin) if !must_defer => self.access(at, begin, access)?,
+            _ => self.defer(at, access),
         };
-        self.enter(at, slot, data, purpose)?;
+        let core = &self.cores[at];
+        let result = match data {
+            Data::Deferred(_) => data,
+            _ => core.result(wants.class, !is_store, begin.unwrap_or(slot), data),
+        };
+        self.enter_with(at, slot, result, purpose, Some(wants), begin);
         let core = &mut self.cores[at];
         core.work.pop_front();
         if !is_store {
-            core.blocking_load = data;
+            core.blocking_load = result;
         }
         Ok(true)
     }
 
-    /// Accesses a line in the caches; returns when the data of a load are there.
-    pub fn access(&mut self, at: usize, slot: u64, line: u64, purpose: Purpose, kind: Kind) -> Result<Data, Stall> {
-        if kind == Kind::Bypass {
-            return self.store_around_the_cache(at, slot, line, purpose);
+    /// Why an in-order core cannot begin an access. One that dispatches alone counts what it lacks in the caches.
+    fn check_begin(&self, at: usize, slot: u64, access: Access, wants: Wants) -> Result<(), Stall> {
+        let core = &self.cores[at];
+        let Err(cause) = core.check_begin(wants, slot) else { return Ok(()) };
+        let is_alone = !core.settings.classes.of(wants.class).is_paired;
+        if cause == Stall::Unit && is_alone && core.alone != Some(slot / core.settings.width) {
+            self.check_access(at, access)?;
         }
-        let is_store = kind != Kind::Load;
-        let (shared, width) = (self.cache_of(at), self.settings.core.width);
-        let (cache, core) = (&mut self.caches[shared], &mut self.cores[at]);
-        let is_buffer_full = is_store && core.store_buffer.len() == self.settings.core.store_buffer;
-        let found = cache.get(line).map(|found| found.is_in_flight);
-        if found.is_none() && core.is_uncached && purpose == Purpose::Program {
-            return self.access_past_the_cache(at, slot, line, kind);
-        }
-        if found.is_none() && kind == Kind::StoreLine {
-            return self.allocate(at, slot, line, purpose);
-        }
-        if found.is_none() && core.mshrs.len() == self.settings.core.mshrs {
-            return Err(Stall::Mshr);
-        }
-        if found != Some(false) && is_buffer_full {
-            return Err(Stall::StoreBuffer);
-        }
-        if found.is_none() && !cache.has_place(line) {
-            return Err(Stall::Mshr);
-        }
-        let in_l1 = core.l1.as_mut().is_some_and(|l1| l1.get(line).is_some());
-        let of_load = match found {
-            Some(false) => {
-                core.counters.of(purpose).hits += 1;
-                core.counters.of(purpose).l1_hits += u64::from(in_l1);
-                Data::At(slot + width * core.l1.as_ref().filter(|_| in_l1).map_or(cache.latency, |l1| l1.latency))
-            }
-            Some(true) => {
-                core.counters.of(purpose).merged += 1;
-                Data::Line(line)
-            }
-            None => {
-                core.counters.of(purpose).misses += 1;
-                core.mshrs.push(line);
-                let leaves = slot / width + cache.latency;
-                self.insert(at, leaves, Line { number: line, is_in_flight: true, dirty: None });
-                self.read(at, leaves, line);
-                Data::Line(line)
-            }
-        };
-        let (cache, core) = (&mut self.caches[shared], &mut self.cores[at]);
-        if found != Some(false) || !in_l1 {
-            cache.touch(line);
-        }
-        core.put_in_l1(line);
-        if !is_store {
-            return Ok(of_load);
-        }
-        cache.get(line).expect("it was found or inserted").dirty.get_or_insert(purpose);
-        if found != Some(false) {
-            core.store_buffer.push(BufferedStore::Line(line));
-        }
-        Ok(Data::At(slot))
-    }
-
-    /// Accesses a line of a program that was recorded behind the last-level cache.
-    fn access_past_the_cache(&mut self, at: usize, slot: u64, line: u64, kind: Kind) -> Result<Data, Stall> {
-        let leaves = slot / self.settings.core.width + self.settings.last_level.latency;
-        let core = &mut self.cores[at];
-        let is_in_flight = core.mshrs.contains(&line);
-        if kind == Kind::Load {
-            if is_in_flight {
-                core.counters.of(Purpose::Program).merged += 1;
-                return Ok(Data::Line(line));
-            }
-            if core.mshrs.len() == self.settings.core.mshrs {
-                return Err(Stall::Mshr);
-            }
-            core.counters.of(Purpose::Program).misses += 1;
-            core.mshrs.push(line);
-            self.read(at, leaves, line);
-            return Ok(Data::Line(line));
-        }
-        if is_in_flight {
-            return Err(Stall::Mshr);
-        }
-        if core.store_buffer.len() == self.settings.core.store_buffer {
-            return Err(Stall::StoreBuffer);
-        }
-        core.counters.of(Purpose::Program).non_temporal += 1;
-        self.bypass(at, leaves, line);
-        Ok(Data::At(slot))
-    }
-
-    /// Gives a stored line a place, without a request.
-    fn allocate(&mut self, at: usize, slot: u64, line: u64, purpose: Purpose) -> Result<Data, Stall> {
-        let shared = self.cache_of(at);
-        if !self.caches[shared].has_place(line) {
-            return Err(Stall::Mshr);
-        }
-        let leaves = slot / self.settings.core.width + self.caches[shared].latency;
-        self.insert(at, leaves, Line { number: line, is_in_flight: false, dirty: Some(purpose) });
-        let core = &mut self.cores[at];
-        core.put_in_l1(line);
-        core.counters.of(purpose).allocated += 1;
-        Ok(Data::At(slot))
-    }
-
-    /// Inserts a line in the last-level cache; a dirty victim is written back.
-    pub fn insert(&mut self, at: usize, leaves: u64, line: Line) {
-        let shared = self.cache_of(at);
-        let Some(victim) = self.caches[shared].insert(line) else { return };
-        self.leave_l1s(shared, victim.number);
-        if let Some(purpose) = victim.dirty {
-            self.cores[at].counters.of(purpose).write_backs += 1;
-            self.write(at, leaves, victim.number);
-        }
-    }
-
-    /// Removes a line from the L1s above a last-level cache.
-    pub fn leave_l1s(&mut self, shared: usize, line: u64) {
-        for core in 0..self.cores.len() {
-            if self.cache_of(core) == shared
-                && let Some(l1) = &mut self.cores[core].l1
-            {
-                l1.remove(line);
-            }
-        }
-    }
-
-    fn store_around_the_cache(&mut self, at: usize, slot: u64, line: u64, purpose: Purpose) -> Result<Data, Stall> {
-        let now = slot / self.settings.core.width;
-        let shared = self.cache_of(at);
-        if self.caches[shared].get(line).is_some_and(|line| line.is_in_flight) {
-            return Err(Stall::Mshr);
-        }
-        if self.cores[at].store_buffer.len() == self.settings.core.store_buffer {
-            return Err(Stall::StoreBuffer);
-        }
-        if self.caches[shared].remove(line).is_some() {
-            self.leave_l1s(shared, line);
-            self.cores[at].counters.coherence.invalidated += 1;
-        }
-        self.cores[at].counters.of(purpose).non_temporal += 1;
-        let latency = self.caches[shared].latency;
-        self.bypass(at, now + latency, line);
-        Ok(Data::At(slot))
+        Err(cause)
     }
 
     /// The loop or the controller that copies or zeroes.

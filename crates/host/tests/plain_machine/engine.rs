@@ -128,9 +128,9 @@ impl PlainMachine {
         for range in [src, dst] {
             misses += u64::from(self.cores[at].misses_translation(range.from / PAGE, settings.tlb_entries));
         }
-        let leaves = now + self.settings.last_level.latency + misses * settings.tlb_miss_cycles;
-        // The commands of a core leave in program order.
-        let leaves = leaves.max(self.cores[at].last_command);
+        // One translation of a core after the other.
+        let latency = self.settings.last_level.latency;
+        let leaves = (now + latency).max(self.cores[at].last_command) + misses * settings.tlb_miss_cycles;
         self.cores[at].last_command = leaves;
         self.copies += 1;
         self.engine().places += 1;

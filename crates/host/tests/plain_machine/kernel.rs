@@ -1,10 +1,10 @@
 //! Events of the kernel: its data, and frames that pages get without a page fault.
 
-use host::machine::Purpose;
+use host::machine::{Purpose, StoreMiss, WritePolicy};
 
 use crate::cache::Line;
 use crate::core::{Address, Work};
-use crate::machine::{LINE, PlainMachine};
+use crate::machine::PlainMachine;
 use crate::processes::{Datum, PAGE};
 
 impl PlainMachine {
@@ -27,7 +27,10 @@ impl PlainMachine {
                     self.clean(at, now, frame);
                 }
                 let address = Address::Physical(address);
-                work.extend([Work::Load(address, Purpose::KernelData), Work::Store(address, Purpose::KernelData)]);
+                work.extend([
+                    Work::Load(address, Purpose::KernelData),
+                    Work::Store(address, bytes, Purpose::KernelData),
+                ]);
             }
         }
         self.cores[at].push_front(work);
@@ -42,9 +45,14 @@ impl PlainMachine {
         }
         // The lines written last, as many as fit in each set, where the cache has empty ways.
         let (shared, dirty) = (self.cache_of(at), Some(Purpose::Program));
+        let dirty = dirty.filter(|_| self.settings.lines.write == WritePolicy::WriteBack);
+        if self.settings.last_level.store_miss == StoreMiss::NoAllocate {
+            return;
+        }
+        let line_bytes = self.settings.lines.bytes;
         let mut last = Vec::new();
-        for line in (address / LINE..=(address + bytes - 1) / LINE).rev() {
-            let number = self.processes.translate(at, line * LINE, true).expect("it has a frame") / LINE;
+        for line in (address / line_bytes..=(address + bytes - 1) / line_bytes).rev() {
+            let number = self.processes.translate(at, line * line_bytes, true).expect("it has a frame") / line_bytes;
             let cache = &self.caches[shared];
             let in_set = last.iter().filter(|other| cache.set_of(**other) == cache.set_of(number)).count();
             if in_set < self.settings.last_level.ways {
@@ -54,7 +62,7 @@ impl PlainMachine {
         for number in last.into_iter().rev() {
             let cache = &mut self.caches[shared];
             if cache.get(number).is_none() && cache.has_empty_way(number) {
-                cache.insert(Line { number, is_in_flight: false, dirty });
+                cache.insert(Line { dirty, ..Line::clean(number) });
             }
         }
     }
@@ -74,7 +82,8 @@ impl PlainMachine {
         let (own, leaves) = (self.cache_of(at), now + self.settings.last_level.latency);
         let unit = self.processes.unit_bytes();
         let start = frame / unit * unit;
-        for line in start / LINE..(start + unit) / LINE {
+        for line in self.lines(start, unit) {
+            self.empty_entries(now, line);
             for other in (0..self.caches.len()).filter(|other| *other != own) {
                 let Some(found) = self.caches[other].remove(line) else { continue };
                 self.leave_l1s(other, line);

@@ -5,11 +5,9 @@
 use std::collections::BTreeMap;
 
 use host::machine::{Copier, CopyLoop, CoreCounters, KernelSettings};
-use trace_io::program::Step;
+use trace_io::program::{InstructionKind, Step};
 
 use crate::processes::PAGE;
-
-const LINE: u64 = 64;
 
 /// Accesses by purpose, operations of the controller, instructions and faults of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,8 +28,9 @@ pub struct Listed {
 impl Listed {
     /// The quantities as a core counted them.
     pub fn counted(counters: &CoreCounters) -> Listed {
-        let [program, kernel_copy, kernel_zero, kernel_data, _] =
-            counters.lines.map(|lines| lines.hits + lines.misses + lines.merged + lines.allocated + lines.non_temporal);
+        let [program, kernel_copy, kernel_zero, kernel_data, _] = counters.lines.map(|lines| {
+            lines.hits + lines.misses + lines.merged + lines.allocated + lines.non_temporal + lines.passed
+        });
         Listed {
             program,
             kernel_copy,
@@ -47,8 +46,9 @@ impl Listed {
     }
 
     /// The quantities of the steps of a program.
-    pub fn of(steps: &[Step], kernel: &KernelSettings) -> Listed {
+    pub fn of(steps: &[Step], kernel: &KernelSettings, line_bytes: u64) -> Listed {
         let mut reader = Reader {
+            line_bytes,
             kernel: *kernel,
             listed: Listed::default(),
             running: 1,
@@ -63,6 +63,7 @@ impl Listed {
 }
 
 struct Reader {
+    line_bytes: u64,
     kernel: KernelSettings,
     listed: Listed,
     running: u32,
@@ -112,9 +113,12 @@ impl Reader {
             *if src.is_some() { &mut listed.controller_copies } else { &mut listed.controller_zeroings } += 1;
             return;
         }
+        let line_bytes = self.line_bytes;
         // The bytes of a step lie in one line of each range.
         let starts_step = |byte: &u64| {
-            *byte == 0 || (dst + byte).is_multiple_of(LINE) || src.is_some_and(|src| (src + byte).is_multiple_of(LINE))
+            *byte == 0
+                || (dst + byte).is_multiple_of(line_bytes)
+                || src.is_some_and(|src| (src + byte).is_multiple_of(line_bytes))
         };
         let mut starts: Vec<u64> = (0..bytes).filter(starts_step).collect();
         starts.push(bytes);
@@ -128,7 +132,7 @@ impl Reader {
                 listed.kernel_zero += 1;
                 listed.kernel_instructions += words;
             }
-            let is_whole = step[1] - step[0] == LINE;
+            let is_whole = step[1] - step[0] == line_bytes;
             listed.bypassing += u64::from(is_whole && self.kernel.copy_loop == CopyLoop::NonTemporal);
         }
     }
@@ -177,7 +181,11 @@ impl Reader {
             }
             Step::Device(_) => unreachable!("no test has a device"),
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
-            Step::Instruction { .. } => unreachable!("no test has classes or operands"),
+            Step::Instruction { kind, .. } => match kind {
+                InstructionKind::Compute { instructions } => self.listed.instructions += instructions,
+                InstructionKind::Load { address } => self.read(&Step::Load { address }),
+                InstructionKind::Store { address } => self.read(&Step::Store { address }),
+            },
         }
     }
 }

@@ -15,12 +15,18 @@ use crate::engine::{Copy, Engine};
 use crate::processes::Processes;
 use crate::runs::CoreFigures;
 
+/// Bytes of a line in machines with a copy engine.
 pub const LINE: u64 = 64;
 
 /// Who sends a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Sender {
     Core(usize),
+    /// An entry of the write buffer of a core.
+    WriteBuffer {
+        core: usize,
+        entry: u64,
+    },
     /// The engine, for a core.
     Engine {
         core: usize,
@@ -57,6 +63,19 @@ enum Message {
 pub struct Outgoing {
     leaves: u64,
     message: Message,
+    /// Number in the order in which all were made.
+    made: u64,
+    /// Clock of a snoop that found a write-back which had left.
+    snooped: Option<Cycle>,
+}
+
+/// Index of the last-level cache of a core.
+fn cache_of(sharing: Sharing, core: usize) -> usize {
+    match sharing {
+        Sharing::Private => core,
+        Sharing::Group(cores) => core / cores.get(),
+        Sharing::Shared => 0,
+    }
 }
 
 pub struct PlainMachine {
@@ -72,6 +91,12 @@ pub struct PlainMachine {
     outbox: Vec<Outgoing>,
     waiting: BTreeMap<u64, Waiting>,
     requests: u64,
+    made: u64,
+    /// Number of the command that arrives in this cycle.
+    command: Option<u64>,
+    /// Whether a snoop found a write-back that had left and that the controller had not taken, other than one made
+    /// before the command whose arrival causes the snoop and taken in that clock.
+    pub is_open: bool,
     /// The next core cycle to execute.
     next: u64,
 }
@@ -79,20 +104,23 @@ pub struct PlainMachine {
 impl PlainMachine {
     pub fn new(settings: MachineSettings, programs: &[ProgramCase], map: &AddressMap) -> PlainMachine {
         let kernel = settings.allocator.kernel(map, ZeroOnFree::Off).expect("the settings are sound");
-        let caches = if settings.sharing == Sharing::Shared { 1 } else { programs.len() };
+        let caches = cache_of(settings.sharing, programs.len() - 1) + 1;
         PlainMachine {
             settings,
             cores: programs
                 .iter()
-                .map(|program| Core::new(program.steps.clone(), settings.l1, program.is_uncached))
+                .map(|program| Core::new(program.steps.clone(), &settings, program.is_uncached))
                 .collect(),
-            caches: (0..caches).map(|_| Cache::new(settings.last_level)).collect(),
+            caches: (0..caches).map(|_| Cache::new(settings.last_level, settings.lines.bytes)).collect(),
             processes: Processes::new(kernel, programs.len()),
             engine: Engine::new(settings.kernel.copier),
             copies: 0,
             outbox: Vec::new(),
             waiting: BTreeMap::new(),
             requests: 0,
+            made: 0,
+            command: None,
+            is_open: false,
             next: 0,
         }
     }
@@ -107,50 +135,61 @@ impl PlainMachine {
 
     /// Index of the last-level cache of a core.
     pub fn cache_of(&self, core: usize) -> usize {
-        if self.settings.sharing == Sharing::Shared { 0 } else { core }
+        cache_of(self.settings.sharing, core)
+    }
+
+    fn push(&mut self, leaves: u64, message: Message) {
+        self.outbox.push(Outgoing { leaves, message, made: self.made, snooped: None });
+        self.made += 1;
     }
 
     /// Issues a request that leaves the cache at a cycle.
     pub fn send(&mut self, sender: Sender, leaves: u64, operation: Operation) {
         let message = Message::Request { sender, operation, is_bypass: false };
-        self.outbox.push(Outgoing { leaves, message });
+        self.push(leaves, message);
     }
 
     /// Sends a copy to the engine.
     pub fn send_copy(&mut self, leaves: u64, copy: Copy) {
-        self.outbox.push(Outgoing { leaves, message: Message::Copy(copy) });
+        self.push(leaves, Message::Copy(copy));
     }
 
-    /// Removes the write-back of a line that the controller has not taken; returns whether there is one.
-    /// One that leaves in the cycle of the snoop precedes it.
+    /// Removes the write-back of a line that leaves after a cycle; returns whether there is one.
     pub fn drop_write_back(&mut self, now: u64, line: u64) -> bool {
         let target = PhysicalAddress(line * LINE);
         let is = |outgoing: &Outgoing| {
             let Message::Request { sender: Sender::Core(_), operation, is_bypass: false } = outgoing.message else {
                 return false;
             };
-            outgoing.leaves != now && matches!(operation, Operation::Write { address, .. } if address == target)
+            matches!(operation, Operation::Write { address, .. } if address == target)
         };
-        let found = self.outbox.iter().position(is);
-        found.is_some_and(|at| {
-            self.outbox.remove(at);
-            true
-        })
+        let Some(found) = self.outbox.iter().position(is) else { return false };
+        let has_left = self.outbox[found].leaves <= now;
+        if has_left {
+            self.is_open |= self.command.is_none_or(|command| self.outbox[found].made > command);
+            self.outbox[found].snooped = Some(self.settings.clock.memory_at(CoreCycle(now)));
+        } else {
+            self.outbox.remove(found);
+        }
+        !has_left
     }
 
     pub fn read(&mut self, core: usize, leaves: u64, line: u64) {
-        self.send(Sender::Core(core), leaves, Operation::Read { address: PhysicalAddress(line * LINE), bytes: LINE });
+        let bytes = self.settings.lines.bytes;
+        self.send(Sender::Core(core), leaves, Operation::Read { address: PhysicalAddress(line * bytes), bytes });
     }
 
     pub fn write(&mut self, core: usize, leaves: u64, line: u64) {
-        self.send(Sender::Core(core), leaves, Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE });
+        let bytes = self.settings.lines.bytes;
+        self.send(Sender::Core(core), leaves, Operation::Write { address: PhysicalAddress(line * bytes), bytes });
     }
 
     /// Issues a non-temporal store.
     pub fn bypass(&mut self, core: usize, leaves: u64, line: u64) {
-        let operation = Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE };
+        let bytes = self.settings.lines.bytes;
+        let operation = Operation::Write { address: PhysicalAddress(line * bytes), bytes };
         let message = Message::Request { sender: Sender::Core(core), operation, is_bypass: true };
-        self.outbox.push(Outgoing { leaves, message });
+        self.push(leaves, message);
         self.cores[core].store_buffer.push(BufferedStore::Bypass(line));
     }
 
@@ -173,8 +212,11 @@ impl PlainMachine {
             (0..outbox.len()).filter(|&at| is_copy(&outbox[at])).min_by_key(|&at| outbox[at].leaves)
         };
         while let Some(at) = first(&self.outbox) {
-            if let Message::Copy(copy) = self.outbox.remove(at).message {
+            let Outgoing { message, made, .. } = self.outbox.remove(at);
+            if let Message::Copy(copy) = message {
+                self.command = Some(made);
                 self.receive_copy(now, copy);
+                self.command = None;
             }
         }
     }
@@ -192,6 +234,8 @@ impl PlainMachine {
                 self.cores[at].stall(cause);
             }
         }
+        let core = &mut self.cores[at];
+        core.counters.pending_copy_cycles += u64::from(!core.pending.is_empty());
     }
 
     /// Position of the first request to leave.
@@ -224,9 +268,10 @@ impl RequestSource for PlainMachine {
             self.run_to(clock.core_until(now).0 + 1);
             self.first_by(now)
         })?;
-        let Outgoing { leaves, message } = self.outbox.remove(at);
+        let Outgoing { leaves, message, snooped, .. } = self.outbox.remove(at);
+        self.is_open |= snooped.is_some_and(|clock| now > clock);
         let Message::Request { sender, operation, is_bypass } = message else { unreachable!("copies are delivered") };
-        let line = operation.target().0 / LINE;
+        let line = operation.target().0 / self.settings.lines.bytes;
         if let Sender::Core(core) = sender
             && is_bypass
         {
@@ -234,8 +279,11 @@ impl RequestSource for PlainMachine {
             let entry = buffer.iter().position(|entry| *entry == BufferedStore::Bypass(line)).expect("it is buffered");
             buffer.remove(entry);
         }
+        if let Sender::WriteBuffer { core, entry } = sender {
+            self.accept_write(core, entry);
+        }
         let waiting = match (sender, operation) {
-            (_, Operation::Write { .. }) => Waiting::None,
+            (_, Operation::Write { .. }) | (Sender::WriteBuffer { .. }, _) => Waiting::None,
             (Sender::Core(core), Operation::Read { .. }) => Waiting::Line { core, line },
             (Sender::Core(core), Operation::Copy { .. } | Operation::Init { .. }) => Waiting::Copy { core },
             (_, Operation::Read { .. }) => Waiting::EngineRead { line },
@@ -250,7 +298,7 @@ impl RequestSource for PlainMachine {
             self.engine_wrote(cycle, Range { from: address.0, bytes });
         }
         let source = match sender {
-            Sender::Core(core) => SourceId(core as u16),
+            Sender::Core(core) | Sender::WriteBuffer { core, .. } => SourceId(core as u16),
             Sender::Engine { .. } | Sender::Passed { .. } => SourceId::device(0),
         };
         Some(Request { id: RequestId(id), source, arrival: Some(arrival), operation, payload: None })

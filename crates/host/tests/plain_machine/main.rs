@@ -3,11 +3,20 @@
 //! The plain machine implements `docs/cores.md`. It shares no code with the engine, only the
 //! settings, the counters and the kernel of `os-alloc-sim`, which decides on frames.
 //!
-//! Restrictions of the random cases: `filled` stands at the beginning of a program, before any
-//! process exits; the map is `row-interleaved`, the scheduler FR-FCFS, and the memory fresh.
+//! It has an L1 and an L2 of each core, last levels of one core, of groups and of all cores, lines of 32, 64
+//! and 128 bytes, the store policies of each level with the write buffer, and classes of instructions with
+//! latency, units, operands, pairing and the load/store queue. It does not have prefetchers, the DMA engine,
+//! the network adapter, the steps that use devices, and `renew`. `is_open` and `without_open_stalls` of
+//! `laws.rs` name the differences between machine and page.
+//!
+//! Restrictions of the random cases: with a copy engine, lines and stores have the defaults, and cores no
+//! classes; a last level without allocation of stores has an L1 and an L2 without it; `filled` stands at
+//! the beginning of a program, before any process exits; the map is `row-interleaved`, the scheduler
+//! FR-FCFS, and the memory fresh.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+mod access;
 mod bulk;
 mod by_hand;
 mod cache;
@@ -16,10 +25,13 @@ mod core;
 mod deferred;
 mod dispatch;
 mod engine;
+mod extensions;
 mod kernel;
 mod laws;
+mod levels;
 mod listed;
 mod machine;
+mod pipeline;
 #[allow(dead_code, reason = "its other users select schedulers and read the cells")]
 #[path = "../../../memctrl/tests/plain/mod.rs"]
 mod plain;
@@ -28,3 +40,4 @@ mod programs;
 mod runs;
 #[path = "../../../memctrl/tests/twin/sequence.rs"]
 mod sequence;
+mod write_buffer;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dram_spec::PhysicalAddress;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use trace_io::program::Step;
+use trace_io::program::{InstructionClass, InstructionKind, Needs, Step};
 
 use crate::processes::PAGE;
 
@@ -18,6 +18,8 @@ pub struct Draft {
     near: u64,
     far: u64,
     size: u64,
+    /// Chooses class and operands.
+    needs: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +44,8 @@ pub struct ProgramDraft {
     pages: u64,
     filled: u64,
     drafts: Vec<Draft>,
+    /// Whether its instructions have classes and operands.
+    has_classes: bool,
 }
 
 pub fn arb_program() -> impl Strategy<Value = ProgramDraft> {
@@ -59,15 +63,43 @@ pub fn arb_program() -> impl Strategy<Value = ProgramDraft> {
         3 => Just(Kind::Run),
         1 => Just(Kind::Exit),
     ];
-    let draft = (kind, any::<u16>(), any::<u16>(), any::<u16>()).prop_map(|(kind, near, far, size)| {
-        let [near, far, size] = [near, far, size].map(u64::from);
-        Draft { kind, near, far, size }
+    let draft = (kind, any::<[u16; 4]>()).prop_map(|(kind, numbers)| {
+        let [near, far, size, needs] = numbers.map(u64::from);
+        Draft { kind, near, far, size, needs }
     });
-    (1_u64..4, 0_u64..3 * PAGE, vec(draft, 1..60)).prop_map(|(pages, filled, drafts)| ProgramDraft {
-        pages,
-        filled: filled.min(pages * PAGE),
-        drafts,
+    let has_classes = prop_oneof![2 => Just(false), 1 => Just(true)];
+    (1_u64..4, 0_u64..3 * PAGE, vec(draft, 1..60), has_classes).prop_map(|(pages, filled, drafts, has_classes)| {
+        ProgramDraft { has_classes, pages, filled: filled.min(pages * PAGE), drafts }
     })
+}
+
+/// A step with a class and operands, if it is an instruction and not every time.
+fn with_needs(step: Step, number: u64) -> Step {
+    let kind = match step {
+        Step::Compute { instructions } => InstructionKind::Compute { instructions },
+        Step::Load { address } => InstructionKind::Load { address },
+        Step::Store { address } => InstructionKind::Store { address },
+        other => return other,
+    };
+    let classes = match kind {
+        InstructionKind::Compute { .. } => {
+            [InstructionClass::Integer, InstructionClass::Multiply, InstructionClass::Float]
+        }
+        InstructionKind::Load { .. } => {
+            [InstructionClass::Load, InstructionClass::FloatLoad, InstructionClass::StringLoad]
+        }
+        InstructionKind::Store { .. } => {
+            [InstructionClass::Store, InstructionClass::FloatStore, InstructionClass::StringStore]
+        }
+    };
+    let class = classes[number as usize % 3];
+    // Most operands are near, and half of the instructions have none.
+    let distance = |number: u64| match number % 8 {
+        0..4 => 0,
+        near @ 4..7 => near as u16 - 3,
+        _ => 1 + (number / 8 % 32) as u16,
+    };
+    Step::Instruction { kind, needs: Needs { class, after: [distance(number / 4), distance(number / 64)] } }
 }
 
 /// The processes of a program while it is written.
@@ -95,6 +127,11 @@ impl ProgramDraft {
         for draft in &self.drafts {
             if !writer.write(*draft) {
                 break;
+            }
+            if self.has_classes
+                && let Some(step) = writer.steps.last_mut()
+            {
+                *step = with_needs(*step, draft.needs);
             }
         }
         writer.steps
@@ -131,7 +168,7 @@ impl Writer {
     }
 
     /// Appends a step; returns whether a process still runs.
-    fn write(&mut self, Draft { kind, near, far, size }: Draft) -> bool {
+    fn write(&mut self, Draft { kind, near, far, size, .. }: Draft) -> bool {
         let at = PhysicalAddress;
         let step = match kind {
             Kind::Compute => Step::Compute { instructions: 1 + size % 100 },

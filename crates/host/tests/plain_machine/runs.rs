@@ -80,7 +80,7 @@ pub struct CoreFigures {
 /// Figures without what copies take from the program, which the plain machine does not compute.
 fn figures(outcome: &[CoreOutcome]) -> Vec<CoreFigures> {
     let figures = |&CoreOutcome { counters, cycles, .. }: &CoreOutcome| {
-        let counters = CoreCounters { copy_slots: 0, misses_after_copies: 0, ..counters };
+        let counters = CoreCounters { copy_slots: 0, misses_after_copies: 0, overlapped_copy_cycles: 0, ..counters };
         CoreFigures { counters, cycles }
     };
     outcome.iter().map(figures).collect()
@@ -144,8 +144,14 @@ pub fn checked(case: &Case, seed: u64) -> (CommandLog, MachineOutcome) {
 }
 
 pub fn plain(case: &Case) -> Outcome {
+    plain_or_open(case).0
+}
+
+/// The plain machine, and whether a snoop found a write-back that waited for a place in the controller.
+pub fn plain_or_open(case: &Case) -> (Outcome, bool) {
     let (source, commands) = run(&case.config, PlainMachine::new(case.settings, &case.programs, case.map()));
-    Outcome { requests: source.taken, commands, cores: source.source.outcome() }
+    let is_open = source.source.is_open;
+    (Outcome { requests: source.taken, commands, cores: source.source.outcome() }, is_open)
 }
 
 /// Compares lists, with the elements before the first difference in the message.

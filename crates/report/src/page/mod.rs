@@ -2,6 +2,7 @@
 //!
 //! The same data give the same bytes: no date, no path, no number that is not in the data.
 
+pub(crate) mod compared;
 mod data;
 mod decisions;
 mod energy;

@@ -12,6 +12,7 @@ pub(crate) fn empty() -> CoresReport {
         instructions: 0,
         energy_nj: Some(0.0),
         energy_per_instruction_nj: None,
+        dynamic_energy_nj: None,
         channel_bytes: 0,
         copy_channel_bytes: 0,
         copy_write_back_bytes: 0,

@@ -104,8 +104,9 @@ fn report() -> CoresReport {
         cycles: Cycles(4_000),
         energy: Some(activates(4)),
         by_core: vec![Some(activates(2)), Some(activates(1))],
+        to_end: Some(activates(6).operation()),
     };
-    CoresReport::new(&outcome, &settings, &interval, Clock::DDR3_1066)
+    CoresReport::new(&outcome, &settings, &interval, (Clock::DDR3_1066, true))
 }
 
 /// Lines over the channel: 50 of the program and 3 of kernel data; of copies 10, of zeroings 10, and
@@ -171,6 +172,7 @@ fn figures_of_all_cores_are_those_of_the_interval() {
     let report = report();
     assert_eq!((report.core_cycles_per_clock, report.interval_ns, report.instructions), (6.0, 7_500.0, 4_000));
     near(report.energy_nj, 99.0);
+    near(report.dynamic_energy_nj, 148.5);
     near(report.energy_per_instruction_nj, 99.0 / 4_000.0);
     assert_eq!((report.channel_bytes, report.copy_channel_bytes), (6_400 + 128 + 8_192, 128 + 8_192));
     assert_eq!(report.copy_write_back_bytes, 128);
@@ -190,13 +192,27 @@ fn figures_of_all_cores_are_those_of_the_interval() {
 /// 128 bytes, each takes two. The write buffer's bursts are counted as they leave.
 #[test]
 fn bytes_of_a_core_follow_the_bursts_of_its_lines() {
-    let lines = LineCounts { misses: 5, write_backs: 3, buffered: 4, buffered_bursts: 7, ..LineCounts::default() };
+    let lines = LineCounts {
+        misses: 5,
+        write_backs: 3,
+        buffered: 4,
+        buffered_bursts: 7,
+        buffered_bytes: 100,
+        ..LineCounts::default()
+    };
     let counters =
         CoreCounters { lines: [lines, LineCounts::default(), lines, lines, lines], ..CoreCounters::default() };
     for (line_bytes, bursts) in [(32, 5 + 6 + 7), (64, 5 + 3 + 7), (128, 10 + 6 + 7)] {
-        assert_eq!(channel_bytes(&counters, line_bytes)[..2], [4 * bursts * 64, bursts * 64], "{line_bytes}");
+        assert_eq!(
+            channel_bytes(&counters, ChannelBytes { line_bytes, has_bursts: true })[..2],
+            [4 * bursts * 64, bursts * 64],
+            "{line_bytes}"
+        );
     }
-    assert_eq!(channel_bytes(&counters, 32)[2], 6 * 64);
+    assert_eq!(channel_bytes(&counters, ChannelBytes { line_bytes: 32, has_bursts: true })[2], 6 * 64);
+    // Without bursts: 5 reads, 3 write-backs, and 100 bytes of stores.
+    let of_page_mode = ChannelBytes { line_bytes: 32, has_bursts: false };
+    assert_eq!(channel_bytes(&counters, of_page_mode), [4 * (8 * 32 + 100), 8 * 32 + 100, 3 * 32]);
     let of = |offset, bytes| write_bursts(offset, bytes);
     assert_eq!([of(0, 64), of(0, 128), of(0, 8), of(8, 56), of(32, 64), of(0, 96)], [1, 2, 2, 2, 4, 3]);
 }

@@ -86,7 +86,7 @@ pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
         machine: machine.name.clone(),
         baseline: baseline(&machine),
         published: PUBLISHED,
-        rows: benches.iter().map(|&bench| row(bench, &mut found)).collect(),
+        rows: benches.iter().map(|&bench| row(bench, machine.settings.kernel.copy_loop, &mut found)).collect(),
     };
     args.format.render(|| table.to_text(), &table)
 }
@@ -94,6 +94,12 @@ pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
 /// Whether the paper's table of applications has this size and number of updates.
 fn is_application(bench: Forkbench) -> bool {
     (bench.bytes, bench.updates) == APPLICATION
+}
+
+/// The loops of the baselines, that of the machine first.
+fn loops(own: CopyLoop) -> Vec<CopyLoop> {
+    let others = CopyLoop::BY_LINES.into_iter().filter(|&copy_loop| copy_loop != own);
+    std::iter::once(own).chain(others).collect()
 }
 
 /// The runs of a row, in the order in which [`row`] takes them: `own` is the loop of the machine.
@@ -114,9 +120,9 @@ fn jobs(bench: Forkbench, own: CopyLoop) -> Vec<Job> {
 }
 
 /// The row of the next runs.
-fn row(bench: Forkbench, found: &mut impl Iterator<Item = RunFigures>) -> ForkRow {
+fn row(bench: Forkbench, own: CopyLoop, found: &mut impl Iterator<Item = RunFigures>) -> ForkRow {
     let mut next = || found.next().expect("each job has figures");
-    let baselines: Vec<RunFigures> = CopyLoop::NAMES.iter().map(|_| next()).collect();
+    let baselines: Vec<RunFigures> = loops(own).iter().map(|_| next()).collect();
     let [fpm, psm, with_initialization] = [(); 3].map(|()| next());
     let application = is_application(bench).then(|| {
         let [zi, fpm_with, zi_with] = [(); 3].map(|()| next());

@@ -1,6 +1,7 @@
 //! `rowclone-sim reproduce`: published tables beside simulated ones. Each table is a file, with its arguments.
 
 mod copyengine;
+mod fastcopy;
 mod forkbench;
 mod injection;
 mod ioat;
@@ -28,8 +29,11 @@ pub enum Reproduce {
     Lisa(lisa::LisaArgs),
     /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
     Zi(zi::ZiArgs),
-    /// The DMA engine of the I/OAT measurements (2006): copies by size, and CPU utilization of receiving packets
+    /// The DMA engine of the I/OAT measurements (2006): copies by size, CPU utilization of receiving packets, and servers
     Ioat(ioat::IoatArgs),
+    /// Copy loops of a core (FreeBSD on P5, P6 and 486): MB/s by size, also on present machines
+    #[command(name = "fastcopy")]
+    FastCopy(fastcopy::FastCopyArgs),
     /// Cache injection and prefetching (León and Maccabe): memory reads and time of a program that reads its messages
     Injection(injection::InjectionArgs),
 }
@@ -48,6 +52,7 @@ impl Reproduce {
             Reproduce::Lisa(args) => lisa::run(args),
             Reproduce::Zi(args) => zi::run(args),
             Reproduce::Ioat(args) => ioat::run(args),
+            Reproduce::FastCopy(args) => fastcopy::run(args),
             Reproduce::Injection(args) => injection::run(args),
         }
     }

@@ -53,6 +53,9 @@ const SMALL: &[(&str, &str)] =
 const CLASSES: &str = "[{ class = 'integer', units = 1, interval = 2 }, { class = 'load', units = 1, latency = 3 }, \
                        { class = 'store', units_of = 'integer' }]";
 
+/// Copies on a core.
+const COPIES: &str = "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['copies.program']\n";
+
 /// DDR4-3200 with the currents of the base.
 const DDR4: &[(&str, &str)] = &[
     ("system.device.bin", "'DDR4-3200AA'"),
@@ -537,6 +540,7 @@ bytes = 4096
             figures("machine.caches.last_level_prefetcher", "'next-line'", "'stride'"),
             figures("machine.caches.write", "'write-through'", "'write-back'"),
             figures("machine.caches.write_buffer", "8", "1"),
+            figures("machine.caches.write_merging", "'line'", "'none'"),
             figures("machine.caches.prefetch_degree", "1", "4"),
             figures("machine.caches.prefetch_distance", "1", "3"),
             figures("machine.caches.prefetch_mshrs", "4", "1"),
@@ -564,7 +568,81 @@ bytes = 4096
         name: "copies on a core",
         body: "machine = 'machine.toml'\n[workload]\nkind = 'memcopy'\nbytes = 16384\n",
         set: &[],
-        cases: &[figures("workload.dirty_share", "0.0", "0.5")],
+        cases: &[
+            figures("workload.dirty_share", "0.0", "0.5"),
+            figures("copiers", "'loop-cached'", "['loop-no-fetch']"),
+            figures("workload.source", "'cold'", "'warm'"),
+            figures("workload.read_share", "0.0", "0.5"),
+            figures("workload.working_set_bytes", "0", "65536"),
+        ],
+    },
+    Fixture {
+        name: "copies beside a working set",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'memcopy'\nbytes = 16384\nworking_set_bytes = 65536\n",
+        set: &[],
+        cases: &[
+            figures("workload.read_again", "'no'", "'forward'"),
+            figures("workload.operation", "'copy'", "'zero'"),
+        ],
+    },
+    Fixture {
+        name: "string instructions",
+        body: COPIES,
+        set: &[("policies", "['baseline']"), ("machine.kernel.copy_loop", "'fast-string'")],
+        cases: &[
+            figures("machine.kernel.string_start_cycles", "12", "30"),
+            figures("machine.kernel.fast_string_start_cycles", "72", "35"),
+            figures("machine.kernel.fast_string_min_bytes", "128", "256"),
+            figures("machine.kernel.fast_string_bytes", "8", "32"),
+            figures("machine.kernel.fast_string_stores", "'no-fetch'", "'fetch'"),
+        ],
+    },
+    Fixture {
+        name: "a loop of integer registers",
+        body: COPIES,
+        set: &[("policies", "['baseline']"), ("machine.kernel.copy_loop", "'integer'")],
+        cases: &[
+            figures("machine.kernel.unroll_bytes", "64", "256"),
+            figures("machine.kernel.touch_bytes", "64", "0"),
+            figures("machine.kernel.loop_min_bytes", "64", "512"),
+        ],
+    },
+    Fixture {
+        name: "a loop of SIMD registers",
+        body: COPIES,
+        set: &[("policies", "['baseline']"), ("machine.kernel.copy_loop", "'simd-block'")],
+        cases: &[
+            figures("machine.kernel.block_bytes", "1792", "512"),
+            figures("machine.kernel.block_step_bytes", "256", "128"),
+            figures("machine.kernel.simd_bytes", "16", "32"),
+        ],
+    },
+    Fixture {
+        name: "a page-mode memory",
+        body: COPIES,
+        set: &[
+            ("policies", "['baseline']"),
+            ("system.device.bin", "'page-mode'"),
+            ("system.device.currents", "'none'"),
+            ("system.geometry.channels", "1"),
+            ("system.geometry.ranks", "1"),
+            ("system.geometry.row_bytes", "8192"),
+            ("system.refresh.enabled", "false"),
+        ],
+        cases: &[
+            figures("system.page_mode.bus_mhz", "66", "33"),
+            figures("system.page_mode.bus_bytes", "8", "4"),
+            figures("system.page_mode.row_bytes", "8192", "1024"),
+            figures("system.page_mode.read_hit", "4", "5"),
+            figures("system.page_mode.read_miss", "9", "10"),
+            figures("system.page_mode.read_next", "2", "3"),
+            figures("system.page_mode.post_first", "3", "9"),
+            figures("system.page_mode.post_next", "1", "9"),
+            figures("system.page_mode.write_hit", "2", "5"),
+            figures("system.page_mode.write_miss", "7", "9"),
+            figures("system.page_mode.write_next", "2", "3"),
+            figures("system.page_mode.write_queue", "4", "1"),
+        ],
     },
     Fixture {
         name: "a copy engine",
@@ -710,6 +788,16 @@ bytes = 4096
             ("machine.network.inject", "'when-expected'"),
         ],
         cases: &[figures("machine.network.inject_near_packets", "65536", "1")],
+    },
+    Fixture {
+        name: "clients of a network adapter",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['answers.program']\n",
+        set: &[("machine.network.packets", "60")],
+        cases: &[
+            figures("machine.network.clients", "2", "4"),
+            figures("machine.network.client_cycles", "10000", "20000"),
+            figures("machine.network.answer_packets", "1", "2"),
+        ],
     },
     // Two frames share the rows of two channels.
     Fixture {

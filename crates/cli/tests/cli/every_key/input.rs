@@ -149,8 +149,18 @@ fn packets() -> String {
     )
 }
 
+/// A program that sends two packets for each time that it finds packets.
+fn answers() -> String {
+    let post = |page: u64| format!("post {:#x} {:#x}\n", 0x10000 + page * 4096, 0x10000 + page * 4096 + 128);
+    let posted: String = (0..64).map(post).collect();
+    let rounds = "await\nsend 0 0x90000 300\nsend 0 0x90000 300\ncompute 300\n".repeat(64);
+    format!(
+        "map 0x10000 262144\npresent 0x10000 262144\nmap 0x90000 4096\npresent 0x90000 4096\n{posted}compute 1\n{rounds}"
+    )
+}
+
 /// By name.
-pub(super) fn files() -> [(&'static str, String); 15] {
+pub(super) fn files() -> [(&'static str, String); 16] {
     let reads = (0..200).map(|line| format!("R {:#x}", line * 64)).collect::<Vec<_>>().join("\n");
     // One record of 202 lies past the end of the memory: less than the 5 % that a run may leave out.
     let native = |src: &str| format!("{reads}\nCOPY 0x100000 {src} 4096\nR 0xffffffff000\n");
@@ -164,6 +174,7 @@ pub(super) fn files() -> [(&'static str, String); 15] {
         ("copies.program", copies()),
         ("begun.program", begun()),
         ("packets.program", packets()),
+        ("answers.program", answers()),
         ("closed.toml", format!("{SYSTEM}[controller]\nrow_policy = 'closed'\n")),
         ("set.toml", CURRENTS.to_owned()),
         ("x16.toml", CURRENTS.replace("width = 8", "width = 16")),

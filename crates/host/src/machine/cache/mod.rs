@@ -455,7 +455,7 @@ impl Requester {
             upper: shapes.into_iter().map(|(number, shape)| Level::new(number, shape, line_size, false)).collect(),
             last_level: settings.sharing.cache_of(number),
             mshrs: Mshrs::new(settings.core.mshrs, prefetches.mshrs()),
-            write_buffer: WriteBuffer::new(settings.lines.write_buffer),
+            write_buffer: WriteBuffer::new(settings.lines.write_buffer, settings.lines.merging),
             prefetches,
             counts: Default::default(),
             misses_after_copies: 0,

@@ -113,6 +113,7 @@ impl Caches {
             let counts = self.count(requester, entry.purpose);
             counts.buffered += 1;
             counts.buffered_bursts += write_bursts(address.0 % LINE_BYTES, bytes);
+            counts.buffered_bytes += bytes;
         }
     }
 

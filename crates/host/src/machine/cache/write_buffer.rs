@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::super::counters::Purpose;
+use super::super::settings::WriteMerging;
 use super::line::LineNumber;
 
 /// Bytes of the largest line.
@@ -61,11 +62,12 @@ pub(super) struct WriteBuffer {
     /// Entries that have left, and that the controller has not accepted.
     sent: usize,
     entries: usize,
+    merging: WriteMerging,
 }
 
 impl WriteBuffer {
-    pub(super) const fn new(entries: usize) -> WriteBuffer {
-        WriteBuffer { open: VecDeque::new(), sent: 0, entries }
+    pub(super) const fn new(entries: usize, merging: WriteMerging) -> WriteBuffer {
+        WriteBuffer { open: VecDeque::new(), sent: 0, entries, merging }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -84,7 +86,7 @@ impl WriteBuffer {
 
     /// Adds a store of some bytes at an offset of a line; returns the entries that leave. An entry
     /// leaves when all of its line is written; the oldest one leaves when all are in use and none has
-    /// left.
+    /// left. Without merging, each store is an entry that leaves at once.
     ///
     /// # Panics
     /// If there is no room.
@@ -97,6 +99,12 @@ impl WriteBuffer {
         data: Option<&[u8]>,
     ) -> Vec<Entry> {
         assert!(self.has_room(line), "the write buffer has room");
+        if self.merging == WriteMerging::None {
+            let mut entry = Entry::new(line, purpose, data.map(|_| vec![0; line_bytes as usize].into()));
+            entry.store(offset, bytes, data);
+            self.sent += 1;
+            return vec![entry];
+        }
         let known = self.open.iter().position(|entry| entry.line == line);
         let place = known.unwrap_or_else(|| {
             let empty = data.map(|_| vec![0; line_bytes as usize].into());
@@ -142,7 +150,7 @@ mod tests {
     /// Four stores of 8 bytes fill a line of 32 bytes, which leaves; two stores to another line do not.
     #[test]
     fn a_line_leaves_when_all_of_it_is_written() {
-        let mut buffer = WriteBuffer::new(4);
+        let mut buffer = WriteBuffer::new(4, WriteMerging::Line);
         assert_eq!([0, 24, 16].map(|offset| store(&mut buffer, 5, offset, 8)), [const { Vec::<u64>::new() }; 3]);
         assert_eq!(store(&mut buffer, 6, 0, 4), [0_u64; 0]);
         assert_eq!(store(&mut buffer, 5, 8, 8), [5]);
@@ -152,20 +160,30 @@ mod tests {
     /// The third line takes the last free entry, and the first one leaves; the next ones wait.
     #[test]
     fn the_oldest_entry_leaves_when_all_are_in_use() {
-        let mut buffer = WriteBuffer::new(3);
+        let mut buffer = WriteBuffer::new(3, WriteMerging::Line);
         assert_eq!((store(&mut buffer, 1, 0, 8), store(&mut buffer, 2, 0, 8)), (vec![], vec![]));
         assert_eq!(store(&mut buffer, 3, 0, 8), [1]);
         assert!(!buffer.has_room(LineNumber(4)) && !buffer.has_room(LineNumber(1)) && buffer.has_room(LineNumber(3)));
         assert_eq!(store(&mut buffer, 3, 8, 8), [0_u64; 0], "the line has an entry");
         buffer.accepted();
         assert_eq!(store(&mut buffer, 4, 0, 8), [2]);
-        let mut one = WriteBuffer::new(1);
+        let mut one = WriteBuffer::new(1, WriteMerging::Line);
         assert_eq!(store(&mut one, 7, 0, 8), [7], "it is also the oldest");
+    }
+
+    /// Two stores to one line are two entries, so that the third store waits.
+    #[test]
+    fn without_merging_each_store_leaves_at_once() {
+        let mut buffer = WriteBuffer::new(2, WriteMerging::None);
+        assert_eq!((store(&mut buffer, 5, 0, 4), store(&mut buffer, 5, 4, 4)), (vec![5], vec![5]));
+        assert!(!buffer.has_room(LineNumber(5)) && !buffer.holds(LineNumber(5)));
+        buffer.accepted();
+        assert_eq!(store(&mut buffer, 5, 8, 4), [5]);
     }
 
     #[test]
     fn an_entry_leaves_in_runs_of_consecutive_bytes() {
-        let mut buffer = WriteBuffer::new(2);
+        let mut buffer = WriteBuffer::new(2, WriteMerging::Line);
         for (offset, bytes) in [(0, 4), (120, 8), (4, 8), (64, 1)] {
             buffer.store(LineNumber(0), 128, Purpose::Program, (offset, bytes), None);
         }

@@ -412,10 +412,12 @@ impl Copier for DmaCopies {
         }
     }
 
+    fn given_up(&self) -> Option<(usize, Bulk)> {
+        self.given_up
+    }
+
     fn pending(&self) -> Vec<(usize, Bulk)> {
         let all = self.cores.iter().enumerate();
-        let rung = all.flat_map(|(core, of_core)| of_core.rung.iter().map(move |descriptor| (core, descriptor.bulk)));
-        // The engine may have completed a copy after its core gave it up.
-        self.given_up.into_iter().chain(rung).collect()
+        all.flat_map(|(core, of_core)| of_core.rung.iter().map(move |descriptor| (core, descriptor.bulk))).collect()
     }
 }

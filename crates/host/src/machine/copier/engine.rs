@@ -89,6 +89,10 @@ impl Copier for EngineCopies {
         let Some(src) = bulk.src.filter(|_| bulk.bytes >= self.min_bytes) else {
             return self.loops.begin(core, memory, bulk, limits);
         };
+        // Until then it waits for a load of an in-order core, or for the window, and not for a copy.
+        if !core.has_slot() {
+            return Outcome::Blocked;
+        }
         let (size, index) = (memory.line_size(), core.index());
         let mut lines = [src, bulk.dst].into_iter().flat_map(|start| size.lines(start, bulk.bytes));
         if lines.any(|(line, _)| memory.caches.is_in_flight(index, line) || core.defers_access_to(line)) {

@@ -1,51 +1,85 @@
 //! Loops of the kernel, which copy and zero through the caches.
 
+use dram_spec::PhysicalAddress;
+
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
 use super::super::core::{Core, Limits, Outcome, Work};
 use super::super::memory::{Access, AccessKind, Memory, OnMiss, Scope, StoreData};
-use super::super::settings::{CopyLoop, KernelSettings};
+use super::super::settings::{CopyLoop, KernelSettings, StringStores};
+use super::stream::{Body, Strings};
 use super::{Copier, quiet};
 
 /// A loop of loads and stores.
 #[derive(Debug)]
 pub(super) struct LoopCopies {
-    copy_loop: CopyLoop,
-    /// Bytes that an instruction loads or stores.
-    word_bytes: u64,
+    settings: KernelSettings,
+    /// By core.
+    progress: Vec<Progress>,
+}
+
+/// Where the loop of a core is.
+#[derive(Clone, Copy, Debug, Default)]
+enum Progress {
+    /// In a loop by lines.
+    #[default]
+    Lines,
+    /// In its body; bytes of the block of the source that were loaded and that are not copied.
+    Body { loaded: u64 },
+    /// Before the first word of a string instruction.
+    Start,
+    /// In the words of a string instruction.
+    Words { is_fast: bool },
+    /// In the bytes that are left.
+    Bytes,
 }
 
 impl LoopCopies {
     pub(super) const fn new(settings: &KernelSettings) -> LoopCopies {
-        LoopCopies { copy_loop: settings.copy_loop, word_bytes: settings.word_bytes }
-    }
-}
-
-impl Copier for LoopCopies {
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
-        let at = match quiet(core, memory, &bulk, limits) {
-            Ok(at) => at,
-            Err(outcome) => return outcome,
-        };
-        let (range, leaves) = ((bulk.dst, bulk.bytes), memory.after_lookup(at));
-        let invalidated = memory.invalidate(core.index(), range, bulk.purpose(), Scope::Others, leaves);
-        invalidated.add_to(&mut core.counters.coherence);
-        core.add(Work::CopyRest(bulk));
-        Outcome::Done
+        LoopCopies { settings: *settings, progress: Vec::new() }
     }
 
-    /// A step lies in one destination line and one source line.
-    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, _: CoreCycle) -> Outcome {
-        let line_bytes = memory.line_size().bytes();
+    /// The loop by lines that zeroes, and that copies between overlapping ranges.
+    const fn by_lines(&self) -> CopyLoop {
+        match self.settings.copy_loop {
+            CopyLoop::Cached
+            | CopyLoop::String
+            | CopyLoop::Integer
+            | CopyLoop::FloatBlock
+            | CopyLoop::SimdBlock
+            | CopyLoop::Avx2 => CopyLoop::Cached,
+            CopyLoop::NoFetch => CopyLoop::NoFetch,
+            CopyLoop::FastString | CopyLoop::RepMovsb => match self.settings.loops.fast_string_stores {
+                StringStores::Fetch => CopyLoop::Cached,
+                StringStores::NoFetch => CopyLoop::NoFetch,
+            },
+            CopyLoop::NonTemporal | CopyLoop::NonTemporalBlock => CopyLoop::NonTemporal,
+        }
+    }
+
+    /// The first part of the loop that copies.
+    fn first(&self, bulk: &Bulk, line_bytes: u64) -> Progress {
+        let Some(src) = bulk.src else { return Progress::Lines };
+        let overlaps = src.0 < bulk.dst.0 + bulk.bytes && bulk.dst.0 < src.0 + bulk.bytes;
+        if overlaps || CopyLoop::BY_LINES.contains(&self.settings.copy_loop) {
+            return Progress::Lines;
+        }
+        let takes = |body: Body| body.takes(src, bulk.dst, bulk.bytes);
+        let has_body = Body::of(&self.settings, line_bytes).is_some_and(takes);
+        if has_body { Progress::Body { loaded: 0 } } else { Progress::Start }
+    }
+
+    /// A step of a loop by lines, which lies in one destination line and one source line.
+    fn step_of_lines(&self, core: &mut Core, line_bytes: u64, rest: Bulk) {
         let next @ Bulk { src, dst, bytes } = rest.next_part(line_bytes);
         let purpose = rest.purpose();
         let data = src.map_or(StoreData::Zero, StoreData::CopyOf);
-        let kind = match self.copy_loop {
+        let kind = match self.by_lines() {
             CopyLoop::NonTemporal if bytes == line_bytes => AccessKind::NonTemporal(data),
             CopyLoop::NoFetch if bytes == line_bytes => AccessKind::WholeLine(data),
             _ => AccessKind::Store(data),
         };
-        let words = bytes.div_ceil(self.word_bytes);
+        let words = bytes.div_ceil(self.settings.word_bytes);
         if let Some(rest) = rest.without(next) {
             core.add(Work::CopyRest(rest));
         }
@@ -60,6 +94,80 @@ impl Copier for LoopCopies {
         if let Some(src) = src {
             access(src, AccessKind::Load);
         }
+    }
+
+    /// The next instructions of a copy; returns the bytes that they copy, and where the loop is then.
+    fn next_instructions(
+        &self,
+        progress: Progress,
+        (src, dst, bytes): (PhysicalAddress, PhysicalAddress, u64),
+        line_bytes: u64,
+    ) -> (Vec<Work>, u64, Progress) {
+        let strings = Strings::of(&self.settings, line_bytes);
+        match progress {
+            Progress::Body { loaded } => {
+                let body = Body::of(&self.settings, line_bytes).expect("the loop has a body");
+                if bytes < body.unroll() {
+                    return (Vec::new(), 0, Progress::Start);
+                }
+                if loaded < body.unroll()
+                    && let Some(block) = body.block(bytes)
+                {
+                    return (body.load_block(src, block), 0, Progress::Body { loaded: block });
+                }
+                let loaded = loaded.saturating_sub(body.unroll());
+                (body.iteration(src, dst, bytes), body.unroll(), Progress::Body { loaded })
+            }
+            Progress::Start => {
+                let is_fast = strings.is_fast(bytes);
+                (vec![Work::Time(strings.start(is_fast))], 0, Progress::Words { is_fast })
+            }
+            Progress::Words { is_fast } => {
+                let (works, copied) = strings.words(is_fast, src, dst, bytes);
+                match (copied, strings.starts_again()) {
+                    (0, true) => (vec![Work::Time(strings.start(false))], 0, Progress::Bytes),
+                    (0, false) => (Vec::new(), 0, Progress::Bytes),
+                    _ => (works, copied, progress),
+                }
+            }
+            Progress::Bytes => (strings.bytes(src, dst, bytes), bytes, progress),
+            Progress::Lines => unreachable!("a loop by lines has steps"),
+        }
+    }
+}
+
+impl Copier for LoopCopies {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
+        let at = match quiet(core, memory, &bulk, limits) {
+            Ok(at) => at,
+            Err(outcome) => return outcome,
+        };
+        let (range, leaves) = ((bulk.dst, bulk.bytes), memory.after_lookup(at));
+        let invalidated = memory.invalidate(core.index(), range, bulk.purpose(), Scope::Others, leaves);
+        invalidated.add_to(&mut core.counters.coherence);
+        if self.progress.len() <= core.index() {
+            self.progress.resize_with(core.index() + 1, Progress::default);
+        }
+        self.progress[core.index()] = self.first(&bulk, memory.line_size().bytes());
+        core.add(Work::CopyRest(bulk));
+        Outcome::Done
+    }
+
+    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, _: CoreCycle) -> Outcome {
+        let (line_bytes, progress) = (memory.line_size().bytes(), self.progress[core.index()]);
+        let (Some(src), false) = (rest.src, matches!(progress, Progress::Lines)) else {
+            self.step_of_lines(core, line_bytes, rest);
+            return Outcome::Done;
+        };
+        let (works, copied, progress) = self.next_instructions(progress, (src, rest.dst, rest.bytes), line_bytes);
+        self.progress[core.index()] = progress;
+        // A string instruction that has no bytes left still starts.
+        let is_last = copied == rest.bytes && matches!(progress, Progress::Bytes);
+        if !is_last {
+            let plus = |start: PhysicalAddress| PhysicalAddress(start.0 + copied);
+            core.add(Work::CopyRest(Bulk { src: Some(plus(src)), dst: plus(rest.dst), bytes: rest.bytes - copied }));
+        }
+        works.into_iter().rev().for_each(|work| core.add(work));
         Outcome::Done
     }
 }

@@ -7,6 +7,7 @@ mod dma;
 mod engine;
 mod loops;
 mod pinned_pages;
+mod stream;
 
 use std::fmt::Debug;
 
@@ -74,6 +75,11 @@ pub trait Copier: Debug {
     fn received(&mut self, core: &mut Core, memory: &mut Memory, message: Message, at: CoreCycle) {
         let _ = (core, memory, at);
         unreachable!("no device sends {message:?}");
+    }
+
+    /// The copy that a core has given up, for which it waited too long, and the core.
+    fn given_up(&self) -> Option<(usize, Bulk)> {
+        None
     }
 
     /// The copies that devices have not completed: the core and the copy.

@@ -80,7 +80,7 @@ impl Core {
     pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, limits: Limits) -> Outcome {
         let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
         for _ in 0..most.min(*count) {
-            let dispatch = match self.next_dispatch(needs, limits.run) {
+            let dispatch = match self.next_dispatch(needs, purpose, limits.run) {
                 Ok(dispatch) => dispatch,
                 Err(outcome) => return outcome,
             };
@@ -101,7 +101,7 @@ impl Core {
         if let Some(at) = self.retry_at {
             self.end_stall(at);
         }
-        let dispatch = match self.next_dispatch(needs, limits.hit) {
+        let dispatch = match self.next_dispatch(needs, access.purpose, limits.hit) {
             Ok(dispatch) => dispatch,
             Err(outcome) => return outcome,
         };
@@ -141,7 +141,7 @@ impl Core {
     }
 
     /// When the next instruction dispatches, if that is before a limit.
-    fn next_dispatch(&mut self, needs: Needs, limit: Slot) -> Result<Dispatch, Outcome> {
+    fn next_dispatch(&mut self, needs: Needs, purpose: Purpose, limit: Slot) -> Result<Dispatch, Outcome> {
         let Some(window) = self.pipeline.next_slot() else { return Err(Outcome::Blocked) };
         let mut queue = window;
         if needs.class.accesses_memory() {
@@ -150,7 +150,7 @@ impl Core {
                 None => return Err(self.stalls(Stall::LoadStoreQueue)),
             }
         }
-        let operands = self.operands(needs);
+        let operands = self.operands(needs, purpose);
         let next = Slot(self.pipeline.position());
         let mut dispatch = Dispatch { next, window, queue, slot: queue, operand: 0, operands };
         if self.settings.order == Order::InOrder && !self.wait_in_order(needs.class, &mut dispatch) {
@@ -173,10 +173,11 @@ impl Core {
     }
 
     /// The results for which the next instruction waits. Those of instructions before a kernel event, a
-    /// `memcopy` or a `meminit` are there.
-    fn operands(&self, needs: Needs) -> Operands {
+    /// `memcopy` or a `meminit` are there. The operands of a copy loop are instructions of the loop.
+    fn operands(&self, needs: Needs, purpose: Purpose) -> Operands {
         let mut operands = Operands::default();
-        let since = self.counters.instructions - self.quiet_at;
+        let is_of_program = purpose == Purpose::Program;
+        let since = if is_of_program { self.counters.instructions - self.quiet_at } else { u64::MAX };
         let distances = needs.after.map(u64::from);
         for (distance, awaited) in distances.into_iter().zip(&mut operands.awaited) {
             if (1..=since).contains(&distance)
@@ -299,16 +300,18 @@ impl Core {
         if let AccessKind::NonTemporal(_) = access.kind {
             return self.serve_past(access, executed, (at, until), memory, stored);
         }
-        let away = if memory.caches.are_hits_requests() {
-            memory.caches.look_up(self.index, access)
+        // Where hits are requests, they are made in the order of all accesses.
+        let lookup = if memory.caches.are_hits_requests() {
+            Lookup::Away(memory.caches.look_up(self.index, access))
         } else {
-            match memory.caches.port(self.index).access::<true>(access) {
-                Lookup::Hit { cycles, way } => {
-                    memory.perform(self.index, access, executed.take(), way);
-                    return Served::Done(if is_load { self.pipeline.plus(slot, cycles + latency) } else { stored });
-                }
-                Lookup::Away(away) => away,
+            memory.caches.port(self.index).access::<true>(access)
+        };
+        let away = match lookup {
+            Lookup::Hit { cycles, way } => {
+                memory.perform(self.index, access, executed.take(), way);
+                return Served::Done(if is_load { self.pipeline.plus(slot, cycles + latency) } else { stored });
             }
+            Lookup::Away(away) => away,
         };
         if at >= until {
             return Served::Later;

@@ -63,6 +63,11 @@ impl PendingCopies {
 
 /// What a copy engine needs of a core.
 impl Core {
+    /// Whether the slot in which the next instruction can dispatch is known.
+    pub fn has_slot(&self) -> bool {
+        self.pipeline.next_slot().is_some()
+    }
+
     /// Dispatches an instruction whose completion [`Self::complete`] will report: it blocks
     /// retirement, and no dispatch. Returns its entry and its cycle.
     ///

@@ -10,6 +10,8 @@ pub(super) struct Units {
     /// By class.
     pools: Box<[Pool]>,
     classes: Classes,
+    /// No instruction will begin before this cycle.
+    now: u64,
 }
 
 /// The units of a class.
@@ -28,7 +30,7 @@ impl Units {
             let units = if let ClassUnits::Own(units) = classes.of(class).units { Some(units) } else { None };
             Pool { units, occupied: Vec::new() }
         };
-        Units { pools: InstructionClass::NAMES.map(pool).into(), classes: *classes }
+        Units { pools: InstructionClass::NAMES.map(pool).into(), classes: *classes, now: 0 }
     }
 
     const fn pool_of(&self, class: InstructionClass) -> usize {
@@ -73,6 +75,9 @@ impl Units {
         let pool = self.pool_of(class);
         let pool = &mut self.pools[pool];
         if pool.units.is_some() {
+            // Where instructions of a class begin only after events, those of others say how far the core is.
+            self.now = self.now.max(now);
+            let now = self.now;
             pool.occupied.retain(|&(_, end)| end > now);
             pool.occupied.push((begin, begin + interval));
         }

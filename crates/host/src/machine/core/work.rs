@@ -1,5 +1,7 @@
 //! What a core executes between steps of its program, and what it waits for.
 
+use trace_io::program::Needs;
+
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
 use super::super::counters::{Purpose, StallSlots};
@@ -18,6 +20,13 @@ pub enum Work {
     },
     /// A load or store of a copy loop or of the kernel.
     Access(Access),
+    /// A load or store of a copy loop, of a class and with operands: instructions of the loop before it.
+    Instruction {
+        /// The access.
+        access: Access,
+        /// Its class and operands.
+        needs: Needs,
+    },
     /// Time of the kernel, in core cycles.
     Time(u64),
     /// A copy or zeroing of physical memory, for the copier.

@@ -83,6 +83,10 @@ struct Port {
     arrived: u64,
     /// The cycle from which the link's time counts, and the packets that had arrived by then.
     counts_from: (CoreCycle, u64),
+    /// Packets that clients have requested; with packets without gap, all.
+    requested: u64,
+    /// Packets that have left, or are leaving.
+    sent: u64,
     /// Packets to be sent, of which the first may be read from memory.
     sends: VecDeque<Sending>,
     /// From when the first of them may be read.
@@ -129,18 +133,37 @@ impl NetworkAdapter {
         (queue.taken, queue.is_enabled, queue.was_enabled) = (taken, true, true);
         if !self.has_begun && self.queues.iter().all(|queue| queue.was_enabled) {
             self.has_begun = true;
-            self.ports.iter_mut().for_each(|port| port.counts_from.0 = at);
-            (0..self.ports.len()).for_each(|port| self.expect(port, memory));
+            (0..self.ports.len()).for_each(|port| self.begin(port, at, memory));
             self.end_if_over(at, memory);
         }
         self.collect(index, at, memory);
     }
 
+    /// Lets packets begin to arrive at a port.
+    fn begin(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
+        let NetworkSettings { packets, clients, burst, .. } = self.settings;
+        self.ports[port].requested = if clients == 0 { packets } else { packets.min(clients * burst) };
+        self.ports[port].counts_from = (at, 0);
+        self.expect(port, memory);
+    }
+
+    /// Accepts the request of a client, whose packets arrive after those before.
+    fn request(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
+        let NetworkSettings { packets, burst, .. } = self.settings;
+        let Port { arrived, requested, counts_from, .. } = &mut self.ports[port];
+        let was_idle = arrived == requested;
+        *requested = packets.min(*requested + burst);
+        if was_idle {
+            *counts_from = (at, *arrived);
+            self.expect(port, memory);
+        }
+    }
+
     /// Sends itself the arrival of the next packet of a port, if there is one.
     fn expect(&self, port: usize, memory: &mut Memory) {
-        let NetworkSettings { header_bytes, payload_bytes, packets, .. } = self.settings;
-        let Port { arrived, counts_from: (from, before), .. } = self.ports[port];
-        if arrived < packets {
+        let NetworkSettings { header_bytes, payload_bytes, .. } = self.settings;
+        let Port { arrived, requested, counts_from: (from, before), .. } = self.ports[port];
+        if arrived < requested {
             let at = from.0 + self.settings.link_cycles(arrived + 1 - before, header_bytes + payload_bytes);
             let message = Message::Network(NetworkMessage::Arrived { port });
             memory.interconnect.post(self.own(), self.own(), message, CoreCycle(at));
@@ -148,9 +171,9 @@ impl NetworkAdapter {
     }
 
     /// The next packet of a port arrives: it is written to a free buffer of its queue; without one it is dropped, or
-    /// waits.
+    /// waits, as that of a client does.
     fn arrive(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
-        let NetworkSettings { connections, burst, queues, payload_bytes: bytes, spread, .. } = self.settings;
+        let NetworkSettings { connections, burst, queues, payload_bytes: bytes, spread, clients, .. } = self.settings;
         let number = self.ports[port].arrived;
         let connection = port as u64 * connections + number / burst % connections;
         let queue = match spread {
@@ -158,7 +181,7 @@ impl NetworkAdapter {
             Spread::Connections => (connection % queues as u64) as usize,
         };
         let buffer = self.queues[queue].free.pop_front();
-        if buffer.is_none() && self.settings.without_buffer == WithoutBuffer::Wait {
+        if buffer.is_none() && (clients > 0 || self.settings.without_buffer == WithoutBuffer::Wait) {
             return self.queues[queue].waiting.push_back(port);
         }
         self.ports[port].arrived += 1;
@@ -350,7 +373,13 @@ impl NetworkAdapter {
         let Sending { core, bytes, .. } = port.sends.pop_front().expect("it is there");
         let begin = at.max(port.is_free);
         (port.reads_from, port.is_free) = (begin, CoreCycle(begin.0 + self.settings.link_cycles(1, bytes)));
-        let end = port.is_free;
+        port.sent += 1;
+        let (end, sent) = (port.is_free, port.sent);
+        let NetworkSettings { clients, client_cycles, answer_packets, .. } = self.settings;
+        if clients > 0 && sent.is_multiple_of(answer_packets) {
+            let next = Message::Network(NetworkMessage::Requested { port: index });
+            memory.interconnect.post(own, own, next, CoreCycle(end.0 + client_cycles));
+        }
         self.tell(core, NetworkMessage::Sent { port: index }, end, memory);
         memory.interconnect.post(own, own, Message::Continue, begin);
     }
@@ -386,6 +415,7 @@ impl Device for NetworkAdapter {
         };
         match message {
             NetworkMessage::Posted { queue, buffer } => self.post(queue, buffer, at, memory),
+            NetworkMessage::Requested { port } => self.request(port, at, memory),
             NetworkMessage::Enable { queue, taken } => self.enable(queue, taken, at, memory),
             NetworkMessage::Arrived { port } => self.arrive(port, at, memory),
             NetworkMessage::Injected { queue, packet, address } => self.inject(queue, packet, address, at, memory),

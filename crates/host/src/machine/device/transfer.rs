@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dram_spec::{Operation, PhysicalAddress};
 use memctrl::Completion;
 
-use super::super::bulk::Bulk;
+use super::super::bulk::{Bulk, is_backward};
 use super::super::clock::CoreCycle;
 use super::super::counters::{CoherenceCounts, Purpose};
 use super::super::interconnect::{Agent, Message, Requester};
@@ -125,13 +125,13 @@ pub(super) struct Transfer {
 impl Transfer {
     pub(super) fn new(requester: Requester, bulk: Bulk, size: LineSize, snoops: Snoops) -> Transfer {
         let (mut reads, mut writes) = (Vec::<LineRead>::new(), Vec::new());
+        let is_backward = bulk.src.is_some_and(|src| is_backward(src, bulk.dst, bulk.bytes));
         let mut rest = Some(bulk);
         while let Some(bulk) = rest {
             let part = bulk.next_line_of_destination(size.bytes());
             rest = bulk.without(part);
             let Bulk { src: Some(src), dst, bytes } = part else { unreachable!("a transfer has a source") };
             let (first, last) = (size.line(src), size.line(PhysicalAddress(src.0 + bytes - 1)));
-            let is_backward = rest.is_some_and(|rest| rest.dst == bulk.dst);
             let order = if is_backward { [last, first] } else { [first, last] };
             let indices = order.map(|line| {
                 let near = reads.len().saturating_sub(2);

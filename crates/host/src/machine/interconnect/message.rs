@@ -138,6 +138,11 @@ pub enum NetworkMessage {
         /// First byte of the line.
         address: PhysicalAddress,
     },
+    /// A client of a port sends its next request.
+    Requested {
+        /// The port.
+        port: usize,
+    },
     /// The time for which a queue collects packets has ended.
     Coalesced {
         /// The queue.

@@ -90,6 +90,10 @@ impl Kernel {
             }
             DeviceStep::Await => {
                 let network = self.network.as_mut().ok_or(ProgramFault::NoAdapter)?;
+                let (queues, cores) = (network.settings.queues, network.cores.len());
+                if queues > cores {
+                    return Err(ProgramFault::TooFewCores { queues, cores });
+                }
                 Ok(network.take(core, memory, at))
             }
             DeviceStep::Send { port, address, bytes } => {

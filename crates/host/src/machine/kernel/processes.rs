@@ -44,6 +44,15 @@ pub enum ProgramFault {
     /// The machine has no network adapter.
     #[error("the machine has no network adapter")]
     NoAdapter,
+    /// A program awaits packets, and there are more receive queues than cores: packets begin to arrive once the core of
+    /// each queue has awaited packets.
+    #[error("packets never arrive: `network.queues` is {queues}, and the number of programs {cores}")]
+    TooFewCores {
+        /// Receive queues.
+        queues: usize,
+        /// Cores.
+        cores: usize,
+    },
     /// The network adapter has no such port.
     #[error("port {port} does not exist: the network adapter has {ports}")]
     NoPort {
@@ -83,6 +92,7 @@ impl ProgramFault {
             Self::ProcessExists { .. } => "give the child a number that no process has",
             Self::NoAdapter => "give the machine a network adapter, or leave out `post`, `await` and `send`",
             Self::NoPort { .. } => "ports are counted from 0",
+            Self::TooFewCores { .. } => "set `network.queues` to at most the number of programs, or run more of them",
             Self::NoRoomForBuffer { .. } => "use a longer ring or post fewer buffers; core N has receive queue N",
             Self::PacketCrossesPage { .. } => "place each header and each payload within a page of 4 KiB",
             Self::Kernel(_) => "use more memory, or less of it in use before the run",

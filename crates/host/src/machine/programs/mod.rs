@@ -1,5 +1,6 @@
 //! Programs that cores execute.
 
+mod answers;
 mod forkbench;
 mod memcopy;
 mod message_reader;
@@ -8,9 +9,11 @@ mod receiver;
 mod steps;
 mod tcp_receive;
 mod trace_program;
+mod work_steps;
 
+pub use self::answers::{AnswerSettings, FileSettings};
 pub use self::forkbench::Forkbench;
-pub use self::memcopy::Memcopy;
+pub use self::memcopy::{BufferOperation, Memcopy, ReadAgain, SourceState};
 pub use self::message_reader::{MessageReader, MessageReaderSettings};
 pub use self::mix::MixProgram;
 pub use self::receiver::{Receiver, ReceiverSettings};

@@ -1,13 +1,15 @@
 //! A program that receives packets of a network adapter, and copies them to the buffers of an application.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use trace_io::program::{DeviceStep, ProgramError, Step};
 
 use super::super::packet::{Buffer, Packet};
+use super::answers::{AnswerSettings, Answers};
 use super::steps::Program;
+use super::work_steps::WorkSteps;
 
 /// The work of a receiver, in instructions and lines. `configs/programs/ioat-2006.toml` has the source of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,9 @@ pub struct ReceiverSettings {
     pub wakeup_instructions: u64,
     /// Bytes that the application receives with one call.
     pub message_bytes: u64,
+    /// Whether a page of a message gets a frame near the payload whose copy begins there, as a kernel places copies
+    /// that are executed in DRAM.
+    pub renews_pages: bool,
     /// Buffers of messages per connection, used in turn.
     pub message_buffers: u64,
     /// Instructions of the call, per message.
@@ -43,10 +48,14 @@ pub struct ReceiverSettings {
     pub packets_per_acknowledgment: u64,
     /// Packets sent per 100 received ones, of the length of those received.
     pub sent_per_100: u64,
-    /// Instructions per packet sent, an acknowledgment included.
+    /// Instructions per acknowledgment.
+    pub acknowledgment_instructions: u64,
+    /// Instructions per other packet sent.
     pub send_instructions: u64,
-    /// Ports of the network adapter.
-    pub ports: u64,
+    /// Connections of each port of the network adapter.
+    pub connections: u64,
+    /// How messages are answered; none if they are not.
+    pub answer: Option<AnswerSettings>,
 }
 
 /// A receiver of the packets of a core.
@@ -55,11 +64,11 @@ pub struct ReceiverSettings {
 /// connection, and begins the copy of the payload to the message buffer. When all packets of the batch have been
 /// handled it wakes the application per connection, which waits for the copies if messages are complete, and reads
 /// these. The buffers are posted again at the begin of the next batch, after the end of their copies. It ends when no
-/// packet follows.
+/// packet follows. Complete messages may be requests, which it then answers.
 #[derive(Debug)]
 pub struct Receiver {
     settings: ReceiverSettings,
-    steps: VecDeque<Step>,
+    steps: WorkSteps,
     /// Bytes received, by connection.
     received: BTreeMap<u64, u64>,
     /// Packets received.
@@ -68,6 +77,9 @@ pub struct Receiver {
     sent: u64,
     /// Buffers of the latest batch, to be posted again.
     used: Vec<Buffer>,
+    answers: Option<Answers>,
+    /// Messages that have become complete and are not answered: their addresses and connections.
+    complete: Vec<(u64, u64)>,
 }
 
 /// First addresses of the parts of the program's memory.
@@ -87,47 +99,29 @@ impl Receiver {
     pub fn new(settings: ReceiverSettings) -> Receiver {
         let mut receiver = Receiver {
             settings,
-            steps: VecDeque::new(),
+            steps: WorkSteps::default(),
             received: BTreeMap::new(),
             packets: 0,
             sent: 0,
             used: Vec::new(),
+            answers: None,
+            complete: Vec::new(),
         };
         let ReceiverSettings { buffers, socket_buffer_lines, .. } = settings;
-        receiver.present(BUFFERS, buffers * receiver.buffer_bytes());
+        receiver.steps.present(BUFFERS, buffers * receiver.buffer_bytes());
         if settings.has_split_headers {
-            receiver.present(HEADERS, buffers * receiver.split_header_bytes());
+            receiver.steps.present(HEADERS, buffers * receiver.split_header_bytes());
         }
-        receiver.present(SOCKET_BUFFERS, buffers * socket_buffer_lines * LINE_BYTES);
-        receiver.present(SENT, SENT_BUFFERS * FRAME_BYTES);
+        receiver.steps.present(SOCKET_BUFFERS, buffers * socket_buffer_lines * LINE_BYTES);
+        receiver.steps.present(SENT, SENT_BUFFERS * FRAME_BYTES);
+        let of_packets = (settings.header_bytes, settings.send_instructions);
+        receiver.answers = settings.answer.map(|answer| Answers::new(answer, of_packets, &mut receiver.steps));
         for number in 0..buffers {
             let Buffer { header, payload } = receiver.buffer(number);
-            receiver.device(DeviceStep::Post { header, payload });
+            receiver.steps.device(DeviceStep::Post { header, payload });
         }
-        receiver.device(DeviceStep::Await);
+        receiver.steps.device(DeviceStep::Await);
         receiver
-    }
-
-    fn add(&mut self, step: Step) {
-        self.steps.push_back(step);
-    }
-
-    fn device(&mut self, step: DeviceStep) {
-        self.add(Step::Device(step));
-    }
-
-    fn compute(&mut self, instructions: u64) {
-        if instructions > 0 {
-            self.add(Step::Compute { instructions });
-        }
-    }
-
-    /// Maps pages, which have frames.
-    fn present(&mut self, address: u64, bytes: u64) {
-        if bytes > 0 {
-            let address = PhysicalAddress(address);
-            self.steps.extend([Step::Map { address, bytes }, Step::Present { address, bytes }]);
-        }
     }
 
     /// Bytes from one receive buffer to the next.
@@ -151,13 +145,6 @@ impl Receiver {
         Buffer { header: start, payload: PhysicalAddress(start.0 + self.settings.header_bytes) }
     }
 
-    /// Loads and stores a number of lines from an address on.
-    fn touch(&mut self, first: u64, lines: u64) {
-        for address in (0..lines).map(|line| PhysicalAddress(first + line * LINE_BYTES)) {
-            self.steps.extend([Step::Load { address }, Step::Store { address }]);
-        }
-    }
-
     /// The address of a byte of a connection's messages, and the bytes up to the end of its buffer.
     const fn message(&self, connection: u64, byte: u64) -> (u64, u64) {
         let ReceiverSettings { message_bytes, message_buffers, .. } = self.settings;
@@ -175,24 +162,28 @@ impl Receiver {
         let from = self.received.get(&packet.connection).copied().unwrap_or_else(|| {
             let bytes = settings.message_buffers * settings.message_bytes.next_multiple_of(FRAME_BYTES);
             let (address, _) = self.message(packet.connection, 0);
-            self.present(CONNECTIONS + packet.connection * per_connection, state_bytes);
-            self.present(address, bytes);
+            self.steps.present(CONNECTIONS + packet.connection * per_connection, state_bytes);
+            self.steps.present(address, bytes);
             0
         });
         for line in 0..settings.header_bytes.div_ceil(LINE_BYTES) {
-            self.add(Step::Load { address: PhysicalAddress(packet.buffer.header.0 + line * LINE_BYTES) });
+            self.steps.add(Step::Load { address: PhysicalAddress(packet.buffer.header.0 + line * LINE_BYTES) });
         }
         let slot = self.packets % settings.buffers;
-        self.touch(SOCKET_BUFFERS + slot * settings.socket_buffer_lines * LINE_BYTES, settings.socket_buffer_lines);
-        self.touch(CONNECTIONS + packet.connection * per_connection, settings.connection_lines);
-        self.compute(settings.packet_instructions);
+        self.steps
+            .touch(SOCKET_BUFFERS + slot * settings.socket_buffer_lines * LINE_BYTES, settings.socket_buffer_lines);
+        self.steps.touch(CONNECTIONS + packet.connection * per_connection, settings.connection_lines);
+        self.steps.work(settings.packet_instructions);
         self.packets += 1;
         let mut copied = 0;
         while copied < packet.bytes {
             let (dst, room) = self.message(packet.connection, from + copied);
             let bytes = room.min(packet.bytes - copied);
             let (dst, src) = (PhysicalAddress(dst), PhysicalAddress(packet.buffer.payload.0 + copied));
-            self.device(DeviceStep::Begin { dst, src, bytes });
+            if settings.renews_pages && dst.0.is_multiple_of(FRAME_BYTES) && src.0.is_multiple_of(FRAME_BYTES) {
+                self.steps.add(Step::Renew { page: dst, source: src, bytes: FRAME_BYTES });
+            }
+            self.steps.device(DeviceStep::Begin { dst, src, bytes });
             copied += bytes;
         }
         self.received.insert(packet.connection, from + packet.bytes);
@@ -202,20 +193,20 @@ impl Receiver {
     /// Sends what a received packet causes.
     fn send_after(&mut self, packet: &Packet) {
         let settings = self.settings;
-        let port = (packet.connection % settings.ports) as u32;
+        let port = (packet.connection / settings.connections) as u32;
         let per_acknowledgment = settings.packets_per_acknowledgment;
         if per_acknowledgment > 0 && self.packets.is_multiple_of(per_acknowledgment) {
-            self.compute(settings.send_instructions);
+            self.steps.work(settings.acknowledgment_instructions);
             let address = PhysicalAddress(SENT);
-            self.touch(address.0, ACKNOWLEDGMENT_BYTES.div_ceil(LINE_BYTES));
-            self.device(DeviceStep::Send { port, address, bytes: ACKNOWLEDGMENT_BYTES });
+            self.steps.touch(address.0, ACKNOWLEDGMENT_BYTES.div_ceil(LINE_BYTES));
+            self.steps.device(DeviceStep::Send { port, address, bytes: ACKNOWLEDGMENT_BYTES });
         }
         while self.sent * 100 < self.packets * settings.sent_per_100 {
-            self.compute(settings.send_instructions);
+            self.steps.work(settings.send_instructions);
             let address = PhysicalAddress(SENT + (1 + self.sent % (SENT_BUFFERS - 1)) * FRAME_BYTES);
             let bytes = settings.header_bytes + settings.payload_bytes;
-            self.touch(address.0, settings.header_bytes.div_ceil(LINE_BYTES));
-            self.device(DeviceStep::Send { port, address, bytes });
+            self.steps.touch(address.0, settings.header_bytes.div_ceil(LINE_BYTES));
+            self.steps.device(DeviceStep::Send { port, address, bytes });
             self.sent += 1;
         }
     }
@@ -223,17 +214,20 @@ impl Receiver {
     /// Wakes the application of a connection, which reads the messages that have become complete.
     fn wake(&mut self, connection: u64, before: u64) {
         let settings = self.settings;
-        self.compute(settings.wakeup_instructions);
+        self.steps.work(settings.wakeup_instructions);
         let complete = self.received[&connection] / settings.message_bytes;
         if before / settings.message_bytes < complete {
-            self.device(DeviceStep::Wait);
+            self.steps.device(DeviceStep::Wait);
         }
         for message in before / settings.message_bytes..complete {
-            self.compute(settings.message_instructions);
+            self.steps.work(settings.message_instructions);
             let (address, bytes) = self.message(connection, message * settings.message_bytes);
+            if self.answers.is_some() {
+                self.complete.push((address, connection));
+            }
             let loads = bytes.checked_div(settings.read_stride).map_or(0, |loads| loads.max(1));
             for load in 0..loads {
-                self.add(Step::Load { address: PhysicalAddress(address + load * settings.read_stride) });
+                self.steps.add(Step::Load { address: PhysicalAddress(address + load * settings.read_stride) });
             }
         }
     }
@@ -241,29 +235,35 @@ impl Receiver {
 
 impl Program for Receiver {
     fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
-        Ok(self.steps.pop_front())
+        Ok(self.steps.next())
     }
 
     fn receive(&mut self, packets: &[Packet]) {
-        self.device(DeviceStep::Wait);
+        self.steps.device(DeviceStep::Wait);
         for Buffer { header, payload } in std::mem::take(&mut self.used) {
-            self.device(DeviceStep::Post { header, payload });
+            self.steps.device(DeviceStep::Post { header, payload });
         }
         if packets.is_empty() {
             return;
         }
-        self.compute(self.settings.interrupt_instructions);
+        self.steps.work(self.settings.interrupt_instructions);
         let mut before = BTreeMap::new();
         for packet in packets {
             let received = self.received.get(&packet.connection).copied().unwrap_or(0);
             before.entry(packet.connection).or_insert(received);
             self.handle(packet);
         }
-        self.device(DeviceStep::Issue);
+        self.steps.device(DeviceStep::Issue);
         self.used = packets.iter().map(|packet| packet.buffer).collect();
         for (connection, before) in before {
             self.wake(connection, before);
         }
-        self.device(DeviceStep::Await);
+        if let Some(answers) = &mut self.answers {
+            for (message, connection) in self.complete.drain(..) {
+                answers.begin(message, (connection / self.settings.connections) as u32, &mut self.steps);
+            }
+            answers.send_all(&mut self.steps);
+        }
+        self.steps.device(DeviceStep::Await);
     }
 }

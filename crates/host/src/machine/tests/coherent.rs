@@ -83,7 +83,28 @@ pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
         (KernelSettings { inserts_zero_lines: true, ..in_dram }, ROWCLONE),
         (KernelSettings { dirty_source: DirtySource::CopyInCache, inserts_zero_lines: true, ..in_dram }, ROWCLONE),
     ];
-    others.into_iter().chain(engines).chain(dma).collect()
+    others.into_iter().chain(engines).chain(dma).chain(copy_loops()).collect()
+}
+
+/// Loops of instructions, with words of 8 bytes; small blocks and iterations, so that a page has several.
+fn copy_loops() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
+    let of = |copy_loop, loops| {
+        let settings = KernelSettings { copy_loop, loops, ..KernelSettings::default() };
+        (settings, BASELINE as &'static dyn CopyPolicy)
+    };
+    let default = LoopSettings::default();
+    let small = LoopSettings { block_bytes: 384, block_step_bytes: 128, unroll_bytes: Some(128), ..default };
+    vec![
+        of(CopyLoop::String, default),
+        of(CopyLoop::FastString, default),
+        of(CopyLoop::FastString, LoopSettings { fast_string_stores: StringStores::Fetch, ..default }),
+        of(CopyLoop::RepMovsb, LoopSettings { fast_string_bytes: 32, ..default }),
+        of(CopyLoop::Integer, LoopSettings { touch_bytes: Some(192), ..default }),
+        of(CopyLoop::FloatBlock, default),
+        of(CopyLoop::SimdBlock, small),
+        of(CopyLoop::NonTemporalBlock, small),
+        of(CopyLoop::Avx2, default),
+    ]
 }
 
 /// A bus of which a clock takes 15 core cycles.
@@ -204,9 +225,10 @@ pub(super) fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
         last_level: level([1 << 10, 3 << 10, 1 << 14][one_of(3)], [1, 4, 8][one_of(3)], 12, last),
         sharing,
         lines: LineSettings {
-            bytes: [32, 64, 128][one_of(3)],
+            bytes: [16, 32, 64, 128][one_of(4)],
             write: WritePolicy::NAMES[one_of(2)].1,
             write_buffer: 1 + one_of(5),
+            merging: WriteMerging::NAMES[one_of(2)].1,
             prefetch: PrefetchSettings {
                 degree: 1 + one_of(3) as u64,
                 distance: 1 + one_of(4) as u64,
@@ -336,6 +358,22 @@ fn a_lost_completion_of_a_dma_engine_is_an_error() {
             "{message}"
         );
     }
+}
+
+/// A core gives up its copy at the timeout, and the program of the other one repeats without end.
+#[test]
+fn a_copy_that_is_given_up_ends_the_run_of_all_cores() {
+    let dma = DmaSettings { timeout_cycles: 1 << 12, ..DmaSettings::new(DmaCompletion::Polling, false) };
+    let kernel = KernelSettings { copier: Copier::Dma(dma), ..KernelSettings::default() };
+    let compute = || Ok(Box::new(Steps([Step::Compute { instructions: 1_000 }].into_iter())) as Box<dyn Program>);
+    let programs: Vec<Box<dyn Program>> =
+        vec![Box::new(Steps(program(1, 60).into_iter())), Box::new(Repeated::new(compute).unwrap())];
+    let region = Region { warm_up: 0, instructions: Some(100) };
+    PLANTED.set(Some(Planted::LostCompletion));
+    let played = play_boxed(MachineSettings { kernel, ..settings() }, region, programs, ROWCLONE, None);
+    PLANTED.set(None);
+    let message = played.unwrap_err().to_string();
+    assert!(message.starts_with("the copy of ") && message.ends_with("for core 0 was never completed"), "{message}");
 }
 
 /// The end of a copy that is lost ends the run, with the copy in the message.

@@ -25,6 +25,9 @@ const NETWORK: NetworkSettings = NetworkSettings {
     interrupt_cycles: 2_000,
     without_buffer: WithoutBuffer::Drop,
     injection: InjectionSettings::NEVER,
+    clients: 0,
+    client_cycles: 0,
+    answer_packets: 1,
 };
 
 fn with(network: NetworkSettings) -> MachineSettings {
@@ -155,6 +158,54 @@ fn impossible_steps_are_refused() {
     assert!(try_play(with(two), &programs, BASELINE, None).is_ok());
     let lacking = try_play(with(two), &[programs[0].clone(), posted(0..1)], BASELINE, None);
     assert_eq!(lacking.unwrap_err().to_string(), "core 0 waits for packets that never arrive");
+    let fewer = try_play(with(two), &programs[..1], BASELINE, None).unwrap_err();
+    let expected = "the program of core 0: packets never arrive: `network.queues` is 2, and the number of programs 1";
+    assert_eq!(fewer.to_string(), expected);
+    assert!(fewer.help().contains("`network.queues`"), "{}", fewer.help());
+}
+
+/// The clock in which the second packet of a program is written, which awaits two and has sent one between.
+fn second_packet(network: NetworkSettings) -> Result<u64, String> {
+    let sent = Step::Device(DeviceStep::Send { port: 0, address: line(128), bytes: 64 });
+    let steps = [posted(0..2), vec![AWAIT, sent, AWAIT]].concat();
+    let network = NetworkSettings { packets: 2, ..network };
+    let played = try_play(with(network), &[steps], BASELINE, None).map_err(|error| error.to_string())?;
+    let writes = played.requests.iter().filter(|(_, operation)| matches!(operation, Operation::Write { .. }));
+    let (arrival, _) = writes.clone().nth(24).expect("a second packet");
+    assert_eq!(writes.count(), 48);
+    Ok(arrival.0)
+}
+
+/// The next request follows the answer of the client's time and 1,538 cycles; with two clients, it follows the first
+/// one. An answer of two packets is never over.
+#[test]
+fn a_client_sends_its_next_request_after_the_answer() {
+    let one = NetworkSettings { clients: 1, client_cycles: 12_000, ..NETWORK };
+    let arrival = second_packet(one).unwrap();
+    // The first packet, its interrupt, the answer of 88 bytes, the time of the client, and the request.
+    let least = 1_538 + 2_000 + 88 + 12_000 + 1_538;
+    assert!((least / 6..least / 6 + 100).contains(&arrival), "{arrival}");
+    let later = second_packet(NetworkSettings { client_cycles: 18_000, ..one });
+    assert_eq!(later, Ok(arrival + 1_000));
+    // 2 x 1,538 cycles are 512.7 clocks.
+    assert_eq!(second_packet(NetworkSettings { clients: 2, ..one }), Ok(513));
+    assert_eq!(second_packet(NetworkSettings { clients: 1, burst: 2, ..one }), Ok(513));
+    let longer = second_packet(NetworkSettings { answer_packets: 2, ..one });
+    assert_eq!(longer, Err("core 0 waits for packets that never arrive".to_owned()));
+}
+
+/// Two clients, and a buffer for the second packet only once the first one is processed.
+#[test]
+fn a_packet_of_a_client_waits_for_a_buffer() {
+    let network = NetworkSettings { clients: 2, packets: 2, ..NETWORK };
+    let played = run_one(network, &[posted(0..1), vec![AWAIT, post(1), AWAIT]].concat());
+    let expected = NetworkCounts { packets: 2, dropped: 0, interrupts: 2, sent: 0, injected: 0 };
+    assert_eq!(played.outcome.cores[0].counters.network, expected);
+    let gapless = run_one(
+        NetworkSettings { packets: 2, ..NETWORK },
+        &[posted(0..1), vec![AWAIT, Step::Compute { instructions: 6_000 }, post(1), AWAIT]].concat(),
+    );
+    assert_eq!(gapless.outcome.cores[0].counters.network.dropped, 1);
 }
 
 /// A program that uses a buffer several times, copies each packet, and reads buffer and copy; it begins the copy

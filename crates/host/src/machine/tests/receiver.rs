@@ -19,19 +19,22 @@ const RECEIVER: ReceiverSettings = ReceiverSettings {
     has_split_headers: false,
     header_bytes: 66,
     payload_bytes: 1_448,
-    interrupt_instructions: 500,
-    packet_instructions: 1_000,
+    interrupt_instructions: 100,
+    packet_instructions: 200,
     socket_buffer_lines: 2,
     connection_lines: 4,
-    wakeup_instructions: 1_500,
+    wakeup_instructions: 300,
     message_bytes: 10_000,
+    renews_pages: false,
     message_buffers: 2,
-    message_instructions: 300,
+    message_instructions: 60,
     read_stride: 64,
     packets_per_acknowledgment: 2,
     sent_per_100: 50,
-    send_instructions: 400,
-    ports: 2,
+    acknowledgment_instructions: 80,
+    send_instructions: 80,
+    connections: 2,
+    answer: None,
 };
 
 fn play_receivers(
@@ -67,11 +70,47 @@ fn messages_are_those_received_under_every_copier() {
     }
 }
 
+/// A proxy, and a web server some of whose files are fetched, under every copier: all requests are answered, and
+/// buffers, messages and files are right.
+#[test]
+fn requests_are_answered_under_every_copier() {
+    let files = FileSettings { proxied: 1, cached: 4, files: 8, exponent_hundredths: 95, fetch_instructions: 100 };
+    let of_proxy =
+        AnswerSettings { instructions: 200, bytes: 4 * 1_448, segment_bytes: 1_448, forwarded_bytes: 300, files: None };
+    let of_server = AnswerSettings { bytes: 5_000, forwarded_bytes: 0, files: Some(files), ..of_proxy };
+    for (kernel, policy) in super::coherent::kernels() {
+        for (answer, burst) in [(of_proxy, 4), (of_server, 1)] {
+            let network = NetworkSettings {
+                packets: 32,
+                clients: 2,
+                client_cycles: 5_000,
+                burst,
+                answer_packets: answer.packets(),
+                ..NETWORK
+            };
+            let receiver = ReceiverSettings {
+                message_bytes: burst * 1_448,
+                packets_per_acknowledgment: 0,
+                sent_per_100: 0,
+                answer: Some(answer),
+                ..RECEIVER
+            };
+            let outcome = play_receivers(receiver, network, kernel, (policy, Some(5)));
+            let (_, wrong) = outcome.check.unwrap();
+            assert!(wrong.is_none() && outcome.wrong.is_none(), "{kernel:?}: {wrong:?} {:?}", outcome.wrong);
+            let counts = outcome.cores.iter().map(|core| core.counters.network);
+            let (packets, sent) = counts.fold((0, 0), |sums, counts| (sums.0 + counts.packets, sums.1 + counts.sent));
+            let answered = packets / burst * answer.packets();
+            assert!(packets == 64 && sent <= answered && answered - sent <= 4 * answer.packets(), "{sent} {kernel:?}");
+        }
+    }
+}
+
 /// With a link ten times as fast and a slow receiver, packets are dropped, and each one is counted.
 #[test]
 fn packets_are_received_or_dropped() {
     let network = NetworkSettings { cycles_per_1000_bytes: 500, ..NETWORK };
-    let receiver = ReceiverSettings { packet_instructions: 30_000, ..RECEIVER };
+    let receiver = ReceiverSettings { packet_instructions: 3_000, ..RECEIVER };
     let (_, policy) = super::coherent::kernels()[0];
     let outcome = play_receivers(receiver, network, settings().kernel, (policy, None));
     let counts = outcome.cores.iter().map(|core| core.counters.network);

@@ -159,7 +159,7 @@ fn a_copy_beyond_the_mapped_pages_of_a_unit_fails() {
 #[test]
 fn memcopy_and_traces_copy_whole_units() {
     for (copy_unit, unit) in [(CopyUnit::Page, 4096), (CopyUnit::RowSet, 8192)] {
-        let bench = Memcopy { bytes: 4 * 8192 + 4096, dirty_share: 0.3 };
+        let bench = Memcopy { dirty_share: 0.3, ..Memcopy::new(4 * 8192 + 4096) };
         let mut expected = vec![unit; (4 * 8192 / unit) as usize];
         expected.push(4096);
         assert_eq!(checked_sizes(copy_unit, bench.program(unit)), expected, "memcopy");

@@ -49,6 +49,11 @@ pub trait CopyPolicy: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether the policy prefers a mechanism inside the DRAM.
+    fn needs_dram(&self) -> bool {
+        self.admits().first().is_some_and(|first| *first != Mechanism::CHANNEL)
+    }
+
     /// The policy that copies in the same way where no program runs on cores; none if this policy needs
     /// no cores.
     fn without_cores(&self) -> Option<&'static dyn CopyPolicy> {

@@ -1,0 +1,278 @@
+//! `rowclone-sim compare`: every copier on one machine and workload.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use host::machine::{NetworkSettings, Region};
+use indicatif::ProgressBar;
+use memctrl::policy::copy::BASELINE;
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use report::CompareTable;
+use report::compare::ComparedCase;
+use report::plot::{Extent, Picture, svg};
+use report::table::Align::Left;
+use report::table::{Column, listed};
+use rowclone_config::error::Cause;
+use rowclone_config::{Failure, MachineConfig, ReceiverConfig, Scenario, Variant};
+use rowclone_sim::compare::{Case, CaseOperation, CopierComparison, CopierResult, NamedCopier, Unable};
+use rowclone_sim::{ExperimentError, Outcome};
+use rowclone_sweep::experiment::{self, Wanted};
+use rowclone_sweep::{AtomicFile, Existing, directory, programs};
+
+use super::core_runs::run_programs;
+use crate::args::{CompareArgs, RunFormat};
+use crate::{interrupt, output};
+
+/// Compares copiers, and prints and writes the results.
+///
+/// # Errors
+/// An error of a file, the machine or the terminal; a signal; a failed check.
+pub fn run(args: &CompareArgs) -> Result<ExitCode, Failure> {
+    if args.list {
+        return output::print(names());
+    }
+    if args.details && args.format != RunFormat::Table {
+        let error = Failure::new("`--details` is given, and the results are not printed as tables");
+        return Err(error.with_help("leave out `--details`: JSON and CSV have all numbers"));
+    }
+    let files = args.out.as_deref().map(|path| Files::open(path, args.force)).transpose()?;
+    let copiers = if args.copiers.is_empty() { NamedCopier::all() } else { args.copiers.clone() };
+    let pool = ThreadPoolBuilder::new().num_threads(args.jobs.map_or(0, std::num::NonZeroUsize::get)).build();
+    let pool = pool.map_err(|error| Failure::new(format!("the runs cannot be started: {error}")))?;
+    let table = pool.install(|| match &args.file {
+        None => of_cases(args, copiers),
+        Some(path) if path.extension().is_some_and(|ending| ending == "toml") => of_scenario(args, path, copiers),
+        Some(path) => of_program(args, path, copiers),
+    })?;
+    let text = match args.format {
+        RunFormat::Table => table.to_text(args.details, output::width()),
+        RunFormat::Json => json(&table)?,
+        RunFormat::Csv => table.to_csv().map_err(Failure::new)?,
+    };
+    if let Some(files) = files {
+        output::message(&format!("wrote {}", files.write(&table)?.join(", ")));
+    }
+    output::print(text)
+}
+
+fn json(table: &CompareTable) -> Result<String, Failure> {
+    Ok(serde_json::to_string_pretty(&table.json()).map_err(Failure::new)? + "\n")
+}
+
+/// The names of all copiers with their kinds.
+fn names() -> String {
+    let columns: [Column<'_, NamedCopier>; 2] = [
+        ("copier", Left, &|copier| copier.name().to_owned()),
+        ("kind", Left, &|copier| copier.kind().name().to_owned()),
+    ];
+    listed(&columns, &NamedCopier::all(), usize::MAX)
+}
+
+/// A value for each of some jobs, simulated at the same time; the jobs that come first in `order` begin first. A bar shows
+/// how far the runs are, if standard error is a terminal.
+fn each<J: Sync, T: Send>(
+    jobs: &[J],
+    order: impl Fn(&J) -> u64,
+    run: impl Fn(&J) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    let bar = ProgressBar::new(jobs.len() as u64);
+    let mut begun: Vec<usize> = (0..jobs.len()).collect();
+    begun.sort_by_key(|&place| order(&jobs[place]));
+    let results = begun.par_iter().with_max_len(1).map(|&place| {
+        let result = run(&jobs[place])?;
+        bar.inc(1);
+        Ok((place, result))
+    });
+    let results = results.collect::<Result<Vec<_>, Failure>>();
+    bar.finish_and_clear();
+    let mut results = results?;
+    results.sort_by_key(|(place, _)| *place);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+/// The cases of the options, or all.
+fn cases(args: &CompareArgs) -> Vec<Case> {
+    let or_all = |given: &[u64], all: &[u64]| if given.is_empty() { all.to_vec() } else { given.to_vec() };
+    let is_wanted = |given: &[String], name: &str| given.is_empty() || given.iter().any(|given| given == name);
+    let operations: Vec<CaseOperation> = CaseOperation::all()
+        .into_iter()
+        .filter(|operation| is_wanted(&args.operations, operation.name()))
+        .filter(|operation| operation.name() != "copy" || is_wanted(&args.sources, operation.state()))
+        .collect();
+    Case::all(&operations, &or_all(&args.sizes, &Case::SIZES), &or_all(&args.reads, &Case::READS))
+}
+
+/// Copies, zeroings and messages under each copier.
+fn of_cases(args: &CompareArgs, copiers: Vec<NamedCopier>) -> Result<CompareTable, Failure> {
+    let machine = args.machine.read()?;
+    let network = machine.settings.network.unwrap_or_else(|| NetworkSettings::gigabit(1, 1, 1));
+    let working_set_bytes = args.working_set.unwrap_or_else(|| CopierComparison::half_of_cache(&machine.settings));
+    let comparison = CopierComparison {
+        system: &machine.system.memory,
+        settings: &machine.settings,
+        devices: &machine.devices,
+        receiver: ReceiverConfig::shipped()?.settings(&network, true),
+        working_set_bytes,
+        is_checked: args.check,
+    };
+    let (cases, stop) = (cases(args), interrupt::flag());
+    let jobs: Vec<(Case, NamedCopier)> =
+        cases.iter().flat_map(|&case| copiers.iter().map(move |&copier| (case, copier))).collect();
+    let run = |&(case, copier): &(Case, NamedCopier)| {
+        let result = comparison.result(copier, case, &stop).map_err(|error| match error {
+            ExperimentError::Stopped => Failure::interrupted(),
+            error => Failure::from(error),
+        })?;
+        checked(copier, result)
+    };
+    // The longest runs begin first.
+    let mut results = each(&jobs, |(case, _)| u64::MAX - case.bytes, run)?.into_iter();
+    let case = |case| ComparedCase::new(case, copiers.iter().copied().zip(results.by_ref()).collect());
+    let cases = cases.into_iter().map(case).collect();
+    Ok(CompareTable { machine: machine.name.clone(), working_set_bytes: Some(working_set_bytes), copiers, cases })
+}
+
+/// A result whose checks passed.
+fn checked(copier: NamedCopier, result: CopierResult) -> Result<CopierResult, Failure> {
+    if result.passed_checks {
+        return Ok(result);
+    }
+    Err(Failure::new(format!("a check failed under `{}`", copier.name()))
+        .with_help("this is a defect of the simulator: report the command line"))
+}
+
+/// The result of a run, or the error as the reason against the copier; a signal is an error.
+fn judged(copier: NamedCopier, run: Result<Outcome, Failure>) -> Result<CopierResult, Failure> {
+    match run {
+        Ok(outcome) => checked(copier, CopierResult::of_outcome(copier, &outcome)),
+        Err(error) if error.cause == Cause::Interrupted => Err(error),
+        Err(error) => Ok(refused(Unable::Impossible(error.to_string()))),
+    }
+}
+
+/// A result without figures.
+const fn refused(why: Unable) -> CopierResult {
+    CopierResult { figures: Err(why), passed_checks: true }
+}
+
+/// A scenario under each copier, once per placement of its pages.
+fn of_scenario(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Result<CompareTable, Failure> {
+    if args.machine.machine.is_some() {
+        let error = Failure::new("`--machine` is given, but the scenario names its machine or system");
+        return Err(error.with_help("write `--set machine=NAME`"));
+    }
+    let scenario = Scenario::read(path, &args.machine.set)?;
+    let mut copiers = copiers;
+    if args.copiers.is_empty() && scenario.machine.is_none() {
+        // Without cores, the channel has no loop.
+        copiers.insert(0, NamedCopier::of_policy(BASELINE));
+    }
+    let stop = interrupt::flag();
+    let mut placements = Vec::new();
+    for variant in scenario.variants() {
+        if !placements.contains(&variant.placement) {
+            placements.push(variant.placement);
+        }
+    }
+    let jobs: Vec<Variant> = placements
+        .iter()
+        .flat_map(|&placement| {
+            copiers.iter().map(move |&NamedCopier { policy, copy_loop }| Variant { policy, copy_loop, placement })
+        })
+        .collect();
+    let run = |&variant: &Variant| variant_result(&scenario, variant, args.check, &stop);
+    let mut results = each(&jobs, |_| 0, run)?.into_iter();
+    let case = |placement: &rowclone_config::Placement| ComparedCase {
+        operation: "scenario",
+        state: match placement.name().filter(|_| placements.len() > 1) {
+            Some(placement) => format!("{}, {placement}", scenario.name),
+            None => scenario.name.clone(),
+        },
+        bytes: None,
+        read_percent: None,
+        results: copiers.iter().copied().zip(results.by_ref()).collect(),
+    };
+    let cases = placements.iter().map(case).collect();
+    let machine = scenario.machine.as_ref().map_or(&scenario.system.name, |machine| &machine.name);
+    Ok(CompareTable { machine: machine.clone(), working_set_bytes: None, copiers, cases })
+}
+
+/// The result of a scenario under a copier.
+fn variant_result(
+    scenario: &Scenario,
+    variant: Variant,
+    check: bool,
+    stop: &Arc<AtomicBool>,
+) -> Result<CopierResult, Failure> {
+    let copier = variant.copier();
+    if copier.needs_cores() && scenario.machine.is_none() {
+        return Ok(refused(Unable::NeedsCores));
+    }
+    let wanted = Wanted { check, progress: false, ..Wanted::new(stop) };
+    judged(copier, experiment::run(scenario, variant, wanted, None).map(|(outcome, _)| outcome))
+}
+
+/// A program trace, or a memory trace with instructions, on a core under each copier.
+fn of_program(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Result<CompareTable, Failure> {
+    let machine = args.machine.read()?;
+    let name = programs::label(path)?;
+    let run = |&copier: &NamedCopier| {
+        let settings = copier.applied_to(&machine.settings);
+        let of_copier = MachineConfig { settings, ..machine.clone() };
+        let program = programs::open(path, &of_copier)?;
+        let method = rowclone_sim::CopyMethod::of(copier.policy);
+        let run = run_programs(&of_copier, method, vec![program], Region::default(), args.check);
+        judged(copier, run.map(|(outcome, _)| outcome))
+    };
+    let results = each(&copiers, |_| 0, run)?;
+    let case = ComparedCase {
+        operation: "scenario",
+        state: name,
+        bytes: None,
+        read_percent: None,
+        results: copiers.iter().copied().zip(results).collect(),
+    };
+    Ok(CompareTable { machine: machine.name, working_set_bytes: None, copiers, cases: vec![case] })
+}
+
+/// Files of a directory, opened before anything runs.
+struct Files<'a> {
+    directory: &'a Path,
+    existing: Existing,
+    results: Vec<AtomicFile>,
+}
+
+impl<'a> Files<'a> {
+    fn open(path: &'a Path, force: bool) -> Result<Files<'a>, Failure> {
+        directory::create(path)?;
+        let existing = Existing::with_force(force);
+        let names = ["report.txt", "results.json", "results.csv", "compare.html"];
+        let open = |name: &str| AtomicFile::create(&path.join(name), existing);
+        Ok(Files { directory: path, existing, results: names.into_iter().map(open).collect::<Result<_, _>>()? })
+    }
+
+    /// Writes the results and the pictures; the names of the files.
+    fn write(self, table: &CompareTable) -> Result<Vec<String>, Failure> {
+        let texts =
+            [table.to_text(true, usize::MAX), json(table)?, table.to_csv().map_err(Failure::new)?, table.to_html()];
+        let mut contents: Vec<(AtomicFile, String)> = self.results.into_iter().zip(texts).collect();
+        for picture in table.pictures() {
+            let path = self.directory.join(format!("{}.svg", picture.name));
+            let file = AtomicFile::create(&path, self.existing)?;
+            contents.push((file, svg(&Picture::of(&picture.chart, Extent::COLUMN))));
+        }
+        for (file, text) in &mut contents {
+            file.write_all(text.as_bytes()).map_err(|error| Failure::writing(file.target(), &error))?;
+        }
+        let mut names = Vec::new();
+        for (file, _) in contents {
+            names.push(file.target().display().to_string());
+            file.commit()?;
+        }
+        Ok(names)
+    }
+}

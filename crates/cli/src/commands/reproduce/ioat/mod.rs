@@ -1,0 +1,112 @@
+//! `rowclone-sim reproduce ioat`: the published figures of the I/OAT measurements beside the simulated ones.
+
+mod copies;
+mod measurement;
+mod servers;
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use host::machine::NetworkSettings;
+use indicatif::ProgressBar;
+use memctrl::policy::copy::DMA;
+use rayon::prelude::*;
+use report::IoatTable;
+use report::ioat::SCHEMA_VERSION;
+use rowclone_config::{Failure, MachineConfig, Overrides, ReceiverConfig, ServersConfig};
+use rowclone_sim::CopyMethod;
+
+use self::copies::{SIZES, copy_cost};
+use self::measurement::{Measurement, Plan};
+use crate::args::Format;
+
+/// `reproduce ioat`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim reproduce ioat --packets 4000\n  \
+    rowclone-sim reproduce ioat --only copies,receive --set interconnect.address_clocks=1")]
+pub struct IoatArgs {
+    /// Sets a key of the machine `ioat-2006`: `dma.channels=1`
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Packets that arrive at each port; at least those of two messages, and of a server's requests a quarter, or 8 per client
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub packets: u64,
+    /// Measurements [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_enum)]
+    pub only: Vec<Group>,
+    /// Checks commands against the rules, and each load against a flat, coherent memory
+    #[arg(long)]
+    pub check: bool,
+    /// Format of the table
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Measurements that belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Group {
+    /// Copies alone, by size
+    Copies,
+    /// Packets received, on 1 to 6 ports and with 120 connections, and sent
+    Receive,
+    /// Socket options
+    Options,
+    /// Messages by size, with and without split headers
+    Messages,
+    /// Web server and proxy
+    Servers,
+}
+
+/// The engine that is compared with the copy by the core.
+const ENGINE: CopyMethod = CopyMethod::of(DMA);
+
+/// Simulates copies and received packets, and returns the tables.
+///
+/// # Errors
+/// An error of the machine; a signal; a failed check.
+pub fn run(args: &IoatArgs) -> Result<String, Failure> {
+    let machine = MachineConfig::read(Path::new("ioat-2006"), &Overrides::parse(&args.set)?)?;
+    let network = machine.settings.network.ok_or_else(|| Failure::new("the machine has no network adapter"))?;
+    let plan = Plan {
+        network: NetworkSettings { packets: args.packets, ..network },
+        receiver: ReceiverConfig::shipped()?,
+        servers: ServersConfig::shipped()?,
+    };
+    let wants = |group: Group| args.only.is_empty() || args.only.contains(&group);
+    let sizes = if wants(Group::Copies) { &SIZES[..] } else { &[] };
+    let mut measurements = Vec::new();
+    for (group, of_group) in [
+        (Group::Receive, Plan::receive as fn(&Plan) -> Vec<Measurement>),
+        (Group::Options, Plan::options),
+        (Group::Messages, Plan::messages),
+        (Group::Servers, Plan::servers),
+    ] {
+        if wants(group) {
+            measurements.extend(of_group(&plan));
+        }
+    }
+    // Hidden unless standard error is a terminal.
+    let bar = ProgressBar::new((sizes.len() + measurements.len()) as u64);
+    let copies = in_parallel(sizes, &bar, |&bytes| copy_cost(&machine, bytes, args.check))?;
+    let rows = in_parallel(&measurements, &bar, |measurement| measurement.row(&machine, args.check))?;
+    bar.finish_and_clear();
+    let table = IoatTable {
+        schema_version: SCHEMA_VERSION,
+        machine: machine.name.clone(),
+        packets: args.packets,
+        copies,
+        measurements: rows,
+    };
+    args.format.render(|| table.to_text(), &table)
+}
+
+/// Results in the order of their jobs; of several errors the first one in this order, independent of the threads.
+fn in_parallel<J: Sync, R: Send>(
+    jobs: &[J],
+    bar: &ProgressBar,
+    run: impl Fn(&J) -> Result<R, Failure> + Sync,
+) -> Result<Vec<R>, Failure> {
+    let results: Vec<Result<R, Failure>> = jobs.par_iter().map(|job| run(job).inspect(|_| bar.inc(1))).collect();
+    results.into_iter().collect()
+}

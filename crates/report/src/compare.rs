@@ -1,0 +1,515 @@
+//! Copiers compared: a table per operation, an answer per question, rows for files, and pictures.
+
+use rowclone_sim::compare::{Best, Case, CopierFigures, CopierKind, CopierResult, NamedCopier, Question, Unable};
+use rowclone_sim::quantity::{bytes, counted};
+use serde::Serialize;
+
+use crate::cell::{Cell, Column, Kind};
+use crate::csv_table::CsvTable;
+use crate::page::reason_sentence;
+use crate::table::Align::{Left, Right};
+use crate::table::{Header, aligned, fitted, or_dash, percent, three_digits, whole, wrapped};
+
+mod page;
+mod pictures;
+#[cfg(test)]
+mod tests;
+
+pub use pictures::Drawn;
+
+/// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A case with the result of each copier.
+#[derive(Clone, Debug)]
+pub struct ComparedCase {
+    /// `copy`, `zero`, `receive` or `scenario`.
+    pub operation: &'static str,
+    /// State of the source, place where a message is delivered, or name of the scenario; empty for a zeroing.
+    pub state: String,
+    /// Bytes; none of a scenario.
+    pub bytes: Option<u64>,
+    /// Percent of the destination that the program reads afterwards; none of a scenario.
+    pub read_percent: Option<u64>,
+    /// Copiers with their results, in the order of the list.
+    pub results: Vec<(NamedCopier, CopierResult)>,
+}
+
+impl ComparedCase {
+    /// A case with its results.
+    pub fn new(case: Case, results: Vec<(NamedCopier, CopierResult)>) -> ComparedCase {
+        let Case { operation, bytes, read_percent } = case;
+        ComparedCase {
+            operation: operation.name(),
+            state: operation.state().to_owned(),
+            bytes: Some(bytes),
+            read_percent: Some(read_percent),
+            results,
+        }
+    }
+
+    fn best(&self, question: Question) -> Option<Best> {
+        question.best(self.results.iter().map(|(copier, result)| (*copier, result)))
+    }
+
+    /// The best copiers in words: the first, and the number of others with the same figure; or that all that can do the
+    /// operation have it.
+    fn best_named(&self, question: Question) -> Option<String> {
+        let best = self.best(question)?;
+        let able = self.results.iter().filter(|(_, result)| result.figures.is_ok()).count();
+        let first = best.copiers[0].name();
+        Some(match best.copiers.len() - 1 {
+            0 => first.to_owned(),
+            others if others + 1 == able => ALL_ALIKE.to_owned(),
+            1 => format!("{first} and {}", best.copiers[1].name()),
+            others => format!("{first} and {others} others"),
+        })
+    }
+
+    /// Whether two cases differ in nothing but their size.
+    fn is_beside(&self, other: &ComparedCase) -> bool {
+        (self.operation, &self.state, self.read_percent) == (other.operation, &other.state, other.read_percent)
+    }
+
+    /// The size in words, or nothing.
+    fn size(&self) -> String {
+        self.bytes.map_or_else(String::new, bytes)
+    }
+
+    fn read(&self) -> String {
+        or_dash(self.read_percent, |read| format!("{read} %"))
+    }
+}
+
+/// A result as a row of JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CompareRow {
+    /// `copy`, `zero`, `receive` or `scenario`.
+    pub operation: &'static str,
+    /// State of the source, place where a message is delivered, or name of the scenario.
+    pub state: String,
+    /// Bytes; none of a scenario.
+    pub bytes: Option<u64>,
+    /// Percent of the destination that the program reads afterwards.
+    pub read_percent: Option<u64>,
+    /// Copier.
+    pub copier: &'static str,
+    /// Kind of the copier.
+    pub kind: &'static str,
+    /// Time of the operation and of the reads that follow it, ns; none of a copier that cannot do it, as all figures.
+    pub time_ns: Option<f64>,
+    /// CPU time that the operation takes from the program, ns.
+    pub cpu_ns: Option<f64>,
+    /// Dynamic DRAM energy, nJ.
+    pub energy_nj: Option<f64>,
+    /// Bytes over the memory channels.
+    pub channel_bytes: Option<u64>,
+    /// Lines of the working set lost.
+    pub lines_lost: Option<u64>,
+    /// Misses of the program due to the operation.
+    pub extra_misses: Option<u64>,
+    /// Share of the bytes that were copied or zeroed in DRAM, 0 to 1.
+    pub in_dram_share: Option<f64>,
+    /// Why the copier cannot do it; empty if it can.
+    pub why_not: String,
+}
+
+/// A comparison of copiers.
+#[derive(Clone, Debug)]
+pub struct CompareTable {
+    /// Machine, or system.
+    pub machine: String,
+    /// Bytes of the working set; none of a scenario.
+    pub working_set_bytes: Option<u64>,
+    /// Copiers that were compared.
+    pub copiers: Vec<NamedCopier>,
+    /// The cases; those that differ in size alone follow each other.
+    pub cases: Vec<ComparedCase>,
+}
+
+/// A comparison as the fields of JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct CompareJson<'a> {
+    schema_version: u32,
+    machine: &'a str,
+    working_set_bytes: Option<u64>,
+    answers: Vec<Answer>,
+    rows: Vec<CompareRow>,
+}
+
+/// The best copiers of a case.
+#[derive(Clone, Debug, Serialize)]
+struct Answer {
+    question: &'static str,
+    operation: &'static str,
+    state: String,
+    bytes: Option<u64>,
+    read_percent: Option<u64>,
+    copiers: Vec<&'static str>,
+    value: f64,
+}
+
+/// Why a copier does not do an operation, in words.
+pub fn why(unable: &Unable) -> String {
+    match unable {
+        Unable::OverChannel(reason) => format!("would copy over the channel: {}", reason_sentence(reason)),
+        Unable::TooSmall(least) => {
+            format!("the kernel's loop copies less than {} (`kernel.copier_min_bytes`)", bytes(*least))
+        }
+        Unable::DoesNotZero => "the device does not zero, and the kernel's loop does".to_owned(),
+        Unable::NeedsCores => "needs programs on cores: a scenario with a `machine`".to_owned(),
+        Unable::Impossible(error) => error.clone(),
+    }
+}
+
+/// What a number is of a question, with its unit.
+const fn quantity(question: Question) -> &'static str {
+    match question {
+        Question::Time => "time, ns",
+        Question::CpuTime => "CPU time, ns",
+        Question::Energy => "dynamic energy, nJ",
+        Question::Displacement => "lines of the working set lost",
+    }
+}
+
+/// The answer where all copiers that can do an operation have one figure.
+const ALL_ALIKE: &str = "all alike";
+
+/// Values of consecutive sizes that are equal, with the first and last size.
+fn ranges<T: PartialEq>(values: impl IntoIterator<Item = (String, T)>) -> Vec<(String, T)> {
+    let mut found: Vec<(String, String, T)> = Vec::new();
+    for (size, value) in values {
+        match found.last_mut() {
+            Some((_, last, known)) if *known == value => *last = size,
+            _ => found.push((size.clone(), size, value)),
+        }
+    }
+    let text = |(first, last, value)| (if first == last { first } else { format!("{first} to {last}") }, value);
+    found.into_iter().map(text).collect()
+}
+
+impl CompareTable {
+    /// Cases that differ in size alone.
+    fn groups(&self) -> impl Iterator<Item = &[ComparedCase]> {
+        self.cases.chunk_by(ComparedCase::is_beside)
+    }
+
+    /// Results as rows.
+    pub fn rows(&self) -> Vec<CompareRow> {
+        let of = |case: &ComparedCase| {
+            let row = |(copier, result): &(NamedCopier, CopierResult)| row(case, *copier, result);
+            case.results.iter().map(row).collect::<Vec<_>>()
+        };
+        self.cases.iter().flat_map(of).collect()
+    }
+
+    /// All results and answers as fields of JSON.
+    pub fn json(&self) -> CompareJson<'_> {
+        let answers = Question::ALL.into_iter().flat_map(|question| self.answers(question)).collect();
+        CompareJson {
+            schema_version: SCHEMA_VERSION,
+            machine: &self.machine,
+            working_set_bytes: self.working_set_bytes,
+            answers,
+            rows: self.rows(),
+        }
+    }
+
+    fn answers(&self, question: Question) -> Vec<Answer> {
+        let of = |case: &ComparedCase| {
+            let best = case.best(question)?;
+            Some(Answer {
+                question: question.title(),
+                operation: case.operation,
+                state: case.state.clone(),
+                bytes: case.bytes,
+                read_percent: case.read_percent,
+                copiers: best.copiers.iter().map(|copier| copier.name()).collect(),
+                value: best.value,
+            })
+        };
+        self.cases.iter().filter_map(of).collect()
+    }
+
+    /// All results as CSV.
+    ///
+    /// # Errors
+    /// Never: the text is in memory.
+    pub fn to_csv(&self) -> std::io::Result<String> {
+        let columns = COLUMNS.map(|(name, kind)| Column::new(name, kind));
+        let mut table = CsvTable::new(Vec::new(), &columns)?;
+        for row in self.rows() {
+            table.row(&cells(&row))?;
+        }
+        Ok(String::from_utf8_lossy(&table.finish()?).into_owned())
+    }
+
+    /// The first screen, or with `details` all figures; as wide as `width`.
+    pub fn to_text(&self, details: bool, width: usize) -> String {
+        let is_scenario = self.cases.iter().any(|case| case.bytes.is_none());
+        let mut parts = vec![self.lead(), self.short_answers(width)];
+        if is_scenario {
+            parts.extend(self.cases.iter().map(|case| scenario_table(case, width)));
+        } else {
+            parts.extend(self.size_tables(details));
+            parts.extend(Question::ALL.into_iter().map(|question| self.answer_table(question)));
+        }
+        parts.push(self.refusals(width));
+        if !details && !is_scenario {
+            parts.push(
+                "`--details` prints the figures of all cases, `--format csv` or `json` all numbers.\n".to_owned(),
+            );
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.join("\n")
+    }
+
+    fn lead(&self) -> String {
+        let count = |name: &str| self.cases.iter().filter(|case| case.operation == name).count() as u64;
+        let all = [("copy", "case of copies", "cases of copies"), ("zero", "of zeroings", "of zeroings")];
+        let mut counts: Vec<String> = all
+            .into_iter()
+            .chain([("receive", "of messages", "of messages")])
+            .filter(|(name, ..)| count(name) > 0)
+            .map(|(name, one, many)| format!("{} {}", count(name), if count(name) == 1 { one } else { many }))
+            .collect();
+        counts.extend(self.cases.iter().filter(|case| case.bytes.is_none()).map(|case| case.state.clone()));
+        let copiers = counted(self.copiers.len() as u64, "copier");
+        let beside = self.working_set_bytes.map_or_else(String::new, |set| {
+            format!(
+                "\nbeside a working set of {}. Energy is the dynamic energy of the DRAM; lines that stay dirty in a\n\
+                 cache are written later, and that is in no figure.",
+                bytes(set)
+            )
+        });
+        format!("{copiers} on {}: {}{beside}\n", self.machine, counts.join(", "))
+    }
+
+    /// A line per question: how often each copier is the best.
+    fn short_answers(&self, width: usize) -> String {
+        Question::ALL.into_iter().map(|question| wrapped(&self.short_answer(question), width)).collect()
+    }
+
+    fn short_answer(&self, question: Question) -> String {
+        let mut parts = Vec::new();
+        for (operation, plural) in
+            [("copy", "copies: "), ("zero", "zeroings: "), ("receive", "messages: "), ("scenario", "")]
+        {
+            let of: Vec<&ComparedCase> = self.cases.iter().filter(|case| case.operation == operation).collect();
+            let best: Vec<String> = of.iter().filter_map(|case| case.best_named(question)).collect();
+            if operation == "scenario" {
+                parts.extend(best);
+                continue;
+            }
+            let mut wins: Vec<(&str, usize)> = Vec::new();
+            for text in &best {
+                // Of several copiers, the first.
+                let name = text.split(" and ").next().unwrap_or(text);
+                match wins.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, count)) => *count += 1,
+                    None => wins.push((name, 1)),
+                }
+            }
+            wins.sort_by_key(|(_, count)| usize::MAX - count);
+            let shown = wins.iter().take(3).map(|(name, count)| format!("{name} in {count}")).collect::<Vec<_>>();
+            let more = if wins.len() > 3 { ", …" } else { "" };
+            if !wins.is_empty() {
+                parts.push(format!("{plural}{} of {}{more}", shown.join(", "), of.len()));
+            }
+        }
+        let answer = if parts.is_empty() { "nothing to compare".to_owned() } else { parts.join("; ") };
+        format!("{} {answer}", question.title())
+    }
+
+    /// A table of times per operation, of the first state and share; with `details`, of all states, shares and figures.
+    fn size_tables(&self, details: bool) -> Vec<String> {
+        let mut tables = Vec::new();
+        let mut shown: Vec<&str> = Vec::new();
+        for group in self.groups() {
+            let is_first = !shown.contains(&group[0].operation);
+            shown.push(group[0].operation);
+            let questions: &[Question] = match (details, is_first) {
+                (true, _) => &Question::ALL,
+                (false, true) => &[Question::Time],
+                (false, false) => &[],
+            };
+            tables.extend(questions.iter().map(|&question| self.size_table(group, question)));
+        }
+        tables
+    }
+
+    fn size_table(&self, group: &[ComparedCase], question: Question) -> String {
+        let sizes: Vec<String> = group.iter().map(ComparedCase::size).collect();
+        let columns: Vec<Header<'_>> =
+            [("copier", Left)].into_iter().chain(sizes.iter().map(|size| (size.as_str(), Right))).collect();
+        let row = |(place, copier): (usize, &NamedCopier)| {
+            let cell = |case: &ComparedCase| {
+                let figures = case.results[place].1.figures.as_ref().ok();
+                or_dash(figures.and_then(|figures| question.values(figures)), |[value, _]| number(question, value))
+            };
+            [copier.name().to_owned()].into_iter().chain(group.iter().map(cell)).collect()
+        };
+        let rows: Vec<Vec<String>> = self.copiers.iter().enumerate().map(row).collect();
+        format!("{}: {}\n{}", title(&group[0]), quantity(question), aligned(&columns, &rows))
+    }
+
+    /// The best copiers of a question: a line per operation, state and share.
+    fn answer_table(&self, question: Question) -> String {
+        let columns = [("operation", Left), ("state", Left), ("read", Right), ("best copier", Left)];
+        let row = |group: &[ComparedCase]| {
+            let best = group.iter().map(|case| (case.size(), or_dash(case.best_named(question), |best| best)));
+            let best: Vec<String> =
+                ranges(best).into_iter().map(|(sizes, copier)| format!("{sizes}: {copier}")).collect();
+            vec![group[0].operation.to_owned(), group[0].state.clone(), group[0].read(), best.join("; ")]
+        };
+        let rows: Vec<Vec<String>> = self.groups().map(row).collect();
+        format!("{}\n{}", question.title(), aligned(&columns, &rows))
+    }
+
+    /// What copiers cannot do, and why: sizes and copiers with one reason are one entry.
+    fn refusals(&self, width: usize) -> String {
+        let mut entries: Vec<(String, Vec<&str>)> = Vec::new();
+        for operation in ["copy", "zero", "receive", "scenario"] {
+            for (place, copier) in self.copiers.iter().enumerate() {
+                for (sizes, why) in self.refused(operation, place) {
+                    let of = if sizes.is_empty() { String::new() } else { format!("{operation} {sizes}: ") };
+                    let text = format!("{of}{why}");
+                    match entries.iter_mut().find(|(known, _)| *known == text) {
+                        Some((_, names)) if names.contains(&copier.name()) => {}
+                        Some((_, names)) => names.push(copier.name()),
+                        None => entries.push((text, vec![copier.name()])),
+                    }
+                }
+            }
+        }
+        let lines: String =
+            entries.iter().map(|(text, names)| wrapped(&format!("{text}: {}", names.join(", ")), width)).collect();
+        if lines.is_empty() { lines } else { format!("Copiers that cannot do an operation themselves\n{lines}") }
+    }
+
+    /// Sizes of an operation that a copier cannot do, with the reasons: those of all states and shares.
+    fn refused(&self, operation: &str, place: usize) -> Vec<(String, String)> {
+        let mut found: Vec<(u64, String, String)> = Vec::new();
+        for case in self.cases.iter().filter(|case| case.operation == operation) {
+            let Err(unable) = &case.results[place].1.figures else { continue };
+            let refusal = (case.bytes.unwrap_or(0), case.size(), why(unable));
+            if !found.contains(&refusal) {
+                found.push(refusal);
+            }
+        }
+        found.sort_by_key(|(bytes, ..)| *bytes);
+        ranges(found.into_iter().map(|(_, size, why)| (size, why)))
+    }
+}
+
+/// What a group of cases is, in words.
+fn title(case: &ComparedCase) -> String {
+    let read = match case.read_percent {
+        None | Some(0) => "nothing read afterwards".to_owned(),
+        Some(100) => "all read afterwards".to_owned(),
+        Some(read) => format!("{read} % read afterwards"),
+    };
+    match case.operation {
+        "copy" => format!("Copy of a {} source, {read}", case.state),
+        "zero" => format!("Zeroing, {read}"),
+        _ => format!("Message to {}, {read}", case.state),
+    }
+}
+
+fn number(question: Question, value: f64) -> String {
+    if question == Question::Displacement { whole(value) } else { three_digits(value) }
+}
+
+fn row(case: &ComparedCase, copier: NamedCopier, result: &CopierResult) -> CompareRow {
+    let figures = result.figures.as_ref().ok().copied();
+    let of = |figure: fn(CopierFigures) -> f64| figures.map(figure);
+    CompareRow {
+        operation: case.operation,
+        state: case.state.clone(),
+        bytes: case.bytes,
+        read_percent: case.read_percent,
+        copier: copier.name(),
+        kind: copier.kind().name(),
+        time_ns: of(|figures| figures.time_ns),
+        cpu_ns: figures.and_then(|figures| figures.cpu_ns),
+        energy_nj: figures.and_then(|figures| figures.energy_nj),
+        channel_bytes: figures.map(|figures| figures.channel_bytes),
+        lines_lost: figures.and_then(|figures| figures.lines_lost),
+        extra_misses: figures.and_then(|figures| figures.extra_misses),
+        in_dram_share: of(|figures| figures.in_dram_share),
+        why_not: result.figures.as_ref().err().map(why).unwrap_or_default(),
+    }
+}
+
+/// Columns of the CSV.
+const COLUMNS: [(&str, Kind); 14] = [
+    ("operation", Kind::Text),
+    ("state", Kind::Text),
+    ("bytes", Kind::Count),
+    ("read_percent", Kind::Count),
+    ("copier", Kind::Text),
+    ("kind", Kind::Text),
+    ("time_ns", Kind::Number),
+    ("cpu_ns", Kind::Number),
+    ("energy_nj", Kind::Number),
+    ("channel_bytes", Kind::Count),
+    ("lines_lost", Kind::Count),
+    ("extra_misses", Kind::Count),
+    ("in_dram_share", Kind::Number),
+    ("why_not", Kind::Text),
+];
+
+fn cells(row: &CompareRow) -> [Cell; 14] {
+    [
+        row.operation.into(),
+        row.state.as_str().into(),
+        Cell::Count(row.bytes),
+        Cell::Count(row.read_percent),
+        row.copier.into(),
+        row.kind.into(),
+        Cell::Number(row.time_ns),
+        Cell::Number(row.cpu_ns),
+        Cell::Number(row.energy_nj),
+        Cell::Count(row.channel_bytes),
+        Cell::Count(row.lines_lost),
+        Cell::Count(row.extra_misses),
+        Cell::Number(row.in_dram_share),
+        row.why_not.as_str().into(),
+    ]
+}
+
+/// The figures of a scenario, a line per copier that can do it.
+fn scenario_table(case: &ComparedCase, width: usize) -> String {
+    let columns = [
+        ("copier", Left),
+        ("time\nns", Right),
+        ("CPU time of\ncopies, ns", Right),
+        ("dynamic\nenergy, nJ", Right),
+        ("channel\nbytes", Right),
+        ("misses of\nprograms", Right),
+        ("copied\nin DRAM", Right),
+    ];
+    let line = |(copier, result): &(NamedCopier, CopierResult)| {
+        let figures = result.figures.as_ref().ok()?;
+        Some(vec![
+            copier.name().to_owned(),
+            three_digits(figures.time_ns),
+            or_dash(figures.cpu_ns, three_digits),
+            or_dash(figures.energy_nj, three_digits),
+            whole(figures.channel_bytes as f64),
+            or_dash(figures.extra_misses, |misses| whole(misses as f64)),
+            percent(figures.in_dram_share),
+        ])
+    };
+    let rows: Vec<Vec<String>> = case.results.iter().filter_map(line).collect();
+    fitted(&columns, &rows, width)
+}
+
+/// The least figure of each kind of copiers in a case; none of kinds whose copiers cannot do it.
+fn by_kind(case: &ComparedCase, question: Question) -> Vec<(CopierKind, f64)> {
+    let of = |kind: CopierKind| {
+        let results = case.results.iter().filter(|(copier, _)| copier.kind() == kind);
+        question.best(results.map(|(copier, result)| (*copier, result))).map(|best| (kind, best.value))
+    };
+    CopierKind::ALL.into_iter().filter_map(of).collect()
+}

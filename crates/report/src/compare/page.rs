@@ -1,0 +1,74 @@
+//! A comparison as one HTML page with its pictures.
+
+use rowclone_sim::compare::Question;
+
+use super::{CompareTable, ComparedCase, pictures, quantity, title};
+use crate::page::compared::{self, Table};
+
+impl CompareTable {
+    /// The page as HTML: short answers, pictures, a table per question, and all figures.
+    pub fn to_html(&self) -> String {
+        let answers = Question::ALL.map(|question| self.short_answer(question));
+        let mut tables: Vec<Table> = Question::ALL.into_iter().map(|question| self.answers_of_page(question)).collect();
+        tables.push(self.figures_of_page());
+        let refusals: Vec<String> = self.refusals(usize::MAX).lines().skip(1).map(str::to_owned).collect();
+        let mut pictures = self.pictures();
+        // The first state and share of each operation, and then the others.
+        let first = ["copy", "zero", "receive"].map(|operation| {
+            let of_operation = self.cases.iter().find(|case| case.operation == operation);
+            of_operation.map(pictures::stem)
+        });
+        let is_first = |name: &str| first.iter().flatten().any(|stem| name.starts_with(stem));
+        pictures.sort_by_key(|picture| !is_first(&picture.name));
+        let charts = pictures.into_iter().map(|picture| picture.chart).collect::<Vec<_>>();
+        compared::page("Copiers compared", &self.lead(), &answers, &charts, &tables, &refusals)
+    }
+
+    fn answers_of_page(&self, question: Question) -> Table {
+        let row = |case: &ComparedCase| {
+            let best = case.best(question)?;
+            let names: Vec<&str> = best.copiers.iter().map(|copier| copier.name()).collect();
+            let what = if case.bytes.is_some() { title(case) } else { case.state.clone() };
+            Some((vec![what, case.size(), names.join(", ")], vec![Some(best.value)]))
+        };
+        Table {
+            caption: question.title().to_owned(),
+            heads: vec!["case".to_owned(), "size".to_owned(), "best copiers".to_owned(), quantity(question).to_owned()],
+            rows: self.cases.iter().filter_map(row).collect(),
+        }
+    }
+
+    fn figures_of_page(&self) -> Table {
+        let rows = self.rows().into_iter().map(|row| {
+            let read = row.read_percent.map_or_else(String::new, |read| format!("{read} %"));
+            let size = row.bytes.map_or_else(String::new, rowclone_sim::quantity::bytes);
+            let count = |count: Option<u64>| count.map(|count| count as f64);
+            (
+                vec![row.operation.to_owned(), row.state, size, read, row.copier.to_owned(), row.why_not],
+                vec![
+                    row.time_ns,
+                    row.cpu_ns,
+                    row.energy_nj,
+                    count(row.channel_bytes),
+                    count(row.lines_lost),
+                    count(row.extra_misses),
+                ],
+            )
+        });
+        let heads = [
+            "operation",
+            "state",
+            "size",
+            "read",
+            "copier",
+            "why not",
+            "time (ns)",
+            "CPU time (ns)",
+            "energy (nJ)",
+            "channel (bytes)",
+            "lines lost",
+            "extra misses",
+        ];
+        Table { caption: "All figures".to_owned(), heads: heads.map(str::to_owned).into(), rows: rows.collect() }
+    }
+}
