@@ -355,7 +355,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("network={without_buffer='lose'}", "`network.without_buffer` is \"lose\""),
     ("network.ports=0", "`network.ports` is 0, but must be from 1 to 64"),
     ("network.cycles_per_1000_bytes=0", "`network.cycles_per_1000_bytes` is 0, but must be from 1"),
-    ("network.header_bytes=0", "`network.header_bytes` is 0, but must be from 1 to 4096"),
+    ("network.header_bytes=5000", "`network.header_bytes` is 5000, but must be from 0 to 4096"),
     ("network.payload_bytes=8KiB", "`network.payload_bytes` is 8192, but must be from 1 to 4096"),
     ("network.queues=17", "`network.queues` is 17, but must be from 1 to 16"),
     ("network.client_cycles=9", "`network.client_cycles` is given, and the adapter has no `clients`"),

@@ -28,7 +28,7 @@ pub struct Listed {
 impl Listed {
     /// The quantities as a core counted them.
     pub fn counted(counters: &CoreCounters) -> Listed {
-        let [program, kernel_copy, kernel_zero, kernel_data] = counters.lines.map(|lines| {
+        let [program, kernel_copy, kernel_zero, kernel_data, _] = counters.lines.map(|lines| {
             lines.hits + lines.misses + lines.merged + lines.allocated + lines.non_temporal + lines.passed
         });
         Listed {

@@ -152,7 +152,8 @@ impl DmaCopies {
         counts.pinned_pages += changes.pinned;
         counts.unpinned_pages += changes.unpinned;
         core.counters.coherence.copies += 1;
-        memory.flush_others(core.index(), [memory.line_size().line(address)].into_iter(), memory.after_lookup(at));
+        let lines = memory.line_size().lines(address, FIELD_BYTES.iter().sum()).map(|(line, _)| line);
+        memory.flush_others(core.index(), lines, memory.after_lookup(at));
         let src = bulk.src.expect("a DMA engine has a source");
         memory.apply(&Operation::Copy { src, dst: bulk.dst, bytes: bulk.bytes });
         let (id, status) = (CopyId(self.begun), of_core.status);

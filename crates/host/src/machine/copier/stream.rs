@@ -136,7 +136,8 @@ impl Strings {
         dst: PhysicalAddress,
         bytes: u64,
     ) -> (Vec<Work>, u64) {
-        let word = if is_fast { u64::from(self.settings.fast_string_bytes) } else { self.word_bytes };
+        let word =
+            if is_fast { u64::from(self.settings.fast_string_bytes) } else { self.word_bytes }.min(self.line_bytes);
         let (load, store) = classes(is_fast);
         let mut stream = Stream::new(self.line_bytes);
         let mut at = 0;

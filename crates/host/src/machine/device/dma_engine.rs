@@ -51,7 +51,7 @@ enum Step {
     #[default]
     Idle,
     /// It reads the descriptor.
-    Fetch(LineRead),
+    Fetch(Vec<LineRead>),
     Copy(Transfer),
     /// It writes the status line, with a request of this number.
     Status {
@@ -75,16 +75,22 @@ impl DmaEngine {
         let requester = Requester { core: descriptor.core, device: Some(device) };
         match step {
             Step::Idle => {
-                let mut read = LineRead::new(memory.line_size().line(descriptor.address), memory.line_size());
-                let known = memory.interconnect.snooped(at);
-                read.request(requester, Purpose::KernelData, counts, (at, known), memory);
-                let own = Agent::Device(device);
-                memory.interconnect.post(own, own, Message::Continue, read.ready());
-                *step = Step::Fetch(read);
+                let (own, size) = (Agent::Device(device), memory.line_size());
+                let mut reads = Vec::new();
+                for (line, _) in size.lines(descriptor.address, DESCRIPTOR_BYTES) {
+                    let mut read = LineRead::new(line, size);
+                    let known = memory.interconnect.snooped(at);
+                    read.request(requester, Purpose::KernelData, counts, (at, known), memory);
+                    memory.interconnect.post(own, own, Message::Continue, read.ready());
+                    reads.push(read);
+                }
+                *step = Step::Fetch(reads);
             }
-            Step::Fetch(read) if read.is_there(at) => {
-                let found = read.data.as_ref().map(|line| &line[..DESCRIPTOR_BYTES as usize]);
-                memory.check_device_load(descriptor.core, descriptor.address, found);
+            Step::Fetch(reads) if reads.iter().all(|read| read.is_there(at)) => {
+                for read in reads.iter() {
+                    let found = read.data.as_ref().map(|line| &line[..line.len().min(DESCRIPTOR_BYTES as usize)]);
+                    memory.check_device_load(descriptor.core, read.address(), found);
+                }
                 *step = Step::Copy(Transfer::new(requester, descriptor.bulk, memory.line_size(), Snoops::PerLine));
                 self.proceed(channel, at, memory);
             }
@@ -186,7 +192,7 @@ impl Device for DmaEngine {
     fn completed(&mut self, completion: &Completion, at: CoreCycle, memory: &mut Memory) {
         for channel in 0..self.channels.len() {
             let (is_answered, is_ended) = match &mut self.channels[channel].step {
-                Step::Fetch(read) => (read.answered(completion), false),
+                Step::Fetch(reads) => (reads.iter_mut().any(|read| read.answered(completion)), false),
                 Step::Copy(transfer) => (transfer.answered(completion), transfer.is_ended_by(completion)),
                 Step::Idle | Step::Status { .. } => (false, false),
             };

@@ -297,11 +297,11 @@ impl NetworkAdapter {
                 let message = Message::Network(NetworkMessage::Injected { queue: index, packet: number, address });
                 return memory.repeat(address, own, message);
             }
-            Injected::InCache(request) => {
+            Injected::Cached(request) => {
                 writing.injected += 1;
                 writing.unaccepted.extend(request);
             }
-            Injected::InMemory(request) => writing.unaccepted.push(request),
+            Injected::Written(request) => writing.unaccepted.push(request),
         }
         writing.injecting.swap_remove(place);
         if writing.is_written() {

@@ -65,6 +65,11 @@ impl LineRead {
         (self.ready, self.is_passed, self.data) = (snooped.at, snooped.is_dirty, snooped.data);
     }
 
+    /// First byte of the line.
+    pub(super) fn address(&self) -> PhysicalAddress {
+        self.size.address(self.line)
+    }
+
     /// The cycle in which the data are there, as far as the caches decide.
     pub(super) const fn ready(&self) -> CoreCycle {
         self.ready

@@ -71,7 +71,8 @@ impl Interconnect {
     /// Takes the first request if it has arrived by `now`.
     pub fn take_request(&mut self, now: CoreCycle) -> Option<Outgoing> {
         let requests = match &mut self.bus {
-            Some(bus) if bus.first_arrival() < self.direct.first() => bus.arrived(now),
+            // A device may act on a message that arrives with a write of its core, which precedes what the device does.
+            Some(bus) if bus.first_arrival() <= self.direct.first() => bus.arrived(now),
             _ => &mut self.direct,
         };
         requests.take(now)

@@ -42,9 +42,9 @@ pub struct InjectedLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Injected {
     /// The line is in the caches; with write-through, the device writes it to memory by this request, too.
-    InCache(Option<u64>),
+    Cached(Option<u64>),
     /// There was no place: the device writes the line to memory by this request.
-    InMemory(u64),
+    Written(u64),
     /// The line is on its way to an access: nothing has changed.
     InFlight,
 }
@@ -162,11 +162,11 @@ impl Memory {
         let has_place = self.caches.inject(core, settings, number, (Purpose::Network, data.as_deref()));
         self.send(self.after_lookup(at));
         if has_place && !self.caches.injects_clean() {
-            return Injected::InCache(None);
+            return Injected::Cached(None);
         }
         let write = Operation::Write { address: line.address, bytes };
         let request = self.device_request(requester, ready, write, data);
-        if has_place { Injected::InCache(Some(request)) } else { Injected::InMemory(request) }
+        if has_place { Injected::Cached(Some(request)) } else { Injected::Written(request) }
     }
 
     /// Sends a message again when a line that is in flight is there.

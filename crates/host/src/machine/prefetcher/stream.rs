@@ -36,10 +36,11 @@ impl Stream {
         let PrefetchSettings { degree, distance, .. } = self.settings;
         let named = (sequence.ahead - 1).max(0);
         let lines = (distance + degree - 1).cast_signed();
-        let ahead = (named + 1..=lines).map_while(|lines| access.at(lines * direction));
-        let before = wanted.len();
-        wanted.extend(ahead);
-        let ahead = named + (wanted.len() - before) as i64;
+        let mut ahead = named;
+        for (lines, line) in (named + 1..=lines).map_while(|lines| Some((lines, access.at(lines * direction)?))) {
+            wanted.push(line);
+            ahead = lines;
+        }
         Sequence { line: access.line, direction, ahead }
     }
 }

@@ -420,3 +420,14 @@ fn each_step_of_coherence_is_needed() {
         assert!(is_found, "{defect:?}");
     }
 }
+
+/// With a bus, a doorbell arrives with the stores of its descriptor, which the engine then reads.
+#[test]
+fn a_device_acts_behind_the_stores_that_its_message_follows() {
+    for seed in [13_884_786_487_814_356_009_u64, 16_968_791_929_700_866_609, 1_663_341_875_487_337_577] {
+        let programs: Vec<_> = (0..3).map(|core| program(seed ^ core, 60)).collect();
+        for (kernel, policy) in kernels().into_iter().filter(|(kernel, _)| matches!(kernel.copier, Copier::Dma(_))) {
+            assert_eq!(wrong(&any_caches(seed, kernel), &programs, policy), None, "{seed}");
+        }
+    }
+}

@@ -199,7 +199,7 @@ fn a_client_sends_its_next_request_after_the_answer() {
 fn a_packet_of_a_client_waits_for_a_buffer() {
     let network = NetworkSettings { clients: 2, packets: 2, ..NETWORK };
     let played = run_one(network, &[posted(0..1), vec![AWAIT, post(1), AWAIT]].concat());
-    let expected = NetworkCounts { packets: 2, interrupts: 2, ..NetworkCounts::default() };
+    let expected = NetworkCounts { packets: 2, dropped: 0, interrupts: 2, sent: 0, injected: 0 };
     assert_eq!(played.outcome.cores[0].counters.network, expected);
     let gapless = run_one(
         NetworkSettings { packets: 2, ..NETWORK },
