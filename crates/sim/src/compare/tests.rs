@@ -37,7 +37,6 @@ fn receiver() -> ReceiverSettings {
         has_split_headers: false,
         header_bytes: 0,
         payload_bytes: 0,
-        ports: 0,
         interrupt_instructions: 600,
         packet_instructions: 1_000,
         socket_buffer_lines: 5,
@@ -50,7 +49,10 @@ fn receiver() -> ReceiverSettings {
         read_stride: 0,
         packets_per_acknowledgment: 0,
         sent_per_100: 0,
+        acknowledgment_instructions: 0,
         send_instructions: 1_000,
+        connections: 1,
+        answer: None,
     }
 }
 
