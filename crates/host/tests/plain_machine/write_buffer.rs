@@ -100,6 +100,7 @@ impl PlainMachine {
                 let counts = self.cores[at].counters.of(purpose);
                 counts.buffered += 1;
                 counts.buffered_bursts += bursts(address, bytes);
+                counts.buffered_bytes += bytes;
             }
             let operation = Operation::Write { address: PhysicalAddress(address), bytes };
             self.send(Sender::WriteBuffer { core: at, entry: number }, leaves, operation);
