@@ -71,7 +71,7 @@ fn keys_and_types() {
         "[refresh]",
         "[refreshing]",
         "system.toml:13: `refreshing` is not a key",
-        "did you mean `refresh`? the keys are `device`, `geometry`, `refresh`, `address_map`, `controller`, `copy`, `faulty_rows`",
+        "did you mean `refresh`? the keys are `device`, `geometry`, `refresh`, `address_map`, `page_mode`, `controller`, `copy`, `faulty_rows`",
     );
     check(
         "[address_map]\npreset = \"row-interleaved\"\n",

@@ -106,7 +106,7 @@ fn loops(own: CopyLoop) -> Vec<CopyLoop> {
 fn jobs(bench: Forkbench, own: CopyLoop) -> Vec<Job> {
     let job = |part, method| Job { bench, part, method, copy_loop: own };
     let first = job(Part::FromFork, CopyMethod::BASELINE);
-    let others = CopyLoop::NAMES.into_iter().map(|(_, copy_loop)| copy_loop).filter(|&copy_loop| copy_loop != own);
+    let others = loops(own).into_iter().skip(1);
     let mut jobs = vec![first];
     jobs.extend(others.map(|copy_loop| Job { copy_loop, ..first }));
     jobs.extend([CopyMethod::ROWCLONE, CopyMethod::PSM].map(|method| job(Part::FromFork, method)));
