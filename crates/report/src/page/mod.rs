@@ -55,38 +55,43 @@ const ROWS_SHOWN: usize = 24;
 impl Page {
     /// The page as HTML.
     pub fn to_html(&self) -> String {
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="generator" content="rowclone-sim";
-                    title { (self.title) }
-                    link rel="icon" href="data:,";
-                    style { (PreEscaped(include_str!("style.css"))) (PreEscaped(plot::style_sheet())) }
-                    noscript { style { ".more figure[hidden] { display: block }" } }
-                }
-                body {
-                    a.skip href="#main" { "Skip to the report" }
-                    header { h1 { (self.title) } p.lead { (lead(self)) } }
-                    nav aria-label="Sections" {
-                        ul { @for (id, name, _) in SECTIONS { li { a href={ "#" (id) } { (name) } } } }
-                    }
-                    main id="main" tabindex="-1" {
-                        @for (id, name, section) in SECTIONS {
-                            section aria-labelledby=(id) { h2 id=(id) { (name) } (section(self)) }
-                        }
-                    }
-                    footer { p { "Every number is computed from commands that the simulator issued, but for those in the columns named “published”." } }
-                    div.hidden id="status" role="status" {}
-                    script { (PreEscaped(include_str!("script.js"))) }
-                }
-            }
-        };
-        page.into_string() + "\n"
+        let sections = SECTIONS.map(|(id, name, section)| (id, name, section(self)));
+        let footer = "Every number is computed from commands that the simulator issued, but for those in the columns named “published”.";
+        document(&self.title, &lead(self), "Skip to the report", &sections, footer)
     }
+}
+
+/// A page of sections, each with its identifier and its title, without external files.
+fn document(title: &str, lead: &str, skip: &str, sections: &[(&str, &str, Markup)], footer: &str) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content="rowclone-sim";
+                title { (title) }
+                link rel="icon" href="data:,";
+                style { (PreEscaped(include_str!("style.css"))) (PreEscaped(plot::style_sheet())) }
+                noscript { style { ".more figure[hidden] { display: block }" } }
+            }
+            body {
+                a.skip href="#main" { (skip) }
+                header { h1 { (title) } p.lead { (lead) } }
+                nav aria-label="Sections" { ul { @for (id, name, _) in sections { li { a href={ "#" (id) } { (name) } } } } }
+                main id="main" tabindex="-1" {
+                    @for (id, name, section) in sections {
+                        section aria-labelledby=(id) { h2 id=(id) { (name) } (section) }
+                    }
+                }
+                footer { p { (footer) } }
+                div.hidden id="status" role="status" {}
+                script { (PreEscaped(include_str!("script.js"))) }
+            }
+        }
+    };
+    page.into_string() + "\n"
 }
 
 fn lead(page: &Page) -> String {
@@ -172,14 +177,24 @@ fn comparison(page: &Page) -> Markup {
 fn plots(page: &Page) -> Markup {
     let panels = figures::panels(page);
     let charts: Vec<&Chart> = panels.iter().flatten().collect();
-    let (shown, more) = charts.split_at(charts.len().min(PANELS_SHOWN));
+    let more = counted(charts.len().saturating_sub(PANELS_SHOWN) as u64, "more chart") + ": ";
     html! {
         p.note { "Point at a mark for its value, or go to a chart with the tab key and from mark to mark with the arrows." }
         @if charts.is_empty() && page.pictures.is_empty() { p { "There is nothing to draw." } }
+        (in_panels(&charts, PANELS_SHOWN, &more))
+        @for note in panels.iter().filter_map(|panel| panel.as_ref().err()) { p.note { (note) } }
+        div.panels { @for picture in &page.pictures { (picture_of(picture)) } }
+    }
+}
+
+/// Charts, of which a selector with a label shows one of those beyond the first `shown`.
+fn in_panels(charts: &[&Chart], shown: usize, label: &str) -> Markup {
+    let (shown, more) = charts.split_at(charts.len().min(shown));
+    html! {
         div.panels { @for chart in shown { (figure(chart, Extent::COLUMN)) } }
         @if !more.is_empty() {
             div.panels.more {
-                label { (counted(more.len() as u64, "more chart")) ": "
+                label { (label)
                     select { @for (place, chart) in more.iter().enumerate() { option value=(place) { (chart.title) } } }
                 }
                 @for (place, chart) in more.iter().enumerate() {
@@ -187,8 +202,6 @@ fn plots(page: &Page) -> Markup {
                 }
             }
         }
-        @for note in panels.iter().filter_map(|panel| panel.as_ref().err()) { p.note { (note) } }
-        div.panels { @for picture in &page.pictures { (picture_of(picture)) } }
     }
 }
 

@@ -198,7 +198,7 @@ impl Body {
             CopyLoop::Integer => (settings.word_bytes, UNROLL),
             CopyLoop::FloatBlock => (FLOAT_BYTES, UNROLL),
             CopyLoop::SimdBlock | CopyLoop::NonTemporalBlock => (u64::from(loops.simd_bytes), UNROLL),
-            CopyLoop::Avx2 => (AVX2_BYTES.min(line_bytes), AVX2_UNROLL),
+            CopyLoop::Avx2 => (AVX2_BYTES, AVX2_UNROLL),
             _ => return None,
         };
         let word = word.min(line_bytes);
