@@ -22,7 +22,8 @@ pub(super) struct Columns {
 
 impl Default for Columns {
     fn default() -> Columns {
-        Columns { history: 0, last: Box::new([0; 1 << SLOTS_LOG]) }
+        let last = vec![0; 1 << SLOTS_LOG].into_boxed_slice();
+        Columns { history: 0, last: last.try_into().expect("it has this length") }
     }
 }
 
