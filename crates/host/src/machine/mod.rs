@@ -360,7 +360,15 @@ impl Machine {
                 outcome
             }
             Step::Device(step) => self.use_device(index, step, limits.until),
-            Step::Renew { .. } | Step::Fork { .. } | Step::Run { .. } | Step::Exit if self.copier.has_begun(index) => {
+            Step::Renew { .. }
+            | Step::Unmap { .. }
+            | Step::Discard { .. }
+            | Step::Move { .. }
+            | Step::Fork { .. }
+            | Step::Run { .. }
+            | Step::Exit
+                if self.copier.has_begun(index) =>
+            {
                 core.add(Work::Wait);
                 Ok(Outcome::Part)
             }
@@ -368,6 +376,10 @@ impl Machine {
             | Step::Filled { .. }
             | Step::Present { .. }
             | Step::Renew { .. }
+            | Step::Unmap { .. }
+            | Step::Discard { .. }
+            | Step::Move { .. }
+            | Step::Share { .. }
             | Step::Fork { .. }
             | Step::Run { .. }
             | Step::Exit => self.kernel.request(core, memory, step, limits.until),
