@@ -31,6 +31,7 @@ use dram_spec::PhysicalAddress;
 
 use crate::fields::Fields;
 use crate::line::{LineError, Lines, is_too_long, shown};
+use crate::recording::RecordingError;
 use crate::text::Text;
 use crate::trace::{Fault, TraceError};
 
@@ -287,6 +288,34 @@ pub enum ProgramError {
     /// The memory trace that serves as the program cannot be read further.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// The recording that serves as the program cannot be read further.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// A recording has no accesses.
+    #[error("the metadata of the recording have `detail` = `faults`: it has page faults, and no accesses for a core")]
+    NoAccesses,
+    /// The pages of a recording are not those of the machine.
+    #[error("the metadata of the recording have `page_bytes` = {found}, but pages of the machine have 4096 bytes")]
+    PageBytes {
+        /// Bytes of a page.
+        found: u64,
+    },
+    /// A load of a recording does not read what its program or the kernel had written.
+    #[error(
+        "block {block} of the recording: a load of process {process} reads {found:#04x} at {address:#x}, where {expected:#04x} was written"
+    )]
+    WrongLoad {
+        /// Number of the block.
+        block: u64,
+        /// Process.
+        process: u32,
+        /// Address of the byte.
+        address: u64,
+        /// Byte that it read.
+        found: u8,
+        /// Byte that was written.
+        expected: u8,
+    },
     /// The format of a memory trace has no instructions.
     #[error("the trace has the format `{found}`, whose records have no instructions")]
     NoInstructions {
@@ -317,6 +346,17 @@ impl ProgramError {
         match self {
             Self::Line(error) => error.help(),
             Self::Trace(error) => error.help(),
+            Self::Recording(error) => error.help(),
+            Self::NoAccesses => {
+                "record the program with `detail` = `accesses`, or run it without cores: `rowclone-sim run FILE --system \
+                 SYSTEM`"
+                    .into()
+            }
+            Self::PageBytes { .. } => "record the program on a system with pages of 4 KiB".into(),
+            Self::WrongLoad { .. } => {
+                "the recorder did not see a write of the kernel, of a device or of shared memory; leave out `--check`"
+                    .into()
+            }
             Self::NoInstructions { .. } => {
                 "give a program trace (docs/cores.md), or a memory trace of the format `rc`, `cpu` or `lackey`".into()
             }
