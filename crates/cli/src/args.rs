@@ -147,7 +147,10 @@ impl ScenarioArgs {
         let set: Vec<String> = copies.into_iter().chain(set.iter().cloned()).collect();
         if let Some(recording) = trace.iter().chain(scenario).find(|path| is_recording(path)) {
             if system.is_some() || placement.is_some() {
-                let message = format!("{}: a recording runs on cores, and has no `--system` or `--placement`", recording.display());
+                let message = format!(
+                    "{}: a recording runs on cores, and has no `--system` or `--placement`",
+                    recording.display()
+                );
                 return Err(Failure::new(message).with_help("name a machine: `--set machine=ddr4-desktop`"));
             }
             return Scenario::of_recording(recording, &set);

@@ -8,7 +8,9 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::EventSink;
 use host::{AllocatorSettings, OperationSpec};
 use rowclone::Operation;
-use rowclone_sim::{Attachments, CopyMethod, Experiment, ExperimentError, Outcome, Programs, Progress, Shared, dialect};
+use rowclone_sim::{
+    Attachments, CopyMethod, Experiment, ExperimentError, Outcome, Programs, Progress, Shared, dialect,
+};
 use trace_io::command_log::LogWriter;
 
 use crate::atomic_file::AtomicFile;

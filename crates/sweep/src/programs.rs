@@ -50,11 +50,7 @@ pub fn recording_settings(copies: ChosenCopies, method: CopyMethod, is_checked: 
 ///
 /// # Errors
 /// The file cannot be read, or its first record has an error.
-pub fn open(
-    path: &Path,
-    machine: &MachineConfig,
-    settings: RecordingSettings,
-) -> Result<Box<dyn Program>, Failure> {
+pub fn open(path: &Path, machine: &MachineConfig, settings: RecordingSettings) -> Result<Box<dyn Program>, Failure> {
     open_in_units(path, machine.unit_bytes(), settings)
 }
 

@@ -198,7 +198,8 @@ fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Re
     let bar = ProgressBar::new(jobs.len() as u64);
     let run = |job: &Job| {
         let machine = &machines[job.scheduler];
-        let programs = job.members.iter().map(|&member| program((member, job.method), machine, args)).collect::<Result<_, _>>()?;
+        let programs =
+            job.members.iter().map(|&member| program((member, job.method), machine, args)).collect::<Result<_, _>>()?;
         let (_, report) = run_programs(machine, job.method, programs, region, args.check)?;
         bar.inc(1);
         Ok(report)
