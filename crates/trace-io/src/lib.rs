@@ -11,6 +11,7 @@
 //!   it.
 //! - [`commands`]: command traces, in the format of this simulator and of others.
 //! - [`program`]: steps of programs, with their requests to the kernel.
+//! - [`recording`]: recorded programs, with accesses and events of the system.
 //! - [`Text`]: plain, gzip or zstd text, detected by its first bytes.
 
 pub mod command_log;
@@ -20,6 +21,7 @@ mod line;
 mod number;
 mod number_field;
 pub mod program;
+pub mod recording;
 mod text;
 pub mod trace;
 mod zstd;

@@ -41,6 +41,7 @@ mod programs;
 mod programs_in_scenarios;
 mod reasons;
 mod recorded;
+mod recordings;
 mod reference;
 mod reports;
 mod requests;

@@ -16,9 +16,12 @@ use crate::listed::Listed;
 use crate::runs::{Outcome, checked, engine, plain, plain_or_open, same, tick_by_tick};
 use crate::sequence::runs;
 
-/// What the page determines of an outcome. It does not name the cause of a slot in which an instruction lacks several
-/// things and one of them is an entry of the write buffer, a cycle of dispatch of its own, or an entry of the window
-/// for a copy by an engine; what leaves a cache for prefetched data that arrive about the end of a program; nor how long the controller refreshes when requests end before what is on the bus.
+/// What the page determines of an outcome.
+///
+/// It does not name the cause of a slot in which an instruction lacks several things and one of them is an entry of
+/// the write buffer, a cycle of dispatch of its own, or an entry of the window for a copy by an engine; what leaves a
+/// cache for prefetched data that arrive about the end of a program; nor how long the controller refreshes when
+/// requests end before what is on the bus.
 fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
     let MachineSettings { core, kernel, lines, bus, l1, l2, last_level, .. } = case.settings;
     let is_alone = |&(_, class): &(&str, InstructionClass)| !core.classes.of(class).is_paired;

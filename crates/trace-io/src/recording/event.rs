@@ -1,0 +1,408 @@
+//! Events of the system, and of libraries.
+
+use smallvec::SmallVec;
+
+use super::word::{INLINE_MAX, Word};
+
+/// Most operands of an event.
+pub const OPERANDS_MAX: usize = 6;
+
+/// A byte of an object: of the memory of the process (object 0), of a file, pipe or socket, or of physical memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectAddress {
+    /// Number of the object.
+    pub object: u64,
+    /// Virtual address, offset or physical address.
+    pub address: u64,
+}
+
+impl ObjectAddress {
+    /// Number of the object that stands for the memory of the process.
+    pub const PROCESS: u64 = 0;
+    /// Number of the object that stands for physical memory.
+    pub const PHYSICAL: u64 = INLINE_MAX;
+    /// First number of a pipe, a socket or a terminal; those of files are less.
+    pub const STREAMS: u64 = 1 << 47;
+
+    /// Whether the object is a pipe, a socket or a terminal: each byte passes it once.
+    pub const fn is_stream(self) -> bool {
+        self.object >= ObjectAddress::STREAMS && self.object < ObjectAddress::PHYSICAL
+    }
+}
+
+/// What may be done with mapped pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MapFlags {
+    /// The process may write them.
+    pub is_writable: bool,
+    /// Its writes are those of all processes that map them.
+    pub is_shared: bool,
+}
+
+/// A routine of a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routine {
+    /// `memcpy`, with the first byte of the source.
+    Copy {
+        /// First byte read.
+        src: u64,
+    },
+    /// `memmove`, with the first byte of the source.
+    Move {
+        /// First byte read.
+        src: u64,
+    },
+    /// `memset`.
+    Set {
+        /// The byte that it writes.
+        value: u8,
+    },
+}
+
+/// Kind of a page fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A read of an absent page, or an instruction fetch from one.
+    AbsentRead,
+    /// A write to an absent page.
+    AbsentWrite,
+    /// A write to a present page that is write-protected.
+    ProtectedWrite,
+}
+
+/// An event. Addresses without an object are virtual, of the process of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Begins a process without memory.
+    Create {
+        /// Its number.
+        process: u32,
+    },
+    /// Begins a process as a copy of the process of the block.
+    Fork {
+        /// Its number.
+        process: u32,
+    },
+    /// Ends the process of the block.
+    Exit,
+    /// Maps pages.
+    Map {
+        /// What may be done with them.
+        flags: MapFlags,
+        /// First byte.
+        address: u64,
+        /// Number of bytes.
+        bytes: u64,
+        /// First byte of the mapped object; object 0 if the memory is anonymous.
+        of: ObjectAddress,
+    },
+    /// Unmaps pages.
+    Unmap {
+        /// First byte.
+        address: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Pages remain mapped and lose their contents.
+    Discard {
+        /// First byte.
+        address: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Maps the pages of one address at another.
+    Move {
+        /// Old address of the first byte.
+        from: u64,
+        /// New address of the first byte.
+        to: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// The page cache gets contents from a device.
+    Read {
+        /// First byte.
+        of: ObjectAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// The kernel copies bytes.
+    Copy {
+        /// First byte written.
+        dst: ObjectAddress,
+        /// First byte read.
+        src: ObjectAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// The kernel sets bytes to zero.
+    Zero {
+        /// First byte.
+        dst: ObjectAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Begins a routine of a library.
+    Call {
+        /// The routine.
+        routine: Routine,
+        /// First byte written.
+        dst: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Ends a routine of a library.
+    Return,
+    /// A page fault.
+    Fault {
+        /// Its kind.
+        kind: FaultKind,
+        /// The address.
+        address: u64,
+    },
+    /// Time since the begin of the recording.
+    Time {
+        /// Nanoseconds, at most [`INLINE_MAX`].
+        nanoseconds: u64,
+    },
+}
+
+/// Reason why operands are no event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EventError {
+    /// No event has the number.
+    #[error("no event has the number {found}")]
+    Unknown {
+        /// The number.
+        found: u8,
+    },
+    /// The event has another number of operands.
+    #[error("event {number} has {expected} operands, not {found}")]
+    Operands {
+        /// Number of the event.
+        number: u8,
+        /// Operands that it needs.
+        expected: usize,
+        /// Operands found.
+        found: usize,
+    },
+    /// An operand is beyond its range.
+    #[error("operand {operand} of event {number} is {found:#x}")]
+    Value {
+        /// Number of the event.
+        number: u8,
+        /// Position of the operand, from 1 on.
+        operand: usize,
+        /// The value.
+        found: u64,
+    },
+}
+
+impl Event {
+    /// The words of an event.
+    ///
+    /// # Panics
+    /// In builds with debug assertions, if the first operand is beyond the range of a word.
+    pub fn words(self) -> SmallVec<[u64; OPERANDS_MAX]> {
+        let (number, operands) = (self.number(), self.operands());
+        let further = operands.len().saturating_sub(1) as u8;
+        let first = Word::Event { number, further, first: operands.first().copied().unwrap_or(0) };
+        std::iter::once(first.bits()).chain(operands.into_iter().skip(1)).collect()
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u8 {
+        match self {
+            Event::Create { .. } => 1,
+            Event::Fork { .. } => 2,
+            Event::Exit => 3,
+            Event::Map { .. } => 4,
+            Event::Unmap { .. } => 5,
+            Event::Discard { .. } => 6,
+            Event::Move { .. } => 7,
+            Event::Read { .. } => 8,
+            Event::Copy { .. } => 9,
+            Event::Zero { .. } => 10,
+            Event::Call { .. } => 11,
+            Event::Return => 12,
+            Event::Fault { .. } => 13,
+            Event::Time { .. } => 14,
+        }
+    }
+
+    /// Operands.
+    fn operands(self) -> SmallVec<[u64; OPERANDS_MAX]> {
+        let list = |operands: &[u64]| SmallVec::from_slice(operands);
+        match self {
+            Event::Create { process } | Event::Fork { process } => list(&[process.into()]),
+            Event::Exit | Event::Return => list(&[]),
+            Event::Map { flags, address, bytes, of } => {
+                let flags = u64::from(flags.is_writable) | u64::from(flags.is_shared) << 1;
+                list(&[flags, address, bytes, of.object, of.address])
+            }
+            Event::Unmap { address, bytes } | Event::Discard { address, bytes } => list(&[0, address, bytes]),
+            Event::Move { from, to, bytes } => list(&[0, from, to, bytes]),
+            Event::Read { of, bytes } => list(&[0, of.object, of.address, bytes]),
+            Event::Copy { dst, src, bytes } => list(&[0, dst.object, dst.address, src.object, src.address, bytes]),
+            Event::Zero { dst, bytes } => list(&[0, dst.object, dst.address, bytes]),
+            Event::Call { routine, dst, bytes } => {
+                let (routine, argument) = match routine {
+                    Routine::Copy { src } => (1, src),
+                    Routine::Move { src } => (2, src),
+                    Routine::Set { value } => (3, value.into()),
+                };
+                list(&[routine, dst, argument, bytes])
+            }
+            Event::Fault { kind, address } => {
+                let kind = match kind {
+                    FaultKind::AbsentRead => 1,
+                    FaultKind::AbsentWrite => 2,
+                    FaultKind::ProtectedWrite => 3,
+                };
+                list(&[kind, address])
+            }
+            Event::Time { nanoseconds } => list(&[nanoseconds]),
+        }
+    }
+
+    /// The event of a number, its first operand, and the words that follow.
+    ///
+    /// # Errors
+    /// If there is no such event, or if operands are missing or beyond their range.
+    pub fn of(number: u8, first: u64, further: &[u64]) -> Result<Event, EventError> {
+        let expected = match number {
+            3 | 12 => 0,
+            1 | 2 | 14 => 1,
+            13 => 2,
+            5 | 6 => 3,
+            7 | 8 | 10 | 11 => 4,
+            4 => 5,
+            9 => 6,
+            _ => return Err(EventError::Unknown { found: number }),
+        };
+        let found = further.len() + 1;
+        if found != expected.max(1) {
+            return Err(EventError::Operands { number, expected, found });
+        }
+        let has_first = !matches!(number, 3 | 5..=10 | 12);
+        if !has_first && first != 0 {
+            return Err(EventError::Value { number, operand: 1, found: first });
+        }
+        let process = || match u32::try_from(first) {
+            Ok(process) if process > 0 => Ok(process),
+            _ => Err(EventError::Value { number, operand: 1, found: first }),
+        };
+        let of = |object: usize| ObjectAddress { object: further[object], address: further[object + 1] };
+        // A range has bytes, and ends within 64 bits.
+        let range = |start: usize, bytes: usize| match further[start].checked_add(further[bytes]) {
+            Some(_) if further[bytes] > 0 => Ok((further[start], further[bytes])),
+            _ => Err(EventError::Value { number, operand: bytes + 2, found: further[bytes] }),
+        };
+        let wrong_first = Err(EventError::Value { number, operand: 1, found: first });
+        Ok(match number {
+            1 => Event::Create { process: process()? },
+            2 => Event::Fork { process: process()? },
+            3 => Event::Exit,
+            4 if first > 3 => return wrong_first,
+            4 => {
+                let (address, bytes) = range(0, 1)?;
+                let flags = MapFlags { is_writable: first & 1 != 0, is_shared: first & 2 != 0 };
+                Event::Map { flags, address, bytes, of: of(2) }
+            }
+            5 => range(0, 1).map(|(address, bytes)| Event::Unmap { address, bytes })?,
+            6 => range(0, 1).map(|(address, bytes)| Event::Discard { address, bytes })?,
+            7 => {
+                let ((from, bytes), (to, _)) = (range(0, 2)?, range(1, 2)?);
+                Event::Move { from, to, bytes }
+            }
+            8 => range(1, 2).map(|(_, bytes)| Event::Read { of: of(0), bytes })?,
+            9 => {
+                let ((_, bytes), _) = (range(1, 4)?, range(3, 4)?);
+                Event::Copy { dst: of(0), src: of(2), bytes }
+            }
+            10 => range(1, 2).map(|(_, bytes)| Event::Zero { dst: of(0), bytes })?,
+            11 => {
+                let (dst, bytes) = range(0, 2)?;
+                let argument = further[1];
+                let routine = match first {
+                    1 | 2 => {
+                        range(1, 2)?;
+                        if first == 1 { Routine::Copy { src: argument } } else { Routine::Move { src: argument } }
+                    }
+                    3 => match u8::try_from(argument) {
+                        Ok(value) => Routine::Set { value },
+                        Err(_) => return Err(EventError::Value { number, operand: 3, found: argument }),
+                    },
+                    _ => return wrong_first,
+                };
+                Event::Call { routine, dst, bytes }
+            }
+            12 => Event::Return,
+            13 => {
+                let kind = match first {
+                    1 => FaultKind::AbsentRead,
+                    2 => FaultKind::AbsentWrite,
+                    3 => FaultKind::ProtectedWrite,
+                    _ => return wrong_first,
+                };
+                Event::Fault { kind, address: further[0] }
+            }
+            _ => Event::Time { nanoseconds: first },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The event of words.
+    fn read(words: &[u64]) -> Result<Event, EventError> {
+        let Ok(Word::Event { number, further, first }) = Word::from_bits(words[0]) else { panic!("not an event") };
+        assert_eq!(usize::from(further), words.len() - 1);
+        Event::of(number, first, &words[1..])
+    }
+
+    #[test]
+    fn events_have_the_operands_of_the_page() {
+        let process = ObjectAddress { object: ObjectAddress::PROCESS, address: 0x1000 };
+        let file = ObjectAddress { object: 7, address: 0x2000 };
+        let copy = Event::Copy { dst: process, src: file, bytes: 100 };
+        assert_eq!(copy.words()[..], [0xc950_0000_0000_0000, 0, 0x1000, 7, 0x2000, 100]);
+        let flags = MapFlags { is_writable: true, is_shared: false };
+        let map = Event::Map { flags, address: 0x1000, bytes: 4096, of: file };
+        assert_eq!(map.words()[..], [0xc440_0000_0000_0001, 0x1000, 4096, 7, 0x2000]);
+        assert_eq!(Event::Exit.words()[..], [0xc300_0000_0000_0000]);
+        let set = Event::Call { routine: Routine::Set { value: 255 }, dst: 0x1000, bytes: 64 };
+        assert_eq!(set.words()[..], [0xcb30_0000_0000_0003, 0x1000, 255, 64]);
+    }
+
+    #[test]
+    fn wrong_operands_are_refused() {
+        assert_eq!(Event::of(0, 0, &[]), Err(EventError::Unknown { found: 0 }));
+        assert_eq!(Event::of(5, 0, &[1]), Err(EventError::Operands { number: 5, expected: 3, found: 2 }));
+        assert_eq!(Event::of(5, 0, &[4096, 0]), Err(EventError::Value { number: 5, operand: 3, found: 0 }));
+        let beyond = Err(EventError::Value { number: 6, operand: 3, found: u64::MAX });
+        assert_eq!(Event::of(6, 0, &[4096, u64::MAX]), beyond);
+        assert_eq!(Event::of(1, 0, &[]), Err(EventError::Value { number: 1, operand: 1, found: 0 }));
+        assert_eq!(Event::of(11, 4, &[0, 0, 1]), Err(EventError::Value { number: 11, operand: 1, found: 4 }));
+        assert_eq!(Event::of(11, 3, &[0, 256, 1]), Err(EventError::Value { number: 11, operand: 3, found: 256 }));
+    }
+
+    proptest! {
+        #[test]
+        fn an_event_of_operands_has_these_words(
+            number in 0_u8..16,
+            first in prop_oneof![0_u64..4, 0..=INLINE_MAX],
+            further in prop::collection::vec(prop_oneof![0_u64..300, any::<u64>()], 0..6),
+        ) {
+            if let Ok(event) = Event::of(number, first, &further) {
+                let words = event.words();
+                prop_assert_eq!(&words[1..], &further[..]);
+                prop_assert_eq!(read(&words), Ok(event));
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Recordings of programs: instructions, accesses, and events of the system. `docs/recordings.md` specifies the
+//! format.
+
+mod block;
+mod checker;
+mod columns;
+mod display;
+mod error;
+mod event;
+mod metadata;
+mod reader;
+mod summary;
+mod word;
+mod writer;
+
+pub use block::{BLOCK_WORDS_MAX, Block, CONTENTS_MAX, Entries, Entry, MAGIC, METADATA_MAX, NUMBER_MAX, VERSION};
+pub use display::EVENT_NAMES;
+pub use error::{RecordingError, RecordingFault};
+pub use event::{Event, EventError, FaultKind, MapFlags, OPERANDS_MAX, ObjectAddress, Routine};
+pub use metadata::{Detail, Metadata, Order, Totals};
+pub use reader::Reader;
+pub use summary::Summary;
+pub use word::{Access, INLINE_MAX, Word, WordError};
+pub use writer::Writer;
