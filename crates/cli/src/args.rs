@@ -31,7 +31,7 @@ pub use check::CheckArgs;
 pub use compare::CompareArgs;
 pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
-pub use programs::{MachineArgs, ProgramsArgs, compared, method};
+pub use programs::{MachineArgs, ProgramsArgs, compared, copies, method};
 pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use system::TraceSystemArgs;
