@@ -217,7 +217,7 @@ fn program(
 ) -> Result<Box<dyn Program>, Failure> {
     match member {
         Member::Trace(index) => {
-            let settings = recording_settings(ChosenCopies::default(), method, args.check);
+            let settings = recording_settings(ChosenCopies::default(), method);
             open(&args.traces[index], machine, settings)
         }
         Member::Shipped(program, instance) => Ok(program.program(args.seed.wrapping_mul(1_000) + instance)),
