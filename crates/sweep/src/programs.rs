@@ -1,6 +1,7 @@
 //! Programs of the cores of a machine, from files.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
 
@@ -119,10 +120,11 @@ fn compared(path: &Path) -> Result<String, Failure> {
         grouped(unknown)
     );
     if let Some(OtherByte { block, process, address, found, expected }) = first {
-        text += &format!(
-            "; {} differ, whose writes were not recorded, the first in block {block}: process {process} reads \
-             {found:#04x} at {address:#x}, where {expected:#04x} was written",
-            grouped(different)
+        let different = grouped(different);
+        let _ = write!(
+            text,
+            "; {different} differ, whose writes were not recorded, the first in block {block}: process {process} reads \
+             {found:#04x} at {address:#x}, where {expected:#04x} was written"
         );
     }
     Ok(text)

@@ -309,7 +309,7 @@ fn report(
 fn assumptions(scenario: &Scenario, is_checked: bool) -> Result<String, Failure> {
     let Workload::Programs(workload) = &scenario.workload else { return Ok(String::new()) };
     let sentences = programs::assumptions(workload.files().iter().map(PathBuf::as_path), is_checked)?;
-    Ok(sentences.iter().map(|sentence| format!("\n{sentence}")).collect())
+    Ok(sentences.iter().flat_map(|sentence| ["\n", sentence]).collect())
 }
 
 /// The break-even size of the device of a policy; none without one.
