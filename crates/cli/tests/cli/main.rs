@@ -42,6 +42,7 @@ mod programs_in_scenarios;
 mod reasons;
 mod recorded;
 mod recordings;
+mod recordings_on_cores;
 mod reference;
 mod reports;
 mod requests;

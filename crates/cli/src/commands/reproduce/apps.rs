@@ -103,7 +103,7 @@ pub fn run(args: &AppsArgs) -> Result<String, Failure> {
 }
 
 fn figures(job: &Job<'_>, args: &AppsArgs) -> Result<ApplicationRun, Failure> {
-    let settings = recording_settings(args.copies, job.method, args.check);
+    let settings = recording_settings(args.copies, job.method);
     let program = open(job.recording, job.machine, settings)?;
     let (outcome, cores) = run_programs(job.machine, job.method, vec![program], Region::default(), args.check)?;
     Ok(ApplicationRun {

@@ -260,7 +260,7 @@ fn program(
     recordings: &Recordings,
     args: &MulticoreArgs,
 ) -> Result<Box<dyn Program>, Failure> {
-    let open = |path: &Path| open(path, machine, recording_settings(ChosenCopies::default(), method, args.check));
+    let open = |path: &Path| open(path, machine, recording_settings(ChosenCopies::default(), method));
     match member {
         Member::Trace(index) => open(&args.traces[index]),
         Member::Recorded(kind, place) => open(&recordings[kind][place]),
