@@ -2,6 +2,7 @@
 //! format.
 
 mod event;
+pub mod request;
 mod word;
 
 pub use event::{Event, EventError, FaultKind, MapFlags, OPERANDS_MAX, ObjectAddress, Routine};
