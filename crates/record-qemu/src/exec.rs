@@ -2,15 +2,15 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
+use trace_io::recording::executable::Executable;
 use trace_io::recording::request::Request;
 
 use crate::qemu;
@@ -19,13 +19,6 @@ use crate::{link, system_call};
 
 /// Path of the plugin.
 pub static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
-
-/// Most bytes of the first line of a script, as in Linux.
-const SCRIPT_LINE_MAX: usize = 256;
-/// Most interpreters that interpret each other, as in Linux.
-const SCRIPTS_MAX: usize = 5;
-/// Machine of an ELF file for x86-64.
-const EM_X86_64: u8 = 62;
 
 /// Executes the program of the system call `execve(path, arguments, environment)` under qemu with the plugin.
 ///
@@ -38,8 +31,8 @@ pub fn execute(thread: &Thread, [path, arguments, environment]: [u64; 3]) {
     }
     let mut arguments = strings(&memory, arguments);
     let Some(first) = (if arguments.is_empty() { None } else { Some(arguments.remove(0)) }) else { return };
-    let Some(program) = Program::of(path, first, arguments) else { return };
-    if !program.is_recorded {
+    let Some(program) = Executable::of(path, first, arguments) else { return };
+    if !program.is_for_x86_64 {
         let text = format!("{} is no program for x86-64: it ran without recorder.", program.path.display());
         thread.link().request(&Request::Unseen(text));
         return;
@@ -77,47 +70,6 @@ pub fn execute(thread: &Thread, [path, arguments, environment]: [u64; 3]) {
 fn failed(path: &Path, error: &std::io::Error) -> ! {
     eprintln!("rowclone-record-qemu: {} cannot be executed: {error}", path.display());
     std::process::exit(126)
-}
-
-/// A program, or the interpreter of a script.
-struct Program {
-    path: PathBuf,
-    first: OsString,
-    arguments: Vec<OsString>,
-    /// Whether qemu can run it.
-    is_recorded: bool,
-}
-
-impl Program {
-    /// The program of a path; `None` if it cannot be executed.
-    fn of(mut path: PathBuf, mut first: OsString, mut arguments: Vec<OsString>) -> Option<Program> {
-        for _ in 0..SCRIPTS_MAX {
-            path = absolute(path).ok()?;
-            let found = fs::metadata(&path).ok()?;
-            if !found.is_file() || found.permissions().mode() & 0o111 == 0 {
-                return None;
-            }
-            let mut start = Vec::new();
-            File::open(&path).ok()?.take(SCRIPT_LINE_MAX as u64).read_to_end(&mut start).ok()?;
-            let Some(line) = start.strip_prefix(b"#!") else {
-                if !start.starts_with(b"\x7fELF") {
-                    return None;
-                }
-                let is_recorded = start.starts_with(b"\x7fELF\x02") && start.get(18) == Some(&EM_X86_64);
-                return Some(Program { path, first, arguments, is_recorded });
-            };
-            let line = line.split(|byte| *byte == b'\n').next()?.trim_ascii();
-            let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
-            let (interpreter, argument) = (&line[..end], line[end..].trim_ascii());
-            arguments.insert(0, path.into_os_string());
-            if !argument.is_empty() {
-                arguments.insert(0, OsString::from_vec(argument.to_vec()));
-            }
-            first = OsString::from_vec(interpreter.to_vec());
-            path = PathBuf::from(&first);
-        }
-        None
-    }
 }
 
 /// The bytes of a string in the program's memory.

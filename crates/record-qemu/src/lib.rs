@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::Ordering;
 
-use qemu::{AccessKind, Block, Callbacks, Id};
+use qemu::{AccessKind, Block, Id};
 use symbols::Symbols;
 use thread::Thread;
 use trace_io::recording::request::Request;
@@ -42,8 +42,7 @@ fn install(id: Id, arguments: Vec<String>) -> Result<(), ()> {
         }
     }
     memory::remember_mappings_of_qemu();
-    Callbacks { on_translation, on_system_call: system_call::on_call, on_return: system_call::on_return, on_exit }
-        .register(id);
+    qemu::register(id, on_translation, system_call::on_call, system_call::on_return);
     Ok(())
 }
 
@@ -80,9 +79,7 @@ extern "C" fn on_translation(_: Id, block: Block) {
 /// Whether an instruction reads and writes memory at once: it has the prefix `lock`, or is `xchg`.
 fn is_atomic(bytes: &[u8]) -> bool {
     // The other prefixes: of segments, sizes and repetition, and REX.
-    let is_prefix = |byte: &u8| {
-        matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf2 | 0xf3)
-    };
+    let is_prefix = |byte: &u8| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf2 | 0xf3);
     matches!(bytes.iter().find(|byte| !is_prefix(byte)), Some(0xf0 | 0x86 | 0x87))
 }
 
@@ -106,6 +103,3 @@ extern "C" fn on_routine(processor: u32, _: usize) {
 extern "C" fn on_routine_end(processor: u32, _: usize) {
     Thread::of(processor).end_call();
 }
-
-/// A program that ends without a system call: by a signal, or by qemu.
-extern "C" fn on_exit(_: Id, _: usize) {}

@@ -55,10 +55,10 @@ impl Link {
     /// Begins the connection, unless it has begun.
     pub fn begin(&mut self) {
         // A program that closes all descriptors closes the socket too, and may use its number for a file.
-        self.stream.take_if(|(stream, inode)| inode_of(stream).ok() != Some(*inode)).map(|(stream, _)| {
-            // The descriptor is not the socket any longer.
+        if let Some((stream, _)) = self.stream.take_if(|(stream, inode)| inode_of(stream).ok() != Some(*inode)) {
+            // The descriptor is not the socket any longer: it is the program's to close.
             std::mem::forget(stream);
-        });
+        }
         if self.stream.is_some() {
             return;
         }
@@ -68,7 +68,8 @@ impl Link {
             (Ok(stream), Ok(inode)) => self.stream = Some((stream, inode)),
             (Err(error), _) | (_, Err(error)) => give_up(&error),
         }
-        self.thread = self.exchange(&Request::Begin(self.task()))[0] as u32;
+        let begin = Request::Begin { task: self.task(), pid: std::process::id() };
+        self.thread = self.exchange(&begin)[0] as u32;
     }
 
     /// Sends a request, and waits for the reply.

@@ -32,7 +32,6 @@ type OnExecution = extern "C" fn(u32, usize);
 type OnAccess = extern "C" fn(u32, AccessKind, u64, usize);
 type OnSystemCall = extern "C" fn(Id, u32, i64, u64, u64, u64, u64, u64, u64, u64, u64);
 type OnReturn = extern "C" fn(Id, u32, i64, i64);
-type OnExit = extern "C" fn(Id, usize);
 
 /// The callback reads no registers (`QEMU_PLUGIN_CB_NO_REGS`).
 const NO_REGISTERS: c_int = 0;
@@ -59,7 +58,6 @@ unsafe extern "C" {
     );
     safe fn qemu_plugin_register_vcpu_syscall_cb(id: Id, callback: OnSystemCall);
     safe fn qemu_plugin_register_vcpu_syscall_ret_cb(id: Id, callback: OnReturn);
-    safe fn qemu_plugin_register_atexit_cb(id: Id, callback: OnExit, argument: usize);
     safe fn qemu_plugin_tb_n_insns(block: Block) -> usize;
     safe fn qemu_plugin_tb_get_insn(block: Block, position: usize) -> Instruction;
     safe fn qemu_plugin_insn_vaddr(instruction: Instruction) -> u64;
@@ -73,7 +71,6 @@ unsafe extern "C" {
 
 /// Version of the interface that the plugin needs.
 #[unsafe(no_mangle)]
-#[expect(non_upper_case_globals, reason = "the interface has this name")]
 pub static qemu_plugin_version: c_int = 1;
 
 /// Called by qemu once, before it loads the program. The arguments of the plugin are `key=value`.
@@ -87,26 +84,12 @@ extern "C" fn qemu_plugin_install(id: Id, _: *const c_void, count: c_int, argume
     c_int::from(crate::install(id, arguments.collect()).is_err())
 }
 
-/// What qemu shall call.
-pub struct Callbacks {
-    /// At the translation of a block.
-    pub on_translation: OnTranslation,
-    /// Before a system call: its number and arguments.
-    pub on_system_call: OnSystemCall,
-    /// After a system call: its number and result.
-    pub on_return: OnReturn,
-    /// At the end of the program.
-    pub on_exit: OnExit,
-}
-
-impl Callbacks {
-    /// Registers the callbacks.
-    pub fn register(&self, id: Id) {
-        qemu_plugin_register_vcpu_tb_trans_cb(id, self.on_translation);
-        qemu_plugin_register_vcpu_syscall_cb(id, self.on_system_call);
-        qemu_plugin_register_vcpu_syscall_ret_cb(id, self.on_return);
-        qemu_plugin_register_atexit_cb(id, self.on_exit, 0);
-    }
+/// Registers what qemu shall call at the translation of a block, and before and after a system call, with its number and
+/// its arguments or result.
+pub fn register(id: Id, on_translation: OnTranslation, on_system_call: OnSystemCall, on_return: OnReturn) {
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
 }
 
 impl Block {

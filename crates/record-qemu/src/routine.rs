@@ -41,7 +41,7 @@ pub struct Call {
 impl Call {
     /// The call that has these accesses, of which the first number says whether it is a store: all stores together
     /// write one range, and the loads read one range of equal size, or none.
-    pub fn of(accesses: impl Iterator<Item = (bool, Span)> + Clone, byte: impl Fn(u64) -> u8) -> Option<Call> {
+    pub fn of(accesses: &(impl Iterator<Item = (bool, Span)> + Clone), byte: impl Fn(u64) -> u8) -> Option<Call> {
         let stores = || accesses.clone().filter(|(is_store, _)| *is_store).map(|(_, span)| span);
         let whole = stores().reduce(|a, b| Span { start: a.start.min(b.start), end: a.end.max(b.end) })?;
         if whole.bytes() < BYTES_MIN {
@@ -55,7 +55,11 @@ impl Call {
         let routine = match read[..] {
             [] => Routine::Set { value: byte(dst) },
             [Span { start: src, end }] if end.wrapping_sub(src) == bytes => {
-                if src.abs_diff(dst) < bytes { Routine::Move { src } } else { Routine::Copy { src } }
+                if src.abs_diff(dst) < bytes {
+                    Routine::Move { src }
+                } else {
+                    Routine::Copy { src }
+                }
             }
             _ => return None,
         };

@@ -127,10 +127,8 @@ impl Thread {
         let position = self.before.load(Relaxed) + position;
         let instructions = position.wrapping_sub(self.counted.load(Relaxed));
         self.counted.store(position, Relaxed);
-        if instructions == 0 {
-            if self.extend(words, is_store, address, log2_bytes) {
-                return self.read_contents(address, log2_bytes);
-            }
+        if instructions == 0 && self.extend(words, is_store, address, log2_bytes) {
+            return self.read_contents(address, log2_bytes);
         }
         let (before, instructions) = Access::split(instructions);
         if before > 0 {
@@ -238,7 +236,7 @@ impl Thread {
             Ok(Word::Access(access)) => Some((access.is_store, Span::of(access))),
             _ => None,
         });
-        let Some(Call { routine, dst, bytes }) = Call::of(accesses, qemu::accessed_byte) else { return };
+        let Some(Call { routine, dst, bytes }) = Call::of(&accesses, qemu::accessed_byte) else { return };
         let call = Event::Call { routine, dst, bytes }.words();
         for position in (start..length).rev() {
             words[position + call.len()].store(words[position].load(Relaxed), Relaxed);
@@ -264,10 +262,14 @@ impl Thread {
     fn send(&self) {
         self.call.store(NONE, Relaxed);
         self.last.store(NONE, Relaxed);
-        let words: Vec<u64> =
-            self.words()[..self.length.swap(0, Relaxed)].iter().map(|word| word.load(Relaxed)).collect();
+        let length = self.length.swap(0, Relaxed);
+        let mut words = vec![0; length];
+        for (word, kept) in words.iter_mut().zip(self.words()) {
+            *word = kept.load(Relaxed);
+        }
         let contents = self.contents.get().map_or(&[][..], |contents| &contents[..]);
-        let contents = contents[..self.content_length.swap(0, Relaxed)].iter().map(|byte| byte.load(Relaxed)).collect();
+        let contents = &contents[..self.content_length.swap(0, Relaxed)];
+        let contents = contents.iter().map(|byte| byte.load(Relaxed)).collect();
         let mut link = self.link();
         // Before the words: it gives the thread its number.
         link.begin();

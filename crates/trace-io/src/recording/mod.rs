@@ -2,6 +2,8 @@
 //! format.
 
 mod event;
+#[cfg(unix)]
+pub mod executable;
 pub mod request;
 mod word;
 

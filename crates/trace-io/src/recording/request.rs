@@ -38,7 +38,12 @@ pub enum Direction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The first request of a connection. The reply is the number of the thread.
-    Begin(Task),
+    Begin {
+        /// The thread.
+        task: Task,
+        /// Number of the process in the system.
+        pid: u32,
+    },
     /// Words that the thread executed, and the contents of their accesses. The reply has no meaning.
     Words {
         /// The thread.
@@ -97,7 +102,7 @@ impl Request {
         let no_words: &[u64] = &[];
         let no_bytes: &[u8] = &[];
         let (kind, task, operands, words, bytes) = match self {
-            Request::Begin(task) => (1, of(task), [0; 2], no_words, no_bytes),
+            Request::Begin { task, pid } => (1, of(task), [u64::from(*pid), 0], no_words, no_bytes),
             Request::Words { task, words, contents } => (2, of(task), [0; 2], &words[..], &contents[..]),
             Request::Fork { task, shares_memory } => (3, of(task), [u64::from(*shares_memory), 0], no_words, no_bytes),
             Request::AwaitChild { thread } => (4, u64::from(*thread), [0; 2], no_words, no_bytes),
@@ -114,8 +119,10 @@ impl Request {
             Request::Unseen(text) => (8, 0, [0; 2], no_words, text.as_bytes()),
         };
         let head: [u64; HEAD] = [kind, task, operands[0], operands[1], words.len() as u64, bytes.len() as u64, 0];
-        let mut buffer = Vec::with_capacity(8 * (HEAD + words.len()) + bytes.len());
-        buffer.extend(head.iter().chain(words).flat_map(|word| word.to_le_bytes()));
+        let mut buffer = vec![0; 8 * (HEAD + words.len())];
+        for (place, word) in buffer.as_chunks_mut().0.iter_mut().zip(head.iter().chain(words)) {
+            *place = word.to_le_bytes();
+        }
         buffer.extend_from_slice(bytes);
         output.write_all(&buffer)
     }
@@ -140,7 +147,7 @@ impl Request {
         let task = Task { thread: number(1) as u32, process: (number(1) >> 32) as u32 };
         let shares_memory = number(2) != 0;
         Ok(Some(match number(0) & 0xff {
-            1 => Request::Begin(task),
+            1 => Request::Begin { task, pid: number(2) as u32 },
             2 => {
                 let (words, _) = words.as_chunks();
                 let words = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
@@ -191,7 +198,7 @@ mod tests {
     fn requests_and_replies_are_read_as_they_were_written() {
         let task = Task { thread: 3, process: 2 };
         let requests = [
-            Request::Begin(task),
+            Request::Begin { task, pid: 77 },
             Request::Words { task, words: vec![1, u64::MAX], contents: vec![7, 8, 9] },
             Request::Fork { task, shares_memory: true },
             Request::AwaitChild { thread: 4 },
