@@ -14,7 +14,6 @@ use std::process::ExitCode;
 use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Channel, Column, Cycle, Cycles, Row};
 use flate2::{Compression, write::GzEncoder};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use trace_io::trace::{Access, Arrival, Event, Format, Reader, Record, Timing, Writer};
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to the terminal")]
@@ -54,7 +53,7 @@ fn write(format: &str, records: &str, file: &str) -> Result<String, Box<dyn Erro
             encoder.write_all(&text)?;
             encoder.finish()?
         }
-        Some("zst") => compress_to_vec(&text[..], CompressionLevel::Fastest),
+        Some("zst") => zstd::encode_all(&text[..], 1)?,
         _ => text,
     };
     std::fs::write(file, bytes)?;

@@ -1,86 +1,79 @@
-//! Decoder of Zstandard (RFC 8878) frames as one stream.
+//! Zstandard (RFC 8878) streams.
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use zstd::stream::{read, write};
 
-/// Decodes frames, skips skippable frames, and verifies checksums, if present.
+/// Log2 of the greatest window, that of the `zstd` program: 128 MiB.
+const WINDOW_LOG_MAX: u32 = 27;
+
+/// Decodes frames as one stream, skips skippable frames, and verifies checksums, if present.
 ///
 /// Memory is bounded: a frame with a window above 128 MiB, the limit of the `zstd` program, is an
 /// error.
-pub(crate) struct Zstd<R> {
-    input: BufReader<R>,
-    decoder: FrameDecoder,
-    in_frame: bool,
+pub(crate) struct Zstd<R: Read> {
+    decoder: read::Decoder<'static, BufReader<R>>,
 }
 
 impl<R: Read> Zstd<R> {
-    pub(crate) fn new(input: R) -> Self {
-        Zstd { input: BufReader::new(input), decoder: FrameDecoder::new(), in_frame: false }
-    }
-
-    /// Starts the next frame; `false` at the end of the input.
-    fn begin_frame(&mut self) -> io::Result<bool> {
-        while !self.input.fill_buf()?.is_empty() {
-            match self.decoder.init(&mut self.input) {
-                Ok(()) => {
-                    self.in_frame = true;
-                    return Ok(true);
-                }
-                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-                    let length = u64::from(length);
-                    let skipped = io::copy(&mut self.input.by_ref().take(length), &mut io::sink())?;
-                    if skipped < length {
-                        return Err(io::ErrorKind::UnexpectedEof.into());
-                    }
-                }
-                Err(error) => return Err(damaged(error)),
-            }
-        }
-        Ok(false)
-    }
-
-    /// Ends a frame after its last byte.
-    fn end_frame(&mut self) -> io::Result<()> {
-        self.in_frame = false;
-        match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
-            (Some(stored), Some(calculated)) if stored != calculated => Err(damaged("the checksum is wrong")),
-            _ => Ok(()),
-        }
+    pub(crate) fn new(input: R) -> io::Result<Self> {
+        let mut decoder = read::Decoder::new(input)?;
+        decoder.window_log_max(WINDOW_LOG_MAX)?;
+        Ok(Zstd { decoder })
     }
 }
 
 impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() {
-            return Ok(0);
+        self.decoder.read(buffer)
+    }
+}
+
+impl<R: Read> fmt::Debug for Zstd<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Zstd").finish_non_exhaustive()
+    }
+}
+
+/// Compresses an output into one frame with a checksum, or not at all.
+pub(crate) enum Packed<W: Write> {
+    Plain(W),
+    Zstd(write::Encoder<'static, W>),
+}
+
+impl<W: Write> Packed<W> {
+    /// Level 0 is plain, others those of zstd.
+    pub(crate) fn new(output: W, level: i32) -> io::Result<Self> {
+        if level == 0 {
+            return Ok(Packed::Plain(output));
         }
-        loop {
-            if self.decoder.can_collect() > 0 {
-                return self.decoder.read(buffer);
-            }
-            if !self.in_frame {
-                if !self.begin_frame()? {
-                    return Ok(0);
-                }
-            } else if self.decoder.is_finished() {
-                self.end_frame()?;
-            } else {
-                let one = BlockDecodingStrategy::UptoBlocks(1);
-                self.decoder.decode_blocks(&mut self.input, one).map_err(damaged)?;
-            }
+        let mut encoder = write::Encoder::new(output, level)?;
+        encoder.include_checksum(true)?;
+        Ok(Packed::Zstd(encoder))
+    }
+
+    /// Ends the frame.
+    pub(crate) fn finish(self) -> io::Result<W> {
+        match self {
+            Packed::Plain(output) => Ok(output),
+            Packed::Zstd(encoder) => encoder.finish(),
         }
     }
 }
 
-fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error)
-}
+impl<W: Write> Write for Packed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Packed::Plain(output) => output.write(bytes),
+            Packed::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
 
-impl<R> fmt::Debug for Zstd<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Zstd").field("in_frame", &self.in_frame).finish_non_exhaustive()
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Packed::Plain(output) => output.flush(),
+            Packed::Zstd(encoder) => encoder.flush(),
+        }
     }
 }

@@ -1,11 +1,22 @@
 //! Recordings of programs: instructions, accesses, and events of the system. `docs/recordings.md` specifies the
 //! format.
 
+mod block;
+mod checker;
+mod error;
 mod event;
 #[cfg(unix)]
 pub mod executable;
+mod metadata;
+mod reader;
 pub mod request;
 mod word;
+mod writer;
 
+pub use block::{BLOCK_WORDS_MAX, Block, CONTENTS_MAX, Entries, Entry, MAGIC, METADATA_MAX, NUMBER_MAX, VERSION};
+pub use error::{RecordingError, RecordingFault};
 pub use event::{Event, EventError, FaultKind, MapFlags, OPERANDS_MAX, ObjectAddress, Routine};
+pub use metadata::{Detail, Metadata, Order, Totals};
+pub use reader::Reader;
 pub use word::{Access, INLINE_MAX, Word, WordError};
+pub use writer::Writer;

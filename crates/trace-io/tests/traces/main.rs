@@ -15,7 +15,6 @@ use std::num::NonZeroU32;
 use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Channel, Column, Row};
 use flate2::{Compression, write::GzEncoder};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use trace_io::trace::{Access, Arrival, Event, Format, Reader, Record, TraceError, Writer};
 
 fn format(name: &str) -> &'static Format {
@@ -41,7 +40,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 }
 
 fn zstd(text: &[u8]) -> Vec<u8> {
-    compress_to_vec(text, CompressionLevel::Fastest)
+    zstd::encode_all(text, 1).expect("a vector takes all")
 }
 
 const fn at(address: u64) -> PhysicalAddress {

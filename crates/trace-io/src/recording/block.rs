@@ -1,0 +1,178 @@
+//! Header and heads of blocks.
+
+use super::error::RecordingFault;
+use super::event::Event;
+use super::word::{Access, Word};
+
+/// First bytes of a recording.
+pub const MAGIC: [u8; 8] = *b"\x93RCTRACE";
+/// Version of the format.
+pub const VERSION: u32 = 1;
+/// Most bytes of metadata.
+pub const METADATA_MAX: u32 = 1 << 16;
+/// Most words of a block.
+pub const BLOCK_WORDS_MAX: usize = 1 << 16;
+/// Most bytes of contents of a block.
+pub const CONTENTS_MAX: u32 = 8 << 20;
+/// Greatest number of a thread or process, the greatest of Linux.
+pub const NUMBER_MAX: u32 = 1 << 22;
+/// Bytes of the head of a block.
+pub(super) const HEAD_BYTES: usize = 32;
+
+/// What a block has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Words,
+    Contents,
+    End,
+}
+
+/// Head of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub kind: Kind,
+    pub thread: u32,
+    pub process: u32,
+    /// Words, or bytes of contents.
+    pub count: u32,
+    pub instructions: u64,
+    /// CRC-32 of the payload.
+    pub payload_check: u32,
+}
+
+impl Head {
+    /// The bytes of the head.
+    pub fn bytes(&self) -> [u8; HEAD_BYTES] {
+        let kind: u32 = match self.kind {
+            Kind::Words => 1,
+            Kind::Contents => 2,
+            Kind::End => 3,
+        };
+        let mut bytes = [0; HEAD_BYTES];
+        for (field, value) in [kind, self.thread, self.process, self.count].into_iter().enumerate() {
+            bytes[4 * field..][..4].copy_from_slice(&value.to_le_bytes());
+        }
+        bytes[16..24].copy_from_slice(&self.instructions.to_le_bytes());
+        bytes[24..28].copy_from_slice(&self.payload_check.to_le_bytes());
+        let check = crc32fast::hash(&bytes[..28]);
+        bytes[28..].copy_from_slice(&check.to_le_bytes());
+        bytes
+    }
+
+    /// The head of bytes, with lengths and numbers within their limits.
+    pub fn of(bytes: &[u8; HEAD_BYTES]) -> Result<Head, RecordingFault> {
+        let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        check("the head", &bytes[..28], number(28))?;
+        let [thread, process, count] = [number(4), number(8), number(12)];
+        let kind = match number(0) {
+            1 => Kind::Words,
+            2 => Kind::Contents,
+            3 => Kind::End,
+            kind => return Err(RecordingFault::value("the kind of the block", kind, "1, 2 or 3")),
+        };
+        let instructions = u64::from(number(20)) << 32 | u64::from(number(16));
+        match kind {
+            Kind::Words if count as usize > BLOCK_WORDS_MAX => {
+                return Err(RecordingFault::length("the number of words", count));
+            }
+            Kind::Contents if count > CONTENTS_MAX => {
+                return Err(RecordingFault::length("the number of bytes of contents", count));
+            }
+            Kind::Contents if instructions != 0 => {
+                return Err(RecordingFault::value("the number of instructions of contents", instructions, "0"));
+            }
+            Kind::End => {
+                for (what, found) in [("the thread of the end", thread), ("the process of the end", process)] {
+                    if found != 0 {
+                        return Err(RecordingFault::value(what, found, "0"));
+                    }
+                }
+                if count != 0 {
+                    return Err(RecordingFault::value("the count of the end", count, "0"));
+                }
+            }
+            _ => {}
+        }
+        if kind != Kind::End {
+            check_numbers(thread, process)?;
+        }
+        Ok(Head { kind, thread, process, count, instructions, payload_check: number(24) })
+    }
+}
+
+/// Whether thread and process are within their range.
+pub(super) fn check_numbers(thread: u32, process: u32) -> Result<(), RecordingFault> {
+    for (what, found) in [("the thread", thread), ("the process", process)] {
+        if !(1..=NUMBER_MAX).contains(&found) {
+            return Err(RecordingFault::number(what, found));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the CRC-32 of bytes is the stored one.
+pub(super) fn check(what: &'static str, bytes: &[u8], stored: u32) -> Result<(), RecordingFault> {
+    let computed = crc32fast::hash(bytes);
+    if stored == computed { Ok(()) } else { Err(RecordingFault::Check { what, stored, computed }) }
+}
+
+/// A block of words of a recording, which have been checked, with the contents of their accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block<'a> {
+    /// Number of the block, counted from 1.
+    pub number: u64,
+    /// Thread that executes the words.
+    pub thread: u32,
+    /// Its process.
+    pub process: u32,
+    /// Instructions that the words execute.
+    pub instructions: u64,
+    /// The words.
+    pub words: &'a [u64],
+    /// Bytes of each access, in the order of the words, if the recording has contents.
+    pub contents: Option<&'a [u8]>,
+}
+
+impl<'a> Block<'a> {
+    /// The decoded words.
+    pub const fn entries(&self) -> Entries<'a> {
+        Entries { words: self.words }
+    }
+}
+
+/// One word, or an event with its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A load or store.
+    Access(Access),
+    /// Instructions without memory access.
+    Instructions(u64),
+    /// An event.
+    Event(Event),
+}
+
+/// Iterator over the entries of a block.
+#[derive(Clone, Debug)]
+pub struct Entries<'a> {
+    words: &'a [u64],
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Entry;
+
+    #[inline]
+    fn next(&mut self) -> Option<Entry> {
+        let (&bits, rest) = self.words.split_first()?;
+        self.words = rest;
+        // The words have been checked: they are words, and the events have their operands.
+        match Word::from_bits(bits).ok()? {
+            Word::Access(access) => Some(Entry::Access(access)),
+            Word::Instructions(count) => Some(Entry::Instructions(count)),
+            Word::Event { number, further, first } => {
+                let (operands, rest) = rest.split_at_checked(further.into())?;
+                self.words = rest;
+                Event::of(number, first, operands).ok().map(Entry::Event)
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Metadata of recordings.
+
+use serde::{Deserialize, Serialize};
+
+/// What was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detail {
+    /// All accesses.
+    #[default]
+    Accesses,
+    /// Page faults only.
+    Faults,
+}
+
+/// Order of the blocks of different processes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Each system call, fork, exit and wait has its place.
+    #[default]
+    SystemCalls,
+    /// Fork, exit and wait have their places.
+    Processes,
+}
+
+/// What a recording says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// The command line.
+    pub program: Vec<String>,
+    /// Name and version of the recorder.
+    pub recorder: String,
+    /// What was recorded.
+    pub detail: Detail,
+    /// Order of the blocks.
+    pub order: Order,
+    /// Bytes of a page, a power of two.
+    pub page_bytes: u64,
+    /// Whether there are contents.
+    pub contents: bool,
+    /// What the recorder could not see, in sentences.
+    pub unseen: Vec<String>,
+    /// Totals, which the writer counts.
+    #[serde(flatten)]
+    pub totals: Totals,
+    /// SHA-256 of all blocks with the end, uncompressed, in hexadecimal digits. The writer computes it.
+    pub digest: String,
+}
+
+impl Default for Metadata {
+    /// A recording of nothing, with pages of 4 KiB.
+    fn default() -> Metadata {
+        Metadata {
+            program: Vec::new(),
+            recorder: String::new(),
+            detail: Detail::default(),
+            order: Order::default(),
+            page_bytes: 4096,
+            contents: false,
+            unseen: Vec::new(),
+            totals: Totals::default(),
+            digest: String::new(),
+        }
+    }
+}
+
+/// Totals of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Threads that have blocks.
+    pub threads: u64,
+    /// Processes that begin.
+    pub processes: u64,
+    /// Blocks of words and of contents.
+    pub blocks: u64,
+    /// Words, with the operands of events.
+    pub words: u64,
+    /// Instructions.
+    pub instructions: u64,
+    /// Loads.
+    pub loads: u64,
+    /// Stores.
+    pub stores: u64,
+}
+
+impl Totals {
+    /// The first total that differs: its key, that of `self`, and that of `other`.
+    pub(super) fn difference(&self, other: &Totals) -> Option<(&'static str, u64, u64)> {
+        let list = |totals: &Totals| {
+            [
+                ("threads", totals.threads),
+                ("processes", totals.processes),
+                ("blocks", totals.blocks),
+                ("words", totals.words),
+                ("instructions", totals.instructions),
+                ("loads", totals.loads),
+                ("stores", totals.stores),
+            ]
+        };
+        let mut pairs = list(self).into_iter().zip(list(other));
+        pairs.find(|(left, right)| left != right).map(|((key, left), (_, right))| (key, left, right))
+    }
+}

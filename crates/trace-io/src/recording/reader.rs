@@ -1,0 +1,218 @@
+//! Reader of recordings.
+
+use std::io::{self, Read};
+
+use sha2::{Digest, Sha256};
+
+use super::block::{Block, HEAD_BYTES, Head, Kind, MAGIC, METADATA_MAX, VERSION, check};
+use super::checker::Checker;
+use super::error::{RecordingError, RecordingFault};
+use super::metadata::Metadata;
+use super::writer::hexadecimal;
+use crate::text::Text;
+
+/// Reads a recording, plain or compressed, block by block.
+///
+/// All blocks are checked, and their totals at the end. Memory is bounded by the limits of the format, whatever
+/// lengths the recording claims.
+#[derive(Debug)]
+pub struct Reader<R: Read> {
+    input: Input<R>,
+    metadata: Metadata,
+    checker: Checker,
+    words: Vec<u64>,
+    payload: Vec<u8>,
+    /// Whether the end was read, or an error returned.
+    has_ended: bool,
+}
+
+/// The bytes of a recording, with the place of the next one.
+#[derive(Debug)]
+struct Input<R: Read> {
+    text: Text<R>,
+    offset: u64,
+    block: u64,
+    digest: Option<Sha256>,
+}
+
+impl<R: Read> Input<R> {
+    fn error(&self, offset: u64, fault: RecordingFault) -> RecordingError {
+        RecordingError { offset, block: self.block, fault }
+    }
+
+    /// Reads bytes, fewer only at the end of the input. Returns their number.
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, RecordingError> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.text.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let fault = match error.kind() {
+                        io::ErrorKind::UnexpectedEof => RecordingFault::Truncated,
+                        _ => RecordingFault::Input(error),
+                    };
+                    return Err(self.error(self.offset + filled as u64, fault));
+                }
+            }
+        }
+        self.offset += filled as u64;
+        Ok(filled)
+    }
+
+    /// Fills bytes.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RecordingError> {
+        if self.read(bytes)? < bytes.len() {
+            return Err(self.error(self.offset, RecordingFault::Truncated));
+        }
+        if let Some(digest) = &mut self.digest {
+            digest.update(bytes);
+        }
+        Ok(())
+    }
+
+    /// The head of the next block.
+    fn head(&mut self) -> Result<Head, RecordingError> {
+        self.block += 1;
+        let start = self.offset;
+        let mut bytes = [0; HEAD_BYTES];
+        self.fill(&mut bytes)?;
+        Head::of(&bytes).map_err(|fault| self.error(start, fault))
+    }
+
+    /// The payload of a block.
+    fn payload(&mut self, bytes: usize, stored: u32, payload: &mut Vec<u8>) -> Result<(), RecordingError> {
+        let start = self.offset;
+        payload.resize(bytes, 0);
+        self.fill(payload)?;
+        check("the payload", payload, stored).map_err(|fault| self.error(start, fault))
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// If the input is no recording of this version, or damaged.
+    pub fn new(input: R) -> Result<Self, RecordingError> {
+        let at = |offset: u64, fault: RecordingFault| RecordingError { offset, block: 0, fault };
+        let text = Text::new(input).map_err(|error| at(0, error.into()))?;
+        let mut input = Input { text, offset: 0, block: 0, digest: None };
+        let mut bytes = vec![0; 16];
+        input.fill(&mut bytes[..8])?;
+        if bytes[..8] != MAGIC {
+            return Err(at(0, RecordingFault::Magic));
+        }
+        input.fill(&mut bytes[8..])?;
+        let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let (version, length) = (number(&bytes[8..]), number(&bytes[12..]));
+        if version != VERSION {
+            return Err(at(8, RecordingFault::Version { found: version }));
+        }
+        if length > METADATA_MAX {
+            return Err(at(12, RecordingFault::length("the length of the metadata", length)));
+        }
+        bytes.resize(16 + length as usize, 0);
+        input.fill(&mut bytes[16..])?;
+        let mut stored = [0; 4];
+        input.fill(&mut stored)?;
+        check("the header", &bytes, number(&stored)).map_err(|fault| at(0, fault))?;
+        let wrong = |reason: String| at(16, RecordingFault::Metadata(reason));
+        let metadata: Metadata = serde_json::from_slice(&bytes[16..]).map_err(|error| wrong(error.to_string()))?;
+        if !metadata.page_bytes.is_power_of_two() {
+            return Err(wrong(format!("`page_bytes` is {}, but must be a power of two", metadata.page_bytes)));
+        }
+        let (words, payload) = (Vec::new(), Vec::new());
+        Ok(Reader { input, metadata, checker: Checker::default(), words, payload, has_ended: false })
+    }
+
+    /// Compares also the digest at the end, which takes some instructions per byte.
+    #[must_use]
+    pub fn with_digest(mut self) -> Self {
+        self.input.digest = Some(Sha256::new());
+        self
+    }
+
+    /// The metadata.
+    pub const fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Bytes read, uncompressed.
+    pub const fn offset(&self) -> u64 {
+        self.input.offset
+    }
+
+    /// The next block of words; `None` at the end, and after an error.
+    ///
+    /// # Errors
+    /// If the recording is truncated, damaged or inconsistent.
+    pub fn next_block(&mut self) -> Result<Option<Block<'_>>, RecordingError> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        self.has_ended = true;
+        let start = self.input.offset;
+        let head = self.input.head()?;
+        match head.kind {
+            Kind::Contents => return Err(self.input.error(start, RecordingFault::UnexpectedContents)),
+            Kind::End => return self.end(start, head).map(|()| None),
+            Kind::Words => {}
+        }
+        let Head { thread, process, instructions, .. } = head;
+        self.input.payload(8 * head.count as usize, head.payload_check, &mut self.payload)?;
+        self.words.clear();
+        let (words, _) = self.payload.as_chunks::<8>();
+        self.words.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
+        let of_word = |index: usize| start + HEAD_BYTES as u64 + 8 * index as u64;
+        let sums = self.checker.words(thread, process, &self.words);
+        let sums = sums.map_err(|(index, fault)| self.input.error(of_word(index), fault))?;
+        let what = "the number of instructions of the block";
+        check_total(what, instructions, sums.instructions).map_err(|fault| self.input.error(start, fault))?;
+        let number = self.input.block;
+        if self.metadata.contents && sums.bytes > 0 {
+            let start = self.input.offset;
+            let head = self.input.head()?;
+            if head.kind != Kind::Contents || (head.thread, head.process) != (thread, process) {
+                return Err(self.input.error(start, RecordingFault::NoContents));
+            }
+            let what = "the number of bytes of contents";
+            let size = check_total(what, head.count.into(), sums.bytes.into());
+            size.map_err(|fault| self.input.error(start, fault))?;
+            self.input.payload(head.count as usize, head.payload_check, &mut self.payload)?;
+            self.checker.contents();
+        } else {
+            self.payload.clear();
+        }
+        self.has_ended = false;
+        let contents = self.metadata.contents.then_some(&self.payload[..]);
+        Ok(Some(Block { number, thread, process, instructions, words: &self.words, contents }))
+    }
+
+    /// Compares the totals, and reads the end of the input.
+    fn end(&mut self, start: u64, head: Head) -> Result<(), RecordingError> {
+        let totals = self.checker.totals();
+        let at_end = |fault| RecordingError { offset: start, block: self.input.block, fault };
+        check("the payload", &[], head.payload_check).map_err(at_end)?;
+        check_total("the total of `instructions`", head.instructions, totals.instructions).map_err(at_end)?;
+        if let Some((what, stored, computed)) = self.metadata.totals.difference(&totals) {
+            return Err(at_end(RecordingFault::Total { what, stored, computed }));
+        }
+        if let Some(digest) = self.input.digest.take() {
+            let computed = hexadecimal(digest);
+            if computed != self.metadata.digest {
+                let stored = self.metadata.digest.clone();
+                return Err(at_end(RecordingFault::Digest { stored, computed }));
+            }
+        }
+        match self.input.read(&mut [0])? {
+            0 => Ok(()),
+            _ => Err(self.input.error(self.input.offset - 1, RecordingFault::Tail)),
+        }
+    }
+}
+
+fn check_total(what: &'static str, stored: u64, computed: u64) -> Result<(), RecordingFault> {
+    if stored == computed { Ok(()) } else { Err(RecordingFault::Total { what, stored, computed }) }
+}

@@ -1,0 +1,122 @@
+//! Recordings that are written and read back, truncated, damaged or hostile.
+
+mod arbitrary;
+mod damaged;
+
+use std::io::Cursor;
+
+use arbitrary::{Recorded, recording};
+use proptest::prelude::*;
+use trace_io::recording::{
+    Access, Entry, Event, MapFlags, Metadata, ObjectAddress, Reader, RecordingFault, Routine, Totals, Word, Writer,
+};
+
+/// The blocks of a recording: thread, process, words and contents.
+fn blocks_of(bytes: &[u8]) -> Vec<Recorded> {
+    let mut reader = Reader::new(bytes).expect("a header").with_digest();
+    let mut blocks = Vec::new();
+    while let Some(block) = reader.next_block().expect("a block") {
+        let (words, contents) = (block.words.to_vec(), block.contents.map(<[u8]>::to_vec));
+        blocks.push(Recorded { thread: block.thread, process: block.process, words, contents });
+    }
+    assert!(reader.next_block().expect("the end").is_none());
+    blocks
+}
+
+/// A recording of blocks.
+fn written(metadata: Metadata, blocks: &[Recorded], level: i32) -> (Vec<u8>, Metadata) {
+    let mut writer = Writer::new(Cursor::new(Vec::new()), metadata, level).expect("a vector takes all");
+    for block in blocks {
+        writer.block(block.thread, block.process, &block.words).expect("a block");
+        if let Some(contents) = block.contents.as_ref().filter(|contents| !contents.is_empty()) {
+            writer.contents(contents).expect("contents");
+        }
+    }
+    let mut bytes = Vec::new();
+    let metadata = writer.finish(&mut bytes).expect("a vector takes all");
+    (bytes, metadata)
+}
+
+/// A process that maps a page, calls `memcpy`, forks, and ends.
+fn example() -> Vec<Recorded> {
+    let access =
+        |is_store, address| vec![Word::Access(Access { is_store, address, log2_bytes: 3, instructions: 2 }).bits()];
+    let flags = MapFlags { is_writable: true, is_shared: false };
+    let of = ObjectAddress { object: 0, address: 0 };
+    let words = [
+        Event::Create { process: 1 }.words().to_vec(),
+        Event::Map { flags, address: 0x1000, bytes: 4096, of }.words().to_vec(),
+        Event::Call { routine: Routine::Copy { src: 0x1100 }, dst: 0x1000, bytes: 8 }.words().to_vec(),
+        access(false, 0x1100),
+        access(true, 0x1000),
+        Event::Return.words().to_vec(),
+        vec![Word::Instructions(7).bits()],
+        Event::Fork { process: 2 }.words().to_vec(),
+    ];
+    let first = Recorded { thread: 1, process: 1, words: words.concat(), contents: None };
+    let words = [access(true, 0xffff_8000_0000_0000), Event::Exit.words().to_vec()].concat();
+    vec![first, Recorded { thread: 2, process: 2, words, contents: None }]
+}
+
+#[test]
+fn entries_and_totals_are_those_of_the_words() {
+    let (bytes, metadata) = written(Metadata::default(), &example(), 3);
+    let totals = Totals { threads: 2, processes: 2, blocks: 2, words: 17, instructions: 13, loads: 1, stores: 2 };
+    assert_eq!(metadata.totals, totals);
+    let mut reader = Reader::new(&bytes[..]).expect("a header");
+    assert_eq!(reader.metadata(), &metadata);
+    let first = reader.next_block().expect("a block").expect("a block");
+    assert_eq!(first.instructions, 11);
+    let entries: Vec<Entry> = first.entries().collect();
+    assert_eq!(entries.len(), 8);
+    assert_eq!(entries[4], Entry::Access(Access { is_store: true, address: 0x1000, log2_bytes: 3, instructions: 2 }));
+    assert_eq!(entries[6..], [Entry::Instructions(7), Entry::Event(Event::Fork { process: 2 })]);
+}
+
+/// The fault of a block after a process 1 has begun.
+fn refused(process: u32, words: &[u64]) -> String {
+    let mut writer = Writer::new(Cursor::new(Vec::new()), Metadata::default(), 0).expect("a vector takes all");
+    writer.block(1, 1, &Event::Create { process: 1 }.words()).expect("a block");
+    let fault: RecordingFault = writer.block(1, process, words).expect_err("a fault");
+    assert!(!fault.help().is_empty());
+    fault.to_string()
+}
+
+#[test]
+fn inconsistent_blocks_are_refused() {
+    let load = Word::Access(Access { is_store: false, address: 0, log2_bytes: 0, instructions: 1 }).bits();
+    let call = Event::Call { routine: Routine::Set { value: 0 }, dst: 0x1000, bytes: 8 }.words();
+    let exit = Event::Exit.words();
+    assert_eq!(refused(2, &[load]), "process 2 has words, but has not begun");
+    assert_eq!(refused(1, &[exit[0], load]), "process 1 has words, but has ended");
+    assert_eq!(refused(1, &Event::Fork { process: 1 }.words()), "process 1 begins a second time");
+    assert_eq!(refused(1, &[call.to_vec(), call.to_vec()].concat()), "a `call` follows a `call` without `return`");
+    assert_eq!(refused(1, &Event::Return.words()), "a `return` has no `call`");
+    assert_eq!(refused(1, &call[..3]), "the block ends within an event");
+    let range = "is 0, but must be from 1 to 4194304";
+    assert_eq!(refused(0, &[load]), format!("the process {range}"));
+    assert_eq!(refused(1, &vec![load; 65_537]), "the number of words is 65537, but must be at most 65536");
+    assert_eq!(refused(1, &[0x8000_0000_0000_0000]), "a word of instructions has none");
+}
+
+#[test]
+fn contents_belong_to_the_block_before() {
+    let metadata = Metadata { contents: true, ..Metadata::default() };
+    let mut writer = Writer::new(Cursor::new(Vec::new()), metadata, 1).expect("a vector takes all");
+    assert!(matches!(writer.contents(&[0]), Err(RecordingFault::UnexpectedContents)));
+    let store = Word::Access(Access { is_store: true, address: 0, log2_bytes: 1, instructions: 1 }).bits();
+    writer.block(1, 1, &[Event::Create { process: 1 }.words()[0], store]).expect("a block");
+    assert!(matches!(writer.block(1, 1, &[store]), Err(RecordingFault::NoContents)));
+    let fault = writer.contents(&[0]).expect_err("too few bytes").to_string();
+    assert_eq!(fault, "the number of bytes of contents is 1, but the words have 2");
+}
+
+proptest! {
+    #[test]
+    fn a_recording_reads_as_it_was_written((metadata, blocks) in recording(), level in 0..4_i32) {
+        let (bytes, metadata) = written(metadata, &blocks, level);
+        let reader = Reader::new(&bytes[..]).expect("a header");
+        prop_assert_eq!(reader.metadata(), &metadata);
+        prop_assert_eq!(blocks_of(&bytes), blocks);
+    }
+}
