@@ -111,7 +111,7 @@ pub extern "C" fn on_return(_: Id, processor: u32, number: i64, result: i64) {
         libc::SYS_munmap => unmap(thread, first, second),
         libc::SYS_mremap => remap(thread, first, second, third, value),
         libc::SYS_brk => set_break(thread, value),
-        libc::SYS_madvise if third == libc::MADV_DONTNEED as u64 => {
+        libc::SYS_madvise if third == libc::MADV_DONTNEED as u64 && second > 0 => {
             thread.event(Event::Discard { address: first, bytes: pages(second) });
         }
         _ if value == 0 => {}
