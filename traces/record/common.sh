@@ -21,11 +21,14 @@ needs() {
     done
 }
 
+# Compression follows the recording: it would slow the program down, and servers act by time.
 record() {
     local name=$1
     shift
+    needs zstd
     # shellcheck disable=SC2086 # Options are words.
-    "$ROWCLONE_SIM" record --level 22 --force ${OPTIONS:-} -o "$OUT/$name.rct.zst" -- "$@"
+    "$ROWCLONE_SIM" record --force ${OPTIONS:-} -o "$name.rct" -- "$@"
+    zstd -q --ultra -22 --long=27 -f "$name.rct" -o "$OUT/$name.rct.zst"
 }
 
 # Compiles a C program of this folder.

@@ -3,8 +3,8 @@
 # INSERTS: how many.
 source "$(dirname "$0")/common.sh"
 needs memcached perl
-inserts=${INSERTS:-2000}
-record memcached memcached -u "$(id -un)" -s "$work/socket" -t 1 -m 64 -A &
+inserts=${INSERTS:-1500}
+record memcached memcached -u "$(id -un)" -s socket -t 1 -m 64 -A &
 server=$!
 await test -S socket
 perl -MIO::Socket::UNIX -e '

@@ -7,8 +7,8 @@ port=${PORT:-17379}
 insert() {
     seq "$1" "$2" | sed 's/.*/SET key:& value-of-the-key-&/' | redis-cli -p "$port" >/dev/null
 }
-inserts=${INSERTS:-100}
-record redis redis-server --port "$port" --dir "$work" --save "" --maxmemory 16mb --daemonize no >server.log &
+inserts=${INSERTS:-50}
+record redis redis-server --port "$port" --save "" --maxmemory 16mb --daemonize no >server.log &
 server=$!
 await redis-cli -p "$port" ping
 insert 1 "$inserts"
