@@ -28,6 +28,9 @@ use trace_io::recording::request::Request;
 /// Flag of the argument of [`on_access`]: the instruction is atomic.
 const ATOMIC: usize = 1 << 32;
 
+/// Bits of the number of instructions in the argument of [`on_repeated`], of which qemu translates at most 512 at once.
+const COUNT_BITS: u32 = 16;
+
 /// Reads the arguments of the plugin, and registers its callbacks.
 fn install(id: Id, arguments: Vec<String>) -> Result<(), ()> {
     for argument in arguments {
@@ -62,7 +65,11 @@ extern "C" fn on_translation(_: Id, block: Block) {
         thread.link().begin();
         memory::initial(thread);
     });
-    block.on_execution(on_block, count);
+    let last = block.instructions().last().filter(|last| is_repeated(last.bytes()));
+    match last {
+        Some(last) => block.on_execution(on_repeated, (last.address() as usize) << COUNT_BITS | count),
+        None => block.on_execution(on_block, count),
+    }
     if Symbols::lock().is_routine(first.address()) {
         first.on_execution(on_routine, 0);
     }
@@ -76,15 +83,30 @@ extern "C" fn on_translation(_: Id, block: Block) {
     }
 }
 
+/// Whether a byte is a prefix of an instruction: of segments, sizes and repetition, or REX.
+fn is_prefix(byte: u8) -> bool {
+    matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf2 | 0xf3)
+}
+
+/// Whether an instruction is a repeated string instruction, of which qemu executes a translation block per repetition.
+fn is_repeated(bytes: &[u8]) -> bool {
+    let operation = bytes.iter().position(|byte| !is_prefix(*byte)).unwrap_or(0);
+    let has_prefix = bytes[..operation].iter().any(|byte| matches!(byte, 0xf2 | 0xf3));
+    has_prefix && matches!(bytes[operation], 0x6c..=0x6f | 0xa4..=0xa7 | 0xaa..=0xaf)
+}
+
 /// Whether an instruction reads and writes memory at once: it has the prefix `lock`, or is `xchg`.
 fn is_atomic(bytes: &[u8]) -> bool {
-    // The other prefixes: of segments, sizes and repetition, and REX.
-    let is_prefix = |byte: &u8| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf2 | 0xf3);
-    matches!(bytes.iter().find(|byte| !is_prefix(byte)), Some(0xf0 | 0x86 | 0x87))
+    matches!(bytes.iter().find(|byte| !is_prefix(**byte)), Some(0xf0 | 0x86 | 0x87))
 }
 
 extern "C" fn on_block(processor: u32, instructions: usize) {
     Thread::of(processor).begin_block(instructions as u64);
+}
+
+extern "C" fn on_repeated(processor: u32, argument: usize) {
+    let instructions = argument & ((1 << COUNT_BITS) - 1);
+    Thread::of(processor).begin_repeated(instructions as u64, (argument >> COUNT_BITS) as u64);
 }
 
 extern "C" fn on_access(processor: u32, kind: AccessKind, address: u64, argument: usize) {

@@ -44,6 +44,11 @@ impl Symbols {
         SYMBOLS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether no file has symbols of a routine.
+    pub fn is_empty(&self) -> bool {
+        self.routines.is_empty() && self.slots.is_empty()
+    }
+
     /// Whether a routine begins at an address.
     pub fn is_routine(&mut self, address: u64) -> bool {
         if self.routines.contains(&address) {

@@ -50,6 +50,13 @@ pub extern "C" fn on_call(
         libc::SYS_execve => exec::execute(thread, [first, second, third]),
         libc::SYS_exit => thread.link().reset(0),
         libc::SYS_exit_group => {
+            if Symbols::lock().is_empty() {
+                let text = format!(
+                    "{} has no symbols: its calls of memcpy are not marked. `rowclone-sim trace find-copies` finds copies.",
+                    qemu::program().display()
+                );
+                thread.link().request(&Request::Unseen(text));
+            }
             let task = thread.link().task();
             thread.link().request(&Request::End { task, shares_memory: shares_memory() });
         }

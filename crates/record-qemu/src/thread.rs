@@ -39,6 +39,8 @@ pub struct Thread {
     before: AtomicU64,
     /// Instructions of the current translation block.
     block: AtomicU64,
+    /// Address of the last string instruction that was repeated.
+    repeated: AtomicU64,
     /// Instructions that words have counted.
     counted: AtomicU64,
     /// Number of words.
@@ -61,6 +63,7 @@ impl Thread {
         Thread {
             before: AtomicU64::new(0),
             block: AtomicU64::new(0),
+            repeated: AtomicU64::new(0),
             counted: AtomicU64::new(0),
             length: AtomicUsize::new(0),
             last: AtomicUsize::new(NONE),
@@ -106,6 +109,14 @@ impl Thread {
     pub fn begin_block(&self, instructions: u64) {
         self.before.store(self.before.load(Relaxed) + self.block.load(Relaxed), Relaxed);
         self.block.store(instructions, Relaxed);
+    }
+
+    /// Begins a translation block that ends with a repeated string instruction. All repetitions are one instruction.
+    pub fn begin_repeated(&self, instructions: u64, address: u64) {
+        self.begin_block(instructions);
+        if self.repeated.swap(address, Relaxed) == address && instructions == 1 {
+            self.before.store(self.before.load(Relaxed) - 1, Relaxed);
+        }
     }
 
     fn words(&self) -> &[AtomicU64] {
@@ -160,7 +171,7 @@ impl Thread {
     }
 
     /// Adds an access to the word before, if both are of one instruction, adjacent, and of one size: qemu divides
-    /// accesses of more than 8 bytes.
+    /// accesses of more than 8 bytes, and repeats string instructions.
     fn extend(&self, words: &[AtomicU64], is_store: bool, address: u64, log2_bytes: u8) -> bool {
         let last = self.last.load(Relaxed);
         if last == NONE || last + 1 != self.length.load(Relaxed) {
@@ -173,7 +184,7 @@ impl Thread {
         while let Ok(Word::Access(before)) = Word::from_bits(words[position].load(Relaxed)) {
             let is_half = before.is_store == is_store && before.log2_bytes == next.log2_bytes;
             let is_adjacent = before.address.wrapping_add(before.bytes()) == next.address;
-            if !is_half || !is_adjacent || next.log2_bytes >= LOG2_BYTES_MAX || next.log2_bytes < 3 {
+            if !is_half || !is_adjacent || next.log2_bytes >= LOG2_BYTES_MAX {
                 break;
             }
             next = Access { log2_bytes: before.log2_bytes + 1, ..before };

@@ -28,14 +28,14 @@ const PROCESSOR: &str = "max,-erms,-fsrm";
 /// Blocks that may wait for their compression.
 const WAITING_BLOCKS: usize = 16;
 /// What the recorder never sees.
-const UNSEEN: [&str; 5] = [
+const UNSEEN: [&str; 6] = [
     "The kernel's own accesses: page tables, zeroed pages, copies of pages, structures of system calls. Copies of data by \
      system calls are events.",
+    "Copies by code that the compiler has put in place of a call of memcpy.",
     "The race of a copy event and the thread that waits for its data: the event follows its system call.",
     "Frames of signals, accesses of a program that a signal kills since its last system call, and memory of shmat.",
     "Times: system calls and page faults take none.",
-    "Instructions that qemu executes by helpers have the accesses of its helpers; each repetition of a string instruction \
-     counts as an instruction.",
+    "Instructions that qemu executes by helpers have the accesses of the helpers.",
 ];
 
 /// The plugin: that of the arguments, or the file beside this program.
