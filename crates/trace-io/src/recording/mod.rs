@@ -3,6 +3,7 @@
 
 mod block;
 mod checker;
+mod columns;
 mod error;
 mod event;
 #[cfg(unix)]

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::block::{Block, HEAD_BYTES, Head, Kind, MAGIC, METADATA_MAX, VERSION, check};
 use super::checker::Checker;
+use super::columns::Columns;
 use super::error::{RecordingError, RecordingFault};
 use super::metadata::Metadata;
 use super::writer::hexadecimal;
@@ -20,6 +21,7 @@ pub struct Reader<R: Read> {
     input: Input<R>,
     metadata: Metadata,
     checker: Checker,
+    columns: Columns,
     words: Vec<u64>,
     payload: Vec<u8>,
     /// Whether the end was read, or an error returned.
@@ -123,8 +125,8 @@ impl<R: Read> Reader<R> {
         if !metadata.page_bytes.is_power_of_two() {
             return Err(wrong(format!("`page_bytes` is {}, but must be a power of two", metadata.page_bytes)));
         }
-        let (words, payload) = (Vec::new(), Vec::new());
-        Ok(Reader { input, metadata, checker: Checker::default(), words, payload, has_ended: false })
+        let (checker, columns) = (Checker::default(), Columns::default());
+        Ok(Reader { input, metadata, checker, columns, words: Vec::new(), payload: Vec::new(), has_ended: false })
     }
 
     /// Compares also the digest at the end, which takes some instructions per byte.
@@ -162,10 +164,9 @@ impl<R: Read> Reader<R> {
         }
         let Head { thread, process, instructions, .. } = head;
         self.input.payload(8 * head.count as usize, head.payload_check, &mut self.payload)?;
-        self.words.clear();
-        let (words, _) = self.payload.as_chunks::<8>();
-        self.words.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
-        let of_word = |index: usize| start + HEAD_BYTES as u64 + 8 * index as u64;
+        self.columns.to_words(&self.payload, &mut self.words);
+        // The first column has 2 bytes per word.
+        let of_word = |index: usize| start + HEAD_BYTES as u64 + 2 * index as u64;
         let sums = self.checker.words(thread, process, &self.words);
         let sums = sums.map_err(|(index, fault)| self.input.error(of_word(index), fault))?;
         let what = "the number of instructions of the block";

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::block::{Head, Kind, MAGIC, METADATA_MAX, VERSION};
 use super::checker::Checker;
+use super::columns::Columns;
 use super::error::RecordingFault;
 use super::metadata::Metadata;
 use crate::zstd::Packed;
@@ -17,6 +18,7 @@ pub struct Writer<B: Write> {
     level: i32,
     metadata: Metadata,
     checker: Checker,
+    columns: Columns,
     digest: Sha256,
     /// Thread and process of a block whose contents are missing, and their bytes.
     missing: Option<(u32, u32, u32)>,
@@ -35,6 +37,7 @@ impl<B: Read + Write + Seek> Writer<B> {
             level,
             metadata,
             checker: Checker::default(),
+            columns: Columns::default(),
             digest: Sha256::new(),
             missing: None,
             payload: Vec::new(),
@@ -53,8 +56,7 @@ impl<B: Read + Write + Seek> Writer<B> {
     pub fn block(&mut self, thread: u32, process: u32, words: &[u64]) -> Result<(), RecordingFault> {
         self.check_missing()?;
         let sums = self.checker.words(thread, process, words).map_err(|(_, fault)| fault)?;
-        self.payload.clear();
-        self.payload.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        self.columns.of_words(words, &mut self.payload);
         if self.metadata.contents && sums.bytes > 0 {
             self.missing = Some((thread, process, sums.bytes));
         }
