@@ -28,7 +28,7 @@ record() {
     needs zstd
     # shellcheck disable=SC2086 # Options are words.
     "$ROWCLONE_SIM" record --force ${OPTIONS:-} -o "$name.rct" -- "$@"
-    zstd -q --ultra -22 --long=27 -f "$name.rct" -o "$OUT/$name.rct.zst"
+    zstd -q -19 --long=27 -f "$name.rct" -o "$OUT/$name.rct.zst"
 }
 
 # Compiles a C program of this folder.

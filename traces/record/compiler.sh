@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The compiler proper of gcc, on a C file.
-# STAGES: `-fsyntax-only` for the front end; `-O1` for all, about 70 million instructions.
+# OPTIMIZATION: its level, or `-fsyntax-only` for the front end alone.
 source "$(dirname "$0")/common.sh"
 needs gcc
 cat >queue.c <<'C'
@@ -27,4 +27,4 @@ int sum(const struct queue *q)
     return total;
 }
 C
-record compiler "$(gcc -print-prog-name=cc1)" -quiet "${STAGES:--fsyntax-only}" queue.c -o queue.s
+record compiler "$(gcc -print-prog-name=cc1)" -quiet "${OPTIMIZATION:--O1}" queue.c -o queue.s

@@ -6,7 +6,7 @@ needs mariadbd
 {
     echo "CREATE DATABASE d;"
     echo "CREATE TABLE d.rows(id INT PRIMARY KEY, hash INT, name VARCHAR(40), KEY(hash));"
-    seq "${ROWS:-100}" | awk '{ print "INSERT INTO d.rows VALUES(" $1 "," $1 * 7919 % 10007 ",\"row number " $1 "\");" }'
+    seq "${ROWS:-200}" | awk '{ print "INSERT INTO d.rows VALUES(" $1 "," $1 * 7919 % 10007 ",\"row number " $1 "\");" }'
     echo "SELECT COUNT(*), SUM(hash) FROM d.rows WHERE hash BETWEEN 100 AND 900;"
 } >load.sql
 mkdir data

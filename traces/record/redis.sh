@@ -7,7 +7,7 @@ port=${PORT:-17379}
 insert() {
     seq "$1" "$2" | sed 's/.*/SET key:& value-of-the-key-&/' | redis-cli -p "$port" >/dev/null
 }
-inserts=${INSERTS:-50}
+inserts=${INSERTS:-100}
 record redis redis-server --port "$port" --save "" --maxmemory 16mb --daemonize no >server.log &
 server=$!
 await redis-cli -p "$port" ping

@@ -3,7 +3,7 @@
 # ROWS: rows of the table.
 source "$(dirname "$0")/common.sh"
 needs sqlite3
-seq "${ROWS:-2000}" | awk '{ print $1 "," $1 * 7919 % 10007 ",row number " $1 }' >rows.csv
+seq "${ROWS:-4000}" | awk '{ print $1 "," $1 * 7919 % 10007 ",row number " $1 }' >rows.csv
 cat >load.sql <<'SQL'
 CREATE TABLE rows(id INTEGER PRIMARY KEY, hash INTEGER, name TEXT);
 .mode csv

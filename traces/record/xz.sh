@@ -3,5 +3,5 @@
 # COUNT: numbers in the text.
 source "$(dirname "$0")/common.sh"
 needs xz
-seq "${COUNT:-10000}" >text
+seq "${COUNT:-20000}" >text
 record xz xz -0 -k text

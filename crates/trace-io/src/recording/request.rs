@@ -148,11 +148,7 @@ impl Request {
         let shares_memory = number(2) != 0;
         Ok(Some(match number(0) & 0xff {
             1 => Request::Begin { task, pid: number(2) as u32 },
-            2 => {
-                let (words, _) = words.as_chunks();
-                let words = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
-                Request::Words { task, words, contents: bytes }
-            }
+            2 => Request::Words { task, words: words_of(&words), contents: bytes },
             3 => Request::Fork { task, shares_memory },
             4 => Request::AwaitChild { thread: task.thread },
             5 => Request::Exec { task, shares_memory },
@@ -169,6 +165,11 @@ impl Request {
             _ => return Err(wrong()),
         }))
     }
+}
+
+/// The words of bytes. Not generic, so that it is optimized as this crate is.
+fn words_of(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
 }
 
 /// Writes the reply to a request.
