@@ -3,4 +3,4 @@
 # MEBIBYTES and PAGES: memory, and pages that the child updates.
 source "$(dirname "$0")/common.sh"
 compile fork-benchmark
-record fork-benchmark ./fork-benchmark "${MEBIBYTES:-4}" "${PAGES:-256}"
+record fork-benchmark ./fork-benchmark "${MEBIBYTES:-64}" "${PAGES:-1024}"

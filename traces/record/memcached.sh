@@ -3,7 +3,7 @@
 # INSERTS: how many.
 source "$(dirname "$0")/common.sh"
 needs memcached perl
-inserts=${INSERTS:-1500}
+inserts=${INSERTS:-4000}
 record memcached memcached -u "$(id -un)" -s socket -t 1 -m 64 -A &
 server=$!
 await test -S socket

@@ -3,4 +3,4 @@
 # MEBIBYTES and UPDATES: bytes of the table, and updates.
 source "$(dirname "$0")/common.sh"
 compile random-updates
-record random-updates ./random-updates "${MEBIBYTES:-64}" "${UPDATES:-400000}"
+record random-updates ./random-updates "${MEBIBYTES:-64}" "${UPDATES:-800000}"

@@ -3,4 +3,4 @@
 # ELEMENTS: of each array.
 source "$(dirname "$0")/common.sh"
 compile triad
-record triad ./triad "${ELEMENTS:-500000}"
+record triad ./triad "${ELEMENTS:-2000000}"
