@@ -36,7 +36,7 @@ pub use record::{RecordArgs, Recorder};
 pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use system::TraceSystemArgs;
-pub use trace::{FindCopiesArgs, TraceCommand, TraceInfoArgs};
+pub use trace::{FindCopiesArgs, TraceCommand, TraceHeadArgs, TraceInfoArgs, TraceVerifyArgs};
 
 /// `rowclone-sim`.
 #[derive(Debug, Parser)]
@@ -65,7 +65,7 @@ pub enum Command {
     Check(CheckArgs),
     /// Writes a trace in another format, for other tools
     Convert(ConvertArgs),
-    /// Describes a memory trace
+    /// Describes and checks memory traces and recordings of programs
     #[command(subcommand, after_help = "Example:\n  rowclone-sim trace info traces/samples/forkset-rc.gz")]
     Trace(TraceCommand),
     /// Explains an address, the rules, a plan, an energy or a timeline

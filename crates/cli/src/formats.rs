@@ -7,6 +7,7 @@ use trace_io::commands::{self, Peeked};
 use trace_io::{Text, trace};
 
 use crate::command_trace::name_of;
+use crate::recording;
 
 /// What a trace consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub enum Family {
     Commands,
     /// Requests to a memory.
     Memory,
+    /// Instructions, accesses and events of a program.
+    Recording,
 }
 
 impl Family {
@@ -23,6 +26,7 @@ impl Family {
         match self {
             Family::Commands => "command trace",
             Family::Memory => "memory trace",
+            Family::Recording => "recording",
         }
     }
 }
@@ -56,9 +60,22 @@ impl From<&'static trace::Format> for FileFormat {
     }
 }
 
+/// The format of recordings of programs.
+const RECORDING: FileFormat = FileFormat {
+    name: "recording",
+    family: Family::Recording,
+    extensions: &["rct", "rct.zst"],
+    is_read: true,
+    is_written: true,
+};
+
 /// The formats of all families.
 pub fn all() -> impl Iterator<Item = FileFormat> {
-    commands::FORMATS.iter().map(FileFormat::from).chain(trace::FORMATS.into_iter().map(FileFormat::from))
+    commands::FORMATS
+        .iter()
+        .map(FileFormat::from)
+        .chain(trace::FORMATS.into_iter().map(FileFormat::from))
+        .chain([RECORDING])
 }
 
 /// The format of an input: the named one, or that of its first line, or that of its extension.
@@ -68,6 +85,9 @@ pub fn all() -> impl Iterator<Item = FileFormat> {
 pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Failure> {
     if let Some(format) = named {
         return Ok(format);
+    }
+    if recording::is_recording(path)? {
+        return Ok(RECORDING);
     }
     let unreadable = |source: std::io::Error| Failure::reading(path, &source);
     let bytes = Peeked::new(Text::new(file::open(path).map_err(unreadable)?).map_err(unreadable)?);
@@ -121,7 +141,8 @@ pub fn of_output(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, F
 }
 
 fn has_extension(format: &FileFormat, name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, extension)| format.extensions.contains(&extension))
+    let has = |extension: &&str| name.strip_suffix(*extension).is_some_and(|stem| stem.ends_with('.'));
+    format.extensions.iter().any(has)
 }
 
 /// The only format of a list. `has_use` are the formats that the help may name.

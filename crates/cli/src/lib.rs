@@ -14,6 +14,7 @@ pub mod formats;
 pub mod instant;
 pub mod interrupt;
 pub mod output;
+pub mod recording;
 pub mod requests;
 
 use std::ffi::OsString;

@@ -10,13 +10,15 @@ use crate::formats::{self, FileFormat};
 /// `convert`.
 #[derive(Clone, Debug, Args)]
 #[command(
-    after_help = "A memory trace becomes a memory trace, and a command trace a command trace. Command formats with one file per channel and rank write OUT with \
+    after_help = "A memory trace becomes a memory trace or a recording, a recording likewise, and a command trace a command trace. Command formats with one file per channel and rank write OUT with \
     `-chan-C-rank-R` before its extension where the memory has several.\n\n\
     Examples:\n  \
     rowclone-sim convert traces/samples/forkset-rc.gz forkset.native\n  \
     rowclone-sim convert forkset.native forkset.dramsim3 --drop-unsupported\n  \
     rowclone-sim convert mixed.csv mixed.cmdtrace --drop-unsupported\n  \
     rowclone-sim convert mixed.csv mixed.hdl\n  \
+    rowclone-sim convert memcpy.lackey memcpy.rct.zst\n  \
+    rowclone-sim convert program.rct.zst short.rct.zst --first 1000000 --level 19\n  \
     rowclone-sim convert dramsim3ch_0cmd.trace log.csv --system ddr3-1600-8gb-dimm"
 )]
 pub struct ConvertArgs {
@@ -41,6 +43,15 @@ pub struct ConvertArgs {
     /// Leaves out and counts what OUT cannot express; without it, the first such command or record is an error
     #[arg(long)]
     pub drop_unsupported: bool,
+    /// Level of Zstandard of a recording that is written, 1 to 22 [default: 3]
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22))]
+    pub level: Option<i32>,
+    /// Ends a recording that is read after this number of instructions
+    #[arg(long, value_name = "N")]
+    pub first: Option<u64>,
+    /// Leaves out the contents of a recording
+    #[arg(long)]
+    pub without_contents: bool,
     /// Replaces files that exist already
     #[arg(long)]
     pub force: bool,

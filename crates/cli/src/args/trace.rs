@@ -9,11 +9,16 @@ use trace_io::trace::copies::FindSettings;
 
 use super::{Format as OutputFormat, one_of};
 
-/// Commands about memory traces.
+/// Commands about memory traces and recordings of programs.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Prints the format of a trace, its records, addresses and footprint, and its first and last lines
+    /// Prints the format of a trace, its records, addresses and footprint, and its first and last lines; of a recording, its
+    /// program, totals, events and copies
     Info(TraceInfoArgs),
+    /// Prints the first words and events of a recording, one per line
+    Head(TraceHeadArgs),
+    /// Checks all of a recording, with its digest
+    Verify(TraceVerifyArgs),
     /// Finds copies in the reads and writes of a trace, and writes the trace with copies as records
     FindCopies(FindCopiesArgs),
 }
@@ -22,9 +27,10 @@ pub enum TraceCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     rowclone-sim trace info traces/samples/forkset-rc.gz --format json\n  \
-    zcat traces/samples/forkset-rc.gz | rowclone-sim trace info -")]
+    zcat traces/samples/forkset-rc.gz | rowclone-sim trace info -\n  \
+    rowclone-sim trace info program.rct.zst")]
 pub struct TraceInfoArgs {
-    /// The memory trace, in any format of docs/formats.md, plain, gzip or Zstandard; `-` is standard input
+    /// The memory trace, in any format of docs/formats.md, or the recording, plain, gzip or Zstandard; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format of the trace [default: that of its first record, or of the extension of the file]
@@ -33,6 +39,35 @@ pub struct TraceInfoArgs {
     /// How to print the description
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
+}
+
+/// `trace head`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Each line has the thread, the process, and the word or event. docs/recordings.md describes them.\n\n\
+    Example:\n  \
+    rowclone-sim trace head program.rct.zst -n 100"
+)]
+pub struct TraceHeadArgs {
+    /// The recording, plain, gzip or Zstandard; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Most lines
+    #[arg(short = 'n', long, value_name = "N", default_value = "10")]
+    pub lines: usize,
+}
+
+/// `trace verify`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "An error has the offset in the uncompressed bytes, the block and the reason; the exit code is then 2.\n\n\
+    Example:\n  \
+    rowclone-sim trace verify program.rct.zst"
+)]
+pub struct TraceVerifyArgs {
+    /// The recording, plain, gzip or Zstandard; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 /// `trace find-copies`.

@@ -1,5 +1,6 @@
 //! `convert`: a trace in another format.
 
+use std::fmt::Display;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ use trace_io::commands::{
 };
 use trace_io::trace::{self, ConvertError, ConvertSystem, Converter, TraceError};
 
+use super::convert_recording;
 use crate::args::ConvertArgs;
 use crate::command_trace::{CommandTrace, name_of};
 use crate::formats::{self, Family, FileFormat};
@@ -29,10 +31,24 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let args = &ConvertArgs { input: spooled(&args.input)?, ..args.clone() };
     let from = formats::of_input(&args.input, args.from)?;
     let to = formats::of_output(&args.output, args.to)?;
+    let is_of = |is_set: bool, format: FileFormat| !is_set || format.family == Family::Recording;
+    for (is_valid, flag) in [
+        (is_of(args.level.is_some(), to), "--level"),
+        (is_of(args.first.is_some(), from), "--first"),
+        (is_of(args.without_contents, from), "--without-contents"),
+    ] {
+        if !is_valid {
+            let message = format!("`{flag}` is of recordings, and not of `{}` to `{}`", from.name, to.name);
+            return Err(Failure::at(&args.input, message).with_help("leave it out"));
+        }
+    }
     match (from.family, to.family) {
         (Family::Commands, Family::Commands) => convert_commands(args, from, to)?,
         (Family::Memory, Family::Memory) => convert_memory(args, from, to)?,
-        (Family::Commands | Family::Memory, _) => return Err(no_conversion(args, from, to)),
+        (Family::Recording, Family::Recording) => convert_recording::to_recording(args)?,
+        (Family::Recording, Family::Memory) => convert_recording::to_trace(args, to)?,
+        (Family::Memory, Family::Recording) => convert_recording::of_trace(args, from)?,
+        (Family::Commands, _) | (_, Family::Commands) => return Err(no_conversion(args, from, to)),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -45,14 +61,15 @@ fn spooled(path: &Path) -> Result<PathBuf, Failure> {
 fn no_conversion(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Failure {
     let (family, of_output) = (from.family.name(), to.family.name());
     let message = format!("a {family} (`{}`) cannot be written as a {of_output} (`{}`)", from.name, to.name);
-    let targets = formats::all().filter(|format| format.is_written && format.family == from.family);
+    let is_command = |format: FileFormat| format.family == Family::Commands;
+    let targets = formats::all().filter(|format| format.is_written && is_command(*format) == is_command(from));
     let targets: Vec<String> = targets.map(|format| format!("`{}`", format.name)).collect();
     Failure::at(&args.input, message).with_help(format!("a {family} can be written as {}", targets.join(", ")))
 }
 
-/// A memory trace to a memory trace.
-fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Result<(), Failure> {
-    let (path, rate) = (&args.input, args.instructions_per_clock);
+/// The converter to a format of memory traces.
+pub(super) fn converter(args: &ConvertArgs, to: FileFormat) -> Result<Converter<BufWriter<AtomicFile>>, Failure> {
+    let rate = args.instructions_per_clock;
     if !(rate.is_finite() && rate > 0.0) {
         let message = format!("`--instructions-per-clock` is {rate}, but must be above 0");
         return Err(Failure::new(message).with_help("leave it out for 4"));
@@ -64,18 +81,23 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
     };
     let system = args.system.read()?.map(of_memory);
     let output = BufWriter::new(AtomicFile::create(&args.output, Existing::with_force(args.force))?);
-    let mut converter = Converter::new(output, to, system, rate, args.drop_unsupported);
-    let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    let refused = |error: TraceError| Failure::of_reader(path, &error).with_help(error.help());
-    let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
-    let stop = interrupt::flag();
-    while let Some(record) = reader.next() {
-        Failure::if_raised(&stop)?;
-        converter.push(&record.map_err(refused)?).map_err(|error| match error {
-            ConvertError::Output(error) => Failure::writing(&args.output, &error),
-            error => Failure::new(format!("{}:{}: {error}", path.display(), reader.line())).with_help(error.help()),
-        })?;
+    Ok(Converter::new(output, to, system, rate, args.drop_unsupported))
+}
+
+/// The error of a converter at a place of the input.
+pub(super) fn pushing(args: &ConvertArgs, place: impl Display, error: ConvertError) -> Failure {
+    match error {
+        ConvertError::Output(error) => Failure::writing(&args.output, &error),
+        error => Failure::new(format!("{}:{place}: {error}", args.input.display())).with_help(error.help()),
     }
+}
+
+/// Ends the output of a converter.
+pub(super) fn commit(
+    args: &ConvertArgs,
+    to: FileFormat,
+    converter: Converter<BufWriter<AtomicFile>>,
+) -> Result<(), Failure> {
     let (output, dropped) = converter.finish();
     let file = output.into_inner().map_err(|error| Failure::writing(&args.output, error.error()))?;
     let written = file.target().display().to_string();
@@ -86,6 +108,21 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
         output::message(&format!("warning: {records} left out, which `{}` cannot express", to.name));
     }
     Ok(())
+}
+
+/// A memory trace to a memory trace.
+fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Result<(), Failure> {
+    let path = &args.input;
+    let mut converter = converter(args, to)?;
+    let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
+    let refused = |error: TraceError| Failure::of_reader(path, &error).with_help(error.help());
+    let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
+    let stop = interrupt::flag();
+    while let Some(record) = reader.next() {
+        Failure::if_raised(&stop)?;
+        converter.push(&record.map_err(refused)?).map_err(|error| pushing(args, reader.line(), error))?;
+    }
+    commit(args, to, converter)
 }
 
 /// A command trace to a command trace.

@@ -4,6 +4,7 @@ pub mod check;
 mod compare;
 pub mod completions;
 pub mod convert;
+mod convert_recording;
 mod core_runs;
 pub mod explain_address;
 pub mod explain_energy;
@@ -16,6 +17,7 @@ pub mod plot;
 mod programs;
 #[cfg(unix)]
 pub mod record;
+mod recording_info;
 pub mod report;
 pub mod reproduce;
 pub mod run;
@@ -23,7 +25,9 @@ mod same_bank;
 pub mod sweep;
 mod sweep_slurm;
 pub mod systems;
+pub mod trace_head;
 pub mod trace_info;
+pub mod trace_verify;
 
 use std::process::ExitCode;
 
@@ -63,6 +67,8 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
         Command::Trace(TraceCommand::Info(args)) => {
             trace_info::run(args).map_err(|error| flags::in_flags(error, flags::of_input_format))?
         }
+        Command::Trace(TraceCommand::Head(args)) => trace_head::run(args)?,
+        Command::Trace(TraceCommand::Verify(args)) => trace_verify::run(args)?,
         Command::Trace(TraceCommand::FindCopies(args)) => {
             find_copies::run(args).map_err(|error| flags::in_flags(error, flags::of_input_format))?
         }

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use trace_io::Text;
 use trace_io::trace::{Format, Reader, Summary, Timing};
 
+use super::recording_info;
 use crate::args::TraceInfoArgs;
+use crate::recording;
 
 /// Lines that are shown from each end of the trace.
 const LINES: usize = 3;
@@ -29,6 +31,9 @@ struct Ends {
 /// The trace cannot be read to its end.
 pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
     let path = &file::spool(&args.file).map_err(|error| Failure::reading(&args.file, &error))?;
+    if args.input_format.is_none() && recording::is_recording(path)? {
+        return recording_info::run(args, path);
+    }
     let refused = |error: trace_io::trace::TraceError| Failure::of_reader(path, &error).with_help(error.help());
     let reading = |error: io::Error| Failure::reading(path, &error);
     let open = || file::open(path).map_err(reading);

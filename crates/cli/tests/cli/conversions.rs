@@ -350,7 +350,7 @@ fn pairs_of_families_and_unknown_formats_are_refused() {
         "x.hdl",
         "memory.txt: a memory trace (`native`) cannot be written as a command trace (`hdl`)",
         "a memory trace can be written as `native`, `rc`, `cpu`, `ramulator-dram`, `ramulator2-ls`, `ramulator2-rw`, \
-         `dramsim3`, `stl`, `rstl`, `lackey`",
+         `dramsim3`, `stl`, `rstl`, `lackey`, `recording`",
     );
     let (code, stderr) = case.convert("log.csv", "x.foo", &[]);
     assert!(

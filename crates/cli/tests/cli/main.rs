@@ -43,6 +43,7 @@ mod reasons;
 #[cfg(unix)]
 mod record;
 mod recorded;
+mod recordings;
 mod reference;
 mod reports;
 mod requests;

@@ -127,6 +127,8 @@ pub struct Block<'a> {
     pub process: u32,
     /// Instructions that the words execute.
     pub instructions: u64,
+    /// Whether words were left out at the end.
+    pub is_cut: bool,
     /// The words.
     pub words: &'a [u64],
     /// Bytes of each access, in the order of the words, if the recording has contents.
@@ -134,6 +136,32 @@ pub struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
+    /// The greatest part from the begin that executes at most a number of instructions.
+    #[must_use]
+    pub fn first(self, instructions: u64) -> Block<'a> {
+        if self.instructions <= instructions {
+            return self;
+        }
+        let (mut entries, mut executed, mut bytes) = (self.entries(), 0, 0);
+        let mut rest = entries.words.len();
+        while let Some(entry) = entries.next() {
+            let (more, more_bytes) = match entry {
+                Entry::Access(access) => (access.instructions.into(), access.bytes() as usize),
+                Entry::Instructions(count) => (count, 0),
+                Entry::Event(_) => (0, 0),
+            };
+            if executed + more > instructions {
+                break;
+            }
+            executed += more;
+            bytes += more_bytes;
+            rest = entries.words.len();
+        }
+        let words = &self.words[..self.words.len() - rest];
+        let contents = self.contents.map(|contents| &contents[..bytes]);
+        Block { instructions: executed, is_cut: true, words, contents, ..self }
+    }
+
     /// The decoded words.
     pub const fn entries(&self) -> Entries<'a> {
         Entries { words: self.words }

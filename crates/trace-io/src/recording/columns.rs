@@ -35,7 +35,7 @@ impl Columns {
     }
 
     /// The columns of words.
-    pub fn of_words(&mut self, words: &[u64], columns: &mut Vec<u8>) {
+    pub fn columns_of(&mut self, words: &[u64], columns: &mut Vec<u8>) {
         let count = words.len();
         columns.clear();
         columns.resize(8 * count, 0);
@@ -55,7 +55,7 @@ impl Columns {
     }
 
     /// The words of columns, of which there are 8 bytes per word.
-    pub fn to_words(&mut self, columns: &[u8], words: &mut Vec<u64>) {
+    pub fn words_of(&mut self, columns: &[u8], words: &mut Vec<u64>) {
         let count = columns.len() / 8;
         let (uppers, rest) = columns.split_at(2 * count);
         let (lows, highs) = rest.split_at(2 * count);
@@ -83,7 +83,7 @@ mod tests {
         let mut columns = Vec::new();
         // The fourth and fifth word have one slot, the words before have others.
         let words = [0x1802_0000_0000_0010; 5];
-        Columns::default().of_words(&words, &mut columns);
+        Columns::default().columns_of(&words, &mut columns);
         assert_eq!(columns[..10], [0x02, 0x18].repeat(5));
         let lows = [0x20, 0, 0x20, 0, 0x20, 0, 0x20, 0, 0, 0];
         assert_eq!(columns[10..20], lows);
@@ -98,8 +98,8 @@ mod tests {
             let (mut to, mut from) = (Columns::default(), Columns::default());
             let (mut columns, mut read) = (Vec::new(), Vec::new());
             for words in blocks {
-                to.of_words(&words, &mut columns);
-                from.to_words(&columns, &mut read);
+                to.columns_of(&words, &mut columns);
+                from.words_of(&columns, &mut read);
                 prop_assert_eq!(&read, &words);
             }
         }

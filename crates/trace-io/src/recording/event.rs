@@ -197,47 +197,64 @@ impl Event {
     /// # Panics
     /// In builds with debug assertions, if the first operand is beyond the range of a word.
     pub fn words(self) -> SmallVec<[u64; OPERANDS_MAX]> {
-        let (number, operands) = self.operands();
+        let (number, operands) = (self.number(), self.operands());
         let further = operands.len().saturating_sub(1) as u8;
         let first = Word::Event { number, further, first: operands.first().copied().unwrap_or(0) };
         std::iter::once(first.bits()).chain(operands.into_iter().skip(1)).collect()
     }
 
-    /// Number and operands.
-    fn operands(self) -> (u8, SmallVec<[u64; OPERANDS_MAX]>) {
+    /// Its number.
+    pub const fn number(self) -> u8 {
+        match self {
+            Event::Create { .. } => 1,
+            Event::Fork { .. } => 2,
+            Event::Exit => 3,
+            Event::Map { .. } => 4,
+            Event::Unmap { .. } => 5,
+            Event::Discard { .. } => 6,
+            Event::Move { .. } => 7,
+            Event::Read { .. } => 8,
+            Event::Copy { .. } => 9,
+            Event::Zero { .. } => 10,
+            Event::Call { .. } => 11,
+            Event::Return => 12,
+            Event::Fault { .. } => 13,
+            Event::Time { .. } => 14,
+        }
+    }
+
+    /// Operands.
+    fn operands(self) -> SmallVec<[u64; OPERANDS_MAX]> {
         let list = |operands: &[u64]| SmallVec::from_slice(operands);
         match self {
-            Event::Create { process } => (1, list(&[process.into()])),
-            Event::Fork { process } => (2, list(&[process.into()])),
-            Event::Exit => (3, list(&[])),
+            Event::Create { process } | Event::Fork { process } => list(&[process.into()]),
+            Event::Exit | Event::Return => list(&[]),
             Event::Map { flags, address, bytes, of } => {
                 let flags = u64::from(flags.is_writable) | u64::from(flags.is_shared) << 1;
-                (4, list(&[flags, address, bytes, of.object, of.address]))
+                list(&[flags, address, bytes, of.object, of.address])
             }
-            Event::Unmap { address, bytes } => (5, list(&[0, address, bytes])),
-            Event::Discard { address, bytes } => (6, list(&[0, address, bytes])),
-            Event::Move { from, to, bytes } => (7, list(&[0, from, to, bytes])),
-            Event::Read { of, bytes } => (8, list(&[0, of.object, of.address, bytes])),
-            Event::Copy { dst, src, bytes } => (9, list(&[0, dst.object, dst.address, src.object, src.address, bytes])),
-            Event::Zero { dst, bytes } => (10, list(&[0, dst.object, dst.address, bytes])),
+            Event::Unmap { address, bytes } | Event::Discard { address, bytes } => list(&[0, address, bytes]),
+            Event::Move { from, to, bytes } => list(&[0, from, to, bytes]),
+            Event::Read { of, bytes } => list(&[0, of.object, of.address, bytes]),
+            Event::Copy { dst, src, bytes } => list(&[0, dst.object, dst.address, src.object, src.address, bytes]),
+            Event::Zero { dst, bytes } => list(&[0, dst.object, dst.address, bytes]),
             Event::Call { routine, dst, bytes } => {
                 let (routine, argument) = match routine {
                     Routine::Copy { src } => (1, src),
                     Routine::Move { src } => (2, src),
                     Routine::Set { value } => (3, value.into()),
                 };
-                (11, list(&[routine, dst, argument, bytes]))
+                list(&[routine, dst, argument, bytes])
             }
-            Event::Return => (12, list(&[])),
             Event::Fault { kind, address } => {
                 let kind = match kind {
                     FaultKind::AbsentRead => 1,
                     FaultKind::AbsentWrite => 2,
                     FaultKind::ProtectedWrite => 3,
                 };
-                (13, list(&[kind, address]))
+                list(&[kind, address])
             }
-            Event::Time { nanoseconds } => (14, list(&[nanoseconds])),
+            Event::Time { nanoseconds } => list(&[nanoseconds]),
         }
     }
 

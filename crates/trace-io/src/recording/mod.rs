@@ -4,6 +4,7 @@
 mod block;
 mod checker;
 mod columns;
+mod display;
 mod error;
 mod event;
 #[cfg(unix)]
@@ -11,13 +12,16 @@ pub mod executable;
 mod metadata;
 mod reader;
 pub mod request;
+mod summary;
 mod word;
 mod writer;
 
 pub use block::{BLOCK_WORDS_MAX, Block, CONTENTS_MAX, Entries, Entry, MAGIC, METADATA_MAX, NUMBER_MAX, VERSION};
+pub use display::EVENT_NAMES;
 pub use error::{RecordingError, RecordingFault};
 pub use event::{Event, EventError, FaultKind, MapFlags, OPERANDS_MAX, ObjectAddress, Routine};
 pub use metadata::{Detail, Metadata, Order, Totals};
 pub use reader::Reader;
+pub use summary::Summary;
 pub use word::{Access, INLINE_MAX, Word, WordError};
 pub use writer::Writer;

@@ -164,7 +164,7 @@ impl<R: Read> Reader<R> {
         }
         let Head { thread, process, instructions, .. } = head;
         self.input.payload(8 * head.count as usize, head.payload_check, &mut self.payload)?;
-        self.columns.to_words(&self.payload, &mut self.words);
+        self.columns.words_of(&self.payload, &mut self.words);
         // The first column has 2 bytes per word.
         let of_word = |index: usize| start + HEAD_BYTES as u64 + 2 * index as u64;
         let sums = self.checker.words(thread, process, &self.words);
@@ -188,7 +188,7 @@ impl<R: Read> Reader<R> {
         }
         self.has_ended = false;
         let contents = self.metadata.contents.then_some(&self.payload[..]);
-        Ok(Some(Block { number, thread, process, instructions, words: &self.words, contents }))
+        Ok(Some(Block { number, thread, process, instructions, is_cut: false, words: &self.words, contents }))
     }
 
     /// Compares the totals, and reads the end of the input.

@@ -26,6 +26,21 @@ impl Access {
         1 << self.log2_bytes
     }
 
+    /// The words of an access of any size, which `instructions` precede, its own included.
+    pub fn words(is_store: bool, address: u64, bytes: u64, instructions: u64) -> impl Iterator<Item = u64> {
+        let (before, mut instructions) = Access::split(instructions);
+        let before = (before > 0).then(|| Word::Instructions(before).bits());
+        let mut done = 0;
+        let parts = std::iter::from_fn(move || {
+            let log2_bytes = (bytes - done).checked_ilog2()?.min(7) as u8;
+            let access = Access { is_store, address: address.wrapping_add(done), log2_bytes, instructions };
+            done += access.bytes();
+            instructions = 0;
+            Some(Word::Access(access).bits())
+        });
+        before.into_iter().chain(parts)
+    }
+
     /// Divides instructions into those of a word of instructions, 0 if it is not needed, and those of the access
     /// that follows it.
     pub const fn split(instructions: u64) -> (u64, u16) {
@@ -128,6 +143,16 @@ mod tests {
         assert_eq!(Word::Event { number: 9, further: 4, first: 1 }.bits(), 0xc940_0000_0000_0001);
         assert_eq!(Access::split(2047), (0, 2047));
         assert_eq!(Access::split(2048), (2047, 1));
+    }
+
+    #[test]
+    fn an_access_of_another_size_is_several_words() {
+        let words: Vec<_> = Access::words(true, 0x1000, 138, 3000).map(Word::from_bits).collect();
+        let access = |address, log2_bytes, instructions| {
+            Ok(Word::Access(Access { is_store: true, address, log2_bytes, instructions }))
+        };
+        let parts = [access(0x1000, 7, 1), access(0x1080, 3, 0), access(0x1088, 1, 0)];
+        assert_eq!(words, [&[Ok(Word::Instructions(2999))][..], &parts].concat());
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl<B: Read + Write + Seek> Writer<B> {
     pub fn block(&mut self, thread: u32, process: u32, words: &[u64]) -> Result<(), RecordingFault> {
         self.check_missing()?;
         let sums = self.checker.words(thread, process, words).map_err(|(_, fault)| fault)?;
-        self.columns.of_words(words, &mut self.payload);
+        self.columns.columns_of(words, &mut self.payload);
         if self.metadata.contents && sums.bytes > 0 {
             self.missing = Some((thread, process, sums.bytes));
         }

@@ -185,7 +185,7 @@ impl Event {
     }
 
     /// An access of a size.
-    pub(super) const fn of_bytes(access: Access, address: PhysicalAddress, bytes: Option<NonZeroU32>) -> Event {
+    pub const fn of_bytes(access: Access, address: PhysicalAddress, bytes: Option<NonZeroU32>) -> Event {
         match access {
             Access::Read => Event::Read { address, bytes, writeback: None },
             Access::Write => Event::Write { address, bytes },
@@ -208,7 +208,7 @@ impl Event {
     ///
     /// # Errors
     /// The kind of the event, for messages.
-    pub(super) const fn as_bytes(&self) -> Result<(Access, PhysicalAddress, Option<NonZeroU32>), &'static str> {
+    pub const fn as_bytes(&self) -> Result<(Access, PhysicalAddress, Option<NonZeroU32>), &'static str> {
         match *self {
             Event::Read { address, bytes, writeback: None } => Ok((Access::Read, address, bytes)),
             Event::Write { address, bytes } => Ok((Access::Write, address, bytes)),

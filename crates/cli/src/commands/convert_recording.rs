@@ -1,0 +1,191 @@
+//! `convert` of recordings of programs.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use dram_spec::address::PhysicalAddress;
+use rowclone_config::{Failure, file};
+use rowclone_sim::quantity::counted;
+use rowclone_sweep::{AtomicFile, Existing};
+use trace_io::recording::{self, BLOCK_WORDS_MAX, Entry, Metadata, RecordingFault, Writer};
+use trace_io::trace::{self, Arrival, Converter, Record};
+
+use super::convert::{commit, converter, pushing};
+use crate::args::ConvertArgs;
+use crate::formats::FileFormat;
+use crate::{interrupt, output, recording as input};
+
+/// Level of zstd that recordings are written at, unless it is given.
+const LEVEL: i32 = 3;
+
+/// Writer of a recording into a file that is complete or does not exist.
+struct Output<'a> {
+    writer: Writer<File>,
+    file: AtomicFile,
+    path: &'a Path,
+}
+
+impl<'a> Output<'a> {
+    fn create(args: &'a ConvertArgs, metadata: Metadata) -> Result<Output<'a>, Failure> {
+        let path = &args.output;
+        let is_packed = path.extension().is_some_and(|extension| extension == "zst");
+        let level = match (is_packed, args.level) {
+            (true, level) => level.unwrap_or(LEVEL),
+            (false, None) => 0,
+            (false, Some(_)) => {
+                let error = Failure::at(path, "is a plain recording, which has no `--level`");
+                return Err(error.with_help("end its name in `.rct.zst`, or leave the level out"));
+            }
+        };
+        let fault = |error: std::io::Error| Failure::writing(path, &error);
+        let file = AtomicFile::create(path, Existing::with_force(args.force))?;
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let body = tempfile::tempfile_in(directory).map_err(fault)?;
+        Ok(Output { writer: Writer::new(body, metadata, level).map_err(fault)?, file, path })
+    }
+
+    fn refused(path: &Path) -> impl Fn(RecordingFault) -> Failure {
+        move |fault| match fault {
+            RecordingFault::Input(error) => Failure::writing(path, &error),
+            fault => Failure::at(path, &fault).with_help(fault.help()),
+        }
+    }
+
+    fn block(&mut self, thread: u32, process: u32, words: &[u64], contents: Option<&[u8]>) -> Result<(), Failure> {
+        self.writer.block(thread, process, words).map_err(Self::refused(self.path))?;
+        match contents.filter(|contents| !contents.is_empty()) {
+            Some(contents) => self.writer.contents(contents).map_err(Self::refused(self.path)),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        let Output { writer, mut file, path } = self;
+        writer.finish(&mut file).map_err(Self::refused(path))?;
+        let written = file.target().display().to_string();
+        file.commit()?;
+        output::message(&format!("wrote {written}"));
+        Ok(())
+    }
+}
+
+/// Calls a function with each block of a recording, up to `--first` instructions.
+fn each_block(
+    args: &ConvertArgs,
+    reader: &mut recording::Reader<file::Input>,
+    mut each: impl FnMut(&recording::Block<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let stop = interrupt::flag();
+    let mut remaining = args.first.unwrap_or(u64::MAX);
+    while remaining > 0
+        && let Some(block) = reader.next_block().map_err(|error| input::refused(&args.input, &error))?
+    {
+        Failure::if_raised(&stop)?;
+        let block = block.first(remaining);
+        remaining -= block.instructions;
+        each(&block)?;
+        if block.is_cut {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A recording to a recording.
+pub fn to_recording(args: &ConvertArgs) -> Result<(), Failure> {
+    let mut reader = input::open(&args.input)?;
+    let mut metadata = reader.metadata().clone();
+    metadata.contents &= !args.without_contents;
+    let has_contents = metadata.contents;
+    let mut output = Output::create(args, metadata)?;
+    each_block(args, &mut reader, |block| {
+        output.block(block.thread, block.process, block.words, block.contents.filter(|_| has_contents))
+    })?;
+    output.finish()
+}
+
+/// A recording to a memory trace. Events are left out.
+pub fn to_trace(args: &ConvertArgs, to: FileFormat) -> Result<(), Failure> {
+    let mut reader = input::open(&args.input)?;
+    let mut converter: Converter<BufWriter<AtomicFile>> = converter(args, to)?;
+    let (mut events, mut instructions) = (0, 0);
+    each_block(args, &mut reader, |block| {
+        for entry in block.entries() {
+            match entry {
+                Entry::Event(_) => events += 1,
+                Entry::Instructions(count) => instructions += count,
+                Entry::Access(access) => {
+                    instructions += u64::from(access.instructions);
+                    let kind = if access.is_store { trace::Access::Write } else { trace::Access::Read };
+                    let event = trace::Event::of_bytes(
+                        kind,
+                        PhysicalAddress(access.address),
+                        NonZeroU32::new(access.bytes() as u32),
+                    );
+                    let record = Record { arrival: Arrival::AfterInstructions(instructions), event };
+                    instructions = 0;
+                    let place = || format!("block {}", block.number);
+                    converter.push(&record).map_err(|error| pushing(args, place(), error))?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    commit(args, to, converter)?;
+    if events > 0 {
+        output::message(&format!("warning: {} left out", counted(events, "event")));
+    }
+    Ok(())
+}
+
+/// A memory trace to a recording of one process and thread.
+pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
+    let path = &args.input;
+    let refused = |error: trace::TraceError| Failure::of_reader(path, &error).with_help(error.help());
+    let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
+    let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
+    let recorder = format!("rowclone-sim {} convert", env!("CARGO_PKG_VERSION"));
+    let unseen = vec!["Events of the system, as a memory trace has none.".to_owned()];
+    let mut output = Output::create(args, Metadata { recorder, unseen, ..Metadata::default() })?;
+    let mut words: Vec<u64> = recording::Event::Create { process: 1 }.words().to_vec();
+    let stop = interrupt::flag();
+    let mut dropped = 0;
+    while let Some(record) = reader.next() {
+        Failure::if_raised(&stop)?;
+        let record = record.map_err(refused)?;
+        let access = match (record.arrival, record.event.as_bytes()) {
+            (Arrival::AfterInstructions(instructions), Ok(access)) => Ok((instructions, access)),
+            (_, Err(what)) => Err(what),
+            _ => Err("an arrival without instructions"),
+        };
+        match access {
+            Ok((instructions, (kind, PhysicalAddress(address), bytes))) => {
+                let (address, bytes) = bytes.map_or((address & !63, 64), |bytes| (address, bytes.get()));
+
+                let is_store = kind == trace::Access::Write;
+                words.extend(recording::Access::words(is_store, address, bytes.into(), instructions));
+            }
+            Err(_) if args.drop_unsupported => dropped += 1,
+            Err(what) => {
+                let place = format!("{}:{}", path.display(), reader.line());
+                let error = Failure::new(format!("{place}: {what} cannot be written as a recording"));
+                return Err(error.with_help("leave out such records with `--drop-unsupported`"));
+            }
+        }
+        while words.len() >= BLOCK_WORDS_MAX {
+            output.block(1, 1, &words[..BLOCK_WORDS_MAX], None)?;
+            words.drain(..BLOCK_WORDS_MAX);
+        }
+    }
+    words.extend(recording::Event::Exit.words());
+    for words in words.chunks(BLOCK_WORDS_MAX) {
+        output.block(1, 1, words, None)?;
+    }
+    output.finish()?;
+    if dropped > 0 {
+        output::message(&format!("warning: {} left out", counted(dropped, "record")));
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! `convert` and `trace` of recordings of programs.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::common::run;
+
+/// 2 instructions and a load, then 1 and a modification of 12 bytes.
+const LACKEY: &str = "I  00400000,3\nI  00400003,4\n L 1000,8\nI  00400007,4\n M 2000,12\n";
+
+/// Runs a command with files of a directory; its standard output.
+#[track_caller]
+fn ran(directory: &Path, arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = refused(directory, arguments);
+    assert_eq!(code, 0, "{stderr}");
+    stdout
+}
+
+/// Runs a command; an argument with a dot is a file of the directory.
+fn refused(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let path = |argument: &&str| match argument.contains('.') {
+        true => directory.join(argument).to_str().unwrap().to_owned(),
+        false => (*argument).to_owned(),
+    };
+    let arguments: Vec<String> = arguments.iter().map(path).collect();
+    run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_trace_becomes_a_recording_and_a_trace_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    fs::write(directory.join("a.lackey"), LACKEY).unwrap();
+    ran(directory, &["convert", "a.lackey", "a.rct.zst", "--level", "19"]);
+    ran(directory, &["convert", "a.rct.zst", "a.rct"]);
+    let head = "1 1 create process=1\n\
+        1 1 load address=0x1000 bytes=8 instructions=2\n\
+        1 1 load address=0x2000 bytes=8 instructions=1\n\
+        1 1 load address=0x2008 bytes=4 instructions=0\n\
+        1 1 store address=0x2000 bytes=8 instructions=0\n\
+        1 1 store address=0x2008 bytes=4 instructions=0\n\
+        1 1 exit\n";
+    for file in ["a.rct.zst", "a.rct"] {
+        assert_eq!(ran(directory, &["trace", "head", file]), head);
+        let verified = ran(directory, &["trace", "verify", file]);
+        assert!(verified.ends_with(": 1 block of 3 instructions are consistent\n"), "{verified}");
+    }
+    assert_eq!(ran(directory, &["trace", "head", "a.rct", "-n", "1"]), "1 1 create process=1\n");
+    let info: Value = serde_json::from_str(&ran(directory, &["trace", "info", "a.rct", "--format", "json"])).unwrap();
+    let of = |key: &str| info["metadata"][key].clone();
+    assert_eq!([of("instructions"), of("loads"), of("stores"), of("words")], [3, 3, 2, 7].map(Value::from));
+    assert_eq!(info["events"], json!({ "create": 1, "exit": 1 }));
+    ran(directory, &["convert", "a.rct", "b.lackey"]);
+    let accesses = "L 00001000,8\nI 00000000,1\nL 00002000,8\nL 00002008,4\nS 00002000,8\nS 00002008,4\n";
+    let written = fs::read_to_string(directory.join("b.lackey")).unwrap();
+    let written: Vec<String> =
+        written.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(written.join("\n") + "\n", format!("I 00000000,1\nI 00000000,1\n{accesses}"));
+    ran(directory, &["convert", "a.rct", "first.rct", "--first", "2"]);
+    assert_eq!(ran(directory, &["trace", "head", "first.rct"]).lines().count(), 2);
+}
+
+#[test]
+fn a_damaged_recording_is_refused_with_its_offset() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    fs::write(directory.join("a.lackey"), LACKEY).unwrap();
+    ran(directory, &["convert", "a.lackey", "a.rct"]);
+    let mut bytes = fs::read(directory.join("a.rct")).unwrap();
+    let length = bytes.len();
+    fs::write(directory.join("cut.rct"), &bytes[..length - 1]).unwrap();
+    let (code, _, stderr) = refused(directory, &["trace", "verify", "cut.rct"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains(&format!("byte {} (block 2): the recording is truncated", length - 1)), "{stderr}");
+    // A bit of the last column of the words.
+    bytes[length - 33] ^= 1;
+    fs::write(directory.join("flipped.rct"), &bytes).unwrap();
+    let (code, _, stderr) = refused(directory, &["trace", "verify", "flipped.rct"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("(block 1): the CRC-32 of the payload is "), "{stderr}");
+    let (code, _, stderr) = refused(directory, &["convert", "a.lackey", "b.rct", "--level", "3"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("is a plain recording, which has no `--level`"), "{stderr}");
+}

@@ -1,0 +1,106 @@
+//! Entries as text.
+
+use std::fmt;
+
+use super::block::Entry;
+use super::event::{Event, FaultKind, ObjectAddress, Routine};
+
+/// Names of the events, by their number less 1.
+pub const EVENT_NAMES: [&str; 14] = [
+    "create", "fork", "exit", "map", "unmap", "discard", "move", "read", "copy", "zero", "call", "return", "fault",
+    "time",
+];
+
+/// An object and the address in it, as a value of a key.
+struct In(ObjectAddress);
+
+impl fmt::Display for In {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ObjectAddress { object, address } = self.0;
+        match object {
+            ObjectAddress::PROCESS => write!(f, "{address:#x}"),
+            ObjectAddress::PHYSICAL => write!(f, "physical:{address:#x}"),
+            _ => write!(f, "{object}:{address:#x}"),
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    /// The name and the operands. An address in an object follows the object and a colon.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(EVENT_NAMES[self.number() as usize - 1])?;
+        match *self {
+            Event::Create { process } | Event::Fork { process } => write!(f, " process={process}"),
+            Event::Exit | Event::Return => Ok(()),
+            Event::Map { flags, address, bytes, of } => {
+                write!(f, " address={address:#x} bytes={bytes}")?;
+                if of.object != ObjectAddress::PROCESS {
+                    write!(f, " of={}", In(of))?;
+                }
+                let flag = |is_set, name| if is_set { name } else { "" };
+                write!(f, "{}{}", flag(flags.is_writable, " writable"), flag(flags.is_shared, " shared"))
+            }
+            Event::Unmap { address, bytes } | Event::Discard { address, bytes } => {
+                write!(f, " address={address:#x} bytes={bytes}")
+            }
+            Event::Move { from, to, bytes } => write!(f, " from={from:#x} to={to:#x} bytes={bytes}"),
+            Event::Read { of, bytes } => write!(f, " of={} bytes={bytes}", In(of)),
+            Event::Copy { dst, src, bytes } => write!(f, " to={} from={} bytes={bytes}", In(dst), In(src)),
+            Event::Zero { dst, bytes } => write!(f, " to={} bytes={bytes}", In(dst)),
+            Event::Call { routine, dst, bytes } => match routine {
+                Routine::Copy { src } => write!(f, " memcpy to={dst:#x} from={src:#x} bytes={bytes}"),
+                Routine::Move { src } => write!(f, " memmove to={dst:#x} from={src:#x} bytes={bytes}"),
+                Routine::Set { value } => write!(f, " memset to={dst:#x} value={value} bytes={bytes}"),
+            },
+            Event::Fault { kind, address } => {
+                let kind = match kind {
+                    FaultKind::AbsentRead => "read-absent",
+                    FaultKind::AbsentWrite => "write-absent",
+                    FaultKind::ProtectedWrite => "write-protected",
+                };
+                write!(f, " kind={kind} address={address:#x}")
+            }
+            Event::Time { nanoseconds } => write!(f, " nanoseconds={nanoseconds}"),
+        }
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Entry::Access(access) => {
+                let name = if access.is_store { "store" } else { "load" };
+                let (address, bytes, instructions) = (access.address, access.bytes(), access.instructions);
+                write!(f, "{name} address={address:#x} bytes={bytes} instructions={instructions}")
+            }
+            Entry::Instructions(count) => write!(f, "instructions count={count}"),
+            Entry::Event(event) => event.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::word::{Access, Word};
+    use super::*;
+
+    #[test]
+    fn entries_are_names_and_values() {
+        let access = Access { is_store: true, address: 0x1000, log2_bytes: 3, instructions: 2 };
+        assert_eq!(Entry::Access(access).to_string(), "store address=0x1000 bytes=8 instructions=2");
+        let process = ObjectAddress { object: 0, address: 0x1000 };
+        let file = ObjectAddress { object: 7, address: 0x20 };
+        let copy = Event::Copy { dst: process, src: file, bytes: 100 };
+        assert_eq!(Entry::Event(copy).to_string(), "copy to=0x1000 from=7:0x20 bytes=100");
+    }
+
+    #[test]
+    fn each_number_has_its_name() {
+        for (event, name) in
+            [(Event::Exit, "exit"), (Event::Return, "return"), (Event::Time { nanoseconds: 1 }, "time")]
+        {
+            let Ok(Word::Event { number, .. }) = Word::from_bits(event.words()[0]) else { panic!("an event") };
+            assert_eq!(EVENT_NAMES[usize::from(number) - 1], name);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a recording has.
+
+use std::io::Read;
+
+use rustc_hash::FxHashSet;
+
+use super::block::{Block, Entry};
+use super::display::EVENT_NAMES;
+use super::error::RecordingError;
+use super::event::{Event, Routine};
+use super::reader::Reader;
+
+/// Counts of the events of a recording, and of its copies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Events by their number less 1.
+    pub events: [u64; EVENT_NAMES.len()],
+    /// Bytes that the kernel copies.
+    pub kernel_copied_bytes: u64,
+    /// Bytes that the kernel sets to zero.
+    pub kernel_zeroed_bytes: u64,
+    /// Bytes that `memcpy` and `memmove` copy.
+    pub routine_copied_bytes: u64,
+    /// Bytes that `memset` sets.
+    pub routine_set_bytes: u64,
+    /// Instructions between `call` and `return`.
+    pub routine_instructions: u64,
+    /// Threads between `call` and `return`.
+    in_routine: FxHashSet<u32>,
+}
+
+impl Summary {
+    /// Reads a recording to its end.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub fn of<R: Read>(reader: &mut Reader<R>) -> Result<Summary, RecordingError> {
+        let mut summary = Summary::default();
+        while let Some(block) = reader.next_block()? {
+            summary.add(&block);
+        }
+        Ok(summary)
+    }
+
+    fn add(&mut self, block: &Block<'_>) {
+        let mut in_routine = self.in_routine.contains(&block.thread);
+        for entry in block.entries() {
+            let instructions = match entry {
+                Entry::Access(access) => u64::from(access.instructions),
+                Entry::Instructions(count) => count,
+                Entry::Event(event) => {
+                    in_routine = match event {
+                        Event::Call { .. } => true,
+                        Event::Return => false,
+                        _ => in_routine,
+                    };
+                    self.event(event);
+                    continue;
+                }
+            };
+            if in_routine {
+                self.routine_instructions += instructions;
+            }
+        }
+        if in_routine {
+            self.in_routine.insert(block.thread);
+        } else {
+            self.in_routine.remove(&block.thread);
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.events[event.number() as usize - 1] += 1;
+        let (sum, bytes) = match event {
+            Event::Copy { bytes, .. } => (&mut self.kernel_copied_bytes, bytes),
+            Event::Zero { bytes, .. } => (&mut self.kernel_zeroed_bytes, bytes),
+            Event::Call { routine: Routine::Set { .. }, bytes, .. } => (&mut self.routine_set_bytes, bytes),
+            Event::Call { bytes, .. } => (&mut self.routine_copied_bytes, bytes),
+            _ => return,
+        };
+        *sum = sum.saturating_add(bytes);
+    }
+}
