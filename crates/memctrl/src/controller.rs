@@ -211,13 +211,11 @@ impl Controller {
     /// Runs the channel that wakes first, as far as no other one can affect it, then the next.
     #[inline(never)]
     fn run_in_order(&mut self, mut until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
-        loop {
+        while self.channels.iter().any(|channel| channel.wakes_at() < until) {
             let (index, limits) = self.earliest_channel(until, wants.order);
-            if self.channels[index].wakes_at() >= until {
-                return until;
-            }
             until = until.min(self.step(index, limits, wants, sink));
         }
+        until
     }
 
     /// Runs a channel up to its limits, or to a command that concerns the front end. Returns the cycle

@@ -1,7 +1,9 @@
 //! CSV: one line a result, one an epoch, and one an operation.
 
 use rowclone::MECHANISMS;
-use rowclone_sim::{CoresReport, FiguresReport, OperationRow, Outcome, TraceReport, TraceTally, cause_key};
+use rowclone_sim::{
+    CoreRow, CoresReport, FiguresReport, OperationRow, Outcome, PrefetchRow, TraceReport, TraceTally, cause_key,
+};
 
 use crate::cell::Cell;
 use crate::run_report::{NO_CURRENT_SET, RunReport};
@@ -100,13 +102,25 @@ pub(crate) fn times(outcome: &Outcome) -> [(String, Cell); 5] {
     fields!(outcome; fixed_arrivals, makespan_cycles, makespan_ns, latency_cycles, latency_ns)
 }
 
-/// Cells of programs on cores; empty without cores.
-pub(crate) fn cores(outcome: &Outcome) -> [(String, Cell); 3] {
+/// Cells of programs on cores; empty without cores. Counts of lines are sums over the cores, empty without prefetchers
+/// and without injection.
+pub(crate) fn cores(outcome: &Outcome) -> [(String, Cell); 9] {
     let cores = outcome.cores.as_ref();
+    let sum = |of: &dyn Fn(&CoreRow) -> Option<u64>| {
+        let counts = cores.iter().flat_map(|cores| &cores.cores).filter_map(of);
+        counts.reduce(|sum, count| sum + count)
+    };
+    let prefetches = |of: fn(PrefetchRow) -> u64| sum(&|core| core.prefetches.map(of));
     [
         cell("ipc", cores.map(CoresReport::ipc_sum)),
         cell("energy_per_instruction_nj", cores.and_then(|cores| cores.energy_per_instruction_nj)),
         cell("copy_share_of_channel_bytes", cores.and_then(|cores| cores.copy_share_of_channel_bytes)),
+        cell("prefetches_requested", prefetches(|lines| lines.requested)),
+        cell("prefetches_useful", prefetches(|lines| lines.useful)),
+        cell("prefetches_late", prefetches(|lines| lines.late)),
+        cell("prefetches_useless", prefetches(|lines| lines.useless)),
+        cell("prefetches_dropped", prefetches(|lines| lines.dropped)),
+        cell("injected_lines", sum(&|core| core.network.as_ref().map(|packets| packets.injected).filter(|it| *it > 0))),
     ]
 }
 

@@ -197,7 +197,7 @@ impl InjectionTable {
         });
         let axis = |label: &str| Axis { label: label.to_owned(), unit: Unit::None, spacing: Spacing::Linear };
         Chart {
-            title: "Time to read messages, by cores on one memory channel".to_owned(),
+            title: "Time to read messages, by cores".to_owned(),
             kind: Kind::Lines,
             x: Across::Numbers(axis("cores")),
             y: axis("time / time of base"),

@@ -1,10 +1,11 @@
 //! Each row and column of the tables of a run, in JSON's units, by hand.
 
 use rowclone_sim::{
-    AllocatorReport, Comparison, CoresReport, Distribution, EpochReport, FiguresReport, MemoryState, OperationRow,
-    Outcome, QueueDepth, RowOutcomes, TraceReport, TrafficReport,
+    AllocatorReport, Comparison, CoreRow, CoresReport, Distribution, EpochReport, FiguresReport, MemoryState,
+    NetworkRow, OperationRow, Outcome, PrefetchRow, QueueDepth, RowOutcomes, TraceReport, TrafficReport,
 };
 
+use crate::programs::tests::core;
 use crate::run_report::{RunReport, SCHEMA_VERSION};
 use crate::table3::{Simulated, Table3};
 use crate::zeroing::{ZeroingFigures, ZeroingRow, ZeroingTable};
@@ -177,6 +178,14 @@ fn cells(text: &str, columns: &[&str]) -> Vec<String> {
     columns.iter().map(of).collect()
 }
 
+/// A core whose counts of lines begin at a number.
+fn core_with_lines(first: u64) -> CoreRow {
+    let [requested, useful, late, useless, dropped, injected] = [0, 1, 2, 3, 4, 6].map(|it| first + it);
+    let network = NetworkRow { packets: 1, dropped: 2, interrupts: 3, sent: 4, injected };
+    let prefetches = PrefetchRow { requested, useful, late, useless, dropped };
+    CoreRow { prefetches: Some(prefetches), network: Some(network), ..core(0, 8_000, 0.25) }
+}
+
 #[test]
 fn csv_has_each_figure_in_its_column() {
     let cores = CoresReport {
@@ -195,7 +204,7 @@ fn csv_has_each_figure_in_its_column() {
         misses_after_copies: 0,
         loads_checked: None,
         wrong_load: None,
-        cores: Vec::new(),
+        cores: vec![core_with_lines(10), CoreRow { network: None, ..core_with_lines(100) }],
     };
     let outcome = Outcome { figures: figures(), cores: Some(cores), ..Outcome::default() };
     let text = csv_file::results(&[report(outcome)]).unwrap();
@@ -225,6 +234,11 @@ fn csv_has_each_figure_in_its_column() {
         "copy_share_of_channel_bytes",
     ];
     let expected = ["11", "16", "4.25", "0.125", "0.375", "1.5", "24", "900.25", "600.5", "26", "4.5", "0.75"];
+    assert_eq!(cells(&text, &columns), expected);
+    let columns = ["requested", "useful", "late", "useless", "dropped"].map(|count| format!("prefetches_{count}"));
+    assert_eq!(cells(&text, &columns.each_ref().map(String::as_str)), ["110", "112", "114", "116", "118"]);
+    let columns = ["injected_lines"];
+    let expected = ["16"];
     assert_eq!(cells(&text, &columns), expected);
 }
 

@@ -167,10 +167,16 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
 }
 
 /// Columns of programs on cores, which JSON has per core or in `mix`.
-const OF_CORES: [&str; 6] = [
+const OF_CORES: [&str; 12] = [
     "ipc",
     "energy_per_instruction_nj",
     "copy_share_of_channel_bytes",
+    "prefetches_requested",
+    "prefetches_useful",
+    "prefetches_late",
+    "prefetches_useless",
+    "prefetches_dropped",
+    "injected_lines",
     "weighted_speedup",
     "harmonic_speedup",
     "maximum_slowdown",

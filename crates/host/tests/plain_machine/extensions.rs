@@ -55,13 +55,8 @@ impl CacheExtensions {
             return settings;
         }
         settings.lines = self.lines;
-        // Stores past the last level take no place in the other levels.
-        let store_miss = match self.store_miss {
-            [.., StoreMiss::NoAllocate] => [StoreMiss::NoAllocate; 3],
-            others => others,
-        };
         let mut shapes = [settings.l1.as_mut(), settings.l2.as_mut(), Some(&mut settings.last_level)];
-        for (shape, store_miss) in shapes.iter_mut().zip(store_miss) {
+        for (shape, store_miss) in shapes.iter_mut().zip(self.store_miss) {
             if let Some(shape) = shape {
                 shape.store_miss = store_miss;
                 shape.bytes = shape.bytes.max(shape.ways as u64 * self.lines.bytes);

@@ -27,7 +27,7 @@ pub(crate) fn empty() -> CoresReport {
 }
 
 /// A core of which each figure differs.
-fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
+pub(crate) fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
     CoreRow {
         core,
         instructions: 2_000,

@@ -368,7 +368,7 @@ impl Caches {
             return Answer::Refused(Lack::WriteEntry);
         }
         self.drop_prefetches(line, |it| it == requester);
-        let level = self.enter_upper(requester, access);
+        let level = self.requesters[requester].upper.len();
         self.observe(requester, line, level, Found::Missing);
         self.count(requester, access.purpose).passed += 1;
         Answer::Past
