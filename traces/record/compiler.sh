@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # The compiler proper of gcc, on a C file.
-# OPTIMIZATION: its level, or `-fsyntax-only` for the front end alone.
+# OPTIMIZATION: `-O1` for all of the compiler; by default the front end alone.
 source "$(dirname "$0")/common.sh"
 needs gcc
 cat >queue.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 struct queue { unsigned head, tail; int entries[64]; };
 int push(struct queue *q, int entry)
 {
@@ -27,4 +26,5 @@ int sum(const struct queue *q)
     return total;
 }
 C
-record compiler "$(gcc -print-prog-name=cc1)" -quiet "${OPTIMIZATION:--O1}" queue.c -o queue.s
+gcc -E queue.c -o queue.i
+record compiler "$(gcc -print-prog-name=cc1)" -quiet -fpreprocessed "${OPTIMIZATION:--fsyntax-only}" queue.i -o queue.s

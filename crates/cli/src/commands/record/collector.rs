@@ -290,3 +290,112 @@ fn part(words: &[u64], has_contents: bool, words_left: usize, bytes_left: usize)
     }
     (length <= words.len()).then_some((length, bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    use trace_io::recording::request::read_reply;
+
+    use super::*;
+
+    /// A collector, and its blocks.
+    fn collector() -> (Arc<Collector>, Receiver<Block>) {
+        let (blocks, received) = sync_channel(100);
+        (Collector::new(blocks), received)
+    }
+
+    /// Sends requests over one connection, and closes it. Returns the replies.
+    fn send(collector: &Collector, requests: &[Request]) -> Vec<Reply> {
+        let (mut program, recorder) = UnixStream::pair().unwrap();
+        for request in requests {
+            request.write(&mut program).unwrap();
+        }
+        program.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut thread = None;
+        collector.answer(recorder, &mut thread).unwrap();
+        if let Some(thread) = thread {
+            locked(&collector.state).leave(thread);
+        }
+        requests.iter().map(|_| read_reply(&mut program).unwrap()).collect()
+    }
+
+    /// The words of each task, in order.
+    fn words(received: &Receiver<Block>) -> Vec<(u32, u32, Vec<u64>)> {
+        received.try_iter().map(|block| (block.task.thread, block.task.process, block.words)).collect()
+    }
+
+    fn event(event: Event) -> Vec<u64> {
+        event.words().to_vec()
+    }
+
+    const FIRST: Task = Task { thread: 1, process: 1 };
+    const INSTRUCTION: u64 = Word::Instructions(1).bits();
+
+    #[test]
+    fn a_fork_precedes_the_words_of_the_child_and_closed_connections_end_processes() {
+        let (collector, received) = collector();
+        let begin = |task| Request::Begin { task, pid: 9 };
+        let one = |task| Request::Words { task, words: vec![INSTRUCTION], contents: Vec::new() };
+        let fork = Request::Fork { task: FIRST, shares_memory: false };
+        let replies = send(&collector, &[begin(FIRST), one(FIRST), fork]);
+        assert_eq!(replies, [[1, 0], [0, 0], [2, 2]]);
+        assert!(!collector.is_idle(), "the child is expected");
+        let child = Task { thread: 2, process: 2 };
+        send(&collector, &[begin(child), one(child)]);
+        assert!(collector.is_idle());
+        collector.finish();
+        let of_first = [event(Event::Create { process: 1 }), vec![INSTRUCTION], event(Event::Fork { process: 2 })];
+        let of_first = [&of_first.concat()[..], &event(Event::Exit)].concat();
+        let of_child = [vec![INSTRUCTION], event(Event::Exit)].concat();
+        assert_eq!(words(&received), [(1, 1, of_first), (2, 2, of_child)]);
+    }
+
+    #[test]
+    fn a_child_that_shares_memory_ends_no_process_and_gets_one_by_exec() {
+        let (collector, received) = collector();
+        let begin = |task| Request::Begin { task, pid: 9 };
+        let fork = Request::Fork { task: FIRST, shares_memory: true };
+        let (parent, recorder) = UnixStream::pair().unwrap();
+        let mut thread = None;
+        begin(FIRST).write(&mut &parent).unwrap();
+        fork.write(&mut &parent).unwrap();
+        parent.shutdown(std::net::Shutdown::Write).unwrap();
+        collector.answer(recorder, &mut thread).unwrap();
+        let child = Task { thread: 2, process: 1 };
+        let replies = send(&collector, &[begin(child), Request::Exec { task: child, shares_memory: true }]);
+        assert_eq!(replies[1], [2, 0]);
+        // The child does not use the memory any longer.
+        send(&collector, &[Request::AwaitChild { thread: 2 }, begin(Task { thread: 2, process: 2 })]);
+        collector.finish();
+        let of_child = [event(Event::Create { process: 2 }), event(Event::Exit)].concat();
+        assert_eq!(words(&received), [(1, 1, event(Event::Create { process: 1 })), (2, 2, of_child)]);
+    }
+
+    #[test]
+    fn objects_have_numbers_by_appearance_and_streams_have_offsets() {
+        let (collector, _received) = collector();
+        let object = |inode, stream| Request::Object { device: 1, inode, stream };
+        let requests = [
+            object(50, None),
+            object(40, Some((Direction::Out, 10))),
+            object(40, Some((Direction::Out, 5))),
+            object(40, Some((Direction::In, 3))),
+            object(50, None),
+        ];
+        assert_eq!(send(&collector, &requests), [[1, 0], [2, 0], [2, 10], [2, 0], [1, 0]]);
+    }
+
+    #[test]
+    fn a_block_ends_before_an_event_that_it_has_no_room_for() {
+        let (collector, received) = collector();
+        let unmap = event(Event::Unmap { address: 4096, bytes: 4096 });
+        let mut all = vec![INSTRUCTION; BLOCK_WORDS_MAX - 2];
+        all.extend(&unmap);
+        let words = Request::Words { task: FIRST, words: all, contents: Vec::new() };
+        send(&collector, &[Request::Begin { task: FIRST, pid: 9 }, words]);
+        collector.finish();
+        let lengths: Vec<usize> = received.try_iter().map(|block| block.words.len()).collect();
+        assert_eq!(lengths, [BLOCK_WORDS_MAX - 1, unmap.len() + 1]);
+    }
+}

@@ -17,10 +17,10 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
 use rowclone_config::Failure;
-use rowclone_sim::quantity::{counted, grouped};
+use rowclone_sim::quantity::grouped;
 use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::recording::request::Task;
-use trace_io::recording::{Detail, Event, Metadata, Order, RecordingFault, Totals, Writer};
+use trace_io::recording::{Detail, Event, Metadata, Order, RecordingFault, Totals, Word, Writer};
 
 use crate::args::{RecordArgs, Recorder};
 use crate::{interrupt, output};
@@ -35,6 +35,7 @@ struct Output {
     path: PathBuf,
     /// What the recorder could not see.
     unseen: BTreeSet<String>,
+    events: u64,
 }
 
 /// A recorded run of a program.
@@ -69,9 +70,10 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
         Recorder::Lackey => lackey::record(args, output)?,
     };
     let Run { output, status, seconds } = run;
+    let events = output.events;
     let metadata = output.finish(&mut file)?;
     file.commit()?;
-    summarize(&metadata, args, seconds)?;
+    summarize(&metadata, events, args, seconds)?;
     if args.overhead {
         let plain = plain_run(&args.program)?;
         output::message(&format!("overhead: {:.1} times the plain run of {plain:.3} s", seconds / plain));
@@ -98,18 +100,19 @@ impl Output {
         };
         let level = if path.extension().is_some_and(|extension| extension == "zst") { args.level } else { 0 };
         let writer = Writer::new(body, metadata, level).map_err(|error| Failure::writing(&path, &error))?;
-        Ok(Output { writer, path, unseen: BTreeSet::new() })
+        Ok(Output { writer, path, unseen: BTreeSet::new(), events: 0 })
     }
 
     /// Adds a block of words, and the contents of its accesses if they are recorded.
     fn block(&mut self, task: Task, words: &[u64], contents: &[u8]) -> Result<(), Failure> {
+        self.events += count_events(words);
         let written = self.writer.block(task.thread, task.process, words);
         let written = written.and_then(|()| if contents.is_empty() { Ok(()) } else { self.writer.contents(contents) });
         written.map_err(|fault| failure(&self.path, &fault))
     }
 
     fn finish(self, file: &mut AtomicFile) -> Result<Metadata, Failure> {
-        let Output { mut writer, path, unseen } = self;
+        let Output { mut writer, path, unseen, .. } = self;
         writer.set_unseen(unseen.into_iter().collect());
         writer.finish(file).map_err(|fault| failure(&path, &fault))
     }
@@ -124,11 +127,14 @@ fn failure(path: &Path, fault: &RecordingFault) -> Failure {
 }
 
 /// Prints what was recorded.
-fn summarize(metadata: &Metadata, args: &RecordArgs, seconds: f64) -> Result<(), Failure> {
+fn summarize(metadata: &Metadata, events: u64, args: &RecordArgs, seconds: f64) -> Result<(), Failure> {
     let bytes = args.output.metadata().map_err(|error| Failure::reading(&args.output, &error))?.len();
     let Totals { instructions, loads, stores, processes, threads, .. } = metadata.totals;
-    let (processes, threads) = (counted(processes, "process").replace("sss", "sses"), counted(threads, "thread"));
-    output::message(&format!("wrote {}: {} bytes, {processes}, {threads}", args.output.display(), grouped(bytes)));
+    let [bytes_text, processes, threads, events] = [bytes, processes, threads, events].map(grouped);
+    let path = args.output.display();
+    output::message(&format!(
+        "wrote {path}: {bytes_text} bytes, {processes} processes, {threads} threads, {events} events"
+    ));
     if instructions > 0 {
         let [loads, stores] = [loads, stores].map(grouped);
         let instructions_text = grouped(instructions);
@@ -170,4 +176,17 @@ fn started(program: &str, error: &io::Error) -> Failure {
 /// Adds an event to words.
 fn push(words: &mut Vec<u64>, event: Event) {
     words.extend_from_slice(&event.words());
+}
+
+/// Events among the words of a block.
+fn count_events(words: &[u64]) -> u64 {
+    let (mut index, mut events) = (0, 0);
+    while let Some(bits) = words.get(index) {
+        index += 1;
+        if let Ok(Word::Event { further, .. }) = Word::from_bits(*bits) {
+            index += usize::from(further);
+            events += 1;
+        }
+    }
+    events
 }
