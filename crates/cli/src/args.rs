@@ -22,6 +22,7 @@ use rowclone_config::preset::SYSTEMS;
 use rowclone_config::{Failure, Scenario, Source, file};
 use rowclone_sweep::quoted;
 use serde::Serialize;
+use trace_io::recording::Detail;
 
 use crate::commands::reproduce::Reproduce;
 use crate::instant::Instant;
@@ -113,11 +114,12 @@ fn key_of_system(argument: &Path) -> Result<String, Failure> {
 /// A scenario or a trace, and what to change in it.
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
-    /// The scenario, a TOML file (docs/input.md lists its keys)
+    /// The scenario, a TOML file (docs/input.md lists its keys), or a recording of a program (docs/recordings.md), which runs on the
+    /// machine of the RowClone paper unless `--set machine=MACHINE` gives another
     #[arg(value_name = "SCENARIO.toml", required_unless_present = "trace")]
     pub scenario: Option<PathBuf>,
     /// Plays a memory trace instead of a scenario, under `baseline` and `rowclone`: any format of docs/formats.md, plain, gzip
-    /// or Zstandard; `-` is standard input
+    /// or Zstandard; `-` is standard input. A recording runs on cores, as without this option
     #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
     pub trace: Option<PathBuf>,
     /// The memory system: a TOML file, or a name of `rowclone-sim systems` [default: that of the scenario; of a trace, that
@@ -128,6 +130,10 @@ pub struct ScenarioArgs {
     /// as-recorded]
     #[arg(long, value_name = "NAME", requires = "trace", conflicts_with = "scenario")]
     pub placement: Option<String>,
+    /// Copies of recordings that the copier of a policy executes: `kernel`, `library` or `all` [default: that of the scenario, or
+    /// kernel]
+    #[arg(long, value_name = "NAME", value_parser = ["kernel", "library", "all"])]
+    pub copies: Option<String>,
     /// Sets a key of the scenario, after `system.` of its system file, or after `machine.` of its machine file: `seed=7`,
     /// `operation.0.bytes=8192`, `system.geometry.ranks=2`, `machine.cores.mshrs=16`; the last value of a key counts
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -140,14 +146,27 @@ impl ScenarioArgs {
     /// # Errors
     /// Those of [`Scenario::read`] and [`Scenario::of_trace`].
     pub fn read(&self) -> Result<Scenario, Failure> {
-        let ScenarioArgs { scenario, trace, system, placement, set } = self;
+        let ScenarioArgs { scenario, trace, system, placement, copies, set } = self;
+        let copies = copies.as_ref().map(|name| format!("workload.copies={name}"));
+        let set: Vec<String> = copies.into_iter().chain(set.iter().cloned()).collect();
+        if let Some(recording) = trace.iter().chain(scenario).find(|path| is_recording(path)) {
+            if system.is_some() || placement.is_some() {
+                let message = format!(
+                    "{}: a recording runs on cores, and has no `--system` or `--placement`",
+                    recording.display()
+                );
+                return Err(Failure::new(message).with_help("name a machine: `--set machine=ddr4-desktop`"));
+            }
+            return Scenario::of_recording(recording, &set);
+        }
         if let Some(trace) = trace {
+            let set = &set;
             let trace = file::spool(trace).map_err(|error| Failure::reading(trace, &error))?;
             return Scenario::of_trace(&trace, system.as_deref(), placement.as_deref(), set);
         }
         let path = scenario.as_deref().unwrap_or(Path::new(""));
         let system = system.as_deref().map(key_of_system).transpose()?;
-        let set: Vec<String> = system.into_iter().chain(set.iter().cloned()).collect();
+        let set: Vec<String> = system.into_iter().chain(set).collect();
         Scenario::read(path, &set).map_err(|error| formats::trace_for_scenario(path).unwrap_or(error))
     }
 
@@ -163,18 +182,25 @@ impl ScenarioArgs {
 
     /// The arguments as a shell takes them.
     pub fn command_line(&self) -> String {
-        let ScenarioArgs { scenario, trace, system, placement, set } = self;
+        let ScenarioArgs { scenario, trace, system, placement, copies, set } = self;
         let path = |path: &PathBuf| quoted(&path.display().to_string());
         let options = [
             ("--trace", trace.as_ref().map(path)),
             ("--system", system.as_ref().map(path)),
             ("--placement", placement.as_deref().map(quoted)),
+            ("--copies", copies.as_deref().map(quoted)),
         ];
         let options = options.into_iter().filter_map(|(option, value)| Some(format!("{option} {}", value?)));
         let sets = set.iter().map(|set| format!("--set {}", quoted(set)));
         let words: Vec<String> = scenario.iter().map(path).chain(options).chain(sets).collect();
         words.join(" ")
     }
+}
+
+/// Whether a file is a recording that has accesses; one of page faults is played as a memory trace.
+fn is_recording(path: &Path) -> bool {
+    let metadata = rowclone_sweep::programs::recorded(path).ok().flatten();
+    metadata.is_some_and(|metadata| metadata.detail == Detail::Accesses)
 }
 
 /// How results of a run are printed.

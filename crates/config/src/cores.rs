@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dram_spec::LINE_BYTES;
 use dram_spec::address::FRAME_BYTES;
-use host::machine::{BufferOperation, Forkbench, Memcopy, ReadAgain, Region, SourceState};
+use host::machine::{BufferOperation, ChosenCopies, Forkbench, Memcopy, ReadAgain, Region, SourceState};
 
 use crate::document::Document;
 use crate::key::{Holds, Key};
@@ -19,6 +19,8 @@ pub struct CoreWorkload {
     pub programs: CorePrograms,
     /// Warm-up and measured region of each program.
     pub region: Region,
+    /// The copies of recordings that the copier of a run executes.
+    pub copies: ChosenCopies,
 }
 
 /// Programs, one per core.
@@ -45,8 +47,8 @@ impl CoreWorkload {
 /// Kinds of workload that need a machine.
 #[rustfmt::skip]
 pub(crate) const CORE_KINDS: &[Kind] = &[
-    Kind::new("programs", "program or memory traces run on cores, one per core (`cores.md`)",
-        &["files"], &["warm_up_instructions", "region_instructions"]),
+    Kind::new("programs", "program or memory traces, or recordings, run on cores, one per core (`cores.md`)",
+        &["files"], &["warm_up_instructions", "region_instructions", "copies"]),
     Kind::new("forkbench", "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
         &["bytes", "pages"], &[]),
     Kind::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer by copy units, or zeroes it; the copies and all that follows are measured",
@@ -56,9 +58,10 @@ pub(crate) const CORE_KINDS: &[Kind] = &[
 /// Keys of `[workload]` with programs on cores.
 #[rustfmt::skip]
 pub(crate) const KEYS: &[Key] = &[
-    Key::new("workload.files", Holds::List, "[\"programs/fork.program\"]", "the programs: program traces or memory traces (`cores.md`), one per core").values("a list of 1 to 16 paths").or("by `kind`"),
+    Key::new("workload.files", Holds::List, "[\"programs/fork.program\"]", "the programs: program traces, memory traces or recordings (`cores.md`), one per core").values("a list of 1 to 16 paths").or("by `kind`"),
     Key::new("workload.warm_up_instructions", Holds::Count(0, INSTRUCTIONS_MAX), "100_000", "instructions of each program before its measured region").or("0"),
     Key::new("workload.region_instructions", Holds::Count(1, INSTRUCTIONS_MAX), "1_000_000", "instructions of each measured region").or("to the end of the program"),
+    Key::new("workload.copies", Holds::Name(|| names(&ChosenCopies::NAMES)), "\"all\"", "the copies of recordings that the copier of a policy executes: those of the kernel, of library routines, or both (`cores.md`)").or("`kernel`"),
     Key::new("workload.dirty_share", Holds::Number(0.0, 1.0), "0.5", "share of the lines of the source that are dirty in the cache before the copies, spread evenly").or("0"),
     Key::new("workload.operation", Holds::Name(|| names(&BufferOperation::NAMES)), "\"zero\"", "of `memcopy`: whether it copies the buffer, or zeroes it").or("`copy`"),
     Key::new("workload.source", Holds::Name(|| names(&SourceState::NAMES)), "\"warm\"", "lines of the source that are not among `dirty_share`: in no cache, or loaded before; or all lines are dirty").or("`cold`"),
@@ -127,7 +130,8 @@ pub(crate) fn check_programs(table: &Section<'_>, seed: u64, system: &SystemConf
             (CorePrograms::Files(files(table)?), Region { warm_up, instructions: table.get("region_instructions") })
         }
     };
-    Ok(CoreWorkload { programs, region })
+    let copies = table.choice("copies", &ChosenCopies::NAMES).unwrap_or_default();
+    Ok(CoreWorkload { programs, region, copies })
 }
 
 /// A workload `memcopy`: buffers of any size up to half of the memory.

@@ -235,6 +235,24 @@ impl Scenario {
         Scenario::check(&mut document, system, None)
     }
 
+    /// A recording without a scenario file, on the cores of a machine, under the policies of `programs`, with seed 1.
+    /// Without `machine` among the sets, the machine is that of the `RowClone` paper.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub fn of_recording(recording: &Path, sets: &[String]) -> Result<Scenario, Failure> {
+        let path = std::path::absolute(recording).map_err(|error| Failure::reading(recording, &error))?;
+        let file = toml::Value::String(path.display().to_string());
+        let text = format!(
+            "machine = \"{}\"\nseed = 1\n\
+             policies = [\"baseline\", \"controller-copy\", \"psm-only\", \"rowclone\", \"rowclone-zi\"]\n\
+             workload.kind = \"programs\"\nworkload.files = [{file}]\n",
+            preset::MACHINES[0].name
+        );
+        let document = Document::of_argument(&recording.display().to_string(), recording, &text, &KEYS)?;
+        Ok(ResolvedScenario::of_document(&Library::default(), document, Overrides::parse(sets)?)?.scenario)
+    }
+
     /// The key that lists who copies: `copiers`, or else `policies`.
     pub const fn key_of_copiers(&self) -> &'static str {
         if self.lists_copiers { "copiers" } else { "policies" }
@@ -342,9 +360,17 @@ impl ResolvedScenario {
     /// # Errors
     /// As there.
     pub fn read(library: &Library, path: &Path, sets: &[String]) -> Result<ResolvedScenario, Failure> {
-        let mut overrides = Overrides::parse(sets)?;
+        let overrides = Overrides::parse(sets)?;
+        let document = library.document(&Source::File(path.to_owned()), &KEYS)?;
+        ResolvedScenario::of_document(library, document, overrides)
+    }
+
+    fn of_document(
+        library: &Library,
+        mut document: Document,
+        mut overrides: Overrides,
+    ) -> Result<ResolvedScenario, Failure> {
         let [for_system, for_machine] = ["system", "machine"].map(|prefix| overrides.take_prefix(prefix));
-        let mut document = library.document(&Source::File(path.to_owned()), &KEYS)?;
         document.apply(&overrides)?;
         document.check()?;
         let (machine, system) = match one_of_two(&document, &for_machine)? {

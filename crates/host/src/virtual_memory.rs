@@ -26,6 +26,8 @@ pub enum Owner {
     Checkpoint(u32),
     /// A process of a core, by core and the number of the program.
     OfCore(usize, u32),
+    /// The kernel's region of the processes of a core.
+    KernelOf(usize),
 }
 
 /// Formats `process 2 of core 0`.
@@ -34,6 +36,7 @@ impl fmt::Display for Owner {
         match self {
             Owner::Process(process) => write!(f, "process {process}"),
             Owner::Checkpoint(checkpoint) => write!(f, "checkpoint {checkpoint}"),
+            Owner::KernelOf(core) => write!(f, "the kernel of core {core}"),
             Owner::OfCore(core, process) => write!(f, "process {process} of core {core}"),
         }
     }
@@ -68,6 +71,8 @@ impl fmt::Display for WrongByte {
 enum Page {
     /// Those at reset of the frame.
     AtReset(Frame),
+    /// Those of another page, which is no such page.
+    Of(Owner, u64),
     Bytes(Rc<[u8; FRAME_BYTES as usize]>),
 }
 
@@ -99,6 +104,44 @@ impl ProcessMemories {
     pub(crate) fn fork(&mut self, parent: Owner, child: Owner) {
         let pages = self.of(parent).map(|(page, data)| ((child, page), data.clone())).collect::<Vec<_>>();
         self.pages.extend(pages);
+    }
+
+    /// Gives a page the data of another, which may change.
+    pub(crate) fn share(&mut self, page: (Owner, u64), source: (Owner, u64)) {
+        self.pages.insert(page, Page::Of(source.0, source.1));
+    }
+
+    /// Forgets pages. Those that have their data keep them.
+    pub(crate) fn release(&mut self, owner: Owner, pages: std::ops::Range<u64>) {
+        if let Owner::KernelOf(_) = owner {
+            self.keep_shared(owner, &pages);
+        }
+        let gone: Vec<u64> =
+            self.pages.range((owner, pages.start)..(owner, pages.end)).map(|((_, page), _)| *page).collect();
+        for page in gone {
+            self.pages.remove(&(owner, page));
+        }
+    }
+
+    /// Gives the pages that have the data of some other pages data of their own.
+    fn keep_shared(&mut self, owner: Owner, pages: &std::ops::Range<u64>) {
+        let is_of = |data: &Page| matches!(data, Page::Of(of, page) if *of == owner && pages.contains(page));
+        let kept: Vec<(Owner, u64)> = self.pages.iter().filter(|(_, data)| is_of(data)).map(|(key, _)| *key).collect();
+        for key in kept {
+            self.pages.insert(key, Page::Bytes(self.page(key.0, key.1)));
+        }
+    }
+
+    /// Moves pages to a place where no page is.
+    pub(crate) fn move_pages(&mut self, owner: Owner, pages: std::ops::Range<u64>, to: u64) {
+        if let Owner::KernelOf(_) = owner {
+            self.keep_shared(owner, &pages);
+        }
+        for page in pages.clone() {
+            if let Some(data) = self.pages.remove(&(owner, page)) {
+                self.pages.insert((owner, page - pages.start + to), data);
+            }
+        }
     }
 
     /// Forgets all pages of a process.
@@ -176,6 +219,7 @@ impl ProcessMemories {
         match self.pages.get(&(owner, page)) {
             None => Rc::new([0; FRAME_BYTES as usize]),
             Some(Page::Bytes(bytes)) => Rc::clone(bytes),
+            Some(Page::Of(owner, page)) => self.page(*owner, *page),
             Some(Page::AtReset(frame)) => {
                 let mut bytes = [0; FRAME_BYTES as usize];
                 let first = frame.address().0 / LINE_BYTES;

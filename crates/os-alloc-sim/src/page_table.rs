@@ -139,6 +139,38 @@ impl AddressSpace {
         gone
     }
 
+    /// Removes the frames of consecutive pages, mapped or not, rounded out to whole grains; returns their entries.
+    /// The pages remain mapped.
+    pub(crate) fn discard(&mut self, page: u64, pages: u64) -> Vec<Entry> {
+        let order = self.grain_order;
+        let end = page.saturating_add(pages);
+        let before = self.find(page).map_or(page, |(first, _)| first);
+        let mut gone = Vec::new();
+        for (&first, region) in self.regions.range_mut(before..end) {
+            let (from, to) = (page.saturating_sub(first) >> order, (end - first).div_ceil(1 << order));
+            let mut tail = region.entries.split_off(&from);
+            region.entries.append(&mut tail.split_off(&to));
+            gone.extend(tail.into_values());
+        }
+        gone
+    }
+
+    /// Those of consecutive pages that are present, with their frames, ascending.
+    pub fn pages_in(&self, page: u64, pages: u64) -> impl Iterator<Item = (u64, Frame)> {
+        let (order, end) = (self.grain_order, page.saturating_add(pages));
+        let before = self.find(page).map_or(page, |(first, _)| first);
+        let of_region = move |(&first, region): (&u64, &'_ Region)| {
+            let (from, to) = (page.saturating_sub(first) >> order, (end - first).div_ceil(1 << order));
+            let grains = region.entries.range(from..to).map(|(slot, entry)| (first + (slot << order), entry.frame));
+            let grains: Vec<(u64, Frame)> = grains.collect();
+            grains
+        };
+        let of_grain =
+            move |(first, frame): (u64, Frame)| (0..1 << order).map(move |at| (first + u64::from(at), frame.plus(at)));
+        let grains = self.regions.range(before..end.max(before)).flat_map(of_region);
+        grains.flat_map(of_grain).filter(move |(at, _)| (page..end).contains(at))
+    }
+
     /// All present pages, by the first page of each grain, ascending.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, Entry)> {
         self.regions.iter().flat_map(move |(first, region)| {

@@ -89,6 +89,30 @@ impl Kernel {
         self.frame(process, page)
     }
 
+    /// Gives a mapped page without a frame the frame of a page of another process, as a mapping of the page cache does;
+    /// a write copies it.
+    ///
+    /// # Errors
+    ///
+    /// If a process does not exist, the page is not mapped or has a frame, or the other page has none.
+    pub fn share_page(
+        &mut self,
+        (process, page): (ProcessId, u64),
+        (other, source): (ProcessId, u64),
+    ) -> Result<Frame, Fault> {
+        let space = self.space(process)?;
+        if !space.is_mapped(page) {
+            return Err(Fault::NotMapped { process, page });
+        }
+        if space.entry(page).is_some() {
+            return Err(Fault::Present { process, page });
+        }
+        let found = self.space(other)?.entry(source).ok_or(Fault::NotPresent { process: other, page: source })?;
+        self.share(found.frame);
+        self.enter(process, page, found.frame, self.grain_frames());
+        self.frame(process, page)
+    }
+
     /// Gives a mapped page a new frame, which is about to be overwritten as a whole with a copy of
     /// `source`, and releases the frame that the page has.
     ///
@@ -215,6 +239,27 @@ impl Kernel {
         operations: &mut Vec<MemoryOperation>,
     ) -> Result<(), Fault> {
         let gone = self.space_mut(process)?.unmap(page, pages);
+        for entry in gone {
+            self.release(entry.frame, operations);
+        }
+        Ok(())
+    }
+
+    /// Removes the frames of consecutive pages, which remain mapped, and frees frames without other users.
+    ///
+    /// If units are allocated together, discarding one page discards its whole unit.
+    ///
+    /// # Errors
+    ///
+    /// If the process does not exist.
+    pub fn discard(
+        &mut self,
+        process: ProcessId,
+        page: u64,
+        pages: u64,
+        operations: &mut Vec<MemoryOperation>,
+    ) -> Result<(), Fault> {
+        let gone = self.space_mut(process)?.discard(page, pages);
         for entry in gone {
             self.release(entry.frame, operations);
         }

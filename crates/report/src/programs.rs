@@ -91,6 +91,9 @@ pub struct ProgramsTable {
     pub baseline: String,
     /// Files of the programs, by core.
     pub programs: Vec<String>,
+    /// What the runs of recordings assume.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
     /// Instructions of each program before its region.
     pub warm_up: u64,
     /// Instructions of each region; none to the end of the program.
@@ -112,6 +115,9 @@ impl ProgramsTable {
         );
         for (core, program) in self.programs.iter().enumerate() {
             let _ = writeln!(text, "core {core}: {program}");
+        }
+        for assumption in &self.assumptions {
+            text += &wrapped(assumption, COLUMNS_MAX);
         }
         let _ = write!(text, "\n{}", first(&self.methods));
         let causes = slowdowns(&self.methods)

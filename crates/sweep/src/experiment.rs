@@ -8,7 +8,9 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::EventSink;
 use host::{AllocatorSettings, OperationSpec};
 use rowclone::Operation;
-use rowclone_sim::{Attachments, Experiment, ExperimentError, Outcome, Programs, Progress, Shared, dialect};
+use rowclone_sim::{
+    Attachments, CopyMethod, Experiment, ExperimentError, Outcome, Programs, Progress, Shared, dialect,
+};
 use trace_io::command_log::LogWriter;
 
 use crate::atomic_file::AtomicFile;
@@ -93,10 +95,12 @@ pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'
         Workload::Trace(workload) => trace(scenario, workload, variant, wanted)?,
         Workload::Programs(workload) => {
             let machine = scenario.machine.as_ref().expect("programs have a machine");
+            let method = CopyMethod::of(variant.policy);
+            let settings = programs::recording_settings(workload.copies, method, wanted.check);
             rowclone_sim::Workload::Programs(Box::new(Programs {
                 settings: variant.copier().applied_to(&machine.settings),
                 devices: machine.devices,
-                programs: programs::of_workload(workload, machine)?,
+                programs: programs::of_workload(workload, machine, settings)?,
                 region: workload.region,
             }))
         }

@@ -4,10 +4,12 @@ use std::fs::File;
 use std::path::Path;
 
 use dram_spec::address::FRAME_BYTES;
-use host::machine::{Program, Repeated, TraceProgram};
+use host::machine::{ChosenCopies, Program, RecordedProgram, RecordingSettings, Repeated, TraceProgram};
 use rowclone_config::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
+use rowclone_sim::CopyMethod;
 use trace_io::LineError;
 use trace_io::program::{ProgramError, ProgramReader};
+use trace_io::recording::{self, Metadata, RecordingError, RecordingFault};
 use trace_io::trace::{Reader, Recorded, TraceError};
 
 /// What the baseline does, in words, and the copy unit of all methods where it is not a page.
@@ -26,34 +28,50 @@ pub fn baseline(machine: &MachineConfig) -> String {
 ///
 /// # Errors
 /// As [`open`].
-pub fn of_workload(workload: &CoreWorkload, machine: &MachineConfig) -> Result<Vec<Box<dyn Program>>, Failure> {
+pub fn of_workload(
+    workload: &CoreWorkload,
+    machine: &MachineConfig,
+    settings: RecordingSettings,
+) -> Result<Vec<Box<dyn Program>>, Failure> {
     match &workload.programs {
-        CorePrograms::Files(files) => files.iter().map(|path| open(path, machine)).collect(),
+        CorePrograms::Files(files) => files.iter().map(|path| open(path, machine, settings)).collect(),
         CorePrograms::Forkbench(bench) => Ok(vec![bench.program()]),
         CorePrograms::Memcopy(copies) => Ok(vec![copies.program(machine.unit_bytes())]),
     }
 }
 
-/// Opens a program trace, or a memory trace with instructions, which begins again at its end, for a
+/// How recordings are executed under a copy method.
+pub fn recording_settings(copies: ChosenCopies, method: CopyMethod, is_checked: bool) -> RecordingSettings {
+    RecordingSettings { copies, is_by_cpu: method == CopyMethod::BASELINE, is_checked }
+}
+
+/// Opens a program trace, a memory trace with instructions, or a recording, which begins again at its end, for a
 /// core of a machine.
 ///
 /// # Errors
 /// The file cannot be read, or its first record has an error.
-pub fn open(path: &Path, machine: &MachineConfig) -> Result<Box<dyn Program>, Failure> {
-    open_in_units(path, machine.unit_bytes())
+pub fn open(path: &Path, machine: &MachineConfig, settings: RecordingSettings) -> Result<Box<dyn Program>, Failure> {
+    open_in_units(path, machine.unit_bytes(), settings)
 }
 
-fn open_in_units(path: &Path, unit: u64) -> Result<Box<dyn Program>, Failure> {
+fn open_in_units(path: &Path, unit: u64, settings: RecordingSettings) -> Result<Box<dyn Program>, Failure> {
     File::open(path).map_err(|source| Failure::reading(path, &source))?;
     let file = path.to_owned();
-    let program = Repeated::new(move || opened(&file, unit));
-    let program =
-        program.map_err(|error| Failure::new(format!("{}: {error}", path.display())).with_help(error.help()))?;
-    Ok(Box::new(program))
+    let program = Repeated::new(move || opened(&file, unit, settings));
+    Ok(Box::new(program.map_err(|error| failure(path, &error))?))
 }
 
-fn opened(path: &Path, unit: u64) -> Result<Box<dyn Program>, ProgramError> {
+fn failure(path: &Path, error: &ProgramError) -> Failure {
+    Failure::new(format!("{}: {error}", path.display())).with_help(error.help())
+}
+
+fn opened(path: &Path, unit: u64, settings: RecordingSettings) -> Result<Box<dyn Program>, ProgramError> {
     let file = || File::open(path).map_err(|source| LineError::Read { line: 1, offset: 0, source });
+    match recording::Reader::new(file()?) {
+        Ok(reader) => return Ok(Box::new(RecordedProgram::new(reader, settings)?)),
+        Err(error) if is_other_format(&error) => {}
+        Err(error) => return Err(error.into()),
+    }
     match Reader::with_name(file()?, path) {
         Ok(records) => Ok(Box::new(TraceProgram::new(records, unit)?)),
         // A file without records of a memory trace is a program trace.
@@ -62,12 +80,48 @@ fn opened(path: &Path, unit: u64) -> Result<Box<dyn Program>, ProgramError> {
     }
 }
 
+/// Whether a file is no recording, not even a damaged one.
+fn is_other_format(error: &RecordingError) -> bool {
+    let is_short = matches!(error.fault, RecordingFault::Truncated) && error.offset < recording::MAGIC.len() as u64;
+    is_short || matches!(error.fault, RecordingFault::Magic | RecordingFault::Input(_))
+}
+
+/// The metadata of a file that is a recording.
+///
+/// # Errors
+/// The file cannot be read, or is a damaged recording.
+pub fn recorded(path: &Path) -> Result<Option<Metadata>, Failure> {
+    let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
+    match recording::Reader::new(file) {
+        Ok(reader) => Ok(Some(reader.metadata().clone())),
+        Err(error) if is_other_format(&error) => Ok(None),
+        Err(error) => Err(failure(path, &error.into())),
+    }
+}
+
+/// What runs of recordings assume, and what their recorders could not see, in sentences.
+///
+/// # Errors
+/// As [`recorded`].
+pub fn assumptions<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<Vec<String>, Failure> {
+    let mut sentences = Vec::new();
+    for path in paths {
+        let Some(metadata) = recorded(path)? else { continue };
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        sentences.push(format!(
+            "{name}: pages of files are in the page cache from the begin, unless the recording reads them"
+        ));
+        sentences.extend(metadata.unseen.iter().map(|unseen| format!("{name}: not recorded: {unseen}")));
+    }
+    Ok(sentences)
+}
+
 /// Name of a file in reports, with the caches that its core lacks because the accesses were recorded behind them.
 ///
 /// # Errors
 /// As [`open`].
 pub fn label(path: &Path) -> Result<String, Failure> {
-    let note = match open_in_units(path, FRAME_BYTES)?.recorded() {
+    let note = match open_in_units(path, FRAME_BYTES, RecordingSettings::default())?.recorded() {
         Recorded::EveryAccess | Recorded::OsEvents => "",
         Recorded::BehindFirstLevel => " (recorded behind a first-level cache: its core has no L1)",
         Recorded::BehindLastLevel => " (recorded behind the last-level cache: its core has no cache)",

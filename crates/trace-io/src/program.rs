@@ -10,6 +10,10 @@
 //! filled <address> <bytes>
 //! present <address> <bytes>
 //! renew <page> <source>
+//! unmap <address> <bytes>
+//! discard <address> <bytes>
+//! move <old> <new> <bytes>
+//! share <address> <source> <bytes>
 //! fork <process>
 //! run <process>
 //! exit
@@ -27,6 +31,7 @@ use dram_spec::PhysicalAddress;
 
 use crate::fields::Fields;
 use crate::line::{LineError, Lines, is_too_long, shown};
+use crate::recording::RecordingError;
 use crate::text::Text;
 use crate::trace::{Fault, TraceError};
 
@@ -103,6 +108,39 @@ pub enum Step {
         /// First byte of the source of the copy.
         source: PhysicalAddress,
         /// Number of bytes; 1 stands for a page.
+        bytes: u64,
+    },
+    /// Unmaps the mapped pages of a range, and frees frames that no other process uses.
+    Unmap {
+        /// First byte.
+        address: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Takes the frames of the mapped pages of a range, which remain mapped: the next access is a first one.
+    Discard {
+        /// First byte.
+        address: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Maps the mapped pages of a range at another address, with their frames.
+    Move {
+        /// First byte of the range.
+        from: PhysicalAddress,
+        /// Its new address.
+        to: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Maps the pages that contain a range to pages of the kernel: a page shares the frame of its source from its first
+    /// access on, and a store copies it.
+    Share {
+        /// First byte.
+        address: PhysicalAddress,
+        /// First byte of the source.
+        source: PhysicalAddress,
+        /// Number of bytes.
         bytes: u64,
     },
     /// Forks the running process, which runs on.
@@ -250,6 +288,34 @@ pub enum ProgramError {
     /// The memory trace that serves as the program cannot be read further.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// The recording that serves as the program cannot be read further.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// A recording has no accesses.
+    #[error("the metadata of the recording have `detail` = `faults`: it has page faults, and no accesses for a core")]
+    NoAccesses,
+    /// The pages of a recording are not those of the machine.
+    #[error("the metadata of the recording have `page_bytes` = {found}, but pages of the machine have 4096 bytes")]
+    PageBytes {
+        /// Bytes of a page.
+        found: u64,
+    },
+    /// A load of a recording does not read what its program or the kernel had written.
+    #[error(
+        "block {block} of the recording: a load of process {process} reads {found:#04x} at {address:#x}, where {expected:#04x} was written"
+    )]
+    WrongLoad {
+        /// Number of the block.
+        block: u64,
+        /// Process.
+        process: u32,
+        /// Address of the byte.
+        address: u64,
+        /// Byte that it read.
+        found: u8,
+        /// Byte that was written.
+        expected: u8,
+    },
     /// The format of a memory trace has no instructions.
     #[error("the trace has the format `{found}`, whose records have no instructions")]
     NoInstructions {
@@ -280,6 +346,17 @@ impl ProgramError {
         match self {
             Self::Line(error) => error.help(),
             Self::Trace(error) => error.help(),
+            Self::Recording(error) => error.help(),
+            Self::NoAccesses => {
+                "record the program with `detail` = `accesses`, or run it without cores: `rowclone-sim run FILE --system \
+                 SYSTEM`"
+                    .into()
+            }
+            Self::PageBytes { .. } => "record the program on a system with pages of 4 KiB".into(),
+            Self::WrongLoad { .. } => {
+                "the recorder did not see a write of the kernel, of a device or of shared memory; leave out `--check`"
+                    .into()
+            }
             Self::NoInstructions { .. } => {
                 "give a program trace (docs/cores.md), or a memory trace of the format `rc`, `cpu` or `lackey`".into()
             }
@@ -287,7 +364,9 @@ impl ProgramError {
                 "write one of `compute N [CLASS] [after N [N]]`, `load ADDRESS [CLASS] [after N [N]]`, \
                                   `store ADDRESS [CLASS] [after N [N]]`, `copy DST SRC BYTES`, \
                                   `zero ADDRESS BYTES`, `map ADDRESS BYTES`, `filled ADDRESS BYTES`, \
-                                  `present ADDRESS BYTES`, `renew PAGE SOURCE`, `fork PROCESS`, `run PROCESS`, \
+                                  `present ADDRESS BYTES`, `renew PAGE SOURCE`, \
+                                  `unmap ADDRESS BYTES`, `discard ADDRESS BYTES`, `move OLD NEW BYTES`, \
+                                  `share ADDRESS SOURCE BYTES`, `fork PROCESS`, `run PROCESS`, \
                                   `exit`, `begin DST SRC BYTES`, `issue`, `wait`, `post HEADER PAYLOAD`, `await` and \
                                   `send PORT ADDRESS BYTES`, with addresses as `0x1000` and other numbers in decimal"
                     .into()
@@ -483,6 +562,16 @@ fn fields_of_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
             let bytes = if fields.is_empty() { 1 } else { fields.decimal("bytes")? };
             Step::Renew { page, source, bytes }
         }
+        b"unmap" => Step::Unmap { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
+        b"discard" => Step::Discard { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
+        b"move" => {
+            let (from, to) = (fields.prefixed_hex("old")?, fields.prefixed_hex("new")?);
+            Step::Move { from, to, bytes: fields.decimal("bytes")? }
+        }
+        b"share" => {
+            let (address, source) = (fields.prefixed_hex("address")?, fields.prefixed_hex("source")?);
+            Step::Share { address, source, bytes: fields.decimal("bytes")? }
+        }
         b"fork" => Step::Fork { child: fields.decimal_u32("process")? },
         b"run" => Step::Run { process: fields.decimal_u32("process")? },
         b"exit" => Step::Exit,
@@ -511,11 +600,15 @@ fn are_ranges_sound(step: &Step) -> bool {
     match *step {
         Step::Copy { dst, src, bytes }
         | Step::Renew { page: dst, source: src, bytes }
+        | Step::Move { from: dst, to: src, bytes }
+        | Step::Share { address: dst, source: src, bytes }
         | Step::Device(DeviceStep::Begin { dst, src, bytes }) => is_sound(dst, bytes) && is_sound(src, bytes),
         Step::Zero { address, bytes }
         | Step::Map { address, bytes }
         | Step::Filled { address, bytes }
         | Step::Present { address, bytes }
+        | Step::Unmap { address, bytes }
+        | Step::Discard { address, bytes }
         | Step::Device(DeviceStep::Send { address, bytes, .. }) => is_sound(address, bytes),
         Step::Compute { .. }
         | Step::Load { .. }
@@ -543,6 +636,7 @@ mod tests {
         let at = PhysicalAddress;
         let text = "map 0x1000 8192 # two pages\n\n# a comment\nfilled 0x1000 64\ncompute 12\nload 0x1040\n\tstore 0x1048\n\
                     copy 0x2000 0x1000 64\nzero 0x1000 1\npresent 0x3000 4096\nrenew 0x3000 0x1000\nrenew 0x4000 0x2000 8192\nfork 2\nrun 2\nexit\n\
+                    unmap 0x1000 4096\ndiscard 0x1000 1\nmove 0x1000 0x5000 4096\nshare 0x1000 0x8000000000000000 4096\n\
                     begin 0x2000 0x1000 64\nissue\nwait\npost 0x1000 0x1042\nawait\nsend 1 0x1000 1514\n";
         let expected = [
             Step::Map { address: at(0x1000), bytes: 8192 },
@@ -558,6 +652,10 @@ mod tests {
             Step::Fork { child: 2 },
             Step::Run { process: 2 },
             Step::Exit,
+            Step::Unmap { address: at(0x1000), bytes: 4096 },
+            Step::Discard { address: at(0x1000), bytes: 1 },
+            Step::Move { from: at(0x1000), to: at(0x5000), bytes: 4096 },
+            Step::Share { address: at(0x1000), source: at(1 << 63), bytes: 4096 },
             Step::Device(DeviceStep::Begin { dst: at(0x2000), src: at(0x1000), bytes: 64 }),
             Step::Device(DeviceStep::Issue),
             Step::Device(DeviceStep::Wait),
@@ -610,6 +708,9 @@ mod tests {
             ("load 0x40 after 0", "line 1: `load 0x40 after 0` is not a step"),
             ("load 0x40 after 65536", "line 1: `load 0x40 after 65536` is not a step"),
             ("load 0x40 after 1 2 3", "line 1: `load 0x40 after 1 2 3` is not a step"),
+            ("unmap 0x1000", "line 1: `unmap 0x1000` is not a step"),
+            ("move 0x1000 0x2000", "line 1: `move 0x1000 0x2000` is not a step"),
+            ("share 0x0 0x0 0", "line 1: `share 0x0 0x0 0` has a range that is empty or ends above 2^64 - 1"),
             ("exit\nload 0x40 after 1 float", "line 2: `load 0x40 after 1 float` is not a step"),
             ("exit after 1", "line 1: `exit after 1` is not a step"),
             ("fork 4294967296", "line 1: `fork 4294967296` is not a step"),

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use host::machine::ChosenCopies;
 use rowclone_sim::compare::NamedCopier;
 
+use super::programs::copies;
 use super::sweep::bytes;
 use super::{MachineArgs, RunFormat};
 
@@ -23,7 +25,7 @@ use super::{MachineArgs, RunFormat};
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct CompareArgs {
-    /// A scenario (.toml), a program trace or a memory trace that runs under every copier, instead of the cases
+    /// A scenario (.toml), a program trace, a memory trace or a recording that runs under every copier, instead of the cases
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Prints the names of all copiers, and runs none
@@ -35,6 +37,9 @@ pub struct CompareArgs {
     /// The machine; of a scenario, its own, whose keys are set after `machine.`
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// Copies of recordings that the copiers execute: those of the kernel, of library routines, or both
+    #[arg(long, value_name = "NAME", value_parser = copies(), default_value = "kernel")]
+    pub copies: ChosenCopies,
     /// Operations of the cases
     #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "file", value_parser = ["copy", "zero", "receive"])]
     pub operations: Vec<String>,

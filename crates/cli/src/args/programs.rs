@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use host::machine::ChosenCopies;
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES, named};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
 
-use super::Format;
+use super::{Format, one_of};
 
 /// The copy method of a policy's name.
 ///
@@ -78,6 +79,11 @@ impl MachineArgs {
     }
 }
 
+/// The copies of recordings that the copier of a run executes.
+pub fn copies() -> impl TypedValueParser<Value = ChosenCopies> {
+    one_of(ChosenCopies::NAMES)
+}
+
 /// `programs`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -85,8 +91,8 @@ impl MachineArgs {
     rowclone-sim programs traces/programs/fork.program --policies copy-engine-async,copy-engine-async-rowclone\n  \
     rowclone-sim programs traces/samples/forkset-rc.gz traces/samples/403.gcc.gz --warm-up 10000 --instructions 50000")]
 pub struct ProgramsArgs {
-    /// A program trace (docs/cores.md) or a memory trace of the format `rc`, `cpu` or `lackey` (docs/formats.md) per core, plain, gzip or
-    /// Zstandard
+    /// A program trace (docs/cores.md), a memory trace of the format `rc`, `cpu` or `lackey` (docs/formats.md) or a recording
+    /// (docs/recordings.md) per core, plain, gzip or Zstandard
     #[arg(value_name = "FILE", required = true, num_args = 1..=16)]
     pub programs: Vec<PathBuf>,
     /// The machine
@@ -95,6 +101,9 @@ pub struct ProgramsArgs {
     /// Copy policies to compare with the baseline [default: controller-copy, psm-only, rowclone, rowclone-zi]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = method(), hide_possible_values = true)]
     pub policies: Vec<CopyMethod>,
+    /// Copies of recordings that the copier of a policy executes: those of the kernel, of library routines, or both
+    #[arg(long, value_name = "NAME", value_parser = copies(), default_value = "kernel")]
+    pub copies: ChosenCopies,
     /// Instructions of each program before its measured region
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub warm_up: u64,

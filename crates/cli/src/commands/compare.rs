@@ -223,8 +223,9 @@ fn of_program(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Res
     let run = |&copier: &NamedCopier| {
         let settings = copier.applied_to(&machine.settings);
         let of_copier = MachineConfig { settings, ..machine.clone() };
-        let program = programs::open(path, &of_copier)?;
         let method = rowclone_sim::CopyMethod::of(copier.policy);
+        let settings = programs::recording_settings(args.copies, method, args.check);
+        let program = programs::open(path, &of_copier, settings)?;
         let run = run_programs(&of_copier, method, vec![program], Region::default(), args.check);
         judged(copier, run.map(|(outcome, _)| outcome))
     };

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use host::machine::Region;
+use host::machine::{ChosenCopies, Region};
 use indicatif::ProgressBar;
 use report::ProgramsTable;
 use report::programs::{MethodRow, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
-use rowclone_sweep::programs::{baseline, label, open};
+use rowclone_sweep::programs::{assumptions, baseline, label, open, recording_settings};
 
 use super::core_runs::{break_even_bytes, run_programs};
 use crate::args::{ProgramsArgs, compared};
@@ -25,11 +25,12 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
     // Hidden unless standard error is a terminal.
     let compared = compared(&args.policies, &CopyMethod::ALL);
     let bar = ProgressBar::new((alone.len() + compared.len()) as u64);
-    let alone_ipc = alone_ipc(&machine, alone, region, args.check, || bar.inc(1))?;
+    let alone_ipc = alone_ipc(&machine, alone, (region, args.copies), args.check, || bar.inc(1))?;
     // The first method is the baseline.
     let (mut methods, mut reference) = (Vec::new(), None);
     for method in compared {
-        let programs = args.programs.iter().map(|path| open(path, &machine)).collect::<Result<_, _>>()?;
+        let settings = recording_settings(args.copies, method, args.check);
+        let programs = args.programs.iter().map(|path| open(path, &machine, settings)).collect::<Result<_, _>>()?;
         let (mut outcome, report) = run_programs(&machine, method, programs, region, args.check)?;
         outcome.compare(reference.get_or_insert_with(|| outcome.reference()));
         let row = MethodRow::new(&outcome, report.mix(&alone_ipc));
@@ -43,6 +44,7 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
         machine: machine.name.clone(),
         baseline: baseline(&machine),
         programs,
+        assumptions: assumptions(args.programs.iter().map(PathBuf::as_path))?,
         warm_up: args.warm_up,
         instructions: args.instructions,
         alone_ipc,
@@ -58,12 +60,15 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
 pub(super) fn alone_ipc(
     machine: &MachineConfig,
     programs: &[PathBuf],
-    region: Region,
+    (region, copies): (Region, ChosenCopies),
     is_checked: bool,
     advance: impl Fn(),
 ) -> Result<Vec<f64>, Failure> {
+    let method = CopyMethod::BASELINE;
+    let settings = recording_settings(copies, method, is_checked);
     let run = |path: &PathBuf| {
-        let (_, report) = run_programs(machine, CopyMethod::BASELINE, vec![open(path, machine)?], region, is_checked)?;
+        let programs = vec![open(path, machine, settings)?];
+        let (_, report) = run_programs(machine, method, programs, region, is_checked)?;
         advance();
         Ok(report.cores[0].ipc)
     };

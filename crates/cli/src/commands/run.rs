@@ -110,7 +110,7 @@ fn references<'a>(
 fn alone(scenario: &Scenario, args: &RunArgs) -> Result<Vec<f64>, Failure> {
     match (&scenario.machine, &scenario.workload) {
         (Some(machine), Workload::Programs(workload)) if workload.files().len() > 1 && !args.no_baseline => {
-            alone_ipc(machine, workload.files(), workload.region, args.check, || ())
+            alone_ipc(machine, workload.files(), (workload.region, workload.copies), args.check, || ())
         }
         _ => Ok(Vec::new()),
     }
@@ -298,10 +298,17 @@ fn report(
         mix: run.cores.as_ref().and_then(|cores| cores.mix(alone_ipc)),
         outcome: run,
         warnings,
-        brief: brief(scenario) + &latency_from.unwrap_or_default(),
+        brief: brief(scenario) + &latency_from.unwrap_or_default() + &assumptions(scenario)?,
         copies: scenario.copies(),
         row_bytes: memory.system().geometry.row_bytes(),
     })
+}
+
+/// What the recordings of a scenario assume, a sentence per line.
+fn assumptions(scenario: &Scenario) -> Result<String, Failure> {
+    let Workload::Programs(workload) = &scenario.workload else { return Ok(String::new()) };
+    let sentences = programs::assumptions(workload.files().iter().map(PathBuf::as_path))?;
+    Ok(sentences.iter().map(|sentence| format!("\n{sentence}")).collect())
 }
 
 /// The break-even size of the device of a policy; none without one.

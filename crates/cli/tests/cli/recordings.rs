@@ -20,9 +20,12 @@ fn ran(directory: &Path, arguments: &[&str]) -> String {
 
 /// Runs a command; an argument with a dot is a file of the directory.
 fn refused(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let path = |argument: &&str| match argument.contains('.') {
-        true => directory.join(argument).to_str().unwrap().to_owned(),
-        false => (*argument).to_owned(),
+    let path = |argument: &&str| {
+        if argument.contains('.') {
+            directory.join(argument).to_str().unwrap().to_owned()
+        } else {
+            (*argument).to_owned()
+        }
     };
     let arguments: Vec<String> = arguments.iter().map(path).collect();
     run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())

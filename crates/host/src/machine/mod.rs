@@ -64,9 +64,10 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    AnswerSettings, BufferOperation, BufferRing, FileSettings, Forkbench, GroupInstruction, Memcopy, MessageReader,
-    MessageReaderSettings, MixProgram, Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver,
-    ReceiverSettings, Repeated, SourceState, Steps, TcpReceive, TraceProgram,
+    AnswerSettings, BufferOperation, BufferRing, ChosenCopies, FileSettings, Forkbench, GroupInstruction, Memcopy,
+    MessageReader, MessageReaderSettings, MixProgram, Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets,
+    Receiver, ReceiverSettings, RecordedProgram, RecordingSettings, Repeated, SourceState, Steps, TcpReceive,
+    TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
@@ -360,7 +361,15 @@ impl Machine {
                 outcome
             }
             Step::Device(step) => self.use_device(index, step, limits.until),
-            Step::Renew { .. } | Step::Fork { .. } | Step::Run { .. } | Step::Exit if self.copier.has_begun(index) => {
+            Step::Renew { .. }
+            | Step::Unmap { .. }
+            | Step::Discard { .. }
+            | Step::Move { .. }
+            | Step::Fork { .. }
+            | Step::Run { .. }
+            | Step::Exit
+                if self.copier.has_begun(index) =>
+            {
                 core.add(Work::Wait);
                 Ok(Outcome::Part)
             }
@@ -368,6 +377,10 @@ impl Machine {
             | Step::Filled { .. }
             | Step::Present { .. }
             | Step::Renew { .. }
+            | Step::Unmap { .. }
+            | Step::Discard { .. }
+            | Step::Move { .. }
+            | Step::Share { .. }
             | Step::Fork { .. }
             | Step::Run { .. }
             | Step::Exit => self.kernel.request(core, memory, step, limits.until),

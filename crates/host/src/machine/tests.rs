@@ -11,6 +11,7 @@ mod network;
 mod overlaps;
 mod plain_core;
 mod receiver;
+mod recordings;
 mod regions;
 mod unaligned;
 mod virtual_addresses;

@@ -24,7 +24,7 @@ use rowclone::{FaultyRows, Planner};
 use trace_io::program::Step;
 
 use crate::extensions::{arb_cache_extensions, arb_core_extensions};
-use crate::programs::arb_program;
+use crate::programs::{ProgramDraft, arb_program};
 
 /// The program of a core.
 #[derive(Clone, Debug)]
@@ -252,15 +252,25 @@ impl Memory {
     }
 }
 
-fn arb_program_case() -> impl Strategy<Value = ProgramCase> {
+fn arb_program_case() -> impl Strategy<Value = (ProgramDraft, bool)> {
     let is_uncached = prop_oneof![4 => Just(false), 1 => Just(true)];
-    (arb_program(), is_uncached).prop_map(|(program, is_uncached)| ProgramCase { steps: program.steps(), is_uncached })
+    (arb_program(), is_uncached)
+}
+
+/// The cases of drafts on a machine. Its programs change mapped pages only where a frame is a copy unit.
+fn program_cases(settings: &MachineSettings, drafts: &[(ProgramDraft, bool)]) -> Vec<ProgramCase> {
+    let changes_mappings = settings.allocator.copy_unit == CopyUnit::Page;
+    let case = |(program, is_uncached): &(ProgramDraft, bool)| ProgramCase {
+        steps: program.steps(changes_mappings),
+        is_uncached: *is_uncached,
+    };
+    drafts.iter().map(case).collect()
 }
 
 pub fn arb_case() -> impl Strategy<Value = Case> {
     (arb_settings(), vec(arb_program_case(), 1..4), arb_memory()).prop_map(|(settings, programs, memory)| Case {
+        programs: program_cases(&settings, &programs),
         settings,
-        programs,
         config: memory.config(),
     })
 }
@@ -268,7 +278,7 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
 /// Cases of three cores whose misses hold most places of a shared cache, with copies in the cache.
 pub fn arb_case_of_few_places() -> impl Strategy<Value = Case> {
     (arb_case(), vec(arb_program_case(), 3)).prop_map(|(mut case, programs)| {
-        case.programs = programs;
+        case.programs = program_cases(&case.settings, &programs);
         let MachineSettings { core, last_level, sharing, kernel, lines, .. } = &mut case.settings;
         *core = CoreSettings { order: Order::OutOfOrder, mshrs: 8, store_buffer: 8, ..*core };
         *last_level = CacheShape { bytes: 16 * lines.bytes, ways: 1, ..*last_level };

@@ -102,6 +102,10 @@ pub enum Work {
     /// Time of the kernel.
     Time(u64),
     Fork(u32),
+    /// An `unmap` or a `discard`: address, bytes, and whether it unmaps.
+    Release(u64, u64, bool),
+    /// A `move`: both addresses, and bytes.
+    Move(u64, u64, u64),
     Exit,
     /// Inserts clean zero lines.
     InsertZeros {

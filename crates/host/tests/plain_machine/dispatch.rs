@@ -84,6 +84,10 @@ impl PlainMachine {
             Step::Fork { child } => core.work.push_back(Work::Fork(child)),
             Step::Run { process } => self.processes.run(at, process),
             Step::Exit => core.work.push_back(Work::Exit),
+            Step::Share { address, source, bytes } => self.processes.share(at, address.0, source.0, bytes),
+            Step::Unmap { address, bytes } => core.work.push_back(Work::Release(address.0, bytes, true)),
+            Step::Discard { address, bytes } => core.work.push_back(Work::Release(address.0, bytes, false)),
+            Step::Move { from, to, bytes } => core.work.push_back(Work::Move(from.0, to.0, bytes)),
             Step::Device(_) => unreachable!("no test has a device"),
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
             Step::Instruction { kind, needs } => core.work.push_back(Work::Instruction(kind, needs)),
@@ -131,6 +135,22 @@ impl PlainMachine {
                 self.use_kernel_data(at, now, pages, self.settings.kernel.page_table_cycles);
                 Ok(false)
             }
+            Work::Release(address, bytes, is_unmapped) => {
+                self.wait_until_drained(at, now)?;
+                self.wait_for_copies_of(at, address, bytes)?;
+                self.cores[at].work.pop_front();
+                let pages = self.processes.release(at, address, bytes, is_unmapped);
+                self.use_kernel_data(at, now, pages, self.settings.kernel.page_table_cycles);
+                Ok(false)
+            }
+            Work::Move(from, to, bytes) => {
+                self.wait_until_drained(at, now)?;
+                self.wait_for_copies_of(at, from, bytes)?;
+                self.cores[at].work.pop_front();
+                let pages = self.processes.move_pages(at, from, to, bytes);
+                self.use_kernel_data(at, now, pages, self.settings.kernel.page_table_cycles);
+                Ok(false)
+            }
             Work::Time(cycles) => {
                 if cycles > 0 {
                     self.check_window(at)?;
@@ -165,6 +185,15 @@ impl PlainMachine {
     /// Waits until the copies of a core are complete.
     fn wait_for_copies(&self, at: usize) -> Result<(), Stall> {
         if self.cores[at].pending.is_empty() { Ok(()) } else { Err(Stall::Kernel) }
+    }
+
+    /// Waits until the copies of a core that read or write frames of a range are complete.
+    fn wait_for_copies_of(&mut self, at: usize, address: u64, bytes: u64) -> Result<(), Stall> {
+        let frames = self.processes.frames_in(at, address, bytes);
+        let mut lines = frames.into_iter().flat_map(|from| Range { from, bytes: PAGE }.lines());
+        let pending = &self.cores[at].pending;
+        let touches = lines.any(|line| pending.iter().any(|copy| copy.touches(line)));
+        if touches { Err(Stall::Kernel) } else { Ok(()) }
     }
 
     fn check_window(&self, at: usize) -> Result<(), Stall> {
@@ -266,10 +295,15 @@ impl PlainMachine {
                 return Err(Stall::Kernel);
             }
         }
+        if let Some(source) = self.processes.source(at, address) {
+            self.wait_for_copies_of(at, source, 1)?;
+            self.give_frames(at, now, source, 1);
+            self.processes.share_frame(at, address, source);
+        }
         let (operation, data) = self.processes.fault(at, address, is_store);
         let core = &mut self.cores[at];
         core.counters.faults += 1;
-        core.push_front([of_kernel(operation)]);
+        core.push_front(operation.map(of_kernel));
         self.use_kernel_data(at, now, vec![data], self.settings.kernel.fault_cycles);
         Ok(None)
     }

@@ -27,7 +27,7 @@ fn is_open(case: &Case) -> bool {
 
 /// Figures without the stalls on which machine and page differ. In an in-order core that awaits a load, the machine
 /// counts slots for the next instruction if that is a copy by an engine and something else happens meanwhile. Open
-/// are also the causes of stalls of stores that lack an entry of the write buffer and something else, and of cores
+/// are also slots in which the window is full and a copy by an engine waits, the causes of stalls of stores that lack an entry of the write buffer and something else, and of cores
 /// with instructions that dispatch alone, and single slots in which the load/store queue was full.
 fn without_open_stalls(case: &Case, mut outcome: Outcome) -> Outcome {
     let MachineSettings { core, kernel, lines, .. } = case.settings;
@@ -46,6 +46,11 @@ fn without_open_stalls(case: &Case, mut outcome: Outcome) -> Outcome {
     }
     if core.load_store_queue.is_some() {
         outcome.cores.iter_mut().for_each(|core| core.counters.stalls.load_store_queue = 0);
+    }
+    if core.order == Order::OutOfOrder && matches!(kernel.copier, Copier::Engine(_)) {
+        for stalls in outcome.cores.iter_mut().map(|core| &mut core.counters.stalls) {
+            stalls.kernel += std::mem::take(&mut stalls.window) + std::mem::take(&mut stalls.controller_copy);
+        }
     }
     if core.order == Order::InOrder && matches!(kernel.copier, Copier::Engine(_)) {
         for core in &mut outcome.cores {

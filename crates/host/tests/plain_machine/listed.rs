@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use host::machine::{Copier, CopyLoop, CoreCounters, KernelSettings};
 use trace_io::program::{InstructionKind, Step};
 
-use crate::processes::PAGE;
+use crate::processes::{KERNEL, PAGE};
+
+/// Number of the kernel among the processes.
+const OF_KERNEL: u32 = u32::MAX;
 
 /// Accesses by purpose, operations of the controller, instructions and faults of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +55,8 @@ impl Listed {
             kernel: *kernel,
             listed: Listed::default(),
             running: 1,
-            processes: BTreeMap::from([(1, BTreeMap::new())]),
+            processes: BTreeMap::from([(1, BTreeMap::new()), (OF_KERNEL, BTreeMap::new())]),
+            sources: BTreeMap::new(),
             frames: 0,
         };
         for step in steps {
@@ -69,8 +73,15 @@ struct Reader {
     running: u32,
     /// Frame of each page that has one, by process.
     processes: BTreeMap<u32, BTreeMap<u64, u64>>,
+    /// The page of the kernel whose frame a page shares, by process and page.
+    sources: BTreeMap<(u32, u64), u64>,
     /// Frames used until now.
     frames: u64,
+}
+
+/// The pages that contain a range.
+fn pages_of(address: u64, bytes: u64) -> std::ops::Range<u64> {
+    address / PAGE..(address + bytes).div_ceil(PAGE)
 }
 
 impl Reader {
@@ -86,15 +97,42 @@ impl Reader {
         self.processes.values().flat_map(BTreeMap::values).filter(|other| **other == frame).count()
     }
 
+    /// The running process, or the kernel for a page of its region.
+    fn owner(&self, page: u64) -> u32 {
+        if page >= KERNEL / PAGE { OF_KERNEL } else { self.running }
+    }
+
+    fn pages(&mut self, page: u64) -> &mut BTreeMap<u64, u64> {
+        let owner = self.owner(page);
+        self.processes.get_mut(&owner).expect("it lives")
+    }
+
+    /// Takes the frames of the pages of a range; returns their number.
+    fn release(&mut self, address: u64, bytes: u64) -> u64 {
+        let range = pages_of(address, bytes);
+        range.filter(|page| self.pages(*page).remove(page).is_some()).count() as u64
+    }
+
     /// Gives the page of an access its frame.
     fn touch(&mut self, address: u64, is_store: bool) {
-        let page = address / PAGE;
-        let frame = self.processes[&self.running].get(&page).copied();
-        let copies = frame.is_some();
-        if frame.is_some_and(|frame| !is_store || self.users(frame) == 1) {
+        let (page, owner) = (address / PAGE, self.owner(address / PAGE));
+        let mut frame = self.pages(page).get(&page).copied();
+        if frame.is_some_and(|frame| !is_store || owner == OF_KERNEL || self.users(frame) == 1) {
             return;
         }
         self.listed.faults += 1;
+        let source = self.sources.get(&(owner, page)).copied().filter(|_| frame.is_none());
+        if let Some(source) = source {
+            if !self.pages(source).contains_key(&source) {
+                self.give_frame(source);
+            }
+            frame = self.pages(source).get(&source).copied();
+            self.pages(page).extend(frame.map(|frame| (page, frame)));
+            if !is_store {
+                return self.use_data(1, 1);
+            }
+        }
+        let copies = frame.is_some();
         self.use_data(1, if copies { 2 } else { 1 });
         let src = copies.then_some(page * PAGE);
         self.transfer(src, page * PAGE, PAGE);
@@ -103,7 +141,8 @@ impl Reader {
 
     fn give_frame(&mut self, page: u64) {
         self.frames += 1;
-        self.processes.get_mut(&self.running).expect("it lives").insert(page, self.frames);
+        let frame = self.frames;
+        self.pages(page).insert(page, frame);
     }
 
     /// Copies or zeroes bytes of one page.
@@ -167,17 +206,49 @@ impl Reader {
             Step::Zero { address, bytes } => self.bulk(None, address.0, bytes),
             Step::Map { .. } => {}
             Step::Filled { address, bytes } | Step::Present { address, bytes } => {
-                (address.0 / PAGE..(address.0 + bytes).div_ceil(PAGE)).for_each(|page| self.give_frame(page));
+                pages_of(address.0, bytes).for_each(|page| self.give_frame(page));
             }
             Step::Fork { child } => {
                 let pages = self.processes[&self.running].clone();
                 self.use_data(2 * pages.len() as u64, pages.len() as u64);
                 self.processes.insert(child, pages);
+                let of_parent = |((process, page), source): (&(u32, u64), &u64)| {
+                    (*process == self.running).then_some(((child, *page), *source))
+                };
+                let inherited: Vec<_> = self.sources.iter().filter_map(of_parent).collect();
+                self.sources.extend(inherited);
             }
             Step::Run { process } => self.running = process,
             Step::Exit => {
                 let pages = self.processes.remove(&self.running).expect("it lives").len() as u64;
                 self.use_data(pages, pages);
+            }
+            Step::Share { address, source, bytes } => {
+                let pages = pages_of(address.0, bytes).map(|page| (self.running, page));
+                self.sources.extend(pages.zip(source.0 / PAGE..));
+            }
+            Step::Unmap { address, bytes } => {
+                let pages = self.release(address.0, bytes);
+                self.use_data(pages, pages);
+                self.sources.retain(|key, _| key.0 != self.running || !pages_of(address.0, bytes).contains(&key.1));
+            }
+            Step::Discard { address, bytes } => {
+                let pages = self.release(address.0, bytes);
+                self.use_data(pages, pages);
+            }
+            Step::Move { from, to, bytes } => {
+                let mut entries = 0;
+                for page in pages_of(from.0, bytes) {
+                    let new = page - from.0 / PAGE + to.0 / PAGE;
+                    if let Some(frame) = self.pages(page).remove(&page) {
+                        self.pages(page).insert(new, frame);
+                        entries += 1;
+                    }
+                    if let Some(source) = self.sources.remove(&(self.running, page)) {
+                        self.sources.insert((self.running, new), source);
+                    }
+                }
+                self.use_data(entries, 0);
             }
             Step::Device(_) => unreachable!("no test has a device"),
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),

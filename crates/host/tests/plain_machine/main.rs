@@ -9,7 +9,7 @@
 //! the network adapter, the steps that use devices, and `renew`. `is_open` and `without_open_stalls` of
 //! `laws.rs` name the differences between machine and page.
 //!
-//! Restrictions of the random cases: with a copy engine, lines and stores have the defaults, and cores no
+//! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` where a page is a copy unit; with a copy engine, lines and stores have the defaults, and cores no
 //! classes; a last level without allocation of stores has an L1 and an L2 without it; `filled` stands at
 //! the beginning of a program, before any process exits; the map is `row-interleaved`, the scheduler
 //! FR-FCFS, and the memory fresh.

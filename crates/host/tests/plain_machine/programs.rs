@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use trace_io::program::{InstructionClass, InstructionKind, Needs, Step};
 
-use crate::processes::PAGE;
+use crate::processes::{KERNEL, PAGE};
 
 const START: u64 = 0x1_0000;
 
@@ -33,6 +33,12 @@ enum Kind {
     ZeroPage,
     Map,
     MapPresent,
+    MapKernel,
+    MapKernelPresent,
+    Share,
+    Unmap,
+    Discard,
+    Move,
     Fork,
     Run,
     Exit,
@@ -59,6 +65,12 @@ pub fn arb_program() -> impl Strategy<Value = ProgramDraft> {
         1 => Just(Kind::ZeroPage),
         1 => Just(Kind::Map),
         1 => Just(Kind::MapPresent),
+        1 => Just(Kind::MapKernel),
+        1 => Just(Kind::MapKernelPresent),
+        2 => Just(Kind::Share),
+        1 => Just(Kind::Unmap),
+        1 => Just(Kind::Discard),
+        1 => Just(Kind::Move),
         2 => Just(Kind::Fork),
         3 => Just(Kind::Run),
         1 => Just(Kind::Exit),
@@ -107,13 +119,16 @@ struct Writer {
     steps: Vec<Step>,
     /// First byte and bytes of each mapped range of each process that lives.
     ranges: BTreeMap<u32, Vec<(u64, u64)>>,
+    /// Those of the kernel's region.
+    of_kernel: Vec<(u64, u64)>,
     running: u32,
     /// Number of the next child, and first byte of the next range.
     next: (u32, u64),
 }
 
 impl ProgramDraft {
-    pub fn steps(&self) -> Vec<Step> {
+    /// The steps, among which are changes of mapped pages only where frames are given one by one.
+    pub fn steps(&self, changes_mappings: bool) -> Vec<Step> {
         let bytes = self.pages * PAGE;
         let address = PhysicalAddress(START);
         let mut steps = vec![Step::Map { address, bytes }];
@@ -123,8 +138,13 @@ impl ProgramDraft {
         // All ranges are filled before a process exits.
         steps.push(Step::Compute { instructions: 1 });
         let ranges = BTreeMap::from([(1, vec![(START, bytes)])]);
-        let mut writer = Writer { steps, ranges, running: 1, next: (2, START + 16 * PAGE) };
+        let of_kernel = Vec::new();
+        let mut writer = Writer { steps, ranges, of_kernel, running: 1, next: (2, START + 16 * PAGE) };
         for draft in &self.drafts {
+            let changes = matches!(draft.kind, Kind::Share | Kind::Unmap | Kind::Discard | Kind::Move);
+            if changes && !changes_mappings {
+                continue;
+            }
             if !writer.write(*draft) {
                 break;
             }
@@ -141,8 +161,7 @@ impl ProgramDraft {
 impl Writer {
     /// A range of at most `most` bytes that is mapped in the running process.
     fn range(&self, number: u64, most: u64) -> (u64, u64) {
-        let ranges = &self.ranges[&self.running];
-        let (first, bytes) = ranges[number as usize % ranges.len()];
+        let (first, bytes) = self.any_range(number);
         // Few lines, of which some are near the end of a page.
         let offset = match number / 8 % 4 {
             0 => number / 32 % 8 * 64 + number % 8 * 8,
@@ -153,18 +172,61 @@ impl Writer {
         (first + offset, most.min(bytes - offset))
     }
 
+    /// A range of the running process or of the kernel.
+    fn any_range(&self, number: u64) -> (u64, u64) {
+        let of_process = &self.ranges[&self.running];
+        let at = number as usize % (of_process.len() + self.of_kernel.len());
+        of_process.get(at).copied().unwrap_or_else(|| self.of_kernel[at - of_process.len()])
+    }
+
+    /// Number of a range of the running process.
+    fn own_range(&self, number: u64) -> usize {
+        number as usize % self.ranges[&self.running].len()
+    }
+
     fn page(&self, number: u64) -> u64 {
-        let ranges = &self.ranges[&self.running];
-        let (first, bytes) = ranges[number as usize % ranges.len()];
+        let (first, bytes) = self.any_range(number);
         first + number / 8 % (bytes / PAGE) * PAGE
     }
 
-    /// Maps the next range.
-    fn map(&mut self, size: u64) -> Step {
-        let (first, bytes) = (self.next.1, (1 + size % 2) * PAGE);
+    fn own_ranges(&mut self) -> &mut Vec<(u64, u64)> {
+        self.ranges.get_mut(&self.running).expect("it lives")
+    }
+
+    /// The next range, which is not mapped.
+    fn next_range(&mut self, size: u64) -> (u64, u64) {
+        let first = self.next.1;
         self.next.1 += 4 * PAGE;
-        self.ranges.get_mut(&self.running).expect("it lives").push((first, bytes));
+        (first, (1 + size % 2) * PAGE)
+    }
+
+    /// Maps the next range.
+    fn map(&mut self, size: u64, is_of_kernel: bool) -> Step {
+        let (first, bytes) = self.next_range(size);
+        let first = if is_of_kernel { first + KERNEL } else { first };
+        let ranges = if is_of_kernel { &mut self.of_kernel } else { self.own_ranges() };
+        ranges.push((first, bytes));
         Step::Map { address: PhysicalAddress(first), bytes }
+    }
+
+    /// Unmaps pages of a range, unless it is the only one.
+    fn unmap(&mut self, near: u64, size: u64) -> Step {
+        let at = self.own_range(near);
+        let ranges = self.own_ranges();
+        if ranges.len() == 1 {
+            return Step::Compute { instructions: 1 };
+        }
+        let (first, bytes) = ranges.swap_remove(at);
+        let pages = bytes / PAGE;
+        let from = size % pages;
+        let end = (from + 1 + size / 8 % pages).min(pages);
+        let parts = [(first, from * PAGE), (first + end * PAGE, (pages - end) * PAGE)];
+        ranges.extend(parts.into_iter().filter(|(_, bytes)| *bytes > 0));
+        if ranges.is_empty() {
+            ranges.push((first, bytes));
+            return Step::Compute { instructions: 1 };
+        }
+        Step::Unmap { address: PhysicalAddress(first + from * PAGE), bytes: (end - from) * PAGE - size % 3 }
     }
 
     /// Appends a step; returns whether a process still runs.
@@ -190,9 +252,26 @@ impl Writer {
                 Step::Zero { address: at(address), bytes }
             }
             Kind::ZeroPage => Step::Zero { address: at(self.page(near)), bytes: PAGE },
-            Kind::Map => self.map(size),
-            Kind::MapPresent => {
-                let map = self.map(size);
+            Kind::Map | Kind::MapKernel => self.map(size, matches!(kind, Kind::MapKernel)),
+            Kind::Share => {
+                let Some(&(source, bytes)) = self.of_kernel.get(far as usize % self.of_kernel.len().max(1)) else {
+                    return true;
+                };
+                let (first, _) = self.next_range(size);
+                self.own_ranges().push((first, bytes));
+                Step::Share { address: at(first), source: at(source), bytes }
+            }
+            Kind::Unmap => self.unmap(near, size),
+            Kind::Discard => Step::Discard { address: at(self.page(near)), bytes: 1 + size % PAGE },
+            Kind::Move => {
+                let (number, (to, _)) = (self.own_range(near), self.next_range(size));
+                let range = &mut self.own_ranges()[number];
+                let (from, bytes) = *range;
+                range.0 = to;
+                Step::Move { from: at(from), to: at(to), bytes }
+            }
+            Kind::MapPresent | Kind::MapKernelPresent => {
+                let map = self.map(size, matches!(kind, Kind::MapKernelPresent));
                 let Step::Map { address, bytes } = map else { unreachable!("it is one") };
                 self.steps.push(map);
                 Step::Present { address, bytes: 1 + far % bytes }

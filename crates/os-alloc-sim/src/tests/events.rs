@@ -45,6 +45,35 @@ fn only_written_pages_are_copied_after_a_fork() {
     assert_eq!(kernel.report().free.frames(), kernel.frame_set().frames());
 }
 
+/// Of four pages of which two share frames of a cache: those discarded stay mapped, and frames without users are
+/// free.
+#[test]
+fn discarded_pages_stay_mapped_and_shared_ones_are_copied() {
+    let mut kernel = kernel();
+    let mut operations = Vec::new();
+    let (cache, process) = (kernel.spawn(), kernel.spawn());
+    let (source, first) =
+        (kernel.map(cache, 1, PageSize::Small).unwrap(), kernel.map(process, 4, PageSize::Small).unwrap());
+    let absent = Err(Fault::NotPresent { process: cache, page: source });
+    assert_eq!(kernel.share_page((process, first), (cache, source)), absent);
+    let frame = kernel.renew(cache, source, None).unwrap();
+    for page in [first, first + 1] {
+        assert_eq!(kernel.share_page((process, page), (cache, source)), Ok(frame));
+    }
+    let present = Err(Fault::Present { process, page: first });
+    assert_eq!(kernel.share_page((process, first), (cache, source)), present);
+    let copy = kernel.write(process, first, &mut operations).unwrap();
+    assert!(matches!(operations[..], [MemoryOperation::Copy { src, dst, .. }] if (src, dst) == (frame, copy)));
+    kernel.write(process, first + 3, &mut operations).unwrap();
+    assert_eq!(kernel.address_space(process).unwrap().pages_in(first + 1, 2).collect::<Vec<_>>(), [(first + 1, frame)]);
+    let free = kernel.report().free.frames();
+    kernel.discard(process, first, 3, &mut operations).unwrap();
+    assert_eq!((kernel.report().free.frames(), kernel.references(frame)), (free + 1, 1));
+    let space = kernel.address_space(process).unwrap();
+    assert_eq!((space.is_mapped(first), space.present()), (true, 1));
+    assert_eq!(space.pages_in(0, u64::MAX).map(|(page, _)| page).collect::<Vec<_>>(), [first + 3]);
+}
+
 /// A page of 4 KiB in rows of 8 KB: FPM serves it together with its neighbor, but not alone.
 #[test]
 fn a_shared_row_is_allocated_as_a_whole_or_prevents_fpm() {

@@ -185,6 +185,18 @@ pub struct Entries<'a> {
     words: &'a [u64],
 }
 
+impl<'a> Entries<'a> {
+    /// Those of words of a block.
+    pub const fn new(words: &'a [u64]) -> Entries<'a> {
+        Entries { words }
+    }
+
+    /// Number of words left.
+    pub const fn words_left(&self) -> usize {
+        self.words.len()
+    }
+}
+
 impl Iterator for Entries<'_> {
     type Item = Entry;
 

@@ -41,6 +41,38 @@ pub(super) struct Sums {
     pub bytes: u32,
 }
 
+/// Sums of accesses.
+#[derive(Clone, Copy, Debug, Default)]
+struct Accesses {
+    count: u64,
+    stores: u64,
+    bytes: u64,
+    instructions: u64,
+}
+
+impl Accesses {
+    /// Those before the first word that is none. Most words are accesses, so that this loop is apart.
+    #[inline(never)]
+    fn at_begin(words: &[u64]) -> Accesses {
+        let mut sums = Accesses::default();
+        for &bits in words {
+            let Ok(Word::Access(access)) = Word::from_bits(bits) else { break };
+            sums.count += 1;
+            sums.stores += u64::from(access.is_store);
+            sums.bytes += access.bytes();
+            sums.instructions += u64::from(access.instructions);
+        }
+        sums
+    }
+
+    const fn add(&mut self, other: &Accesses) {
+        self.count += other.count;
+        self.stores += other.stores;
+        self.bytes += other.bytes;
+        self.instructions += other.instructions;
+    }
+}
+
 /// The state of a number, which is at most [`NUMBER_MAX`].
 fn state<T: Copy + Default>(states: &mut Vec<T>, number: u32) -> &mut T {
     let index = number as usize;
@@ -73,9 +105,15 @@ impl Checker {
             self.totals.threads += 1;
         }
         let mut of_process = *state(&mut self.processes, process);
-        let (mut instructions, mut bytes, mut stores, mut accesses) = (0_u64, 0_u64, 0_u64, 0_u64);
+        let (mut accesses, mut instructions) = (Accesses::default(), 0_u64);
         let mut index = 0;
         while let Some(&bits) = words.get(index) {
+            if of_process == Process::Running && bits >> 63 == 0 {
+                let run = Accesses::at_begin(&words[index..]);
+                accesses.add(&run);
+                index += run.count as usize;
+                continue;
+            }
             let word = Word::from_bits(bits).map_err(|fault| (index, fault.into()))?;
             if let Word::Event { number, further, first } = word {
                 let operands = words.get(index + 1..).and_then(|rest| rest.get(..further.into()));
@@ -89,28 +127,22 @@ impl Checker {
             if of_process != Process::Running {
                 return Err((index, not_running(process, of_process)));
             }
-            match word {
-                Word::Access(access) => {
-                    accesses += 1;
-                    stores += u64::from(access.is_store);
-                    bytes += access.bytes();
-                    instructions += u64::from(access.instructions);
-                }
-                Word::Instructions(count) => instructions += count,
-                Word::Event { .. } => {}
+            if let Word::Instructions(count) = word {
+                instructions += count;
             }
             index += 1;
         }
+        instructions += accesses.instructions;
         let totals = &mut self.totals;
         totals.blocks += 1;
         totals.words += words.len() as u64;
-        totals.loads += accesses - stores;
-        totals.stores += stores;
+        totals.loads += accesses.count - accesses.stores;
+        totals.stores += accesses.stores;
         match totals.instructions.checked_add(instructions) {
             Some(sum) => totals.instructions = sum,
             None => return Err((0, RecordingFault::value("the number of instructions", u64::MAX, "below 2^64"))),
         }
-        Ok(Sums { instructions, bytes: bytes as u32 })
+        Ok(Sums { instructions, bytes: accesses.bytes as u32 })
     }
 
     fn event(&mut self, thread: u32, process: u32, event: Event) -> Result<(), RecordingFault> {

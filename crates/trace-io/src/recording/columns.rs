@@ -17,12 +17,13 @@ pub(super) struct Columns {
     /// Upper 16 bits of the last four words.
     history: u64,
     /// Lower 48 bits of the last word of each slot.
-    last: Vec<u64>,
+    last: Box<[u64; 1 << SLOTS_LOG]>,
 }
 
 impl Default for Columns {
     fn default() -> Columns {
-        Columns { history: 0, last: vec![0; 1 << SLOTS_LOG] }
+        let last = vec![0; 1 << SLOTS_LOG].into_boxed_slice();
+        Columns { history: 0, last: last.try_into().expect("it has this length") }
     }
 }
 

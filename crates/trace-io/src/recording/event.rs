@@ -21,6 +21,13 @@ impl ObjectAddress {
     pub const PROCESS: u64 = 0;
     /// Number of the object that stands for physical memory.
     pub const PHYSICAL: u64 = INLINE_MAX;
+    /// First number of a pipe, a socket or a terminal; those of files are less.
+    pub const STREAMS: u64 = 1 << 47;
+
+    /// Whether the object is a pipe, a socket or a terminal: each byte passes it once.
+    pub const fn is_stream(self) -> bool {
+        self.object >= ObjectAddress::STREAMS && self.object < ObjectAddress::PHYSICAL
+    }
 }
 
 /// What may be done with mapped pages.

@@ -172,7 +172,8 @@ impl<R: Read> Reader<R> {
         let what = "the number of instructions of the block";
         check_total(what, instructions, sums.instructions).map_err(|fault| self.input.error(start, fault))?;
         let number = self.input.block;
-        if self.metadata.contents && sums.bytes > 0 {
+        let has_contents = self.metadata.contents && sums.bytes > 0;
+        if has_contents {
             let start = self.input.offset;
             let head = self.input.head()?;
             if head.kind != Kind::Contents || (head.thread, head.process) != (thread, process) {
@@ -183,11 +184,10 @@ impl<R: Read> Reader<R> {
             size.map_err(|fault| self.input.error(start, fault))?;
             self.input.payload(head.count as usize, head.payload_check, &mut self.payload)?;
             self.checker.contents();
-        } else {
-            self.payload.clear();
         }
         self.has_ended = false;
-        let contents = self.metadata.contents.then_some(&self.payload[..]);
+        let contents = if has_contents { &self.payload[..] } else { &[] };
+        let contents = self.metadata.contents.then_some(contents);
         Ok(Some(Block { number, thread, process, instructions, is_cut: false, words: &self.words, contents }))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use host::machine::{MixProgram, Program, Region};
+use host::machine::{ChosenCopies, MixProgram, Program, Region};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::MulticoreTable;
@@ -12,7 +12,7 @@ use report::multicore::{MethodRuns, MixRun, MulticoreRow, PUBLISHED, SCHEMA_VERS
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport};
 use rowclone_sweep::plot_file::PictureFormat;
-use rowclone_sweep::programs::{baseline, label, open};
+use rowclone_sweep::programs::{baseline, label, open, recording_settings};
 use rowclone_sweep::{AtomicFile, Existing};
 
 use crate::args::{Format, MachineArgs, compared, method};
@@ -198,7 +198,8 @@ fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Re
     let bar = ProgressBar::new(jobs.len() as u64);
     let run = |job: &Job| {
         let machine = &machines[job.scheduler];
-        let programs = job.members.iter().map(|&member| program(member, machine, args)).collect::<Result<_, _>>()?;
+        let programs =
+            job.members.iter().map(|&member| program((member, job.method), machine, args)).collect::<Result<_, _>>()?;
         let (_, report) = run_programs(machine, job.method, programs, region, args.check)?;
         bar.inc(1);
         Ok(report)
@@ -209,9 +210,16 @@ fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Re
     reports.into_iter().collect()
 }
 
-fn program(member: Member, machine: &MachineConfig, args: &MulticoreArgs) -> Result<Box<dyn Program>, Failure> {
+fn program(
+    (member, method): (Member, CopyMethod),
+    machine: &MachineConfig,
+    args: &MulticoreArgs,
+) -> Result<Box<dyn Program>, Failure> {
     match member {
-        Member::Trace(index) => open(&args.traces[index], machine),
+        Member::Trace(index) => {
+            let settings = recording_settings(ChosenCopies::default(), method, args.check);
+            open(&args.traces[index], machine, settings)
+        }
         Member::Shipped(program, instance) => Ok(program.program(args.seed.wrapping_mul(1_000) + instance)),
     }
 }

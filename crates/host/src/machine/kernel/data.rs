@@ -28,6 +28,13 @@ pub(super) struct Datum {
     index: u64,
 }
 
+impl Datum {
+    /// Whether it is a page table entry.
+    pub(super) const fn is_entry(&self) -> bool {
+        matches!(self.array, Array::Entries(_))
+    }
+}
+
 /// Data of the pages of an event, equally many of each page.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PagesOfEvent {

@@ -71,6 +71,20 @@ impl Kernel {
         Ok(())
     }
 
+    /// Gives a page that has no frame that of its source, which gets one, as of `present`, if it has none.
+    pub(super) fn share_page(
+        &mut self,
+        core: &Core,
+        memory: &mut Memory,
+        (address, source): (PhysicalAddress, PhysicalAddress),
+        at: CoreCycle,
+    ) -> Result<(), ProgramFault> {
+        self.populate(core, memory, (source, FRAME_BYTES), Written::No, at)?;
+        self.processes.share_page(core.index(), address, source)?;
+        self.shared(core.index(), memory, (address, source));
+        Ok(())
+    }
+
     /// Gives each copy unit that lies as a whole in the pages of a range new frames, for a copy of
     /// `source`. Other units keep theirs: their other pages would lose their data.
     pub(super) fn renew(

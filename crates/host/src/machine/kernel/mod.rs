@@ -4,6 +4,7 @@
 //! kernel, and copies and zeroings.
 
 mod data;
+mod fault;
 mod frames;
 mod network;
 mod processes;
@@ -26,7 +27,7 @@ use super::memory::Memory;
 use super::settings::{KernelSettings, MachineSettings};
 use crate::decisions::{Decided, Decisions};
 
-pub use self::processes::ProgramFault;
+pub use self::fault::ProgramFault;
 
 /// The kernel, and the processes of all cores.
 #[derive(Debug)]
@@ -109,11 +110,17 @@ impl Kernel {
         if self.has_pending_copy(core, memory, (address, 1)) {
             return Ok(core.stall_for_event());
         }
+        if let Some(source) = self.processes.source_of(core.index(), address)? {
+            if self.has_pending_copy(core, memory, (source, 1)) {
+                return Ok(core.stall_for_event());
+            }
+            self.share_page(core, memory, (address, source), at)?;
+        }
         let (operation, event) = self.processes.fault(core.index(), address, is_store)?;
         core.counters.faults += 1;
         core.delay_until(at, |stalls| &mut stalls.kernel);
         core.translations.clear();
-        if Decided::is_executed(&operation) {
+        if let Some(operation) = operation.filter(Decided::is_executed) {
             core.add(Work::Copy(bulk(&operation)));
         }
         self.add_pages(core, memory, &event, self.settings.fault_cycles, at)?;
@@ -129,13 +136,17 @@ impl Kernel {
         let is_pending = |(_, frame): (u64, os_alloc_sim::Frame)| {
             core.pending_copies().overlap(&size.span(frame.address(), FRAME_BYTES))
         };
+        if self.processes.pages_per_unit() == 1 {
+            let pages = self.processes.frames_of_range(core.index(), address, bytes.max(1));
+            return pages.is_ok_and(|pages| pages.into_iter().any(is_pending));
+        }
         let pages = address.0 / FRAME_BYTES..=(address.0 + bytes.max(1) - 1) / FRAME_BYTES;
         let mut units =
             pages.flat_map(|page| self.processes.unit_of(core.index(), PhysicalAddress(page * FRAME_BYTES)));
         units.any(is_pending)
     }
 
-    /// Executes a request to the kernel: `map` and `present`, which take no time, before the next
+    /// Executes a request to the kernel: `map`, `share` and `present`, which take no time, before the next
     /// instruction dispatches; the others once all earlier instructions have retired.
     #[cold]
     pub fn request(
@@ -145,7 +156,7 @@ impl Kernel {
         step: Step,
         until: CoreCycle,
     ) -> Result<Outcome, ProgramFault> {
-        let at = if matches!(step, Step::Map { .. } | Step::Present { .. }) {
+        let at = if matches!(step, Step::Map { .. } | Step::Share { .. } | Step::Present { .. }) {
             core.next_cycle().ok_or(Outcome::Blocked)
         } else {
             match step {
@@ -153,7 +164,19 @@ impl Kernel {
                 Step::Renew { page, bytes, .. } if self.has_pending_copy(core, memory, (page, bytes)) => {
                     Err(core.stall_for_event())
                 }
-                Step::Run { .. } | Step::Renew { .. } | Step::Filled { .. } => core.quiet_before(until),
+                Step::Unmap { address, bytes }
+                | Step::Discard { address, bytes }
+                | Step::Move { from: address, bytes, .. }
+                    if self.has_pending_copy(core, memory, (address, bytes)) =>
+                {
+                    Err(core.stall_for_event())
+                }
+                Step::Run { .. }
+                | Step::Renew { .. }
+                | Step::Filled { .. }
+                | Step::Unmap { .. }
+                | Step::Discard { .. }
+                | Step::Move { .. } => core.quiet_before(until),
                 _ => core.idle_before(until),
             }
         };
@@ -169,6 +192,19 @@ impl Kernel {
             Step::Map { address, bytes } => {
                 self.processes.map(index, address, bytes)?;
                 self.joined(index, memory, address, bytes);
+            }
+            Step::Share { address, source, bytes } => self.processes.share(index, (address, source), bytes)?,
+            Step::Unmap { address, bytes } | Step::Discard { address, bytes } => {
+                self.released(index, memory, address, bytes);
+                let is_unmapped = matches!(step, Step::Unmap { .. });
+                let release = if is_unmapped { Processes::unmap } else { Processes::discard };
+                let event = release(&mut self.processes, index, address, bytes)?;
+                self.add_pages(core, memory, &event, self.settings.page_table_cycles, at)?;
+            }
+            Step::Move { from, to, bytes } => {
+                let event = self.processes.move_pages(index, (from, to), bytes)?;
+                self.moved(index, memory, (from, to), bytes);
+                self.add_pages(core, memory, &event, self.settings.page_table_cycles, at)?;
             }
             Step::Filled { address, bytes } => self.fill(core, memory, (address, bytes), at)?,
             Step::Present { address, bytes } => self.populate(core, memory, (address, bytes), Written::No, at)?,

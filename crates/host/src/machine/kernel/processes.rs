@@ -1,103 +1,36 @@
 //! Processes of the cores, on one kernel.
 
+mod mappings;
+
 use std::collections::BTreeMap;
 
 use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
-use os_alloc_sim::{AddressSpace, Fault, Frame, Kernel, MemoryOperation, PageSize, ProcessId, Report};
+use os_alloc_sim::{Frame, Kernel, MemoryOperation, PageSize, ProcessId, Report};
 
 use super::data::{Array, ArrayMemory, PagesOfEvent};
+use super::fault::ProgramFault;
 
-/// Reason why a program cannot continue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProgramFault {
-    /// The address is not mapped.
-    #[error("address {:#x} of process {process} is not mapped", address.0)]
-    NotMapped {
-        /// The process, as the program numbers it.
-        process: u32,
-        /// The address.
-        address: PhysicalAddress,
-    },
-    /// A page of the range is mapped.
-    #[error("a page of the {bytes} bytes at {:#x} of process {process} is already mapped", address.0)]
-    Mapped {
-        /// The process.
-        process: u32,
-        /// First byte of the range.
-        address: PhysicalAddress,
-        /// Bytes of the range.
-        bytes: u64,
-    },
-    /// The process does not exist.
-    #[error("process {process} does not exist")]
-    NoProcess {
-        /// The process.
-        process: u32,
-    },
-    /// The child of a fork exists.
-    #[error("process {process} exists already")]
-    ProcessExists {
-        /// The process.
-        process: u32,
-    },
-    /// The machine has no network adapter.
-    #[error("the machine has no network adapter")]
-    NoAdapter,
-    /// A program awaits packets, and there are more receive queues than cores: packets begin to arrive once the core of
-    /// each queue has awaited packets.
-    #[error("packets never arrive: `network.queues` is {queues}, and the number of programs {cores}")]
-    TooFewCores {
-        /// Receive queues.
-        queues: usize,
-        /// Cores.
-        cores: usize,
-    },
-    /// The network adapter has no such port.
-    #[error("port {port} does not exist: the network adapter has {ports}")]
-    NoPort {
-        /// The port.
-        port: usize,
-        /// Ports of the adapter.
-        ports: usize,
-    },
-    /// The receive queue of the core is full.
-    #[error("the receive queue of the core holds {ring} buffers already")]
-    NoRoomForBuffer {
-        /// Buffers of the queue.
-        ring: usize,
-    },
-    /// A header or a payload lies in two pages.
-    #[error("the {bytes} bytes of a packet at {:#x} cross a page", address.0)]
-    PacketCrossesPage {
-        /// First byte.
-        address: PhysicalAddress,
-        /// Number of bytes.
-        bytes: u64,
-    },
-    /// The kernel cannot serve the request.
-    #[error(transparent)]
-    Kernel(#[from] Fault),
+/// First address of the kernel's region: its memory is that of all processes of a core.
+const KERNEL_REGION: u64 = 1 << 63;
+
+/// The array of page table entries of the kernel's region.
+const KERNEL_TABLE: u32 = u32::MAX;
+
+/// Whether an address is in the kernel's region.
+pub(super) const fn is_of_kernel(address: PhysicalAddress) -> bool {
+    address.0 >= KERNEL_REGION
 }
 
-impl ProgramFault {
-    /// Suggested change.
-    pub const fn help(&self) -> &'static str {
-        match self {
-            Self::NotMapped { .. } => "map the address first: `map ADDRESS BYTES`",
-            Self::Mapped { .. } => "map each page once",
-            Self::NoProcess { .. } => {
-                "a program begins as process 1; `fork` starts others, and `run` selects one that lives"
-            }
-            Self::ProcessExists { .. } => "give the child a number that no process has",
-            Self::NoAdapter => "give the machine a network adapter, or leave out `post`, `await` and `send`",
-            Self::NoPort { .. } => "ports are counted from 0",
-            Self::TooFewCores { .. } => "set `network.queues` to at most the number of programs, or run more of them",
-            Self::NoRoomForBuffer { .. } => "use a longer ring or post fewer buffers; core N has receive queue N",
-            Self::PacketCrossesPage { .. } => "place each header and each payload within a page of 4 KiB",
-            Self::Kernel(_) => "use more memory, or less of it in use before the run",
-        }
-    }
+/// Checks that a range lies on one side of the begin of the kernel's region.
+fn require_region(address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
+    let is_sound = is_of_kernel(address) || address.0 + bytes <= KERNEL_REGION;
+    if is_sound { Ok(()) } else { Err(ProgramFault::WrongRegion { address, bytes }) }
+}
+
+/// The page after a range.
+const fn end_page(address: PhysicalAddress, bytes: u64) -> u64 {
+    (address.0 + bytes).div_ceil(FRAME_BYTES)
 }
 
 /// Consecutive pages of a program that are consecutive pages of the kernel. A copy unit of virtual
@@ -108,6 +41,19 @@ struct Range {
     pages: u64,
     /// The kernel's number of the first page.
     kernel_first: u64,
+    /// Page of the kernel's region whose frame the first page shares until it is written; that of the others follows.
+    source: Option<u64>,
+}
+
+impl Range {
+    /// Some of its pages.
+    const fn part(self, first: u64, pages: u64) -> Range {
+        let source = match self.source {
+            Some(source) => Some(source + first),
+            None => None,
+        };
+        Range { pages, kernel_first: self.kernel_first + first, source }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -131,6 +77,21 @@ impl Process {
         let page = start.max(*first);
         (page - first < range.pages).then(|| (range.kernel_first + page - first) - (page - start))
     }
+
+    /// The range of a page, with the distance of the page from its first one.
+    fn range(&self, page: u64) -> Option<(u64, Range)> {
+        let (first, range) = self.ranges.range(..=page).next_back()?;
+        (page - first < range.pages).then_some((page - first, *range))
+    }
+
+    /// The parts of ranges that lie in pages from one on and before another, by their first pages.
+    fn ranges_in(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, Range)> {
+        let before = self.range(first).map_or(first, |(distance, _)| first - distance);
+        self.ranges.range(before..end).map(move |(&start, range)| {
+            let (from, to) = (start.max(first), (start + range.pages).min(end));
+            (from, range.part(from - start, to - from))
+        })
+    }
 }
 
 /// The processes of a core.
@@ -138,12 +99,20 @@ impl Process {
 struct Family {
     running: u32,
     processes: BTreeMap<u32, Process>,
+    /// The memory of the kernel; none before its first page.
+    kernel: Option<Process>,
     memory: ArrayMemory,
 }
 
 impl Family {
     fn new(first: ProcessId) -> Family {
-        Family { running: 1, processes: BTreeMap::from([(1, Process::new(first))]), memory: ArrayMemory::default() }
+        let processes = BTreeMap::from([(1, Process::new(first))]);
+        Family { running: 1, processes, kernel: None, memory: ArrayMemory::default() }
+    }
+
+    /// The running process, or the kernel for an address of its region.
+    fn owner_mut(&mut self, address: PhysicalAddress) -> Option<&mut Process> {
+        if is_of_kernel(address) { self.kernel.as_mut() } else { self.processes.get_mut(&self.running) }
     }
 }
 
@@ -168,7 +137,7 @@ impl Processes {
         let family = &mut self.families[core];
         let ended = std::mem::replace(family, Family::new(self.kernel.spawn()));
         family.memory = ended.memory;
-        for process in ended.processes.into_values() {
+        for process in ended.processes.into_values().chain(ended.kernel) {
             self.kernel.exit(process.id, &mut Vec::new()).expect("the process lives");
         }
         self.has_freed = true;
@@ -190,13 +159,48 @@ impl Processes {
         Ok((*process, found))
     }
 
-    /// The running process and the kernel's number of the page of an address.
+    /// The running process, or the kernel for an address of its region.
+    fn owner(&self, core: usize, address: PhysicalAddress) -> Result<&Process, ProgramFault> {
+        let family = &self.families[core];
+        if is_of_kernel(address) {
+            let process = family.running;
+            return family.kernel.as_ref().ok_or(ProgramFault::NotMapped { process, address });
+        }
+        self.running(core).map(|(_, process)| process)
+    }
+
+    /// The process and the kernel's number of the page of an address.
     fn page(&self, core: usize, address: PhysicalAddress) -> Result<(ProcessId, u64), ProgramFault> {
-        let (number, Process { id, ranges, .. }) = self.running(core)?;
-        let page = address.0 / FRAME_BYTES;
-        let range = ranges.range(..=page).next_back().filter(|(first, range)| page - *first < range.pages);
-        let (first, range) = range.ok_or(ProgramFault::NotMapped { process: number, address })?;
-        Ok((*id, range.kernel_first + page - first))
+        let (process, page) = (self.owner(core, address)?, address.0 / FRAME_BYTES);
+        match process.range(page) {
+            Some((distance, range)) => Ok((process.id, range.kernel_first + distance)),
+            None => Err(ProgramFault::NotMapped { process: self.running_number(core), address }),
+        }
+    }
+
+    /// The page of the kernel's region whose frame the page of an address shares at its first access.
+    pub(super) fn source_of(
+        &self,
+        core: usize,
+        address: PhysicalAddress,
+    ) -> Result<Option<PhysicalAddress>, ProgramFault> {
+        if self.frame(core, address, false)?.is_some() {
+            return Ok(None);
+        }
+        let found = self.owner(core, address)?.range(address.0 / FRAME_BYTES);
+        let source = found.and_then(|(distance, range)| Some(range.source? + distance));
+        Ok(source.map(|page| PhysicalAddress(page * FRAME_BYTES)))
+    }
+
+    /// Gives the page of an address, which has no frame, that of a page of the kernel's region, which has one.
+    pub(super) fn share_page(
+        &mut self,
+        core: usize,
+        address: PhysicalAddress,
+        source: PhysicalAddress,
+    ) -> Result<(), ProgramFault> {
+        self.kernel.share_page(self.page(core, address)?, self.page(core, source)?)?;
+        Ok(())
     }
 
     /// Number of the running process.
@@ -209,16 +213,31 @@ impl Processes {
         self.families[core].processes.keys().copied().collect()
     }
 
-    /// The virtual pages of a process that have frames; none if it does not exist.
-    pub(super) fn frames_of(&self, core: usize, process: u32) -> Vec<(u64, Frame)> {
-        let Some(Process { id, ranges, .. }) = self.families[core].processes.get(&process) else { return Vec::new() };
-        let by_kernel: BTreeMap<u64, (u64, u64)> =
-            ranges.iter().map(|(first, range)| (range.kernel_first, (*first, range.pages))).collect();
-        let virtual_page = |(page, frame): (u64, Frame)| {
-            let (start, (first, pages)) = by_kernel.range(..=page).next_back()?;
-            (page - start < *pages).then_some((first + (page - start), frame))
+    /// The virtual pages of a process, or of the kernel's region, that have frames; none if it does not exist.
+    pub(super) fn frames_of(&self, core: usize, process: Option<u32>) -> Vec<(u64, Frame)> {
+        let family = &self.families[core];
+        let process = process.map_or(family.kernel.as_ref(), |number| family.processes.get(&number));
+        process.map_or_else(Vec::new, |process| self.frames_in(process, 0, u64::MAX))
+    }
+
+    /// The virtual pages of a range that have frames.
+    pub(super) fn frames_of_range(
+        &self,
+        core: usize,
+        address: PhysicalAddress,
+        bytes: u64,
+    ) -> Result<Vec<(u64, Frame)>, ProgramFault> {
+        Ok(self.frames_in(self.owner(core, address)?, address.0 / FRAME_BYTES, end_page(address, bytes)))
+    }
+
+    /// Those of the virtual pages of a process from one on and before another that have frames.
+    fn frames_in(&self, process: &Process, first: u64, end: u64) -> Vec<(u64, Frame)> {
+        let Some(space) = self.kernel.address_space(process.id) else { return Vec::new() };
+        let of_range = |(from, range): (u64, Range)| {
+            let pages = space.pages_in(range.kernel_first, range.pages);
+            pages.map(move |(page, frame)| (from + (page - range.kernel_first), frame))
         };
-        self.kernel.address_space(*id).into_iter().flat_map(AddressSpace::pages).filter_map(virtual_page).collect()
+        process.ranges_in(first, end).flat_map(of_range).collect()
     }
 
     /// The pages of the running process in the copy unit of an address, with their frames.
@@ -241,7 +260,8 @@ impl Processes {
     ) -> Result<Option<(Frame, bool)>, ProgramFault> {
         let (id, page) = self.page(core, address)?;
         let frame = self.kernel.address_space(id).and_then(|space| space.frame(page));
-        let found = frame.map(|frame| (frame, self.kernel.references(frame) == 1));
+        // The page cache is written in place: its pages remain those of the processes that share them.
+        let found = frame.map(|frame| (frame, is_of_kernel(address) || self.kernel.references(frame) == 1));
         Ok(found.filter(|(_, is_writable)| *is_writable || !is_store))
     }
 
@@ -251,17 +271,21 @@ impl Processes {
         core: usize,
         address: PhysicalAddress,
         is_store: bool,
-    ) -> Result<(MemoryOperation, PagesOfEvent), ProgramFault> {
+    ) -> Result<(Option<MemoryOperation>, PagesOfEvent), ProgramFault> {
         let (id, page) = self.page(core, address)?;
+        let table = self.owner(core, address)?.table;
         let mut operations = Vec::new();
         let frame = if is_store {
             self.kernel.write(id, page, &mut operations)?
         } else {
             self.kernel.touch(id, page, &mut operations)?
         };
-        let [operation] = operations[..] else { unreachable!("an access that faults needs a frame") };
-        let (_, Process { table, .. }) = self.running(core)?;
-        Ok((operation, PagesOfEvent::of_fault(*table, (page, frame), &operation)))
+        Ok(match operations[..] {
+            // The page shares a frame that its source has.
+            [] => (None, PagesOfEvent::new([(page, frame)].into_iter(), &[table])),
+            [operation] => (Some(operation), PagesOfEvent::of_fault(table, (page, frame), &operation)),
+            _ => unreachable!("an access needs one frame"),
+        })
     }
 
     /// The frame of a page of an array of the kernel's data, and whether it is new.
@@ -289,7 +313,9 @@ impl Processes {
         if self.kernel.address_space(id).is_some_and(|space| space.frame(page).is_none()) {
             return Ok(Some(self.kernel.renew(id, page, None)?));
         }
-        self.kernel.write(id, page, &mut Vec::new())?;
+        if !is_of_kernel(address) {
+            self.kernel.write(id, page, &mut Vec::new())?;
+        }
         Ok(None)
     }
 
@@ -301,6 +327,9 @@ impl Processes {
         unit: PhysicalAddress,
         source: PhysicalAddress,
     ) -> Result<Frame, ProgramFault> {
+        if is_of_kernel(unit) {
+            return Err(ProgramFault::WrongRegion { address: unit, bytes: FRAME_BYTES });
+        }
         let near = self.frame(core, source, false)?.map(|(frame, _)| self.kernel.frame_set().first_of_grain(frame));
         let (id, page) = self.page(core, unit)?;
         self.has_freed = true;
@@ -326,14 +355,15 @@ impl Processes {
     /// Maps the pages that contain a range. A page of a copy unit of which another page is mapped
     /// joins the kernel's unit, and has a frame if the unit has.
     pub(super) fn map(&mut self, core: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
-        let pages_per_unit = self.pages_per_unit();
-        let first = address.0 / FRAME_BYTES;
-        let end = (address.0 + bytes).div_ceil(FRAME_BYTES);
-        let (process, found) = self.running(core)?;
-        let before = found.ranges.range(..end).next_back();
-        if before.is_some_and(|(other, range)| first < other + range.pages) {
-            return Err(ProgramFault::Mapped { process, address, bytes });
+        require_region(address, bytes)?;
+        if is_of_kernel(address) && self.families[core].kernel.is_none() {
+            let kernel = Process { table: KERNEL_TABLE, ..Process::new(self.kernel.spawn()) };
+            self.families[core].kernel = Some(kernel);
         }
+        self.require_unmapped(core, address, bytes)?;
+        let pages_per_unit = self.pages_per_unit();
+        let (first, end) = (address.0 / FRAME_BYTES, end_page(address, bytes));
+        let found = self.owner(core, address)?;
         let (mut units, id) = (first / pages_per_unit..end.div_ceil(pages_per_unit), found.id);
         // Units that another range has begun.
         let mut joined = Vec::new();
@@ -349,11 +379,21 @@ impl Processes {
             let pages = (units.end - units.start) * pages_per_unit;
             joined.push((units, self.kernel.map(id, pages, PageSize::Small)?));
         }
-        let process = self.families[core].processes.get_mut(&process).expect("it runs");
+        let process = self.families[core].owner_mut(address).expect("it was found");
         for (units, kernel_first) in joined {
             let start = units.start * pages_per_unit;
             let (from, to) = (start.max(first), (units.end * pages_per_unit).min(end));
-            process.ranges.insert(from, Range { pages: to - from, kernel_first: kernel_first + (from - start) });
+            let range = Range { pages: to - from, kernel_first: kernel_first + (from - start), source: None };
+            process.ranges.insert(from, range);
+        }
+        Ok(())
+    }
+
+    /// Checks that no page of a range is mapped.
+    fn require_unmapped(&self, core: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
+        let before = self.owner(core, address)?.ranges.range(..end_page(address, bytes)).next_back();
+        if before.is_some_and(|(other, range)| address.0 / FRAME_BYTES < other + range.pages) {
+            return Err(ProgramFault::Mapped { process: self.running_number(core), address, bytes });
         }
         Ok(())
     }

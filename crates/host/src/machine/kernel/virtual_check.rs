@@ -9,6 +9,7 @@ use dram_spec::address::FRAME_BYTES;
 use super::super::bulk::Bulk;
 use super::super::memory::{Access, AccessKind, Memory, OnMiss};
 use super::Kernel;
+use super::processes::is_of_kernel;
 use crate::virtual_memory::Owner;
 
 impl Kernel {
@@ -24,7 +25,7 @@ impl Kernel {
         } else {
             (address, access.address, access.bytes)
         };
-        let (owner, Some(check)) = (self.owner(core), &mut memory.check) else { return };
+        let (owner, Some(check)) = (self.owner(core, address), &mut memory.check) else { return };
         let now = check.expected(physical, bytes);
         if is_store {
             check.memories.write(owner, address.0, &now);
@@ -35,10 +36,10 @@ impl Kernel {
 
     /// Applies a copy or zeroing of the program.
     pub(super) fn copied(&self, core: usize, memory: &mut Memory, bulk: &Bulk) {
-        let (owner, Some(check)) = (self.owner(core), &mut memory.check) else { return };
+        let Some(check) = &mut memory.check else { return };
         let zeros = || vec![0; bulk.bytes as usize];
-        let data = bulk.src.map_or_else(zeros, |src| check.memories.read(owner, src.0, bulk.bytes));
-        check.memories.write(owner, bulk.dst.0, &data);
+        let data = bulk.src.map_or_else(zeros, |src| check.memories.read(self.owner(core, src), src.0, bulk.bytes));
+        check.memories.write(self.owner(core, bulk.dst), bulk.dst.0, &data);
     }
 
     /// Enters the data of all pages of a copy unit, which get them with their frames, without an
@@ -49,7 +50,7 @@ impl Kernel {
 
     /// Enters the data of the pages of a copy unit that are among some.
     pub(super) fn found(&self, core: usize, memory: &mut Memory, address: PhysicalAddress, pages: RangeInclusive<u64>) {
-        let (owner, Some(check)) = (self.owner(core), &mut memory.check) else { return };
+        let (owner, Some(check)) = (self.owner(core, address), &mut memory.check) else { return };
         for (page, frame) in self.processes.unit_of(core, address) {
             if pages.contains(&page) {
                 check.find(owner, page, frame);
@@ -61,7 +62,7 @@ impl Kernel {
     /// with frames.
     pub(super) fn joined(&self, core: usize, memory: &mut Memory, address: PhysicalAddress, bytes: u64) {
         let pages_per_unit = self.processes.pages_per_unit();
-        let (owner, Some(check)) = (self.owner(core), &mut memory.check) else { return };
+        let (owner, Some(check)) = (self.owner(core, address), &mut memory.check) else { return };
         let (first, last) = (address.0 / FRAME_BYTES, (address.0 + (bytes - 1)) / FRAME_BYTES);
         let of_unit = |page: u64| {
             let start = page / pages_per_unit * pages_per_unit;
@@ -76,7 +77,7 @@ impl Kernel {
 
     /// Applies a fork of the running process.
     pub(super) fn forked(&self, core: usize, memory: &mut Memory, child: u32) {
-        let parent = self.owner(core);
+        let parent = Owner::OfCore(core, self.processes.running_number(core));
         if let Some(check) = &mut memory.check {
             check.memories.fork(parent, Owner::OfCore(core, child));
         }
@@ -84,21 +85,55 @@ impl Kernel {
 
     /// Compares the running process with its frames, before it ends.
     pub(super) fn exits(&self, core: usize, memory: &mut Memory) {
-        let Owner::OfCore(_, process) = self.owner(core) else { return };
-        self.compare_process(core, memory, process);
+        self.compare_process(core, memory, Some(self.processes.running_number(core)));
+    }
+
+    /// Compares the mapped pages of a range with their frames, before these are released.
+    pub(super) fn released(&self, core: usize, memory: &mut Memory, address: PhysicalAddress, bytes: u64) {
+        let (owner, Some(check)) = (self.owner(core, address), &mut memory.check) else { return };
+        for (page, frame) in self.processes.frames_of_range(core, address, bytes).unwrap_or_default() {
+            check.compare_page(owner, page, frame);
+        }
+        check.memories.release(owner, address.0 / FRAME_BYTES..(address.0 + bytes).div_ceil(FRAME_BYTES));
+    }
+
+    /// Applies a move of the mapped pages of a range.
+    pub(super) fn moved(
+        &self,
+        core: usize,
+        memory: &mut Memory,
+        (from, to): (PhysicalAddress, PhysicalAddress),
+        bytes: u64,
+    ) {
+        let (owner, Some(check)) = (self.owner(core, from), &mut memory.check) else { return };
+        let pages = from.0 / FRAME_BYTES..(from.0 + bytes).div_ceil(FRAME_BYTES);
+        check.memories.move_pages(owner, pages, to.0 / FRAME_BYTES);
+    }
+
+    /// Lets the page of an address have the data of a page of the kernel's region.
+    pub(super) fn shared(
+        &self,
+        core: usize,
+        memory: &mut Memory,
+        (address, source): (PhysicalAddress, PhysicalAddress),
+    ) {
+        let Some(check) = &mut memory.check else { return };
+        let [page, source] = [address, source].map(|at| (self.owner(core, at), at.0 / FRAME_BYTES));
+        check.memories.share(page, source);
     }
 
     /// Compares all processes of a core with their frames, before they end, unless a copy was left
     /// unfinished at the end of the run.
     pub fn compare_core(&self, core: usize, memory: &mut Memory) {
-        for process in self.processes.numbers(core) {
+        for process in self.processes.numbers(core).into_iter().map(Some).chain([None]) {
             self.compare_process(core, memory, process);
         }
     }
 
-    fn compare_process(&self, core: usize, memory: &mut Memory, process: u32) {
+    /// Compares a process, or the kernel's region.
+    fn compare_process(&self, core: usize, memory: &mut Memory, process: Option<u32>) {
         let Some(check) = &mut memory.check else { return };
-        let owner = Owner::OfCore(core, process);
+        let owner = process.map_or(Owner::KernelOf(core), |process| Owner::OfCore(core, process));
         if !check.is_cut.contains(&core) {
             for (page, frame) in self.processes.frames_of(core, process) {
                 check.compare_page(owner, page, frame);
@@ -107,7 +142,12 @@ impl Kernel {
         check.memories.end(owner);
     }
 
-    fn owner(&self, core: usize) -> Owner {
-        Owner::OfCore(core, self.processes.running_number(core))
+    /// The running process, or the kernel for an address of its region.
+    fn owner(&self, core: usize, address: PhysicalAddress) -> Owner {
+        if is_of_kernel(address) {
+            Owner::KernelOf(core)
+        } else {
+            Owner::OfCore(core, self.processes.running_number(core))
+        }
     }
 }

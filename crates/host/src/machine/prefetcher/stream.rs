@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn lines_ahead_of_a_sequence_are_named_once() {
         let mut stream = stream(1, 3);
-        assert_eq!([wanted(&mut stream, 4, false), wanted(&mut stream, 4, true)], [const { Vec::new() }; 2]);
+        assert_eq!([wanted(&mut stream, 4, false), wanted(&mut stream, 4, true)], [const { Vec::<u64>::new() }; 2]);
         assert_eq!(wanted(&mut stream, 5, false), [6, 7, 8]);
         assert_eq!([wanted(&mut stream, 6, true), wanted(&mut stream, 6, true)], [vec![9], vec![]]);
         // Another sequence, downwards, between accesses of the first one.
@@ -104,7 +104,7 @@ mod tests {
     fn no_line_of_another_page_is_named() {
         let mut stream = stream(2, 2);
         assert_eq!([wanted(&mut stream, 28, false), wanted(&mut stream, 29, false)], [vec![], vec![30, 31]]);
-        assert_eq!([30, 31].map(|line| wanted(&mut stream, line, true)), [const { Vec::new() }; 2]);
+        assert_eq!([30, 31].map(|line| wanted(&mut stream, line, true)), [const { Vec::<u64>::new() }; 2]);
         assert_eq!(wanted(&mut stream, 32, false), [33, 34, 35]);
     }
 
@@ -113,13 +113,16 @@ mod tests {
     fn eight_sequences_are_followed() {
         let mut stream = stream(1, 1);
         for first in 0..8 {
-            assert_eq!(wanted(&mut stream, 100 * first, false), []);
+            assert_eq!(wanted(&mut stream, 100 * first, false), Vec::<u64>::new());
         }
         assert_eq!(wanted(&mut stream, 1, false), [2]);
-        assert_eq!(wanted(&mut stream, 1_000, true), []);
+        assert_eq!(wanted(&mut stream, 1_000, true), Vec::<u64>::new());
         assert_eq!(wanted(&mut stream, 101, false), [102]);
-        assert_eq!(wanted(&mut stream, 2_000, false), []);
-        assert_eq!([wanted(&mut stream, 201, false), wanted(&mut stream, 301, false)], [vec![], vec![]]);
+        assert_eq!(wanted(&mut stream, 2_000, false), Vec::<u64>::new());
+        assert_eq!(
+            [wanted(&mut stream, 201, false), wanted(&mut stream, 301, false)],
+            [const { Vec::<u64>::new() }; 2]
+        );
         assert_eq!(wanted(&mut stream, 202, false), [203]);
     }
 }

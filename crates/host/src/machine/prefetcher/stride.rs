@@ -72,9 +72,9 @@ mod tests {
     #[test]
     fn two_equal_distances_in_a_page_are_continued() {
         let mut stride = Stride::new(PrefetchSettings { degree: 2, distance: 2, mshrs: 4 });
-        assert_eq!([10, 13, 13, 70].map(|line| wanted(&mut stride, line)), [const { Vec::new() }; 4]);
+        assert_eq!([10, 13, 13, 70].map(|line| wanted(&mut stride, line)), [const { Vec::<u64>::new() }; 4]);
         assert_eq!(wanted(&mut stride, 16), [22, 25]);
-        assert_eq!(wanted(&mut stride, 14), []);
+        assert_eq!(wanted(&mut stride, 14), Vec::<u64>::new());
         assert_eq!(wanted(&mut stride, 12), [8, 6]);
         assert_eq!([wanted(&mut stride, 10), wanted(&mut stride, 2)], [vec![6, 4], vec![]]);
     }
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn no_line_of_another_page_is_wanted() {
         let mut stride = Stride::new(PrefetchSettings { degree: 3, distance: 1, mshrs: 4 });
-        assert_eq!([40, 50, 60].map(|line| wanted(&mut stride, line)), [const { Vec::new() }; 3]);
-        assert_eq!([68, 66, 64].map(|line| wanted(&mut stride, line)), [const { Vec::new() }; 3]);
+        assert_eq!([40, 50, 60].map(|line| wanted(&mut stride, line)), [const { Vec::<u64>::new() }; 3]);
+        assert_eq!([68, 66, 64].map(|line| wanted(&mut stride, line)), [const { Vec::<u64>::new() }; 3]);
     }
 
     /// With 16 pages in the table, a 17th replaces the least recently used one.

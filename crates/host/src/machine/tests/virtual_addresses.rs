@@ -40,7 +40,7 @@ fn wrong(copy_unit: CopyUnit, policy: &'static dyn CopyPolicy, defect: Option<Pl
 
 /// Runs a program with data and checks on a memory where two pages share two rows; returns the
 /// requests.
-fn played(
+pub(super) fn played(
     copy_unit: CopyUnit,
     policy: &'static dyn CopyPolicy,
     program: Box<dyn Program>,

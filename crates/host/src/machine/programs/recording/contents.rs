@@ -1,0 +1,156 @@
+//! Comparison of the loads of a recording with what its program and the kernel had written.
+
+use std::rc::Rc;
+
+use dram_spec::address::FRAME_BYTES;
+use rustc_hash::FxHashMap;
+use trace_io::recording::{Access, Event, ObjectAddress};
+
+use super::mappings::{Backing, Mappings};
+
+/// Whose page it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Space {
+    Process(u32),
+    Object(u64),
+}
+
+type Key = (Space, u64);
+
+/// The bytes of a page, as far as they are known.
+type Page = Rc<[Option<u8>; FRAME_BYTES as usize]>;
+
+/// A byte that a load read, and that differs from the byte that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WrongByte {
+    pub(super) address: u64,
+    pub(super) found: u8,
+    pub(super) expected: u8,
+}
+
+/// A flat memory per process, and one per file. Bytes that come from a device, or that were there before the
+/// recording, are known from their first load on.
+#[derive(Debug, Default)]
+pub(super) struct ContentsCheck {
+    pages: FxHashMap<Key, Page>,
+}
+
+impl ContentsCheck {
+    /// The page of an address, and the one whose bytes it has until a store.
+    fn keys(process: u32, mappings: &Mappings, page: u64) -> (Key, Option<Key>) {
+        let of_object = |of: ObjectAddress| (Space::Object(of.object), of.address / FRAME_BYTES);
+        match mappings.at(page).map(|mapping| mapping.backing) {
+            Some(Backing::Shared(of)) => (of_object(of), None),
+            Some(Backing::Private(of)) => ((Space::Process(process), page), Some(of_object(of))),
+            Some(Backing::Anonymous) | None => ((Space::Process(process), page), None),
+        }
+    }
+
+    /// The page to write, which is then its own.
+    fn page(&mut self, (own, source): (Key, Option<Key>)) -> &mut [Option<u8>; FRAME_BYTES as usize] {
+        if !self.pages.contains_key(&own) {
+            let found = source.and_then(|source| self.pages.get(&source).cloned());
+            self.pages.insert(own, found.unwrap_or_else(|| Rc::new([None; FRAME_BYTES as usize])));
+        }
+        Rc::make_mut(self.pages.get_mut(&own).expect("it was inserted"))
+    }
+
+    /// Applies a store, or compares a load; returns the first byte that differs.
+    pub(super) fn access(
+        &mut self,
+        (process, mappings): (u32, &Mappings),
+        access: &Access,
+        bytes: &[u8],
+    ) -> Option<WrongByte> {
+        for (address, &found) in (access.address..).zip(bytes) {
+            let (page, at) = (address / FRAME_BYTES, (address % FRAME_BYTES) as usize);
+            let (own, source) = Self::keys(process, mappings, page);
+            // A load of a page that was not written reads, and makes known, the page of the file.
+            let is_of_source = !access.is_store && !self.pages.contains_key(&own);
+            let keys = if is_of_source { (source.unwrap_or(own), None) } else { (own, source) };
+            let byte = &mut self.page(keys)[at];
+            if access.is_store {
+                *byte = Some(found);
+            } else if *byte.get_or_insert(found) != found {
+                return Some(WrongByte { address, found, expected: byte.unwrap_or_default() });
+            }
+        }
+        None
+    }
+
+    /// The pages of the bytes of an object; none of streams and physical memory, whose bytes are not known.
+    fn keys_of(of: ObjectAddress, process: u32, mappings: &Mappings) -> Option<(Key, Option<Key>)> {
+        let page = of.address / FRAME_BYTES;
+        match of.object {
+            ObjectAddress::PROCESS => Some(Self::keys(process, mappings, page)),
+            object if object >= ObjectAddress::STREAMS => None,
+            object => Some(((Space::Object(object), page), None)),
+        }
+    }
+
+    /// Writes bytes by the kernel.
+    fn write(
+        &mut self,
+        process: u32,
+        mappings: &Mappings,
+        dst: ObjectAddress,
+        bytes: impl Iterator<Item = Option<u8>>,
+    ) {
+        for (address, byte) in (dst.address..).zip(bytes) {
+            if let Some(keys) = Self::keys_of(ObjectAddress { address, ..dst }, process, mappings) {
+                self.page(keys)[(address % FRAME_BYTES) as usize] = byte;
+            }
+        }
+    }
+
+    fn read(&self, process: u32, mappings: &Mappings, src: ObjectAddress, bytes: u64) -> Vec<Option<u8>> {
+        let byte = |address: u64| {
+            let (own, source) = Self::keys_of(ObjectAddress { address, ..src }, process, mappings)?;
+            let page = self.pages.get(&own).or_else(|| self.pages.get(&source?))?;
+            page[(address % FRAME_BYTES) as usize]
+        };
+        (src.address..src.address + bytes).map(byte).collect()
+    }
+
+    /// Applies an event of a process, before its mappings change.
+    pub(super) fn event(&mut self, process: u32, mappings: &Mappings, event: &Event) {
+        let mut forget = |first: u64, bytes: u64| {
+            for page in first / FRAME_BYTES..(first + bytes).div_ceil(FRAME_BYTES) {
+                self.pages.remove(&(Space::Process(process), page));
+            }
+        };
+        match *event {
+            Event::Fork { process: child } => {
+                let of_parent = |((space, page), data): (&Key, &Page)| {
+                    (*space == Space::Process(process)).then(|| ((Space::Process(child), *page), Rc::clone(data)))
+                };
+                let pages: Vec<(Key, Page)> = self.pages.iter().filter_map(of_parent).collect();
+                self.pages.extend(pages);
+            }
+            Event::Exit => self.pages.retain(|(space, _), _| *space != Space::Process(process)),
+            Event::Map { address, bytes, .. } | Event::Unmap { address, bytes } | Event::Discard { address, bytes } => {
+                forget(address, bytes);
+            }
+            Event::Move { from, to, bytes } => {
+                for page in from / FRAME_BYTES..(from + bytes).div_ceil(FRAME_BYTES) {
+                    let new = page - from / FRAME_BYTES + to / FRAME_BYTES;
+                    match self.pages.remove(&(Space::Process(process), page)) {
+                        Some(data) => self.pages.insert((Space::Process(process), new), data),
+                        None => self.pages.remove(&(Space::Process(process), new)),
+                    };
+                }
+            }
+            Event::Read { of, bytes } => {
+                self.write(process, mappings, of, std::iter::repeat_n(None, bytes as usize));
+            }
+            Event::Copy { dst, src, bytes } => {
+                let copied = self.read(process, mappings, src, bytes);
+                self.write(process, mappings, dst, copied.into_iter());
+            }
+            Event::Zero { dst, bytes } => {
+                self.write(process, mappings, dst, std::iter::repeat_n(Some(0), bytes as usize));
+            }
+            Event::Create { .. } | Event::Call { .. } | Event::Return | Event::Fault { .. } | Event::Time { .. } => {}
+        }
+    }
+}
