@@ -198,7 +198,7 @@ fn rows() -> Result<Vec<String>, String> {
         let bytes = path.metadata().map_err(|error| format!("{}: {error}", path.display()))?.len();
         let millions = |count: u64| count as f64 / 1e6;
         Ok(format!(
-            "| `{}` | {:.1} | {:.2} | {} | {} | {:.1} | {} | {:.1} | {:.2} |",
+            "| `{}` | {:.1} | {:.3} | {} | {} | {:.1} | {} | {:.1} | {:.2} |",
             path.file_name().unwrap_or_default().display(),
             millions(recorded.instructions),
             8.0 * bytes as f64 / recorded.instructions as f64,

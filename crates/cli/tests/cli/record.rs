@@ -22,6 +22,7 @@ fn files(folder: &TempDir) -> usize {
 }
 
 /// The plugin of a debug or release build, if there is one and qemu is installed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn plugin() -> Option<PathBuf> {
     let target = Path::new(PROGRAM).ancestors().nth(2)?;
     let builds = ["debug", "release"].map(|build| target.join(build).join("librowclone_record_qemu.so"));
