@@ -5,6 +5,7 @@ mod compare;
 mod convert;
 mod plot;
 mod programs;
+mod record;
 mod report;
 mod sweep;
 mod system;
@@ -32,6 +33,7 @@ pub use compare::CompareArgs;
 pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
 pub use programs::{MachineArgs, ProgramsArgs, compared, copies, method};
+pub use record::{RecordArgs, Recorder};
 pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use system::TraceSystemArgs;
@@ -75,6 +77,8 @@ pub enum Command {
     Explain(Explain),
     /// Lists the memory systems that `--system` takes by name
     Systems(SystemsArgs),
+    /// Records a program: its instructions, loads, stores and system calls, or its page faults
+    Record(RecordArgs),
     /// Runs program traces on cores, and compares the kernel's copy loop with RowClone
     Programs(ProgramsArgs),
     /// Compares every way to copy on a machine: time, CPU time, energy and displaced lines

@@ -40,6 +40,8 @@ mod plots_of_anything;
 mod programs;
 mod programs_in_scenarios;
 mod reasons;
+#[cfg(unix)]
+mod record;
 mod recorded;
 mod recordings;
 mod recordings_on_cores;
