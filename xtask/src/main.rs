@@ -7,6 +7,7 @@ mod instructions;
 mod licenses;
 mod lines;
 mod mutants;
+mod recordings;
 mod run_cost;
 mod scenario;
 mod timelines;
@@ -81,6 +82,7 @@ const FULL: &[Step] = &[
     ("the pictures of the gallery, drawn anew", &["cargo", "xtask", "gallery"], &[]),
     ("reports in a real browser", &["cargo", "xtask", "browser"], &[]),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "rowclone-host", "--example", "soak"], &[]),
+    ("the fork benchmark, recorded by two recorders", &["cargo", "xtask", "recordings"], &[]),
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
     // The last step, so that all others have run if a limit is exceeded.
@@ -97,11 +99,14 @@ fn main() -> ExitCode {
         Some("instructions") => return instructions::check(),
         Some("licenses") => return licenses::check(),
         Some("lines") => return lines::count(),
+        Some("recordings") => return recordings::check(),
+        Some("recorded") => return recordings::table(),
         Some("mutants") => return mutants::run(std::env::args().skip(2)),
         Some("timelines") => return timelines::check(),
         _ => {
             eprintln!(
-                "usage: cargo xtask browser | check | full | gallery | instructions | licenses | lines | mutants | timelines"
+                "usage: cargo xtask browser | check | full | gallery | instructions | licenses | lines | mutants | recorded | \
+                 recordings | timelines"
             );
             return ExitCode::from(2);
         }

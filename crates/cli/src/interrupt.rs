@@ -39,6 +39,8 @@ fn received(signal: i32) {
     if is_first && POLLED.load(Ordering::Relaxed) {
         STOP.store(true, Ordering::Relaxed);
     } else {
+        #[cfg(unix)]
+        crate::commands::record::child::kill_all();
         rowclone_sweep::remove_temporary_files();
         std::process::exit(ENDED_BY_SIGNAL + signal);
     }

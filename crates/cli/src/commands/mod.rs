@@ -15,6 +15,8 @@ pub mod find_copies;
 mod lanes;
 pub mod plot;
 mod programs;
+#[cfg(unix)]
+pub mod record;
 mod recording_info;
 pub mod report;
 pub mod reproduce;
@@ -47,6 +49,10 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
         Command::Convert(args) => {
             return convert::run(args).map_err(|error| flags::in_flags(error, flags::of_from));
         }
+        #[cfg(unix)]
+        Command::Record(args) => return record::run(args),
+        #[cfg(not(unix))]
+        Command::Record(_) => return Err(Failure::new("programs can be recorded on Linux only")),
         Command::Plot(args) => return plot::run(args),
         Command::Completions(args) => completions::completions(args),
         Command::Man => completions::manual()?,

@@ -40,8 +40,11 @@ mod plots_of_anything;
 mod programs;
 mod programs_in_scenarios;
 mod reasons;
+#[cfg(unix)]
+mod record;
 mod recorded;
 mod recordings;
+mod recordings_on_cores;
 mod reference;
 mod reports;
 mod requests;

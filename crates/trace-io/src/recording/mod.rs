@@ -7,8 +7,11 @@ mod columns;
 mod display;
 mod error;
 mod event;
+#[cfg(unix)]
+pub mod executable;
 mod metadata;
 mod reader;
+pub mod request;
 mod summary;
 mod word;
 mod writer;

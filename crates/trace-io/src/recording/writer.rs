@@ -44,6 +44,11 @@ impl<B: Read + Write + Seek> Writer<B> {
         })
     }
 
+    /// Sets what the recorder could not see, which it knows at the end.
+    pub fn set_unseen(&mut self, sentences: Vec<String>) {
+        self.metadata.unseen = sentences;
+    }
+
     /// Writes a block of words, at most 65,536.
     ///
     /// # Errors

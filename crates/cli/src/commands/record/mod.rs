@@ -1,0 +1,192 @@
+//! `record`: a program, as a recording.
+
+pub mod child;
+mod collector;
+mod lackey;
+mod perf;
+mod progress;
+mod qemu;
+mod recorder;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::time::Instant;
+
+use rowclone_config::Failure;
+use rowclone_sim::quantity::grouped;
+use rowclone_sweep::{AtomicFile, Existing};
+use trace_io::recording::request::Task;
+use trace_io::recording::{Detail, Event, Metadata, Order, RecordingFault, Totals, Word, Writer};
+
+use crate::args::{RecordArgs, Recorder};
+use crate::{interrupt, output};
+use child::{Group, POLL};
+
+/// Bytes of a page of the recorded machine.
+const PAGE_BYTES: u64 = 4096;
+
+/// A recording that is being written.
+struct Output {
+    writer: Writer<File>,
+    path: PathBuf,
+    /// What the recorder could not see.
+    unseen: BTreeSet<String>,
+    events: u64,
+}
+
+/// A recorded run of a program.
+struct Run {
+    output: Output,
+    status: ExitStatus,
+    /// Duration of the run in seconds.
+    seconds: f64,
+}
+
+/// Records a program.
+///
+/// # Errors
+/// There is no recorder, or no such program; the file exists or cannot be written; an interruption. Then no file is written.
+pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
+    let recorder = recorder::chosen(args)?;
+    if args.contents && recorder != Recorder::Qemu {
+        let message = "`--contents` needs the recorder qemu";
+        return Err(Failure::new(message).with_help("leave it out, or use `--recorder qemu`"));
+    }
+    let mut file = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
+    let (name, detail, order) = match recorder {
+        Recorder::Qemu => ("qemu-user with the plugin of rowclone-sim", Detail::Accesses, Order::SystemCalls),
+        Recorder::Perf => ("perf, tracepoints of page faults", Detail::Faults, Order::SystemCalls),
+        Recorder::Lackey => ("valgrind lackey", Detail::Accesses, Order::Processes),
+    };
+    output::message(&format!("recording with {name}"));
+    let output = Output::new(args, name, detail, order)?;
+    let run = match recorder {
+        Recorder::Qemu => qemu::record(args, output)?,
+        Recorder::Perf => perf::record(args, output)?,
+        Recorder::Lackey => lackey::record(args, output)?,
+    };
+    let Run { output, status, seconds } = run;
+    let events = output.events;
+    let metadata = output.finish(&mut file)?;
+    file.commit()?;
+    summarize(&metadata, events, args, seconds)?;
+    if args.overhead {
+        let plain = plain_run(&args.program)?;
+        output::message(&format!("overhead: {:.1} times the plain run of {plain:.3} s", seconds / plain));
+    }
+    if !status.success() {
+        output::message(&format!("warning: {} ended with {status}", args.program[0].display()));
+    }
+    Ok(ExitCode::from(child::exit_code(status)))
+}
+
+impl Output {
+    fn new(args: &RecordArgs, recorder: &str, detail: Detail, order: Order) -> Result<Output, Failure> {
+        let path = args.output.clone();
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let body = tempfile::tempfile_in(folder).map_err(|error| Failure::writing(&path, &error))?;
+        let metadata = Metadata {
+            program: args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            recorder: format!("{recorder}, rowclone-sim {}", env!("CARGO_PKG_VERSION")),
+            detail,
+            order,
+            page_bytes: PAGE_BYTES,
+            contents: args.contents,
+            ..Metadata::default()
+        };
+        let level = if path.extension().is_some_and(|extension| extension == "zst") { args.level } else { 0 };
+        let writer = Writer::new(body, metadata, level).map_err(|error| Failure::writing(&path, &error))?;
+        Ok(Output { writer, path, unseen: BTreeSet::new(), events: 0 })
+    }
+
+    /// Adds a block of words, and the contents of its accesses if they are recorded.
+    fn block(&mut self, task: Task, words: &[u64], contents: &[u8]) -> Result<(), Failure> {
+        self.events += count_events(words);
+        let written = self.writer.block(task.thread, task.process, words);
+        let written = written.and_then(|()| if contents.is_empty() { Ok(()) } else { self.writer.contents(contents) });
+        written.map_err(|fault| failure(&self.path, &fault))
+    }
+
+    fn finish(self, file: &mut AtomicFile) -> Result<Metadata, Failure> {
+        let Output { mut writer, path, unseen, .. } = self;
+        writer.set_unseen(unseen.into_iter().collect());
+        writer.finish(file).map_err(|fault| failure(&path, &fault))
+    }
+}
+
+/// The failure to write a recording.
+fn failure(path: &Path, fault: &RecordingFault) -> Failure {
+    match fault {
+        RecordingFault::Input(error) => Failure::writing(path, error),
+        fault => Failure::at(path, fault).with_help(fault.help()),
+    }
+}
+
+/// Prints what was recorded.
+fn summarize(metadata: &Metadata, events: u64, args: &RecordArgs, seconds: f64) -> Result<(), Failure> {
+    let bytes = args.output.metadata().map_err(|error| Failure::reading(&args.output, &error))?.len();
+    let Totals { instructions, loads, stores, processes, threads, .. } = metadata.totals;
+    let [bytes_text, processes, threads, events] = [bytes, processes, threads, events].map(grouped);
+    let path = args.output.display();
+    output::message(&format!(
+        "wrote {path}: {bytes_text} bytes, {processes} processes, {threads} threads, {events} events"
+    ));
+    if instructions > 0 {
+        let [loads, stores] = [loads, stores].map(grouped);
+        let instructions_text = grouped(instructions);
+        output::message(&format!("{instructions_text} instructions, {loads} loads, {stores} stores"));
+        let count = instructions as f64;
+        let (bits, nanoseconds) = (8.0 * bytes as f64 / count, 1e9 * seconds / count);
+        output::message(&format!(
+            "{bits:.3} bits per instruction, {seconds:.2} s, {nanoseconds:.1} ns per instruction"
+        ));
+    } else {
+        output::message(&format!("{seconds:.2} s"));
+    }
+    output::message("the recorder does not see:");
+    for sentence in &metadata.unseen {
+        output::message(&format!("  {sentence}"));
+    }
+    Ok(())
+}
+
+/// Seconds that the program takes without recorder. Its output is dropped: it had its effect in the recorded run.
+fn plain_run(program: &[OsString]) -> Result<f64, Failure> {
+    let stop = interrupt::flag();
+    let mut command = Command::new(&program[0]);
+    command.args(&program[1..]).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    let mut group = Group::spawn(&mut command).map_err(|error| started(&program[0].to_string_lossy(), &error))?;
+    while group.status().map_err(|error| started(&program[0].to_string_lossy(), &error))?.is_none() {
+        Failure::if_raised(&stop)?;
+        std::thread::sleep(POLL / 10);
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// The failure to start a program.
+fn started(program: &str, error: &io::Error) -> Failure {
+    Failure::new(format!("{program} cannot be started: {error}"))
+}
+
+/// Adds an event to words.
+fn push(words: &mut Vec<u64>, event: Event) {
+    words.extend_from_slice(&event.words());
+}
+
+/// Events among the words of a block.
+fn count_events(words: &[u64]) -> u64 {
+    let (mut index, mut events) = (0, 0);
+    while let Some(bits) = words.get(index) {
+        index += 1;
+        if let Ok(Word::Event { further, .. }) = Word::from_bits(*bits) {
+            index += usize::from(further);
+            events += 1;
+        }
+    }
+    events
+}

@@ -1,0 +1,60 @@
+//! The recorders, and which of them the machine has.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use rowclone_config::Failure;
+
+use super::{lackey, perf, qemu};
+use crate::args::{RecordArgs, Recorder};
+
+/// The recorder of the arguments, or the first that the machine has.
+///
+/// # Errors
+/// It is not installed, or none is.
+pub fn chosen(args: &RecordArgs) -> Result<Recorder, Failure> {
+    if let Some(recorder) = args.recorder {
+        available(recorder, args)?;
+        return Ok(recorder);
+    }
+    let mut missing = Vec::new();
+    for recorder in [Recorder::Qemu, Recorder::Perf, Recorder::Lackey] {
+        match available(recorder, args) {
+            Ok(()) => return Ok(recorder),
+            Err(error) => missing.push(match error.help {
+                Some(help) => format!("{}; {help}", error.message),
+                None => error.message,
+            }),
+        }
+    }
+    Err(Failure::new("this machine has no recorder").with_help(missing.join("\n      ")))
+}
+
+/// Whether the machine has a recorder.
+fn available(recorder: Recorder, args: &RecordArgs) -> Result<(), Failure> {
+    match recorder {
+        Recorder::Qemu => qemu::program().and_then(|_| qemu::plugin(args)).map(drop),
+        Recorder::Perf => perf::available(),
+        Recorder::Lackey => lackey::available(),
+    }
+}
+
+/// The failure to find the program of a recorder.
+pub fn install(program: &str, package: &str) -> Failure {
+    let help = format!("install it: `apt-get install {package}` on Debian and Ubuntu");
+    Failure::new(format!("{program} is not installed")).with_help(help)
+}
+
+/// The program of a path, or of a name in the folders of `PATH`.
+pub fn found_in_path(name: &OsStr) -> Option<PathBuf> {
+    if name.as_encoded_bytes().contains(&b'/') {
+        return Some(PathBuf::from(name)).filter(|path| is_program(path));
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}

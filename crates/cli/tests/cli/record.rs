@@ -1,0 +1,113 @@
+//! `record`: what it refuses, what it leaves behind, and a recording of a small program where qemu and the plugin are
+//! there.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use trace_io::recording::{Entry, Event, Reader};
+
+use crate::common::send;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_rowclone-sim");
+
+fn record(folder: &TempDir, arguments: &[&str]) -> Output {
+    Command::new(PROGRAM).arg("record").args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn files(folder: &TempDir) -> usize {
+    fs::read_dir(folder).unwrap().count()
+}
+
+/// The plugin of a debug or release build, if there is one and qemu is installed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn plugin() -> Option<PathBuf> {
+    let target = Path::new(PROGRAM).ancestors().nth(2)?;
+    let builds = ["debug", "release"].map(|build| target.join(build).join("librowclone_record_qemu.so"));
+    let plugin = builds.into_iter().find(|path| path.exists());
+    let has_qemu = Command::new("qemu-x86_64").arg("--version").output().is_ok_and(|run| run.status.success());
+    if plugin.is_none() || !has_qemu {
+        eprintln!("skipped: needs qemu-user, and `cargo build --release -p rowclone-record-qemu`");
+    }
+    plugin.filter(|_| has_qemu)
+}
+
+#[test]
+fn a_machine_without_recorders_is_told_what_to_install() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(PROGRAM);
+    let run = command.args(["record", "-o", "a.rct.zst", "--", "true"]).env("PATH", "").current_dir(&folder).output();
+    let run = run.unwrap();
+    let message = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    for package in ["qemu-user", "linux-perf", "valgrind"] {
+        assert!(message.contains(&format!("apt-get install {package}")), "{message}");
+    }
+    assert_eq!(files(&folder), 0);
+}
+
+#[test]
+fn forks_programs_and_the_exit_code_are_recorded() {
+    let Some(plugin) = plugin() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = plugin.to_str().unwrap();
+    let arguments = ["--recorder", "qemu", "--plugin", plugin, "-o", "a.rct.zst", "--contents"];
+    let program = ["--", "sh", "-c", "(true); ls / >/dev/null; echo out; exit 3"];
+    let run = record(&folder, &[&arguments[..], &program].concat());
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(3), "{message}");
+    assert_eq!(run.stdout, b"out\n");
+    assert!(message.contains("does not see"), "{message}");
+    assert_eq!(files(&folder), 1);
+
+    let mut reader = Reader::new(File::open(folder.path().join("a.rct.zst")).unwrap()).unwrap().with_digest();
+    assert_eq!(reader.metadata().program[..2], ["sh", "-c"]);
+    let (mut forks, mut creates, mut exits, mut maps) = (0, 0, 0, 0);
+    while let Some(block) = reader.next_block().unwrap() {
+        for entry in block.entries() {
+            match entry {
+                Entry::Event(Event::Fork { .. }) => forks += 1,
+                Entry::Event(Event::Create { .. }) => creates += 1,
+                Entry::Event(Event::Exit) => exits += 1,
+                Entry::Event(Event::Map { .. }) => maps += 1,
+                _ => {}
+            }
+        }
+    }
+    // The shell, which forks twice; `ls` is a program. A shell may use `vfork` for it, which begins no process.
+    assert!((1..=2).contains(&forks), "{forks} forks");
+    assert_eq!(creates, 2);
+    assert_eq!(exits, forks + creates);
+    assert!(maps > 20, "{maps} maps");
+
+    let again = record(&folder, &[&arguments[..], &program].concat());
+    assert_eq!(again.status.code(), Some(2), "an existing file is kept");
+    let absent = record(&folder, &["--plugin", plugin, "-o", "b.rct", "--", "no-such-program"]);
+    assert_eq!(absent.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&absent.stderr).contains("no-such-program"));
+    assert_eq!(files(&folder), 1);
+}
+
+#[test]
+fn an_interruption_leaves_no_file_and_no_process() {
+    let Some(plugin) = plugin() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(PROGRAM);
+    command.args(["record", "--recorder", "qemu", "--plugin", plugin.to_str().unwrap(), "-o", "a.rct.zst", "--"]);
+    // The program writes its process number, and sleeps in the background and in the foreground.
+    command.args(["sh", "-c", "sleep 100 & echo $! >pid; sleep 100"]);
+    let mut child = command.current_dir(&folder).stderr(Stdio::null()).spawn().unwrap();
+    let pid = loop {
+        match fs::read_to_string(folder.path().join("pid")) {
+            Ok(pid) if pid.ends_with('\n') => break pid,
+            _ => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(files(&folder), 1, "the file `pid` alone");
+    let state = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+}

@@ -1,0 +1,81 @@
+//! Routines that copy or set memory, derived from their accesses: the interface of qemu shows no registers.
+
+use trace_io::recording::{Access, Routine};
+
+/// Fewest bytes of a call that is marked: a cache line.
+const BYTES_MIN: u64 = 64;
+/// Most bytes of a load that is not of the source, but of a constant of the routine.
+const CONSTANT_MAX: u64 = 8;
+
+/// A range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: u64,
+    /// The byte after the last.
+    pub end: u64,
+}
+
+impl Span {
+    /// The bytes of an access.
+    pub fn of(access: Access) -> Span {
+        Span { start: access.address, end: access.address.wrapping_add(access.bytes()) }
+    }
+
+    fn bytes(self) -> u64 {
+        self.end.wrapping_sub(self.start)
+    }
+}
+
+/// A call of a routine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The routine.
+    pub routine: Routine,
+    /// First byte written.
+    pub dst: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+}
+
+impl Call {
+    /// The call that has these accesses, of which the first number says whether it is a store: all stores together
+    /// write one range, and the loads read one range of equal size, or none.
+    pub fn of(accesses: &(impl Iterator<Item = (bool, Span)> + Clone), byte: impl Fn(u64) -> u8) -> Option<Call> {
+        let stores = || accesses.clone().filter(|(is_store, _)| *is_store).map(|(_, span)| span);
+        let whole = stores().reduce(|a, b| Span { start: a.start.min(b.start), end: a.end.max(b.end) })?;
+        if whole.bytes() < BYTES_MIN {
+            return None;
+        }
+        let [written] = ranges(stores().collect())[..] else { return None };
+        let loads = accesses.clone().filter(|(is_store, _)| !is_store).map(|(_, span)| span);
+        let mut read = ranges(loads.collect());
+        read.retain(|range| range.bytes() > CONSTANT_MAX);
+        let (dst, bytes) = (written.start, written.bytes());
+        let routine = match read[..] {
+            [] => Routine::Set { value: byte(dst) },
+            [Span { start: src, end }] if end.wrapping_sub(src) == bytes => {
+                if src.abs_diff(dst) < bytes {
+                    Routine::Move { src }
+                } else {
+                    Routine::Copy { src }
+                }
+            }
+            _ => return None,
+        };
+        Some(Call { routine, dst, bytes })
+    }
+}
+
+/// Joins spans that overlap or adjoin.
+fn ranges(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_unstable();
+    spans.dedup_by(|next, range| {
+        let joined = next.start <= range.end;
+        if joined {
+            range.end = range.end.max(next.end);
+        }
+        joined
+    });
+    spans
+}
