@@ -299,7 +299,6 @@ mod tests {
 
     use super::*;
 
-    /// A collector, and its blocks.
     fn collector() -> (Arc<Collector>, Receiver<Block>) {
         let (blocks, received) = sync_channel(100);
         (Collector::new(blocks), received)
@@ -345,8 +344,8 @@ mod tests {
         send(&collector, &[begin(child), one(child)]);
         assert!(collector.is_idle());
         collector.finish();
-        let of_first = [event(Event::Create { process: 1 }), vec![INSTRUCTION], event(Event::Fork { process: 2 })];
-        let of_first = [&of_first.concat()[..], &event(Event::Exit)].concat();
+        let [create, fork] = [Event::Create { process: 1 }, Event::Fork { process: 2 }].map(event);
+        let of_first = [create, vec![INSTRUCTION], fork, event(Event::Exit)].concat();
         let of_child = [vec![INSTRUCTION], event(Event::Exit)].concat();
         assert_eq!(words(&received), [(1, 1, of_first), (2, 2, of_child)]);
     }
@@ -395,7 +394,7 @@ mod tests {
         let words = Request::Words { task: FIRST, words: all, contents: Vec::new() };
         send(&collector, &[Request::Begin { task: FIRST, pid: 9 }, words]);
         collector.finish();
-        let lengths: Vec<usize> = received.try_iter().map(|block| block.words.len()).collect();
-        assert_eq!(lengths, [BLOCK_WORDS_MAX - 1, unmap.len() + 1]);
+        let lengths = received.try_iter().map(|block| block.words.len());
+        assert!(lengths.eq([BLOCK_WORDS_MAX - 1, unmap.len() + 1]));
     }
 }
