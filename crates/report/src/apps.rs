@@ -290,7 +290,7 @@ mod tests {
         };
         let text = table.to_text();
         let found = |line: &str| {
-            assert!(text.lines().any(|it| it.split_whitespace().eq(line.split_whitespace())), "{line}\n{text}")
+            assert!(text.lines().any(|it| it.split_whitespace().eq(line.split_whitespace())), "{line}\n{text}");
         };
         found("compiler compile 25.0 % 0.50 +25.0 % (+9) +10.0 % (+2) -30.0 % (-32) -10.0 % (-2) -50.0 % (-47)");
         found("xz - 25.0 % 0.50 +25.0 % +0.0 % +0.0 % +0.0 % +0.0 %");
