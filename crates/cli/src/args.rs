@@ -115,11 +115,11 @@ fn key_of_system(argument: &Path) -> Result<String, Failure> {
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
     /// The scenario, a TOML file (docs/input.md lists its keys), or a recording of a program (docs/recordings.md), which runs on the
-    /// machine of the RowClone paper unless `--set machine=MACHINE` gives another
+    /// machine of the RowClone paper unless `--set machine=MACHINE` gives another; one of page faults is played as a trace
     #[arg(value_name = "SCENARIO.toml", required_unless_present = "trace")]
     pub scenario: Option<PathBuf>,
     /// Plays a memory trace instead of a scenario, under `baseline` and `rowclone`: any format of docs/formats.md, plain, gzip
-    /// or Zstandard; `-` is standard input. A recording runs on cores, as without this option
+    /// or Zstandard; `-` is standard input. A recording is played as without this option
     #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
     pub trace: Option<PathBuf>,
     /// The memory system: a TOML file, or a name of `rowclone-sim systems` [default: that of the scenario; of a trace, that
@@ -150,17 +150,16 @@ impl ScenarioArgs {
         let copies = copies.as_ref().map(|name| format!("workload.copies={name}"));
         let set: Vec<String> = copies.into_iter().chain(set.iter().cloned()).collect();
         let given = trace.as_deref().or(scenario.as_deref()).unwrap_or(Path::new(""));
-        if let Some(recording) = is_recording(given)?.then_some(given) {
+        let detail = recorded_detail(given)?;
+        if detail == Some(Detail::Accesses) {
             if system.is_some() || placement.is_some() {
-                let message = format!(
-                    "{}: a recording runs on cores, and has no `--system` or `--placement`",
-                    recording.display()
-                );
+                let message =
+                    format!("{}: a recording runs on cores, and has no `--system` or `--placement`", given.display());
                 return Err(Failure::new(message).with_help("name a machine: `--set machine=ddr4-desktop`"));
             }
-            return Scenario::of_recording(recording, &set);
+            return Scenario::of_recording(given, &set);
         }
-        if let Some(trace) = trace {
+        if let Some(trace) = trace.as_deref().or_else(|| detail.and(scenario.as_deref())) {
             let set = &set;
             let trace = file::spool(trace).map_err(|error| Failure::reading(trace, &error))?;
             return Scenario::of_trace(&trace, system.as_deref(), placement.as_deref(), set);
@@ -198,10 +197,10 @@ impl ScenarioArgs {
     }
 }
 
-/// Whether a file is a recording that has accesses; one of page faults is played as a memory trace.
-fn is_recording(path: &Path) -> Result<bool, Failure> {
+/// What a file has, if it is a recording: accesses for cores, or page faults, which are played as a memory trace.
+fn recorded_detail(path: &Path) -> Result<Option<Detail>, Failure> {
     let metadata = if path.is_file() { rowclone_sweep::programs::recorded(path)? } else { None };
-    Ok(metadata.is_some_and(|metadata| metadata.detail == Detail::Accesses))
+    Ok(metadata.map(|metadata| metadata.detail))
 }
 
 /// How results of a run are printed.

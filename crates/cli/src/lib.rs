@@ -9,6 +9,7 @@ pub mod args;
 pub mod binding;
 pub mod command_trace;
 pub mod commands;
+pub mod faults;
 pub mod flags;
 pub mod formats;
 pub mod instant;

@@ -104,6 +104,17 @@ impl<R: Read> Lines<R> {
         self.unread.start += bytes;
     }
 
+    /// Whether the input begins with bytes, after [`Self::look_ahead`] and before a line is taken.
+    pub(crate) fn begins_with(&self, bytes: &[u8]) -> bool {
+        self.buffer.starts_with(bytes)
+    }
+
+    /// The bytes read before a line is taken, and the rest of the input.
+    pub(crate) fn into_bytes(mut self) -> (Vec<u8>, R) {
+        self.buffer.truncate(self.offset as usize);
+        (self.buffer, self.input)
+    }
+
     /// Reads until the buffer contains a complete line, or the input ends.
     #[cold]
     fn fill(&mut self) -> Result<(), LineError> {

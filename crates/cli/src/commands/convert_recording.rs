@@ -9,13 +9,13 @@ use dram_spec::address::PhysicalAddress;
 use rowclone_config::{Failure, file};
 use rowclone_sim::quantity::counted;
 use rowclone_sweep::{AtomicFile, Existing};
-use trace_io::recording::{self, BLOCK_WORDS_MAX, Entry, Metadata, RecordingFault, Writer};
+use trace_io::recording::{self, BLOCK_WORDS_MAX, Detail, Entry, Metadata, RecordingFault, Writer};
 use trace_io::trace::{self, Arrival, Converter, Record};
 
 use super::convert::{commit, converter, pushing};
 use crate::args::ConvertArgs;
 use crate::formats::FileFormat;
-use crate::{interrupt, output, recording as input};
+use crate::{faults, interrupt, output, recording as input};
 
 /// Level of zstd that recordings are written at, unless it is given.
 const LEVEL: i32 = 3;
@@ -140,17 +140,27 @@ pub fn to_trace(args: &ConvertArgs, to: FileFormat) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A memory trace to a recording of one process and thread.
+/// A memory trace to a recording: of one process and thread, or of page faults.
 pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
     let path = &args.input;
     let refused = |error: trace::TraceError| Failure::of_reader(path, &error).with_help(error.help());
     let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
     let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
     let recorder = format!("rowclone-sim {} convert", env!("CARGO_PKG_VERSION"));
-    let unseen = vec!["Events of the system, as a memory trace has none.".to_owned()];
-    let mut output = Output::create(args, Metadata { recorder, unseen, ..Metadata::default() })?;
-    let mut words: Vec<u64> = recording::Event::Create { process: 1 }.words().to_vec();
+    let metadata = Metadata { recorder, ..Metadata::default() };
     let stop = interrupt::flag();
+    if reader.format().recorded == trace::Recorded::OsEvents {
+        let unseen = faults::UNSEEN.map(str::to_owned).to_vec();
+        let mut output = Output::create(args, Metadata { detail: Detail::Faults, unseen, ..metadata })?;
+        faults::blocks(reader, refused, |task, words| {
+            Failure::if_raised(&stop)?;
+            output.block(task.thread, task.process, &words, None)
+        })?;
+        return output.finish();
+    }
+    let unseen = vec!["Events of the system, as a memory trace has none.".to_owned()];
+    let mut output = Output::create(args, Metadata { unseen, ..metadata })?;
+    let mut words: Vec<u64> = recording::Event::Create { process: 1 }.words().to_vec();
     let mut dropped = 0;
     while let Some(record) = reader.next() {
         Failure::if_raised(&stop)?;

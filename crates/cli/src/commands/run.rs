@@ -21,6 +21,7 @@ use crate::output;
 use rowclone_config::{Failure, Scenario, SystemConfig, Variant, Workload, larger_copy_unit};
 use rowclone_sweep::experiment::{self, Wanted};
 use rowclone_sweep::{AtomicFile, Existing, directory, programs, warnings};
+use trace_io::trace::Recorded;
 
 /// Runs a scenario, and prints the requested outputs.
 ///
@@ -352,7 +353,11 @@ fn brief(scenario: &Scenario) -> String {
             } else {
                 String::new()
             };
-            format!("\ntrace of the format {}, arrivals: {}{origin}{usable}", trace.format.name, trace.timing)
+            let ipc = match trace.format.recorded {
+                Recorded::OsEvents => "\nno IPC: only page faults were recorded, no instructions",
+                _ => "",
+            };
+            format!("\ntrace of the format {}, arrivals: {}{origin}{usable}{ipc}", trace.format.name, trace.timing)
         }
         _ => String::new(),
     };

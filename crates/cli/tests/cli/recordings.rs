@@ -87,3 +87,51 @@ fn a_damaged_recording_is_refused_with_its_offset() {
     assert_eq!(code, 2);
     assert!(stderr.contains("is a plain recording, which has no `--level`"), "{stderr}");
 }
+
+/// Page faults of a shell that forks, and its child, which executes a program; the times are in us.
+const PERF: &str = "\
+    sh 7 [000] 10.000001: PERF_RECORD_COMM exec: sh:7/7\n\
+    sh 7 [000] 10.000001: exceptions:page_fault_user: address=0x7f0000001008 ip=0x1 error_code=0x6\n\
+    sh 7 [000] 10.000002: exceptions:page_fault_user: address=0x7f0000002008 ip=0x1 error_code=0x4\n\
+    sh 7 [000] 10.000002: PERF_RECORD_FORK(8:8):(7:7)\n\
+    sh 8 [001] 10.000004: exceptions:page_fault_user: address=0x7f0000001010 ip=0x1 error_code=0x7\n\
+    sh 7 [000] 10.000004: exceptions:page_fault_user: address=0x7f0000002010 ip=0x1 error_code=0x7\n\
+    ls 8 [001] 10.000005: PERF_RECORD_COMM exec: ls:8/8\n\
+    ls 8 [001] 10.000006: exceptions:page_fault_user: address=0x7f0000001010 ip=0x1 error_code=0x6\n\
+    ls 8 [001] 10.000007: PERF_RECORD_EXIT(8:8):(7:7)\n\
+    sh 7 [000] 10.000009: PERF_RECORD_EXIT(7:7):(1:1)\n";
+
+/// The first `exec` of a process is an event of perf, and no event of a recording.
+#[test]
+fn a_recording_of_page_faults_runs_as_the_text_of_perf() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    fs::write(directory.join("a.perf"), PERF).unwrap();
+    ran(directory, &["convert", "a.perf", "a.rct.zst"]);
+    let info: Value =
+        serde_json::from_str(&ran(directory, &["trace", "info", "a.rct.zst", "--format", "json"])).unwrap();
+    assert_eq!(info["metadata"]["detail"], "faults");
+    assert_eq!(info["events"], json!({ "create": 2, "fork": 1, "exit": 3, "fault": 5, "time": 7 }));
+    let results = |file: &str, records: u64| {
+        let run = ran(directory, &["run", "--trace", file, "--check", "--format", "json"]);
+        let run = run.replace("a.rct.zst", "a.perf").replace("\"a.rct\"", "\"a\"");
+        let mut results: Value = serde_json::from_str(&run).unwrap();
+        for result in results.as_array_mut().unwrap() {
+            let counts = ["os_events", "records"].map(|key| result["trace"][key].take());
+            assert_eq!(counts, [records; 2].map(Value::from));
+        }
+        results
+    };
+    let of_recording = results("a.rct.zst", 9);
+    assert_eq!(of_recording[0]["trace"]["copies"], 2);
+    assert_eq!(of_recording, results("a.perf", 10));
+    let scenario = "system = \"ddr3-1066-paper\"\npolicies = [\"baseline\"]\nseed = 1\n\
+                    [workload]\nkind = \"trace\"\nfile = \"a.rct.zst\"\nformat = \"perf\"\n";
+    fs::write(directory.join("a.toml"), scenario).unwrap();
+    let screen = ran(directory, &["run", "a.toml"]);
+    assert!(screen.contains("\ntrace of the format perf, "), "{screen}");
+    for arguments in [&["run", "--trace", "a.rct.zst"][..], &["run", "a.rct.zst"], &["run", "--trace", "a.perf"]] {
+        let screen = ran(directory, arguments);
+        assert!(screen.contains("\nno IPC: only page faults were recorded, no instructions\n"), "{screen}");
+    }
+}

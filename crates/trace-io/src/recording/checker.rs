@@ -3,7 +3,7 @@
 use super::block::{BLOCK_WORDS_MAX, NUMBER_MAX, check_numbers};
 use super::error::RecordingFault;
 use super::event::Event;
-use super::metadata::Totals;
+use super::metadata::{Detail, Totals};
 use super::word::Word;
 
 /// State of a process.
@@ -26,8 +26,9 @@ enum Thread {
 }
 
 /// Checks blocks in their order, and counts. It holds a byte per number of a thread or process, at most 8 MiB.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Checker {
+    has_accesses: bool,
     processes: Vec<Process>,
     threads: Vec<Thread>,
     totals: Totals,
@@ -51,12 +52,16 @@ struct Accesses {
 }
 
 impl Accesses {
-    /// Those before the first word that is none. Most words are accesses, so that this loop is apart.
+    /// Those before the first word that is none, or that goes beyond the last address. Most words are accesses, so
+    /// that this loop is apart.
     #[inline(never)]
     fn at_begin(words: &[u64]) -> Accesses {
         let mut sums = Accesses::default();
         for &bits in words {
             let Ok(Word::Access(access)) = Word::from_bits(bits) else { break };
+            if access.address > u64::MAX - (access.bytes() - 1) {
+                break;
+            }
             sums.count += 1;
             sums.stores += u64::from(access.is_store);
             sums.bytes += access.bytes();
@@ -83,6 +88,12 @@ fn state<T: Copy + Default>(states: &mut Vec<T>, number: u32) -> &mut T {
 }
 
 impl Checker {
+    /// Starts before the first block of a recording of this detail.
+    pub fn new(detail: Detail) -> Checker {
+        let has_accesses = detail == Detail::Accesses;
+        Checker { has_accesses, processes: Vec::new(), threads: Vec::new(), totals: Totals::default() }
+    }
+
     /// The totals so far.
     pub const fn totals(&self) -> Totals {
         self.totals
@@ -109,7 +120,13 @@ impl Checker {
         let mut index = 0;
         while let Some(&bits) = words.get(index) {
             if of_process == Process::Running && bits >> 63 == 0 {
+                if !self.has_accesses {
+                    return Err((index, RecordingFault::AccessAmongFaults));
+                }
                 let run = Accesses::at_begin(&words[index..]);
+                if run.count == 0 {
+                    return Err((index, RecordingFault::PastTheEnd));
+                }
                 accesses.add(&run);
                 index += run.count as usize;
                 continue;

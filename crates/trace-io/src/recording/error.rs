@@ -79,6 +79,12 @@ pub enum RecordingFault {
     /// An event has operands in the next block.
     #[error("the block ends within an event")]
     SplitEvent,
+    /// An access to bytes beyond the last address.
+    #[error("the access goes beyond the last address, 2^64 - 1")]
+    PastTheEnd,
+    /// An access in a recording of page faults.
+    #[error("an access is in a recording whose `detail` is `faults`")]
+    AccessAmongFaults,
     /// Words of a process that has not begun, or has ended.
     #[error("process {process} has words, but has {}", if *.ended { "ended" } else { "not begun" })]
     NotRunning {

@@ -35,8 +35,8 @@ impl<B: Read + Write + Seek> Writer<B> {
         Ok(Writer {
             body: Packed::new(body, level)?,
             level,
+            checker: Checker::new(metadata.detail),
             metadata,
-            checker: Checker::default(),
             columns: Columns::default(),
             digest: Sha256::new(),
             missing: None,

@@ -4,6 +4,7 @@ use super::FORMATS;
 use super::format::Format;
 use super::record::RecordFault;
 use crate::line::LineError;
+use crate::recording::RecordingError;
 
 /// Reason why a trace cannot be read, with the line (counted from 1).
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,12 @@ pub enum TraceError {
         /// Formats.
         formats: Vec<&'static Format>,
     },
+    /// A recording of page faults is damaged.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// A recording of accesses.
+    #[error("is a recording of a program, which runs on cores, and no memory trace")]
+    Accesses,
     /// A line is not a record of the trace's format.
     #[error("line {line}: {fault}")]
     Record {
@@ -95,10 +102,12 @@ fn names(formats: &[&Format]) -> String {
 }
 
 impl TraceError {
-    /// Line, counted from 1.
+    /// Line, counted from 1. Of a recording, the number of the block.
     pub const fn line(&self) -> u64 {
         match self {
             Self::Line(error) => error.line(),
+            Self::Recording(error) => error.block,
+            Self::Accesses => 0,
             Self::Empty { line }
             | Self::UnknownFormat { line, .. }
             | Self::Ambiguous { line, .. }
@@ -110,6 +119,12 @@ impl TraceError {
     pub fn help(&self) -> String {
         match self {
             Self::Line(error) => error.help(),
+            Self::Recording(error) => error.help(),
+            Self::Accesses => {
+                "run it without a scenario, `rowclone-sim run FILE.rct.zst`, or as one of `workload.programs`; \
+                               `rowclone-sim convert` writes its accesses as a memory trace"
+                    .into()
+            }
             Self::Empty { .. } => "give a trace of at least one record; docs/formats.md says what a record is".into(),
             Self::UnknownFormat { .. } => {
                 let formats = FORMATS.map(|format| format!("`{}`", format.name)).join(", ");

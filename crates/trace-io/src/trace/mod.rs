@@ -2,7 +2,7 @@
 //!
 //! All formats produce [`Record`]s. A format is one file of this module and one entry of
 //! [`FORMATS`]; `docs/formats.md` has the grammars. The [`Reader`] detects plain, gzip and zstd
-//! text, and the format by the first record and the extension of the file name.
+//! text, and the format by the first record and the extension of the file name. It reads recordings of page faults, too.
 
 mod batch;
 mod convert;
@@ -21,6 +21,7 @@ mod ramulatorsharp_cpu;
 mod ramulatorsharp_rc;
 mod reader;
 mod record;
+mod recorded_faults;
 mod summary;
 mod writer;
 

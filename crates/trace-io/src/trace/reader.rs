@@ -1,33 +1,48 @@
 //! Trace reader.
 
-use std::fmt;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
+use std::{fmt, mem};
 
 use super::batch::{Batch, Parser, Stop};
 use super::error::TraceError;
 use super::format::Format;
+use super::perf;
 use super::record::Record;
+use super::recorded_faults::RecordedFaults;
 use crate::fields::Fields;
 use crate::line::{LineError, Lines, is_too_long};
 use crate::number;
+use crate::recording::MAGIC;
 use crate::text::Text;
 
-/// Iterator over the records of a trace in plain, gzip or zstd text. Blank lines and comments are
-/// skipped.
+/// Iterator over the records of a trace in plain, gzip or zstd text, or of a recording of page faults, which has those
+/// of the format `perf`. Blank lines and comments are skipped.
 ///
 /// It ends with the input or after the first error. Its memory does not depend on the length of the
 /// trace. A trace without records is an error.
 pub struct Reader<R: Read> {
-    lines: Lines<Text<R>>,
+    source: Source<R>,
     format: &'static Format,
-    parser: Parser,
     /// Records read ahead, and the number of those returned.
     batch: Batch,
     returned: usize,
+    state: State,
+}
+
+/// Where the records are from.
+enum Source<R: Read> {
+    Lines(RecordLines<R>),
+    Faults(Box<RecordedFaults<R>>),
+}
+
+/// Lines with records.
+struct RecordLines<R: Read> {
+    lines: Lines<Text<R>>,
+    format: &'static Format,
+    parser: Parser,
     /// Reason why the line after the batch cannot be read.
     stop: Option<Stop>,
-    state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +59,8 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// [`TraceError::Line`] if the first record cannot be read, [`TraceError::Empty`] if the trace
     /// has no record. If no format is given: [`TraceError::UnknownFormat`] if none matches,
-    /// [`TraceError::Ambiguous`] if several do.
+    /// [`TraceError::Ambiguous`] if several do. [`TraceError::Recording`] or [`TraceError::Accesses`]
+    /// if a recording is damaged, or is not of page faults.
     pub fn new(input: R, format: Option<&'static Format>) -> Result<Self, TraceError> {
         Self::open(input, format, None)
     }
@@ -61,6 +77,13 @@ impl<R: Read> Reader<R> {
     fn open(input: R, format: Option<&'static Format>, by_name: Option<&'static Format>) -> Result<Self, TraceError> {
         let text = Text::new(input).map_err(|source| LineError::Read { line: 1, offset: 0, source })?;
         let mut lines = Lines::new(text);
+        let ahead = lines.look_ahead();
+        if lines.begins_with(&MAGIC) && format.is_none_or(|format| *format == perf::FORMAT) {
+            let (start, rest) = lines.into_bytes();
+            let faults = RecordedFaults::new(Cursor::new(start).chain(rest))?;
+            return Ok(Self::of_source(Source::Faults(Box::new(faults)), &perf::FORMAT));
+        }
+        ahead?;
         if !find_fields(&mut lines)? {
             return Err(TraceError::Empty { line: lines.number().max(1) });
         }
@@ -72,15 +95,12 @@ impl<R: Read> Reader<R> {
                 .filter(|format| several.contains(format))
                 .ok_or_else(|| TraceError::Ambiguous { line, found: first.shown(), formats: several.to_vec() })?,
         };
-        Ok(Reader {
-            lines,
-            format,
-            parser: (format.parser)(),
-            batch: Batch::default(),
-            returned: 0,
-            stop: None,
-            state: State::Searching,
-        })
+        let lines = RecordLines { lines, format, parser: (format.parser)(), stop: None };
+        Ok(Self::of_source(Source::Lines(lines), format))
+    }
+
+    fn of_source(source: Source<R>, format: &'static Format) -> Self {
+        Reader { source, format, batch: Batch::default(), returned: 0, state: State::Searching }
     }
 
     /// Format of the trace.
@@ -101,10 +121,17 @@ impl<R: Read> Reader<R> {
         !self.batch.data.is_empty() && self.returned == self.batch.records.len()
     }
 
-    /// Line of the last record returned, counted from 1; at the end, the last line.
+    /// Line of the last record returned, counted from 1; at the end, the last line. Of a recording, the
+    /// number of the block.
     pub fn line(&self) -> u64 {
         let last = self.returned.checked_sub(1).and_then(|last| self.batch.records.get(last));
-        last.map_or(self.lines.number(), |(_, line)| *line)
+        last.map_or_else(
+            || match &self.source {
+                Source::Lines(source) => source.lines.number(),
+                Source::Faults(faults) => faults.block(),
+            },
+            |(_, line)| *line,
+        )
     }
 
     /// Reads the next record; `None` at the end, and after an error.
@@ -127,28 +154,44 @@ impl<R: Read> Reader<R> {
         self.batch.records.clear();
         self.batch.data.clear();
         while self.batch.records.is_empty() && self.state != State::Ended {
-            if let Some(stop) = self.stop.take() {
-                return Err(self.fail(stop));
+            let read = match &mut self.source {
+                Source::Lines(lines) => lines.read(&mut self.batch),
+                Source::Faults(faults) => faults.read(&mut self.batch),
+            };
+            if !matches!(read, Ok(true)) {
+                return match (mem::replace(&mut self.state, State::Ended), read) {
+                    (State::Searching, Ok(_)) => Err(TraceError::Empty { line: self.line().max(1) }),
+                    (_, read) => read,
+                };
             }
-            if !self.find_fields()? {
-                return Ok(false);
-            }
-            let number = self.lines.number();
-            self.batch.line = number;
-            let (length, stop) = (self.parser)(self.lines.ahead(), &mut self.batch);
-            self.lines.take(self.batch.line - number, length);
-            self.stop = stop;
         }
         if self.state == State::Searching {
             self.state = State::Reading;
         }
         Ok(self.state != State::Ended)
     }
+}
 
-    /// Returns the error for the next line, which was read ahead, and ends the iteration.
+impl<R: Read> RecordLines<R> {
+    /// Reads records of the next lines, or none; `false` at the end of the input.
+    fn read(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
+        if let Some(stop) = self.stop.take() {
+            return Err(self.fault(stop));
+        }
+        if !find_fields(&mut self.lines)? {
+            return Ok(false);
+        }
+        let number = self.lines.number();
+        batch.line = number;
+        let (length, stop) = (self.parser)(self.lines.ahead(), batch);
+        self.lines.take(batch.line - number, length);
+        self.stop = stop;
+        Ok(true)
+    }
+
+    /// The error for the next line, which was read ahead.
     #[cold]
-    fn fail(&mut self, stop: Stop) -> TraceError {
-        self.state = State::Ended;
+    fn fault(&self, stop: Stop) -> TraceError {
         let line = self.lines.number() + 1;
         let fault = match stop {
             Stop::Fault(fault) => fault,
@@ -157,18 +200,6 @@ impl<R: Read> Reader<R> {
         let matching = Format::matching(Fields::new(self.lines.ahead()));
         let other = if matching.contains(&self.format) { None } else { matching.first().copied() };
         TraceError::Record { line, fault, other }
-    }
-
-    /// Skips lines without fields; `false` at the end of the input.
-    fn find_fields(&mut self) -> Result<bool, TraceError> {
-        let found = match find_fields(&mut self.lines) {
-            Ok(true) => return Ok(true),
-            Ok(false) if self.state == State::Searching => Err(TraceError::Empty { line: self.lines.number().max(1) }),
-            Ok(false) => Ok(false),
-            Err(error) => Err(error.into()),
-        };
-        self.state = State::Ended;
-        found
     }
 }
 

@@ -17,6 +17,8 @@ fn word() -> impl Strategy<Value = (Vec<u64>, usize)> {
     let access = (any::<bool>(), 0..=INLINE_MAX, 0..8_u8, 0..2048_u16);
     prop_oneof![
         8 => access.prop_map(|(is_store, address, log2_bytes, instructions)| {
+            // An access does not go beyond the last address.
+            let address = address.min(INLINE_MAX + 1 - (1 << log2_bytes));
             let access = Access { is_store, address, log2_bytes, instructions };
             (vec![Word::Access(access).bits()], 1 << log2_bytes)
         }),

@@ -8,7 +8,8 @@ use std::io::Cursor;
 use arbitrary::{Recorded, recording};
 use proptest::prelude::*;
 use trace_io::recording::{
-    Access, Entry, Event, MapFlags, Metadata, ObjectAddress, Reader, RecordingFault, Routine, Totals, Word, Writer,
+    Access, Detail, Entry, Event, MapFlags, Metadata, ObjectAddress, Reader, RecordingFault, Routine, Totals, Word,
+    Writer,
 };
 
 /// The blocks of a recording: thread, process, words and contents.
@@ -97,6 +98,56 @@ fn inconsistent_blocks_are_refused() {
     assert_eq!(refused(0, &[load]), format!("the process {range}"));
     assert_eq!(refused(1, &vec![load; 65_537]), "the number of words is 65537, but must be at most 65536");
     assert_eq!(refused(1, &[0x8000_0000_0000_0000]), "a word of instructions has none");
+}
+
+/// A load of 8 bytes at an address.
+fn load(address: u64) -> u64 {
+    Word::Access(Access { is_store: false, address, log2_bytes: 3, instructions: 1 }).bits()
+}
+
+#[test]
+fn accesses_beyond_the_last_address_are_refused() {
+    assert_eq!(
+        refused(1, &[load(u64::MAX - 7), load(u64::MAX - 6)]),
+        "the access goes beyond the last address, 2^64 - 1"
+    );
+    // In a file: the first column of a block begins after its head of 32 bytes, and has 2 bytes per word.
+    let block = |words: &[u64]| Recorded { thread: 1, process: 1, words: words.to_vec(), contents: None };
+    let create = Event::Create { process: 1 }.words()[0];
+    let (mut bytes, _) = written(Metadata::default(), &[block(&[create, load(u64::MAX - 7)])], 0);
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let head = 16 + length + 4;
+    // The size becomes 16 bytes, and the two CRC-32 those of the new bytes.
+    bytes[head + 32 + 3] |= 0x20;
+    bytes[head + 32 + 3] &= !0x18;
+    let payload = crc32fast::hash(&bytes[head + 32..head + 32 + 16]);
+    bytes[head + 24..head + 28].copy_from_slice(&payload.to_le_bytes());
+    let check = crc32fast::hash(&bytes[head..head + 28]);
+    bytes[head + 28..head + 32].copy_from_slice(&check.to_le_bytes());
+    let error = Reader::new(&bytes[..]).unwrap().next_block().unwrap_err();
+    assert_eq!((error.offset, error.block), (head as u64 + 34, 1));
+    assert!(matches!(error.fault, RecordingFault::PastTheEnd), "{error}");
+}
+
+#[test]
+fn accesses_among_page_faults_are_refused() {
+    let metadata = Metadata { detail: Detail::Faults, ..Metadata::default() };
+    let mut writer = Writer::new(Cursor::new(Vec::new()), metadata, 0).unwrap();
+    let words = [Event::Create { process: 1 }.words()[0], load(0x1000)];
+    let fault = writer.block(1, 1, &words).unwrap_err();
+    assert_eq!(fault.to_string(), "an access is in a recording whose `detail` is `faults`");
+    // In a file of accesses whose metadata are changed.
+    let block = Recorded { thread: 1, process: 1, words: words.to_vec(), contents: None };
+    let (bytes, metadata) = written(Metadata::default(), &[block], 0);
+    let text = serde_json::to_vec(&Metadata { detail: Detail::Faults, ..metadata }).unwrap();
+    let rest = 16 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize + 4;
+    let mut changed = [&bytes[..12], &(text.len() as u32).to_le_bytes(), &text].concat();
+    changed.extend(crc32fast::hash(&changed).to_le_bytes());
+    let head = changed.len() as u64;
+    changed.extend(&bytes[rest..]);
+    let error = Reader::new(&changed[..]).unwrap().next_block().unwrap_err();
+    assert_eq!((error.offset, error.block), (head + 34, 1));
+    assert!(matches!(error.fault, RecordingFault::AccessAmongFaults), "{error}");
 }
 
 #[test]
