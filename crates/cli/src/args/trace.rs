@@ -76,9 +76,12 @@ pub struct TraceVerifyArgs {
     Examples:\n  \
     rowclone-sim trace find-copies memcpy.lackey\n  \
     rowclone-sim trace find-copies memcpy.lackey --min-bytes 4KiB --write memcpy.native\n  \
-    rowclone-sim run --trace memcpy.native --placement allocator")]
+    rowclone-sim run --trace memcpy.native --placement allocator\n  \
+    rowclone-sim trace find-copies program.rct.zst --write marked.rct.zst\n  \
+    rowclone-sim run marked.rct.zst --copies library")]
 pub struct FindCopiesArgs {
-    /// The memory trace, in any format of docs/formats.md but `perf`, plain, gzip or Zstandard; `-` is standard input
+    /// The memory trace, in any format of docs/formats.md but `perf`, or a recording, plain, gzip or Zstandard; `-` is a trace at standard
+    /// input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format of the trace [default: that of its first record, or of the extension of the file]
@@ -90,7 +93,9 @@ pub struct FindCopiesArgs {
     /// Least size of a copy, such as `1024` or `4KiB`
     #[arg(long, value_name = "SIZE", default_value = "1KiB", value_parser = size)]
     pub min_bytes: u64,
-    /// Writes the trace with copies, and fills with zeros, in the place of their reads and writes: format `native`
+    /// Writes the trace with copies, and fills with zeros, in the place of their reads and writes: format `native`;
+    /// of a recording, the recording with `call` and `return` around the accesses of each, where they are contiguous in the
+    /// words of a thread
     #[arg(long, value_name = "OUT")]
     pub write: Option<PathBuf>,
     /// The memory system of a trace with DRAM coordinates: a TOML file, or a name of `rowclone-sim systems`

@@ -21,17 +21,21 @@ use crate::{faults, interrupt, output, recording as input};
 const LEVEL: i32 = 3;
 
 /// Writer of a recording into a file that is complete or does not exist.
-struct Output<'a> {
+pub(super) struct Output<'a> {
     writer: Writer<File>,
     file: AtomicFile,
     path: &'a Path,
 }
 
 impl<'a> Output<'a> {
-    fn create(args: &'a ConvertArgs, metadata: Metadata) -> Result<Output<'a>, Failure> {
-        let path = &args.output;
+    pub(super) fn create(
+        path: &'a Path,
+        level: Option<i32>,
+        is_forced: bool,
+        metadata: Metadata,
+    ) -> Result<Output<'a>, Failure> {
         let is_packed = path.extension().is_some_and(|extension| extension == "zst");
-        let level = match (is_packed, args.level) {
+        let level = match (is_packed, level) {
             (true, level) => level.unwrap_or(LEVEL),
             (false, None) => 0,
             (false, Some(_)) => {
@@ -40,10 +44,14 @@ impl<'a> Output<'a> {
             }
         };
         let fault = |error: std::io::Error| Failure::writing(path, &error);
-        let file = AtomicFile::create(path, Existing::with_force(args.force))?;
+        let file = AtomicFile::create(path, Existing::with_force(is_forced))?;
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let body = tempfile::tempfile_in(directory).map_err(fault)?;
         Ok(Output { writer: Writer::new(body, metadata, level).map_err(fault)?, file, path })
+    }
+
+    fn of(args: &'a ConvertArgs, metadata: Metadata) -> Result<Output<'a>, Failure> {
+        Output::create(&args.output, args.level, args.force, metadata)
     }
 
     fn refused(path: &Path) -> impl Fn(RecordingFault) -> Failure {
@@ -53,7 +61,13 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn block(&mut self, thread: u32, process: u32, words: &[u64], contents: Option<&[u8]>) -> Result<(), Failure> {
+    pub(super) fn block(
+        &mut self,
+        thread: u32,
+        process: u32,
+        words: &[u64],
+        contents: Option<&[u8]>,
+    ) -> Result<(), Failure> {
         self.writer.block(thread, process, words).map_err(Self::refused(self.path))?;
         match contents.filter(|contents| !contents.is_empty()) {
             Some(contents) => self.writer.contents(contents).map_err(Self::refused(self.path)),
@@ -61,7 +75,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn finish(self) -> Result<(), Failure> {
+    pub(super) fn finish(self) -> Result<(), Failure> {
         let Output { writer, mut file, path } = self;
         writer.finish(&mut file).map_err(Self::refused(path))?;
         let written = file.target().display().to_string();
@@ -99,7 +113,7 @@ pub fn to_recording(args: &ConvertArgs) -> Result<(), Failure> {
     let mut metadata = reader.metadata().clone();
     metadata.contents &= !args.without_contents;
     let has_contents = metadata.contents;
-    let mut output = Output::create(args, metadata)?;
+    let mut output = Output::of(args, metadata)?;
     each_block(args, &mut reader, |block| {
         output.block(block.thread, block.process, block.words, block.contents.filter(|_| has_contents))
     })?;
@@ -151,7 +165,7 @@ pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
     let stop = interrupt::flag();
     if reader.format().recorded == trace::Recorded::OsEvents {
         let unseen = faults::UNSEEN.map(str::to_owned).to_vec();
-        let mut output = Output::create(args, Metadata { detail: Detail::Faults, unseen, ..metadata })?;
+        let mut output = Output::of(args, Metadata { detail: Detail::Faults, unseen, ..metadata })?;
         faults::blocks(reader, refused, |task, words| {
             Failure::if_raised(&stop)?;
             output.block(task.thread, task.process, &words, None)
@@ -159,7 +173,7 @@ pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
         return output.finish();
     }
     let unseen = vec!["Events of the system, as a memory trace has none.".to_owned()];
-    let mut output = Output::create(args, Metadata { unseen, ..metadata })?;
+    let mut output = Output::of(args, Metadata { unseen, ..metadata })?;
     let mut words: Vec<u64> = recording::Event::Create { process: 1 }.words().to_vec();
     let mut dropped = 0;
     while let Some(record) = reader.next() {

@@ -13,9 +13,9 @@ use trace_io::trace::{
     Addresses, ConvertError, ConvertSystem, Converter, Event, Format, Reader, Record, TraceError, in_rank, place_of,
 };
 
+use super::find_copies_recording;
 use crate::args::FindCopiesArgs;
-use crate::interrupt;
-use crate::output;
+use crate::{interrupt, output, recording};
 
 /// The trace with copies, as it is written.
 type Output = Converter<BufWriter<AtomicFile>>;
@@ -33,6 +33,9 @@ pub fn run(args: &FindCopiesArgs) -> Result<String, Failure> {
     if !(rate.is_finite() && rate > 0.0) {
         let message = format!("`--instructions-per-clock` is {rate}, but must be above 0");
         return Err(Failure::new(message).with_help("leave it out for 4"));
+    }
+    if args.input_format.is_none() && args.file.is_file() && recording::is_recording(&args.file)? {
+        return find_copies_recording::run(args);
     }
     let reader = open(args)?;
     let format = reader.format();
@@ -56,7 +59,17 @@ pub fn run(args: &FindCopiesArgs) -> Result<String, Failure> {
         written.commit()?;
         output::message(&format!("wrote {}", path.display()));
     }
-    args.format.render(|| table(args, format, &report), &json(args, format, &report))
+    rendered(args, format.name, &report, None)
+}
+
+/// The report; of a recording, also the numbers of copies and fills that can be marked, and that cannot.
+pub(super) fn rendered(
+    args: &FindCopiesArgs,
+    format: &str,
+    report: &CopyReport,
+    marks: Option<(u64, u64)>,
+) -> Result<String, Failure> {
+    args.format.render(|| table(args, format, report, marks), &json(args, format, report, marks))
 }
 
 fn open(args: &FindCopiesArgs) -> Result<Reader<file::Input>, Failure> {
@@ -129,7 +142,7 @@ fn percent(part: u64, all: u64) -> String {
     format!("{:.2} %", part as f64 / all.max(1) as f64 * 100.0)
 }
 
-fn table(args: &FindCopiesArgs, format: &Format, report: &CopyReport) -> String {
+fn table(args: &FindCopiesArgs, format: &str, report: &CopyReport, marks: Option<(u64, u64)>) -> String {
     let all = report.reads.count + report.writes.count;
     let all_bytes = report.reads.bytes.saturating_add(report.writes.bytes);
     let share = format!(
@@ -144,7 +157,7 @@ fn table(args: &FindCopiesArgs, format: &Format, report: &CopyReport) -> String 
     let more = if sizes.len() > 4 { format!(", {} others", grouped(sizes.len() as u64 - 4)) } else { String::new() };
     let mut rows = vec![
         ("file", args.file.display().to_string()),
-        ("format", format.name.to_owned()),
+        ("format", format.to_owned()),
         ("records", grouped(report.records)),
         ("reads", sized(report.reads)),
         ("writes", sized(report.writes)),
@@ -158,6 +171,7 @@ fn table(args: &FindCopiesArgs, format: &Format, report: &CopyReport) -> String 
     if report.recorded.count > 0 {
         rows.push(("recorded", format!("{} copies and fills were records already", sized(report.recorded))));
     }
+    rows.extend(marks.map(|marks| ("marks", find_copies_recording::marked(marks))));
     let rows = rows.into_iter().fold(String::new(), |text, (name, value)| text + &format!("{name:8}  {value}\n"));
     let found: String = if report.listed.is_empty() || args.limit == 0 { String::new() } else { copies(args, report) };
     let notes: String = unknown(report).iter().map(|note| report::table::wrapped(note, 80)).collect();
@@ -208,7 +222,7 @@ fn unknown(report: &CopyReport) -> Vec<String> {
     notes
 }
 
-fn json(args: &FindCopiesArgs, format: &Format, report: &CopyReport) -> Value {
+fn json(args: &FindCopiesArgs, format: &str, report: &CopyReport, marks: Option<(u64, u64)>) -> Value {
     let accesses = |of: Accesses| json!({ "count": of.count, "bytes": of.bytes });
     let all = report.reads.count + report.writes.count;
     let copy = |copy: &FoundCopy| {
@@ -225,7 +239,7 @@ fn json(args: &FindCopiesArgs, format: &Format, report: &CopyReport) -> Value {
     };
     json!({
         "file": args.file.display().to_string(),
-        "format": format.name,
+        "format": format,
         "window": args.window,
         "min_bytes": args.min_bytes,
         "records": report.records,
@@ -238,6 +252,7 @@ fn json(args: &FindCopiesArgs, format: &Format, report: &CopyReport) -> Value {
         "share_of_bytes": report.replaced.bytes as f64 / (report.reads.bytes + report.writes.bytes).max(1) as f64,
         "copies_by_bytes": report.sizes.iter().map(|(bytes, count)| json!({ "bytes": bytes, "count": count })).collect::<Vec<_>>(),
         "recorded": accesses(report.recorded),
+        "marks": marks.map(|(marked, others)| json!({ "marked": marked, "not_contiguous": others })),
         "ambiguous": report.ambiguous,
         "write_runs": accesses(report.write_runs),
         "write_runs_with_data": report.write_runs_with_data,

@@ -12,6 +12,7 @@ pub mod explain_plan;
 pub mod explain_rules;
 pub mod explain_timeline;
 pub mod find_copies;
+mod find_copies_recording;
 mod lanes;
 pub mod plot;
 mod programs;

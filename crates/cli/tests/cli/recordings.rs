@@ -135,3 +135,41 @@ fn a_recording_of_page_faults_runs_as_the_text_of_perf() {
         assert!(screen.contains("\nno IPC: only page faults were recorded, no instructions\n"), "{screen}");
     }
 }
+
+/// A loop copies 4 KiB in words of 8 bytes. In a second loop of 2 KiB, each store is followed by a load of another array.
+#[test]
+fn a_copy_without_marks_is_found_and_marked() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let line = |kind: &str, address: u64| format!(" {kind} {address:x},8\n");
+    let copy = |at: u64| {
+        "I  00400000,3\n".to_owned() + &line("L", 0x10_0000 + at) + "I  00400003,4\n" + &line("S", 0x20_0000 + at)
+    };
+    let other = |at: u64| line("L", 0x30_0000 + at) + &line("S", 0x40_0000 + at) + &line("L", 0x50_0000 + 0x1000 * at);
+    let loops: String = (0..512).map(|word| copy(8 * word)).chain((0..256).map(|word| other(8 * word))).collect();
+    fs::write(directory.join("a.lackey"), loops).unwrap();
+    ran(directory, &["convert", "a.lackey", "a.rct.zst"]);
+    let found = ran(directory, &["trace", "find-copies", "a.rct.zst", "--write", "b.rct.zst"]);
+    assert!(found.contains("\ncopies    2 (6 KiB)\n"), "{found}");
+    let marks =
+        "\nmarks     1 copy or fill can be marked; of 1, the accesses are not contiguous in the words of a thread\n";
+    assert!(found.contains(marks), "{found}");
+    ran(directory, &["trace", "verify", "b.rct.zst"]);
+    let head = ran(directory, &["trace", "head", "b.rct.zst", "-n", "100000"]);
+    let lines: Vec<&str> = head.lines().collect();
+    assert!(lines[1].starts_with("1 1 call ") && lines[1].contains("0x200000"), "{}", lines[1]);
+    assert_eq!(lines[2 + 1024], "1 1 return");
+    assert_eq!(lines.len(), 1 + 1 + 1024 + 1 + 768 + 1);
+    assert_eq!(ran(directory, &["trace", "head", "a.rct.zst", "-n", "2"]).lines().nth(1), Some(lines[2]));
+    let run = ran(directory, &["run", "b.rct.zst", "--copies", "library", "--format", "json"]);
+    let results: Value = serde_json::from_str(&run).unwrap();
+    let copies =
+        |result: &Value| result["served"].as_array().unwrap().iter().filter(|row| row["request"] == "copy").count();
+    assert!(results.as_array().unwrap().iter().any(|result| copies(result) == 1), "{run}");
+    // A marked copy is not found again.
+    let again = ran(directory, &["trace", "find-copies", "b.rct.zst"]);
+    assert!(
+        again.contains("\ncopies    1 (2 KiB)\n") && again.contains("1 (4 KiB) copies and fills were records"),
+        "{again}"
+    );
+}

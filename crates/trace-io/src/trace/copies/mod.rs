@@ -265,6 +265,7 @@ impl CopyFinder {
         let chosen = self.first_come(index, &best);
         let run = &mut self.runs[index];
         let (writes, reads) = run.choose(chosen, best.len() as u64);
+        run.begin_line = run.begin_line.min(self.slots.line_of(run.begin_number()).0);
         for number in writes {
             self.slots.drop(number, &mut self.report);
         }

@@ -66,6 +66,10 @@ pub struct FoundCopy {
     pub direction: Direction,
     /// Equally good sources, at least 1.
     pub choices: u64,
+    /// Line of its first read or write.
+    pub begin_line: u64,
+    /// Its reads and writes, in pieces of a line or at most 64 bytes.
+    pub pieces: u64,
 }
 
 impl Accesses {
@@ -103,8 +107,9 @@ impl CopyReport {
         let source = run.origins.first().and_then(|origin| origin.from.source(run.dst));
         let src = source.map(|source| PhysicalAddress(source.start));
         if self.listed.len() < CopyReport::LISTED_MAX {
-            let Run { line, direction, choices, .. } = *run;
-            self.listed.push(FoundCopy { lines: (line, last_line), src, dst, bytes, direction, choices });
+            let Run { line, direction, choices, begin_line, pieces, .. } = *run;
+            let lines = (line, last_line);
+            self.listed.push(FoundCopy { lines, src, dst, bytes, direction, choices, begin_line, pieces });
         }
         let Some(src) = src else {
             self.fills.add(bytes);

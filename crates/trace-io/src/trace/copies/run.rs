@@ -20,6 +20,9 @@ pub(super) struct Run {
     pub(super) writes: Vec<u64>,
     /// Equally good origins when it was chosen, at least 1; 0 before.
     pub(super) choices: u64,
+    /// Line of its first read or write, and pieces that belong to it, once its origin is chosen.
+    pub(super) begin_line: u64,
+    pub(super) pieces: u64,
 }
 
 /// Possible origin of the data of a run.
@@ -110,6 +113,8 @@ impl Run {
             origins,
             writes: vec![first.number, second.number],
             choices: 0,
+            begin_line: line,
+            pieces: 0,
         })
     }
 
@@ -160,7 +165,9 @@ impl Run {
             }
             read.is_some()
         });
-        if !is_chosen {
+        if is_chosen {
+            self.pieces += 1 + u64::from(of_chosen.is_some());
+        } else {
             self.writes.push(number);
         }
         self.dst.grow(at);
@@ -193,6 +200,7 @@ impl Run {
         let reads = std::mem::take(&mut origin.reads);
         self.origins = vec![origin];
         let mut writes = std::mem::take(&mut self.writes);
+        self.pieces = (writes.len() + reads.len()) as u64;
         writes.pop();
         (writes, reads)
     }
