@@ -34,6 +34,12 @@ const TRACES: [TraceFile; 13] = [
 /// Records of the shorter of two traces. The longer one has twice the number.
 const TRACE_RECORDS: u64 = 200_000;
 
+/// A recording of a program, and the maximum instructions per recorded instruction.
+const RECORDINGS: [(&str, u64); 2] = [("xz", 40), ("sort", 40)];
+
+/// Instructions of the shorter of two readings of a recording.
+const RECORDED_INSTRUCTIONS: u64 = 4_000_000;
+
 /// Programs on a core, and the maximum instructions per simulated instruction with generated steps and
 /// with program text.
 const CORE_PROGRAMS: [(&str, [u64; 2]); 2] = [("resident", [120, 300]), ("misses", [250, 450])];
@@ -56,6 +62,7 @@ pub fn check() -> ExitCode {
     let costs = [
         ("above the limit", run_cost::check()),
         ("above the limit", traces().map(exceeding)),
+        ("above the limit", recordings().map(exceeding)),
         ("above the limit", cores().map(exceeding)),
         ("`--check` costs too much", check_cost::check()),
     ];
@@ -99,6 +106,24 @@ fn traces() -> Result<Vec<Cost>, String> {
         Ok(Cost { name: format!("read {name}"), unit: "record", instructions, most: *most })
     };
     TRACES.iter().map(cost).collect()
+}
+
+/// Instructions per recorded instruction of the reader of recordings.
+fn recordings() -> Result<Vec<Cost>, String> {
+    let example = build(&["-p", "rowclone-trace-io", "--example", "traces"], "traces")?;
+    let cost = |&(program, most): &(&str, u64)| {
+        let file = format!("traces/recorded/{program}.rct.zst");
+        let count =
+            |instructions: u64| callgrind(Command::new(&example).args(["recording", &instructions.to_string(), &file]));
+        let instructions = per_unit(RECORDED_INSTRUCTIONS, 1, count)?;
+        Ok(Cost {
+            name: format!("read {program}.rct.zst"),
+            unit: "recorded instruction",
+            instructions,
+            most: Some(most),
+        })
+    };
+    RECORDINGS.iter().map(cost).collect()
 }
 
 /// Instructions per simulated instruction of a program on a core.

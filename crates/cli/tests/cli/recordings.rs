@@ -126,7 +126,7 @@ fn a_recording_of_page_faults_runs_as_the_text_of_perf() {
     assert_eq!(of_recording[0]["trace"]["copies"], 2);
     assert_eq!(of_recording, results("a.perf", 10));
     let scenario = "system = \"ddr3-1066-paper\"\npolicies = [\"baseline\"]\nseed = 1\n\
-                    [workload]\nkind = \"trace\"\nfile = \"a.rct.zst\"\nformat = \"perf\"\n";
+                    [workload]\nkind = \"trace\"\nfile = \"a.rct.zst\"\nformat = \"perf\"\n[allocator]\npolicies = [\"buddy\"]\n";
     fs::write(directory.join("a.toml"), scenario).unwrap();
     let screen = ran(directory, &["run", "a.toml"]);
     assert!(screen.contains("\ntrace of the format perf, "), "{screen}");
@@ -163,9 +163,11 @@ fn a_copy_without_marks_is_found_and_marked() {
     assert_eq!(ran(directory, &["trace", "head", "a.rct.zst", "-n", "2"]).lines().nth(1), Some(lines[2]));
     let run = ran(directory, &["run", "b.rct.zst", "--copies", "library", "--format", "json"]);
     let results: Value = serde_json::from_str(&run).unwrap();
-    let copies =
-        |result: &Value| result["served"].as_array().unwrap().iter().filter(|row| row["request"] == "copy").count();
-    assert!(results.as_array().unwrap().iter().any(|result| copies(result) == 1), "{run}");
+    for result in results.as_array().unwrap().iter().filter(|result| result["policy"] != "baseline") {
+        let copies = result["served"].as_array().unwrap().iter().filter(|row| row["operation"] == "copy");
+        let copies: Vec<_> = copies.map(|row| (row["count"].clone(), row["bytes"].clone())).collect();
+        assert_eq!(copies, [(1.into(), 4096.into())]);
+    }
     // A marked copy is not found again.
     let again = ran(directory, &["trace", "find-copies", "b.rct.zst"]);
     assert!(

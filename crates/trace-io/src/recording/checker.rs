@@ -3,8 +3,8 @@
 use super::block::{BLOCK_WORDS_MAX, NUMBER_MAX, check_numbers};
 use super::error::RecordingFault;
 use super::event::Event;
-use super::metadata::{Detail, Totals};
-use super::word::Word;
+use super::metadata::{Detail, Metadata, Totals};
+use super::word::{ACCESS_INSTRUCTIONS_MAX, INLINE_MAX, Word};
 
 /// State of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,7 @@ enum Thread {
 #[derive(Clone, Debug)]
 pub(super) struct Checker {
     has_accesses: bool,
+    has_contents: bool,
     processes: Vec<Process>,
     threads: Vec<Thread>,
     totals: Totals,
@@ -38,7 +39,7 @@ pub(super) struct Checker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sums {
     pub instructions: u64,
-    /// Bytes of all accesses.
+    /// Bytes of all accesses; 0 in a recording without contents.
     pub bytes: u32,
 }
 
@@ -47,35 +48,43 @@ pub(super) struct Sums {
 struct Accesses {
     count: u64,
     stores: u64,
-    bytes: u64,
     instructions: u64,
 }
 
 impl Accesses {
-    /// Those before the first word that is none, or that goes beyond the last address. Most words are accesses, so
-    /// that this loop is apart.
+    /// Those before the first word that is none, or that may go beyond the last address. Most words are accesses, so
+    /// that this loop is apart and has few instructions.
     #[inline(never)]
     fn at_begin(words: &[u64]) -> Accesses {
         let mut sums = Accesses::default();
         for &bits in words {
-            let Ok(Word::Access(access)) = Word::from_bits(bits) else { break };
-            if access.address > u64::MAX - (access.bytes() - 1) {
+            if bits >> 63 != 0 || bits & INLINE_MAX > INLINE_MAX - 127 {
                 break;
             }
             sums.count += 1;
-            sums.stores += u64::from(access.is_store);
-            sums.bytes += access.bytes();
-            sums.instructions += u64::from(access.instructions);
+            sums.stores += bits >> 62;
+            sums.instructions += bits >> 48 & ACCESS_INSTRUCTIONS_MAX;
         }
         sums
+    }
+
+    /// That of one word; `None` if it goes beyond the last address.
+    fn of_word(bits: u64) -> Option<Accesses> {
+        let Ok(Word::Access(access)) = Word::from_bits(bits) else { return None };
+        access.address.checked_add(access.bytes() - 1)?;
+        Some(Accesses { count: 1, stores: access.is_store.into(), instructions: access.instructions.into() })
     }
 
     const fn add(&mut self, other: &Accesses) {
         self.count += other.count;
         self.stores += other.stores;
-        self.bytes += other.bytes;
         self.instructions += other.instructions;
     }
+}
+
+/// Bytes of words that are accesses.
+fn bytes_of(words: &[u64]) -> u32 {
+    words.iter().map(|bits| 1 << (bits >> 59 & 7)).sum()
 }
 
 /// The state of a number, which is at most [`NUMBER_MAX`].
@@ -88,10 +97,15 @@ fn state<T: Copy + Default>(states: &mut Vec<T>, number: u32) -> &mut T {
 }
 
 impl Checker {
-    /// Starts before the first block of a recording of this detail.
-    pub fn new(detail: Detail) -> Checker {
-        let has_accesses = detail == Detail::Accesses;
-        Checker { has_accesses, processes: Vec::new(), threads: Vec::new(), totals: Totals::default() }
+    /// Starts before the first block of a recording.
+    pub fn new(metadata: &Metadata) -> Checker {
+        Checker {
+            has_accesses: metadata.detail == Detail::Accesses,
+            has_contents: metadata.contents,
+            processes: Vec::new(),
+            threads: Vec::new(),
+            totals: Totals::default(),
+        }
     }
 
     /// The totals so far.
@@ -116,16 +130,19 @@ impl Checker {
             self.totals.threads += 1;
         }
         let mut of_process = *state(&mut self.processes, process);
-        let (mut accesses, mut instructions) = (Accesses::default(), 0_u64);
+        let (mut accesses, mut instructions, mut bytes) = (Accesses::default(), 0_u64, 0);
         let mut index = 0;
         while let Some(&bits) = words.get(index) {
             if of_process == Process::Running && bits >> 63 == 0 {
                 if !self.has_accesses {
                     return Err((index, RecordingFault::AccessAmongFaults));
                 }
-                let run = Accesses::at_begin(&words[index..]);
-                if run.count == 0 {
-                    return Err((index, RecordingFault::PastTheEnd));
+                let run = match Accesses::at_begin(&words[index..]) {
+                    Accesses { count: 0, .. } => Accesses::of_word(bits).ok_or((index, RecordingFault::PastTheEnd))?,
+                    run => run,
+                };
+                if self.has_contents {
+                    bytes += bytes_of(&words[index..][..run.count as usize]);
                 }
                 accesses.add(&run);
                 index += run.count as usize;
@@ -159,7 +176,7 @@ impl Checker {
             Some(sum) => totals.instructions = sum,
             None => return Err((0, RecordingFault::value("the number of instructions", u64::MAX, "below 2^64"))),
         }
-        Ok(Sums { instructions, bytes: accesses.bytes as u32 })
+        Ok(Sums { instructions, bytes })
     }
 
     fn event(&mut self, thread: u32, process: u32, event: Event) -> Result<(), RecordingFault> {

@@ -125,7 +125,7 @@ impl<R: Read> Reader<R> {
         if !metadata.page_bytes.is_power_of_two() {
             return Err(wrong(format!("`page_bytes` is {}, but must be a power of two", metadata.page_bytes)));
         }
-        let (checker, columns) = (Checker::new(metadata.detail), Columns::default());
+        let (checker, columns) = (Checker::new(&metadata), Columns::default());
         Ok(Reader { input, metadata, checker, columns, words: Vec::new(), payload: Vec::new(), has_ended: false })
     }
 

@@ -4,7 +4,7 @@
 pub const INLINE_MAX: u64 = (1 << 48) - 1;
 
 /// Greatest number of instructions in a word of an access.
-const ACCESS_INSTRUCTIONS_MAX: u64 = (1 << 11) - 1;
+pub(super) const ACCESS_INSTRUCTIONS_MAX: u64 = (1 << 11) - 1;
 
 /// A load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ impl<B: Read + Write + Seek> Writer<B> {
         Ok(Writer {
             body: Packed::new(body, level)?,
             level,
-            checker: Checker::new(metadata.detail),
+            checker: Checker::new(&metadata),
             metadata,
             columns: Columns::default(),
             digest: Sha256::new(),
