@@ -32,7 +32,7 @@ pub use check::CheckArgs;
 pub use compare::CompareArgs;
 pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
-pub use programs::{MachineArgs, ProgramsArgs, compared, method};
+pub use programs::{MachineArgs, ProgramsArgs, compared, copies, method};
 pub use record::{RecordArgs, Recorder};
 pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
@@ -149,7 +149,8 @@ impl ScenarioArgs {
         let ScenarioArgs { scenario, trace, system, placement, copies, set } = self;
         let copies = copies.as_ref().map(|name| format!("workload.copies={name}"));
         let set: Vec<String> = copies.into_iter().chain(set.iter().cloned()).collect();
-        if let Some(recording) = trace.iter().chain(scenario).find(|path| is_recording(path)) {
+        let given = trace.as_deref().or(scenario.as_deref()).unwrap_or(Path::new(""));
+        if let Some(recording) = is_recording(given)?.then_some(given) {
             if system.is_some() || placement.is_some() {
                 let message = format!(
                     "{}: a recording runs on cores, and has no `--system` or `--placement`",
@@ -198,9 +199,9 @@ impl ScenarioArgs {
 }
 
 /// Whether a file is a recording that has accesses; one of page faults is played as a memory trace.
-fn is_recording(path: &Path) -> bool {
-    let metadata = rowclone_sweep::programs::recorded(path).ok().flatten();
-    metadata.is_some_and(|metadata| metadata.detail == Detail::Accesses)
+fn is_recording(path: &Path) -> Result<bool, Failure> {
+    let metadata = if path.is_file() { rowclone_sweep::programs::recorded(path)? } else { None };
+    Ok(metadata.is_some_and(|metadata| metadata.detail == Detail::Accesses))
 }
 
 /// How results of a run are printed.

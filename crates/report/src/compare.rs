@@ -14,6 +14,7 @@ mod page;
 mod pictures;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 pub use pictures::Drawn;
 
@@ -247,7 +248,7 @@ impl CompareTable {
     /// The first screen, or with `details` all figures; as wide as `width`.
     pub fn to_text(&self, details: bool, width: usize) -> String {
         let is_scenario = self.cases.iter().any(|case| case.bytes.is_none());
-        let mut parts = vec![self.lead(), self.short_answers(width)];
+        let mut parts = vec![self.lead(), self.verdicts(width), self.short_answers(width)];
         if is_scenario {
             parts.extend(self.cases.iter().map(|case| scenario_table(case, width)));
         } else {
@@ -283,6 +284,12 @@ impl CompareTable {
             )
         });
         format!("{copiers} on {}: {}{beside}\n", self.machine, counts.join(", "))
+    }
+
+    /// Whether copies in DRAM help each program, why, and what would help more.
+    fn verdicts(&self, width: usize) -> String {
+        let programs = self.cases.iter().filter(|case| case.bytes.is_none());
+        programs.filter_map(ComparedCase::verdict).flatten().map(|sentence| wrapped(&sentence, width)).collect()
     }
 
     /// A line per question: how often each copier is the best.

@@ -1,6 +1,7 @@
 //! Turns results into what people look at: tables, JSON, CSV, Parquet, plots, timelines, an HTML page. Reads results; computes no physics.
 
 mod allocator_tables;
+pub mod apps;
 pub mod cell;
 pub mod compare;
 mod copiers;
@@ -31,6 +32,7 @@ mod tables_by_hand;
 pub mod timeline;
 pub mod zeroing;
 
+pub use apps::ApplicationTable;
 pub use cell::{Cell, Column, Kind};
 pub use compare::CompareTable;
 pub use copy_engine::CopyEngineTable;

@@ -176,6 +176,8 @@ pub struct MulticoreTable {
     pub baseline: String,
     /// Seed of the programs.
     pub seed: u64,
+    /// Programs of the mixes: `generated` or `recorded`.
+    pub programs: &'static str,
     /// Mixes per number of cores.
     pub mixes: u64,
     /// Instructions of each program before its region.
@@ -196,8 +198,8 @@ impl MulticoreTable {
         let mut text = format!(
             "RowClone (MICRO 2013), multi-core: copy-intensive programs on even cores, memory-intensive ones on odd cores\n\
              machine {}; changes refer to the baseline, {}\n\
-             means of {} mixes; regions of {} instructions after a warm-up of {}\n",
-            self.machine, self.baseline, self.mixes, self.instructions, self.warm_up
+             means of {} mixes of {} programs; regions of {} instructions after a warm-up of {}\n",
+            self.machine, self.baseline, self.mixes, self.programs, self.instructions, self.warm_up
         );
         for (core, trace) in self.traces.iter().enumerate() {
             let _ = writeln!(text, "core {core}: {trace}");

@@ -96,7 +96,7 @@ pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'
         Workload::Programs(workload) => {
             let machine = scenario.machine.as_ref().expect("programs have a machine");
             let method = CopyMethod::of(variant.policy);
-            let settings = programs::recording_settings(workload.copies, method, wanted.check);
+            let settings = programs::recording_settings(workload.copies, method);
             rowclone_sim::Workload::Programs(Box::new(Programs {
                 settings: variant.copier().applied_to(&machine.settings),
                 devices: machine.devices,

@@ -1,12 +1,17 @@
 //! Programs of the cores of a machine, from files.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
 
 use dram_spec::address::FRAME_BYTES;
-use host::machine::{ChosenCopies, Program, RecordedProgram, RecordingSettings, Repeated, TraceProgram};
+use host::machine::{
+    ChosenCopies, ContentsCounts, OtherByte, Program, RecordedProgram, RecordingSettings, Repeated, TraceProgram,
+};
 use rowclone_config::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
 use rowclone_sim::CopyMethod;
+use rowclone_sim::quantity::{counted, grouped};
 use trace_io::LineError;
 use trace_io::program::{ProgramError, ProgramReader};
 use trace_io::recording::{self, Metadata, RecordingError, RecordingFault};
@@ -41,8 +46,8 @@ pub fn of_workload(
 }
 
 /// How recordings are executed under a copy method.
-pub fn recording_settings(copies: ChosenCopies, method: CopyMethod, is_checked: bool) -> RecordingSettings {
-    RecordingSettings { copies, is_by_cpu: method == CopyMethod::BASELINE, is_checked }
+pub fn recording_settings(copies: ChosenCopies, method: CopyMethod) -> RecordingSettings {
+    RecordingSettings { copies, is_by_cpu: method == CopyMethod::BASELINE }
 }
 
 /// Opens a program trace, a memory trace with instructions, or a recording, which begins again at its end, for a
@@ -69,7 +74,7 @@ fn opened(path: &Path, unit: u64, settings: RecordingSettings) -> Result<Box<dyn
     let file = || File::open(path).map_err(|source| LineError::Read { line: 1, offset: 0, source });
     match recording::Reader::new(file()?) {
         Ok(reader) => return Ok(Box::new(RecordedProgram::new(reader, settings)?)),
-        Err(error) if is_other_format(&error) => {}
+        Err(error) if is_other_format(path, &error) => {}
         Err(error) => return Err(error.into()),
     }
     match Reader::with_name(file()?, path) {
@@ -81,7 +86,11 @@ fn opened(path: &Path, unit: u64, settings: RecordingSettings) -> Result<Box<dyn
 }
 
 /// Whether a file is no recording, not even a damaged one.
-fn is_other_format(error: &RecordingError) -> bool {
+fn is_other_format(path: &Path, error: &RecordingError) -> bool {
+    let name = path.to_string_lossy();
+    if name.ends_with(".rct") || name.ends_with(".rct.zst") {
+        return false;
+    }
     let is_short = matches!(error.fault, RecordingFault::Truncated) && error.offset < recording::MAGIC.len() as u64;
     is_short || matches!(error.fault, RecordingFault::Magic | RecordingFault::Input(_))
 }
@@ -94,24 +103,53 @@ pub fn recorded(path: &Path) -> Result<Option<Metadata>, Failure> {
     let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
     match recording::Reader::new(file) {
         Ok(reader) => Ok(Some(reader.metadata().clone())),
-        Err(error) if is_other_format(&error) => Ok(None),
+        Err(error) if is_other_format(path, &error) => Ok(None),
         Err(error) => Err(failure(path, &error.into())),
     }
 }
 
-/// What runs of recordings assume, and what their recorders could not see, in sentences.
+/// What the loads of a recording with contents read, in words.
+fn compared(path: &Path) -> Result<String, Failure> {
+    let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
+    let counts = recording::Reader::new(file).map_err(ProgramError::from).and_then(RecordedProgram::compare_contents);
+    let ContentsCounts { equal, unknown, different, first } = counts.map_err(|error| failure(path, &error))?;
+    let all = counted(equal + unknown + different, "byte");
+    let mut text = format!(
+        "of {all} loaded, {} had been written or read before, and {} were not known",
+        grouped(equal),
+        grouped(unknown)
+    );
+    if let Some(OtherByte { block, process, address, found, expected }) = first {
+        let different = grouped(different);
+        let _ = write!(
+            text,
+            "; {different} differ, whose writes were not recorded, the first in block {block}: process {process} reads \
+             {found:#04x} at {address:#x}, where {expected:#04x} was written"
+        );
+    }
+    Ok(text)
+}
+
+/// What runs of recordings assume, a sentence per recording. If they are checked, the contents of each that has
+/// them are compared, and another sentence says how many bytes are right.
 ///
 /// # Errors
 /// As [`recorded`].
-pub fn assumptions<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<Vec<String>, Failure> {
+pub fn assumptions<'a>(paths: impl IntoIterator<Item = &'a Path>, is_checked: bool) -> Result<Vec<String>, Failure> {
     let mut sentences = Vec::new();
-    for path in paths {
+    for path in paths.into_iter().collect::<BTreeSet<_>>() {
         let Some(metadata) = recorded(path)? else { continue };
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let unseen = match metadata.unseen.len() {
+            0 => String::new(),
+            _ => format!("; `rowclone-sim trace info {}` lists what was not recorded", path.display()),
+        };
         sentences.push(format!(
-            "{name}: pages of files are in the page cache from the begin, unless the recording reads them"
+            "{name}: pages of files are in the page cache from the begin, unless the recording reads them{unseen}"
         ));
-        sentences.extend(metadata.unseen.iter().map(|unseen| format!("{name}: not recorded: {unseen}")));
+        if is_checked && metadata.contents {
+            sentences.push(format!("{name}: {}", compared(path)?));
+        }
     }
     Ok(sentences)
 }

@@ -300,22 +300,6 @@ pub enum ProgramError {
         /// Bytes of a page.
         found: u64,
     },
-    /// A load of a recording does not read what its program or the kernel had written.
-    #[error(
-        "block {block} of the recording: a load of process {process} reads {found:#04x} at {address:#x}, where {expected:#04x} was written"
-    )]
-    WrongLoad {
-        /// Number of the block.
-        block: u64,
-        /// Process.
-        process: u32,
-        /// Address of the byte.
-        address: u64,
-        /// Byte that it read.
-        found: u8,
-        /// Byte that was written.
-        expected: u8,
-    },
     /// The format of a memory trace has no instructions.
     #[error("the trace has the format `{found}`, whose records have no instructions")]
     NoInstructions {
@@ -353,10 +337,6 @@ impl ProgramError {
                     .into()
             }
             Self::PageBytes { .. } => "record the program on a system with pages of 4 KiB".into(),
-            Self::WrongLoad { .. } => {
-                "the recorder did not see a write of the kernel, of a device or of shared memory; leave out `--check`"
-                    .into()
-            }
             Self::NoInstructions { .. } => {
                 "give a program trace (docs/cores.md), or a memory trace of the format `rc`, `cpu` or `lackey`".into()
             }

@@ -224,7 +224,7 @@ fn of_program(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Res
         let settings = copier.applied_to(&machine.settings);
         let of_copier = MachineConfig { settings, ..machine.clone() };
         let method = rowclone_sim::CopyMethod::of(copier.policy);
-        let settings = programs::recording_settings(args.copies, method, args.check);
+        let settings = programs::recording_settings(args.copies, method);
         let program = programs::open(path, &of_copier, settings)?;
         let run = run_programs(&of_copier, method, vec![program], Region::default(), args.check);
         judged(copier, run.map(|(outcome, _)| outcome))

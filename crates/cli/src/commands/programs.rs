@@ -29,7 +29,7 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
     // The first method is the baseline.
     let (mut methods, mut reference) = (Vec::new(), None);
     for method in compared {
-        let settings = recording_settings(args.copies, method, args.check);
+        let settings = recording_settings(args.copies, method);
         let programs = args.programs.iter().map(|path| open(path, &machine, settings)).collect::<Result<_, _>>()?;
         let (mut outcome, report) = run_programs(&machine, method, programs, region, args.check)?;
         outcome.compare(reference.get_or_insert_with(|| outcome.reference()));
@@ -44,7 +44,7 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
         machine: machine.name.clone(),
         baseline: baseline(&machine),
         programs,
-        assumptions: assumptions(args.programs.iter().map(PathBuf::as_path))?,
+        assumptions: assumptions(args.programs.iter().map(PathBuf::as_path), args.check)?,
         warm_up: args.warm_up,
         instructions: args.instructions,
         alone_ipc,
@@ -65,7 +65,7 @@ pub(super) fn alone_ipc(
     advance: impl Fn(),
 ) -> Result<Vec<f64>, Failure> {
     let method = CopyMethod::BASELINE;
-    let settings = recording_settings(copies, method, is_checked);
+    let settings = recording_settings(copies, method);
     let run = |path: &PathBuf| {
         let programs = vec![open(path, machine, settings)?];
         let (_, report) = run_programs(machine, method, programs, region, is_checked)?;

@@ -61,13 +61,14 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let wanted = Wanted { progress: !args.quiet, ..Wanted::new(&stop) };
     let references = references(&scenario, &variants, &outcomes, args.no_baseline, wanted)?;
     let alone_ipc = alone(&scenario, args)?;
+    let assumptions = assumptions(&scenario, args.check)?;
     let reports = variants.iter().zip(outcomes).map(|(&variant, mut outcome)| {
         let reference = references.iter().find(|(known, _)| *known == scenario.reference(variant));
         if let Some((_, figures)) = reference {
             outcome.compare(figures);
         }
         let reference = reference.map(|(reference, _)| reference.label("/"));
-        report(&scenario, &rerun, variant, reference, outcome, &alone_ipc, &mut same_bank)
+        report(&scenario, [&rerun, &assumptions], variant, reference, outcome, &alone_ipc, &mut same_bank)
     });
     let reports = reports.collect::<Result<Vec<_>, _>>()?;
     let text = match args.format {
@@ -259,7 +260,7 @@ impl Drop for Files {
 
 fn report(
     scenario: &Scenario,
-    rerun: &str,
+    [rerun, assumptions]: [&str; 2],
     variant: Variant,
     reference: Option<String>,
     mut run: Outcome,
@@ -298,17 +299,17 @@ fn report(
         mix: run.cores.as_ref().and_then(|cores| cores.mix(alone_ipc)),
         outcome: run,
         warnings,
-        brief: brief(scenario) + &latency_from.unwrap_or_default() + &assumptions(scenario)?,
+        brief: brief(scenario) + &latency_from.unwrap_or_default() + assumptions,
         copies: scenario.copies(),
         row_bytes: memory.system().geometry.row_bytes(),
     })
 }
 
 /// What the recordings of a scenario assume, a sentence per line.
-fn assumptions(scenario: &Scenario) -> Result<String, Failure> {
+fn assumptions(scenario: &Scenario, is_checked: bool) -> Result<String, Failure> {
     let Workload::Programs(workload) = &scenario.workload else { return Ok(String::new()) };
-    let sentences = programs::assumptions(workload.files().iter().map(PathBuf::as_path))?;
-    Ok(sentences.iter().map(|sentence| format!("\n{sentence}")).collect())
+    let sentences = programs::assumptions(workload.files().iter().map(PathBuf::as_path), is_checked)?;
+    Ok(sentences.iter().flat_map(|sentence| ["\n", sentence]).collect())
 }
 
 /// The break-even size of the device of a policy; none without one.

@@ -44,6 +44,7 @@ mod reasons;
 mod record;
 mod recorded;
 mod recordings;
+mod recordings_on_cores;
 mod reference;
 mod reports;
 mod requests;

@@ -64,10 +64,10 @@ pub use self::kernel::ProgramFault;
 pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
-    AnswerSettings, BufferOperation, BufferRing, ChosenCopies, FileSettings, Forkbench, GroupInstruction, Memcopy,
-    MessageReader, MessageReaderSettings, MixProgram, Program, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets,
-    Receiver, ReceiverSettings, RecordedProgram, RecordingSettings, Repeated, SourceState, Steps, TcpReceive,
-    TraceProgram,
+    AnswerSettings, BufferOperation, BufferRing, ChosenCopies, ContentsCounts, FileSettings, Forkbench,
+    GroupInstruction, Memcopy, MessageReader, MessageReaderSettings, MixProgram, OtherByte, Program, ReadAgain,
+    ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, RecordedProgram, RecordingSettings,
+    Repeated, SourceState, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{

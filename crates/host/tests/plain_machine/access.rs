@@ -37,7 +37,8 @@ impl PlainMachine {
         let is_store = kind != Kind::Load;
         let shared = self.cache_of(at);
         let found = self.caches[shared].get(line).map(|found| found.is_in_flight);
-        if found.is_none() && self.cores[at].is_uncached && purpose == Purpose::Program {
+        let joins_prefetch = !is_store && self.prefetch_of(shared, line).is_some();
+        if found.is_none() && !joins_prefetch && self.cores[at].is_uncached && purpose == Purpose::Program {
             return self.access_past_the_cache(at, slot, access);
         }
         if found.is_none() && is_store && self.settings.last_level.store_miss == StoreMiss::NoAllocate {
@@ -46,15 +47,22 @@ impl PlainMachine {
         if found.is_none() && kind == Kind::StoreLine {
             return self.allocate(at, slot, access);
         }
+        if found.is_none() && self.awaits_stale_prefetch(at, line) {
+            return Err(Stall::Mshr);
+        }
         let writes_through = is_store && self.settings.lines.write == WritePolicy::WriteThrough;
         self.check_resources(at, access, found, writes_through)?;
+        let is_first_use = self.use_prefetched(shared, line);
+        let requests = self.observe(at, access, found, is_first_use);
         let data = self.look_up(at, slot, access, found);
         let core = &mut self.cores[at];
         if core.levels.first_with(line).is_none() || found == Some(true) {
             self.caches[shared].touch(line);
         }
         core.levels.serve(line, is_store);
+        let now = slot / self.settings.core.width;
         if !is_store {
+            self.prefetch(at, now, requests);
             return Ok(data);
         }
         if writes_through {
@@ -65,6 +73,7 @@ impl PlainMachine {
         if found != Some(false) {
             self.cores[at].store_buffer.push(BufferedStore::Line(line));
         }
+        self.prefetch(at, now, requests);
         Ok(Data::At(slot))
     }
 
@@ -78,7 +87,8 @@ impl PlainMachine {
     ) -> Result<(), Stall> {
         let (cache, core) = (&self.caches[self.cache_of(at)], &self.cores[at]);
         let is_buffer_full = kind != Kind::Load && core.store_buffer.len() == self.settings.core.store_buffer;
-        if found.is_none() && core.mshrs.len() == self.settings.core.mshrs {
+        let is_prefetched = self.prefetch_of(self.cache_of(at), line).is_some();
+        if found.is_none() && !is_prefetched && core.mshrs.len() == self.settings.core.mshrs {
             return Err(Stall::Mshr);
         }
         if found != Some(false) && is_buffer_full {
@@ -140,10 +150,17 @@ impl PlainMachine {
                 Data::Line(line)
             }
             None => {
-                counts.misses += 1;
-                core.mshrs.push(line);
                 let leaves = slot / width + last_level.latency;
-                self.insert(at, leaves, Line { number: line, is_in_flight: true, dirty: None });
+                let in_flight = Line { is_in_flight: true, ..Line::clean(line) };
+                if self.join_prefetch(at, line) {
+                    self.cores[at].counters.of(access.purpose).merged += 1;
+                    self.insert(at, leaves, in_flight);
+                    return Data::Line(line);
+                }
+                let core = &mut self.cores[at];
+                core.counters.of(access.purpose).misses += 1;
+                core.mshrs.push(line);
+                self.insert(at, leaves, in_flight);
                 self.empty_entry(at, slot / width, line);
                 self.read(at, leaves, line);
                 Data::Line(line)
@@ -180,6 +197,7 @@ impl PlainMachine {
         }
         core.counters.of(Purpose::Program).non_temporal += 1;
         self.empty_entry(at, now, line);
+        self.drop_prefetches(line, None);
         self.bypass(at, leaves, line);
         Ok(Data::At(slot))
     }
@@ -189,8 +207,11 @@ impl PlainMachine {
         if !self.has_entry(at, access.line, false) {
             return Err(Stall::StoreBuffer);
         }
+        self.drop_prefetches(access.line, None);
+        let (now, requests) = (slot / self.settings.core.width, self.observe(at, access, None, false));
         self.cores[at].counters.of(access.purpose).passed += 1;
-        self.buffer_store(at, slot / self.settings.core.width, access, false);
+        self.buffer_store(at, now, access, false);
+        self.prefetch(at, now, requests);
         Ok(Data::At(slot))
     }
 
@@ -207,6 +228,8 @@ impl PlainMachine {
         }
         let leaves = now + self.settings.last_level.latency;
         let dirty = (!writes_through).then_some(purpose);
+        self.drop_prefetches(line, None);
+        let requests = self.observe(at, access, None, false);
         self.insert(at, leaves, Line { dirty, ..Line::clean(line) });
         let core = &mut self.cores[at];
         core.levels.serve(line, true);
@@ -214,6 +237,7 @@ impl PlainMachine {
         if writes_through {
             self.buffer_store(at, now, access, false);
         }
+        self.prefetch(at, now, requests);
         Ok(Data::At(slot))
     }
 
@@ -223,7 +247,7 @@ impl PlainMachine {
         let Some(victim) = self.caches[shared].insert(line) else { return };
         self.leave_l1s(shared, victim.number);
         if let Some(purpose) = victim.dirty {
-            self.cores[at].counters.of(purpose).write_backs += 1;
+            self.cores[at].counters.of(purpose).write_backs += u64::from(self.cores[at].ended.is_none());
             self.write(at, leaves, victim.number);
         }
     }
@@ -248,6 +272,7 @@ impl PlainMachine {
             return Err(Stall::StoreBuffer);
         }
         self.empty_entry(at, now, line);
+        self.drop_prefetches(line, None);
         if self.caches[shared].remove(line).is_some() {
             self.leave_l1s(shared, line);
             self.cores[at].counters.coherence.invalidated += 1;

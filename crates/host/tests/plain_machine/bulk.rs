@@ -114,13 +114,16 @@ impl PlainMachine {
         let own = self.cache_of(at);
         for line in self.lines(from, bytes) {
             self.empty_entries(now, line);
+            self.drop_prefetches(line, Some(own));
         }
         for other in (0..self.caches.len()).filter(|other| *other != own) {
             for line in self.lines(from, bytes) {
-                if let Some(found) = self.caches[other].remove(line) {
-                    assert!(found.dirty.is_none() || self.is_whole(line, from, bytes), "line {line:#x} loses data");
-                    self.leave_l1s(other, line);
-                    self.cores[at].counters.coherence.invalidated += 1;
+                let Some(found) = self.caches[other].remove(line) else { continue };
+                self.leave_l1s(other, line);
+                self.cores[at].counters.coherence.invalidated += 1;
+                // What an earlier user of the frame left there, until the copy that gives the frame is over.
+                if let Some(purpose) = found.dirty.filter(|_| !self.is_whole(line, from, bytes)) {
+                    self.write_for_coherence(at, now + self.settings.last_level.latency, line, purpose);
                 }
             }
         }
@@ -174,6 +177,7 @@ impl PlainMachine {
         }
         for line in self.lines(piece.from, piece.bytes) {
             steps += 1;
+            self.drop_prefetches(line, None);
             let Some(found) = self.caches[shared].remove(line) else { continue };
             self.leave_l1s(shared, line);
             self.cores[at].counters.coherence.invalidated += 1;
@@ -212,7 +216,7 @@ impl PlainMachine {
         self.send(Sender::Core(at), leaves + cycles, operation);
         // They keep their places until the copy is done.
         for &number in &copied {
-            self.insert(at, leaves, Line { number, is_in_flight: true, dirty: Some(purpose) });
+            self.insert(at, leaves, Line { is_in_flight: true, dirty: Some(purpose), ..Line::clean(number) });
         }
         self.cores[at].copied = copied;
         let core = &mut self.cores[at];

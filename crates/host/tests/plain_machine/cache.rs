@@ -9,24 +9,28 @@ pub struct Line {
     pub is_in_flight: bool,
     /// Who made it dirty.
     pub dirty: Option<Purpose>,
+    /// The core whose prefetcher has requested it, until its first access.
+    pub prefetched_by: Option<usize>,
 }
 
 impl Line {
     /// A clean line whose data are there.
     pub fn clean(number: u64) -> Line {
-        Line { number, is_in_flight: false, dirty: None }
+        Line { number, is_in_flight: false, dirty: None, prefetched_by: None }
     }
 }
 
 pub struct Cache {
     pub shape: CacheShape,
     sets: Vec<Vec<Line>>,
+    /// The cores whose prefetched lines left it without an access.
+    pub useless: Vec<usize>,
 }
 
 impl Cache {
     pub fn new(shape: CacheShape, line_bytes: u64) -> Cache {
         let sets = shape.bytes / line_bytes / shape.ways as u64;
-        Cache { shape, sets: vec![Vec::new(); sets as usize] }
+        Cache { shape, sets: vec![Vec::new(); sets as usize], useless: Vec::new() }
     }
 
     pub fn set_of(&self, number: u64) -> usize {
@@ -56,15 +60,18 @@ impl Cache {
 
     /// Makes a line the most recently used of its set.
     pub fn touch(&mut self, number: u64) {
-        if let Some(line) = self.remove(number) {
-            self.set(number).push(line);
+        let set = self.set(number);
+        if let Some(at) = set.iter().position(|line| line.number == number) {
+            set[at..].rotate_left(1);
         }
     }
 
     pub fn remove(&mut self, number: u64) -> Option<Line> {
         let set = self.set(number);
         let at = set.iter().position(|line| line.number == number)?;
-        Some(set.remove(at))
+        let line = set.remove(at);
+        self.useless.extend(line.prefetched_by);
+        Some(line)
     }
 
     /// Places for a line in its set: those that are empty, or whose line is not in flight.
@@ -86,6 +93,7 @@ impl Cache {
             set.remove(at)
         });
         set.push(line);
+        self.useless.extend(victim.and_then(|victim| victim.prefetched_by));
         victim
     }
 }

@@ -23,7 +23,7 @@ use proptest::sample::select;
 use rowclone::{FaultyRows, Planner};
 use trace_io::program::Step;
 
-use crate::extensions::{arb_cache_extensions, arb_core_extensions};
+use crate::extensions::{arb_bus, arb_cache_extensions, arb_core_extensions};
 use crate::programs::{ProgramDraft, arb_program};
 
 /// The program of a core.
@@ -167,8 +167,12 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
         .prop_map(with_few_write_backs);
     let caches = prop_oneof![Just(None), arb_cache_extensions().prop_map(Some)];
     let core = prop_oneof![2 => Just(None), 1 => arb_core_extensions().prop_map(Some)];
-    (machine, caches, core).prop_map(|(machine, caches, core)| {
+    let bus = prop_oneof![2 => Just(None), 1 => arb_bus().prop_map(Some)];
+    (machine, caches, core, bus).prop_map(|(machine, caches, core, bus)| {
         let mut machine = caches.map_or(machine, |caches| caches.extend(machine));
+        if !matches!(machine.kernel.copier, Copier::Engine(_)) {
+            machine.bus = bus;
+        }
         if !matches!(machine.kernel.copier, Copier::Engine(_)) {
             machine.core = core.map_or(machine.core, |core| core.extend(machine.core));
         }

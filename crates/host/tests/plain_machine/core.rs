@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use host::machine::{CoreCounters, CoreSettings, MachineSettings, Purpose};
+use host::machine::{CoreCounters, CoreSettings, MachineSettings, PrefetchCounts, Purpose};
 use trace_io::program::{InstructionClass, InstructionKind, Needs, Step};
 
 use crate::deferred::Deferred;
 use crate::engine::Copy;
 use crate::levels::Levels;
 use crate::pipeline::Wants;
+use crate::prefetch::Prefetcher;
 use crate::write_buffer::Entry;
 
 /// The slot in which the data of an instruction are there.
@@ -155,6 +156,8 @@ pub struct Core {
     pub levels: Levels,
     /// Its write buffer, oldest entry first, and the number of the next entry.
     pub write_buffer: Vec<Entry>,
+    /// The prefetchers of the L1, the L2 and the last level.
+    pub prefetchers: [Prefetcher; 3],
     pub entries: u64,
     /// Nothing is dispatched before this cycle, for this reason.
     pub busy: (u64, Stall),
@@ -194,6 +197,7 @@ impl Core {
             is_uncached,
             levels: Levels::new(settings, is_uncached),
             write_buffer: Vec::new(),
+            prefetchers: Default::default(),
             entries: 0,
             busy: (0, Stall::Uncounted),
             waits_for_copy: false,
@@ -273,6 +277,13 @@ impl Core {
         match purpose {
             Purpose::Program => self.counters.instructions += 1,
             _ => self.counters.kernel_instructions += 1,
+        }
+    }
+
+    /// Counts an event of a prefetch, until the program has ended.
+    pub fn count_prefetch(&mut self, count: fn(&mut PrefetchCounts) -> &mut u64) {
+        if self.ended.is_none() {
+            *count(&mut self.counters.prefetches) += 1;
         }
     }
 

@@ -196,7 +196,7 @@ impl PlainMachine {
         if touches { Err(Stall::Kernel) } else { Ok(()) }
     }
 
-    fn check_window(&self, at: usize) -> Result<(), Stall> {
+    pub fn check_window(&self, at: usize) -> Result<(), Stall> {
         let is_full = self.cores[at].window.len() as u64 == self.settings.core.window;
         if is_full { Err(Stall::Window) } else { Ok(()) }
     }

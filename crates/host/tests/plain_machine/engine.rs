@@ -116,6 +116,7 @@ impl PlainMachine {
         let copy = Copy { core: at, number, src, dst };
         let settings = self.engine().settings;
         let places = self.engine().places;
+        self.check_window(at)?;
         let core = &self.cores[at];
         if core.lines_on_the_way().any(|line| copy.touches(line)) {
             return Err(Stall::Kernel);

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 
 use host::machine::{
-    CacheShape, ClassSettings, ClassUnits, Classes, Copier, CoreSettings, LineSettings, MachineSettings, Sharing,
-    StoreMiss, WritePolicy,
+    BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CoreSettings, LineSettings, MachineSettings,
+    Order, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss, WritePolicy,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,6 +20,7 @@ pub struct CacheExtensions {
     lines: LineSettings,
     /// Of the L1, the L2 and the last level.
     store_miss: [StoreMiss; 3],
+    prefetchers: [PrefetcherKind; 3],
 }
 
 fn arb_l2() -> impl Strategy<Value = CacheShape> {
@@ -38,10 +39,22 @@ pub fn arb_cache_extensions() -> impl Strategy<Value = CacheExtensions> {
         1 => Just((WritePolicy::WriteBack, 8, [StoreMiss::Allocate; 3])),
         1 => (write, write_buffer, [miss(), miss(), miss()]),
     ];
-    (l2, any::<bool>(), bytes, stores).prop_map(|(l2, is_by_pairs, bytes, (write, write_buffer, store_miss))| {
-        let lines = LineSettings { bytes, write, write_buffer, ..LineSettings::default() };
-        CacheExtensions { l2, is_by_pairs, lines, store_miss }
-    })
+    let prefetch = (1_u64..5, 1_u64..4, 1_usize..5).prop_map(|(degree, distance, mshrs)| PrefetchSettings {
+        degree,
+        distance,
+        mshrs,
+    });
+    let prefetcher = || select(PrefetcherKind::NAMES.map(|(_, kind)| kind).to_vec());
+    let prefetchers = prop_oneof![
+        1 => Just([PrefetcherKind::None; 3]),
+        1 => [prefetcher(), prefetcher(), prefetcher()],
+    ];
+    (l2, any::<bool>(), bytes, stores, prefetch, prefetchers).prop_map(
+        |(l2, is_by_pairs, bytes, (write, write_buffer, store_miss), prefetch, prefetchers)| {
+            let lines = LineSettings { bytes, write, write_buffer, prefetch, ..LineSettings::default() };
+            CacheExtensions { l2, is_by_pairs, lines, store_miss, prefetchers }
+        },
+    )
 }
 
 impl CacheExtensions {
@@ -56,14 +69,31 @@ impl CacheExtensions {
         }
         settings.lines = self.lines;
         let mut shapes = [settings.l1.as_mut(), settings.l2.as_mut(), Some(&mut settings.last_level)];
-        for (shape, store_miss) in shapes.iter_mut().zip(self.store_miss) {
+        for ((shape, store_miss), prefetcher) in shapes.iter_mut().zip(self.store_miss).zip(self.prefetchers) {
             if let Some(shape) = shape {
+                shape.prefetcher = prefetcher;
                 shape.store_miss = store_miss;
                 shape.bytes = shape.bytes.max(shape.ways as u64 * self.lines.bytes);
             }
         }
         settings
     }
+}
+
+/// A bus whose clock takes some core cycles.
+pub fn arb_bus() -> impl Strategy<Value = BusSettings> {
+    let latency = || select(vec![0_u64, 1, 7, 40]);
+    let clock = select(vec![1_u64, 2, 3, 8]);
+    (clock, select(vec![4_u64, 8, 16, 64]), 1_u64..4, [latency(), latency(), latency()]).prop_map(
+        |(clock, bytes_per_clock, address_clocks, [request_latency, response_latency, snoop_latency])| BusSettings {
+            clock,
+            bytes_per_clock,
+            address_clocks,
+            request_latency,
+            response_latency,
+            snoop_latency,
+        },
+    )
 }
 
 /// Latency and units of each class, and a load/store queue.
@@ -100,7 +130,7 @@ impl CoreExtensions {
             if !class.accesses_memory() {
                 settings.latency = settings.latency.max(1);
             }
-            if core.order == host::machine::Order::OutOfOrder {
+            if core.order == Order::OutOfOrder {
                 settings.is_paired = true;
             }
             if let Some(owner) = self.units_of[at]
@@ -112,7 +142,8 @@ impl CoreExtensions {
             }
             *classes.of_mut(class) = settings;
         }
-        let load_store_queue = self.load_store_queue.map(|entries| entries.min(core.window as usize));
+        let queue = self.load_store_queue.filter(|_| core.order == Order::OutOfOrder);
+        let load_store_queue = queue.map(|entries| entries.min(core.window as usize));
         CoreSettings { classes, load_store_queue, ..core }
     }
 }

@@ -84,6 +84,7 @@ impl PlainMachine {
         let start = frame / unit * unit;
         for line in self.lines(start, unit) {
             self.empty_entries(now, line);
+            self.drop_prefetches(line, Some(own));
             for other in (0..self.caches.len()).filter(|other| *other != own) {
                 let Some(found) = self.caches[other].remove(line) else { continue };
                 self.leave_l1s(other, line);

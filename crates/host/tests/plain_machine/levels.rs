@@ -41,6 +41,21 @@ impl Levels {
         }
     }
 
+    /// A line enters a level, by its number, and those behind it.
+    pub fn enter(&mut self, line: u64, number: usize) {
+        for level in self.0.iter_mut().filter(|level| level.number as usize >= number) {
+            if level.cache.holds(line) {
+                level.cache.touch(line);
+            } else {
+                level.cache.insert(Line::clean(line));
+            }
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Level> {
+        self.0.iter()
+    }
+
     pub fn remove(&mut self, line: u64) {
         for level in &mut self.0 {
             level.cache.remove(line);

@@ -8,10 +8,12 @@ use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::ZeroOnFree;
 
 use crate::bulk::Range;
+use crate::bus::Bus;
 use crate::cache::Cache;
 use crate::cases::ProgramCase;
 use crate::core::{BufferedStore, Core};
 use crate::engine::{Copy, Engine};
+use crate::prefetch::Prefetch;
 use crate::processes::Processes;
 use crate::runs::CoreFigures;
 
@@ -59,9 +61,20 @@ enum Message {
     Copy(Copy),
 }
 
+/// What is on its way to a core over the bus.
+#[derive(Clone, Copy, Debug)]
+enum Incoming {
+    /// Data of a line.
+    Line { core: usize, line: u64 },
+    /// The end of a copy or zeroing of the controller, and the bytes that it moved over channels.
+    Copy { core: usize, bytes: u64 },
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing {
     leaves: u64,
+    /// Arrival at the controller, which a bus determines when the message leaves.
+    arrives: Option<u64>,
     message: Message,
     /// Number in the order in which all were made.
     made: u64,
@@ -84,11 +97,18 @@ pub struct PlainMachine {
     /// The last-level caches: one per core, or one.
     pub caches: Vec<Cache>,
     pub processes: Processes,
+    /// Lines that prefetchers have requested, and that are in flight.
+    pub prefetches: Vec<Prefetch>,
     pub engine: Option<Engine>,
     /// Copies that the engine was given.
     pub copies: u64,
+    bus: Bus,
     /// In order of creation.
     outbox: Vec<Outgoing>,
+    /// Data that go on the bus from a cycle on, for a core, with their line.
+    responses: Vec<(u64, usize, u64)>,
+    /// By the cycle of its arrival and the order in which it was sent.
+    incoming: BTreeMap<(u64, u64), Incoming>,
     waiting: BTreeMap<u64, Waiting>,
     requests: u64,
     made: u64,
@@ -113,9 +133,13 @@ impl PlainMachine {
                 .collect(),
             caches: (0..caches).map(|_| Cache::new(settings.last_level, settings.lines.bytes)).collect(),
             processes: Processes::new(kernel, programs.len()),
+            prefetches: Vec::new(),
             engine: Engine::new(settings.kernel.copier),
             copies: 0,
+            bus: Bus::new(settings.bus),
             outbox: Vec::new(),
+            responses: Vec::new(),
+            incoming: BTreeMap::new(),
             waiting: BTreeMap::new(),
             requests: 0,
             made: 0,
@@ -139,8 +163,74 @@ impl PlainMachine {
     }
 
     fn push(&mut self, leaves: u64, message: Message) {
-        self.outbox.push(Outgoing { leaves, message, made: self.made, snooped: None });
+        let is_of_device =
+            matches!(message, Message::Request { sender: Sender::Engine { .. } | Sender::Passed { .. }, .. });
+        let arrives = (is_of_device || !self.bus.exists()).then_some(leaves);
+        self.outbox.push(Outgoing { leaves, arrives, message, made: self.made, snooped: None });
         self.made += 1;
+    }
+
+    /// Sends what leaves in a cycle over the bus, messages last.
+    fn leave(&mut self, now: u64) {
+        let has_left = |outgoing: &mut Outgoing| outgoing.arrives.is_none() && outgoing.leaves <= now;
+        let mut left: Vec<Outgoing> = self.outbox.extract_if(.., has_left).collect();
+        left.sort_by_key(|outgoing| matches!(outgoing.message, Message::Copy(_)));
+        for outgoing in &mut left {
+            let (addresses, bytes) = match outgoing.message {
+                Message::Request { operation: Operation::Write { bytes, .. }, .. } => (1, bytes),
+                Message::Request { .. } => (1, 0),
+                Message::Copy(_) => (2, 0),
+            };
+            outgoing.arrives = Some(self.bus.send(now, addresses, bytes));
+        }
+        self.outbox.extend(left);
+    }
+
+    /// Receives what arrives at the beginning of a cycle.
+    fn receive(&mut self, now: u64) {
+        while let Some(entry) = self.incoming.first_entry().filter(|entry| entry.key().0 <= now) {
+            let incoming = entry.remove();
+            self.arrive(now, incoming);
+        }
+    }
+
+    /// Sends something to a core that arrives in a cycle; over a bus, before the cores act in that cycle.
+    fn answer(&mut self, now: u64, arrives: u64, incoming: Incoming) {
+        if self.bus.exists() {
+            self.incoming.insert((arrives, self.made), incoming);
+            self.made += 1;
+        } else {
+            self.arrive(now, incoming);
+        }
+    }
+
+    fn arrive(&mut self, now: u64, incoming: Incoming) {
+        match incoming {
+            Incoming::Line { core, line } => {
+                if self.receive_prefetch(now, core, line) {
+                    return;
+                }
+                let cache = self.cache_of(core);
+                if let Some(found) = self.caches[cache].get(line) {
+                    found.is_in_flight = false;
+                } else {
+                    assert!(self.cores[core].is_uncached, "a line in flight keeps its place");
+                }
+                // A line that was prefetched may be awaited by another core.
+                for other in (0..self.cores.len()).filter(|other| self.settings.sharing.cache_of(*other) == cache) {
+                    self.cores[other].arrive(line, now * self.settings.core.width);
+                }
+            }
+            Incoming::Copy { core, bytes } => {
+                let cache = self.cache_of(core);
+                let core = &mut self.cores[core];
+                core.waits_for_copy = false;
+                for line in std::mem::take(&mut core.copied) {
+                    self.caches[cache].get(line).expect("it keeps its place").is_in_flight = false;
+                }
+                core.counters.controller_copy_bytes += bytes;
+            }
+        }
     }
 
     /// Issues a request that leaves the cache at a cycle.
@@ -197,9 +287,18 @@ impl PlainMachine {
     fn run_to(&mut self, until: u64) {
         while self.next < until {
             let now = self.next;
+            self.receive(now);
             self.deliver(now);
             for core in 0..self.cores.len() {
                 self.tick(core, now);
+            }
+            for core in self.caches.iter_mut().flat_map(|cache| std::mem::take(&mut cache.useless)) {
+                self.cores[core].count_prefetch(|counts| &mut counts.useless);
+            }
+            self.leave(now);
+            for (on_the_bus, core, line) in std::mem::take(&mut self.responses) {
+                let arrives = self.bus.data(on_the_bus, self.settings.lines.bytes);
+                self.answer(now, arrives, Incoming::Line { core, line });
             }
             self.next += 1;
         }
@@ -207,9 +306,11 @@ impl PlainMachine {
 
     /// Delivers the copies that have left to the engine.
     fn deliver(&mut self, now: u64) {
-        let is_copy = |outgoing: &Outgoing| matches!(outgoing.message, Message::Copy(_)) && outgoing.leaves <= now;
+        let is_copy = |outgoing: &Outgoing| {
+            matches!(outgoing.message, Message::Copy(_)) && outgoing.arrives.is_some_and(|arrives| arrives <= now)
+        };
         let first = |outbox: &[Outgoing]| {
-            (0..outbox.len()).filter(|&at| is_copy(&outbox[at])).min_by_key(|&at| outbox[at].leaves)
+            (0..outbox.len()).filter(|&at| is_copy(&outbox[at])).min_by_key(|&at| outbox[at].arrives)
         };
         while let Some(at) = first(&self.outbox) {
             let Outgoing { message, made, .. } = self.outbox.remove(at);
@@ -238,26 +339,30 @@ impl PlainMachine {
         core.counters.pending_copy_cycles += u64::from(!core.pending.is_empty());
     }
 
-    /// Position of the first request to leave.
-    fn first(&self) -> Option<usize> {
-        (0..self.outbox.len()).min_by_key(|&at| self.outbox[at].leaves)
-    }
-
-    /// Position of the first request to leave, if it has arrived by a clock.
+    /// Position of the first request to arrive, if it has arrived by a clock.
     fn first_by(&self, now: Cycle) -> Option<usize> {
-        let has_arrived = |at: &usize| self.settings.clock.memory_at(CoreCycle(self.outbox[*at].leaves)) <= now;
-        let is_request = |at: &usize| matches!(self.outbox[*at].message, Message::Request { .. });
-        (0..self.outbox.len()).filter(has_arrived).filter(is_request).min_by_key(|&at| self.outbox[at].leaves)
+        let arrival = |at: usize| match self.outbox[at] {
+            Outgoing { arrives: Some(arrives), message: Message::Request { sender, .. }, .. } => {
+                let is_of_device = matches!(sender, Sender::Engine { .. } | Sender::Passed { .. });
+                let has_arrived = self.settings.clock.memory_at(CoreCycle(arrives)) <= now;
+                has_arrived.then_some((arrives, is_of_device, at))
+            }
+            _ => None,
+        };
+        (0..self.outbox.len()).filter_map(arrival).min().map(|(.., at)| at)
     }
 }
 
 impl RequestSource for PlainMachine {
     fn next_arrival(&self) -> Option<Cycle> {
         let clock = self.settings.clock;
-        let is_running = self.cores.iter().any(|core| core.ended.is_none());
-        let next = is_running.then(|| clock.memory_at(CoreCycle(self.next)));
-        let first = self.first().map(|at| clock.memory_at(CoreCycle(self.outbox[at].leaves)));
-        [next, first].into_iter().flatten().min()
+        let is_on_the_bus = self.outbox.iter().any(|outgoing| outgoing.arrives.is_none())
+            || !self.responses.is_empty()
+            || !self.incoming.is_empty();
+        let is_running = is_on_the_bus || self.cores.iter().any(|core| core.ended.is_none());
+        let next = is_running.then_some(self.next);
+        let arrivals = self.outbox.iter().filter_map(|outgoing| outgoing.arrives);
+        arrivals.chain(next).min().map(|cycle| clock.memory_at(CoreCycle(cycle)))
     }
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
@@ -268,7 +373,7 @@ impl RequestSource for PlainMachine {
             self.run_to(clock.core_until(now).0 + 1);
             self.first_by(now)
         })?;
-        let Outgoing { leaves, message, snooped, .. } = self.outbox.remove(at);
+        let Outgoing { arrives, message, snooped, .. } = self.outbox.remove(at);
         self.is_open |= snooped.is_some_and(|clock| now > clock);
         let Message::Request { sender, operation, is_bypass } = message else { unreachable!("copies are delivered") };
         let line = operation.target().0 / self.settings.lines.bytes;
@@ -292,7 +397,7 @@ impl RequestSource for PlainMachine {
         let id = self.requests;
         self.requests += 1;
         self.waiting.insert(id, waiting);
-        let arrival = clock.memory_at(CoreCycle(leaves));
+        let arrival = clock.memory_at(CoreCycle(arrives.expect("it has left")));
         let cycle = clock.core_at(now).0.max(self.next);
         if let (Sender::Engine { .. }, Operation::Write { address, bytes }) = (sender, operation) {
             self.engine_wrote(cycle, Range { from: address.0, bytes });
@@ -307,32 +412,19 @@ impl RequestSource for PlainMachine {
     fn complete(&mut self, completion: Completion) {
         let now = self.settings.clock.core_at(completion.done).0;
         self.run_to(now);
+        let channel = completion.served.iter().filter(|(mechanism, ..)| *mechanism == Mechanism::CHANNEL);
+        let bytes: u64 = channel.map(|(_, _, parts)| parts.bytes).sum();
+        let passes = if matches!(completion.operation, Operation::Copy { .. }) { 2 } else { 1 };
+        let on_the_bus = now + self.bus.response_latency();
         match self.waiting.remove(&completion.id.0).expect("it was issued") {
-            Waiting::Line { core, line } => {
-                let cache = self.cache_of(core);
-                if let Some(found) = self.caches[cache].get(line) {
-                    found.is_in_flight = false;
-                } else {
-                    assert!(self.cores[core].is_uncached, "a line in flight keeps its place");
-                }
-                self.cores[core].arrive(line, now * self.settings.core.width);
-            }
+            Waiting::Line { core, line } if self.bus.exists() => self.responses.push((on_the_bus, core, line)),
+            Waiting::Line { core, line } => self.arrive(now, Incoming::Line { core, line }),
             Waiting::Copy { core } => {
-                let cache = self.cache_of(core);
-                let passes = if matches!(completion.operation, Operation::Copy { .. }) { 2 } else { 1 };
-                let core = &mut self.cores[core];
-                core.waits_for_copy = false;
-                for line in std::mem::take(&mut core.copied) {
-                    self.caches[cache].get(line).expect("it keeps its place").is_in_flight = false;
-                }
-                let channel = completion.served.iter().filter(|(mechanism, ..)| *mechanism == Mechanism::CHANNEL);
-                core.counters.controller_copy_bytes += channel.map(|(_, _, parts)| passes * parts.bytes).sum::<u64>();
+                self.answer(now, on_the_bus, Incoming::Copy { core, bytes: passes * bytes });
             }
             Waiting::EngineRead { line } => self.engine_reads(now, line),
             Waiting::EngineCopy { core } => {
-                let channel = completion.served.iter().filter(|(mechanism, ..)| *mechanism == Mechanism::CHANNEL);
-                let bytes: u64 = channel.map(|(_, _, parts)| 2 * parts.bytes).sum();
-                self.cores[core].counters.controller_copy_bytes += bytes;
+                self.cores[core].counters.controller_copy_bytes += passes * bytes;
                 self.complete_copy(now);
             }
             Waiting::None => {}

@@ -5,19 +5,20 @@
 //!
 //! It has an L1 and an L2 of each core, last levels of one core, of groups and of all cores, lines of 32, 64
 //! and 128 bytes, the store policies of each level with the write buffer, and classes of instructions with
-//! latency, units, operands, pairing and the load/store queue. It does not have prefetchers, the DMA engine,
-//! the network adapter, the steps that use devices, and `renew`. `is_open` and `without_open_stalls` of
-//! `laws.rs` name the differences between machine and page.
+//! latency, units, operands, pairing and the load/store queue, prefetchers of each level, and the front-side bus.
+//! It does not have the DMA engine, the network adapter, the steps that use devices, and `renew`. `determined` of
+//! `laws.rs` names what the page leaves open.
 //!
-//! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` where a page is a copy unit; with a copy engine, lines and stores have the defaults, and cores no
-//! classes; a last level without allocation of stores has an L1 and an L2 without it; `filled` stands at
-//! the beginning of a program, before any process exits; the map is `row-interleaved`, the scheduler
-//! FR-FCFS, and the memory fresh.
+//! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with
+//! a copy engine, lines and stores have the defaults, and there are no classes, prefetchers and bus; the load/store
+//! queue of an in-order core has no limit; `filled` stands at the beginning of a program, before any process exits;
+//! the map is `row-interleaved`, the scheduler FR-FCFS, and the memory fresh.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod access;
 mod bulk;
+mod bus;
 mod by_hand;
 mod cache;
 mod cases;
@@ -35,6 +36,7 @@ mod pipeline;
 #[allow(dead_code, reason = "its other users select schedulers and read the cells")]
 #[path = "../../../memctrl/tests/plain/mod.rs"]
 mod plain;
+mod prefetch;
 mod processes;
 mod programs;
 mod runs;

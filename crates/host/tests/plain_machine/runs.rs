@@ -170,7 +170,12 @@ fn same_lists<T: PartialEq + Debug>(names: [&str; 2], [first, second]: [&[T]; 2]
 /// Compares requests, figures of the cores, and commands; `names` are for messages.
 pub fn same(names: [&str; 2], outcomes: [&Outcome; 2]) -> Result<(), TestCaseError> {
     same_lists(names, outcomes.map(|outcome| &outcome.requests[..]))?;
-    let cores = outcomes.map(|outcome| format!("{:#?}", outcome.cores));
-    same_lists(names, [&cores[0].lines().collect::<Vec<_>>()[..], &cores[1].lines().collect::<Vec<_>>()[..]])?;
+    let [first, second] = outcomes.map(|outcome| format!("{:#?}", outcome.cores));
+    let unequal = first.lines().zip(second.lines()).enumerate().filter(|(_, (first, second))| first != second);
+    let unequal: Vec<String> =
+        unequal.map(|(line, (first, second))| format!("{line}: {} {first}, {} {second}", names[0], names[1])).collect();
+    if !unequal.is_empty() {
+        return Err(TestCaseError::fail(unequal.join("\n")));
+    }
     same_lists(names, outcomes.map(|outcome| &outcome.commands[..]))
 }

@@ -22,6 +22,13 @@ pub struct Entry {
     left: Option<u64>,
 }
 
+impl Entry {
+    /// Whether it has the stores to a line, and has not left.
+    pub fn holds(&self, line: u64) -> bool {
+        self.line == line && self.left.is_none()
+    }
+}
+
 /// The runs of consecutive bits, as the first one and their number.
 fn runs(bits: u128) -> Vec<(u64, u64)> {
     let is_set = |bit: u64| bit < 128 && bits >> bit & 1 == 1;
@@ -42,7 +49,7 @@ impl PlainMachine {
     /// Whether a store joins an entry of the write buffer, or can take one.
     pub fn has_entry(&self, at: usize, line: u64, is_new: bool) -> bool {
         let buffer = &self.cores[at].write_buffer;
-        let joins = !is_new && buffer.iter().any(|entry| entry.line == line && entry.left.is_none());
+        let joins = !is_new && buffer.iter().any(|entry| entry.holds(line));
         joins || buffer.len() < self.settings.lines.write_buffer
     }
 
@@ -52,8 +59,7 @@ impl PlainMachine {
         let (offset, bytes) = access.bytes;
         let written = (offset..offset + bytes).fold(0_u128, |bits, byte| bits | 1 << byte);
         let core = &mut self.cores[at];
-        let joined =
-            core.write_buffer.iter().position(|entry| entry.line == access.line && entry.left.is_none() && !is_new);
+        let joined = core.write_buffer.iter().position(|entry| entry.holds(access.line) && !is_new);
         let index = joined.unwrap_or_else(|| {
             let (number, purpose) = (core.entries, access.purpose);
             core.entries += 1;
@@ -76,7 +82,7 @@ impl PlainMachine {
     /// Sends the entry of a line of a core, if it has not left.
     pub fn empty_entry(&mut self, at: usize, now: u64, line: u64) {
         let buffer = &self.cores[at].write_buffer;
-        if let Some(index) = buffer.iter().position(|entry| entry.line == line && entry.left.is_none()) {
+        if let Some(index) = buffer.iter().position(|entry| entry.holds(line)) {
             self.send_entry(at, now, index);
         }
     }

@@ -8,7 +8,9 @@ use crate::page::compared::{self, Table};
 impl CompareTable {
     /// The page as HTML: short answers, pictures, a table per question, and all figures.
     pub fn to_html(&self) -> String {
-        let answers = Question::ALL.map(|question| self.short_answer(question));
+        let programs = self.cases.iter().filter(|case| case.bytes.is_none());
+        let mut answers: Vec<String> = programs.filter_map(ComparedCase::verdict).flatten().collect();
+        answers.extend(Question::ALL.map(|question| self.short_answer(question)));
         let mut tables: Vec<Table> = Question::ALL.into_iter().map(|question| self.answers_of_page(question)).collect();
         tables.push(self.figures_of_page());
         let refusals: Vec<String> = self.refusals(usize::MAX).lines().skip(1).map(str::to_owned).collect();

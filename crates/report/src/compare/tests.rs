@@ -128,3 +128,36 @@ fn pictures_have_a_line_per_kind() {
     let html = table().to_html();
     assert!(html.starts_with("<!DOCTYPE html>") && html.matches("<figure>").count() == 4, "{html}");
 }
+
+/// A program whose copies take a half of its time under each copier, beside that of `rowclone` in DRAM.
+#[test]
+fn a_program_has_a_verdict() {
+    let case = |times: [f64; 3], misses: [u64; 3]| {
+        let names = ["baseline", "rowclone", "copy-engine-async"];
+        let results = std::array::from_fn::<_, 3, _>(|index| {
+            let mut result = figures(times[index], misses[index]);
+            result.figures.as_mut().unwrap().in_dram_share = if index == 1 { 0.75 } else { 0.0 };
+            (copier(names[index]), result)
+        });
+        let (operation, state) = ("scenario", "sort".to_owned());
+        ComparedCase { operation, state, bytes: None, read_percent: None, results: results.into() }
+    };
+    let verdict = |times, misses| case(times, misses).verdict().unwrap();
+    let [help, why, more] = verdict([100.0, 80.0, 75.0], [10, 8, 10]);
+    let fastest = "rowclone, the fastest copier in DRAM, takes";
+    assert_eq!(help, format!("Would in-DRAM copy help? yes: {fastest} 20.0 % less time than baseline"));
+    let copied = "copies take 50.0 % of the time under baseline; rowclone executes 75.0 % of their bytes in DRAM";
+    let moved = "it moves 0.0 % more bytes over the channels";
+    assert_eq!(why, format!("Why? {copied}; {moved}; the program has 20.0 % fewer misses"));
+    assert_eq!(more, "What would help more? copy-engine-async takes 25.0 % less time");
+    let [help, why, more] = verdict([100.0, 110.0, 120.0], [10, 15, 10]);
+    assert_eq!(help, format!("Would in-DRAM copy help? no: {fastest} 10.0 % more time than baseline"));
+    assert!(why.ends_with("the program has 50.0 % more misses, as its copies leave no lines in the caches"), "{why}");
+    assert_eq!(more, "What would help more? no copier that was compared is faster than baseline");
+    let [help, _, more] = verdict([100.0, 99.8, 120.0], [10, 10, 10]);
+    assert_eq!(help, format!("Would in-DRAM copy help? hardly: {fastest} 0.2 % less time than baseline"));
+    assert_eq!(more, "What would help more? no other copier that was compared");
+    let mut without = case([1.0; 3], [1; 3]);
+    without.results.remove(1);
+    assert_eq!(without.verdict(), None);
+}

@@ -77,6 +77,7 @@ fn the_tables_have_each_figure_in_its_column() {
         machine: "paper".into(),
         baseline: "a loop".into(),
         seed: 1,
+        programs: "generated",
         mixes: 2,
         warm_up: 10,
         instructions: 20,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use rowclone_config::library::locked;
 use trace_io::recording::request::{Direction, Reply, Request, Task, write_reply};
-use trace_io::recording::{BLOCK_WORDS_MAX, CONTENTS_MAX, Event, Word};
+use trace_io::recording::{BLOCK_WORDS_MAX, CONTENTS_MAX, Event, ObjectAddress, Word};
 
 /// Most bytes of the contents of a block.
 const BLOCK_CONTENTS_MAX: usize = CONTENTS_MAX as usize;
@@ -222,6 +222,7 @@ impl State {
         let next = self.objects.len() as u64 + 1;
         let number = *self.objects.entry(file).or_insert(next);
         let Some((direction, bytes)) = stream else { return [number, 0] };
+        let number = ObjectAddress::STREAMS + number;
         let positions = match direction {
             Direction::In => &mut self.read,
             Direction::Out => &mut self.written,
@@ -380,7 +381,8 @@ mod tests {
             object(40, Some((Direction::In, 3))),
             object(50, None),
         ];
-        assert_eq!(send(&collector, &requests), [[1, 0], [2, 0], [2, 10], [2, 0], [1, 0]]);
+        let stream = ObjectAddress::STREAMS + 2;
+        assert_eq!(send(&collector, &requests), [[1, 0], [stream, 0], [stream, 10], [stream, 0], [1, 0]]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `rowclone-sim reproduce`: published tables beside simulated ones. Each table is a file, with its arguments.
 
+mod apps;
 mod copyengine;
 mod fastcopy;
 mod forkbench;
@@ -7,6 +8,7 @@ mod injection;
 mod ioat;
 mod lisa;
 mod multicore;
+mod recordings;
 mod table3;
 mod zi;
 
@@ -20,6 +22,8 @@ pub enum Reproduce {
     Table3(table3::Table3Args),
     /// The forkbench of the RowClone paper on its cores: copy share of traffic, IPC and energy under FPM and PSM
     Forkbench(forkbench::ForkbenchArgs),
+    /// Recorded programs beside the six applications of the RowClone paper: IPC, energy and bytes, by size of the cache
+    Apps(apps::AppsArgs),
     /// Mixes of copy-intensive and memory-intensive programs on 2, 4 and 8 cores: weighted speedup, fairness, energy
     Multicore(multicore::MulticoreArgs),
     /// The copy engine of Zhao et al.: gains of its three modes in the receive processing of TCP/IP
@@ -47,6 +51,7 @@ impl Reproduce {
         match self {
             Reproduce::Table3(args) => table3::table3(args),
             Reproduce::Forkbench(args) => forkbench::run(args),
+            Reproduce::Apps(args) => apps::run(args),
             Reproduce::Multicore(args) => multicore::run(args),
             Reproduce::CopyEngine(args) => copyengine::run(args),
             Reproduce::Lisa(args) => lisa::run(args),

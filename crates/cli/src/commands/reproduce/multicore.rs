@@ -1,9 +1,9 @@
 //! `rowclone-sim reproduce multicore`: mixes of copy-intensive and memory-intensive programs.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use host::machine::{ChosenCopies, MixProgram, Program, Region};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
@@ -18,6 +18,7 @@ use rowclone_sweep::{AtomicFile, Existing};
 use crate::args::{Format, MachineArgs, compared, method};
 use crate::commands::core_runs::run_programs;
 use crate::commands::plot;
+use crate::commands::reproduce::recordings;
 
 /// `reproduce multicore`.
 #[derive(Debug, Args)]
@@ -25,6 +26,7 @@ use crate::commands::plot;
     rowclone-sim reproduce multicore\n  \
     rowclone-sim reproduce multicore --cores 4 --schedulers bliss --details\n  \
     rowclone-sim reproduce multicore --mixes 9 --schedulers fr-fcfs --plot gains.svg\n  \
+    rowclone-sim reproduce multicore --programs recorded --mixes 8 --schedulers fr-fcfs --plot gains.svg\n  \
     rowclone-sim reproduce multicore --cores 2 --trace traces/samples/forkset-rc.gz --instructions 100000")]
 pub struct MulticoreArgs {
     /// The machine
@@ -39,7 +41,11 @@ pub struct MulticoreArgs {
     /// Schedulers, instead of that of the machine; `by-policy` leaves the scheduler to the machine and to each policy
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_values_t = ["fr-fcfs", "bliss", "par-bs"].map(str::to_owned))]
     pub schedulers: Vec<String>,
-    /// Mixes per number of cores: 3 or 6 contain each program equally often, 9 also each pair on 2 cores
+    /// Programs of the mixes
+    #[arg(long, value_enum, default_value_t)]
+    pub programs: Programs,
+    /// Mixes per number of cores: of generated programs, 3 or 6 contain each equally often, and 9 also each pair on 2 cores; of
+    /// recorded ones, 8 contain each equally often
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=9))]
     pub mixes: u64,
     /// Instructions of each program before its measured region
@@ -72,6 +78,16 @@ pub struct MulticoreArgs {
     pub format: Format,
 }
 
+/// The programs of mixes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Programs {
+    /// Those that the simulator generates: `fork`, `allocate`, `copy`; `stream`, `random`, `burst`
+    #[default]
+    Generated,
+    /// The recordings of `traces/recorded`, in a checkout of the repository
+    Recorded,
+}
+
 /// An even number of cores.
 fn even(text: &str) -> Result<usize, String> {
     let cores = text.parse().ok().filter(|cores| (2..=16).contains(cores) && cores % 2 == 0);
@@ -89,9 +105,14 @@ const BY_POLICY: &str = "by-policy";
 enum Member {
     /// A file of `--trace`.
     Trace(usize),
-    /// A shipped program, with the number of its instance in the mix.
-    Shipped(MixProgram, u64),
+    /// A generated program, with the number of its instance in the mix.
+    Generated(MixProgram, u64),
+    /// A recording: its list, and its place in it.
+    Recorded(usize, usize),
 }
+
+/// The copy-intensive and the memory-intensive recordings, if mixes have recordings.
+type Recordings = [Vec<PathBuf>; 2];
 
 /// A run.
 #[derive(Clone, Debug)]
@@ -122,9 +143,13 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         Some(path) => Some((PictureFormat::of(path)?, AtomicFile::create(path, Existing::with_force(args.force))?)),
         None => None,
     };
+    let recordings = match args.programs {
+        Programs::Generated => Recordings::default(),
+        Programs::Recorded => recordings::of_mixes()?,
+    };
     let compared = compared(&args.policies, &METHODS);
     let jobs = jobs(args, &compared);
-    let reports = run_all(&jobs, &machines, args)?;
+    let reports = run_all(&jobs, &machines, &recordings, args)?;
     let mut alone = BTreeMap::new();
     for (job, report) in jobs.iter().zip(&reports).filter(|(job, _)| job.members.len() == 1) {
         alone.insert((job.scheduler, job.members[0]), report.cores[0].ipc);
@@ -137,7 +162,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
                 let runs = together
                     .by_ref()
                     .take(args.mixes as usize)
-                    .map(|(job, report)| mix_run(job, report, &alone, &traces));
+                    .map(|(job, report)| mix_run(job, report, &alone, (&traces, &recordings)));
                 MethodRuns::new(method.name(), runs.collect())
             });
             rows.push(MulticoreRow::new(cores, name.clone(), methods.collect()));
@@ -148,6 +173,10 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         machine: machines[0].name.clone(),
         baseline: baseline(&machines[0]),
         seed: args.seed,
+        programs: match args.programs {
+            Programs::Generated => "generated",
+            Programs::Recorded => "recorded",
+        },
         mixes: args.mixes,
         warm_up: args.warm_up,
         instructions: args.instructions,
@@ -167,7 +196,7 @@ fn jobs(args: &MulticoreArgs, methods: &[CopyMethod]) -> Vec<Job> {
     for &cores in &args.cores {
         for scheduler in 0..args.schedulers.len() {
             for &method in methods {
-                let mixes = (0..args.mixes as usize).map(|number| members(number, cores, args.traces.len()));
+                let mixes = (0..args.mixes as usize).map(|number| members(number, cores, args));
                 jobs.extend(mixes.map(|members| Job { scheduler, method, members }));
             }
         }
@@ -182,24 +211,39 @@ fn jobs(args: &MulticoreArgs, methods: &[CopyMethod]) -> Vec<Job> {
 }
 
 /// The programs of a mix by core, of which files replace the first ones.
-fn members(number: usize, cores: usize, traces: usize) -> Vec<Member> {
+fn members(number: usize, cores: usize, args: &MulticoreArgs) -> Vec<Member> {
     let mut instances = BTreeMap::new();
-    let shipped = MixProgram::mix(number, cores).into_iter().map(|program| {
+    let mut generated = |program| {
         let instance = instances.entry(program).or_insert(0);
         *instance += 1;
-        Member::Shipped(program, *instance)
-    });
-    shipped.enumerate().map(|(core, member)| if core < traces { Member::Trace(core) } else { member }).collect()
+        Member::Generated(program, *instance)
+    };
+    let mut members: Vec<Member> = match args.programs {
+        Programs::Generated => MixProgram::mix(number, cores).into_iter().map(&mut generated).collect(),
+        Programs::Recorded => {
+            let recorded = recordings::mix(number, cores).into_iter();
+            recorded.map(|(kind, place)| Member::Recorded(kind, place)).collect()
+        }
+    };
+    for (core, member) in members.iter_mut().enumerate().take(args.traces.len()) {
+        *member = Member::Trace(core);
+    }
+    members
 }
 
-fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Result<Vec<CoresReport>, Failure> {
+fn run_all(
+    jobs: &[Job],
+    machines: &[MachineConfig],
+    recordings: &Recordings,
+    args: &MulticoreArgs,
+) -> Result<Vec<CoresReport>, Failure> {
     let region = Region { warm_up: args.warm_up, instructions: Some(args.instructions) };
     // Hidden unless standard error is a terminal.
     let bar = ProgressBar::new(jobs.len() as u64);
     let run = |job: &Job| {
         let machine = &machines[job.scheduler];
-        let programs =
-            job.members.iter().map(|&member| program((member, job.method), machine, args)).collect::<Result<_, _>>()?;
+        let program = |&member: &Member| program((member, job.method), machine, recordings, args);
+        let programs = job.members.iter().map(program).collect::<Result<_, _>>()?;
         let (_, report) = run_programs(machine, job.method, programs, region, args.check)?;
         bar.inc(1);
         Ok(report)
@@ -213,21 +257,27 @@ fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Re
 fn program(
     (member, method): (Member, CopyMethod),
     machine: &MachineConfig,
+    recordings: &Recordings,
     args: &MulticoreArgs,
 ) -> Result<Box<dyn Program>, Failure> {
+    let open = |path: &Path| open(path, machine, recording_settings(ChosenCopies::default(), method));
     match member {
-        Member::Trace(index) => {
-            let settings = recording_settings(ChosenCopies::default(), method, args.check);
-            open(&args.traces[index], machine, settings)
-        }
-        Member::Shipped(program, instance) => Ok(program.program(args.seed.wrapping_mul(1_000) + instance)),
+        Member::Trace(index) => open(&args.traces[index]),
+        Member::Recorded(kind, place) => open(&recordings[kind][place]),
+        Member::Generated(program, instance) => Ok(program.program(args.seed.wrapping_mul(1_000) + instance)),
     }
 }
 
-fn mix_run(job: &Job, report: CoresReport, alone: &BTreeMap<(usize, Member), f64>, traces: &[String]) -> MixRun {
+fn mix_run(
+    job: &Job,
+    report: CoresReport,
+    alone: &BTreeMap<(usize, Member), f64>,
+    (traces, recordings): (&[String], &Recordings),
+) -> MixRun {
     let name = |member: &Member| match member {
         Member::Trace(index) => traces[*index].clone(),
-        Member::Shipped(program, _) => program.name().to_owned(),
+        Member::Recorded(kind, place) => recordings::name(&recordings[*kind][*place]),
+        Member::Generated(program, _) => program.name().to_owned(),
     };
     let alone_ipc: Vec<f64> = job.members.iter().map(|&member| alone[&(job.scheduler, member)]).collect();
     let metrics = report.mix(&alone_ipc).expect("every program has a region");

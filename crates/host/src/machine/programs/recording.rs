@@ -15,6 +15,7 @@ use trace_io::program::{ProgramError, Step};
 use trace_io::recording::{Access, Detail, Entries, Entry, Event, Metadata, ObjectAddress, Reader, Routine};
 
 use self::contents::ContentsCheck;
+pub use self::contents::{ContentsCounts, OtherByte};
 use self::mappings::{Backing, Mapping, Mappings};
 use self::objects::Objects;
 use super::steps::Program;
@@ -50,8 +51,6 @@ pub struct RecordingSettings {
     pub copies: ChosenCopies,
     /// Whether the copier is the CPU: library routines are then executed as recorded.
     pub is_by_cpu: bool,
-    /// Whether loads are compared with what was written, if the recording has contents.
-    pub is_checked: bool,
 }
 
 /// A copy or zeroing that loads and stores words.
@@ -97,7 +96,7 @@ impl<R: Read> RecordedProgram<R> {
     /// # Errors
     /// If the recording has no accesses, or pages of another size.
     pub fn new(reader: Reader<R>, settings: RecordingSettings) -> Result<RecordedProgram<R>, ProgramError> {
-        let &Metadata { detail, page_bytes, contents, .. } = reader.metadata();
+        let &Metadata { detail, page_bytes, .. } = reader.metadata();
         if detail == Detail::Faults {
             return Err(ProgramError::NoAccesses);
         }
@@ -120,13 +119,21 @@ impl<R: Read> RecordedProgram<R> {
             translations: vec![(u64::MAX, 0); TRANSLATIONS].into(),
             pending: VecDeque::new(),
             loops: VecDeque::new(),
-            check: (contents && settings.is_checked).then(ContentsCheck::default),
+            check: None,
         })
     }
 
-    /// The metadata of the recording.
-    pub const fn metadata(&self) -> &Metadata {
-        self.reader.metadata()
+    /// Compares the loads of a recording with contents with what its program and the kernel had written.
+    ///
+    /// # Errors
+    /// As [`Self::new`], or if the recording cannot be read.
+    pub fn compare_contents(reader: Reader<R>) -> Result<ContentsCounts, ProgramError> {
+        let mut program = RecordedProgram::new(reader, RecordingSettings::default())?;
+        program.check = Some(ContentsCheck::default());
+        while program.translate()? {
+            program.pending.clear();
+        }
+        Ok(program.check.unwrap_or_default().counts)
     }
 
     /// Number of the process of the block.
@@ -181,7 +188,7 @@ impl<R: Read> RecordedProgram<R> {
         let is_replaced = !self.replaced.is_empty() && self.replaced.contains(&self.block.1);
         match entry {
             Entry::Access(access) => {
-                self.compare(&access)?;
+                self.compare(&access);
                 if !is_replaced {
                     self.access(&access);
                 }
@@ -200,19 +207,13 @@ impl<R: Read> RecordedProgram<R> {
 
     /// Compares an access with the bytes that were written.
     #[inline]
-    fn compare(&mut self, access: &Access) -> Result<(), ProgramError> {
-        let Some(check) = &mut self.check else { return Ok(()) };
+    fn compare(&mut self, access: &Access) {
+        let Some(check) = &mut self.check else { return };
         let (block, _, process) = self.block;
         let bytes = access.bytes() as usize;
         let found = self.contents.get(self.next_byte..self.next_byte + bytes).unwrap_or_default();
         self.next_byte += bytes;
-        match check.access((process, self.processes.entry(process).or_default()), access, found) {
-            None => Ok(()),
-            Some(wrong) => {
-                let contents::WrongByte { address, found, expected } = wrong;
-                Err(ProgramError::WrongLoad { block, process, address, found, expected })
-            }
-        }
+        check.access((block, process), self.processes.entry(process).or_default(), access, found);
     }
 
     /// Executes instructions without memory access.

@@ -4,6 +4,7 @@ use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::{Fault, Kernel, MemoryOperation, ProcessId};
 
+use super::super::data::Datum;
 use super::{PagesOfEvent, Process, Processes, ProgramFault, Range, end_page, is_of_kernel, require_region};
 
 impl Process {
@@ -112,7 +113,7 @@ impl Processes {
         self.require_unmapped(core, to, bytes)?;
         let (first, end) = (from.0 / FRAME_BYTES, end_page(from, bytes));
         let mut event = self.event_of(self.owner(core, from)?, first, end);
-        event.data.retain(|datum| datum.is_entry());
+        event.data.retain(Datum::is_entry);
         let process = self.families[core].owner_mut(from).expect("it was found");
         for (page, range) in process.take_out(first, end) {
             process.ranges.insert(page - first + to.0 / FRAME_BYTES, range);

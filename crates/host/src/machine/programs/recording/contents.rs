@@ -22,10 +22,30 @@ type Page = Rc<[Option<u8>; FRAME_BYTES as usize]>;
 
 /// A byte that a load read, and that differs from the byte that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct WrongByte {
-    pub(super) address: u64,
-    pub(super) found: u8,
-    pub(super) expected: u8,
+pub struct OtherByte {
+    /// Number of the block.
+    pub block: u64,
+    /// Process.
+    pub process: u32,
+    /// Virtual address.
+    pub address: u64,
+    /// The byte that the load read.
+    pub found: u8,
+    /// The byte that was written.
+    pub expected: u8,
+}
+
+/// Bytes that loads read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContentsCounts {
+    /// Those that the program or the kernel had written, or an earlier load had read.
+    pub equal: u64,
+    /// Those that no event has given a value.
+    pub unknown: u64,
+    /// Those that differ from the byte that was written: the recorder did not see a later write.
+    pub different: u64,
+    /// The first that differs.
+    pub first: Option<OtherByte>,
 }
 
 /// A flat memory per process, and one per file. Bytes that come from a device, or that were there before the
@@ -33,6 +53,7 @@ pub(super) struct WrongByte {
 #[derive(Debug, Default)]
 pub(super) struct ContentsCheck {
     pages: FxHashMap<Key, Page>,
+    pub(super) counts: ContentsCounts,
 }
 
 impl ContentsCheck {
@@ -55,27 +76,26 @@ impl ContentsCheck {
         Rc::make_mut(self.pages.get_mut(&own).expect("it was inserted"))
     }
 
-    /// Applies a store, or compares a load; returns the first byte that differs.
-    pub(super) fn access(
-        &mut self,
-        (process, mappings): (u32, &Mappings),
-        access: &Access,
-        bytes: &[u8],
-    ) -> Option<WrongByte> {
+    /// Applies a store, or compares a load, of a process in a block.
+    pub(super) fn access(&mut self, (block, process): (u64, u32), mappings: &Mappings, access: &Access, bytes: &[u8]) {
         for (address, &found) in (access.address..).zip(bytes) {
             let (page, at) = (address / FRAME_BYTES, (address % FRAME_BYTES) as usize);
             let (own, source) = Self::keys(process, mappings, page);
             // A load of a page that was not written reads, and makes known, the page of the file.
             let is_of_source = !access.is_store && !self.pages.contains_key(&own);
             let keys = if is_of_source { (source.unwrap_or(own), None) } else { (own, source) };
-            let byte = &mut self.page(keys)[at];
-            if access.is_store {
-                *byte = Some(found);
-            } else if *byte.get_or_insert(found) != found {
-                return Some(WrongByte { address, found, expected: byte.unwrap_or_default() });
+            let before = self.page(keys)[at].replace(found);
+            let counts = &mut self.counts;
+            match before {
+                _ if access.is_store => {}
+                None => counts.unknown += 1,
+                Some(expected) if expected == found => counts.equal += 1,
+                Some(expected) => {
+                    counts.different += 1;
+                    counts.first.get_or_insert(OtherByte { block, process, address, found, expected });
+                }
             }
         }
-        None
     }
 
     /// The pages of the bytes of an object; none of streams and physical memory, whose bytes are not known.

@@ -1,0 +1,86 @@
+//! The shipped recordings of programs.
+
+use std::path::{Path, PathBuf};
+
+use rowclone_config::Failure;
+
+/// Directory of the shipped recordings, in a checkout of the repository.
+const DIRECTORY: &str = "traces/recorded";
+
+/// Recordings of programs whose kernel copies and zeroes much.
+const COPY_INTENSIVE: [&str; 8] =
+    ["compiler", "file-copy", "mariadb", "memcached", "redis", "shell", "sqlite", "start-up"];
+/// Recordings of programs that access much memory.
+const MEMORY_INTENSIVE: [&str; 4] = ["random-updates", "sort", "triad", "xz"];
+
+/// The shipped recordings, in the order of their names.
+///
+/// # Errors
+/// There are none in the current directory.
+pub fn shipped() -> Result<Vec<PathBuf>, Failure> {
+    let directory = Path::new(DIRECTORY);
+    let read = || -> std::io::Result<Vec<PathBuf>> {
+        std::fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
+    };
+    let mut paths = read().map_err(|source| Failure::reading(directory, &source).with_help(HELP))?;
+    paths.retain(|path| path.to_string_lossy().contains(".rct"));
+    paths.sort();
+    if paths.is_empty() {
+        return Err(Failure::new(format!("{DIRECTORY} has no recordings")).with_help(HELP));
+    }
+    Ok(paths)
+}
+
+const HELP: &str = "run this in a checkout of the repository; the scripts of traces/record make the recordings";
+
+/// Name of a recording: that of its file, without what follows the first dot.
+pub fn name(path: &Path) -> String {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    file.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// The copy-intensive and the memory-intensive recordings of mixes.
+///
+/// # Errors
+/// As [`shipped`], or if a recording is missing.
+pub fn of_mixes() -> Result<[Vec<PathBuf>; 2], Failure> {
+    let shipped = shipped()?;
+    let find = |names: &[&str]| -> Result<Vec<PathBuf>, Failure> {
+        let path = |wanted: &&str| shipped.iter().find(|path| name(path) == **wanted).cloned();
+        let missing = |wanted: &str| Failure::new(format!("{DIRECTORY} has no recording {wanted}")).with_help(HELP);
+        names.iter().map(|wanted| path(wanted).ok_or_else(|| missing(wanted))).collect()
+    };
+    Ok([find(&COPY_INTENSIVE)?, find(&MEMORY_INTENSIVE)?])
+}
+
+/// The recordings of a mix by core, as their list and their place in it: copy-intensive ones on even cores, memory-intensive
+/// ones on odd cores.
+pub fn mix(number: usize, cores: usize) -> Vec<(usize, usize)> {
+    let of = |core: usize| {
+        let first = number + core / 2;
+        match core % 2 {
+            0 => (0, first % COPY_INTENSIVE.len()),
+            _ => (1, (first + number / MEMORY_INTENSIVE.len()) % MEMORY_INTENSIVE.len()),
+        }
+    };
+    (0..cores).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mixes_have_both_kinds_and_the_first_eight_each_copying_program_once() {
+        let firsts: Vec<_> = (0..8).map(|number| mix(number, 2)[0]).collect();
+        assert_eq!(firsts, (0..8).map(|place| (0, place)).collect::<Vec<_>>());
+        assert_eq!(mix(3, 8).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1, 0, 1]);
+        let pairs: std::collections::BTreeSet<_> = (0..8).map(|number| mix(number, 2)).collect();
+        assert_eq!(pairs.len(), 8);
+    }
+
+    #[test]
+    fn names_end_at_the_first_dot() {
+        assert_eq!(name(Path::new("traces/recorded/fork-benchmark.rct.zst")), "fork-benchmark");
+    }
+}
