@@ -305,7 +305,7 @@ mod tests {
         (Collector::new(blocks), received)
     }
 
-    /// Sends requests over one connection, and closes it. Returns the replies.
+    /// Sends a few requests over a connection, and closes it.
     fn send(collector: &Collector, requests: &[Request]) -> Vec<Reply> {
         let (mut program, recorder) = UnixStream::pair().unwrap();
         for request in requests {
@@ -320,7 +320,6 @@ mod tests {
         requests.iter().map(|_| read_reply(&mut program).unwrap()).collect()
     }
 
-    /// The words of each task, in order.
     fn words(received: &Receiver<Block>) -> Vec<(u32, u32, Vec<u64>)> {
         received.try_iter().map(|block| (block.task.thread, block.task.process, block.words)).collect()
     }
@@ -355,11 +354,10 @@ mod tests {
     fn a_child_that_shares_memory_ends_no_process_and_gets_one_by_exec() {
         let (collector, received) = collector();
         let begin = |task| Request::Begin { task, pid: 9 };
-        let fork = Request::Fork { task: FIRST, shares_memory: true };
         let (parent, recorder) = UnixStream::pair().unwrap();
         let mut thread = None;
         begin(FIRST).write(&mut &parent).unwrap();
-        fork.write(&mut &parent).unwrap();
+        Request::Fork { task: FIRST, shares_memory: true }.write(&mut &parent).unwrap();
         parent.shutdown(std::net::Shutdown::Write).unwrap();
         collector.answer(recorder, &mut thread).unwrap();
         let child = Task { thread: 2, process: 1 };
@@ -393,10 +391,12 @@ mod tests {
         let unmap = event(Event::Unmap { address: 4096, bytes: 4096 });
         let mut all = vec![INSTRUCTION; BLOCK_WORDS_MAX - 2];
         all.extend(&unmap);
-        let words = Request::Words { task: FIRST, words: all, contents: Vec::new() };
-        send(&collector, &[Request::Begin { task: FIRST, pid: 9 }, words]);
+        let mut state = locked(&collector.state);
+        state.begin(FIRST, 9);
+        state.push(FIRST, &all, &[]).unwrap();
+        drop(state);
         collector.finish();
         let lengths = received.try_iter().map(|block| block.words.len());
-        assert!(lengths.eq([BLOCK_WORDS_MAX - 1, unmap.len() + 1]));
+        assert!(lengths.eq([BLOCK_WORDS_MAX - 1, unmap.len()]));
     }
 }
