@@ -43,6 +43,10 @@ const PARQUET: &str = "python3 -m venv target/python && target/python/bin/pip in
 const SLURM: &str =
     "cargo build --release -p rowclone-cli && xtask/slurm.sh \"${CARGO_TARGET_DIR:-target}/release/rowclone-sim\"";
 
+/// Runs the recorded programs; fails where a required order does not hold.
+const APPLICATIONS: &str = "cargo run --release -- reproduce apps --cache-sizes 1MiB >target/applications.txt && \
+    cat target/applications.txt && ! grep -q ^fails target/applications.txt";
+
 /// Steps that are too slow for CI.
 const FULL: &[Step] = &[
     (
@@ -77,6 +81,7 @@ const FULL: &[Step] = &[
     ),
     ("installation of the fuzzer", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
     ("a minute of arbitrary bytes for each reader", &["sh", "-c", FUZZ], SANITIZER),
+    ("the required orders of recorded programs", &["sh", "-c", APPLICATIONS], &[]),
     ("the table of a sweep, read by another implementation of Parquet", &["sh", "-c", PARQUET], &[]),
     ("a sweep on a Slurm cluster, with one task killed", &["sh", "-c", SLURM], &[]),
     ("the pictures of the gallery, drawn anew", &["cargo", "xtask", "gallery"], &[]),

@@ -142,6 +142,8 @@ pub struct ApplicationTable {
     pub machine: String,
     /// What the baseline does, to which all ratios refer.
     pub baseline: String,
+    /// Bytes of the smallest copy that a copy method executes; the loop executes others.
+    pub min_bytes: u64,
     /// Copies that a copy method executes: `kernel`, `library` or `all`.
     pub copies: &'static str,
     /// Published ratios.
@@ -155,10 +157,11 @@ impl ApplicationTable {
     pub fn to_text(&self) -> String {
         let mut text = format!(
             "RowClone (MICRO 2013), applications on one core: recorded programs beside the published ones\n\
-             machine {}; copies of {}; changes refer to the baseline, {}\n\
+             machine {}; copies of {} of at least {} B; changes refer to the baseline, {}\n\
              The paper's traces are not public: these are other programs, on another kernel.\n\n",
             self.machine,
             if self.copies == "all" { "kernel and library" } else { self.copies },
+            self.min_bytes,
             self.baseline
         );
         let own: Vec<&ApplicationRow> = self.by_program().filter_map(<[_]>::first).collect();
@@ -284,6 +287,7 @@ mod tests {
             schema_version: SCHEMA_VERSION,
             machine: "paper".to_owned(),
             baseline: "a loop".to_owned(),
+            min_bytes: 4096,
             copies: "kernel",
             published: PUBLISHED,
             rows,

@@ -81,6 +81,7 @@ fn keys_of_programs_and_machines_have_an_effect() {
     check("cores");
     check("classes of instructions");
     check("copies on a core");
+    check("a recording");
     check("copies beside a working set");
     check("a copy engine");
     check("a DMA engine");
@@ -176,6 +177,7 @@ impl Inputs {
         for (name, text) in input::files() {
             fs::write(directory.path(name), text).unwrap();
         }
+        fs::write(directory.path("calls.rct"), input::calls()).unwrap();
         // A scenario with programs has a machine instead of a system.
         let on_cores = body.contains("kind = 'programs'") || body.contains("machine = ");
         let scenario = input::SCENARIO.replace(if on_cores { "system = 'system.toml'\n" } else { "\0" }, "");

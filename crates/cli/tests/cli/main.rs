@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what a test cannot set up is a failure of the test")]
 
 mod any_bytes;
+mod applications;
 mod check_command;
 mod check_traces;
 mod command_line;

@@ -798,7 +798,7 @@ pub struct KernelSettings {
     pub page_descriptor_bytes: u64,
     /// Bytes that an instruction of a copy loop loads or stores.
     pub word_bytes: u64,
-    /// Smaller copies are left to the loop, where a device copies.
+    /// Smaller copies are left to the loop, where the controller or a device copies.
     pub copier_min_bytes: u64,
     /// The loop, where the loop copies and zeroes.
     pub copy_loop: CopyLoop,

@@ -75,7 +75,8 @@ impl PlainMachine {
             self.cores[at].work.pop_front();
             return Ok(true);
         }
-        if self.copier() == Copier::Controller {
+        let is_large = piece.src.is_none() || piece.bytes >= self.settings.kernel.copier_min_bytes;
+        if self.copier() == Copier::Controller && is_large {
             self.cores[at].work.pop_front();
             self.copy_by_controller(at, now, src, dst, piece.bytes);
         } else {

@@ -116,12 +116,12 @@ impl CopierComparison<'_> {
 
     /// Why the copier leaves the operation to another one by its rules.
     fn refusal(&self, copier: NamedCopier, case: Case) -> Option<Unable> {
-        if !CopyMethod::of(copier.policy).has_device() {
+        if copier.kind() == CopierKind::Loop {
             return None;
         }
         let (least, payload) = (self.settings.kernel.copier_min_bytes, case.bytes.min(FRAME_BYTES));
         match case.operation {
-            CaseOperation::Zero => Some(Unable::DoesNotZero),
+            CaseOperation::Zero => CopyMethod::of(copier.policy).has_device().then_some(Unable::DoesNotZero),
             CaseOperation::Copy(_) | CaseOperation::Receive(_) => (payload < least).then_some(Unable::TooSmall(least)),
         }
     }

@@ -586,6 +586,12 @@ bytes = 4096
         ],
     },
     Fixture {
+        name: "a recording",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['calls.rct']\n",
+        set: &[],
+        cases: &[figures("workload.copies", "'kernel'", "'all'")],
+    },
+    Fixture {
         name: "string instructions",
         body: COPIES,
         set: &[("policies", "['baseline']"), ("machine.kernel.copy_loop", "'fast-string'")],

@@ -1,5 +1,7 @@
 //! The files that the cases start from.
 
+use trace_io::recording::{Access, Detail, Event, MapFlags, Metadata, ObjectAddress, Routine, Word, Writer};
+
 /// A small memory. What a case needs beside it, its fixture sets.
 const SYSTEM: &str = r"[device]
 bin = '1066G'
@@ -157,6 +159,30 @@ fn answers() -> String {
     format!(
         "map 0x10000 262144\npresent 0x10000 262144\nmap 0x90000 4096\npresent 0x90000 4096\n{posted}compute 1\n{rounds}"
     )
+}
+
+/// A recording of a program that calls `memcpy` for pages.
+pub(super) fn calls() -> Vec<u8> {
+    let anonymous = ObjectAddress { object: ObjectAddress::PROCESS, address: 0 };
+    let flags = MapFlags { is_writable: true, is_shared: false };
+    let map = Event::Map { flags, address: 0x10000, bytes: 0x20000, of: anonymous };
+    let mut words = [Event::Create { process: 1 }.words(), map.words()].concat();
+    for page in 0..8 {
+        let (src, dst) = (0x10000 + page * 4096, 0x20000 + page * 4096);
+        words.extend(Event::Call { routine: Routine::Copy { src }, dst, bytes: 4096 }.words());
+        for offset in (0..4096).step_by(64) {
+            let access = |is_store, address| Access { is_store, address, log2_bytes: 6, instructions: 1 };
+            let accesses = [access(false, src + offset), access(true, dst + offset)];
+            words.extend(accesses.map(|access| Word::Access(access).bits()));
+        }
+        words.extend(Event::Return.words());
+    }
+    let metadata = Metadata { detail: Detail::Accesses, page_bytes: 4096, ..Metadata::default() };
+    let mut writer = Writer::new(tempfile::tempfile().unwrap(), metadata, 0).unwrap();
+    writer.block(1, 1, &words).unwrap();
+    let mut recording = Vec::new();
+    writer.finish(&mut recording).unwrap();
+    recording
 }
 
 /// By name.

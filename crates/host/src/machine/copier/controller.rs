@@ -12,14 +12,18 @@ use super::super::core::{Core, Limits, Outcome, Work};
 use super::super::counters::Purpose;
 use super::super::memory::{LineNumber, Memory, Scope, bytes_over_channels};
 use super::super::settings::{DirtySource, KernelSettings};
+use super::loops::LoopCopies;
 use super::{Copier, quiet};
 use crate::decisions::{Decided, Decisions};
 
-/// Copies and zeroings that the controller executes as one request each.
+/// Copies and zeroings that the controller executes as one request each, and small copies by a loop.
 #[derive(Debug)]
 pub(super) struct ControllerCopies {
     dirty_source: DirtySource,
     inserts_zero_lines: bool,
+    /// Bytes of the smallest copy of the controller.
+    min_bytes: u64,
+    loops: LoopCopies,
     /// Core cycles to look up, write back or insert a line.
     cycles_per_line: u64,
     /// The copy or zeroing for which each core waits.
@@ -34,6 +38,8 @@ impl ControllerCopies {
         ControllerCopies {
             dirty_source: settings.dirty_source,
             inserts_zero_lines: settings.inserts_zero_lines,
+            min_bytes: settings.copier_min_bytes,
+            loops: LoopCopies::new(settings),
             cycles_per_line: settings.coherence_cycles_per_line,
             in_progress: vec![None; cores],
         }
@@ -91,6 +97,9 @@ impl ControllerCopies {
 impl Copier for ControllerCopies {
     /// Makes the caches coherent and issues an operation of the controller.
     fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
+        if bulk.src.is_some() && bulk.bytes < self.min_bytes {
+            return self.loops.begin(core, memory, bulk, limits);
+        }
         let at = match quiet(core, memory, &bulk, limits) {
             Ok(at) => at,
             Err(outcome) => return outcome,
@@ -130,8 +139,11 @@ impl Copier for ControllerCopies {
         Outcome::Issued
     }
 
-    /// Inserts clean zero lines for a range that was zeroed in memory.
+    /// Inserts clean zero lines for a range that was zeroed in memory, or executes a step of the loop that copies.
     fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome {
+        if rest.src.is_some() {
+            return self.loops.proceed(core, memory, rest, until);
+        }
         let at = match core.quiet_before(until) {
             Ok(at) => at,
             Err(outcome) => return outcome,
