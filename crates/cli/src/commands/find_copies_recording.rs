@@ -181,7 +181,8 @@ fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<Mark>>) -> Res
             }
             words.extend(own);
             *position += positions(&entry);
-            if marks.pop_front_if(|mark| mark.last == *position).is_some() {
+            if marks.front().is_some_and(|mark| mark.last == *position) {
+                marks.pop_front();
                 words.extend(recording::Event::Return.words());
             }
             // The next entry, a `call` and a `return`.
