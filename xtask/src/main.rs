@@ -134,6 +134,18 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// The exit code of a task; prints why it failed.
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
+fn exit_code(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// Runs a command to its end.
 fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
     match command.status() {

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 
 use trace_io::recording::{Entry, Event, Reader};
 
-use super::succeed;
+use super::{exit_code, succeed};
 
 /// Mebibytes, and pages that the child updates.
 const BENCHMARK: [&str; 2] = ["2", "200"];
@@ -20,30 +20,14 @@ const PAGE_BYTES: u64 = 4096;
 type Page = [u8; PAGE_BYTES as usize];
 
 /// Records the fork benchmark with each recorder that the machine has.
-#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn check() -> ExitCode {
-    match compare() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(compare())
 }
 
 /// Prints the table of `traces/recorded/README.md`.
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the task reports to the terminal")]
+#[expect(clippy::print_stdout, reason = "the task reports to the terminal")]
 pub fn table() -> ExitCode {
-    match rows() {
-        Ok(rows) => {
-            println!("{}", rows.join("\n"));
-            ExitCode::SUCCESS
-        }
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(rows().map(|rows| println!("{}", rows.join("\n"))))
 }
 
 #[expect(clippy::print_stderr, reason = "the task reports to the terminal")]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use super::succeed;
+use super::{exit_code, succeed};
 
 /// Python packages of the definitions, and of their reader.
 const PACKAGES: [&str; 2] = ["perfetto==0.59.1", "protobuf==7.36.2"];
@@ -27,15 +27,8 @@ const RUNS: [(&str, &[&str]); 4] = [
 ];
 
 /// Runs each scenario, and compares its log and its timeline.
-#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn check() -> ExitCode {
-    match compare() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(compare())
 }
 
 fn compare() -> Result<(), String> {

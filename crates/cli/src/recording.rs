@@ -1,11 +1,13 @@
-//! Recordings of programs as inputs.
+//! Recordings of programs as inputs and outputs.
 
+use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rowclone_config::{Failure, file};
+use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::Text;
-use trace_io::recording::{MAGIC, Reader, RecordingError};
+use trace_io::recording::{MAGIC, Metadata, Reader, RecordingError, RecordingFault, Writer};
 
 /// Whether a file is a recording, by its first bytes.
 ///
@@ -32,4 +34,89 @@ pub fn open(path: &Path) -> Result<Reader<file::Input>, Failure> {
 /// The error of a reader.
 pub fn refused(path: &Path, error: &RecordingError) -> Failure {
     Failure::at(path, error).with_help(error.help())
+}
+
+/// Level of zstd that recordings are written at, unless it is given.
+pub const LEVEL: i32 = 3;
+
+/// Writer of a recording into a file that is complete or does not exist.
+pub struct RecordingFile {
+    writer: Writer<File>,
+    file: AtomicFile,
+    path: PathBuf,
+}
+
+impl RecordingFile {
+    /// Begins a recording, compressed if the name of its file ends in `.zst`.
+    ///
+    /// # Errors
+    /// The file exists and may not be replaced, or cannot be created; a plain recording has a level.
+    pub fn create(
+        path: &Path,
+        level: Option<i32>,
+        is_forced: bool,
+        metadata: Metadata,
+    ) -> Result<RecordingFile, Failure> {
+        let level = match (is_packed(path), level) {
+            (true, level) => level.unwrap_or(LEVEL),
+            (false, None) => 0,
+            (false, Some(_)) => {
+                let error = Failure::at(path, "is a plain recording, which has no `--level`");
+                return Err(error.with_help("end its name in `.rct.zst`, or leave the level out"));
+            }
+        };
+        let fault = |error: std::io::Error| Failure::writing(path, &error);
+        let file = AtomicFile::create(path, Existing::with_force(is_forced))?;
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let body = tempfile::tempfile_in(directory).map_err(fault)?;
+        let writer = Writer::new(body, metadata, level).map_err(fault)?;
+        Ok(RecordingFile { writer, file, path: path.to_owned() })
+    }
+
+    /// Path of the file.
+    pub fn path(&self) -> &Path {
+        self.file.target()
+    }
+
+    /// Sets what the recorder could not see.
+    pub fn set_unseen(&mut self, unseen: Vec<String>) {
+        self.writer.set_unseen(unseen);
+    }
+
+    /// Writes a block of words, and the contents of its accesses if there are any.
+    ///
+    /// # Errors
+    /// The words are wrong, or the output fails.
+    pub fn block(&mut self, thread: u32, process: u32, words: &[u64], contents: Option<&[u8]>) -> Result<(), Failure> {
+        let written = self.writer.block(thread, process, words).and_then(|()| {
+            match contents.filter(|contents| !contents.is_empty()) {
+                Some(contents) => self.writer.contents(contents),
+                None => Ok(()),
+            }
+        });
+        written.map_err(|fault| unwritable(&self.path, fault))
+    }
+
+    /// Completes the file; returns its metadata with totals and digest.
+    ///
+    /// # Errors
+    /// The output fails.
+    pub fn finish(mut self) -> Result<Metadata, Failure> {
+        let metadata = self.writer.finish(&mut self.file).map_err(|fault| unwritable(&self.path, fault))?;
+        self.file.commit()?;
+        Ok(metadata)
+    }
+}
+
+/// Whether a recording of this name is compressed.
+pub fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
+}
+
+/// The failure to write a recording.
+fn unwritable(path: &Path, fault: RecordingFault) -> Failure {
+    match fault {
+        RecordingFault::Input(error) => Failure::writing(path, &error),
+        fault => Failure::at(path, &fault).with_help(fault.help()),
+    }
 }

@@ -239,9 +239,7 @@ impl Kernel {
         operations: &mut Vec<MemoryOperation>,
     ) -> Result<(), Fault> {
         let gone = self.space_mut(process)?.unmap(page, pages);
-        for entry in gone {
-            self.release(entry.frame, operations);
-        }
+        self.release_all(gone, operations);
         Ok(())
     }
 
@@ -260,10 +258,15 @@ impl Kernel {
         operations: &mut Vec<MemoryOperation>,
     ) -> Result<(), Fault> {
         let gone = self.space_mut(process)?.discard(page, pages);
+        self.release_all(gone, operations);
+        Ok(())
+    }
+
+    /// Removes a user of the frame of each entry.
+    fn release_all(&mut self, gone: Vec<Entry>, operations: &mut Vec<MemoryOperation>) {
         for entry in gone {
             self.release(entry.frame, operations);
         }
-        Ok(())
     }
 
     /// Ends a process and frees frames without other users.

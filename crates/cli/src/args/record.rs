@@ -37,7 +37,7 @@ pub struct RecordArgs {
     #[arg(long)]
     pub contents: bool,
     /// Level of the compression, 1 to 22
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..=22))]
+    #[arg(long, value_name = "N", default_value_t = crate::recording::LEVEL, value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: i32,
     /// Runs the program once more without recorder, and prints how much longer the recording took
     #[arg(long)]

@@ -1,88 +1,32 @@
 //! `convert` of recordings of programs.
 
-use std::fs::File;
 use std::io::BufWriter;
 use std::num::NonZeroU32;
-use std::path::Path;
 
 use dram_spec::address::PhysicalAddress;
 use rowclone_config::{Failure, file};
 use rowclone_sim::quantity::counted;
-use rowclone_sweep::{AtomicFile, Existing};
-use trace_io::recording::{self, BLOCK_WORDS_MAX, Detail, Entry, Metadata, RecordingFault, Writer};
+use rowclone_sweep::AtomicFile;
+use trace_io::recording::{self, BLOCK_WORDS_MAX, Detail, Entry, Metadata};
 use trace_io::trace::{self, Arrival, Converter, Record};
 
 use super::convert::{commit, converter, pushing};
 use crate::args::ConvertArgs;
 use crate::formats::FileFormat;
-use crate::{faults, interrupt, output, recording as input};
+use crate::recording::{self as input, RecordingFile};
+use crate::{faults, interrupt, output::message};
 
-/// Level of zstd that recordings are written at, unless it is given.
-const LEVEL: i32 = 3;
-
-/// Writer of a recording into a file that is complete or does not exist.
-pub(super) struct Output<'a> {
-    writer: Writer<File>,
-    file: AtomicFile,
-    path: &'a Path,
+/// Completes a recording, and prints its name.
+pub(super) fn written(output: RecordingFile) -> Result<(), Failure> {
+    let path = output.path().display().to_string();
+    output.finish()?;
+    message(&format!("wrote {path}"));
+    Ok(())
 }
 
-impl<'a> Output<'a> {
-    pub(super) fn create(
-        path: &'a Path,
-        level: Option<i32>,
-        is_forced: bool,
-        metadata: Metadata,
-    ) -> Result<Output<'a>, Failure> {
-        let is_packed = path.extension().is_some_and(|extension| extension == "zst");
-        let level = match (is_packed, level) {
-            (true, level) => level.unwrap_or(LEVEL),
-            (false, None) => 0,
-            (false, Some(_)) => {
-                let error = Failure::at(path, "is a plain recording, which has no `--level`");
-                return Err(error.with_help("end its name in `.rct.zst`, or leave the level out"));
-            }
-        };
-        let fault = |error: std::io::Error| Failure::writing(path, &error);
-        let file = AtomicFile::create(path, Existing::with_force(is_forced))?;
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let body = tempfile::tempfile_in(directory).map_err(fault)?;
-        Ok(Output { writer: Writer::new(body, metadata, level).map_err(fault)?, file, path })
-    }
-
-    fn of(args: &'a ConvertArgs, metadata: Metadata) -> Result<Output<'a>, Failure> {
-        Output::create(&args.output, args.level, args.force, metadata)
-    }
-
-    fn refused(path: &Path) -> impl Fn(RecordingFault) -> Failure {
-        move |fault| match fault {
-            RecordingFault::Input(error) => Failure::writing(path, &error),
-            fault => Failure::at(path, &fault).with_help(fault.help()),
-        }
-    }
-
-    pub(super) fn block(
-        &mut self,
-        thread: u32,
-        process: u32,
-        words: &[u64],
-        contents: Option<&[u8]>,
-    ) -> Result<(), Failure> {
-        self.writer.block(thread, process, words).map_err(Self::refused(self.path))?;
-        match contents.filter(|contents| !contents.is_empty()) {
-            Some(contents) => self.writer.contents(contents).map_err(Self::refused(self.path)),
-            None => Ok(()),
-        }
-    }
-
-    pub(super) fn finish(self) -> Result<(), Failure> {
-        let Output { writer, mut file, path } = self;
-        writer.finish(&mut file).map_err(Self::refused(path))?;
-        let written = file.target().display().to_string();
-        file.commit()?;
-        output::message(&format!("wrote {written}"));
-        Ok(())
-    }
+/// The recording that `convert` writes.
+fn output(args: &ConvertArgs, metadata: Metadata) -> Result<RecordingFile, Failure> {
+    RecordingFile::create(&args.output, args.level, args.force, metadata)
 }
 
 /// Calls a function with each block of a recording, up to `--first` instructions.
@@ -113,11 +57,11 @@ pub fn to_recording(args: &ConvertArgs) -> Result<(), Failure> {
     let mut metadata = reader.metadata().clone();
     metadata.contents &= !args.without_contents;
     let has_contents = metadata.contents;
-    let mut output = Output::of(args, metadata)?;
+    let mut output = output(args, metadata)?;
     each_block(args, &mut reader, |block| {
         output.block(block.thread, block.process, block.words, block.contents.filter(|_| has_contents))
     })?;
-    output.finish()
+    written(output)
 }
 
 /// A recording to a memory trace. Events are left out.
@@ -149,7 +93,7 @@ pub fn to_trace(args: &ConvertArgs, to: FileFormat) -> Result<(), Failure> {
     })?;
     commit(args, to, converter)?;
     if events > 0 {
-        output::message(&format!("warning: {} left out", counted(events, "event")));
+        message(&format!("warning: {} left out", counted(events, "event")));
     }
     Ok(())
 }
@@ -165,15 +109,15 @@ pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
     let stop = interrupt::flag();
     if reader.format().recorded == trace::Recorded::OsEvents {
         let unseen = faults::UNSEEN.map(str::to_owned).to_vec();
-        let mut output = Output::of(args, Metadata { detail: Detail::Faults, unseen, ..metadata })?;
+        let mut output = output(args, Metadata { detail: Detail::Faults, unseen, ..metadata })?;
         faults::blocks(reader, refused, |task, words| {
             Failure::if_raised(&stop)?;
             output.block(task.thread, task.process, &words, None)
         })?;
-        return output.finish();
+        return written(output);
     }
     let unseen = vec!["Events of the system, as a memory trace has none.".to_owned()];
-    let mut output = Output::of(args, Metadata { unseen, ..metadata })?;
+    let mut output = output(args, Metadata { unseen, ..metadata })?;
     let mut words: Vec<u64> = recording::Event::Create { process: 1 }.words().to_vec();
     let mut dropped = 0;
     while let Some(record) = reader.next() {
@@ -207,9 +151,9 @@ pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
     for words in words.chunks(BLOCK_WORDS_MAX) {
         output.block(1, 1, words, None)?;
     }
-    output.finish()?;
+    written(output)?;
     if dropped > 0 {
-        output::message(&format!("warning: {} left out", counted(dropped, "record")));
+        message(&format!("warning: {} left out", counted(dropped, "record")));
     }
     Ok(())
 }

@@ -10,9 +10,10 @@ use trace_io::recording::{self, BLOCK_WORDS_MAX, Entry, INLINE_MAX, OPERANDS_MAX
 use trace_io::trace::copies::{CopyFinder, CopyReport, FindSettings, FoundCopy};
 use trace_io::trace::{self, Arrival, Record};
 
-use super::convert_recording::Output;
+use super::convert_recording::written;
 use crate::args::FindCopiesArgs;
-use crate::{interrupt, recording as input};
+use crate::interrupt;
+use crate::recording::{self as input, RecordingFile};
 
 /// Bytes of a piece of an access.
 const PIECE_BYTES: u64 = 64;
@@ -157,7 +158,7 @@ fn marks(report: &CopyReport) -> (BTreeMap<u32, VecDeque<Mark>>, u64) {
 fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<Mark>>) -> Result<(), Failure> {
     let path = args.write.as_deref().expect("there is an output");
     let mut reader = input::open(&args.file)?;
-    let mut output = Output::create(path, None, args.force, reader.metadata().clone())?;
+    let mut output = RecordingFile::create(path, None, args.force, reader.metadata().clone())?;
     let mut all = Positions::new();
     let stop = interrupt::flag();
     while let Some(block) = reader.next_block().map_err(|error| input::refused(&args.file, &error))? {
@@ -195,7 +196,7 @@ fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<Mark>>) -> Res
             }
         }
     }
-    output.finish()
+    written(output)
 }
 
 /// What is written of the copies, in words.

@@ -5,10 +5,14 @@ use std::io::{self, IsTerminal};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use rowclone_config::Failure;
 use rowclone_config::library::locked;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::started;
 
 /// A process in a group of its own. The group is killed when this is dropped before [`Group::ended`].
 #[derive(Debug)]
@@ -54,6 +58,20 @@ impl Group {
     /// The system does not tell.
     pub fn status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
+    }
+
+    /// Waits until the process, whose name in errors is `program`, has ended. `interval` is that of its questions.
+    ///
+    /// # Errors
+    /// The system does not tell; an interruption, which raises `stop`.
+    pub fn wait(&mut self, program: &str, stop: &AtomicBool, interval: Duration) -> Result<ExitStatus, Failure> {
+        loop {
+            if let Some(status) = self.status().map_err(|error| started(program, &error))? {
+                return Ok(status);
+            }
+            Failure::if_raised(stop)?;
+            std::thread::sleep(interval);
+        }
     }
 
     /// All its processes have ended.

@@ -41,6 +41,7 @@ pub fn record(args: &RecordArgs, output: Output) -> Result<Run, Failure> {
     // Text of 20 bytes per instruction: beside the output, not in a small folder for temporary files.
     let folder = args.output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let directory = tempfile::tempdir_in(folder).map_err(|error| Failure::writing(folder, &error))?;
+    // Before the start: an interruption must end the program, too.
     let stop = interrupt::flag();
     let mut command = Command::new(PROGRAM);
     command.args(["--tool=lackey", "--trace-mem=yes", "--trace-children=yes", "--trace-syscalls=yes"]);
@@ -48,13 +49,7 @@ pub fn record(args: &RecordArgs, output: Output) -> Result<Run, Failure> {
     let start = Instant::now();
     let mut group = Group::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
     let pid = group.id();
-    let status = loop {
-        if let Some(status) = group.status().map_err(|error| started(PROGRAM, &error))? {
-            break status;
-        }
-        Failure::if_raised(&stop)?;
-        std::thread::sleep(POLL);
-    };
+    let status = group.wait(PROGRAM, &stop, POLL)?;
     let seconds = start.elapsed().as_secs_f64();
     let mut conversion = Conversion { directory: directory.path(), output, processes: 1 };
     let first = Process::new(1);
@@ -89,18 +84,9 @@ impl Process {
     }
 
     /// Adds an access, of any size: words of powers of two.
-    fn access(&mut self, is_store: bool, mut address: u64, mut bytes: u64) {
-        while bytes > 0 {
-            let (before, instructions) = Access::split(std::mem::take(&mut self.instructions));
-            if before > 0 {
-                self.words.push(Word::Instructions(before).bits());
-            }
-            let log2_bytes = bytes.ilog2().min(7) as u8;
-            let access = Access { is_store, address, log2_bytes, instructions };
-            self.words.push(Word::Access(access).bits());
-            address = address.wrapping_add(access.bytes());
-            bytes -= access.bytes();
-        }
+    fn access(&mut self, is_store: bool, address: u64, bytes: u64) {
+        let instructions = std::mem::take(&mut self.instructions);
+        self.words.extend(Access::words(is_store, address, bytes, instructions));
     }
 
     /// Adds an event, after the instructions before it.

@@ -10,19 +10,17 @@ mod recorder;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
 use rowclone_config::Failure;
 use rowclone_sim::quantity::grouped;
-use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::recording::request::Task;
-use trace_io::recording::{Detail, Event, Metadata, Order, RecordingFault, Totals, Word, Writer};
+use trace_io::recording::{Detail, Event, Metadata, Order, Totals, Word};
 
 use crate::args::{RecordArgs, Recorder};
+use crate::recording::{RecordingFile, is_packed};
 use crate::{interrupt, output};
 use child::{Group, POLL};
 
@@ -31,8 +29,7 @@ const PAGE_BYTES: u64 = 4096;
 
 /// A recording that is being written.
 struct Output {
-    writer: Writer<File>,
-    path: PathBuf,
+    file: RecordingFile,
     /// What the recorder could not see.
     unseen: BTreeSet<String>,
     events: u64,
@@ -56,14 +53,13 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
         let message = "`--contents` needs the recorder qemu";
         return Err(Failure::new(message).with_help("leave it out, or use `--recorder qemu`"));
     }
-    let mut file = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
     let (name, detail, order) = match recorder {
         Recorder::Qemu => ("qemu-user with the plugin of rowclone-sim", Detail::Accesses, Order::SystemCalls),
         Recorder::Perf => ("perf, tracepoints of page faults", Detail::Faults, Order::SystemCalls),
         Recorder::Lackey => ("valgrind lackey", Detail::Accesses, Order::Processes),
     };
-    output::message(&format!("recording with {name}"));
     let output = Output::new(args, name, detail, order)?;
+    output::message(&format!("recording with {name}"));
     let run = match recorder {
         Recorder::Qemu => qemu::record(args, output)?,
         Recorder::Perf => perf::record(args, output)?,
@@ -71,8 +67,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
     };
     let Run { output, status, seconds } = run;
     let events = output.events;
-    let metadata = output.finish(&mut file)?;
-    file.commit()?;
+    let metadata = output.finish()?;
     summarize(&metadata, events, args, seconds)?;
     if args.overhead {
         let plain = plain_run(&args.program)?;
@@ -86,9 +81,6 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
 
 impl Output {
     fn new(args: &RecordArgs, recorder: &str, detail: Detail, order: Order) -> Result<Output, Failure> {
-        let path = args.output.clone();
-        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let body = tempfile::tempfile_in(folder).map_err(|error| Failure::writing(&path, &error))?;
         let metadata = Metadata {
             program: args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             recorder: format!("{recorder}, rowclone-sim {}", env!("CARGO_PKG_VERSION")),
@@ -98,31 +90,21 @@ impl Output {
             contents: args.contents,
             ..Metadata::default()
         };
-        let level = if path.extension().is_some_and(|extension| extension == "zst") { args.level } else { 0 };
-        let writer = Writer::new(body, metadata, level).map_err(|error| Failure::writing(&path, &error))?;
-        Ok(Output { writer, path, unseen: BTreeSet::new(), events: 0 })
+        let level = is_packed(&args.output).then_some(args.level);
+        let file = RecordingFile::create(&args.output, level, args.force, metadata)?;
+        Ok(Output { file, unseen: BTreeSet::new(), events: 0 })
     }
 
     /// Adds a block of words, and the contents of its accesses if they are recorded.
     fn block(&mut self, task: Task, words: &[u64], contents: &[u8]) -> Result<(), Failure> {
         self.events += count_events(words);
-        let written = self.writer.block(task.thread, task.process, words);
-        let written = written.and_then(|()| if contents.is_empty() { Ok(()) } else { self.writer.contents(contents) });
-        written.map_err(|fault| failure(&self.path, &fault))
+        self.file.block(task.thread, task.process, words, Some(contents))
     }
 
-    fn finish(self, file: &mut AtomicFile) -> Result<Metadata, Failure> {
-        let Output { mut writer, path, unseen, .. } = self;
-        writer.set_unseen(unseen.into_iter().collect());
-        writer.finish(file).map_err(|fault| failure(&path, &fault))
-    }
-}
-
-/// The failure to write a recording.
-fn failure(path: &Path, fault: &RecordingFault) -> Failure {
-    match fault {
-        RecordingFault::Input(error) => Failure::writing(path, error),
-        fault => Failure::at(path, fault).with_help(fault.help()),
+    fn finish(self) -> Result<Metadata, Failure> {
+        let Output { mut file, unseen, .. } = self;
+        file.set_unseen(unseen.into_iter().collect());
+        file.finish()
     }
 }
 
@@ -159,12 +141,9 @@ fn plain_run(program: &[OsString]) -> Result<f64, Failure> {
     let stop = interrupt::flag();
     let mut command = Command::new(&program[0]);
     command.args(&program[1..]).stdout(Stdio::null()).stderr(Stdio::null());
+    let name = program[0].to_string_lossy();
     let start = Instant::now();
-    let mut group = Group::spawn(&mut command).map_err(|error| started(&program[0].to_string_lossy(), &error))?;
-    while group.status().map_err(|error| started(&program[0].to_string_lossy(), &error))?.is_none() {
-        Failure::if_raised(&stop)?;
-        std::thread::sleep(POLL / 10);
-    }
+    Group::spawn(&mut command).map_err(|error| started(&name, &error))?.wait(&name, &stop, POLL / 10)?;
     Ok(start.elapsed().as_secs_f64())
 }
 

@@ -38,18 +38,13 @@ pub fn available() -> Result<(), Failure> {
 pub fn record(args: &RecordArgs, mut output: Output) -> Result<Run, Failure> {
     let directory = tempfile::tempdir().map_err(|error| Failure::writing(&std::env::temp_dir(), &error))?;
     let data = directory.path().join("perf.data");
+    // Before the start: an interruption must end the program, too.
     let stop = interrupt::flag();
     let mut command = Command::new(PROGRAM);
     command.args(["record", "--quiet", "-o"]).arg(&data).args(EVENTS).arg("--").args(&args.program);
     let start = Instant::now();
     let mut group = Group::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
-    let status = loop {
-        if let Some(status) = group.status().map_err(|error| started(PROGRAM, &error))? {
-            break status;
-        }
-        Failure::if_raised(&stop)?;
-        std::thread::sleep(POLL);
-    };
+    let status = group.wait(PROGRAM, &stop, POLL)?;
     let seconds = start.elapsed().as_secs_f64();
     if !data.exists() {
         let message = format!("perf could not record {}: {status}", args.program[0].display());
