@@ -143,15 +143,8 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
         .prop_map(|(bytes, ways, latency)| CacheShape::new(bytes, ways, latency));
     let l1 = prop::option::of(l1);
     let sharing = select(vec![Sharing::Private, Sharing::Shared]);
-    let with_few_write_backs = |mut settings: MachineSettings| {
-        // The page leaves open which write-backs on their way are passed to an engine.
-        if matches!(settings.kernel.copier, Copier::Engine(_)) {
-            (settings.last_level.bytes, settings.last_level.ways) = (1 << 20, 16);
-        }
-        settings
-    };
-    let machine = (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator())
-        .prop_map(|(clock, core, l1, last_level, sharing, kernel, allocator)| MachineSettings {
+    let machine = (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator()).prop_map(
+        |(clock, core, l1, last_level, sharing, kernel, allocator)| MachineSettings {
             bus: None,
             network: None,
             clock,
@@ -163,8 +156,8 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
             lines: LineSettings::default(),
             kernel,
             allocator,
-        })
-        .prop_map(with_few_write_backs);
+        },
+    );
     let caches = prop_oneof![Just(None), arb_cache_extensions().prop_map(Some)];
     let core = prop_oneof![2 => Just(None), 1 => arb_core_extensions().prop_map(Some)];
     let bus = prop_oneof![2 => Just(None), 1 => arb_bus().prop_map(Some)];

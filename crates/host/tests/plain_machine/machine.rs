@@ -115,8 +115,9 @@ pub struct PlainMachine {
     /// Number of the command that arrives in this cycle.
     command: Option<u64>,
     /// Whether a snoop found a write-back that had left and that the controller had not taken, other than one made
-    /// before the command whose arrival causes the snoop and taken in that clock.
-    pub is_open: bool,
+    /// before the command whose arrival causes the snoop and taken in that clock: the machine passes some of these,
+    /// against the page.
+    pub is_masked: bool,
     /// The next core cycle to execute.
     next: u64,
 }
@@ -144,7 +145,7 @@ impl PlainMachine {
             requests: 0,
             made: 0,
             command: None,
-            is_open: false,
+            is_masked: false,
             next: 0,
         }
     }
@@ -256,7 +257,7 @@ impl PlainMachine {
         let Some(found) = self.outbox.iter().position(is) else { return false };
         let has_left = self.outbox[found].leaves <= now;
         if has_left {
-            self.is_open |= self.command.is_none_or(|command| self.outbox[found].made > command);
+            self.is_masked |= self.command.is_none_or(|command| self.outbox[found].made > command);
             self.outbox[found].snooped = Some(self.settings.clock.memory_at(CoreCycle(now)));
         } else {
             self.outbox.remove(found);
@@ -374,7 +375,7 @@ impl RequestSource for PlainMachine {
             self.first_by(now)
         })?;
         let Outgoing { arrives, message, snooped, .. } = self.outbox.remove(at);
-        self.is_open |= snooped.is_some_and(|clock| now > clock);
+        self.is_masked |= snooped.is_some_and(|clock| now > clock);
         let Message::Request { sender, operation, is_bypass } = message else { unreachable!("copies are delivered") };
         let line = operation.target().0 / self.settings.lines.bytes;
         if let Sender::Core(core) = sender
