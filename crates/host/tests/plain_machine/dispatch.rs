@@ -352,12 +352,18 @@ impl PlainMachine {
         Ok(true)
     }
 
-    /// Why an in-order core cannot begin an access. One that dispatches alone counts what it lacks in the caches.
+    /// Why an in-order core cannot begin an access. One that dispatches alone counts a pending copy, and what it lacks in
+    /// the caches.
     fn check_begin(&self, at: usize, slot: u64, access: Access, wants: Wants) -> Result<(), Stall> {
         let core = &self.cores[at];
         let Err(cause) = core.check_begin(wants, slot) else { return Ok(()) };
         let is_alone = !core.settings.classes.of(wants.class).is_paired;
         if cause == Stall::Unit && is_alone && core.alone != Some(slot / core.settings.width) {
+            let is_first =
+                core.window.iter().all(|entry| entry.dispatched / core.settings.width < slot / core.settings.width);
+            if is_first && self.must_defer(at, access.line) {
+                return Err(Stall::PendingCopy);
+            }
             self.check_access(at, access)?;
         }
         Err(cause)

@@ -26,7 +26,7 @@ fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
     let MachineSettings { core, kernel, lines, bus, l1, l2, last_level, .. } = case.settings;
     let is_alone = |&(_, class): &(&str, InstructionClass)| !core.classes.of(class).is_paired;
     for stalls in outcome.cores.iter_mut().map(|core| &mut core.counters.stalls) {
-        let StallSlots { operand, unit, kernel: waits, controller_copy, .. } = *stalls;
+        let StallSlots { operand, unit, kernel: waits, .. } = *stalls;
         if lines.write == WritePolicy::WriteThrough {
             stalls.mshr += std::mem::take(&mut stalls.store_buffer);
         }
@@ -36,10 +36,10 @@ fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
             *stalls = StallSlots { window: sum, mshr: 0, store_buffer: 0, operand: 0, unit: 0, ..*stalls };
         }
         if matches!(kernel.copier, Copier::Engine(_)) {
-            // An in-order core that awaits a load counts some slots for a copy, which the page does not count.
+            // An in-order core that awaits a load counts some slots for the kernel, against the page.
             let is_in_order = core.order == Order::InOrder;
-            let sum = if is_in_order { 0 } else { stalls.window + waits + controller_copy };
-            *stalls = StallSlots { window: sum, kernel: 0, controller_copy: 0, ..*stalls };
+            let sum = if is_in_order { stalls.window } else { stalls.window + waits };
+            *stalls = StallSlots { window: sum, kernel: 0, ..*stalls };
         }
     }
     let shapes = [l1, l2, Some(last_level)].into_iter().flatten();
