@@ -19,9 +19,9 @@ use crate::sequence::runs;
 /// What the page determines of an outcome.
 ///
 /// It does not name the cause of a slot in which an instruction lacks several things and one of them is an entry of
-/// the write buffer, a cycle of dispatch of its own, or an entry of the window for a copy by an engine; what leaves a
-/// cache for prefetched data that arrive about the end of a program; nor how long the controller refreshes when
-/// requests end before what is on the bus.
+/// the write buffer, a cycle of dispatch of its own, or an entry of the window while the copy of an engine waits for
+/// lines in flight; what leaves a cache for prefetched data that arrive about the end of a program; nor how long the
+/// controller refreshes when requests end before what is on the bus.
 fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
     let MachineSettings { core, kernel, lines, bus, l1, l2, last_level, .. } = case.settings;
     let is_alone = |&(_, class): &(&str, InstructionClass)| !core.classes.of(class).is_paired;
@@ -37,8 +37,7 @@ fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
         }
         if matches!(kernel.copier, Copier::Engine(_)) {
             // An in-order core that awaits a load counts some slots for the kernel, against the page.
-            let is_in_order = core.order == Order::InOrder;
-            let sum = if is_in_order { stalls.window } else { stalls.window + waits };
+            let sum = if core.order == Order::InOrder { stalls.window } else { stalls.window + waits };
             *stalls = StallSlots { window: sum, kernel: 0, ..*stalls };
         }
     }
