@@ -267,6 +267,7 @@ impl PlainMachine {
         let line = range.from / LINE;
         self.cores[copy.core].counters.coherence.lookups += 1;
         let is_on_its_way = self.drop_write_back(now, line);
+        self.drop_prefetches(line, None);
         let mut is_dirty = false;
         for cache in 0..self.caches.len() {
             let Some(found) = self.caches[cache].remove(line) else { continue };

@@ -58,21 +58,22 @@ pub fn arb_cache_extensions() -> impl Strategy<Value = CacheExtensions> {
 }
 
 impl CacheExtensions {
-    /// Adds these settings to a machine. Those with a copy engine keep their lines and stores.
+    /// Adds these settings to a machine. Those with a copy engine keep their lines and stores, but not prefetchers.
     pub fn extend(self, mut settings: MachineSettings) -> MachineSettings {
         settings.l2 = self.l2;
         if settings.sharing == Sharing::Shared && self.is_by_pairs {
             settings.sharing = Sharing::Group(NonZeroUsize::new(2).expect("a pair has cores"));
         }
-        if matches!(settings.kernel.copier, Copier::Engine(_)) {
-            return settings;
-        }
+        let has_engine = matches!(settings.kernel.copier, Copier::Engine(_));
         settings.lines = self.lines;
+        if has_engine {
+            settings.lines = LineSettings { prefetch: self.lines.prefetch, ..LineSettings::default() };
+        }
         let mut shapes = [settings.l1.as_mut(), settings.l2.as_mut(), Some(&mut settings.last_level)];
         for ((shape, store_miss), prefetcher) in shapes.iter_mut().zip(self.store_miss).zip(self.prefetchers) {
             if let Some(shape) = shape {
                 shape.prefetcher = prefetcher;
-                shape.store_miss = store_miss;
+                shape.store_miss = if has_engine { StoreMiss::Allocate } else { store_miss };
                 shape.bytes = shape.bytes.max(shape.ways as u64 * self.lines.bytes);
             }
         }

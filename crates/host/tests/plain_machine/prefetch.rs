@@ -222,7 +222,8 @@ impl PlainMachine {
         let registers = self.prefetches.iter().filter(|prefetch| prefetch.core == at).count();
         let has_stores = self.cores.iter().any(|core| core.write_buffer.iter().any(|entry| entry.holds(line)));
         let is_on_its_way = self.prefetch_of(shared, line).is_some() || self.cores[at].mshrs.contains(&line);
-        if registers == self.settings.lines.prefetch.mshrs || has_stores || is_on_its_way {
+        let is_copied = self.cores[at].pending.iter().any(|copy| copy.touches(line));
+        if registers == self.settings.lines.prefetch.mshrs || has_stores || is_on_its_way || is_copied {
             return;
         }
         self.cores[at].count_prefetch(|counts| &mut counts.requested);
