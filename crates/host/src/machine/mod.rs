@@ -473,12 +473,23 @@ impl Machine {
             && self.regions.may_repeat(index, executed)
             && core.restart().map_err(error)?
         {
+            if let Some(lost) = self.lost_copy() {
+                return Err(lost);
+            }
             self.regions.repeats(index, executed);
+            let core = &mut self.cores[index];
             core.delay_until(at, |stalls| &mut stalls.kernel);
             self.kernel.restart(index, &mut self.memory);
             return Ok(true);
         }
         self.regions.require_end(index, executed).map(|()| false)
+    }
+
+    /// The error of a copy whose end no device will report: programs that repeat would not end the run.
+    fn lost_copy(&self) -> Option<MachineError> {
+        let &copy = self.copier.pending().first()?;
+        let is_lost = self.devices.iter().all(|device| device.is_idle()) && !self.memory.interconnect.has_messages();
+        is_lost.then(|| lost_copy(copy))
     }
 
     /// Records the boundaries that a core has reached by dispatching instructions.

@@ -204,4 +204,8 @@ impl Device for DmaEngine {
             }
         }
     }
+
+    fn is_idle(&self) -> bool {
+        self.channels.iter().all(|channel| matches!(channel.step, Step::Idle) && channel.queue.is_empty())
+    }
 }

@@ -123,6 +123,11 @@ impl Interconnect {
         self.deliveries.first()
     }
 
+    /// Whether a message is on its way.
+    pub fn has_messages(&self) -> bool {
+        self.deliveries.has_messages()
+    }
+
     /// Takes the first delivery.
     pub fn take_delivery(&mut self) -> Option<Delivery> {
         self.deliveries.take()
