@@ -65,9 +65,9 @@ pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
     AnswerSettings, BufferOperation, BufferRing, ChosenCopies, ContentsCounts, FileSettings, Forkbench,
-    GroupInstruction, Memcopy, MessageReader, MessageReaderSettings, MixProgram, OtherByte, Program, ReadAgain,
-    ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, RecordedProgram, RecordingSettings,
-    Repeated, SourceState, Steps, TcpReceive, TraceProgram,
+    GroupInstruction, Memcopy, MessageReader, MessageReaderSettings, MixProgram, OtherByte, Program,
+    RECORDED_COPIER_MIN_BYTES, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings,
+    RecordedProgram, RecordingSettings, Repeated, SourceState, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
@@ -135,7 +135,7 @@ impl Machine {
     /// As of [`Machine::new`].
     pub fn with_memories(
         memories: &AgedMemories,
-        settings: MachineSettings,
+        mut settings: MachineSettings,
         region: Region,
         programs: Vec<Box<dyn Program>>,
         map: &AddressMap,
@@ -146,6 +146,8 @@ impl Machine {
         {
             return Err(MachineError::NoCore { core, cores: programs.len() });
         }
+        let min_bytes = &mut settings.kernel.copier_min_bytes;
+        *min_bytes = min_bytes.or_else(|| programs.iter().map(|program| program.copier_min_bytes()).max());
         let kernel = memories.kernel(&settings.allocator, map, ZeroOnFree::Off)?;
         let lacking = programs.iter().map(|program| match program.recorded() {
             Recorded::EveryAccess => Lacking::None,

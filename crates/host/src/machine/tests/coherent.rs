@@ -57,7 +57,7 @@ pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
     let engines = [(false, BASELINE), (true, ROWCLONE)].into_iter().flat_map(|(is_in_dram, policy)| {
         modes.map(|mode| {
             let engine = EngineSettings { buffer_lines: 3, ..EngineSettings::new(mode, is_in_dram) };
-            (KernelSettings { copier: Copier::Engine(engine), copier_min_bytes: 100, ..base }, policy)
+            (KernelSettings { copier: Copier::Engine(engine), copier_min_bytes: Some(100), ..base }, policy)
         })
     });
     let completions = [DmaCompletion::Polling, DmaCompletion::Interrupt];
@@ -71,7 +71,7 @@ pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
                 pinned_pages: 2 * 2 * 2,
                 ..DmaSettings::new(completion, is_in_dram)
             };
-            (KernelSettings { copier: Copier::Dma(dma), copier_min_bytes: 100, ..base }, policy)
+            (KernelSettings { copier: Copier::Dma(dma), copier_min_bytes: Some(100), ..base }, policy)
         })
     });
     let others: [(KernelSettings, &'static dyn CopyPolicy); 7] = [
@@ -367,7 +367,8 @@ fn a_lost_completion_ends_the_run_of_all_cores() {
     let polling = DmaSettings { timeout_cycles: 1 << 12, ..DmaSettings::new(DmaCompletion::Polling, false) };
     let interrupt = DmaSettings::new(DmaCompletion::Interrupt, false);
     let engine = |mode| Copier::Engine(EngineSettings::new(mode, false));
-    for copier in [Copier::Dma(polling), Copier::Dma(interrupt), engine(EngineMode::SyncFifo), engine(EngineMode::Async)]
+    for copier in
+        [Copier::Dma(polling), Copier::Dma(interrupt), engine(EngineMode::SyncFifo), engine(EngineMode::Async)]
     {
         let kernel = KernelSettings { copier, ..KernelSettings::default() };
         let compute = || Ok(Box::new(Steps([Step::Compute { instructions: 1_000 }].into_iter())) as Box<dyn Program>);
