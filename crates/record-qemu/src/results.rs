@@ -45,7 +45,7 @@ fn written(number: i64, [first, second, third, fourth, fifth, _]: [u64; 6], resu
         libc::SYS_statx => one(fifth, size::<libc::statx>()),
         libc::SYS_statfs | libc::SYS_fstatfs => one(second, size::<libc::statfs>()),
         libc::SYS_getdents64 | libc::SYS_getdents | libc::SYS_readlink => one(second, result),
-        libc::SYS_readlinkat => one(third, result),
+        libc::SYS_readlinkat | libc::SYS_sched_getaffinity => one(third, result),
         libc::SYS_getcwd | libc::SYS_getrandom => one(first, result),
         libc::SYS_pipe | libc::SYS_pipe2 => one(first, size::<[i32; 2]>()),
         libc::SYS_socketpair => one(fourth, size::<[i32; 2]>()),
@@ -74,7 +74,6 @@ fn written(number: i64, [first, second, third, fourth, fifth, _]: [u64; 6], resu
             let bytes = first.div_ceil(64) * 8;
             [(second, bytes), (third, bytes), (fourth, bytes)]
         }
-        libc::SYS_sched_getaffinity => one(third, result),
         libc::SYS_getresuid | libc::SYS_getresgid => {
             let bytes = size::<libc::uid_t>();
             [(first, bytes), (second, bytes), (third, bytes)]
