@@ -76,10 +76,6 @@ pub struct Outgoing {
     /// Arrival at the controller, which a bus determines when the message leaves.
     arrives: Option<u64>,
     message: Message,
-    /// Number in the order in which all were made.
-    made: u64,
-    /// Clock of a snoop that found a write-back which had left.
-    snooped: Option<Cycle>,
 }
 
 /// Index of the last-level cache of a core.
@@ -112,12 +108,6 @@ pub struct PlainMachine {
     waiting: BTreeMap<u64, Waiting>,
     requests: u64,
     made: u64,
-    /// Number of the command that arrives in this cycle.
-    command: Option<u64>,
-    /// Whether a snoop found a write-back that had left and that the controller had not taken, other than one made
-    /// before the command whose arrival causes the snoop and taken in that clock: the machine passes some of these,
-    /// against the page.
-    pub is_masked: bool,
     /// The next core cycle to execute.
     next: u64,
 }
@@ -144,8 +134,6 @@ impl PlainMachine {
             waiting: BTreeMap::new(),
             requests: 0,
             made: 0,
-            command: None,
-            is_masked: false,
             next: 0,
         }
     }
@@ -167,8 +155,7 @@ impl PlainMachine {
         let is_of_device =
             matches!(message, Message::Request { sender: Sender::Engine { .. } | Sender::Passed { .. }, .. });
         let arrives = (is_of_device || !self.bus.exists()).then_some(leaves);
-        self.outbox.push(Outgoing { leaves, arrives, message, made: self.made, snooped: None });
-        self.made += 1;
+        self.outbox.push(Outgoing { leaves, arrives, message });
     }
 
     /// Sends what leaves in a cycle over the bus, messages last.
@@ -255,14 +242,11 @@ impl PlainMachine {
             matches!(operation, Operation::Write { address, .. } if address == target)
         };
         let Some(found) = self.outbox.iter().position(is) else { return false };
-        let has_left = self.outbox[found].leaves <= now;
-        if has_left {
-            self.is_masked |= self.command.is_none_or(|command| self.outbox[found].made > command);
-            self.outbox[found].snooped = Some(self.settings.clock.memory_at(CoreCycle(now)));
-        } else {
+        let is_passed = self.outbox[found].leaves > now;
+        if is_passed {
             self.outbox.remove(found);
         }
-        !has_left
+        is_passed
     }
 
     pub fn read(&mut self, core: usize, leaves: u64, line: u64) {
@@ -314,11 +298,8 @@ impl PlainMachine {
             (0..outbox.len()).filter(|&at| is_copy(&outbox[at])).min_by_key(|&at| outbox[at].arrives)
         };
         while let Some(at) = first(&self.outbox) {
-            let Outgoing { message, made, .. } = self.outbox.remove(at);
-            if let Message::Copy(copy) = message {
-                self.command = Some(made);
+            if let Message::Copy(copy) = self.outbox.remove(at).message {
                 self.receive_copy(now, copy);
-                self.command = None;
             }
         }
     }
@@ -374,8 +355,7 @@ impl RequestSource for PlainMachine {
             self.run_to(clock.core_until(now).0 + 1);
             self.first_by(now)
         })?;
-        let Outgoing { arrives, message, snooped, .. } = self.outbox.remove(at);
-        self.is_masked |= snooped.is_some_and(|clock| now > clock);
+        let Outgoing { arrives, message, .. } = self.outbox.remove(at);
         let Message::Request { sender, operation, is_bypass } = message else { unreachable!("copies are delivered") };
         let line = operation.target().0 / self.settings.lines.bytes;
         if let Sender::Core(core) = sender

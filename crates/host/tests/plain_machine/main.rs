@@ -10,8 +10,8 @@
 //! `laws.rs` names what the page leaves open.
 //!
 //! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with a
-//! copy engine, lines and stores have the defaults, and there are no bus and no limit of the load/store queue, as in
-//! an in-order core; `filled` stands at the beginning of a program, before any process exits;
+//! copy engine, lines and stores have the defaults, and there are no bus and no limit of the load/store queue;
+//! `filled` stands at the beginning of a program, before any process exits;
 //! the map is `row-interleaved`, the scheduler FR-FCFS, and the memory fresh.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]

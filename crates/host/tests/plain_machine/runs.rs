@@ -144,14 +144,8 @@ pub fn checked(case: &Case, seed: u64) -> (CommandLog, MachineOutcome) {
 }
 
 pub fn plain(case: &Case) -> Outcome {
-    plain_or_masked(case).0
-}
-
-/// The plain machine, and whether a defect of the machine affects the case.
-pub fn plain_or_masked(case: &Case) -> (Outcome, bool) {
     let (source, commands) = run(&case.config, PlainMachine::new(case.settings, &case.programs, case.map()));
-    let is_masked = source.source.is_masked;
-    (Outcome { requests: source.taken, commands, cores: source.source.outcome() }, is_masked)
+    Outcome { requests: source.taken, commands, cores: source.source.outcome() }
 }
 
 /// Compares lists, with the elements before the first difference in the message.
