@@ -73,7 +73,7 @@ impl Call {
 
     /// The copy or clearing of one page that has these accesses: the stores write a page, and the loads read one or
     /// none. Further accesses save registers on the stack, so that each is loaded and stored.
-    pub fn of_page(accesses: impl Iterator<Item = (bool, Span)> + Clone) -> Option<Call> {
+    pub fn of_page(accesses: &(impl Iterator<Item = (bool, Span)> + Clone)) -> Option<Call> {
         let of = |kind| accesses.clone().filter(move |(is_store, _)| *is_store == kind).map(|(_, span)| span);
         let (dst, saved) = page(of(true));
         let (src, restored) = page(of(false));

@@ -277,7 +277,7 @@ impl Thread {
         let words = self.words_from(start).into_iter().zip(start..);
         let (others, own): (Vec<_>, Vec<_>) = words.partition(|(_, at)| is_of_interrupt(*at));
         let [own, others] = [own, others].map(|words| words.into_iter().map(|(word, _)| word).collect::<Vec<_>>());
-        if let Some(call) = Call::of_page(accesses(&own)) {
+        if let Some(call) = Call::of_page(&accesses(&own)) {
             self.mark(start, call, &own, &others);
         }
     }

@@ -67,7 +67,7 @@ fn gaps_small_ranges_and_unequal_sizes_are_no_call() {
 #[test]
 fn a_page_is_copied_or_cleared_as_a_whole() {
     let (src, dst, stack) = (0x5000, 0x9000, 0x8ff0);
-    let page = |accesses: &[(bool, Span)]| Call::of_page(accesses.iter().copied());
+    let page = |accesses: &[(bool, Span)]| Call::of_page(&accesses.iter().copied());
     let loads = accesses(false, src, src + 4096, 8);
     let stores = accesses(true, dst, dst + 4096, 8);
     let clear = Call { routine: Routine::ClearPage, dst, bytes: 4096 };

@@ -23,8 +23,8 @@ const FOLDER: &str = "root";
 pub fn of_program(words: &[OsString]) -> Result<Vec<u8>, Failure> {
     let Some((first, arguments)) = words.split_first() else { return of_command("echo 0 >/dev/ttyS1") };
     let quoted = |word: &OsStr| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"));
-    let arguments: String = arguments.iter().map(|word| format!(" {}", quoted(word))).collect();
-    let command = |program: &OsStr| format!("{}{arguments}; echo $? >/dev/ttyS1", quoted(program));
+    let arguments: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
+    let command = |program: &OsStr| format!("{} {}; echo $? >/dev/ttyS1", quoted(program), arguments.join(" "));
     if !first.as_encoded_bytes().contains(&b'/') {
         let (archive, applets) = with_busybox(&command(first))?;
         if applets.lines().any(|applet| applet == first) {
@@ -55,7 +55,9 @@ fn with_busybox(command: &str) -> Result<(Archive, String), Failure> {
     let listed = Command::new(&busybox).arg("--list").output().map_err(|error| started(BUSYBOX, &error))?;
     let applets = String::from_utf8_lossy(&listed.stdout).into_owned();
     let mut archive = Archive::default();
-    ["proc", "sys", "dev", "tmp", FOLDER].into_iter().for_each(|folder| archive.folder(folder));
+    for folder in ["proc", "sys", "dev", "tmp", FOLDER] {
+        archive.folder(folder);
+    }
     archive.program("bin/busybox", &without_loader(&busybox)?);
     for applet in applets.lines().filter(|applet| *applet != BUSYBOX) {
         archive.link(&format!("bin/{applet}"), BUSYBOX);

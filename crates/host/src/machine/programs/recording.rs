@@ -413,7 +413,7 @@ impl<R: Read> RecordedProgram<R> {
         };
         self.replaced.insert(self.block.1);
         // The recorded kernel chose the frame for the CPU: for another copier, the simulated one chooses it anew.
-        let is_page = dst % FRAME_BYTES == 0 && bytes == FRAME_BYTES;
+        let is_page = dst.is_multiple_of(FRAME_BYTES) && bytes == FRAME_BYTES;
         if let (Routine::CopyPage { src }, true) = (routine, is_page && !is_by_cpu)
             && src.abs_diff(dst) >= FRAME_BYTES
         {
