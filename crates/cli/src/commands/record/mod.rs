@@ -169,9 +169,11 @@ fn summarize(metadata: &Metadata, events: u64, args: &RecordArgs, seconds: f64) 
         output::message(&format!("{instructions_text} instructions, {loads} loads, {stores} stores"));
         let count = instructions as f64;
         let (bits, nanoseconds) = (8.0 * bytes as f64 / count, 1e9 * seconds / count);
-        output::message(&format!(
-            "{bits:.3} bits per instruction, {seconds:.2} s, {nanoseconds:.1} ns per instruction"
-        ));
+        let time = match args.guest.kernel {
+            Some(_) => "with what precedes the recording".to_owned(),
+            None => format!("{nanoseconds:.1} ns per instruction"),
+        };
+        output::message(&format!("{bits:.3} bits per instruction, {seconds:.2} s, {time}"));
     } else {
         output::message(&format!("{seconds:.2} s"));
     }
