@@ -36,7 +36,7 @@ impl PlainMachine {
             let Some(&work) = core.work.front() else {
                 let Some(&step) = core.steps.front() else { return self.end(at, now) };
                 if matches!(step, Step::Filled { .. } | Step::Run { .. }) {
-                    self.check_drained(at, now)?;
+                    self.wait_until_drained(at, now)?;
                 }
                 self.cores[at].steps.pop_front();
                 self.begin(at, now, step);
