@@ -361,7 +361,7 @@ impl PlainMachine {
         if cause == Stall::Unit && is_alone && core.alone != Some(slot / core.settings.width) {
             let is_first =
                 core.window.iter().all(|entry| entry.dispatched / core.settings.width < slot / core.settings.width);
-            if is_first && self.must_defer(at, access.line) {
+            if is_first && core.with_unit(wants.class, slot) == slot && self.must_defer(at, access.line) {
                 return Err(Stall::PendingCopy);
             }
             self.check_access(at, access)?;

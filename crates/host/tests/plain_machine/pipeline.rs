@@ -52,7 +52,7 @@ impl Core {
     }
 
     /// The first slot from one on from which a unit is free.
-    fn with_unit(&self, class: InstructionClass, from: u64) -> u64 {
+    pub fn with_unit(&self, class: InstructionClass, from: u64) -> u64 {
         let width = self.settings.width;
         let Some((owner, units)) = self.units(class) else { return from };
         let interval = self.settings.classes.of(class).interval;
