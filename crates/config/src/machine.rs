@@ -166,7 +166,7 @@ pub const KEYS: &[Key] = &[
     Key::new("kernel.block_step_bytes", Holds::OneOfBytes(&[64, 128, 256, 512, 1024]), "128", "bytes of an iteration of these loads; 256 of FreeBSD").or("256"),
     Key::new("kernel.simd_bytes", Holds::OneOfBytes(&[8, 16, 32, 64]), "32", "loops `simd-block` and `non-temporal-block`: bytes of a register; 16 of SSE").or("16"),
     Key::new("kernel.loop_min_bytes", Holds::Bytes(0, 1 << 30), "256", "copies of fewer bytes use the tail of their loop alone; 64 of FreeBSD").or("64"),
-    Key::new("kernel.copier_min_bytes", Holds::Bytes(0, 1 << 30), "\"1KiB\"", "where the controller or a device copies: the loop makes smaller copies; 0 shows the copier in all sizes, and the break-even size of the output is a choice").or("0"),
+    Key::new("kernel.copier_min_bytes", Holds::Bytes(0, 1 << 30), "\"1KiB\"", "where the controller or a device copies: the loop makes smaller copies; 0 shows the copier in all sizes, and the break-even size of the output is a choice").or("0; with a recording 4096, because most copies of system calls are shorter than a line"),
     Key::new("kernel.baseline_allocator", Holds::Name(|| Policy::ALL.map(Policy::name).into()), "\"buddy\"", "allocator of page frames where RowClone is not used (`allocator.md`)"),
     Key::new("kernel.copy_unit", Holds::Name(|| names(&copy_units())), "\"row-set\"", COPY_UNIT).or("`page`"),
 ];
@@ -255,7 +255,7 @@ impl MachineConfig {
                 page_table_entry_bytes: kernel.get("page_table_entry_bytes").unwrap_or(defaults.page_table_entry_bytes),
                 page_descriptor_bytes: kernel.get("page_descriptor_bytes").unwrap_or(defaults.page_descriptor_bytes),
                 word_bytes: kernel.of("word_bytes"),
-                copier_min_bytes: kernel.get("copier_min_bytes").unwrap_or(defaults.copier_min_bytes),
+                copier_min_bytes: kernel.get("copier_min_bytes"),
                 loops: check_loops(&kernel, lines.bytes)?,
                 ..defaults
             },

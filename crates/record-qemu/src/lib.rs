@@ -11,6 +11,7 @@ mod link;
 mod memory;
 mod object;
 mod qemu;
+mod results;
 mod routine;
 mod symbols;
 mod system_call;

@@ -19,6 +19,9 @@ pub struct File {
 }
 
 impl File {
+    /// The kernel's own memory. No file has inode 0.
+    pub const KERNEL: File = File { device: 0, inode: 0, is_stream: true };
+
     fn of(found: &Metadata) -> File {
         let kind = found.file_type();
         let is_stream = kind.is_fifo() || kind.is_socket() || kind.is_char_device();

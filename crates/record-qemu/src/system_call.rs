@@ -12,7 +12,7 @@ use crate::object::{self, number};
 use crate::qemu::{self, Id};
 use crate::symbols::Symbols;
 use crate::thread::Thread;
-use crate::{exec, link};
+use crate::{exec, link, results};
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -80,13 +80,15 @@ fn fork(thread: &Thread, number: i64, flags: u64) {
     if let Some(shares_memory) = is_fork(number, flags) {
         let task = thread.link().task();
         let [child, process] = thread.link().request(&Request::Fork { task, shares_memory });
-        thread.set_arguments([flags, 0, 0, 0, child, process]);
+        let sets_child = flags & u64::from(libc::CLONE_CHILD_SETTID.cast_unsigned()) != 0 && number == libc::SYS_clone;
+        let number_of_child = if sets_child { thread.arguments()[3] } else { 0 };
+        thread.set_arguments([flags, number_of_child, 0, 0, child, process]);
     }
 }
 
 /// After a system call that began a process, in parent and child.
 fn forked(thread: &Thread, shares_memory: bool, result: i64) {
-    let [.., child, process] = thread.arguments();
+    let [_, number_of_child, .., child, process] = thread.arguments();
     let child = Task { thread: child as u32, process: process as u32 };
     match result {
         0 => {
@@ -94,6 +96,7 @@ fn forked(thread: &Thread, shares_memory: bool, result: i64) {
             link::set_process(child.process);
             SHARES_MEMORY.store(shares_memory, Relaxed);
             thread.link().begin();
+            results::write(thread, number_of_child, size_of::<libc::pid_t>() as u64);
         }
         1.. if shares_memory => {
             thread.link().request(&Request::AwaitChild { thread: child.thread });
@@ -113,6 +116,7 @@ pub extern "C" fn on_return(_: Id, processor: u32, number: i64, result: i64) {
         return forked(thread, shares_memory, result);
     }
     let Ok(value) = u64::try_from(result) else { return };
+    results::record(thread, number, arguments, value);
     match number {
         libc::SYS_mmap => map(thread, arguments, value),
         libc::SYS_munmap => unmap(thread, first, second),
@@ -257,7 +261,7 @@ fn message(address: u64) -> Vec<(u64, u64)> {
 }
 
 /// Numbers in the program's memory; 0 where it has none.
-fn read_numbers(address: u64, count: u64) -> Vec<u64> {
+pub fn read_numbers(address: u64, count: u64) -> Vec<u64> {
     let mut bytes = vec![0; 8 * count as usize];
     if let Ok(memory) = File::open("/proc/self/mem") {
         let _ = memory.read_exact_at(&mut bytes, address.wrapping_add(qemu::base()));

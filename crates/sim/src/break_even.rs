@@ -63,7 +63,7 @@ impl BreakEven<'_> {
     /// Core cycles of a copy, whose frames lie as the method places those of copies.
     fn cycles(&self, method: CopyMethod, bytes: u64, stop: &AtomicBool) -> Result<u64, ExperimentError> {
         let mut settings = *self.settings;
-        settings.kernel.copier_min_bytes = 0;
+        settings.kernel.copier_min_bytes = Some(0);
         let frames = FrameMap::new(self.system.map().clone());
         let unit = u64::from(settings.allocator.copy_unit.frames(&frames)) * FRAME_BYTES;
         let workload = Workload::Programs(Box::new(Programs {

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use dram_spec::address::FRAME_BYTES;
 use host::machine::{
-    ChosenCopies, ContentsCounts, OtherByte, Program, RecordedProgram, RecordingSettings, Repeated, TraceProgram,
+    ChosenCopies, ContentsCounts, OtherByte, Program, RECORDED_COPIER_MIN_BYTES, RecordedProgram, RecordingSettings,
+    Repeated, TraceProgram,
 };
 use rowclone_config::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
 use rowclone_sim::CopyMethod;
@@ -130,12 +131,17 @@ fn compared(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// What runs of recordings assume, a sentence per recording. If they are checked, the contents of each that has
+/// What runs of recordings on a machine assume, a sentence per recording. If they are checked, the contents of each that has
 /// them are compared, and another sentence says how many bytes are right.
 ///
 /// # Errors
 /// As [`recorded`].
-pub fn assumptions<'a>(paths: impl IntoIterator<Item = &'a Path>, is_checked: bool) -> Result<Vec<String>, Failure> {
+pub fn assumptions<'a>(
+    paths: impl IntoIterator<Item = &'a Path>,
+    machine: &MachineConfig,
+    is_checked: bool,
+) -> Result<Vec<String>, Failure> {
+    let least = machine.settings.kernel.copier_min_bytes.unwrap_or(RECORDED_COPIER_MIN_BYTES);
     let mut sentences = Vec::new();
     for path in paths.into_iter().collect::<BTreeSet<_>>() {
         let Some(metadata) = recorded(path)? else { continue };
@@ -145,7 +151,9 @@ pub fn assumptions<'a>(paths: impl IntoIterator<Item = &'a Path>, is_checked: bo
             _ => format!("; `rowclone-sim trace info {}` lists what was not recorded", path.display()),
         };
         sentences.push(format!(
-            "{name}: pages of files are in the page cache from the begin, unless the recording reads them{unseen}"
+            "{name}: pages of files are in the page cache from the begin, unless the recording reads them; the loop makes \
+             copies of fewer than {} bytes (`kernel.copier_min_bytes` of the machine){unseen}",
+            grouped(least)
         ));
         if is_checked && metadata.contents {
             sentences.push(format!("{name}: {}", compared(path)?));

@@ -308,8 +308,10 @@ fn report(
 
 /// What the recordings of a scenario assume, a sentence per line.
 fn assumptions(scenario: &Scenario, is_checked: bool) -> Result<String, Failure> {
-    let Workload::Programs(workload) = &scenario.workload else { return Ok(String::new()) };
-    let sentences = programs::assumptions(workload.files().iter().map(PathBuf::as_path), is_checked)?;
+    let (Workload::Programs(workload), Some(machine)) = (&scenario.workload, &scenario.machine) else {
+        return Ok(String::new());
+    };
+    let sentences = programs::assumptions(workload.files().iter().map(PathBuf::as_path), machine, is_checked)?;
     Ok(sentences.iter().flat_map(|sentence| ["\n", sentence]).collect())
 }
 

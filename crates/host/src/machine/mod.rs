@@ -65,9 +65,9 @@ pub use self::memory::WrongLoad;
 pub use self::packet::{Buffer, Packet};
 pub use self::programs::{
     AnswerSettings, BufferOperation, BufferRing, ChosenCopies, ContentsCounts, FileSettings, Forkbench,
-    GroupInstruction, Memcopy, MessageReader, MessageReaderSettings, MixProgram, OtherByte, Program, ReadAgain,
-    ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings, RecordedProgram, RecordingSettings,
-    Repeated, SourceState, Steps, TcpReceive, TraceProgram,
+    GroupInstruction, Memcopy, MessageReader, MessageReaderSettings, MixProgram, OtherByte, Program,
+    RECORDED_COPIER_MIN_BYTES, ReadAgain, ReceiveStep, ReceiveWork, ReceivedPackets, Receiver, ReceiverSettings,
+    RecordedProgram, RecordingSettings, Repeated, SourceState, Steps, TcpReceive, TraceProgram,
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
@@ -135,7 +135,7 @@ impl Machine {
     /// As of [`Machine::new`].
     pub fn with_memories(
         memories: &AgedMemories,
-        settings: MachineSettings,
+        mut settings: MachineSettings,
         region: Region,
         programs: Vec<Box<dyn Program>>,
         map: &AddressMap,
@@ -146,6 +146,8 @@ impl Machine {
         {
             return Err(MachineError::NoCore { core, cores: programs.len() });
         }
+        let min_bytes = &mut settings.kernel.copier_min_bytes;
+        *min_bytes = min_bytes.or_else(|| programs.iter().map(|program| program.copier_min_bytes()).max());
         let kernel = memories.kernel(&settings.allocator, map, ZeroOnFree::Off)?;
         let lacking = programs.iter().map(|program| match program.recorded() {
             Recorded::EveryAccess => Lacking::None,
@@ -473,12 +475,23 @@ impl Machine {
             && self.regions.may_repeat(index, executed)
             && core.restart().map_err(error)?
         {
+            if let Some(lost) = self.lost_copy() {
+                return Err(lost);
+            }
             self.regions.repeats(index, executed);
+            let core = &mut self.cores[index];
             core.delay_until(at, |stalls| &mut stalls.kernel);
             self.kernel.restart(index, &mut self.memory);
             return Ok(true);
         }
         self.regions.require_end(index, executed).map(|()| false)
+    }
+
+    /// The error of a copy whose end no device will report: programs that repeat would not end the run.
+    fn lost_copy(&self) -> Option<MachineError> {
+        let &copy = self.copier.pending().first()?;
+        let is_lost = self.devices.iter().all(|device| device.is_idle()) && !self.memory.interconnect.has_messages();
+        is_lost.then(|| lost_copy(copy))
     }
 
     /// Records the boundaries that a core has reached by dispatching instructions.

@@ -798,8 +798,9 @@ pub struct KernelSettings {
     pub page_descriptor_bytes: u64,
     /// Bytes that an instruction of a copy loop loads or stores.
     pub word_bytes: u64,
-    /// Smaller copies are left to the loop, where the controller or a device copies.
-    pub copier_min_bytes: u64,
+    /// Smaller copies are left to the loop, where the controller or a device copies. `None` is the largest
+    /// [`Program::copier_min_bytes`](super::Program::copier_min_bytes) of the programs.
+    pub copier_min_bytes: Option<u64>,
     /// The loop, where the loop copies and zeroes.
     pub copy_loop: CopyLoop,
     /// Its instructions.
@@ -825,7 +826,7 @@ impl Default for KernelSettings {
             page_table_entry_bytes: 8,
             page_descriptor_bytes: 64,
             word_bytes: 8,
-            copier_min_bytes: 0,
+            copier_min_bytes: None,
             copy_loop: CopyLoop::Cached,
             loops: LoopSettings::default(),
         }

@@ -53,7 +53,7 @@ impl PlainMachine {
     pub fn is_by_engine(&self, piece: &Piece) -> bool {
         matches!(self.copier(), Copier::Engine(_))
             && piece.src.is_some()
-            && piece.bytes >= self.settings.kernel.copier_min_bytes
+            && piece.bytes >= self.settings.kernel.copier_min_bytes.unwrap_or(0)
     }
 
     /// Begins a piece of a copy or a zeroing, after the page faults of its pages.
@@ -81,7 +81,7 @@ impl PlainMachine {
             self.set_up(at, now, src, dst, end)?;
             return Ok(false);
         }
-        let is_large = piece.src.is_none() || piece.bytes >= self.settings.kernel.copier_min_bytes;
+        let is_large = piece.src.is_none() || piece.bytes >= self.settings.kernel.copier_min_bytes.unwrap_or(0);
         if self.copier() == Copier::Controller && is_large {
             self.cores[at].work.pop_front();
             self.copy_by_controller(at, now, src, dst, piece.bytes);

@@ -100,7 +100,7 @@ fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
         2 => Just((Copier::Controller, CopyLoop::Cached)),
         5 => (arb_engine(), select(loops.to_vec())).prop_map(|(engine, (_, copy_loop))| (engine, copy_loop)),
     ];
-    let copier_min_bytes = select(vec![0_u64, 0, 100, 1_000]);
+    let copier_min_bytes = select(vec![None, None, Some(100), Some(1_000)]);
     let dirty_source = select(vec![DirtySource::WriteBack, DirtySource::CopyInCache]);
     let times = (select(vec![0_u64, 1, 1, 3]), select(vec![0_u64, 7, 100, 1300]), select(vec![0_u64, 1, 80]));
     let data = (select(vec![0_u64, 8, 8, 64]), select(vec![0_u64, 16, 64, 64]));

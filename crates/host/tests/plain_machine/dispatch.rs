@@ -48,7 +48,7 @@ impl PlainMachine {
                     return self.end(at, now);
                 };
                 if matches!(step, Step::Filled { .. }) {
-                    self.check_drained(at, now)?;
+                    self.wait_until_drained(at, now)?;
                 }
                 self.cores[at].steps.pop_front();
                 self.begin(at, now, step);
@@ -162,7 +162,7 @@ impl PlainMachine {
                 Ok(false)
             }
             Work::Run(process) => {
-                self.check_drained(at, now)?;
+                self.wait_until_drained(at, now)?;
                 self.cores[at].work.pop_front();
                 self.processes.run(at, process);
                 Ok(false)

@@ -181,7 +181,7 @@ impl PlainMachine {
 
     /// Whether a piece is copied by the DMA engine.
     pub fn is_by_dma(&self, piece: &Piece) -> bool {
-        self.dma.is_some() && piece.src.is_some() && piece.bytes >= self.settings.kernel.copier_min_bytes
+        self.dma.is_some() && piece.src.is_some() && piece.bytes >= self.settings.kernel.copier_min_bytes.unwrap_or(0)
     }
 
     /// Whether a core has begun copies whose end it has not seen.

@@ -142,8 +142,7 @@ impl CoreExtensions {
             }
             *classes.of_mut(class) = settings;
         }
-        let queue = self.load_store_queue.filter(|_| core.order == Order::OutOfOrder);
-        let load_store_queue = queue.map(|entries| entries.min(core.window as usize));
+        let load_store_queue = self.load_store_queue.map(|entries| entries.min(core.window as usize));
         CoreSettings { classes, load_store_queue, ..core }
     }
 }

@@ -124,7 +124,9 @@ pub fn with_begins(steps: Vec<Step>, numbers: &[u8]) -> Vec<Step> {
     for (at, step) in steps.into_iter().enumerate() {
         let number = numbers[at % numbers.len()];
         changed.push(match step {
-            Step::Copy { dst, src, bytes } if number % 3 > 0 => Step::Device(DeviceStep::Begin { dst, src, bytes }),
+            Step::Copy { dst, src, bytes } if !number.is_multiple_of(3) => {
+                Step::Device(DeviceStep::Begin { dst, src, bytes })
+            }
             other => other,
         });
         match number / 3 {

@@ -119,7 +119,7 @@ impl CopierComparison<'_> {
         if copier.kind() == CopierKind::Loop {
             return None;
         }
-        let (least, payload) = (self.settings.kernel.copier_min_bytes, case.bytes.min(FRAME_BYTES));
+        let (least, payload) = (self.settings.kernel.copier_min_bytes.unwrap_or(0), case.bytes.min(FRAME_BYTES));
         match case.operation {
             CaseOperation::Zero => CopyMethod::of(copier.policy).has_device().then_some(Unable::DoesNotZero),
             CaseOperation::Copy(_) | CaseOperation::Receive(_) => (payload < least).then_some(Unable::TooSmall(least)),

@@ -60,7 +60,7 @@ fn receiver() -> ReceiverSettings {
 fn result(name: &str, operation: CaseOperation, bytes: u64, read_percent: u64, min: u64) -> CopierResult {
     let system = SystemBuilder::default().build().unwrap();
     let mut settings = machine();
-    settings.kernel.copier_min_bytes = min;
+    settings.kernel.copier_min_bytes = Some(min);
     let comparison = CopierComparison {
         system: &system,
         settings: &settings,

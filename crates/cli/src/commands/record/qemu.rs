@@ -29,8 +29,8 @@ const PROCESSOR: &str = "max,-erms,-fsrm";
 const WAITING_BLOCKS: usize = 16;
 /// What the recorder never sees.
 const UNSEEN: [&str; 6] = [
-    "The kernel's own accesses: page tables, zeroed pages, copies of pages, structures of system calls. Copies of data by \
-     system calls are events.",
+    "The kernel's own accesses: page tables, zeroed pages, copies of pages. Copies of data and structures by system \
+     calls are events.",
     "Copies by code that the compiler has put in place of a call of memcpy.",
     "The race of a copy event and the thread that waits for its data: the event follows its system call.",
     "Frames of signals, accesses of a program that a signal kills since its last system call, and memory of shmat.",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use host::machine::{ChosenCopies, Region};
+use host::machine::{ChosenCopies, RECORDED_COPIER_MIN_BYTES, Region};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::ApplicationTable;
@@ -31,10 +31,6 @@ pub struct AppsArgs {
     /// Further sizes of the last-level cache
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = size, default_values_t = [256 << 10, 4 << 20])]
     pub cache_sizes: Vec<u64>,
-    /// Bytes of the smallest copy that the kernel gives to the controller: a page, as most of its copies are shorter than a
-    /// line or a row, and the loop makes them at less cost
-    #[arg(long, value_name = "BYTES", value_parser = size, default_value_t = 4096)]
-    pub min_bytes: u64,
     /// Copies that the copier of a policy executes: `kernel`, `library` or `all`
     #[arg(long, value_name = "NAME", value_parser = copies(), default_value = "kernel")]
     pub copies: ChosenCopies,
@@ -63,13 +59,11 @@ struct Job<'args> {
 /// # Errors
 /// An error of the machine or a recording; a signal; a failed check.
 pub fn run(args: &AppsArgs) -> Result<String, Failure> {
-    let least = format!("kernel.copier_min_bytes={}", args.min_bytes);
-    let machine = args.machine.read_for_paper(std::slice::from_ref(&least))?;
+    let machine = args.machine.read_for_paper(&[])?;
     let recordings = if args.recordings.is_empty() { recordings::shipped()? } else { args.recordings.clone() };
     let own = machine.settings.last_level.bytes;
     let others = args.cache_sizes.iter().filter(|bytes| **bytes != own);
-    let others =
-        others.map(|bytes| args.machine.read_for_paper(&[least.clone(), format!("caches.last_level_bytes={bytes}")]));
+    let others = others.map(|bytes| args.machine.read_for_paper(&[format!("caches.last_level_bytes={bytes}")]));
     let machines = std::iter::once(Ok(machine)).chain(others).collect::<Result<Vec<_>, _>>()?;
     let mut jobs = Vec::new();
     for recording in &recordings {
@@ -101,7 +95,7 @@ pub fn run(args: &AppsArgs) -> Result<String, Failure> {
         schema_version: SCHEMA_VERSION,
         machine: machines[0].name.clone(),
         baseline: baseline(&machines[0]),
-        min_bytes: args.min_bytes,
+        min_bytes: machines[0].settings.kernel.copier_min_bytes.unwrap_or(RECORDED_COPIER_MIN_BYTES),
         copies: ChosenCopies::NAMES[args.copies as usize].0,
         published: PUBLISHED,
         rows,

@@ -38,7 +38,7 @@ impl ControllerCopies {
         ControllerCopies {
             dirty_source: settings.dirty_source,
             inserts_zero_lines: settings.inserts_zero_lines,
-            min_bytes: settings.copier_min_bytes,
+            min_bytes: settings.copier_min_bytes.unwrap_or(0),
             loops: LoopCopies::new(settings),
             cycles_per_line: settings.coherence_cycles_per_line,
             in_progress: vec![None; cores],

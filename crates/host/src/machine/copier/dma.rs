@@ -124,7 +124,7 @@ impl DmaCopies {
         };
         DmaCopies {
             settings: dma,
-            min_bytes: settings.copier_min_bytes,
+            min_bytes: settings.copier_min_bytes.unwrap_or(0),
             loops: LoopCopies::new(settings),
             rings: of_rings.chunks(frames_of(dma.ring)).map(ring).collect(),
             cores: (0..cores).map(core).collect(),

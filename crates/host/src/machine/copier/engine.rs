@@ -47,7 +47,7 @@ impl EngineCopies {
     pub(super) fn new(settings: &KernelSettings, engine: EngineSettings, cores: usize) -> EngineCopies {
         EngineCopies {
             settings: engine,
-            min_bytes: settings.copier_min_bytes,
+            min_bytes: settings.copier_min_bytes.unwrap_or(0),
             loops: LoopCopies::new(settings),
             pending: BTreeMap::new(),
             units: vec![CopyControlUnit::default(); cores],

@@ -36,6 +36,11 @@ impl LoadStoreQueue {
         }
     }
 
+    /// Frees all entries: an event of the kernel or a piece of a copy begins.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
     /// Adds the next instruction, in the place of the oldest one if the queue is full.
     fn push(&mut self, dispatched: u64) {
         let Some(size) = self.size else { return };

@@ -270,6 +270,7 @@ impl Core {
         match finished.filter(|_| self.stores == 0) {
             Some(at) if at < until => {
                 self.quiet_at = self.counters.instructions;
+                self.queue.clear();
                 Ok(at)
             }
             Some(at) => Err(Outcome::Later(at)),

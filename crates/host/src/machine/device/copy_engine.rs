@@ -109,4 +109,8 @@ impl Device for CopyEngine {
             self.end(at, memory);
         }
     }
+
+    fn is_idle(&self) -> bool {
+        self.copies.is_empty()
+    }
 }

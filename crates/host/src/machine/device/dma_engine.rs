@@ -134,7 +134,7 @@ impl DmaEngine {
         // The core drops a line in flight when its data are there.
         if !memory.caches.is_in_flight(core, memory.line_size().line(status)) {
             let requester = Requester { core, device: Some(self.device) };
-            memory.snoop_for_write(requester, (status, LINE_BYTES), Purpose::KernelData, counts, at);
+            memory.snoop_for_write(requester, (status, LINE_BYTES), Purpose::KernelData, counts, (at, at));
         }
         self.report(channel, &descriptor, at, memory);
         self.proceed(channel, at, memory);
@@ -203,5 +203,9 @@ impl Device for DmaEngine {
                 return self.copied(channel, at, memory);
             }
         }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.channels.iter().all(|channel| matches!(channel.step, Step::Idle) && channel.queue.is_empty())
     }
 }

@@ -30,6 +30,11 @@ pub trait Device: Debug {
 
     /// Receives the data or the end of a request at a cycle.
     fn completed(&mut self, completion: &Completion, at: CoreCycle, memory: &mut Memory);
+
+    /// Whether it has no copy of a core to execute or report.
+    fn is_idle(&self) -> bool {
+        true
+    }
 }
 
 /// The number of the network adapter, after that of the copier's device.

@@ -277,8 +277,8 @@ impl NetworkAdapter {
     ) {
         let requester = Requester { core: queue, device: Some(self.device) };
         let known = memory.interconnect.snooped(at);
-        let known =
-            memory.snoop_for_write(requester, (address, bytes), Purpose::KernelData, &mut writing.counts, known);
+        let (range, counts) = ((address, bytes), &mut writing.counts);
+        let known = memory.snoop_for_write(requester, range, Purpose::KernelData, counts, (at, known));
         let data = memory.device_store_for(owner, (address, virtual_address), bytes);
         let request = memory.device_request(requester, known, Operation::Write { address, bytes }, data);
         writing.unaccepted.push(request);

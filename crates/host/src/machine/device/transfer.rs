@@ -61,7 +61,7 @@ impl LineRead {
     ) {
         let operation = Operation::Read { address: self.size.address(self.line), bytes: self.size.bytes() };
         memory.device_request(requester, at, operation, None);
-        let snooped = memory.snoop_for_read(requester, self.line, purpose, counts, known);
+        let snooped = memory.snoop_for_read(requester, self.line, purpose, counts, (at, known));
         (self.ready, self.is_passed, self.data) = (snooped.at, snooped.is_dirty, snooped.data);
     }
 
@@ -272,7 +272,7 @@ impl Transfer {
         for write in self.writes.iter().filter(|write| write.reads.1 == number) {
             let known = self.known(at, memory);
             let range = (write.dst, write.bytes);
-            ready = ready.max(memory.snoop_for_write(requester, range, purpose, &mut self.counts, known));
+            ready = ready.max(memory.snoop_for_write(requester, range, purpose, &mut self.counts, (at, known)));
         }
         self.reads[number].ready = ready;
         ready
@@ -285,12 +285,12 @@ impl Transfer {
         for number in 0..self.reads.len() {
             let known = self.known(at, memory);
             let line = self.reads[number].line;
-            ready = ready.max(memory.snoop_for_read(requester, line, purpose, &mut self.counts, known).at);
+            ready = ready.max(memory.snoop_for_read(requester, line, purpose, &mut self.counts, (at, known)).at);
         }
         for number in 0..self.writes.len() {
             let known = self.known(at, memory);
             let range = (self.writes[number].dst, self.writes[number].bytes);
-            ready = ready.max(memory.snoop_for_write(requester, range, purpose, &mut self.counts, known));
+            ready = ready.max(memory.snoop_for_write(requester, range, purpose, &mut self.counts, (at, known)));
         }
         self.requested = self.reads.len();
         let Bulk { src, dst, bytes } = self.bulk;

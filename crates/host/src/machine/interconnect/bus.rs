@@ -81,9 +81,10 @@ impl Bus {
         &mut self.arriving
     }
 
-    /// Takes the write-back of a line that has not arrived.
-    pub(super) fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Outgoing> {
-        self.leaving.take_write_back(address, bytes).or_else(|| self.arriving.take_write_back(address, bytes))
+    /// Takes the write-back of a line that has not arrived at a cycle.
+    pub(super) fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64, at: CoreCycle) -> Option<Outgoing> {
+        let leaving = self.leaving.take_write_back(address, bytes, None);
+        leaving.or_else(|| self.arriving.take_write_back(address, bytes, Some(at)))
     }
 
     /// Puts addresses on the bus at a cycle, behind requests that leave before it; returns their arrival on

@@ -48,6 +48,10 @@ impl Deliveries {
         self.first
     }
 
+    pub(super) fn has_messages(&self) -> bool {
+        self.waiting.values().any(|delivery| matches!(delivery, Delivery::Message { .. }))
+    }
+
     pub(super) fn take(&mut self) -> Option<Delivery> {
         let (_, delivery) = self.waiting.pop_first()?;
         self.first = self.waiting.first_key_value().map_or(CoreCycle::NEVER, |((at, _), _)| *at);

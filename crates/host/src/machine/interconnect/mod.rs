@@ -78,10 +78,11 @@ impl Interconnect {
         requests.take(now)
     }
 
-    /// Takes the write-back of a line of some bytes that is on its way to the controller, if there is one.
-    pub fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Outgoing> {
-        let on_bus = self.bus.as_mut().and_then(|bus| bus.take_write_back(address, bytes));
-        on_bus.or_else(|| self.direct.take_write_back(address, bytes))
+    /// Takes the write-back of a line of some bytes that arrives at the controller after a cycle, if there is one. One
+    /// that has arrived precedes what a device requests from then on.
+    pub fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64, at: CoreCycle) -> Option<Outgoing> {
+        let on_bus = self.bus.as_mut().and_then(|bus| bus.take_write_back(address, bytes, at));
+        on_bus.or_else(|| self.direct.take_write_back(address, bytes, Some(at)))
     }
 
     /// Sends a message, which leaves at a cycle. One between a core and a device crosses the bus.
@@ -121,6 +122,11 @@ impl Interconnect {
     #[inline]
     pub fn first_delivery(&self) -> CoreCycle {
         self.deliveries.first()
+    }
+
+    /// Whether a message is on its way.
+    pub fn has_messages(&self) -> bool {
+        self.deliveries.has_messages()
     }
 
     /// Takes the first delivery.

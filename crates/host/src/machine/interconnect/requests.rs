@@ -96,11 +96,17 @@ impl Requests {
         self.queue.front()
     }
 
-    /// Takes the write-back of a line of some bytes, if it is among the requests.
-    pub(super) fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Outgoing> {
+    /// Takes the write-back of a line of some bytes, if it is among the requests after a cycle, or among all of them.
+    pub(super) fn take_write_back(
+        &mut self,
+        address: PhysicalAddress,
+        bytes: u64,
+        after: Option<CoreCycle>,
+    ) -> Option<Outgoing> {
         let is_write_back = |outgoing: &Outgoing| {
             let is_of_core = outgoing.device.is_none() && outgoing.holds == Holds::Nothing;
-            is_of_core && outgoing.operation == Operation::Write { address, bytes }
+            let is_later = after.is_none_or(|after| outgoing.at > after);
+            is_of_core && is_later && outgoing.operation == Operation::Write { address, bytes }
         };
         let place = self.queue.iter().position(is_write_back)?;
         let outgoing = self.queue.remove(place);

@@ -89,8 +89,8 @@ impl Memory {
         }
     }
 
-    /// Looks up a line in the caches for a device that reads it, and knows the result at a cycle. A cache
-    /// that holds the line dirty, or whose write-back of it is on its way, passes it to the device, which
+    /// Looks up a line in the caches at a cycle for a device that reads it, and knows the result at another one. A
+    /// cache that holds the line dirty, or whose write-back of it is on its way, passes it to the device, which
     /// writes it to memory; the line stays in the cache, clean.
     pub fn snoop_for_read(
         &mut self,
@@ -98,10 +98,10 @@ impl Memory {
         line: LineNumber,
         purpose: Purpose,
         counts: &mut CoherenceCounts,
-        known: CoreCycle,
+        (at, known): (CoreCycle, CoreCycle),
     ) -> Snooped {
         counts.lookups += 1;
-        if let Some(data) = self.take_write_back(line) {
+        if let Some(data) = self.take_write_back(line, at) {
             let at = self.write_for(requester, [(line, data.clone())], known);
             return Snooped { at, is_dirty: true, data };
         }
@@ -114,8 +114,8 @@ impl Memory {
         Snooped { at: self.send_for(requester, known), is_dirty: true, data }
     }
 
-    /// Removes the lines of a range from the caches, for a device that writes the range and knows the result
-    /// at a cycle; returns the cycle from which it may write. A dirty line that the range covers in part is
+    /// Removes the lines of a range from the caches at a cycle, for a device that writes the range and knows the
+    /// result at another one; returns the cycle from which it may write. A dirty line that the range covers in part is
     /// passed to the device, which writes it to memory first.
     pub fn snoop_for_write(
         &mut self,
@@ -123,7 +123,7 @@ impl Memory {
         (address, bytes): (PhysicalAddress, u64),
         purpose: Purpose,
         counts: &mut CoherenceCounts,
-        known: CoreCycle,
+        (at, known): (CoreCycle, CoreCycle),
     ) -> CoreCycle {
         if !Decided::invalidates_destination() {
             return known;
@@ -131,7 +131,7 @@ impl Memory {
         let size = self.line_size();
         let on_their_way: Vec<_> = size
             .lines(address, bytes)
-            .filter_map(|(line, _)| self.take_write_back(line).map(|data| (line, data)))
+            .filter_map(|(line, _)| self.take_write_back(line, at).map(|data| (line, data)))
             .collect();
         let known = self.write_for(requester, on_their_way, known);
         let dirty_data = |is_whole| if is_whole { DirtyData::Discarded } else { DirtyData::WrittenBack(Some(purpose)) };
@@ -157,7 +157,7 @@ impl Memory {
         if self.caches.is_in_any_flight(number) {
             return Injected::InFlight;
         }
-        let ready = self.snoop_for_write(requester, (line.address, bytes), Purpose::Network, counts, at);
+        let ready = self.snoop_for_write(requester, (line.address, bytes), Purpose::Network, counts, (at, at));
         let data = self.device_store_for(line.owner, (line.address, line.virtual_address), bytes);
         let has_place = self.caches.inject(core, settings, number, (Purpose::Network, data.as_deref()));
         self.send(self.after_lookup(at));
@@ -187,11 +187,12 @@ impl Memory {
         });
     }
 
-    /// Takes the write-back of a line that is on its way to the controller, if there is one.
+    /// Takes the write-back of a line that is on its way to the controller at a cycle, if there is one.
     #[expect(clippy::option_option, reason = "the data of a write-back, where contents are modeled")]
-    fn take_write_back(&mut self, line: LineNumber) -> Option<Option<Arc<[u8]>>> {
+    fn take_write_back(&mut self, line: LineNumber, at: CoreCycle) -> Option<Option<Arc<[u8]>>> {
         let size = self.line_size();
-        self.interconnect.take_write_back(size.address(line), size.bytes()).map(|Outgoing { payload, .. }| payload)
+        let taken = self.interconnect.take_write_back(size.address(line), size.bytes(), at);
+        taken.map(|Outgoing { payload, .. }| payload)
     }
 
     /// Removes a line that a device wrote while it was in flight from the caches of a core.

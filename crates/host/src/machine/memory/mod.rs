@@ -240,6 +240,8 @@ impl Memory {
         }
         let dirty_data = |is_whole| if is_whole { DirtyData::Discarded } else { DirtyData::WrittenBack(Some(purpose)) };
         let lines = self.line_size().lines(address, bytes).map(|(line, is_whole)| (line, dirty_data(is_whole)));
+        // Before the write-back of any line of the range.
+        self.caches.flush_stores(address, bytes);
         let done = self.caches.invalidate(core, lines, scope);
         self.send(leaves);
         done

@@ -18,7 +18,9 @@ pub use self::memcopy::{BufferOperation, Memcopy, ReadAgain, SourceState};
 pub use self::message_reader::{MessageReader, MessageReaderSettings};
 pub use self::mix::MixProgram;
 pub use self::receiver::{Receiver, ReceiverSettings};
-pub use self::recording::{ChosenCopies, ContentsCounts, OtherByte, RecordedProgram, RecordingSettings};
+pub use self::recording::{
+    ChosenCopies, ContentsCounts, OtherByte, RECORDED_COPIER_MIN_BYTES, RecordedProgram, RecordingSettings,
+};
 pub use self::steps::{Program, Repeated, Steps, StepsAhead};
 pub use self::tcp_receive::{BufferRing, GroupInstruction, ReceiveStep, ReceiveWork, ReceivedPackets, TcpReceive};
 pub use self::trace_program::TraceProgram;

@@ -44,6 +44,10 @@ impl ChosenCopies {
         [("kernel", ChosenCopies::Kernel), ("library", ChosenCopies::Library), ("all", ChosenCopies::All)];
 }
 
+/// Bytes of the smallest copy of a recording that the kernel gives to the controller or a device, unless the machine
+/// sets it: a page. Most copies of system calls are shorter than a line, which a loop copies at less cost.
+pub const RECORDED_COPIER_MIN_BYTES: u64 = FRAME_BYTES;
+
 /// How a recording is executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordingSettings {
@@ -488,6 +492,10 @@ impl<R: Read> Program for RecordedProgram<R> {
                 return Ok(None);
             }
         }
+    }
+
+    fn copier_min_bytes(&self) -> u64 {
+        RECORDED_COPIER_MIN_BYTES
     }
 }
 

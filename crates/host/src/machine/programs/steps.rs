@@ -50,6 +50,11 @@ pub trait Program: fmt::Debug {
     fn recorded(&self) -> Recorded {
         Recorded::EveryAccess
     }
+
+    /// Bytes of the smallest copy that the kernel gives to the controller or a device, unless the machine sets it.
+    fn copier_min_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// The steps of an iterator.
@@ -110,6 +115,10 @@ impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Program for Repeated<F> 
 
     fn recorded(&self) -> Recorded {
         self.program.recorded()
+    }
+
+    fn copier_min_bytes(&self) -> u64 {
+        self.program.copier_min_bytes()
     }
 }
 

@@ -39,7 +39,7 @@ fn cycles(
 /// An error of the machine; a signal; a failed check.
 pub(super) fn copy_cost(machine: &MachineConfig, bytes: u64, is_checked: bool) -> Result<CopyCost, Failure> {
     let mut pinning = machine.clone();
-    pinning.settings.kernel.copier_min_bytes = 0;
+    pinning.settings.kernel.copier_min_bytes = Some(0);
     let mut machine = pinning.clone();
     machine.devices.dma = DmaSettings { pin_cycles: 0, unpin_cycles: 0, ..machine.devices.dma };
     let mapped = bytes.next_multiple_of(4096);
