@@ -335,7 +335,6 @@ pub fn arb_case_with_dma() -> impl Strategy<Value = Case> {
             settings.clock = ClockRatio::new(3, 2);
         }
         settings.core = CoreSettings { classes: Classes::PLAIN, load_store_queue: None, ..settings.core };
-        (settings.l1, settings.l2) = (None, None);
         settings.last_level = CacheShape::new(1 << 20, 16, settings.last_level.latency);
         // Where an interrupt finds a core at other work, few cases differ.
         let waits_for_all = dma.completion == DmaCompletion::Interrupt;

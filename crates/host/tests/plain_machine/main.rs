@@ -11,7 +11,7 @@
 //!
 //! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with
 //! a copy engine, lines and stores have the defaults, and there are no classes, prefetchers and bus; the load/store
-//! queue of an in-order core has no limit; with a DMA engine, there are no L1, L2, prefetchers, classes and bus, the
+//! queue of an in-order core has no limit; with a DMA engine, there are no prefetchers, classes and bus, the
 //! memory has no faster clock than the cores, lines and stores have the defaults, and programs that interrupts serve
 //! begin no copies; `filled` stands at the beginning of a program, before any process exits; the map is
 //! `row-interleaved`, the scheduler FR-FCFS, and the memory fresh.
