@@ -87,7 +87,7 @@ const FULL: &[Step] = &[
     ("the pictures of the gallery, drawn anew", &["cargo", "xtask", "gallery"], &[]),
     ("reports in a real browser", &["cargo", "xtask", "browser"], &[]),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "rowclone-host", "--example", "soak"], &[]),
-    ("the fork benchmark, recorded by two recorders", &["cargo", "xtask", "recordings"], &[]),
+    ("the fork benchmark by two recorders, and a guest", &["cargo", "xtask", "recordings"], &[]),
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
     // The last step, so that all others have run if a limit is exceeded.

@@ -1,13 +1,13 @@
-//! Recordings of the fork benchmark by two recorders, compared with each other and with the output of the program; and the
-//! table of the recordings in `traces/recorded`.
+//! Recordings of the fork benchmark by two recorders, compared with each other and with the output of the program; recordings
+//! of it in a guest, compared by the pages that the child updates; and the table of the recordings in `traces/recorded`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
-use trace_io::recording::{Entry, Event, Reader};
+use trace_io::recording::{Entry, Event, Reader, Routine};
 
 use super::{exit_code, succeed};
 
@@ -19,9 +19,9 @@ const PAGE_BYTES: u64 = 4096;
 
 type Page = [u8; PAGE_BYTES as usize];
 
-/// Records the fork benchmark with each recorder that the machine has.
+/// Records the fork benchmark with each recorder that the machine has, and a guest.
 pub fn check() -> ExitCode {
-    exit_code(compare())
+    exit_code(compare().and_then(|()| compare_guests()))
 }
 
 /// Prints the table of `traces/recorded/README.md`.
@@ -32,24 +32,16 @@ pub fn table() -> ExitCode {
 
 #[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 fn compare() -> Result<(), String> {
-    let missing =
-        |program: &str| !Command::new(program).arg("--version").output().is_ok_and(|run| run.status.success());
-    if let Some(program) = ["qemu-x86_64", "valgrind", "cc"].into_iter().find(|program| missing(program)) {
+    if let Some(program) = ["qemu-x86_64", "valgrind", "cc"].into_iter().find(|program| is_missing(program)) {
         eprintln!("skipped: {program} is not installed (Debian packages: qemu-user, valgrind, gcc)");
         return Ok(());
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    let folder = target.join("recordings");
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut build = Command::new("cargo");
-    build.args(["build", "--release", "-p", "rowclone-cli", "-p", "rowclone-record-qemu"]);
-    succeed(&mut build, "the build of the simulator and the plugin")?;
+    let (simulator, folder) = built()?;
     let benchmark = folder.join("fork-benchmark");
     let mut compile = Command::new("cc");
     compile.args(["-O2", "-o"]).arg(&benchmark).arg("traces/record/fork-benchmark.c");
     succeed(&mut compile, "the compilation of the benchmark")?;
 
-    let simulator = target.join("release/rowclone-sim");
     let record = |name: &str, options: &[&str], arguments: &[&str]| {
         let file = folder.join(format!("{name}.rct.zst"));
         let mut run = Command::new(&simulator);
@@ -72,6 +64,67 @@ fn compare() -> Result<(), String> {
     Ok(())
 }
 
+fn is_missing(program: &str) -> bool {
+    !Command::new(program).arg("--version").output().is_ok_and(|run| run.status.success())
+}
+
+/// The simulator, built with the plugin, and a folder for recordings.
+fn built() -> Result<(PathBuf, PathBuf), String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let folder = target.join("recordings");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut build = Command::new("cargo");
+    build.args(["build", "--release", "-p", "rowclone-cli", "-p", "rowclone-record-qemu"]);
+    succeed(&mut build, "the build of the simulator and the plugin")?;
+    Ok((target.join("release/rowclone-sim"), folder))
+}
+
+/// Records the fork benchmark in a guest, without and with pages that the child updates: the guest's kernel copies as many
+/// more. A run of the recording has right loads.
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
+fn compare_guests() -> Result<(), String> {
+    let kernels = std::fs::read_dir("/boot").into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let kernel = kernels.filter(|path| path.to_string_lossy().starts_with("/boot/vmlinuz")).max();
+    let programs = ["qemu-system-x86_64", "busybox", "cc"];
+    let Some(kernel) = kernel.filter(|_| programs.into_iter().all(is_found)) else {
+        eprintln!(
+            "skipped: a guest needs a kernel in /boot, and the Debian packages qemu-system-x86, busybox-static and gcc"
+        );
+        return Ok(());
+    };
+    let (simulator, folder) = built()?;
+    let benchmark = folder.join("fork-benchmark-static");
+    let mut compile = Command::new("cc");
+    compile.args(["-O2", "-static", "-o"]).arg(&benchmark).arg("traces/record/fork-benchmark.c");
+    succeed(&mut compile, "the static compilation of the benchmark")?;
+    let [mebibytes, pages] = BENCHMARK;
+    let file = folder.join("guest.rct.zst");
+    let record = |pages: &str| {
+        let mut run = Command::new(&simulator);
+        run.args(["record", "--force", "--from", "run_init_process", "--kernel"]).arg(&kernel).arg("-o").arg(&file);
+        let run = run.arg("--").arg(&benchmark).args([mebibytes, pages]).stdin(Stdio::null()).output();
+        let run = run.map_err(|error| format!("the guest: {error}"))?;
+        if !run.status.success() {
+            return Err(format!("the guest: {}: {}", run.status, String::from_utf8_lossy(&run.stderr)));
+        }
+        Ok(Recorded::read(&file)?.page_routines)
+    };
+    let ((before, _), (copies, clearings)) = (record("0")?, record(pages)?);
+    eprintln!(
+        "pages that the guest's kernel copies: {before} without updates, {copies} with {pages}; {clearings} cleared"
+    );
+    if (copies - before.min(copies)).abs_diff(pages.parse().unwrap_or(0)) > TOLERANCE as u64 || clearings == 0 {
+        return Err(format!("they differ from {pages} by more than {TOLERANCE}, or none is cleared"));
+    }
+    let mut run = Command::new(&simulator);
+    succeed(run.arg("run").arg(&file).arg("--check").stdout(Stdio::null()), "the run of the guest's recording")
+}
+
+/// Whether the shell finds a program, which need not know `--version`.
+fn is_found(program: &str) -> bool {
+    Command::new("sh").args(["-c", &format!("command -v {program}")]).output().is_ok_and(|run| run.status.success())
+}
+
 /// What a recording has.
 #[derive(Debug, Default)]
 struct Recorded {
@@ -79,6 +132,8 @@ struct Recorded {
     /// Copies by system calls, and calls of routines: their number and bytes.
     copies: (u64, u64),
     calls: (u64, u64),
+    /// Pages that the kernel of a guest copies and clears.
+    page_routines: (u64, u64),
     /// Pages that each process has written.
     written: BTreeMap<u32, BTreeSet<u64>>,
     /// Pages that each forked process shares with its parent at first.
@@ -134,6 +189,8 @@ impl Recorded {
                 self.contents.insert(child, contents);
             }
             Event::Copy { bytes, .. } => count(&mut self.copies, bytes),
+            Event::Call { routine: Routine::CopyPage { .. }, .. } => self.page_routines.0 += 1,
+            Event::Call { routine: Routine::ClearPage, .. } => self.page_routines.1 += 1,
             Event::Call { bytes, .. } => count(&mut self.calls, bytes),
             _ => {}
         }
@@ -186,7 +243,7 @@ fn rows() -> Result<Vec<String>, String> {
             path.file_name().unwrap_or_default().display(),
             millions(recorded.instructions),
             8.0 * bytes as f64 / recorded.instructions as f64,
-            recorded.copied(),
+            recorded.copied() as u64 + recorded.page_routines.0,
             recorded.copies.0,
             millions(recorded.copies.1),
             recorded.calls.0,

@@ -33,7 +33,7 @@ pub use compare::CompareArgs;
 pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
 pub use programs::{MachineArgs, ProgramsArgs, compared, copies, method};
-pub use record::{RecordArgs, Recorder};
+pub use record::{GuestArgs, RecordArgs, Recorder};
 pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use system::TraceSystemArgs;

@@ -1,4 +1,5 @@
-//! Plugin of qemu-user that records a program: `rowclone-sim record` runs it.
+//! Plugin of qemu-user that records a program, and of qemu-system that records a guest ([`guest`]): `rowclone-sim record`
+//! runs it.
 //!
 //! Each thread of the program sends words of instructions, accesses and events
 //! ([`trace_io::recording`]) to the recorder, which listens on a Unix socket. A thread sends its words
@@ -7,6 +8,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 mod exec;
+mod guest;
 mod link;
 mod memory;
 mod object;
@@ -21,6 +23,7 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::Ordering;
 
+use guest::Guest;
 use qemu::{AccessKind, Block, Id};
 use symbols::Symbols;
 use thread::Thread;
@@ -34,6 +37,7 @@ const COUNT_BITS: u32 = 16;
 
 /// Reads the arguments of the plugin, and registers its callbacks.
 fn install(id: Id, arguments: Vec<String>) -> Result<(), ()> {
+    let mut guest = Guest::default();
     for argument in arguments {
         let (key, value) = argument.split_once('=').ok_or(())?;
         match key {
@@ -42,12 +46,25 @@ fn install(id: Id, arguments: Vec<String>) -> Result<(), ()> {
             "process" => link::set_process(value.parse().map_err(|_| ())?),
             "contents" => thread::HAS_CONTENTS.store(value == "on", Ordering::Relaxed),
             "plugin" => exec::PLUGIN.set(PathBuf::from(value)).map_err(|_| ())?,
+            "memory" => guest.memory = value.parse().map_err(|_| ())?,
+            "begin" => guest.begin = hexadecimal(value)?,
+            "routine" => {
+                let (start, end) = value.split_once('-').ok_or(())?;
+                guest.routines.push(hexadecimal(start)?..hexadecimal(end)?);
+            }
             _ => return Err(()),
         }
+    }
+    if guest.memory > 0 {
+        return guest::install(id, guest);
     }
     memory::remember_mappings_of_qemu();
     qemu::register(id, on_translation, system_call::on_call, system_call::on_return);
     Ok(())
+}
+
+fn hexadecimal(text: &str) -> Result<u64, ()> {
+    u64::from_str_radix(text, 16).map_err(|_| ())
 }
 
 extern "C" fn on_translation(_: Id, block: Block) {

@@ -1,4 +1,4 @@
-//! qemu's interface for TCG plugins, version 1, of which Debian's qemu-user ships no header. All `unsafe` code of the
+//! qemu's interface for TCG plugins, version 1, of which Debian's qemu ships no header. All `unsafe` code of the
 //! plugin is here.
 //!
 //! A handle of qemu is an address that the plugin only passes back.
@@ -22,6 +22,11 @@ pub struct Block(usize);
 #[derive(Clone, Copy, Debug)]
 pub struct Instruction(usize);
 
+/// Handle of the physical address of an access; 0 if it has none.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+struct Physical(usize);
+
 /// Kind and size of an access, encoded by qemu.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
@@ -32,11 +37,14 @@ type OnExecution = extern "C" fn(u32, usize);
 type OnAccess = extern "C" fn(u32, AccessKind, u64, usize);
 type OnSystemCall = extern "C" fn(Id, u32, i64, u64, u64, u64, u64, u64, u64, u64, u64);
 type OnReturn = extern "C" fn(Id, u32, i64, i64);
+type OnExit = extern "C" fn(Id, usize);
 
 /// The callback reads no registers (`QEMU_PLUGIN_CB_NO_REGS`).
 const NO_REGISTERS: c_int = 0;
 /// Loads and stores (`QEMU_PLUGIN_MEM_RW`).
 const LOADS_AND_STORES: c_int = 3;
+/// Adds to a number (`QEMU_PLUGIN_INLINE_ADD_U64`).
+const ADD: c_int = 0;
 
 // SAFETY: the signatures are those of qemu-plugin.h of qemu 7.2. A handle comes from qemu, and is used only during the
 // callback that it was an argument of.
@@ -56,6 +64,16 @@ unsafe extern "C" {
         kinds: c_int,
         argument: usize,
     );
+    safe fn qemu_plugin_register_vcpu_insn_exec_inline(
+        instruction: Instruction,
+        operation: c_int,
+        number: &'static AtomicU64,
+        addend: u64,
+    );
+    safe fn qemu_plugin_register_atexit_cb(id: Id, callback: OnExit, argument: usize);
+    safe fn qemu_plugin_get_hwaddr(kind: AccessKind, address: u64) -> Physical;
+    safe fn qemu_plugin_hwaddr_is_io(of: Physical) -> bool;
+    safe fn qemu_plugin_hwaddr_phys_addr(of: Physical) -> u64;
     safe fn qemu_plugin_register_vcpu_syscall_cb(id: Id, callback: OnSystemCall);
     safe fn qemu_plugin_register_vcpu_syscall_ret_cb(id: Id, callback: OnReturn);
     safe fn qemu_plugin_tb_n_insns(block: Block) -> usize;
@@ -92,6 +110,12 @@ pub fn register(id: Id, on_translation: OnTranslation, on_system_call: OnSystemC
     qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
 }
 
+/// Registers what qemu shall call at the translation of a block of a guest, and when it exits.
+pub fn register_guest(id: Id, on_translation: OnTranslation, on_exit: OnExit) {
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(id, on_exit, 0);
+}
+
 impl Block {
     /// Its instructions.
     pub fn instructions(self) -> impl ExactSizeIterator<Item = Instruction> {
@@ -126,6 +150,12 @@ impl Instruction {
         qemu_plugin_register_vcpu_insn_exec_cb(self, callback, NO_REGISTERS, argument);
     }
 
+    /// Adds 1 to a number before each execution of the instruction. The guest has one processor: the addition is not
+    /// atomic.
+    pub fn count(self, number: &'static AtomicU64) {
+        qemu_plugin_register_vcpu_insn_exec_inline(self, ADD, number, 1);
+    }
+
     /// Calls after each access of the instruction.
     pub fn on_access(self, callback: OnAccess, argument: usize) {
         qemu_plugin_register_vcpu_mem_cb(self, callback, NO_REGISTERS, LOADS_AND_STORES, argument);
@@ -143,6 +173,17 @@ impl AccessKind {
     #[inline]
     pub fn is_store(self) -> bool {
         qemu_plugin_mem_is_store(self)
+    }
+
+    /// The physical address of a byte that a guest has just accessed, from the begin of its RAM on; `None` if the byte
+    /// is one of a device.
+    #[inline]
+    pub fn physical(self, address: u64) -> Option<u64> {
+        let found = qemu_plugin_get_hwaddr(self, address);
+        if found.0 == 0 || qemu_plugin_hwaddr_is_io(found) {
+            return None;
+        }
+        Some(qemu_plugin_hwaddr_phys_addr(found))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Only its own thread changes a [`Thread`], so that relaxed atomic numbers suffice.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -35,7 +36,7 @@ static ALL: [Thread; THREADS] = [const { Thread::new() }; THREADS];
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Thread {
-    /// Instructions of the translation blocks before the current one.
+    /// Instructions of the translation blocks before the current one; of a guest all instructions.
     before: AtomicU64,
     /// Instructions of the current translation block.
     block: AtomicU64,
@@ -104,6 +105,26 @@ impl Thread {
         self.link().reset(thread);
     }
 
+    /// The number of instructions of a guest, which qemu counts.
+    pub fn executed(&self) -> &AtomicU64 {
+        &self.before
+    }
+
+    /// Leaves out the instructions executed so far.
+    pub fn skip(&self) {
+        self.counted.store(self.before.load(Relaxed), Relaxed);
+    }
+
+    /// Number of words.
+    pub fn length(&self) -> usize {
+        self.length.load(Relaxed)
+    }
+
+    /// Whether a routine has begun and not ended.
+    pub fn is_in_call(&self) -> bool {
+        self.call.load(Relaxed) != NONE
+    }
+
     /// Begins a translation block.
     #[inline]
     pub fn begin_block(&self, instructions: u64) {
@@ -131,11 +152,12 @@ impl Thread {
         self.length.store(length + 1, Relaxed);
     }
 
-    /// Adds an access of an instruction: the first of its translation block is 1.
+    /// Adds an access of an instruction: the first of its translation block is 1. Those of a guest that have been executed
+    /// since are subtracted.
     #[inline]
     pub fn access(&self, position: u64, is_store: bool, address: u64, log2_bytes: u8) {
         let words = self.words();
-        let position = self.before.load(Relaxed) + position;
+        let position = self.before.load(Relaxed).wrapping_add(position);
         let instructions = position.wrapping_sub(self.counted.load(Relaxed));
         self.counted.store(position, Relaxed);
         if instructions == 0 && self.extend(words, is_store, address, log2_bytes) {
@@ -240,23 +262,42 @@ impl Thread {
     }
 
     fn mark_call(&self) {
-        let words = self.words();
         let start = self.call.swap(NONE, Relaxed);
-        let length = self.length.load(Relaxed);
-        let accesses = words[start..length].iter().filter_map(|word| match Word::from_bits(word.load(Relaxed)) {
-            Ok(Word::Access(access)) => Some((access.is_store, Span::of(access))),
-            _ => None,
-        });
-        let Some(Call { routine, dst, bytes }) = Call::of(&accesses, qemu::accessed_byte) else { return };
-        let call = Event::Call { routine, dst, bytes }.words();
-        for position in (start..length).rev() {
-            words[position + call.len()].store(words[position].load(Relaxed), Relaxed);
+        let words = self.words_from(start);
+        if let Some(call) = Call::of(&accesses(&words), qemu::accessed_byte) {
+            self.mark(start, call, &words, &[]);
         }
-        for (word, bits) in words[start..].iter().zip(&call) {
-            word.store(*bits, Relaxed);
+    }
+
+    /// Ends the current routine of a guest's kernel, and marks its words if they copy or clear a page. Words in some ranges
+    /// of positions are those of interrupts; they then follow the routine.
+    pub fn end_page_call(&self, of_interrupts: &[Range<usize>]) {
+        let start = self.call.swap(NONE, Relaxed);
+        let is_of_interrupt = |at: usize| of_interrupts.iter().any(|range| range.contains(&at));
+        let words = self.words_from(start).into_iter().zip(start..);
+        let (others, own): (Vec<_>, Vec<_>) = words.partition(|(_, at)| is_of_interrupt(*at));
+        let [own, others] = [own, others].map(|words| words.into_iter().map(|(word, _)| word).collect::<Vec<_>>());
+        if let Some(call) = Call::of_page(&accesses(&own)) {
+            self.mark(start, call, &own, &others);
         }
-        self.length.store(length + call.len(), Relaxed);
-        self.event(Event::Return);
+    }
+
+    /// The words from a position on.
+    fn words_from(&self, start: usize) -> Vec<u64> {
+        self.words()[start..self.length.load(Relaxed)].iter().map(|word| word.load(Relaxed)).collect()
+    }
+
+    /// Replaces the words from a position on by those of a call, with its marks, and others behind it.
+    fn mark(&self, start: usize, Call { routine, dst, bytes }: Call, own: &[u64], others: &[u64]) {
+        self.length.store(start, Relaxed);
+        let (call, end) = (Event::Call { routine, dst, bytes }.words(), Event::Return.words());
+        for word in call.iter().chain(own).chain(&end).chain(others) {
+            self.push(self.words(), *word);
+        }
+        self.last.store(NONE, Relaxed);
+        if self.length.load(Relaxed) >= CHUNK {
+            self.send();
+        }
     }
 
     /// Counts the instructions that were executed since the last word, and sends all words.
@@ -301,4 +342,12 @@ impl Thread {
     pub fn arguments(&self) -> [u64; 6] {
         std::array::from_fn(|index| self.arguments[index].load(Relaxed))
     }
+}
+
+/// The accesses among words.
+fn accesses(words: &[u64]) -> impl Iterator<Item = (bool, Span)> + Clone {
+    words.iter().filter_map(|word| match Word::from_bits(*word) {
+        Ok(Word::Access(access)) => Some((access.is_store, Span::of(access))),
+        _ => None,
+    })
 }

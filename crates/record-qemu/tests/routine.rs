@@ -62,3 +62,25 @@ fn gaps_small_ranges_and_unequal_sizes_are_no_call() {
     assert_eq!(call(&unequal), None, "a source of another size");
     assert_eq!(call(&[]), None);
 }
+
+/// The kernel's copy of a page, which saves two registers; a copy of more than a page, or between other pages, is none.
+#[test]
+fn a_page_is_copied_or_cleared_as_a_whole() {
+    let (src, dst, stack) = (0x5000, 0x9000, 0x8ff0);
+    let page = |accesses: &[(bool, Span)]| Call::of_page(&accesses.iter().copied());
+    let loads = accesses(false, src, src + 4096, 8);
+    let stores = accesses(true, dst, dst + 4096, 8);
+    let clear = Call { routine: Routine::ClearPage, dst, bytes: 4096 };
+    assert_eq!(page(&stores), Some(clear));
+    assert_eq!(page(&stores[1..]), None, "a part of a page");
+    let mut copy = [&loads[..], &stores].concat();
+    let expected = Some(Call { routine: Routine::CopyPage { src }, dst, bytes: 4096 });
+    assert_eq!(page(&copy), expected);
+    copy.extend(accesses(true, stack, stack + 16, 8));
+    assert_eq!(page(&copy), None, "stores beside the page");
+    copy.extend(accesses(false, stack, stack + 16, 8));
+    assert_eq!(page(&copy), expected, "saved and restored registers");
+    let other = accesses(false, src + 8, src + 8 + 4096, 8);
+    assert_eq!(page(&[&other[..], &stores].concat()), None, "a source in two pages");
+    assert_eq!(page(&[]), None);
+}

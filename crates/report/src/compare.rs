@@ -122,6 +122,8 @@ pub struct CompareTable {
     pub machine: String,
     /// Bytes of the working set; none of a scenario.
     pub working_set_bytes: Option<u64>,
+    /// What the runs of a recording assume.
+    pub assumptions: Vec<String>,
     /// Copiers that were compared.
     pub copiers: Vec<NamedCopier>,
     /// The cases; those that differ in size alone follow each other.
@@ -134,6 +136,7 @@ pub struct CompareJson<'a> {
     schema_version: u32,
     machine: &'a str,
     working_set_bytes: Option<u64>,
+    assumptions: &'a [String],
     answers: Vec<Answer>,
     rows: Vec<CompareRow>,
 }
@@ -211,6 +214,7 @@ impl CompareTable {
             schema_version: SCHEMA_VERSION,
             machine: &self.machine,
             working_set_bytes: self.working_set_bytes,
+            assumptions: &self.assumptions,
             answers,
             rows: self.rows(),
         }
@@ -248,7 +252,8 @@ impl CompareTable {
     /// The first screen, or with `details` all figures; as wide as `width`.
     pub fn to_text(&self, details: bool, width: usize) -> String {
         let is_scenario = self.cases.iter().any(|case| case.bytes.is_none());
-        let mut parts = vec![self.lead(), self.verdicts(width), self.short_answers(width)];
+        let assumptions = self.assumptions.iter().map(|sentence| wrapped(sentence, width)).collect();
+        let mut parts = vec![self.lead(), assumptions, self.verdicts(width), self.short_answers(width)];
         if is_scenario {
             parts.extend(self.cases.iter().map(|case| scenario_table(case, width)));
         } else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dram_spec::address::FRAME_BYTES;
 use host::machine::{
@@ -136,14 +136,10 @@ fn compared(path: &Path) -> Result<String, Failure> {
 ///
 /// # Errors
 /// As [`recorded`].
-pub fn assumptions<'a>(
-    paths: impl IntoIterator<Item = &'a Path>,
-    machine: &MachineConfig,
-    is_checked: bool,
-) -> Result<Vec<String>, Failure> {
+pub fn assumptions(paths: &[PathBuf], machine: &MachineConfig, is_checked: bool) -> Result<Vec<String>, Failure> {
     let least = machine.settings.kernel.copier_min_bytes.unwrap_or(RECORDED_COPIER_MIN_BYTES);
     let mut sentences = Vec::new();
-    for path in paths.into_iter().collect::<BTreeSet<_>>() {
+    for path in paths.iter().collect::<BTreeSet<_>>() {
         let Some(metadata) = recorded(path)? else { continue };
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let unseen = match metadata.unseen.len() {

@@ -17,10 +17,11 @@ use report::plot::{Extent, Picture, svg};
 use report::table::Align::Left;
 use report::table::{Column, listed};
 use rowclone_config::error::Cause;
-use rowclone_config::{Failure, MachineConfig, ReceiverConfig, Scenario, Variant};
+use rowclone_config::{Failure, MachineConfig, ReceiverConfig, Scenario, Variant, Workload};
 use rowclone_sim::compare::{Case, CaseOperation, CopierComparison, CopierResult, NamedCopier, Unable};
 use rowclone_sim::{ExperimentError, Outcome};
 use rowclone_sweep::experiment::{self, Wanted};
+use rowclone_sweep::programs::assumptions;
 use rowclone_sweep::{AtomicFile, Existing, directory, programs};
 
 use super::core_runs::run_programs;
@@ -133,7 +134,13 @@ fn of_cases(args: &CompareArgs, copiers: Vec<NamedCopier>) -> Result<CompareTabl
     let mut results = each(&jobs, |(case, _)| u64::MAX - case.bytes, run)?.into_iter();
     let case = |case| ComparedCase::new(case, copiers.iter().copied().zip(results.by_ref()).collect());
     let cases = cases.into_iter().map(case).collect();
-    Ok(CompareTable { machine: machine.name.clone(), working_set_bytes: Some(working_set_bytes), copiers, cases })
+    Ok(CompareTable {
+        machine: machine.name.clone(),
+        working_set_bytes: Some(working_set_bytes),
+        assumptions: Vec::new(),
+        copiers,
+        cases,
+    })
 }
 
 /// A result whose checks passed.
@@ -198,7 +205,11 @@ fn of_scenario(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Re
     };
     let cases = placements.iter().map(case).collect();
     let machine = scenario.machine.as_ref().map_or(&scenario.system.name, |machine| &machine.name);
-    Ok(CompareTable { machine: machine.clone(), working_set_bytes: None, copiers, cases })
+    let assumptions = match (&scenario.workload, &scenario.machine) {
+        (Workload::Programs(workload), Some(machine)) => assumptions(workload.files(), machine, args.check)?,
+        _ => Vec::new(),
+    };
+    Ok(CompareTable { machine: machine.clone(), working_set_bytes: None, assumptions, copiers, cases })
 }
 
 /// The result of a scenario under a copier.
@@ -237,7 +248,8 @@ fn of_program(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Res
         read_percent: None,
         results: copiers.iter().copied().zip(results).collect(),
     };
-    Ok(CompareTable { machine: machine.name, working_set_bytes: None, copiers, cases: vec![case] })
+    let assumptions = assumptions(&[path.to_owned()], &machine, args.check)?;
+    Ok(CompareTable { machine: machine.name, working_set_bytes: None, assumptions, copiers, cases: vec![case] })
 }
 
 /// Files of a directory, opened before anything runs.

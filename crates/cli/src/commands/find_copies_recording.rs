@@ -110,11 +110,12 @@ fn search(args: &FindCopiesArgs) -> Result<CopyReport, Failure> {
                     *in_routine = true;
                     let dst = of_process(block.process, dst);
                     let event = match routine {
-                        Routine::Copy { src } | Routine::Move { src } => {
+                        Routine::Copy { src } | Routine::Move { src } | Routine::CopyPage { src } => {
                             let src = of_process(block.process, src);
                             trace::Event::Copy { dst, src, bytes, instructions: 0 }
                         }
                         Routine::Set { value } => trace::Event::Fill { dst, value, bytes, instructions: 0 },
+                        Routine::ClearPage => trace::Event::Fill { dst, value: 0, bytes, instructions: 0 },
                     };
                     push(event, thread | (*position + 1), None)?;
                 }

@@ -44,7 +44,7 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
         machine: machine.name.clone(),
         baseline: baseline(&machine),
         programs,
-        assumptions: assumptions(args.programs.iter().map(PathBuf::as_path), &machine, args.check)?,
+        assumptions: assumptions(&args.programs, &machine, args.check)?,
         warm_up: args.warm_up,
         instructions: args.instructions,
         alone_ipc,

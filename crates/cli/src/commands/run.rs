@@ -311,7 +311,7 @@ fn assumptions(scenario: &Scenario, is_checked: bool) -> Result<String, Failure>
     let (Workload::Programs(workload), Some(machine)) = (&scenario.workload, &scenario.machine) else {
         return Ok(String::new());
     };
-    let sentences = programs::assumptions(workload.files().iter().map(PathBuf::as_path), machine, is_checked)?;
+    let sentences = programs::assumptions(workload.files(), machine, is_checked)?;
     Ok(sentences.iter().flat_map(|sentence| ["\n", sentence]).collect())
 }
 

@@ -2,6 +2,7 @@
 //! there.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -19,6 +20,21 @@ fn record(folder: &TempDir, arguments: &[&str]) -> Output {
 
 fn files(folder: &TempDir) -> usize {
     fs::read_dir(folder).unwrap().count()
+}
+
+/// The number of a process in the file `pid`, once it is there.
+fn written(folder: &TempDir) -> String {
+    loop {
+        match fs::read_to_string(folder.path().join("pid")) {
+            Ok(pid) if pid.ends_with('\n') => return pid,
+            _ => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+fn has_ended(pid: &str) -> bool {
+    let state = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    state.is_empty() || state.contains(") Z ")
 }
 
 /// The plugin of a debug or release build, if there is one and qemu is installed.
@@ -99,15 +115,90 @@ fn an_interruption_leaves_no_file_and_no_process() {
     // The program writes its process number, and sleeps in the background and in the foreground.
     command.args(["sh", "-c", "sleep 100 & echo $! >pid; sleep 100"]);
     let mut child = command.current_dir(&folder).stderr(Stdio::null()).spawn().unwrap();
-    let pid = loop {
-        match fs::read_to_string(folder.path().join("pid")) {
-            Ok(pid) if pid.ends_with('\n') => break pid,
-            _ => std::thread::sleep(Duration::from_millis(5)),
-        }
-    };
+    let pid = written(&folder);
     send("INT", &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(files(&folder), 1, "the file `pid` alone");
-    let state = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    assert!(has_ended(&pid));
+}
+
+/// Programs that stand for qemu-system and busybox, a kernel, its symbols, and the plugin.
+struct Machine {
+    folder: TempDir,
+}
+
+impl Machine {
+    fn new(qemu: &str) -> Machine {
+        let folder = tempfile::tempdir().unwrap();
+        let program = |name: &str, script: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        program("qemu-system-x86_64", qemu);
+        program("busybox", "echo sh");
+        let addresses =
+            "ffffffff81000000 T start_kernel\nffffffff81000010 T copy_page\nffffffff81000020 T clear_page_rep\n";
+        for (name, text) in [("kernel", ""), ("plugin.so", ""), ("symbols", addresses)] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        Machine { folder }
+    }
+
+    fn record(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(["record", "--kernel", "kernel", "--plugin", "plugin.so", "-o", "a.rct.zst"]).args(arguments);
+        command.env("PATH", self.folder.path()).current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    /// Records in vain; returns the message.
+    fn refusal(&self, arguments: &[&str]) -> String {
+        let before = files(&self.folder);
+        let run = self.record(arguments).output().unwrap();
+        let message = String::from_utf8(run.stderr).unwrap();
+        assert_eq!((run.status.code(), files(&self.folder)), (Some(2), before), "{message}");
+        message
+    }
+}
+
+#[test]
+fn what_cannot_be_recorded_of_a_guest_is_named_with_a_remedy() {
+    let machine = Machine::new("exit 1");
+    for (arguments, name, remedy) in [
+        (&["--contents"][..], "`--contents`", "leave it out"),
+        (&["--recorder", "lackey"], "only the recorder qemu", "leave `--recorder` out"),
+        (&["--initrd", "absent"], "absent", "spelling"),
+        (&["--memory", "3GiB"], "3GiB", "`2GiB`"),
+        (&["--", "no-applet"], "no-applet", "busybox --list"),
+        (&["--", PROGRAM], "no static program", "-static"),
+        (&["--symbols", "kernel"], "start_kernel", "--symbols"),
+        (&["--symbols", "symbols", "--from", "nowhere"], "`nowhere`", "run_init_process"),
+        (&["--symbols", "symbols"], "before it ran `start_kernel`", "above"),
+        (&[], "qemu-system-x86_64 ended with exit status: 1", "above"),
+    ] {
+        let message = machine.refusal(arguments);
+        assert!(message.contains(name) && message.contains(remedy), "{arguments:?}: {message}");
+    }
+    fs::remove_file(machine.folder.path().join("kernel")).unwrap();
+    assert!(machine.refusal(&[]).contains("kernel: cannot be read"));
+    fs::write(machine.folder.path().join("kernel"), "").unwrap();
+    fs::remove_file(machine.folder.path().join("busybox")).unwrap();
+    assert!(machine.refusal(&[]).contains("apt-get install busybox-static"));
+    fs::remove_file(machine.folder.path().join("qemu-system-x86_64")).unwrap();
+    assert!(machine.refusal(&[]).contains("apt-get install qemu-system-x86"));
+    let symbols = Machine::new("exit 0").refusal(&[]);
+    assert!(symbols.contains("did not show its symbols") && symbols.contains("CONFIG_KALLSYMS"), "{symbols}");
+}
+
+#[test]
+fn an_interruption_of_a_guest_leaves_no_file_and_no_process() {
+    let machine = Machine::new("echo $$ >pid; exec /bin/sleep 100");
+    let before = files(&machine.folder);
+    let mut child = machine.record(&["--symbols", "symbols"]).stderr(Stdio::null()).spawn().unwrap();
+    let pid = written(&machine.folder);
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(files(&machine.folder), before + 1, "the file `pid` alone");
+    assert!(has_ended(&pid));
 }

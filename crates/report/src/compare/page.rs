@@ -23,7 +23,8 @@ impl CompareTable {
         let is_first = |name: &str| first.iter().flatten().any(|stem| name.starts_with(stem));
         pictures.sort_by_key(|picture| !is_first(&picture.name));
         let charts = pictures.into_iter().map(|picture| picture.chart).collect::<Vec<_>>();
-        compared::page("Copiers compared", &self.lead(), &answers, &charts, &tables, &refusals)
+        let lead = [self.lead(), self.assumptions.join("\n")].concat();
+        compared::page("Copiers compared", &lead, &answers, &charts, &tables, &refusals)
     }
 
     fn answers_of_page(&self, question: Question) -> Table {

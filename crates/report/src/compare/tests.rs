@@ -43,7 +43,13 @@ fn table() -> CompareTable {
         case(CaseOperation::Zero, 4096, [figures(500.0, 64), figures(90.0, 0), refused(Unable::DoesNotZero)]),
         case(CaseOperation::Receive(&Delivery::ALL[0]), 4096, [figures(7.0, 9), figures(7.0, 9), figures(8.0, 9)]),
     ];
-    CompareTable { machine: "paper".to_owned(), working_set_bytes: Some(524_288), copiers, cases }
+    CompareTable {
+        machine: "paper".to_owned(),
+        working_set_bytes: Some(524_288),
+        assumptions: Vec::new(),
+        copiers,
+        cases,
+    }
 }
 
 const TEXT: &str = "\

@@ -51,6 +51,8 @@ impl fmt::Display for Event {
                 Routine::Copy { src } => write!(f, " memcpy to={dst:#x} from={src:#x} bytes={bytes}"),
                 Routine::Move { src } => write!(f, " memmove to={dst:#x} from={src:#x} bytes={bytes}"),
                 Routine::Set { value } => write!(f, " memset to={dst:#x} value={value} bytes={bytes}"),
+                Routine::CopyPage { src } => write!(f, " copy_page to={dst:#x} from={src:#x} bytes={bytes}"),
+                Routine::ClearPage => write!(f, " clear_page to={dst:#x} bytes={bytes}"),
             },
             Event::Fault { kind, address } => {
                 let kind = match kind {

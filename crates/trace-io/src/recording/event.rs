@@ -39,7 +39,7 @@ pub struct MapFlags {
     pub is_shared: bool,
 }
 
-/// A routine of a library.
+/// A routine of a library, or of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routine {
     /// `memcpy`, with the first byte of the source.
@@ -57,6 +57,20 @@ pub enum Routine {
         /// The byte that it writes.
         value: u8,
     },
+    /// The kernel's copy of a page, with the first byte of the source.
+    CopyPage {
+        /// First byte read.
+        src: u64,
+    },
+    /// The kernel's routine that sets a page to zero.
+    ClearPage,
+}
+
+impl Routine {
+    /// Whether it is a routine of the kernel.
+    pub const fn is_of_kernel(self) -> bool {
+        matches!(self, Routine::CopyPage { .. } | Routine::ClearPage)
+    }
 }
 
 /// Kind of a page fault.
@@ -142,7 +156,7 @@ pub enum Event {
         /// Number of bytes.
         bytes: u64,
     },
-    /// Begins a routine of a library.
+    /// Begins a routine.
     Call {
         /// The routine.
         routine: Routine,
@@ -151,7 +165,7 @@ pub enum Event {
         /// Number of bytes.
         bytes: u64,
     },
-    /// Ends a routine of a library.
+    /// Ends a routine.
     Return,
     /// A page fault.
     Fault {
@@ -250,6 +264,8 @@ impl Event {
                     Routine::Copy { src } => (1, src),
                     Routine::Move { src } => (2, src),
                     Routine::Set { value } => (3, value.into()),
+                    Routine::CopyPage { src } => (4, src),
+                    Routine::ClearPage => (5, 0),
                 };
                 list(&[routine, dst, argument, bytes])
             }
@@ -324,15 +340,17 @@ impl Event {
             11 => {
                 let (dst, bytes) = range(0, 2)?;
                 let argument = further[1];
+                let src = || range(1, 2).map(|(src, _)| src);
                 let routine = match first {
-                    1 | 2 => {
-                        range(1, 2)?;
-                        if first == 1 { Routine::Copy { src: argument } } else { Routine::Move { src: argument } }
-                    }
+                    1 => Routine::Copy { src: src()? },
+                    2 => Routine::Move { src: src()? },
+                    4 => Routine::CopyPage { src: src()? },
+                    5 if argument == 0 => Routine::ClearPage,
                     3 => match u8::try_from(argument) {
                         Ok(value) => Routine::Set { value },
                         Err(_) => return Err(EventError::Value { number, operand: 3, found: argument }),
                     },
+                    5 => return Err(EventError::Value { number, operand: 3, found: argument }),
                     _ => return wrong_first,
                 };
                 Event::Call { routine, dst, bytes }
@@ -377,6 +395,10 @@ mod tests {
         assert_eq!(Event::Exit.words()[..], [0xc300_0000_0000_0000]);
         let set = Event::Call { routine: Routine::Set { value: 255 }, dst: 0x1000, bytes: 64 };
         assert_eq!(set.words()[..], [0xcb30_0000_0000_0003, 0x1000, 255, 64]);
+        let copy = Event::Call { routine: Routine::CopyPage { src: 0x2000 }, dst: 0x1000, bytes: 4096 };
+        assert_eq!(copy.words()[..], [0xcb30_0000_0000_0004, 0x1000, 0x2000, 4096]);
+        let clear = Event::Call { routine: Routine::ClearPage, dst: 0x1000, bytes: 4096 };
+        assert_eq!(clear.words()[..], [0xcb30_0000_0000_0005, 0x1000, 0, 4096]);
     }
 
     #[test]
@@ -387,7 +409,8 @@ mod tests {
         let beyond = Err(EventError::Value { number: 6, operand: 3, found: u64::MAX });
         assert_eq!(Event::of(6, 0, &[4096, u64::MAX]), beyond);
         assert_eq!(Event::of(1, 0, &[]), Err(EventError::Value { number: 1, operand: 1, found: 0 }));
-        assert_eq!(Event::of(11, 4, &[0, 0, 1]), Err(EventError::Value { number: 11, operand: 1, found: 4 }));
+        assert_eq!(Event::of(11, 6, &[0, 0, 1]), Err(EventError::Value { number: 11, operand: 1, found: 6 }));
+        assert_eq!(Event::of(11, 5, &[0, 1, 1]), Err(EventError::Value { number: 11, operand: 3, found: 1 }));
         assert_eq!(Event::of(11, 3, &[0, 256, 1]), Err(EventError::Value { number: 11, operand: 3, found: 256 }));
     }
 
@@ -395,7 +418,7 @@ mod tests {
         #[test]
         fn an_event_of_operands_has_these_words(
             number in 0_u8..16,
-            first in prop_oneof![0_u64..4, 0..=INLINE_MAX],
+            first in prop_oneof![0_u64..6, 0..=INLINE_MAX],
             further in prop::collection::vec(prop_oneof![0_u64..300, any::<u64>()], 0..6),
         ) {
             if let Ok(event) = Event::of(number, first, &further) {

@@ -72,8 +72,12 @@ impl Summary {
     fn event(&mut self, event: Event) {
         self.events[event.number() as usize - 1] += 1;
         let (sum, bytes) = match event {
-            Event::Copy { bytes, .. } => (&mut self.kernel_copied_bytes, bytes),
-            Event::Zero { bytes, .. } => (&mut self.kernel_zeroed_bytes, bytes),
+            Event::Copy { bytes, .. } | Event::Call { routine: Routine::CopyPage { .. }, bytes, .. } => {
+                (&mut self.kernel_copied_bytes, bytes)
+            }
+            Event::Zero { bytes, .. } | Event::Call { routine: Routine::ClearPage, bytes, .. } => {
+                (&mut self.kernel_zeroed_bytes, bytes)
+            }
             Event::Call { routine: Routine::Set { .. }, bytes, .. } => (&mut self.routine_set_bytes, bytes),
             Event::Call { bytes, .. } => (&mut self.routine_copied_bytes, bytes),
             _ => return,

@@ -2,15 +2,21 @@
 
 pub mod child;
 mod collector;
+mod guest;
+mod initramfs;
+mod kernel_symbols;
 mod lackey;
 mod perf;
 mod progress;
 mod qemu;
 mod recorder;
+mod root;
+mod session;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
@@ -23,6 +29,7 @@ use crate::args::{RecordArgs, Recorder};
 use crate::recording::{RecordingFile, is_packed};
 use crate::{interrupt, output};
 use child::{Group, POLL};
+use guest::Guest;
 
 /// Bytes of a page of the recorded machine.
 const PAGE_BYTES: u64 = 4096;
@@ -48,6 +55,9 @@ struct Run {
 /// # Errors
 /// There is no recorder, or no such program; the file exists or cannot be written; an interruption. Then no file is written.
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
+    if let Some(kernel) = &args.guest.kernel {
+        return run_guest(args, kernel);
+    }
     let recorder = recorder::chosen(args)?;
     if args.contents && recorder != Recorder::Qemu {
         let message = "`--contents` needs the recorder qemu";
@@ -58,31 +68,66 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
         Recorder::Perf => ("perf, tracepoints of page faults", Detail::Faults, Order::SystemCalls),
         Recorder::Lackey => ("valgrind lackey", Detail::Accesses, Order::Processes),
     };
-    let output = Output::new(args, name, detail, order)?;
-    output::message(&format!("recording with {name}"));
+    let program = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let output = Output::new(args, program, name, detail, order)?;
     let run = match recorder {
         Recorder::Qemu => qemu::record(args, output)?,
         Recorder::Perf => perf::record(args, output)?,
         Recorder::Lackey => lackey::record(args, output)?,
     };
+    complete(args, run, &args.program[0].to_string_lossy(), || plain_run(&args.program))
+}
+
+/// Records a guest.
+fn run_guest(args: &RecordArgs, kernel: &Path) -> Result<ExitCode, Failure> {
+    if args.contents {
+        let message = "`--contents` cannot be used with `--kernel`: qemu shows addresses of a guest, and no bytes";
+        return Err(Failure::new(message).with_help("leave it out"));
+    }
+    if args.recorder.is_some_and(|recorder| recorder != Recorder::Qemu) {
+        return Err(Failure::new("only the recorder qemu records a guest").with_help("leave `--recorder` out"));
+    }
+    guest::available(args)?;
+    let guest = Guest::new(args, kernel)?;
+    let name = "qemu-system with the plugin of rowclone-sim";
+    let output = Output::new(args, guest.words(), name, Detail::Accesses, Order::SystemCalls)?;
+    let run = guest.record(args, output)?;
+    let program = args.program.first().map_or_else(|| kernel.to_string_lossy(), |program| program.to_string_lossy());
+    complete(args, run, &program, || guest.plain_run())
+}
+
+/// Completes the file, and prints what was recorded. The exit code is that of the program.
+fn complete(
+    args: &RecordArgs,
+    run: Run,
+    program: &str,
+    plain_run: impl FnOnce() -> Result<f64, Failure>,
+) -> Result<ExitCode, Failure> {
     let Run { output, status, seconds } = run;
     let events = output.events;
     let metadata = output.finish()?;
     summarize(&metadata, events, args, seconds)?;
     if args.overhead {
-        let plain = plain_run(&args.program)?;
+        let plain = plain_run()?;
         output::message(&format!("overhead: {:.1} times the plain run of {plain:.3} s", seconds / plain));
     }
     if !status.success() {
-        output::message(&format!("warning: {} ended with {status}", args.program[0].display()));
+        output::message(&format!("warning: {program} ended with {status}"));
     }
     Ok(ExitCode::from(child::exit_code(status)))
 }
 
 impl Output {
-    fn new(args: &RecordArgs, recorder: &str, detail: Detail, order: Order) -> Result<Output, Failure> {
+    /// Begins the file, and says which recorder writes it.
+    fn new(
+        args: &RecordArgs,
+        program: Vec<String>,
+        recorder: &str,
+        detail: Detail,
+        order: Order,
+    ) -> Result<Output, Failure> {
         let metadata = Metadata {
-            program: args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            program,
             recorder: format!("{recorder}, rowclone-sim {}", env!("CARGO_PKG_VERSION")),
             detail,
             order,
@@ -92,6 +137,7 @@ impl Output {
         };
         let level = is_packed(&args.output).then_some(args.level);
         let file = RecordingFile::create(&args.output, level, args.force, metadata)?;
+        output::message(&format!("recording with {recorder}"));
         Ok(Output { file, unseen: BTreeSet::new(), events: 0 })
     }
 
@@ -123,9 +169,11 @@ fn summarize(metadata: &Metadata, events: u64, args: &RecordArgs, seconds: f64) 
         output::message(&format!("{instructions_text} instructions, {loads} loads, {stores} stores"));
         let count = instructions as f64;
         let (bits, nanoseconds) = (8.0 * bytes as f64 / count, 1e9 * seconds / count);
-        output::message(&format!(
-            "{bits:.3} bits per instruction, {seconds:.2} s, {nanoseconds:.1} ns per instruction"
-        ));
+        let time = match args.guest.kernel {
+            Some(_) => "with what precedes the recording".to_owned(),
+            None => format!("{nanoseconds:.1} ns per instruction"),
+        };
+        output::message(&format!("{bits:.3} bits per instruction, {seconds:.2} s, {time}"));
     } else {
         output::message(&format!("{seconds:.2} s"));
     }

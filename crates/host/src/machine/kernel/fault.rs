@@ -114,7 +114,7 @@ impl ProgramFault {
             Self::PacketCrossesPage { .. } => "place each header and each payload within a page of 4 KiB",
             Self::WrongRegion { .. } => {
                 "keep each range on one side of 2^63: `share` maps pages of a process to pages of the kernel, and `move` \
-                 and `renew` stay on one side"
+                 stays on one side"
             }
             Self::Unaligned { .. } => "move pages to whole pages",
             Self::LargeUnits { .. } => {

@@ -86,7 +86,8 @@ impl Kernel {
     }
 
     /// Gives each copy unit that lies as a whole in the pages of a range new frames, for a copy of
-    /// `source`. Other units keep theirs: their other pages would lose their data.
+    /// `source`. Other units keep theirs: their other pages would lose their data, and so would pages of the kernel's
+    /// region be lost to the processes that share their frames.
     pub(super) fn renew(
         &mut self,
         core: &Core,
@@ -104,6 +105,9 @@ impl Kernel {
             }
             let source = source.0 / FRAME_BYTES + start.saturating_sub(first);
             let (unit, source) = (PhysicalAddress(start * FRAME_BYTES), PhysicalAddress(source * FRAME_BYTES));
+            if self.processes.is_shared_by_kernel(core.index(), unit)? {
+                continue;
+            }
             let frame = self.processes.renew(core.index(), unit, source)?;
             self.clean(core.index(), memory, frame, at);
             self.found(core.index(), memory, unit, first..=last);

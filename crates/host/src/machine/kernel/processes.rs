@@ -327,13 +327,16 @@ impl Processes {
         unit: PhysicalAddress,
         source: PhysicalAddress,
     ) -> Result<Frame, ProgramFault> {
-        if is_of_kernel(unit) {
-            return Err(ProgramFault::WrongRegion { address: unit, bytes: FRAME_BYTES });
-        }
         let near = self.frame(core, source, false)?.map(|(frame, _)| self.kernel.frame_set().first_of_grain(frame));
         let (id, page) = self.page(core, unit)?;
         self.has_freed = true;
         Ok(self.kernel.renew(id, page, near)?)
+    }
+
+    /// Whether a page is one of the kernel's region whose frame processes share.
+    pub(super) fn is_shared_by_kernel(&self, core: usize, address: PhysicalAddress) -> Result<bool, ProgramFault> {
+        let frame = if is_of_kernel(address) { self.frame(core, address, false)? } else { None };
+        Ok(frame.is_some_and(|(frame, _)| self.kernel.references(frame) > 1))
     }
 
     /// Pages per copy unit.

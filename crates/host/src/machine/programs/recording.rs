@@ -82,7 +82,7 @@ pub struct RecordedProgram<R: Read> {
     /// The process of the program that runs; 0 after an exit.
     running: u32,
     objects: Objects,
-    /// Threads in a library routine that a copy or zeroing has replaced.
+    /// Threads in a routine that a copy or zeroing has replaced.
     replaced: FxHashSet<u32>,
     /// Instructions of accesses beyond those of the recording, which later ones make up for.
     excess: u64,
@@ -403,16 +403,28 @@ impl<R: Read> RecordedProgram<R> {
 
     /// Replaces a routine by its copy or zeroing, if it is chosen and has one.
     fn call(&mut self, routine: Routine, dst: u64, bytes: u64) {
-        if self.settings.copies == ChosenCopies::Kernel || self.settings.is_by_cpu {
+        let RecordingSettings { copies, is_by_cpu } = self.settings;
+        // The CPU copies pages by the kernel's loop, whose instructions are known.
+        let is_of_library = copies != ChosenCopies::Kernel && !is_by_cpu;
+        if !(if routine.is_of_kernel() { self.chooses_kernel() } else { is_of_library }) {
             return;
         }
         let of_process = |address: u64| ObjectAddress { object: ObjectAddress::PROCESS, address };
         let src = match routine {
-            Routine::Copy { src } | Routine::Move { src } => Some(of_process(src)),
-            Routine::Set { value: 0 } => None,
+            Routine::Copy { src } | Routine::Move { src } | Routine::CopyPage { src } => Some(of_process(src)),
+            Routine::Set { value: 0 } | Routine::ClearPage => None,
             Routine::Set { .. } => return,
         };
         self.replaced.insert(self.block.1);
+        // The recorded kernel chose the frame for the CPU: for another copier, the simulated one chooses it anew.
+        let is_page = dst.is_multiple_of(FRAME_BYTES) && bytes == FRAME_BYTES;
+        if let (Routine::CopyPage { src }, true) = (routine, is_page && !is_by_cpu)
+            && src.abs_diff(dst) >= FRAME_BYTES
+        {
+            let [page, source] = [dst, src].map(|at| PhysicalAddress(at.wrapping_add(self.distance(at / FRAME_BYTES))));
+            self.enter();
+            self.push(Step::Renew { page, source, bytes });
+        }
         self.copy(of_process(dst), src, bytes, true);
     }
 

@@ -67,7 +67,13 @@ impl Draft {
             11 => self.event(process, Event::Copy { dst: of_process(dst), src: file, bytes }),
             12 => self.event(process, Event::Copy { dst: pipe, src: of_process(src), bytes }),
             13 => {
-                let routine = if size % 3 == 0 { Routine::Set { value: 0 } } else { Routine::Move { src } };
+                let whole = (page(far) * PAGE, page(near) * PAGE, PAGE);
+                let (routine, (src, dst, bytes)) = match size % 5 {
+                    0 => (Routine::Set { value: 0 }, (src, dst, bytes)),
+                    1 => (Routine::ClearPage, whole),
+                    2 => (Routine::CopyPage { src: whole.0 }, whole),
+                    _ => (Routine::Move { src }, (src, dst, bytes)),
+                };
                 self.event(process, Event::Call { routine, dst, bytes });
                 self.block(process, [access(false, src, 0, 2), access(true, dst, 0, 1)]);
                 self.event(process, Event::Return);

@@ -234,6 +234,36 @@ fn library_routines_are_replaced_where_they_are_chosen() {
     }
 }
 
+/// A guest's pages are those of physical memory, in the order of first accesses. Its kernel's copy and clearing of a
+/// page are copies of the kernel under each policy; a copier other than the CPU copies to a frame near the source.
+#[test]
+fn page_routines_of_a_guest_are_copies_of_the_kernel() {
+    let routine = |routine: Routine, dst: u64| {
+        let call = words(&[Event::Call { routine, dst, bytes: PAGE }]);
+        [call, vec![access(true, dst, 3, 1)], words(&[Event::Return])].concat()
+    };
+    let block = [
+        words(&[map(0, 64 << 20, ObjectAddress::PHYSICAL, true)]),
+        vec![access(false, 3 * PAGE, 3, 1)],
+        routine(Routine::CopyPage { src: 3 * PAGE }, 2 * PAGE),
+        routine(Routine::ClearPage, 3 * PAGE),
+    ]
+    .concat();
+    let [dst, src] = [at(KERNEL + 2 * PAGE), at(KERNEL + 3 * PAGE)];
+    let present = |address| Step::Present { address, bytes: PAGE - 1 };
+    let mapped = [Step::Map { address: at(KERNEL), bytes: 1 << 20 }, present(src), Step::Load { address: src }];
+    let renewed = [present(dst), Step::Renew { page: dst, source: src, bytes: PAGE }];
+    let copied = [Step::Copy { dst, src, bytes: PAGE }, Step::Zero { address: src, bytes: PAGE }];
+    let recorded = [present(dst), Step::Store { address: dst }, Step::Store { address: src }];
+    for (copies, is_by_cpu, expected) in [
+        (ChosenCopies::Kernel, false, [&mapped[..], &renewed, &copied].concat()),
+        (ChosenCopies::All, true, [&mapped[..], &renewed[..1], &copied].concat()),
+        (ChosenCopies::Library, false, [&mapped[..], &recorded].concat()),
+    ] {
+        assert_eq!(steps(&[(1, block.clone())], copies, is_by_cpu), expected, "{copies:?}");
+    }
+}
+
 /// A load of bytes that the kernel copied from bytes that a store had written, and two of bytes that were there before.
 #[test]
 fn a_load_that_reads_other_bytes_than_were_written_is_counted() {
