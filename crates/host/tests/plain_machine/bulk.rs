@@ -7,6 +7,7 @@ use host::machine::{Copier, CopyLoop, DirtySource, Purpose};
 use crate::cache::Line;
 use crate::core::{Address, Piece, Stall, Work};
 use crate::dispatch::parts;
+use crate::dma::DmaWork;
 use crate::machine::{LINE, PlainMachine, Sender};
 
 /// Numbers of the lines that contain a range.
@@ -44,7 +45,7 @@ impl PlainMachine {
         lines_of(self.settings.lines.bytes, from, bytes)
     }
 
-    fn is_whole(&self, line: u64, from: u64, bytes: u64) -> bool {
+    pub fn is_whole(&self, line: u64, from: u64, bytes: u64) -> bool {
         covers(self.settings.lines.bytes, line, from, bytes)
     }
 
@@ -57,8 +58,8 @@ impl PlainMachine {
 
     /// Begins a piece of a copy or a zeroing, after the page faults of its pages.
     ///
-    /// Returns whether it dispatched an instruction.
-    pub fn begin_piece(&mut self, at: usize, slot: u64, piece: Piece) -> Result<bool, Stall> {
+    /// Returns whether it dispatched an instruction. `end` follows the descriptor of a DMA engine.
+    pub fn begin_piece(&mut self, at: usize, slot: u64, piece: Piece, end: Option<DmaWork>) -> Result<bool, Stall> {
         let now = slot / self.settings.core.width;
         let by_engine = self.is_by_engine(&piece);
         if !by_engine {
@@ -74,6 +75,11 @@ impl PlainMachine {
             self.dispatch_copy(at, slot, src, dst, piece.bytes)?;
             self.cores[at].work.pop_front();
             return Ok(true);
+        }
+        if let Some(src) = src.filter(|_| self.is_by_dma(&piece)) {
+            let [src, dst] = [src, dst].map(|from| Range { from, bytes: piece.bytes });
+            self.set_up(at, now, src, dst, end)?;
+            return Ok(false);
         }
         let is_large = piece.src.is_none() || piece.bytes >= self.settings.kernel.copier_min_bytes.unwrap_or(0);
         if self.copier() == Copier::Controller && is_large {
@@ -111,7 +117,7 @@ impl PlainMachine {
     }
 
     /// Removes lines from the other private caches, which hold lines of the former user of a frame.
-    fn forget_elsewhere(&mut self, at: usize, now: u64, from: u64, bytes: u64) {
+    pub fn forget_elsewhere(&mut self, at: usize, now: u64, from: u64, bytes: u64) {
         let own = self.cache_of(at);
         for line in self.lines(from, bytes) {
             self.empty_entries(now, line);

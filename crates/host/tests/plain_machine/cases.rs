@@ -10,8 +10,8 @@ use dram_spec::{
 };
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, EngineMode, EngineSettings, KernelSettings,
-    LineSettings, LoopSettings, MachineSettings, Order, Sharing,
+    CacheShape, Classes, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, DmaCompletion, DmaSettings,
+    EngineMode, EngineSettings, KernelSettings, LineSettings, LoopSettings, MachineSettings, Order, Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
@@ -24,7 +24,7 @@ use rowclone::{FaultyRows, Planner};
 use trace_io::program::Step;
 
 use crate::extensions::{arb_bus, arb_cache_extensions, arb_core_extensions};
-use crate::programs::{ProgramDraft, arb_program};
+use crate::programs::{ProgramDraft, arb_program, with_begins, with_waits};
 
 /// The program of a core.
 #[derive(Clone, Debug)]
@@ -283,6 +283,59 @@ pub fn arb_case_of_few_places() -> impl Strategy<Value = Case> {
         *last_level = CacheShape { bytes: 16 * lines.bytes, ways: 1, ..*last_level };
         *sharing = Sharing::Shared;
         (kernel.copier, kernel.dirty_source) = (Copier::Controller, DirtySource::CopyInCache);
+        case
+    })
+}
+
+fn arb_dma() -> impl Strategy<Value = DmaSettings> {
+    let completion = select(vec![DmaCompletion::Polling, DmaCompletion::Interrupt]);
+    let sizes = (1_usize..4, 1_usize..6, prop_oneof![2_usize..6, Just(16)], 1_usize..4, 4_usize..9);
+    let set_up = (select(vec![0_u64, 10, 400]), select(vec![0_u64, 7, 60]), select(vec![0_u64, 1, 40, 500]));
+    let times = (select(vec![1_u64, 10, 100]), select(vec![0_u64, 30, 2_000]), select(vec![0_u64, 5]));
+    (completion, any::<bool>(), sizes, set_up, times).prop_map(
+        |(
+            completion,
+            is_in_dram,
+            (channels, ring, buffer_lines, doorbell_descriptors, pinned_pages),
+            (setup_cycles, descriptor_cycles, doorbell_cycles),
+            (poll_cycles, interrupt_cycles, pin_cycles),
+        )| DmaSettings {
+            channels,
+            ring,
+            buffer_lines,
+            setup_cycles,
+            descriptor_cycles,
+            doorbell_cycles,
+            doorbell_descriptors,
+            poll_cycles,
+            interrupt_cycles,
+            pinned_pages,
+            pin_cycles,
+            unpin_cycles: 2 * pin_cycles,
+            ..DmaSettings::new(completion, is_in_dram)
+        },
+    )
+}
+
+/// Cases with a DMA engine.
+pub fn arb_case_with_dma() -> impl Strategy<Value = Case> {
+    (arb_case(), arb_dma(), vec(any::<u8>(), 64)).prop_map(|(mut case, dma, numbers)| {
+        let settings = &mut case.settings;
+        settings.kernel.copier = Copier::Dma(dma);
+        settings.kernel.inserts_zero_lines = false;
+        settings.lines = LineSettings::default();
+        settings.bus = None;
+        if settings.clock == ClockRatio::new(2, 3) {
+            // Open: the order of requests of a core and of the engine that arrive in one cycle.
+            settings.clock = ClockRatio::new(3, 2);
+        }
+        settings.core = CoreSettings { classes: Classes::PLAIN, load_store_queue: None, ..settings.core };
+        settings.last_level = CacheShape::new(1 << 20, 16, settings.last_level.latency);
+        // Where an interrupt finds a core at other work, few cases differ.
+        let waits_for_all = dma.completion == DmaCompletion::Interrupt;
+        for program in case.programs.iter_mut().filter(|_| !waits_for_all) {
+            program.steps = with_waits(with_begins(std::mem::take(&mut program.steps), &numbers));
+        }
         case
     })
 }

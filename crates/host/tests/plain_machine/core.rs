@@ -6,6 +6,7 @@ use host::machine::{CoreCounters, CoreSettings, MachineSettings, PrefetchCounts,
 use trace_io::program::{InstructionClass, InstructionKind, Needs, Step};
 
 use crate::deferred::Deferred;
+use crate::dma::DmaWork;
 use crate::engine::Copy;
 use crate::levels::Levels;
 use crate::pipeline::Wants;
@@ -100,6 +101,12 @@ pub enum Work {
     /// A store of a whole line that bypasses the cache.
     Bypass(Address, Purpose),
     Piece(Piece),
+    /// A piece of a copy for whose end the core does not wait, and whether it is the last one.
+    Begin(Piece, bool),
+    /// A switch to a process.
+    Run(u32),
+    /// A step for the DMA engine.
+    Dma(DmaWork),
     /// Time of the kernel.
     Time(u64),
     Fork(u32),
@@ -227,6 +234,25 @@ impl Core {
     /// Whether all earlier instructions have retired in earlier cycles.
     pub fn has_retired(&self, cycle: u64, width: u64) -> bool {
         self.window.iter().all(|entry| entry.retired.is_some_and(|at| at / width < cycle))
+    }
+
+    /// Whether an interrupt takes its cycles now, and not after instructions without memory access.
+    pub fn takes_interrupts(&self) -> bool {
+        let next = self.work.front();
+        !matches!(next, Some(Work::Compute(..) | Work::Instruction(InstructionKind::Compute { .. }, _)))
+    }
+
+    /// Whether instructions whose results are known retire so late that a load of a status line behind them is open.
+    pub fn retires_late(&self, slot: u64, has_ended: bool, latency: u64) -> bool {
+        let width = self.settings.width;
+        // One retires in this slot already.
+        let mut retired = slot;
+        for entry in self.window.iter().filter(|entry| entry.retired.is_none()) {
+            let Data::At(there) = entry.data else { return true };
+            retired = (retired + 1).max(there).max(entry.dispatched + width);
+        }
+        let (now, last) = (slot / width, retired / width);
+        retired > slot && if has_ended { last >= now + latency } else { last >= now }
     }
 
     /// Records that a line arrived.

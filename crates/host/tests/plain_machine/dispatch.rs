@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 
 use host::machine::{Copier, Order, Purpose};
 use os_alloc_sim::MemoryOperation;
-use trace_io::program::{InstructionClass, InstructionKind, Needs, Step};
+use trace_io::program::{DeviceStep, InstructionClass, InstructionKind, Needs, Step};
 
 use crate::access::{Access, Kind};
 use crate::bulk::Range;
 use crate::core::{Address, Data, Instruction, Piece, Stall, Work};
+use crate::dma::DmaWork;
 use crate::machine::PlainMachine;
 use crate::pipeline::Wants;
 use crate::processes::PAGE;
@@ -29,13 +30,24 @@ impl PlainMachine {
             if core.waits_for_copy {
                 return Err(Stall::ControllerCopy);
             }
+            if core.takes_interrupts() && self.check_window(at).is_ok() && self.takes_interrupt(at) {
+                continue;
+            }
+            let core = &mut self.cores[at];
             let is_there = matches!(core.blocking_load, Data::At(there) if there <= slot);
             if self.settings.core.order == Order::InOrder && !is_there {
                 return Err(Stall::Uncounted);
             }
-            let Some(&work) = core.work.front() else {
-                let Some(&step) = core.steps.front() else { return self.end(at, now) };
-                if matches!(step, Step::Filled { .. } | Step::Run { .. }) {
+            let Some(work) = core.work.front().copied() else {
+                let core = &mut self.cores[at];
+                let Some(&step) = core.steps.front() else {
+                    if self.has_begun_copies(at) {
+                        self.cores[at].push_front([Work::Dma(DmaWork::Wait)]);
+                        continue;
+                    }
+                    return self.end(at, now);
+                };
+                if matches!(step, Step::Filled { .. }) {
                     self.wait_until_drained(at, now)?;
                 }
                 self.cores[at].steps.pop_front();
@@ -61,6 +73,10 @@ impl PlainMachine {
     fn begin(&mut self, at: usize, now: u64, step: Step) {
         let program = Purpose::Program;
         let unit = self.processes.unit_bytes();
+        let ends_copies = matches!(step, Step::Fork { .. } | Step::Run { .. } | Step::Exit);
+        if ends_copies && self.has_begun_copies(at) {
+            self.cores[at].work.push_back(Work::Dma(DmaWork::Wait));
+        }
         let core = &mut self.cores[at];
         match step {
             Step::Compute { instructions } => core.work.push_back(Work::Compute(instructions, program)),
@@ -82,13 +98,29 @@ impl PlainMachine {
             Step::Filled { address, bytes } => self.fill(at, address.0, bytes),
             Step::Present { address, bytes } => self.give_frames(at, now, address.0, bytes),
             Step::Fork { child } => core.work.push_back(Work::Fork(child)),
-            Step::Run { process } => self.processes.run(at, process),
+            Step::Run { process } => core.work.push_back(Work::Run(process)),
             Step::Exit => core.work.push_back(Work::Exit),
             Step::Share { address, source, bytes } => self.processes.share(at, address.0, source.0, bytes),
             Step::Unmap { address, bytes } => core.work.push_back(Work::Release(address.0, bytes, true)),
             Step::Discard { address, bytes } => core.work.push_back(Work::Release(address.0, bytes, false)),
             Step::Move { from, to, bytes } => core.work.push_back(Work::Move(from.0, to.0, bytes)),
-            Step::Device(_) => unreachable!("no test has a device"),
+            Step::Device(DeviceStep::Begin { dst, src, bytes }) => {
+                core.count(program);
+                core.operands_from = core.numbered;
+                let pieces = pieces(Address::Virtual(dst.0), Some(Address::Virtual(src.0)), bytes, unit);
+                let last = pieces.len() - 1;
+                core.work.extend(pieces.into_iter().enumerate().map(|(at, work)| match work {
+                    Work::Piece(piece) if self.dma.is_some() => Work::Begin(piece, at == last),
+                    other => other,
+                }));
+            }
+            Step::Device(DeviceStep::Issue) => {
+                core.work.extend(self.dma.is_some().then_some(Work::Dma(DmaWork::Issue)));
+            }
+            Step::Device(DeviceStep::Wait) => {
+                core.work.extend(self.dma.is_some().then_some(Work::Dma(DmaWork::Wait)));
+            }
+            Step::Device(_) => unreachable!("no test has an adapter"),
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
             Step::Instruction { kind, needs } => core.work.push_back(Work::Instruction(kind, needs)),
         }
@@ -118,13 +150,21 @@ impl PlainMachine {
             Work::Bypass(address, purpose) => {
                 self.kernel_or_plain(at, slot, address, self.settings.lines.bytes, purpose, Kind::Bypass)
             }
-            Work::Piece(piece) => self.begin_piece(at, slot, piece),
+            Work::Piece(piece) => self.begin_piece(at, slot, piece, Some(DmaWork::Wait)),
+            Work::Begin(piece, is_last) => self.begin_piece(at, slot, piece, is_last.then_some(DmaWork::DoorbellIfDue)),
+            Work::Dma(work) => self.execute_dma(at, slot, work),
             Work::Fork(child) => {
                 self.wait_until_drained(at, now)?;
                 self.wait_for_copies(at)?;
                 self.cores[at].work.pop_front();
                 let pages = self.processes.fork(at, child);
                 self.use_kernel_data(at, now, pages, self.settings.kernel.page_table_cycles);
+                Ok(false)
+            }
+            Work::Run(process) => {
+                self.wait_until_drained(at, now)?;
+                self.cores[at].work.pop_front();
+                self.processes.run(at, process);
                 Ok(false)
             }
             Work::Exit => {
@@ -168,7 +208,7 @@ impl PlainMachine {
         }
     }
 
-    fn check_drained(&self, at: usize, now: u64) -> Result<(), Stall> {
+    pub fn check_drained(&self, at: usize, now: u64) -> Result<(), Stall> {
         let core = &self.cores[at];
         let is_drained = core.has_retired(now, core.settings.width) && core.store_buffer.is_empty();
         if is_drained { Ok(()) } else { Err(Stall::Kernel) }
@@ -265,7 +305,7 @@ impl PlainMachine {
     }
 
     /// Dispatches a load or store of the class of its kind.
-    fn kernel_or_plain(
+    pub fn kernel_or_plain(
         &mut self,
         at: usize,
         slot: u64,

@@ -22,7 +22,7 @@ use crate::sequence::runs;
 /// the write buffer, a cycle of dispatch of its own, or an entry of the window while the copy of an engine waits for
 /// lines in flight; what leaves a cache for prefetched data that arrive about the end of a program; nor how long the
 /// controller refreshes when requests end before what is on the bus.
-fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
+pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
     let MachineSettings { core, kernel, lines, bus, l1, l2, last_level, .. } = case.settings;
     let is_alone = |&(_, class): &(&str, InstructionClass)| !core.classes.of(class).is_paired;
     for stalls in outcome.cores.iter_mut().map(|core| &mut core.counters.stalls) {

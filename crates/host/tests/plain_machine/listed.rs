@@ -251,7 +251,7 @@ impl Reader {
                 }
                 self.use_data(entries, 0);
             }
-            Step::Device(_) => unreachable!("no test has a device"),
+            Step::Device(_) => unreachable!("no list has a device"),
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
             Step::Instruction { kind, .. } => match kind {
                 InstructionKind::Compute { instructions } => self.listed.instructions += instructions,

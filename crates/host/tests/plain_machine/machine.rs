@@ -12,6 +12,7 @@ use crate::bus::Bus;
 use crate::cache::Cache;
 use crate::cases::ProgramCase;
 use crate::core::{BufferedStore, Core};
+use crate::dma::Dma;
 use crate::engine::{Copy, Engine};
 use crate::prefetch::Prefetch;
 use crate::processes::Processes;
@@ -33,7 +34,16 @@ pub enum Sender {
     Engine {
         core: usize,
     },
-    /// The engine, which writes a dirty line of a cache.
+    /// A channel of the DMA engine, for a core.
+    Dma {
+        channel: usize,
+        core: usize,
+    },
+    /// The DMA engine, which writes the status of a descriptor of a core.
+    Status {
+        channel: usize,
+    },
+    /// A device, which writes a dirty line of a cache.
     Passed {
         core: usize,
     },
@@ -46,6 +56,8 @@ enum Waiting {
     Copy { core: usize },
     EngineRead { line: u64 },
     EngineCopy { core: usize },
+    DmaRead { channel: usize, line: u64 },
+    DmaCopy { channel: usize, core: usize },
     None,
 }
 
@@ -59,6 +71,16 @@ enum Message {
     },
     /// To the engine.
     Copy(Copy),
+    /// The doorbell of a core, to the DMA engine.
+    Doorbell {
+        core: usize,
+    },
+}
+
+impl Sender {
+    fn is_device(self) -> bool {
+        !matches!(self, Sender::Core(_) | Sender::WriteBuffer { .. })
+    }
 }
 
 /// What is on its way to a core over the bus.
@@ -96,6 +118,7 @@ pub struct PlainMachine {
     /// Lines that prefetchers have requested, and that are in flight.
     pub prefetches: Vec<Prefetch>,
     pub engine: Option<Engine>,
+    pub dma: Option<Dma>,
     /// Copies that the engine was given.
     pub copies: u64,
     bus: Bus,
@@ -107,7 +130,10 @@ pub struct PlainMachine {
     incoming: BTreeMap<(u64, u64), Incoming>,
     waiting: BTreeMap<u64, Waiting>,
     requests: u64,
+    /// Requests and messages so far.
     made: u64,
+    /// Whether the run had an event of a DMA engine that the page leaves open.
+    pub is_open: bool,
     /// The next core cycle to execute.
     next: u64,
 }
@@ -116,6 +142,7 @@ impl PlainMachine {
     pub fn new(settings: MachineSettings, programs: &[ProgramCase], map: &AddressMap) -> PlainMachine {
         let kernel = settings.allocator.kernel(map, ZeroOnFree::Off).expect("the settings are sound");
         let caches = cache_of(settings.sharing, programs.len() - 1) + 1;
+        let mut processes = Processes::new(kernel, programs.len());
         PlainMachine {
             settings,
             cores: programs
@@ -123,7 +150,8 @@ impl PlainMachine {
                 .map(|program| Core::new(program.steps.clone(), &settings, program.is_uncached))
                 .collect(),
             caches: (0..caches).map(|_| Cache::new(settings.last_level, settings.lines.bytes)).collect(),
-            processes: Processes::new(kernel, programs.len()),
+            dma: Dma::new(settings.kernel.copier, &mut processes, programs.len()),
+            processes,
             prefetches: Vec::new(),
             engine: Engine::new(settings.kernel.copier),
             copies: 0,
@@ -134,6 +162,7 @@ impl PlainMachine {
             waiting: BTreeMap::new(),
             requests: 0,
             made: 0,
+            is_open: false,
             next: 0,
         }
     }
@@ -152,21 +181,21 @@ impl PlainMachine {
     }
 
     fn push(&mut self, leaves: u64, message: Message) {
-        let is_of_device =
-            matches!(message, Message::Request { sender: Sender::Engine { .. } | Sender::Passed { .. }, .. });
+        let is_of_device = matches!(message, Message::Request { sender, .. } if sender.is_device());
         let arrives = (is_of_device || !self.bus.exists()).then_some(leaves);
         self.outbox.push(Outgoing { leaves, arrives, message });
+        self.made += 1;
     }
 
     /// Sends what leaves in a cycle over the bus, messages last.
     fn leave(&mut self, now: u64) {
         let has_left = |outgoing: &mut Outgoing| outgoing.arrives.is_none() && outgoing.leaves <= now;
         let mut left: Vec<Outgoing> = self.outbox.extract_if(.., has_left).collect();
-        left.sort_by_key(|outgoing| matches!(outgoing.message, Message::Copy(_)));
+        left.sort_by_key(|outgoing| !matches!(outgoing.message, Message::Request { .. }));
         for outgoing in &mut left {
             let (addresses, bytes) = match outgoing.message {
                 Message::Request { operation: Operation::Write { bytes, .. }, .. } => (1, bytes),
-                Message::Request { .. } => (1, 0),
+                Message::Request { .. } | Message::Doorbell { .. } => (1, 0),
                 Message::Copy(_) => (2, 0),
             };
             outgoing.arrives = Some(self.bus.send(now, addresses, bytes));
@@ -208,6 +237,7 @@ impl PlainMachine {
                 for other in (0..self.cores.len()).filter(|other| self.settings.sharing.cache_of(*other) == cache) {
                     self.cores[other].arrive(line, now * self.settings.core.width);
                 }
+                self.drop_stale_status(cache, line);
             }
             Incoming::Copy { core, bytes } => {
                 let cache = self.cache_of(core);
@@ -232,9 +262,14 @@ impl PlainMachine {
         self.push(leaves, Message::Copy(copy));
     }
 
+    /// Sends the doorbell of a core.
+    pub fn send_doorbell(&mut self, core: usize, leaves: u64) {
+        self.push(leaves, Message::Doorbell { core });
+    }
+
     /// Removes the write-back of a line that leaves after a cycle; returns whether there is one.
     pub fn drop_write_back(&mut self, now: u64, line: u64) -> bool {
-        let target = PhysicalAddress(line * LINE);
+        let target = PhysicalAddress(line * self.settings.lines.bytes);
         let is = |outgoing: &Outgoing| {
             let Message::Request { sender: Sender::Core(_), operation, is_bypass: false } = outgoing.message else {
                 return false;
@@ -274,9 +309,13 @@ impl PlainMachine {
             let now = self.next;
             self.receive(now);
             self.deliver(now);
+            let mut made = Vec::new();
             for core in 0..self.cores.len() {
+                let before = self.made;
                 self.tick(core, now);
+                made.push(self.made > before);
             }
+            self.note_order(now, &made);
             for core in self.caches.iter_mut().flat_map(|cache| std::mem::take(&mut cache.useless)) {
                 self.cores[core].count_prefetch(|counts| &mut counts.useless);
             }
@@ -289,17 +328,20 @@ impl PlainMachine {
         }
     }
 
-    /// Delivers the copies that have left to the engine.
+    /// Delivers the messages that have left to the devices.
     fn deliver(&mut self, now: u64) {
-        let is_copy = |outgoing: &Outgoing| {
-            matches!(outgoing.message, Message::Copy(_)) && outgoing.arrives.is_some_and(|arrives| arrives <= now)
+        let is_message = |outgoing: &Outgoing| {
+            !matches!(outgoing.message, Message::Request { .. })
+                && outgoing.arrives.is_some_and(|arrives| arrives <= now)
         };
         let first = |outbox: &[Outgoing]| {
-            (0..outbox.len()).filter(|&at| is_copy(&outbox[at])).min_by_key(|&at| outbox[at].arrives)
+            (0..outbox.len()).filter(|&at| is_message(&outbox[at])).min_by_key(|&at| outbox[at].arrives)
         };
         while let Some(at) = first(&self.outbox) {
-            if let Message::Copy(copy) = self.outbox.remove(at).message {
-                self.receive_copy(now, copy);
+            match self.outbox.remove(at).message {
+                Message::Copy(copy) => self.receive_copy(now, copy),
+                Message::Doorbell { core } => self.receive_doorbell(now, core),
+                Message::Request { .. } => unreachable!("the controller takes it"),
             }
         }
     }
@@ -325,9 +367,8 @@ impl PlainMachine {
     fn first_by(&self, now: Cycle) -> Option<usize> {
         let arrival = |at: usize| match self.outbox[at] {
             Outgoing { arrives: Some(arrives), message: Message::Request { sender, .. }, .. } => {
-                let is_of_device = matches!(sender, Sender::Engine { .. } | Sender::Passed { .. });
                 let has_arrived = self.settings.clock.memory_at(CoreCycle(arrives)) <= now;
-                has_arrived.then_some((arrives, is_of_device, at))
+                has_arrived.then_some((arrives, sender.is_device(), at))
             }
             _ => None,
         };
@@ -372,8 +413,11 @@ impl RequestSource for PlainMachine {
             (_, Operation::Write { .. }) | (Sender::WriteBuffer { .. }, _) => Waiting::None,
             (Sender::Core(core), Operation::Read { .. }) => Waiting::Line { core, line },
             (Sender::Core(core), Operation::Copy { .. } | Operation::Init { .. }) => Waiting::Copy { core },
+            (Sender::Dma { channel, .. }, Operation::Read { .. }) => Waiting::DmaRead { channel, line },
+            (Sender::Dma { channel, core }, _) => Waiting::DmaCopy { channel, core },
             (_, Operation::Read { .. }) => Waiting::EngineRead { line },
             (Sender::Engine { core } | Sender::Passed { core }, _) => Waiting::EngineCopy { core },
+            (Sender::Status { .. }, _) => unreachable!("it is a write"),
         };
         let id = self.requests;
         self.requests += 1;
@@ -383,9 +427,14 @@ impl RequestSource for PlainMachine {
         if let (Sender::Engine { .. }, Operation::Write { address, bytes }) = (sender, operation) {
             self.engine_wrote(cycle, Range { from: address.0, bytes });
         }
+        match (sender, operation) {
+            (Sender::Dma { channel, .. }, Operation::Write { .. }) => self.dma_wrote(cycle, channel),
+            (Sender::Status { channel }, _) => self.show_status(cycle, channel),
+            _ => {}
+        }
         let source = match sender {
             Sender::Core(core) | Sender::WriteBuffer { core, .. } => SourceId(core as u16),
-            Sender::Engine { .. } | Sender::Passed { .. } => SourceId::device(0),
+            _ => SourceId::device(0),
         };
         Some(Request { id: RequestId(id), source, arrival: Some(arrival), operation, payload: None })
     }
@@ -404,6 +453,11 @@ impl RequestSource for PlainMachine {
                 self.answer(now, on_the_bus, Incoming::Copy { core, bytes: passes * bytes });
             }
             Waiting::EngineRead { line } => self.engine_reads(now, line),
+            Waiting::DmaRead { channel, line } => self.dma_reads(now, channel, line),
+            Waiting::DmaCopy { channel, core } => {
+                self.cores[core].counters.controller_copy_bytes += passes * bytes;
+                self.end_transfer(now, channel);
+            }
             Waiting::EngineCopy { core } => {
                 self.cores[core].counters.controller_copy_bytes += passes * bytes;
                 self.complete_copy(now);

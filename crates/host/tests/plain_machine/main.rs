@@ -6,13 +6,15 @@
 //! It has an L1 and an L2 of each core, last levels of one core, of groups and of all cores, lines of 32, 64
 //! and 128 bytes, the store policies of each level with the write buffer, and classes of instructions with
 //! latency, units, operands, pairing and the load/store queue, prefetchers of each level, and the front-side bus.
-//! It does not have the DMA engine, the network adapter, the steps that use devices, and `renew`. `determined` of
-//! `laws.rs` names what the page leaves open.
+//! It has the DMA engine of `docs/copiers.md`. It does not have the network adapter, its steps, and `renew`.
+//! `determined` of `laws.rs` names what the page leaves open.
 //!
-//! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with a
-//! copy engine, lines and stores have the defaults, and there are no bus and no limit of the load/store queue;
-//! `filled` stands at the beginning of a program, before any process exits;
-//! the map is `row-interleaved`, the scheduler FR-FCFS, and the memory fresh.
+//! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with
+//! a copy engine, lines and stores have the defaults, and there are no bus and no limit of the load/store queue; with
+//! a DMA engine, the last level is one of 1 MiB, there are no prefetchers, classes and bus, the memory has no faster
+//! clock than the cores, lines and stores have the defaults, and programs that interrupts serve begin no copies;
+//! `filled` stands at the beginning of a program, before any process exits; the map is `row-interleaved`, the
+//! scheduler FR-FCFS, and the memory fresh.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -24,7 +26,10 @@ mod cache;
 mod cases;
 mod core;
 mod deferred;
+mod devices;
 mod dispatch;
+mod dma;
+mod dma_laws;
 mod engine;
 mod extensions;
 mod kernel;
@@ -42,4 +47,5 @@ mod programs;
 mod runs;
 #[path = "../../../memctrl/tests/twin/sequence.rs"]
 mod sequence;
+mod transfer;
 mod write_buffer;

@@ -201,6 +201,16 @@ impl Processes {
         (frame + offset % PAGE, is_new.then_some(frame))
     }
 
+    /// Frames of the kernel for an array.
+    pub fn kernel_frames(&mut self, bytes: u64) -> Vec<u64> {
+        let mut frame = |_| {
+            let owner = self.kernel.spawn();
+            let page = self.kernel.map(owner, 1, PageSize::Small).expect("it lives");
+            self.kernel.renew(owner, page, None).expect("frames suffice").address().0
+        };
+        (0..bytes.div_ceil(PAGE)).map(&mut frame).collect()
+    }
+
     /// The pages of a process that have frames.
     fn present(&self, process: ProcessId) -> Vec<(u64, u64)> {
         let space = self.kernel.address_space(process).expect("it lives");

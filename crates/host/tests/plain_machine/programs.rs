@@ -1,15 +1,19 @@
 //! Random programs.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use dram_spec::PhysicalAddress;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use trace_io::program::{InstructionClass, InstructionKind, Needs, Step};
+use trace_io::program::{DeviceStep, InstructionClass, InstructionKind, Needs, Step};
 
 use crate::processes::{KERNEL, PAGE};
 
 const START: u64 = 0x1_0000;
+
+/// Bytes of the longest line.
+const LINE_MAX: u64 = 128;
 
 /// A step without its process: a kind, and numbers that choose addresses and sizes.
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +116,64 @@ fn with_needs(step: Step, number: u64) -> Step {
         _ => 1 + (number / 8 % 32) as u16,
     };
     Step::Instruction { kind, needs: Needs { class, after: [distance(number / 4), distance(number / 64)] } }
+}
+
+/// Begins copies without waiting for their ends, and adds steps `issue` and `wait`, as numbers choose.
+pub fn with_begins(steps: Vec<Step>, numbers: &[u8]) -> Vec<Step> {
+    let mut changed = Vec::new();
+    for (at, step) in steps.into_iter().enumerate() {
+        let number = numbers[at % numbers.len()];
+        changed.push(match step {
+            Step::Copy { dst, src, bytes } if !number.is_multiple_of(3) => {
+                Step::Device(DeviceStep::Begin { dst, src, bytes })
+            }
+            other => other,
+        });
+        match number / 3 {
+            0..4 => changed.push(Step::Device(DeviceStep::Issue)),
+            4..8 => changed.push(Step::Device(DeviceStep::Wait)),
+            _ => {}
+        }
+    }
+    changed
+}
+
+/// Adds a `wait` before each step that may access a line which copies in progress read or write.
+pub fn with_waits(steps: Vec<Step>) -> Vec<Step> {
+    let lines = |address: PhysicalAddress, bytes: u64| address.0 / LINE_MAX..=(address.0 + bytes - 1) / LINE_MAX;
+    let mut begun: Vec<RangeInclusive<u64>> = Vec::new();
+    let mut waiting = Vec::new();
+    for step in steps {
+        let touched = match step {
+            Step::Load { address } | Step::Store { address } => vec![lines(address, 8)],
+            Step::Instruction {
+                kind: InstructionKind::Load { address } | InstructionKind::Store { address }, ..
+            } => {
+                vec![lines(address, 8)]
+            }
+            Step::Copy { dst, src, bytes } | Step::Device(DeviceStep::Begin { dst, src, bytes }) => {
+                vec![lines(dst, bytes), lines(src, bytes)]
+            }
+            Step::Zero { address, bytes } => vec![lines(address, bytes)],
+            // They may change any frame.
+            Step::Unmap { .. } | Step::Discard { .. } | Step::Move { .. } | Step::Share { .. } => vec![0..=u64::MAX],
+            _ => Vec::new(),
+        };
+        let overlaps = |one: &RangeInclusive<u64>| {
+            begun.iter().any(|other| one.start() <= other.end() && other.start() <= one.end())
+        };
+        if touched.iter().any(overlaps) {
+            waiting.push(Step::Device(DeviceStep::Wait));
+            begun.clear();
+        }
+        match step {
+            Step::Device(DeviceStep::Begin { .. }) => begun.extend(touched),
+            Step::Device(DeviceStep::Wait) | Step::Fork { .. } | Step::Run { .. } | Step::Exit => begun.clear(),
+            _ => {}
+        }
+        waiting.push(step);
+    }
+    waiting
 }
 
 /// The processes of a program while it is written.

@@ -1,0 +1,59 @@
+//! Snoops of devices.
+
+use dram_spec::{Operation, PhysicalAddress};
+use host::machine::Purpose;
+
+use crate::bulk::Range;
+use crate::machine::{PlainMachine, Sender};
+
+/// The device that acts: the core for which it does, and on whose behalf lines are written back.
+#[derive(Clone, Copy, Debug)]
+pub struct Snooper {
+    pub core: usize,
+    pub purpose: Purpose,
+}
+
+impl PlainMachine {
+    /// Snoops a line for reading: a dirty line is passed to the device, which writes it.
+    pub fn snoop_for_reading(&mut self, now: u64, snooper: Snooper, line: u64) {
+        self.cores[snooper.core].counters.coherence.lookups += 1;
+        let is_on_its_way = self.drop_write_back(now, line);
+        let mut is_dirty = false;
+        for cache in &mut self.caches {
+            is_dirty |= cache.get(line).is_some_and(|found| found.dirty.take().is_some());
+        }
+        if is_on_its_way || is_dirty {
+            self.pass_line(now, snooper, line, is_dirty);
+        }
+    }
+
+    /// Snoops a range within a line for writing: it leaves all caches, and a dirty line that is covered in part is
+    /// passed to the device.
+    pub fn snoop_for_writing(&mut self, now: u64, snooper: Snooper, range: Range) {
+        let line = range.from / self.settings.lines.bytes;
+        self.cores[snooper.core].counters.coherence.lookups += 1;
+        let is_on_its_way = self.drop_write_back(now, line);
+        let mut is_dirty = false;
+        self.drop_prefetches(line, None);
+        for cache in 0..self.caches.len() {
+            let Some(found) = self.caches[cache].remove(line) else { continue };
+            self.leave_l1s(cache, line);
+            self.cores[snooper.core].counters.coherence.invalidated += 1;
+            is_dirty |= found.dirty.is_some();
+        }
+        let is_dirty = is_dirty && !self.is_whole(line, range.from, range.bytes);
+        if is_on_its_way || is_dirty {
+            self.pass_line(now, snooper, line, is_dirty);
+        }
+    }
+
+    /// Writes a line that was dirty in a cache, or whose write-back was counted when it was replaced.
+    fn pass_line(&mut self, now: u64, snooper: Snooper, line: u64, is_dirty: bool) {
+        let bytes = self.settings.lines.bytes;
+        let counters = &mut self.cores[snooper.core].counters;
+        counters.coherence.written_back += u64::from(is_dirty);
+        counters.of(snooper.purpose).write_backs += u64::from(is_dirty);
+        let operation = Operation::Write { address: PhysicalAddress(line * bytes), bytes };
+        self.send(Sender::Passed { core: snooper.core }, now, operation);
+    }
+}
