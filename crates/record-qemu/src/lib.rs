@@ -1,4 +1,4 @@
-//! Plugin of qemu-user that records a program, and of qemu-system that records a guest ([`guest`]): `rowclone-sim record`
+//! Plugin of qemu-user that records a program, and of qemu-system that records a guest (`guest`): `rowclone-sim record`
 //! runs it.
 //!
 //! Each thread of the program sends words of instructions, accesses and events
