@@ -35,10 +35,8 @@ pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
             let sum = window + mshr + store_buffer + operand + unit;
             *stalls = StallSlots { window: sum, mshr: 0, store_buffer: 0, operand: 0, unit: 0, ..*stalls };
         }
-        if matches!(kernel.copier, Copier::Engine(_)) {
-            // An in-order core that awaits a load counts some slots for the kernel, against the page.
-            let sum = if core.order == Order::InOrder { stalls.window } else { stalls.window + waits };
-            *stalls = StallSlots { window: sum, kernel: 0, ..*stalls };
+        if matches!(kernel.copier, Copier::Engine(_)) && core.order == Order::OutOfOrder {
+            *stalls = StallSlots { window: stalls.window + waits, kernel: 0, ..*stalls };
         }
     }
     let shapes = [l1, l2, Some(last_level)].into_iter().flatten();

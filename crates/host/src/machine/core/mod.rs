@@ -260,9 +260,12 @@ impl Core {
         self.at_rest_before(self.ended(), until)
     }
 
-    /// Waits for an event before an action of the kernel or of a copier.
+    /// Waits for an event before an action of the kernel or of a copier. Slots in which an in-order core awaits a load
+    /// do not count.
     pub const fn stall_for_event(&mut self) -> Outcome {
-        self.stall = Some(Stall::Drain);
+        if !self.pipeline.is_blocked() {
+            self.stall = Some(Stall::Drain);
+        }
         Outcome::Blocked
     }
 
@@ -274,12 +277,7 @@ impl Core {
                 Ok(at)
             }
             Some(at) => Err(Outcome::Later(at)),
-            None => {
-                if !self.pipeline.is_blocked() {
-                    self.stall = Some(Stall::Drain);
-                }
-                Err(Outcome::Blocked)
-            }
+            None => Err(self.stall_for_event()),
         }
     }
 
