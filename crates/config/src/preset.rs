@@ -17,7 +17,7 @@ pub struct Preset {
 
 macro_rules! presets {
     ($($name:literal),+ $(,)?) => {
-        &[$(Preset { name: $name, text: include_str!(concat!("presets/", $name, ".toml")) }),+]
+        &[$(Preset { name: $name, text: include_str!(concat!("../../../configs/", $name, ".toml")) }),+]
     };
 }
 

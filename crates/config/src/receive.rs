@@ -12,7 +12,7 @@ use crate::section::Section;
 use crate::{Document, Failure, names};
 
 /// The shipped program, `configs/programs/tcp-receive.toml`.
-const SHIPPED: &str = include_str!("presets/programs/tcp-receive.toml");
+const SHIPPED: &str = include_str!("../../../configs/programs/tcp-receive.toml");
 /// Path of the shipped program in the repository.
 const SHIPPED_PATH: &str = "configs/programs/tcp-receive.toml";
 

@@ -8,7 +8,7 @@ use crate::key::{Holds, Key};
 use crate::{Document, Failure};
 
 /// The receiver of the server of 2006, `configs/programs/ioat-2006.toml`.
-const SHIPPED: &str = include_str!("presets/programs/ioat-2006.toml");
+const SHIPPED: &str = include_str!("../../../configs/programs/ioat-2006.toml");
 /// Path of the shipped receiver in the repository.
 const SHIPPED_PATH: &str = "configs/programs/ioat-2006.toml";
 

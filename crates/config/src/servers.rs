@@ -7,7 +7,7 @@ use crate::section::Section;
 use crate::{Document, Failure};
 
 /// The servers of the I/OAT measurements, `configs/programs/ioat-2006-servers.toml`.
-const SHIPPED: &str = include_str!("presets/programs/ioat-2006-servers.toml");
+const SHIPPED: &str = include_str!("../../../configs/programs/ioat-2006-servers.toml");
 /// Path of the shipped file in the repository.
 const SHIPPED_PATH: &str = "configs/programs/ioat-2006-servers.toml";
 

@@ -36,8 +36,7 @@ impl TryFrom<RawCurrents> for Currents {
     type Error = CurrentsError;
 
     fn try_from(raw: RawCurrents) -> Result<Self, CurrentsError> {
-        let bin =
-            SpeedBin::named(&raw.bin).ok_or_else(|| CurrentsError::Bin { found: raw.bin.clone().into_owned() })?;
+        let bin = SpeedBin::named(&raw.bin).ok_or_else(|| CurrentsError::Bin { found: raw.bin.clone() })?;
         if !bin.has_latencies() {
             return Err(CurrentsError::Rate { bin });
         }

@@ -179,7 +179,7 @@ impl Chips<'_> {
             (_, _, true) => (Cause::BackgroundActive, S::ActiveStandby, "IDD3N", Some(standby)),
             (_, _, false) => (Cause::BackgroundPrecharged, S::PrechargedStandby, "IDD2N", Some(raw.idd2n_ma)),
         };
-        let ma = ma.ok_or_else(|| EnergyError::Current { set: raw.name.clone().into_owned(), state, current })?;
+        let ma = ma.ok_or_else(|| EnergyError::Current { set: raw.name.clone(), state, current })?;
         let on_vpp = if cause == Cause::SelfRefresh { raw.ipp6_ma.or(raw.ipp3n_ma) } else { raw.ipp3n_ma };
         let milliwatts = raw.vdd_v * ma + raw.vpp_v.unwrap_or(0.0) * on_vpp.unwrap_or(0.0);
         Ok((cause, milliwatts * system.clock().t_ck_ns() * self.number(system)))
@@ -216,7 +216,7 @@ impl Chips<'_> {
         let t_rfc = self.ns(self.currents.chip().t_rfc[0]);
         let t_refi = bin.clock.at_most(bin.standard.definition().t_refi_ps).0 as f64 * bin.clock.t_ck_ns();
         let vdd = match (raw.idd5b_ma, raw.idd5r_ma) {
-            (None, None) => return Err(EnergyError::Refresh { set: raw.name.clone().into_owned() }),
+            (None, None) => return Err(EnergyError::Refresh { set: raw.name.clone() }),
             (Some(burst), _) => raw.vdd_v * (burst - raw.idd3n_ma) * t_rfc,
             (_, Some(regular)) => raw.vdd_v * (regular - raw.idd3n_ma) * t_refi,
         };

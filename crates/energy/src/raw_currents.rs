@@ -1,7 +1,5 @@
 //! Supply currents of a chip in a user's notation.
 
-use std::borrow::Cow;
-
 use dram_spec::{SpeedBin, Standard};
 use serde::Deserialize;
 
@@ -9,9 +7,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct RawCurrents {
     /// Name in reports: "2 Gb x8 -25E".
-    pub name: Cow<'static, str>,
+    pub name: String,
     /// Speed bin of the measurement: "800E".
-    pub bin: Cow<'static, str>,
+    pub bin: String,
     /// Gigabits of a chip: one of the densities of the bin's standard.
     pub density_gb: f64,
     /// Data pins of a chip: 4, 8 or 16.
@@ -59,9 +57,9 @@ pub struct RawCurrents {
     /// IPP6: self-refresh, on VPP; without it, IPP3N.
     pub ipp6_ma: Option<f64>,
     /// Source of the numbers.
-    pub source: Cow<'static, str>,
+    pub source: String,
     /// Remark on the numbers.
-    pub note: Option<Cow<'static, str>>,
+    pub note: Option<String>,
 }
 
 impl RawCurrents {

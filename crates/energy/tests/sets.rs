@@ -56,15 +56,6 @@ fn every_sets_bin_is_a_common_one_of_its_data_rate() {
     }
 }
 
-#[test]
-fn the_constants_equal_the_files() {
-    let files: Vec<_> = files::all().into_iter().map(|(_, set)| set).collect();
-    let mut shipped: Vec<_> = energy::shipped().collect();
-    // The files are not in the order of the standards.
-    shipped.sort_by_key(|set| files.iter().position(|file| file.name() == set.name()));
-    assert_eq!(shipped, files);
-}
-
 /// A selection, not a validation: the default set is the nearest to the paper.
 #[test]
 fn the_default_set_is_nearest_to_the_paper_and_within_twelve_per_cent_of_it() {
