@@ -31,6 +31,8 @@ pub struct TraceWorkload {
     pub timing: Timing,
     /// Whether the file gives the timing; else it is that of the format.
     pub is_timing_given: bool,
+    /// CPU time of a recorded page fault, apart from its copy or zeroing, ps.
+    pub fault_ps: u64,
     /// Whether to play it at the recorded addresses.
     pub as_recorded: bool,
     /// Whether to play it with pages placed by allocators.
@@ -60,7 +62,7 @@ impl Kind {
 #[rustfmt::skip]
 pub(crate) const KINDS: &[Kind] = &[
     Kind::new("trace", "a trace is played without cores",
-        &["file"], &["format", "timing", "instructions_per_clock", "window", "unusable_records", "placement"]),
+        &["file"], &["format", "timing", "instructions_per_clock", "window", "unusable_records", "placement", "fault_time"]),
     Kind::new("stream", "lines are read, written or copied one after the other",
         &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"]),
     Kind::new("random", "lines of a region are read and written at random, each with the same probability",
@@ -99,6 +101,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("workload.timing", Holds::Name(|| Timing::NAMES.into()), "\"window\"", "when the records of a trace arrive: at their times; after their instructions; as fast as the controller accepts them; or so, with at most `window` requests in flight").or("by the format: `recorded` with times, `instructions` with instructions, else `back-to-back`"),
     Key::new("workload.instructions_per_clock", Holds::Number(0.001, 1000.0), "4.0", "with the timing `instructions`: recorded instructions per clock of the memory").or("4, for example 3.2 GHz at 1 instruction per cycle beside DDR3-1600"),
     Key::new("workload.placement", Holds::NameOrNames(|| names(&PLACEMENTS)), "\"as-recorded\"", "where the pages of the trace lie: where they were recorded, or where an allocator places them").or("`as-recorded`; of `perf` `allocator`; required for `lackey`"),
+    Key::new("workload.fault_time", Holds::Picoseconds(0, FAULT_PS_MAX), "\"400ns\"", "CPU time of each page fault of a trace with page faults, apart from its copy or zeroing: these, and all later records, arrive after it").or("406.25 ns: 1,300 cycles at 3.2 GHz, as of `kernel.fault_cycles` (`cores.md`)"),
     Key::new("workload.count", CHECKED, "100_000", "number of lines (`stream`), requests (`random`, `mixed`) or copies (`page-copies`)").values("at least 1").or(BY_KIND),
     Key::new("workload.start", Holds::Address, "0x0040_0000", "first line of the stream or region").or("0"),
     Key::new("workload.bytes", BYTES, "0x0100_0000", "size of the region; or of the memory of the process or machine, all of it written before the run (of `zero-on-free`, none of it)").values("whole lines or whole pages, or a size").or(BY_KIND),
@@ -140,6 +143,10 @@ const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), (Placement::ALLOC
 const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
 /// Maximum of `gap_ns`, 1000 s: about the maximum of `gap_cycles`.
 const GAP_NS_MAX: f64 = 1e12;
+/// Maximum of `fault_time`, 1 ms.
+const FAULT_PS_MAX: u64 = 1_000_000_000;
+/// CPU time of a page fault, unless the file gives it.
+const FAULT_PS: u64 = 406_250;
 /// A page of the allocator, and the size of a copy where none is given.
 const PAGE_BYTES: u64 = 4096;
 
@@ -244,12 +251,18 @@ fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {
     let path = table.linked("file")?;
     let format = given.map_or_else(|| recognize(table, &path), Ok)?;
     check_placement(table, format, &placements)?;
+    if table.has("fault_time") && format.addresses != Addresses::Processes {
+        let message =
+            format!("`workload.fault_time` is given, but a trace of the format `{}` has no page faults", format.name);
+        return Err(table.fault("fault_time", message).with_help("leave it out"));
+    }
     Ok(TraceWorkload {
         path,
         format,
         unusable: table.choice("unusable_records", &UNUSABLE).unwrap_or_default(),
         timing: timing(table, format)?,
         is_timing_given: ["timing", "instructions_per_clock", "window"].iter().any(|key| table.has(key)),
+        fault_ps: table.get("fault_time").unwrap_or(FAULT_PS),
         as_recorded: placements.contains(&false) || (placements.is_empty() && format.addresses != Addresses::Processes),
         by_allocator: placements.contains(&true) || (placements.is_empty() && format.addresses == Addresses::Processes),
     })

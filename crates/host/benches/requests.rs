@@ -10,7 +10,7 @@ use std::time::Duration;
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
-use dram_spec::{AddressMap, Density, System, Width};
+use dram_spec::{AddressMap, Cycles, Density, System, Width};
 use host::{Copier, Placement, Replay, ReplaySettings, Timing, UnusableRecords};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
@@ -67,6 +67,7 @@ fn play_fork(path: &Path, policy: &'static dyn CopyPolicy) -> Stats {
         timing: Timing::Instructions(5.0),
         copier,
         placement: Placement::AsRecorded,
+        fault: Cycles(0),
     };
     let mut replay = Replay::new(reader, &planner, settings, None).expect("the speed is one");
     let config = Config::new(system, planner.clone().into(), policy);

@@ -20,8 +20,8 @@
 //!   or fill takes no time.
 //! - With an allocator, recorded addresses are virtual and no record is skipped;
 //!   `docs/allocator.md` describes the allocation of frames.
-//! - An event of the operating system is played on a simulated kernel: the zeroing and the copies
-//!   of its page faults arrive at the time of the event.
+//! - An event of the operating system is played on a simulated kernel. A page fault takes CPU time of its own;
+//!   its zeroing or copy, and the following records, arrive after it.
 
 mod arrivals;
 mod counts;
@@ -35,7 +35,7 @@ mod settings;
 use std::io::Read;
 use std::sync::Arc;
 
-use dram_spec::{Cycle, PhysicalAddress};
+use dram_spec::{Cycle, Cycles, PhysicalAddress};
 use dram_spec::{RequestId, SourceId};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::ZeroOnFree;
@@ -78,6 +78,8 @@ pub struct Replay<R: Read> {
     planner: Planner,
     unusable: UnusableRecords,
     copier: Copier,
+    /// Time of a page fault.
+    fault: Cycles,
     arrivals: Arrivals,
     pages: Option<Pages>,
     /// The kernel on which events of the operating system are played.
@@ -182,7 +184,7 @@ impl<R: Read> Replay<R> {
         settings: ReplaySettings,
         contents: Option<Contents>,
     ) -> Result<Replay<R>, ReplayError> {
-        let ReplaySettings { unusable, clock, timing, copier, placement } = settings;
+        let ReplaySettings { unusable, clock, timing, copier, placement, fault } = settings;
         let map = planner.map();
         let (pages, processes) = match placement {
             Placement::AsRecorded => (None, None),
@@ -196,6 +198,7 @@ impl<R: Read> Replay<R> {
             planner: planner.clone(),
             unusable,
             copier,
+            fault,
             arrivals: Arrivals::new(clock, timing)?,
             pages,
             processes,

@@ -408,7 +408,7 @@ impl fmt::Debug for VirtualCheck {
 #[cfg(test)]
 mod tests {
     use dram_spec::address::Preset;
-    use dram_spec::{AddressMap, Cycle, Density, RawGeometry, System, Width};
+    use dram_spec::{AddressMap, Cycle, Cycles, Density, RawGeometry, System, Width};
     use memctrl::{Completion, RequestSource};
     use os_alloc_sim::{CopyUnit, Policy};
     use rowclone::{FaultyRows, Planner};
@@ -467,6 +467,7 @@ mod tests {
             timing: Timing::BackToBack,
             copier: Copier::Controller,
             placement: Placement::Allocator(allocator(copy_unit)),
+            fault: Cycles(0),
         };
         PLANTED.set(defect);
         let reader = Reader::new(trace.as_bytes(), None).unwrap();

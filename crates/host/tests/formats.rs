@@ -5,7 +5,7 @@
 use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{AddressMap, CommandLog, Cycle, EventSink};
+use dram_spec::{AddressMap, CommandLog, Cycle, Cycles, EventSink};
 use host::{Copier, Placement, Replay, ReplaySettings, Timing, UnusableRecords};
 use memctrl::Controller;
 use rowclone::Operation;
@@ -80,6 +80,7 @@ fn play((format, line): (&str, Line), request: fn(u64) -> Operation, count: u64,
         timing: Timing::BackToBack,
         copier: Copier::Controller,
         placement: Placement::AsRecorded,
+        fault: Cycles(0),
     };
     let mut replay = Replay::new(reader, &config.planner, settings, None).unwrap();
     let stats = Controller::new(&config).run(&mut replay, sink, &AtomicBool::new(false)).unwrap();

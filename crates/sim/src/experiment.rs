@@ -64,6 +64,8 @@ pub struct Trace<'a> {
     pub timing: Timing,
     /// Allocator of the pages; without it, pages keep their recorded addresses.
     pub allocator: Option<AllocatorSettings>,
+    /// CPU time of a recorded page fault, apart from its copy or zeroing.
+    pub fault: Cycles,
 }
 
 /// One workload on one system under one copy policy.
@@ -245,7 +247,7 @@ impl Run<'_> {
     }
 
     fn trace(self, trace: Trace<'_>, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
-        let Trace { name, text, format, unusable, timing, allocator } = trace;
+        let Trace { name, text, format, unusable, timing, allocator, fault } = trace;
         let reader = Reader::new(text, format).map_err(host::ReplayError::from)?;
         let format = reader.format();
         let settings = ReplaySettings {
@@ -254,6 +256,7 @@ impl Run<'_> {
             timing,
             copier: if self.policy == BASELINE { Copier::Cpu } else { Copier::Controller },
             placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
+            fault,
         };
         let is_checked = self.check.is_some();
         let (memories, planner) = (self.system.aged_memories(), self.system.planner());
@@ -263,7 +266,7 @@ impl Run<'_> {
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(replayed.wrong));
         let allocator = replayed.pages.as_ref().map(|pages| AllocatorReport::new(&pages.allocator));
         let is_data_used = is_checked && replayed.counts.writes_with_data > 0;
-        let trace = Some(TraceReport::new(name, format, timing, is_data_used, &replayed));
+        let trace = Some(TraceReport::new(name, format, settings, is_data_used, &replayed));
         let fixed_arrivals = replayed.has_times;
         Ok(Outcome { fixed_arrivals, allocator, trace, ..Outcome::new(self.system, self.policy, played) })
     }

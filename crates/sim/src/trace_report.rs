@@ -1,6 +1,6 @@
 //! Report of a recorded trace.
 
-use host::{ReplayOutcome, Timing};
+use host::{ReplayOutcome, ReplaySettings, Timing};
 use serde::Serialize;
 use trace_io::trace::Format;
 
@@ -35,6 +35,10 @@ pub struct TraceReport {
     pub fills: u64,
     /// Events of the operating system. Their copies and zeroings count among the copies and fills.
     pub os_events: u64,
+    /// Page faults among them.
+    pub page_faults: u64,
+    /// CPU time of these page faults, apart from their copies and zeroings, ns.
+    pub page_fault_ns: f64,
     /// Lines of accesses skipped: outside the memory.
     pub accesses_outside: u64,
     /// Lines of accesses skipped: in a reserved row.
@@ -82,7 +86,7 @@ impl TraceReport {
     pub(crate) fn new(
         name: String,
         format: &Format,
-        timing: Timing,
+        settings: ReplaySettings,
         is_data_used: bool,
         outcome: &ReplayOutcome,
     ) -> TraceReport {
@@ -91,8 +95,8 @@ impl TraceReport {
         TraceReport {
             file: name,
             format: format.name,
-            timing: timing.to_string(),
-            latency_from: latency_from(timing, format),
+            timing: settings.timing.to_string(),
+            latency_from: latency_from(settings.timing, format),
             records: tally.records,
             skipped_records: tally.skipped_records,
             skipped_share: tally.skipped_share(),
@@ -103,6 +107,8 @@ impl TraceReport {
             copies: counts.copies,
             fills: counts.fills,
             os_events: counts.os_events,
+            page_faults: counts.faults,
+            page_fault_ns: counts.faults as f64 * settings.clock.ns(settings.fault),
             accesses_outside: counts.accesses_outside,
             accesses_reserved: counts.accesses_reserved,
             skipped_outside: counts.skipped_outside,

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::EventSink;
+use dram_spec::{EventSink, Min};
 use host::{AllocatorSettings, OperationSpec};
 use rowclone::Operation;
 use rowclone_sim::{
@@ -60,7 +60,7 @@ fn trace<'a>(
     variant: Variant,
     wanted: Wanted<'a>,
 ) -> Result<rowclone_sim::Workload<'a>, Failure> {
-    let TraceWorkload { path, format, unusable, timing, .. } = trace;
+    let TraceWorkload { path, format, unusable, timing, fault_ps, .. } = trace;
     let (bytes, text): (u64, Box<dyn Read + 'a>) = if let Some(bytes) = wanted.trace {
         (bytes.len() as u64, Box::new(bytes))
     } else {
@@ -75,6 +75,7 @@ fn trace<'a>(
         unusable: *unusable,
         timing: *timing,
         allocator: allocator(scenario, variant),
+        fault: scenario.system.memory.system().clock().at_least(Min::ps(*fault_ps)),
     }))
 }
 

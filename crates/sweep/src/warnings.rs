@@ -94,8 +94,15 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
         warnings.push(text.to_owned());
     }
     if variant.placement.allocator().is_some() {
-        let text = "no cores are modeled: page faults, system calls and page tables of the kernel take no time";
-        warnings.push(text.to_owned());
+        warnings.push(match run.trace.as_ref().filter(|trace| trace.page_faults > 0) {
+            None => "no cores are modeled: page faults, system calls and page tables of the kernel take no time".to_owned(),
+            Some(trace) => format!(
+                "no cores are modeled: of the kernel, {} took {:.1} µs of CPU time (`workload.fault_time`) beside their copies \
+                 and zeroings; system calls and page tables take no time",
+                counted(trace.page_faults, "page fault"),
+                trace.page_fault_ns / 1e3
+            ),
+        });
     }
     if let Some(tally) = run.trace.as_ref().map(TraceReport::tally).filter(|tally| tally.skipped_records > 0) {
         let placement = variant.placement.name().unwrap_or_default();
@@ -146,6 +153,8 @@ mod tests {
             copies: 0,
             fills: 0,
             os_events: 0,
+            page_faults: 0,
+            page_fault_ns: 0.0,
             accesses_outside: 0,
             accesses_reserved: 0,
             skipped_outside: 0,

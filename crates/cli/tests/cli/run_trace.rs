@@ -96,10 +96,29 @@ fn the_events_of_perf_become_zeroing_and_copies() {
     for result in Trace::new("a", text).results(&["--check"]) {
         let trace = &result["trace"];
         assert_eq!((&trace["format"], &trace["os_events"]), (&"perf".into(), &4.into()));
+        // 406.25 ns are 217 clocks of 1.875 ns.
+        assert_eq!((&trace["page_faults"], &trace["page_fault_ns"]), (&2.into(), &(2.0 * 217.0 * 1.875).into()));
+        let warning = "2 page faults took 0.8 µs of CPU time (`workload.fault_time`)";
+        assert!(result["warnings"].to_string().contains(warning), "{result}");
         assert_eq!((&trace["copies"], &trace["fills"], &result["requests"]), (&1.into(), &1.into(), &2.into()));
     }
     let refused = Trace::new("a", text).refused(&["--placement", "as-recorded"]);
     assert!(refused.contains("for which an allocator must hand out frames"), "{refused}");
+}
+
+/// Back to back, a fault follows the one before: 1,000 ns more for each of two faults.
+#[test]
+fn page_faults_take_time_before_their_copies() {
+    let fault = "sh 7 [000] 10.000000: exceptions:page_fault_user: address=0x7f000000";
+    let text = format!("{fault}1008 ip=0x1 error_code=0x6\n{fault}2008 ip=0x1 error_code=0x6\n");
+    let end = |time: &str| {
+        let set = format!("workload.fault_time='{time}'");
+        Trace::new("a", &text).results(&["--set", &set])[0]["latency_ns"].as_f64().unwrap()
+    };
+    // 990 and 3,990 ns are whole clocks of 1.875 ns.
+    assert!((end("3990ns") - end("990ns") - 6_000.0).abs() < 1e-6, "{} {}", end("3990ns"), end("990ns"));
+    let refused = Trace::new("a", "0x1000 R\n").refused(&["--set", "workload.fault_time=1"]);
+    assert!(refused.contains("workload.fault_time` is given") && refused.contains("no page faults"), "{refused}");
 }
 
 /// Two pages share two rows: a fault of the first zeroes both, that of the second does nothing, and the child copies both.

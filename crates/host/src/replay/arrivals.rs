@@ -26,6 +26,8 @@ pub(super) struct Arrivals {
     instructions: u64,
     /// Latest time given by a record.
     time: Cycle,
+    /// End of the last page fault, before which no later record arrives.
+    fault_end: Cycle,
     late: LateRecords,
 }
 
@@ -61,6 +63,7 @@ impl Arrivals {
                 since: Cycle::ZERO,
                 instructions: 0,
                 time: Cycle::ZERO,
+                fault_end: Cycle::ZERO,
                 late: LateRecords::default(),
             }),
         }
@@ -102,7 +105,13 @@ impl Arrivals {
             self.late.jump_max = self.late.jump_max.max(self.time.since(at));
         }
         self.time = self.time.max(at);
-        self.resume(self.time);
+        self.resume(self.time.max(self.fault_end));
+    }
+
+    /// Spends the time of a page fault, which the CPU begins at the current arrival.
+    pub(super) fn fault(&mut self, time: Cycles) {
+        self.since = Cycle(self.since.0.saturating_add(time.0));
+        self.fault_end = self.since;
     }
 
     /// Late records so far.
@@ -207,6 +216,19 @@ mod tests {
             assert_eq!(arrivals.now(), Err(NoArrival::TooLate));
         }
         assert_eq!(arrivals.advance(Arrival::AfterInstructions(1)), Err(NoArrival::NoRate));
+    }
+
+    /// Faults at 10, 12 and 50, of 5 clocks each: they end at 15, 20 and 55, and the record at 52 waits for the last.
+    #[test]
+    fn faults_follow_one_another_and_delay_later_records() {
+        let mut arrivals = Arrivals::new(Clock::DDR3_1066, Timing::Recorded).unwrap();
+        for (at, time, arrival) in [(10, 5, 15), (12, 5, 20), (50, 5, 55), (52, 0, 55), (60, 0, 60)] {
+            arrivals.advance(Arrival::AtCycle(Cycle(at))).unwrap();
+            arrivals.fault(Cycles(time));
+            assert_eq!(arrivals.now(), Ok(Cycle(arrival)), "{at}");
+        }
+        arrivals.fault(Cycles(u64::MAX));
+        assert_eq!(arrivals.now(), Err(NoArrival::TooLate));
     }
 
     #[test]

@@ -154,6 +154,10 @@ impl<R: Read> Replay<R> {
         let line = self.reader.line();
         let Some(processes) = &mut self.processes else { return Err(Box::new(ReplayError::NoKernel { line })) };
         self.counts.os_events += 1;
+        if let OsEvent::Fault { .. } = event {
+            self.counts.faults += 1;
+            self.arrivals.fault(self.fault);
+        }
         let operations = processes.play(event).map_err(|NoFrame { page }| {
             let (frames, held) = processes.frames();
             Box::new(ReplayError::OutOfFrames { line, page, frames, held })

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use dram_spec::Clock;
+use dram_spec::{Clock, Cycles};
 
 use crate::allocator_settings::AllocatorSettings;
 
@@ -97,4 +97,6 @@ pub struct ReplaySettings {
     pub copier: Copier,
     /// Placement of the pages.
     pub placement: Placement,
+    /// CPU time of a recorded page fault, apart from its copy or zeroing.
+    pub fault: Cycles,
 }

@@ -20,6 +20,7 @@ pub const SETTINGS: ReplaySettings = ReplaySettings {
     timing: Timing::Instructions(1.0),
     copier: Copier::Controller,
     placement: Placement::AsRecorded,
+    fault: Cycles(0),
 };
 
 /// A fresh memory with this policy.

@@ -126,6 +126,7 @@ fn play(
         timing: Timing::Instructions(instructions_per_clock),
         copier: Copier::Cpu,
         placement: Placement::Allocator(allocator),
+        fault: Cycles(0),
     };
     let source = Replay::new(trace, planner, settings, None).unwrap();
     let mut source = PairReads {

@@ -474,6 +474,12 @@ bytes = 4096
         ],
     },
     Fixture {
+        name: "perf trace",
+        body: "[workload]\nkind = 'trace'\nfile = 'faults.perf'\n[allocator]\npolicies = ['buddy']\n",
+        set: &[],
+        cases: &[figures("workload.fault_time", "0", "'2us'")],
+    },
+    Fixture {
         name: "rc trace",
         body: "[workload]\nkind = 'trace'\nfile = 'rc.trace'\n",
         set: &[],

@@ -186,10 +186,13 @@ pub(super) fn calls() -> Vec<u8> {
 }
 
 /// By name.
-pub(super) fn files() -> [(&'static str, String); 16] {
+pub(super) fn files() -> [(&'static str, String); 17] {
     let reads = (0..200).map(|line| format!("R {:#x}", line * 64)).collect::<Vec<_>>().join("\n");
     // One record of 202 lies past the end of the memory: less than the 5 % that a run may leave out.
     let native = |src: &str| format!("{reads}\nCOPY 0x100000 {src} 4096\nR 0xffffffff000\n");
+    let fault = |address: u64| {
+        format!("sh 7 [000] 10.000000: exceptions:page_fault_user: address={address:#x} ip=0x1 error_code=0x6\n")
+    };
     [
         ("system.toml", SYSTEM.to_owned()),
         ("machine.toml", MACHINE.to_owned()),
@@ -206,6 +209,7 @@ pub(super) fn files() -> [(&'static str, String); 16] {
         ("x16.toml", CURRENTS.replace("width = 8", "width = 16")),
         ("native.trace", native("0x110000")),
         ("other.trace", native("0x120000")),
+        ("faults.perf", [0x1000, 0x2000].map(fault).concat()),
         ("rc.trace", "R 0 0 12\nC 100000 110000 4096 1349\nR f0afc0 0 50\n".repeat(3)),
     ]
 }
