@@ -7,7 +7,8 @@ use dram_spec::geometry::native_row_bytes;
 use dram_spec::{AddressMap, Density, Geometry, PhysicalAddress, RawGeometry, Standard, System, Width};
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, KernelSettings, LineSettings, MachineSettings, Sharing,
+    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, EngineMode, EngineSettings, KernelSettings, LineSettings,
+    MachineSettings, Sharing,
 };
 use memctrl::Config;
 use memctrl::policy::copy::ROWCLONE;
@@ -89,4 +90,30 @@ fn all_frames_of_a_present_unit_leave_the_caches_of_other_cores() {
         let written: u64 = outcome.cores[1].counters.lines.iter().map(|lines| lines.write_backs).sum();
         assert_eq!((written, checked(&case, 7).1.check), (dirty, Some((2, None))), "{name}");
     }
+}
+
+/// A load/store queue of seven entries, and seven loads and stores before a copy of an engine, whose instruction takes
+/// none: the store after it waits until the first one has left the window.
+#[test]
+fn a_copy_instruction_frees_no_entry_of_the_load_store_queue() {
+    let load = |address| Step::Load { address: PhysicalAddress(address) };
+    let store = |address| Step::Store { address: PhysicalAddress(address) };
+    let pages = (PhysicalAddress(0x10000), 3 * PAGE);
+    let copy = Step::Copy { dst: PhysicalAddress(0x10fe0), src: PhysicalAddress(0x10fd8), bytes: 1 };
+    let before = [load(0x10880), store(0x10580), store(0x10300), load(0x10018), store(0x10108), load(0x10038)];
+    let steps = [
+        &[Step::Map { address: pages.0, bytes: pages.1 }, Step::Present { address: pages.0, bytes: pages.1 }][..],
+        &before,
+        &[store(0x10818), copy, store(0x10860)],
+    ]
+    .concat();
+    let engine_settings = EngineSettings { tlb_miss_cycles: 0, ..EngineSettings::new(EngineMode::Async, false) };
+    let mut case = case((Copier::Engine(engine_settings), CopyLoop::Cached), &[&steps]);
+    let MachineSettings { clock, core, last_level, .. } = &mut case.settings;
+    *clock = ClockRatio::new(1, 1);
+    *core = CoreSettings { width: 1, window: 120, load_store_queue: Some(7), ..*core };
+    *last_level = CacheShape::new(1 << 20, 16, 4);
+    let outcome = engine(&case);
+    same(["engine", "plain"], [&outcome, &plain(&case)]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(outcome.cores[0].counters.stalls.load_store_queue, 17);
 }

@@ -167,10 +167,6 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
             machine.bus = bus;
         }
         machine.core = core.map_or(machine.core, |core| core.extend(machine.core));
-        if matches!(machine.kernel.copier, Copier::Engine(_)) {
-            // The machine frees entries of the queue with a copy of an engine, against the page.
-            machine.core.load_store_queue = None;
-        }
         machine
     })
 }
