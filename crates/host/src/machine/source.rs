@@ -36,7 +36,7 @@ impl RequestSource for Machine {
         let (core, free) = (usize::from(outgoing.core), self.settings.clock.core_at(now));
         let source = match outgoing.device {
             Some(device) => {
-                self.run_before(free);
+                self.receive_until(free);
                 self.devices[usize::from(device)].accepted(outgoing.number, free, &mut self.memory);
                 SourceId::device(device)
             }
@@ -44,7 +44,7 @@ impl RequestSource for Machine {
         };
         if outgoing.holds != Holds::Nothing {
             // Actions before the free entry come first, so that all cores see one order.
-            self.run_before(free);
+            self.receive_until(free);
             match outgoing.holds {
                 Holds::StoreEntry => self.cores[core].store_accepted(),
                 _ => self.memory.caches.write_accepted(core),
@@ -62,7 +62,7 @@ impl RequestSource for Machine {
 
     fn complete(&mut self, completion: Completion) {
         let at = self.settings.clock.core_at(completion.done);
-        self.run_before(at);
+        self.receive_until(at);
         if let Some(device) = completion.source.device_number() {
             self.devices[usize::from(device)].completed(&completion, at, &mut self.memory);
         } else if let Some(arrives) = self.memory.interconnect.answer(&completion.operation, at) {
@@ -74,6 +74,14 @@ impl RequestSource for Machine {
 }
 
 impl Machine {
+    /// Executes the events before a cycle, and what arrives in it.
+    fn receive_until(&mut self, at: CoreCycle) {
+        self.run_before(at);
+        while self.memory.interconnect.first_delivery() <= at {
+            self.deliver();
+        }
+    }
+
     /// Delivers the first of the data and messages on their way.
     #[cold]
     pub(super) fn deliver(&mut self) {
@@ -81,6 +89,7 @@ impl Machine {
         match self.memory.interconnect.take_delivery() {
             None => {}
             Some(Delivery::Completion(completion)) => self.answered(&completion, at),
+            Some(Delivery::Leaving { from, to, message }) => self.memory.interconnect.post(from, to, message, at),
             Some(Delivery::Message { to: Agent::Device(device), message }) => {
                 self.devices[device].receive(message, at, &mut self.memory);
             }

@@ -37,8 +37,7 @@ impl PlainMachine {
         let is_store = kind != Kind::Load;
         let shared = self.cache_of(at);
         let found = self.caches[shared].get(line).map(|found| found.is_in_flight);
-        let joins_prefetch = !is_store && self.prefetch_of(shared, line).is_some();
-        if found.is_none() && !joins_prefetch && self.cores[at].is_uncached && purpose == Purpose::Program {
+        if found.is_none() && self.cores[at].is_uncached && purpose == Purpose::Program {
             return self.access_past_the_cache(at, slot, access);
         }
         if found.is_none() && is_store && self.settings.last_level.store_miss == StoreMiss::NoAllocate {
@@ -114,7 +113,8 @@ impl PlainMachine {
         let (lacks_mshr, lacks_entry) = if kind == Kind::Bypass {
             (found == Some(true), is_buffer_full)
         } else if past_the_cache && kind == Kind::Load {
-            (!core.mshrs.contains(&line) && core.mshrs.len() == self.settings.core.mshrs, false)
+            let is_on_its_way = core.mshrs.contains(&line) || self.prefetch_of(self.cache_of(at), line).is_some();
+            (!is_on_its_way && core.mshrs.len() == self.settings.core.mshrs, false)
         } else if past_the_cache {
             (core.mshrs.contains(&line), is_buffer_full)
         } else if found.is_none() && kind != Kind::Load && cache.shape.store_miss == StoreMiss::NoAllocate {
@@ -176,7 +176,12 @@ impl PlainMachine {
         let core = &mut self.cores[at];
         let is_in_flight = core.mshrs.contains(&line);
         if kind == Kind::Load {
-            if is_in_flight {
+            if self.awaits_stale_prefetch(at, line) {
+                return Err(Stall::Mshr);
+            }
+            let joins_prefetch = self.join_prefetch(at, line);
+            let core = &mut self.cores[at];
+            if is_in_flight || joins_prefetch {
                 core.counters.of(Purpose::Program).merged += 1;
                 return Ok(Data::Line(line));
             }

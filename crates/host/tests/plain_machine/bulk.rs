@@ -20,11 +20,6 @@ fn covers(line_bytes: u64, line: u64, from: u64, bytes: u64) -> bool {
     line * line_bytes >= from && (line + 1) * line_bytes <= from + bytes
 }
 
-/// Whether a range covers a line of 64 bytes as a whole.
-pub fn is_whole(line: u64, from: u64, bytes: u64) -> bool {
-    covers(LINE, line, from, bytes)
-}
-
 /// Bytes of physical memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {

@@ -38,6 +38,11 @@ impl Bus {
         occupy(&mut self.addresses_free, from, clock, count * address_clocks)
     }
 
+    /// Snoops all caches from a cycle on; returns the cycle of their answers.
+    pub fn snoop(&mut self, from: u64) -> u64 {
+        self.addresses(from, 1) + self.settings.map_or(0, |settings| settings.snoop_latency)
+    }
+
     /// Sends data from a cycle on; returns their end.
     pub fn data(&mut self, from: u64, bytes: u64) -> u64 {
         let Some(BusSettings { clock, bytes_per_clock, .. }) = self.settings else { return from };

@@ -7,7 +7,8 @@ use dram_spec::geometry::native_row_bytes;
 use dram_spec::{AddressMap, Density, Geometry, PhysicalAddress, RawGeometry, Standard, System, Width};
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, KernelSettings, LineSettings, MachineSettings, Sharing,
+    BusSettings, CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, EngineMode, EngineSettings, KernelSettings,
+    LineSettings, MachineSettings, Sharing,
 };
 use memctrl::Config;
 use memctrl::policy::copy::ROWCLONE;
@@ -17,7 +18,7 @@ use trace_io::program::Step;
 
 use crate::cases::{Case, ProgramCase};
 use crate::processes::PAGE;
-use crate::runs::{checked, engine, plain, same};
+use crate::runs::{Outcome, checked, engine, plain, same};
 
 /// Programs on a memory where two pages share a row, and are a copy unit.
 fn case((copier, copy_loop): (Copier, CopyLoop), programs: &[&[Step]]) -> Case {
@@ -89,4 +90,69 @@ fn all_frames_of_a_present_unit_leave_the_caches_of_other_cores() {
         let written: u64 = outcome.cores[1].counters.lines.iter().map(|lines| lines.write_backs).sum();
         assert_eq!((written, checked(&case, 7).1.check), (dirty, Some((2, None))), "{name}");
     }
+}
+
+/// A program on a core of width 1 whose copies an engine executes, asynchronously and over the channel. A memory clock
+/// is a core cycle, and the last level has a latency of 4 and holds all lines.
+fn case_with_engine(tlb_miss_cycles: u64, steps: &[Step]) -> Case {
+    let settings = EngineSettings { tlb_miss_cycles, ..EngineSettings::new(EngineMode::Async, false) };
+    let mut case = case((Copier::Engine(settings), CopyLoop::Cached), &[steps]);
+    case.settings.clock = ClockRatio::new(1, 1);
+    case.settings.core = CoreSettings { width: 1, window: 120, ..CoreSettings::PAPER };
+    case.settings.last_level = CacheShape::new(1 << 20, 16, 4);
+    case
+}
+
+const fn address(at: u64) -> PhysicalAddress {
+    PhysicalAddress(at)
+}
+
+const fn load(at: u64) -> Step {
+    Step::Load { address: address(at) }
+}
+
+const fn store(at: u64) -> Step {
+    Step::Store { address: address(at) }
+}
+
+/// Three pages with frames from 0x10000 on.
+const PAGES: [Step; 2] = [
+    Step::Map { address: address(0x10000), bytes: 3 * PAGE },
+    Step::Present { address: address(0x10000), bytes: 3 * PAGE },
+];
+
+fn agreed(case: &Case) -> Outcome {
+    let outcome = engine(case);
+    same(["engine", "plain"], [&outcome, &plain(case)]).unwrap_or_else(|error| panic!("{error}"));
+    outcome
+}
+
+/// A load/store queue of seven entries, and seven loads and stores before a copy of an engine, whose instruction takes
+/// none: the store after it waits until the first one has left the window.
+#[test]
+fn a_copy_instruction_frees_no_entry_of_the_load_store_queue() {
+    let before = [load(0x10880), store(0x10580), store(0x10300), load(0x10018), store(0x10108), load(0x10038)];
+    let copy = Step::Copy { dst: address(0x10fe0), src: address(0x10fd8), bytes: 1 };
+    let mut case = case_with_engine(0, &[&PAGES[..], &before, &[store(0x10818), copy, store(0x10860)]].concat());
+    case.settings.core.load_store_queue = Some(7);
+    assert_eq!(agreed(&case).cores[0].counters.stalls.load_store_queue, 17);
+}
+
+/// The copy dispatches in cycle 0, and its command leaves after the latency and two translations, in cycle 64. The
+/// store dispatches in cycle 1, and its read leaves in cycle 5: it has the bus from 5 to 6, and the command from 64 to
+/// 66. The snoop of the engine has it from 66 to 67, as its read leaves.
+#[test]
+fn a_request_does_not_wait_for_a_command_that_leaves_later() {
+    let copy = Step::Copy { dst: address(0x10040), src: address(0x11080), bytes: 1 };
+    let mut case = case_with_engine(30, &[&PAGES[..], &[copy, store(0x12000)]].concat());
+    case.settings.bus = Some(BusSettings {
+        clock: 1,
+        bytes_per_clock: 64,
+        address_clocks: 1,
+        request_latency: 0,
+        response_latency: 0,
+        snoop_latency: 0,
+    });
+    let arrivals: Vec<u64> = agreed(&case).requests.iter().map(|taken| taken.arrival.0).collect();
+    assert_eq!(arrivals[..2], [6, 66]);
 }

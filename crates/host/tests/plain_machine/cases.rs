@@ -163,14 +163,8 @@ pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
     let bus = prop_oneof![2 => Just(None), 1 => arb_bus().prop_map(Some)];
     (machine, caches, core, bus).prop_map(|(machine, caches, core, bus)| {
         let mut machine = caches.map_or(machine, |caches| caches.extend(machine));
-        if !matches!(machine.kernel.copier, Copier::Engine(_)) {
-            machine.bus = bus;
-        }
+        machine.bus = bus;
         machine.core = core.map_or(machine.core, |core| core.extend(machine.core));
-        if matches!(machine.kernel.copier, Copier::Engine(_)) {
-            // The machine frees entries of the queue with a copy of an engine, against the page.
-            machine.core.load_store_queue = None;
-        }
         machine
     })
 }

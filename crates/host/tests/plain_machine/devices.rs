@@ -14,22 +14,21 @@ pub struct Snooper {
 }
 
 impl PlainMachine {
-    /// Snoops a line for reading: a dirty line is passed to the device, which writes it.
-    pub fn snoop_for_reading(&mut self, now: u64, snooper: Snooper, line: u64) {
+    /// Snoops a line for reading, with answers in a cycle: a dirty line is passed to the device, which writes it.
+    /// Returns the cycle in which the device has it, or else that of the answers.
+    pub fn snoop_for_reading(&mut self, now: u64, answers: u64, snooper: Snooper, line: u64) -> u64 {
         self.cores[snooper.core].counters.coherence.lookups += 1;
         let is_on_its_way = self.drop_write_back(now, line);
         let mut is_dirty = false;
         for cache in &mut self.caches {
             is_dirty |= cache.get(line).is_some_and(|found| found.dirty.take().is_some());
         }
-        if is_on_its_way || is_dirty {
-            self.pass_line(now, snooper, line, is_dirty);
-        }
+        if is_on_its_way || is_dirty { self.pass_line(answers, snooper, line, is_dirty) } else { answers }
     }
 
     /// Snoops a range within a line for writing: it leaves all caches, and a dirty line that is covered in part is
-    /// passed to the device.
-    pub fn snoop_for_writing(&mut self, now: u64, snooper: Snooper, range: Range) {
+    /// passed to the device. Returns the cycle as above.
+    pub fn snoop_for_writing(&mut self, now: u64, answers: u64, snooper: Snooper, range: Range) -> u64 {
         let line = range.from / self.settings.lines.bytes;
         self.cores[snooper.core].counters.coherence.lookups += 1;
         let is_on_its_way = self.drop_write_back(now, line);
@@ -42,18 +41,19 @@ impl PlainMachine {
             is_dirty |= found.dirty.is_some();
         }
         let is_dirty = is_dirty && !self.is_whole(line, range.from, range.bytes);
-        if is_on_its_way || is_dirty {
-            self.pass_line(now, snooper, line, is_dirty);
-        }
+        if is_on_its_way || is_dirty { self.pass_line(answers, snooper, line, is_dirty) } else { answers }
     }
 
-    /// Writes a line that was dirty in a cache, or whose write-back was counted when it was replaced.
-    fn pass_line(&mut self, now: u64, snooper: Snooper, line: u64, is_dirty: bool) {
+    /// Passes a line that was dirty in a cache, or whose write-back was counted when it was replaced, from a cycle on.
+    /// The device writes it; returns the cycle in which it has it.
+    fn pass_line(&mut self, from: u64, snooper: Snooper, line: u64, is_dirty: bool) -> u64 {
         let bytes = self.settings.lines.bytes;
         let counters = &mut self.cores[snooper.core].counters;
         counters.coherence.written_back += u64::from(is_dirty);
         counters.of(snooper.purpose).write_backs += u64::from(is_dirty);
         let operation = Operation::Write { address: PhysicalAddress(line * bytes), bytes };
-        self.send(Sender::Passed { core: snooper.core }, now, operation);
+        let there = self.bus.data(from, bytes);
+        self.send(Sender::Passed { core: snooper.core }, there, operation);
+        there
     }
 }

@@ -9,9 +9,9 @@ use host::machine::{Copier, DmaCompletion, DmaSettings, Purpose};
 use crate::access::Kind;
 use crate::bulk::Range;
 use crate::core::{Address, Data, Piece, Stall, Work};
-use crate::machine::PlainMachine;
+use crate::machine::{Message, PlainMachine};
 use crate::processes::{PAGE, Processes};
-use crate::transfer::Transfer;
+use crate::transfer::{Read, Transfer};
 
 /// Distance of the descriptors of a ring, and of status lines.
 const STRIDE: u64 = 128;
@@ -42,8 +42,8 @@ struct Descriptor {
 #[derive(Debug)]
 enum Activity {
     None,
-    /// Lines of the descriptor that are not there.
-    Fetch(u64),
+    /// Lines of the descriptor.
+    Fetch(Vec<Read>),
     Copy(Transfer),
     /// The controller executes the copy.
     InDram,
@@ -265,7 +265,8 @@ impl PlainMachine {
                 let mut copies = std::mem::take(&mut dma.without_doorbell[at]);
                 copies.last_mut().expect("it has written descriptors").is_last = true;
                 dma.ringing.push((at, copies));
-                self.send_doorbell(at, now + settings.doorbell_cycles.max(self.settings.last_level.latency));
+                let leaves = now + settings.doorbell_cycles.max(self.settings.last_level.latency);
+                self.post(now, leaves, Message::Doorbell { core: at });
                 Ok(false)
             }
             DmaWork::Issue => {

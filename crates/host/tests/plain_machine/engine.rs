@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use dram_spec::{Operation, PhysicalAddress};
 use host::machine::{Copier, EngineMode, EngineSettings, Purpose};
 
-use crate::bulk::{Range, is_whole};
+use crate::bulk::Range;
 use crate::core::{Data, Stall};
-use crate::dispatch::parts;
-use crate::machine::{LINE, PlainMachine, Sender};
+use crate::devices::Snooper;
+use crate::machine::{LINE, Message, PlainMachine, Sender};
 use crate::processes::PAGE;
+use crate::transfer::{Next, Transfer};
 
 /// A copy from its dispatch to its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,71 +20,20 @@ pub struct Copy {
     pub number: u64,
     pub src: Range,
     pub dst: Range,
+    /// The cycle in which all caches answer the snoop of the command.
+    answers: Option<u64>,
+}
+
+/// A message of the engine to the core of a copy.
+#[derive(Clone, Copy, Debug)]
+pub enum Reply {
+    Entered,
+    Completed,
 }
 
 impl Copy {
     pub fn touches(&self, line: u64) -> bool {
         self.src.lines().contains(&line) || self.dst.lines().contains(&line)
-    }
-}
-
-/// A read of a source line.
-#[derive(Clone, Copy, Debug)]
-struct Read {
-    line: u64,
-    has_data: bool,
-}
-
-/// A write of a part of a destination line.
-#[derive(Clone, Debug)]
-struct Part {
-    range: Range,
-    /// Positions of its reads.
-    reads: Vec<usize>,
-}
-
-/// The copy in progress.
-#[derive(Debug, Default)]
-struct Progress {
-    reads: Vec<Read>,
-    parts: Vec<Part>,
-    /// Reads that have left, writes that have left, and writes that the controller has accepted.
-    requested: usize,
-    written: usize,
-    accepted: usize,
-}
-
-impl Progress {
-    /// The writes of a copy, each with the source lines that it needs, and the reads of these lines.
-    fn new(copy: &Copy) -> Progress {
-        let (src, dst, bytes) = (copy.src.from, copy.dst.from, copy.dst.bytes);
-        let mut progress = Progress::default();
-        let parts = parts(dst, Some(src), bytes, LINE, false);
-        for (at, &(first, bytes)) in parts.iter().enumerate() {
-            let mut lines: Vec<u64> = Range { from: src + first, bytes }.lines().collect();
-            let next = parts.get(at + 1);
-            if next.map_or(dst > src && dst < src + bytes, |next| next.0 < first) {
-                lines.reverse();
-            }
-            let mut reads = Vec::new();
-            for line in lines {
-                // One of the last two lines read is still in the buffer.
-                let last = progress.reads.len().saturating_sub(2);
-                let earlier = (last..progress.reads.len()).find(|read| progress.reads[*read].line == line);
-                reads.push(earlier.unwrap_or_else(|| {
-                    progress.reads.push(Read { line, has_data: false });
-                    progress.reads.len() - 1
-                }));
-            }
-            progress.parts.push(Part { range: Range { from: dst + first, bytes }, reads });
-        }
-        progress
-    }
-
-    /// Lines in the stream buffer: read, and needed by a write that the controller has not accepted.
-    fn buffered(&self) -> usize {
-        let left = &self.parts[self.accepted..];
-        (0..self.requested).filter(|read| left.iter().any(|part| part.reads.contains(read))).count()
     }
 }
 
@@ -93,13 +43,13 @@ pub struct Engine {
     pub places: usize,
     /// Copies that have arrived; the first one is in progress.
     queue: VecDeque<Copy>,
-    progress: Progress,
+    transfer: Transfer,
 }
 
 impl Engine {
     pub fn new(copier: Copier) -> Option<Engine> {
         let Copier::Engine(settings) = copier else { return None };
-        Some(Engine { settings, places: 0, queue: VecDeque::new(), progress: Progress::default() })
+        Some(Engine { settings, places: 0, queue: VecDeque::new(), transfer: Transfer::default() })
     }
 }
 
@@ -113,7 +63,7 @@ impl PlainMachine {
         let now = slot / self.settings.core.width;
         let number = self.copies;
         let [src, dst] = [src, dst].map(|from| Range { from, bytes });
-        let copy = Copy { core: at, number, src, dst };
+        let copy = Copy { core: at, number, src, dst, answers: None };
         let settings = self.engine().settings;
         let places = self.engine().places;
         self.check_window(at)?;
@@ -137,30 +87,36 @@ impl PlainMachine {
         self.engine().places += 1;
         self.cores[at].pending.push(copy);
         self.cores[at].counters.coherence.copies += 1;
-        self.send_copy(leaves, copy);
+        self.post(now, leaves, Message::Copy(copy));
         Ok(())
     }
 
     /// The engine receives a copy.
-    pub fn receive_copy(&mut self, now: u64, copy: Copy) {
-        self.engine().queue.push_back(copy);
+    pub fn receive_copy(&mut self, now: u64, mut copy: Copy) {
         if self.engine().settings.mode == EngineMode::Async {
-            self.retire_copy(now, copy);
+            let answers = self.bus.snoop(now);
+            copy.answers = Some(answers);
+            self.post(now, answers, Message::Reply(copy, Reply::Entered));
         }
+        self.engine().queue.push_back(copy);
         if self.engine().queue.len() == 1 {
             self.start_copy(now);
         }
     }
 
-    /// The instruction of a copy can retire.
-    fn retire_copy(&mut self, now: u64, copy: Copy) {
+    /// A message of the engine reaches the core.
+    pub fn receive_reply(&mut self, now: u64, copy: Copy, reply: Reply) {
         let width = self.settings.core.width;
+        if matches!(reply, Reply::Completed) {
+            self.engine().places -= 1;
+            self.cores[copy.core].pending.retain(|other| other.number != copy.number);
+        }
         self.cores[copy.core].receive(Data::Copy(copy.number), now * width);
     }
 
     fn start_copy(&mut self, now: u64) {
         let Some(&copy) = self.engine().queue.front() else { return };
-        self.engine().progress = Progress::new(&copy);
+        self.engine().transfer = Transfer::new(copy.src, copy.dst, LINE);
         if self.engine().settings.is_in_dram {
             self.request_copy(now, copy);
         } else {
@@ -168,72 +124,68 @@ impl PlainMachine {
         }
     }
 
-    /// Snoops all lines, and requests the copy from the controller.
+    /// The cycle in which the caches have answered a snoop for a copy that begins now.
+    fn answers(&mut self, now: u64, copy: Copy) -> u64 {
+        copy.answers.map_or_else(|| self.bus.snoop(now), |answers| answers.max(now))
+    }
+
+    /// Snoops all lines, and requests the copy from the controller when the caches have answered and passed.
     fn request_copy(&mut self, now: u64, copy: Copy) {
-        let progress = std::mem::take(&mut self.engine().progress);
-        for read in &progress.reads {
-            self.snoop_source(now, copy, read.line);
+        let transfer = std::mem::take(&mut self.engine().transfer);
+        let snooper = snooper(copy);
+        let mut leaves = now;
+        for &read in transfer.reads() {
+            let answers = self.answers(now, copy);
+            leaves = leaves.max(self.snoop_for_reading(now, answers, snooper, read.line));
         }
-        for part in &progress.parts {
-            self.snoop_destination(now, copy, part.range);
+        for part in transfer.parts() {
+            let answers = self.answers(now, copy);
+            leaves = leaves.max(self.snoop_for_writing(now, answers, snooper, part));
         }
         let [src, dst] = [copy.src, copy.dst].map(|range| PhysicalAddress(range.from));
-        self.send(Sender::Engine { core: copy.core }, now, Operation::Copy { src, dst, bytes: copy.dst.bytes });
+        self.send(Sender::Engine { core: copy.core }, leaves, Operation::Copy { src, dst, bytes: copy.dst.bytes });
     }
 
     /// Writes and reads what can leave.
-    fn advance_copy(&mut self, now: u64) {
+    pub fn advance_copy(&mut self, now: u64) {
         let Some(&copy) = self.engine().queue.front() else { return };
-        let sender = Sender::Engine { core: copy.core };
+        if self.engine().settings.is_in_dram {
+            return;
+        }
+        let (sender, snooper) = (Sender::Engine { core: copy.core }, snooper(copy));
         loop {
             let engine = self.engine();
-            let progress = &mut engine.progress;
-            let next = progress.parts.get(progress.written);
-            if let Some(part) = next
-                && part.reads.iter().all(|read| progress.reads[*read].has_data)
-            {
-                let range = part.range;
-                progress.written += 1;
-                self.cores[copy.core].counters.controller_copy_bytes += range.bytes;
-                self.send(sender, now, Operation::Write { address: PhysicalAddress(range.from), bytes: range.bytes });
-            } else if progress.requested < progress.reads.len() && progress.buffered() < engine.settings.buffer_lines {
-                let read = progress.requested;
-                progress.requested += 1;
-                let line = progress.reads[read].line;
-                let snooped: Vec<Range> = progress
-                    .parts
-                    .iter()
-                    .filter(|part| part.reads.iter().max() == Some(&read))
-                    .map(|part| part.range)
-                    .collect();
-                self.cores[copy.core].counters.controller_copy_bytes += LINE;
-                self.send(sender, now, Operation::Read { address: PhysicalAddress(line * LINE), bytes: LINE });
-                self.snoop_source(now, copy, line);
-                for range in snooped {
-                    self.snoop_destination(now, copy, range);
-                }
-            } else {
-                return;
+            let Some(next) = engine.transfer.next(now, engine.settings.buffer_lines) else { return };
+            let operation = next.operation(LINE);
+            self.cores[copy.core].counters.controller_copy_bytes += operation.bytes();
+            self.send(sender, now, operation);
+            let Next::Read { at, line } = next else { continue };
+            let answers = self.answers(now, copy);
+            let mut snooped = self.snoop_for_reading(now, answers, snooper, line);
+            self.engine().transfer.read(at).snooped = snooped;
+            for (part, range) in self.engine().transfer.parts_after(at) {
+                let answers = self.answers(now, copy);
+                let there = self.snoop_for_writing(now, answers, snooper, range);
+                self.engine().transfer.part_snooped(part, there);
+                snooped = snooped.max(there);
             }
+            self.wake(now, snooped);
         }
     }
 
     /// The data of a read of the engine are there.
     pub fn engine_reads(&mut self, now: u64, line: u64) {
-        let reads = &mut self.engine().progress.reads;
-        let read = reads.iter_mut().find(|read| read.line == line && !read.has_data);
-        read.expect("it was requested").has_data = true;
+        self.engine().transfer.receive(line);
         self.advance_copy(now);
     }
 
     /// The controller has accepted a write of the engine.
     pub fn engine_wrote(&mut self, now: u64, range: Range) {
-        let progress = &mut self.engine().progress;
-        if progress.parts.get(progress.accepted).is_none_or(|part| part.range != range) {
+        let transfer = &mut self.engine().transfer;
+        if transfer.next_accepted() != Some(range) {
             return;
         }
-        progress.accepted += 1;
-        if progress.accepted == progress.parts.len() {
+        if transfer.accept() {
             self.complete_copy(now);
         } else {
             self.advance_copy(now);
@@ -243,50 +195,11 @@ impl PlainMachine {
     /// The copy in progress is complete.
     pub fn complete_copy(&mut self, now: u64) {
         let copy = self.engine().queue.pop_front().expect("it is in progress");
-        self.engine().places -= 1;
-        self.cores[copy.core].pending.retain(|other| other.number != copy.number);
-        self.retire_copy(now, copy);
+        self.post(now, now, Message::Reply(copy, Reply::Completed));
         self.start_copy(now);
     }
+}
 
-    /// A dirty line of the source is passed to the engine, which writes it.
-    fn snoop_source(&mut self, now: u64, copy: Copy, line: u64) {
-        self.cores[copy.core].counters.coherence.lookups += 1;
-        let is_on_its_way = self.drop_write_back(now, line);
-        let mut is_dirty = false;
-        for cache in &mut self.caches {
-            is_dirty |= cache.get(line).is_some_and(|found| found.dirty.take().is_some());
-        }
-        if is_on_its_way || is_dirty {
-            self.write_passed(now, copy, line, is_dirty);
-        }
-    }
-
-    /// A line of the destination leaves all caches; a dirty line that is covered in part is passed.
-    fn snoop_destination(&mut self, now: u64, copy: Copy, range: Range) {
-        let line = range.from / LINE;
-        self.cores[copy.core].counters.coherence.lookups += 1;
-        let is_on_its_way = self.drop_write_back(now, line);
-        self.drop_prefetches(line, None);
-        let mut is_dirty = false;
-        for cache in 0..self.caches.len() {
-            let Some(found) = self.caches[cache].remove(line) else { continue };
-            self.leave_l1s(cache, line);
-            self.cores[copy.core].counters.coherence.invalidated += 1;
-            is_dirty |= found.dirty.is_some();
-        }
-        let is_dirty = is_dirty && !is_whole(line, range.from, range.bytes);
-        if is_on_its_way || is_dirty {
-            self.write_passed(now, copy, line, is_dirty);
-        }
-    }
-
-    /// Writes a line that was dirty in a cache, or whose write-back was counted when it was replaced.
-    fn write_passed(&mut self, now: u64, copy: Copy, line: u64, is_dirty: bool) {
-        let counters = &mut self.cores[copy.core].counters;
-        counters.coherence.written_back += u64::from(is_dirty);
-        counters.of(Purpose::KernelCopy).write_backs += u64::from(is_dirty);
-        let operation = Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE };
-        self.send(Sender::Passed { core: copy.core }, now, operation);
-    }
+fn snooper(copy: Copy) -> Snooper {
+    Snooper { core: copy.core, purpose: Purpose::KernelCopy }
 }

@@ -31,9 +31,10 @@ pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
             stalls.mshr += std::mem::take(&mut stalls.store_buffer);
         }
         if InstructionClass::NAMES.iter().any(is_alone) {
-            let StallSlots { window, mshr, store_buffer, .. } = *stalls;
-            let sum = window + mshr + store_buffer + operand + unit;
-            *stalls = StallSlots { window: sum, mshr: 0, store_buffer: 0, operand: 0, unit: 0, ..*stalls };
+            let StallSlots { window, mshr, store_buffer, pending_copy, .. } = *stalls;
+            let sum = window + mshr + store_buffer + operand + unit + pending_copy;
+            *stalls =
+                StallSlots { window: sum, mshr: 0, store_buffer: 0, operand: 0, unit: 0, pending_copy: 0, ..*stalls };
         }
         if matches!(kernel.copier, Copier::Engine(_)) && core.order == Order::OutOfOrder {
             *stalls = StallSlots { window: stalls.window + waits, kernel: 0, ..*stalls };

@@ -13,7 +13,7 @@ use crate::cache::Cache;
 use crate::cases::ProgramCase;
 use crate::core::{BufferedStore, Core};
 use crate::dma::Dma;
-use crate::engine::{Copy, Engine};
+use crate::engine::{Copy, Engine, Reply};
 use crate::prefetch::Prefetch;
 use crate::processes::Processes;
 use crate::runs::CoreFigures;
@@ -61,20 +61,15 @@ enum Waiting {
     None,
 }
 
-/// What has left, or will leave, the caches or the engine.
+/// A message.
 #[derive(Clone, Copy, Debug)]
-enum Message {
-    Request {
-        sender: Sender,
-        operation: Operation,
-        is_bypass: bool,
-    },
+pub enum Message {
     /// To the engine.
     Copy(Copy),
+    /// Of the engine, to a core.
+    Reply(Copy, Reply),
     /// The doorbell of a core, to the DMA engine.
-    Doorbell {
-        core: usize,
-    },
+    Doorbell { core: usize },
 }
 
 impl Sender {
@@ -83,21 +78,29 @@ impl Sender {
     }
 }
 
-/// What is on its way to a core over the bus.
+/// What arrives in a cycle.
 #[derive(Clone, Copy, Debug)]
 enum Incoming {
     /// Data of a line.
     Line { core: usize, line: u64 },
     /// The end of a copy or zeroing of the controller, and the bytes that it moved over channels.
     Copy { core: usize, bytes: u64 },
+    /// A message leaves, and gets its part of the bus.
+    Leaving(Message),
+    /// A message arrives.
+    Message(Message),
+    /// Caches have answered a device, or passed a line to it.
+    Snooped,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing {
     leaves: u64,
-    /// Arrival at the controller, which a bus determines when the message leaves.
+    /// Arrival at the controller, which a bus determines when the request leaves.
     arrives: Option<u64>,
-    message: Message,
+    sender: Sender,
+    operation: Operation,
+    is_bypass: bool,
 }
 
 /// Index of the last-level cache of a core.
@@ -121,11 +124,9 @@ pub struct PlainMachine {
     pub dma: Option<Dma>,
     /// Copies that the engine was given.
     pub copies: u64,
-    bus: Bus,
+    pub bus: Bus,
     /// In order of creation.
     outbox: Vec<Outgoing>,
-    /// Data that go on the bus from a cycle on, for a core, with their line.
-    responses: Vec<(u64, usize, u64)>,
     /// By the cycle of its arrival and the order in which it was sent.
     incoming: BTreeMap<(u64, u64), Incoming>,
     waiting: BTreeMap<u64, Waiting>,
@@ -157,7 +158,6 @@ impl PlainMachine {
             copies: 0,
             bus: Bus::new(settings.bus),
             outbox: Vec::new(),
-            responses: Vec::new(),
             incoming: BTreeMap::new(),
             waiting: BTreeMap::new(),
             requests: 0,
@@ -180,43 +180,53 @@ impl PlainMachine {
         cache_of(self.settings.sharing, core)
     }
 
-    fn push(&mut self, leaves: u64, message: Message) {
-        let is_of_device = matches!(message, Message::Request { sender, .. } if sender.is_device());
-        let arrives = (is_of_device || !self.bus.exists()).then_some(leaves);
-        self.outbox.push(Outgoing { leaves, arrives, message });
+    fn push(&mut self, sender: Sender, leaves: u64, operation: Operation, is_bypass: bool) {
+        let arrives = (sender.is_device() || !self.bus.exists()).then_some(leaves);
+        self.outbox.push(Outgoing { leaves, arrives, sender, operation, is_bypass });
         self.made += 1;
     }
 
-    /// Sends what leaves in a cycle over the bus, messages last.
-    fn leave(&mut self, now: u64) {
-        let has_left = |outgoing: &mut Outgoing| outgoing.arrives.is_none() && outgoing.leaves <= now;
-        let mut left: Vec<Outgoing> = self.outbox.extract_if(.., has_left).collect();
-        left.sort_by_key(|outgoing| !matches!(outgoing.message, Message::Request { .. }));
-        for outgoing in &mut left {
-            let (addresses, bytes) = match outgoing.message {
-                Message::Request { operation: Operation::Write { bytes, .. }, .. } => (1, bytes),
-                Message::Request { .. } | Message::Doorbell { .. } => (1, 0),
-                Message::Copy(_) => (2, 0),
-            };
-            outgoing.arrives = Some(self.bus.send(now, addresses, bytes));
-        }
-        self.outbox.extend(left);
+    /// Sends a message that leaves at a cycle, and gets its part of the bus then.
+    pub fn post(&mut self, now: u64, leaves: u64, message: Message) {
+        self.expect(now, leaves, Incoming::Leaving(message));
     }
 
-    /// Receives what arrives at the beginning of a cycle.
-    fn receive(&mut self, now: u64) {
-        while let Some(entry) = self.incoming.first_entry().filter(|entry| entry.key().0 <= now) {
-            let incoming = entry.remove();
+    /// A message leaves.
+    fn leave(&mut self, now: u64, message: Message) {
+        let addresses = if matches!(message, Message::Copy(_)) { 2 } else { 1 };
+        let arrives = self.bus.send(now, addresses, 0);
+        self.expect(now, arrives, Incoming::Message(message));
+    }
+
+    /// A device proceeds when caches have answered it.
+    pub fn wake(&mut self, now: u64, snooped: u64) {
+        if snooped > now {
+            self.expect(now, snooped, Incoming::Snooped);
+        }
+    }
+
+    fn expect(&mut self, now: u64, arrives: u64, incoming: Incoming) {
+        if arrives > now {
+            self.incoming.insert((arrives, self.made), incoming);
+            self.made += 1;
+        } else {
             self.arrive(now, incoming);
         }
     }
 
-    /// Sends something to a core that arrives in a cycle; over a bus, before the cores act in that cycle.
-    fn answer(&mut self, now: u64, arrives: u64, incoming: Incoming) {
-        if self.bus.exists() {
-            self.incoming.insert((arrives, self.made), incoming);
-            self.made += 1;
-        } else {
+    /// Begins a cycle: requests that leave in it get their part of the bus, and then what arrives in it arrives, in the
+    /// order in which it was sent.
+    fn begin_cycle(&mut self, now: u64) {
+        let has_left = |outgoing: &mut Outgoing| outgoing.arrives.is_none() && outgoing.leaves <= now;
+        let mut left: Vec<Outgoing> = self.outbox.extract_if(.., has_left).collect();
+        left.sort_by_key(|outgoing| outgoing.leaves);
+        for outgoing in &mut left {
+            let bytes = if let Operation::Write { bytes, .. } = outgoing.operation { bytes } else { 0 };
+            outgoing.arrives = Some(self.bus.send(outgoing.leaves, 1, bytes));
+        }
+        self.outbox.extend(left);
+        while let Some(entry) = self.incoming.first_entry().filter(|entry| entry.key().0 <= now) {
+            let incoming = entry.remove();
             self.arrive(now, incoming);
         }
     }
@@ -248,40 +258,31 @@ impl PlainMachine {
                 }
                 core.counters.controller_copy_bytes += bytes;
             }
+            Incoming::Leaving(message) => self.leave(now, message),
+            Incoming::Message(Message::Copy(copy)) => self.receive_copy(now, copy),
+            Incoming::Message(Message::Reply(copy, reply)) => self.receive_reply(now, copy, reply),
+            Incoming::Message(Message::Doorbell { core }) => self.receive_doorbell(now, core),
+            Incoming::Snooped if self.engine.is_some() => self.advance_copy(now),
+            Incoming::Snooped => self.advance_channels(now),
         }
     }
 
     /// Issues a request that leaves the cache at a cycle.
     pub fn send(&mut self, sender: Sender, leaves: u64, operation: Operation) {
-        let message = Message::Request { sender, operation, is_bypass: false };
-        self.push(leaves, message);
+        self.push(sender, leaves, operation, false);
     }
 
-    /// Sends a copy to the engine.
-    pub fn send_copy(&mut self, leaves: u64, copy: Copy) {
-        self.push(leaves, Message::Copy(copy));
-    }
-
-    /// Sends the doorbell of a core.
-    pub fn send_doorbell(&mut self, core: usize, leaves: u64) {
-        self.push(leaves, Message::Doorbell { core });
-    }
-
-    /// Removes the write-back of a line that leaves after a cycle; returns whether there is one.
+    /// Removes the write-back of a line that arrives at the controller after a cycle; returns whether there is one.
     pub fn drop_write_back(&mut self, now: u64, line: u64) -> bool {
         let target = PhysicalAddress(line * self.settings.lines.bytes);
         let is = |outgoing: &Outgoing| {
-            let Message::Request { sender: Sender::Core(_), operation, is_bypass: false } = outgoing.message else {
-                return false;
-            };
-            matches!(operation, Operation::Write { address, .. } if address == target)
+            matches!(outgoing.sender, Sender::Core(_))
+                && !outgoing.is_bypass
+                && outgoing.arrives.is_none_or(|arrives| arrives > now)
+                && matches!(outgoing.operation, Operation::Write { address, .. } if address == target)
         };
-        let Some(found) = self.outbox.iter().position(is) else { return false };
-        let is_passed = self.outbox[found].leaves > now;
-        if is_passed {
-            self.outbox.remove(found);
-        }
-        is_passed
+        let found = self.outbox.iter().position(is);
+        found.map(|at| self.outbox.remove(at)).is_some()
     }
 
     pub fn read(&mut self, core: usize, leaves: u64, line: u64) {
@@ -298,8 +299,7 @@ impl PlainMachine {
     pub fn bypass(&mut self, core: usize, leaves: u64, line: u64) {
         let bytes = self.settings.lines.bytes;
         let operation = Operation::Write { address: PhysicalAddress(line * bytes), bytes };
-        let message = Message::Request { sender: Sender::Core(core), operation, is_bypass: true };
-        self.push(leaves, message);
+        self.push(Sender::Core(core), leaves, operation, true);
         self.cores[core].store_buffer.push(BufferedStore::Bypass(line));
     }
 
@@ -307,8 +307,7 @@ impl PlainMachine {
     fn run_to(&mut self, until: u64) {
         while self.next < until {
             let now = self.next;
-            self.receive(now);
-            self.deliver(now);
+            self.begin_cycle(now);
             let mut made = Vec::new();
             for core in 0..self.cores.len() {
                 let before = self.made;
@@ -319,30 +318,7 @@ impl PlainMachine {
             for core in self.caches.iter_mut().flat_map(|cache| std::mem::take(&mut cache.useless)) {
                 self.cores[core].count_prefetch(|counts| &mut counts.useless);
             }
-            self.leave(now);
-            for (on_the_bus, core, line) in std::mem::take(&mut self.responses) {
-                let arrives = self.bus.data(on_the_bus, self.settings.lines.bytes);
-                self.answer(now, arrives, Incoming::Line { core, line });
-            }
             self.next += 1;
-        }
-    }
-
-    /// Delivers the messages that have left to the devices.
-    fn deliver(&mut self, now: u64) {
-        let is_message = |outgoing: &Outgoing| {
-            !matches!(outgoing.message, Message::Request { .. })
-                && outgoing.arrives.is_some_and(|arrives| arrives <= now)
-        };
-        let first = |outbox: &[Outgoing]| {
-            (0..outbox.len()).filter(|&at| is_message(&outbox[at])).min_by_key(|&at| outbox[at].arrives)
-        };
-        while let Some(at) = first(&self.outbox) {
-            match self.outbox.remove(at).message {
-                Message::Copy(copy) => self.receive_copy(now, copy),
-                Message::Doorbell { core } => self.receive_doorbell(now, core),
-                Message::Request { .. } => unreachable!("the controller takes it"),
-            }
         }
     }
 
@@ -365,12 +341,10 @@ impl PlainMachine {
 
     /// Position of the first request to arrive, if it has arrived by a clock.
     fn first_by(&self, now: Cycle) -> Option<usize> {
-        let arrival = |at: usize| match self.outbox[at] {
-            Outgoing { arrives: Some(arrives), message: Message::Request { sender, .. }, .. } => {
-                let has_arrived = self.settings.clock.memory_at(CoreCycle(arrives)) <= now;
-                has_arrived.then_some((arrives, sender.is_device(), at))
-            }
-            _ => None,
+        let arrival = |at: usize| {
+            let Outgoing { arrives, sender, .. } = self.outbox[at];
+            let arrives = arrives.filter(|arrives| self.settings.clock.memory_at(CoreCycle(*arrives)) <= now);
+            arrives.map(|arrives| (arrives, sender.is_device(), at))
         };
         (0..self.outbox.len()).filter_map(arrival).min().map(|(.., at)| at)
     }
@@ -379,9 +353,7 @@ impl PlainMachine {
 impl RequestSource for PlainMachine {
     fn next_arrival(&self) -> Option<Cycle> {
         let clock = self.settings.clock;
-        let is_on_the_bus = self.outbox.iter().any(|outgoing| outgoing.arrives.is_none())
-            || !self.responses.is_empty()
-            || !self.incoming.is_empty();
+        let is_on_the_bus = self.outbox.iter().any(|outgoing| outgoing.arrives.is_none()) || !self.incoming.is_empty();
         let is_running = is_on_the_bus || self.cores.iter().any(|core| core.ended.is_none());
         let next = is_running.then_some(self.next);
         let arrivals = self.outbox.iter().filter_map(|outgoing| outgoing.arrives);
@@ -391,13 +363,14 @@ impl RequestSource for PlainMachine {
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let clock = self.settings.clock;
         // What the controller accepts in a clock affects the core cycle at its beginning.
-        self.run_to(clock.core_at(now).0);
+        let cycle = clock.core_at(now).0;
+        self.run_to(cycle);
+        self.begin_cycle(cycle);
         let at = self.first_by(now).or_else(|| {
             self.run_to(clock.core_until(now).0 + 1);
             self.first_by(now)
         })?;
-        let Outgoing { arrives, message, .. } = self.outbox.remove(at);
-        let Message::Request { sender, operation, is_bypass } = message else { unreachable!("copies are delivered") };
+        let Outgoing { arrives, sender, operation, is_bypass, .. } = self.outbox.remove(at);
         let line = operation.target().0 / self.settings.lines.bytes;
         if let Sender::Core(core) = sender
             && is_bypass
@@ -423,7 +396,6 @@ impl RequestSource for PlainMachine {
         self.requests += 1;
         self.waiting.insert(id, waiting);
         let arrival = clock.memory_at(CoreCycle(arrives.expect("it has left")));
-        let cycle = clock.core_at(now).0.max(self.next);
         if let (Sender::Engine { .. }, Operation::Write { address, bytes }) = (sender, operation) {
             self.engine_wrote(cycle, Range { from: address.0, bytes });
         }
@@ -442,16 +414,17 @@ impl RequestSource for PlainMachine {
     fn complete(&mut self, completion: Completion) {
         let now = self.settings.clock.core_at(completion.done).0;
         self.run_to(now);
+        self.begin_cycle(now);
         let channel = completion.served.iter().filter(|(mechanism, ..)| *mechanism == Mechanism::CHANNEL);
         let bytes: u64 = channel.map(|(_, _, parts)| parts.bytes).sum();
         let passes = if matches!(completion.operation, Operation::Copy { .. }) { 2 } else { 1 };
         let on_the_bus = now + self.bus.response_latency();
         match self.waiting.remove(&completion.id.0).expect("it was issued") {
-            Waiting::Line { core, line } if self.bus.exists() => self.responses.push((on_the_bus, core, line)),
-            Waiting::Line { core, line } => self.arrive(now, Incoming::Line { core, line }),
-            Waiting::Copy { core } => {
-                self.answer(now, on_the_bus, Incoming::Copy { core, bytes: passes * bytes });
+            Waiting::Line { core, line } => {
+                let arrives = self.bus.data(on_the_bus, self.settings.lines.bytes);
+                self.expect(now, arrives, Incoming::Line { core, line });
             }
+            Waiting::Copy { core } => self.expect(now, on_the_bus, Incoming::Copy { core, bytes: passes * bytes }),
             Waiting::EngineRead { line } => self.engine_reads(now, line),
             Waiting::DmaRead { channel, line } => self.dma_reads(now, channel, line),
             Waiting::DmaCopy { channel, core } => {

@@ -10,7 +10,7 @@
 //! `determined` of `laws.rs` names what the page leaves open.
 //!
 //! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with
-//! a copy engine, lines and stores have the defaults, and there are no bus and no limit of the load/store queue; with
+//! a copy engine, lines and stores have the defaults; with
 //! a DMA engine, the last level is one of 1 MiB, there are no prefetchers, classes and bus, the memory has no faster
 //! clock than the cores, lines and stores have the defaults, and programs that interrupts serve begin no copies;
 //! `filled` stands at the beginning of a program, before any process exits; the map is `row-interleaved`, the

@@ -5,11 +5,31 @@ use dram_spec::{Operation, PhysicalAddress};
 use crate::bulk::Range;
 use crate::dispatch::parts;
 
-/// A read of a source line.
+/// A read of a line that is snooped meanwhile.
 #[derive(Clone, Copy, Debug)]
-struct Read {
-    line: u64,
+pub struct Read {
+    pub line: u64,
+    /// Whether memory has answered.
     has_data: bool,
+    /// The cycle in which the caches have answered, and have passed the line if they do.
+    pub snooped: u64,
+}
+
+impl Read {
+    pub fn new(line: u64, snooped: u64) -> Read {
+        Read { line, has_data: false, snooped }
+    }
+
+    /// Whether the data are there.
+    pub fn is_there(&self, now: u64) -> bool {
+        self.has_data && self.snooped <= now
+    }
+}
+
+/// Accepts the data of a line.
+pub fn receive(reads: &mut [Read], line: u64) {
+    let read = reads.iter_mut().find(|read| read.line == line && !read.has_data);
+    read.expect("it was requested").has_data = true;
 }
 
 /// A write of a part of a destination line.
@@ -18,16 +38,18 @@ struct Part {
     range: Range,
     /// Positions of its reads.
     reads: Vec<usize>,
+    /// As of a read.
+    snooped: u64,
 }
 
 /// What can leave next.
 #[derive(Clone, Debug)]
 pub enum Next {
     Write(Range),
-    /// A read of a line, with the parts of the destination whose last read it is.
+    /// A read of a line.
     Read {
+        at: usize,
         line: u64,
-        parts: Vec<Range>,
     },
 }
 
@@ -74,18 +96,37 @@ impl Transfer {
                 let last = transfer.reads.len().saturating_sub(2);
                 let earlier = (last..transfer.reads.len()).find(|read| transfer.reads[*read].line == line);
                 reads.push(earlier.unwrap_or_else(|| {
-                    transfer.reads.push(Read { line, has_data: false });
+                    transfer.reads.push(Read::new(line, 0));
                     transfer.reads.len() - 1
                 }));
             }
-            transfer.parts.push(Part { range: Range { from: dst + first, bytes }, reads });
+            transfer.parts.push(Part { range: Range { from: dst + first, bytes }, reads, snooped: 0 });
         }
         transfer
     }
 
-    /// The lines that it reads, and the parts that it writes.
-    pub fn lines_and_parts(&self) -> (Vec<u64>, Vec<Range>) {
-        (self.reads.iter().map(|read| read.line).collect(), self.parts.iter().map(|part| part.range).collect())
+    pub fn reads(&self) -> &[Read] {
+        &self.reads
+    }
+
+    pub fn read(&mut self, at: usize) -> &mut Read {
+        &mut self.reads[at]
+    }
+
+    /// The parts of the destination whose last read is one: the position and the range of each.
+    pub fn parts_after(&self, read: usize) -> Vec<(usize, Range)> {
+        let is_last = |(_, part): &(usize, &Part)| part.reads.iter().max() == Some(&read);
+        self.parts.iter().enumerate().filter(is_last).map(|(at, part)| (at, part.range)).collect()
+    }
+
+    /// All parts of the destination.
+    pub fn parts(&self) -> Vec<Range> {
+        self.parts.iter().map(|part| part.range).collect()
+    }
+
+    /// The caches have answered the snoop of a part, and have passed what they pass, in a cycle.
+    pub fn part_snooped(&mut self, at: usize, snooped: u64) {
+        self.parts[at].snooped = snooped;
     }
 
     /// Lines in the buffer: read, and needed by a write that the controller has not accepted.
@@ -95,9 +136,10 @@ impl Transfer {
     }
 
     /// What leaves next, if anything can.
-    pub fn next(&mut self, buffer_lines: usize) -> Option<Next> {
+    pub fn next(&mut self, now: u64, buffer_lines: usize) -> Option<Next> {
         if let Some(part) = self.parts.get(self.written)
-            && part.reads.iter().all(|read| self.reads[*read].has_data)
+            && part.snooped <= now
+            && part.reads.iter().all(|read| *read < self.requested && self.reads[*read].is_there(now))
         {
             self.written += 1;
             return Some(Next::Write(part.range));
@@ -105,17 +147,19 @@ impl Transfer {
         if self.requested == self.reads.len() || self.buffered() == buffer_lines {
             return None;
         }
-        let read = self.requested;
         self.requested += 1;
-        let is_last = |part: &&Part| part.reads.iter().max() == Some(&read);
-        let parts = self.parts.iter().filter(is_last).map(|part| part.range).collect();
-        Some(Next::Read { line: self.reads[read].line, parts })
+        let at = self.requested - 1;
+        Some(Next::Read { at, line: self.reads[at].line })
     }
 
     /// The data of a line are there.
     pub fn receive(&mut self, line: u64) {
-        let read = self.reads.iter_mut().find(|read| read.line == line && !read.has_data);
-        read.expect("it was requested").has_data = true;
+        receive(&mut self.reads, line);
+    }
+
+    /// The next part that the controller has to accept.
+    pub fn next_accepted(&self) -> Option<Range> {
+        self.parts.get(self.accepted).map(|part| part.range)
     }
 
     /// The controller has accepted a write; returns whether it is the last one.

@@ -223,12 +223,12 @@ impl DmaCopies {
                 memory.flush_stores(start, bytes, memory.after_lookup(at));
             }
         }
-        let arrives = leaves.max(memory.after_lookup(at));
+        let leaves = leaves.max(memory.after_lookup(at));
         for descriptor in of_core.unrung.drain(..) {
-            memory.interconnect.post(own, ENGINE, Message::Described { channel, descriptor }, arrives);
+            memory.interconnect.post_later(own, ENGINE, Message::Described { channel, descriptor }, leaves);
             of_core.rung.push_back(descriptor);
         }
-        memory.interconnect.post(own, ENGINE, Message::Doorbell { channel, core: core.index() }, arrives);
+        memory.interconnect.post_later(own, ENGINE, Message::Doorbell { channel, core: core.index() }, leaves);
     }
 
     /// Begins to wait for all copies of a core at a cycle.

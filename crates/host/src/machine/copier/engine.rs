@@ -119,7 +119,7 @@ impl Copier for EngineCopies {
             memory.flush_stores(start, bulk.bytes, memory.after_lookup(at));
         }
         memory.apply(&Operation::Copy { src, dst: bulk.dst, bytes: bulk.bytes });
-        memory.interconnect.post(Agent::Core(index), ENGINE, Message::Copy { id, core: index, bulk }, leaves);
+        memory.interconnect.post_later(Agent::Core(index), ENGINE, Message::Copy { id, core: index, bulk }, leaves);
         self.pending.insert(id, PendingCopy { core: index, bulk, instruction: Some(instruction) });
         if Decided::defers_accesses() {
             core.add_pending_copy(id, bulk, size);

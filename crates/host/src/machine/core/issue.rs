@@ -18,7 +18,8 @@ use super::{Core, Limits, Outcome, Stall};
 pub(super) struct LoadStoreQueue {
     /// `None` for no limit.
     size: Option<usize>,
-    /// For each of the latest loads and stores, the number of instructions that the core had dispatched before.
+    /// For each of the latest loads and stores, the number of instructions that the core has dispatched, less those
+    /// that have entered the window from this one on.
     entries: VecDeque<u64>,
 }
 
@@ -39,6 +40,11 @@ impl LoadStoreQueue {
     /// Frees all entries: an event of the kernel or a piece of a copy begins.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
+    }
+
+    /// Counts an instruction that takes no entry of the window.
+    pub(super) fn count_without_entry(&mut self) {
+        self.entries.iter_mut().for_each(|dispatched| *dispatched += 1);
     }
 
     /// Adds the next instruction, in the place of the oldest one if the queue is full.

@@ -281,6 +281,12 @@ impl Core {
         }
     }
 
+    /// Counts a `memcopy` or a `meminit` of the program, which takes no entry of the window by itself.
+    pub fn count_copy(&mut self) {
+        self.counters.instructions += 1;
+        self.queue.count_without_entry();
+    }
+
     /// Dispatches nothing before a cycle; the slots count for a cause.
     pub fn delay_until(&mut self, at: CoreCycle, cause: impl Fn(&mut StallSlots) -> &mut u64) {
         *cause(&mut self.counters.stalls) += self.pipeline.delay_until(at);

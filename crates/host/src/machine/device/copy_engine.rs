@@ -76,7 +76,7 @@ impl Device for CopyEngine {
             let mut snoops = Snoops::PerLine;
             if self.settings.mode == EngineMode::Async {
                 let entered = memory.interconnect.snooped(at);
-                memory.interconnect.post(own, core_agent, Message::Entered(id), entered);
+                memory.interconnect.post_later(own, core_agent, Message::Entered(id), entered);
                 snoops = Snoops::Known(entered);
             }
             let requester = Requester { core, device: Some(self.device) };

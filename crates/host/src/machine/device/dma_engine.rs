@@ -81,7 +81,7 @@ impl DmaEngine {
                     let mut read = LineRead::new(line, size);
                     let known = memory.interconnect.snooped(at);
                     read.request(requester, Purpose::KernelData, counts, (at, known), memory);
-                    memory.interconnect.post(own, own, Message::Continue, read.ready());
+                    memory.interconnect.post_later(own, own, Message::Continue, read.ready());
                     reads.push(read);
                 }
                 *step = Step::Fetch(reads);

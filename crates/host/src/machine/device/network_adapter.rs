@@ -166,7 +166,7 @@ impl NetworkAdapter {
         if arrived < requested {
             let at = from.0 + self.settings.link_cycles(arrived + 1 - before, header_bytes + payload_bytes);
             let message = Message::Network(NetworkMessage::Arrived { port });
-            memory.interconnect.post(self.own(), self.own(), message, CoreCycle(at));
+            memory.interconnect.post_later(self.own(), self.own(), message, CoreCycle(at));
         }
     }
 
@@ -251,7 +251,7 @@ impl NetworkAdapter {
                     let known = memory.interconnect.snooped(at);
                     let there = memory.interconnect.passed(size.bytes(), known);
                     let message = Message::Network(NetworkMessage::Injected { queue, packet: number, address });
-                    memory.interconnect.post(self.own(), self.own(), message, there);
+                    memory.interconnect.post_later(self.own(), self.own(), message, there);
                     writing.injecting.push(InjectedLine { address, owner, virtual_address });
                 } else {
                     let part = (address, end - from);
@@ -336,7 +336,7 @@ impl NetworkAdapter {
             queue.is_collecting = true;
             queue.collection += 1;
             let ended = Message::Network(NetworkMessage::Coalesced { queue: index, number: queue.collection });
-            memory.interconnect.post(own, own, ended, CoreCycle(at.0 + settings.coalesced_cycles));
+            memory.interconnect.post_later(own, own, ended, CoreCycle(at.0 + settings.coalesced_cycles));
         }
     }
 
@@ -363,7 +363,7 @@ impl NetworkAdapter {
         if first.reads.is_empty() {
             if at >= port.reads_from {
                 let ready = first.read(device, at, memory);
-                memory.interconnect.post(own, own, Message::Continue, ready);
+                memory.interconnect.post_later(own, own, Message::Continue, ready);
             }
             return;
         }
@@ -378,10 +378,10 @@ impl NetworkAdapter {
         let NetworkSettings { clients, client_cycles, answer_packets, .. } = self.settings;
         if clients > 0 && sent.is_multiple_of(answer_packets) {
             let next = Message::Network(NetworkMessage::Requested { port: index });
-            memory.interconnect.post(own, own, next, CoreCycle(end.0 + client_cycles));
+            memory.interconnect.post_later(own, own, next, CoreCycle(end.0 + client_cycles));
         }
         self.tell(core, NetworkMessage::Sent { port: index }, end, memory);
-        memory.interconnect.post(own, own, Message::Continue, begin);
+        memory.interconnect.post_later(own, own, Message::Continue, begin);
     }
 }
 

@@ -30,6 +30,16 @@ pub(super) enum Snoops {
     Known(CoreCycle),
 }
 
+impl Snoops {
+    /// The cycle in which the caches' answer to a snoop that begins at a cycle is known.
+    fn known(self, at: CoreCycle, memory: &mut Memory) -> CoreCycle {
+        match self {
+            Snoops::Known(known) => at.max(known),
+            Snoops::PerLine => memory.interconnect.snooped(at),
+        }
+    }
+}
+
 /// A line that a device reads from memory, and snoops meanwhile.
 #[derive(Debug)]
 pub(super) struct LineRead {
@@ -102,6 +112,8 @@ struct Write {
     bytes: u64,
     /// The first and the last of the reads that it needs.
     reads: (usize, usize),
+    /// The cycle in which the caches have answered its snoop, and have passed what they pass.
+    snooped: CoreCycle,
 }
 
 /// A copy in progress.
@@ -146,7 +158,8 @@ impl Transfer {
                 }
                 found.map_or(reads.len() - 1, |place| near + place)
             });
-            writes.push(Write { src, dst, bytes, reads: (indices[0].min(indices[1]), indices[0].max(indices[1])) });
+            let reads = (indices[0].min(indices[1]), indices[0].max(indices[1]));
+            writes.push(Write { src, dst, bytes, reads, snooped: CoreCycle(0) });
         }
         Transfer {
             requester,
@@ -233,7 +246,7 @@ impl Transfer {
         while !self.is_requested() && self.requested < self.freed() + buffer_lines {
             let ready = self.read_next(at, memory);
             let own = Agent::Device(self.requester.device.expect("a device copies"));
-            memory.interconnect.post(own, own, Message::Continue, ready);
+            memory.interconnect.post_later(own, own, Message::Continue, ready);
         }
     }
 
@@ -241,7 +254,8 @@ impl Transfer {
     fn write(&mut self, at: CoreCycle, memory: &mut Memory) {
         while let Some(write) = self.writes.get(self.written) {
             let needed = &self.reads[write.reads.0..=write.reads.1];
-            if write.reads.1 >= self.requested || needed.iter().any(|read| !read.is_there(at)) {
+            let is_requested = write.reads.1 < self.requested;
+            if !is_requested || write.snooped > at || needed.iter().any(|read| !read.is_there(at)) {
                 break;
             }
             let operation = Operation::Write { address: write.dst, bytes: write.bytes };
@@ -252,29 +266,21 @@ impl Transfer {
         }
     }
 
-    /// The cycle in which the caches' answer to a snoop that begins at a cycle is known.
-    fn known(&self, at: CoreCycle, memory: &mut Memory) -> CoreCycle {
-        match self.snoops {
-            Snoops::Known(known) => at.max(known),
-            Snoops::PerLine => memory.interconnect.snooped(at),
-        }
-    }
-
     /// Requests the next line of the source, and snoops it and the lines of the destination that it
     /// completes. Returns the cycle in which the caches' answers, and the lines that they pass, are there.
     fn read_next(&mut self, at: CoreCycle, memory: &mut Memory) -> CoreCycle {
         let (number, purpose, requester) = (self.requested, self.bulk.purpose(), self.requester);
         self.requested += 1;
         self.channel_bytes += self.size.bytes();
-        let known = self.known(at, memory);
+        let known = self.snoops.known(at, memory);
         self.reads[number].request(requester, purpose, &mut self.counts, (at, known), memory);
         let mut ready = self.reads[number].ready;
-        for write in self.writes.iter().filter(|write| write.reads.1 == number) {
-            let known = self.known(at, memory);
+        for write in self.writes.iter_mut().filter(|write| write.reads.1 == number) {
+            let known = self.snoops.known(at, memory);
             let range = (write.dst, write.bytes);
-            ready = ready.max(memory.snoop_for_write(requester, range, purpose, &mut self.counts, (at, known)));
+            write.snooped = memory.snoop_for_write(requester, range, purpose, &mut self.counts, (at, known));
+            ready = ready.max(write.snooped);
         }
-        self.reads[number].ready = ready;
         ready
     }
 
@@ -283,12 +289,12 @@ impl Transfer {
         let (purpose, requester) = (self.bulk.purpose(), self.requester);
         let mut ready = at;
         for number in 0..self.reads.len() {
-            let known = self.known(at, memory);
+            let known = self.snoops.known(at, memory);
             let line = self.reads[number].line;
             ready = ready.max(memory.snoop_for_read(requester, line, purpose, &mut self.counts, (at, known)).at);
         }
         for number in 0..self.writes.len() {
-            let known = self.known(at, memory);
+            let known = self.snoops.known(at, memory);
             let range = (self.writes[number].dst, self.writes[number].bytes);
             ready = ready.max(memory.snoop_for_write(requester, range, purpose, &mut self.counts, (at, known)));
         }

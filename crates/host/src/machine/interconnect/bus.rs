@@ -83,11 +83,12 @@ impl Bus {
 
     /// Takes the write-back of a line that has not arrived at a cycle.
     pub(super) fn take_write_back(&mut self, address: PhysicalAddress, bytes: u64, at: CoreCycle) -> Option<Outgoing> {
+        self.advance(at);
         let leaving = self.leaving.take_write_back(address, bytes, None);
         leaving.or_else(|| self.arriving.take_write_back(address, bytes, Some(at)))
     }
 
-    /// Puts addresses on the bus at a cycle, behind requests that leave before it; returns their arrival on
+    /// Puts addresses on the bus at a cycle, behind requests that leave up to it; returns their arrival on
     /// the other side, behind these requests.
     pub(super) fn address(&mut self, at: CoreCycle, addresses: u64) -> CoreCycle {
         self.advance(at);

@@ -1,4 +1,4 @@
-//! Data and messages that arrive at cores and devices.
+//! Data and messages that arrive at cores and devices, and messages that leave for the bus.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use memctrl::Completion;
 use super::super::clock::CoreCycle;
 use super::message::{Agent, Message};
 
-/// What arrives.
+/// What arrives, or leaves.
 #[derive(Debug)]
 pub enum Delivery {
     /// Data or the end of a request of a core.
@@ -15,6 +15,15 @@ pub enum Delivery {
     /// A message.
     Message {
         /// Who receives it.
+        to: Agent,
+        /// The message.
+        message: Message,
+    },
+    /// A message leaves, and gets its part of the bus.
+    Leaving {
+        /// Who sends it.
+        from: Agent,
+        /// Who will receive it.
         to: Agent,
         /// The message.
         message: Message,
@@ -49,7 +58,7 @@ impl Deliveries {
     }
 
     pub(super) fn has_messages(&self) -> bool {
-        self.waiting.values().any(|delivery| matches!(delivery, Delivery::Message { .. }))
+        self.waiting.values().any(|delivery| !matches!(delivery, Delivery::Completion(_)))
     }
 
     pub(super) fn take(&mut self) -> Option<Delivery> {

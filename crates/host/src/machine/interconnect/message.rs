@@ -184,6 +184,11 @@ pub enum NetworkMessage {
 }
 
 impl Message {
+    /// Whether it crosses a bus.
+    pub(super) fn crosses(&self, from: Agent, to: Agent) -> bool {
+        from.is_core() != to.is_core() && self.addresses() > 0
+    }
+
     /// Addresses that it carries over a bus: those of source and destination, and for an end the
     /// destination.
     pub(super) const fn addresses(&self) -> u64 {

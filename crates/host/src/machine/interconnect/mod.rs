@@ -85,15 +85,21 @@ impl Interconnect {
         on_bus.or_else(|| self.direct.take_write_back(address, bytes, Some(at)))
     }
 
-    /// Sends a message, which leaves at a cycle. One between a core and a device crosses the bus.
-    pub fn post(&mut self, from: Agent, to: Agent, message: Message, leaves: CoreCycle) {
+    /// Sends a message, which leaves in the present cycle. One between a core and a device crosses the bus.
+    pub fn post(&mut self, from: Agent, to: Agent, message: Message, now: CoreCycle) {
         let arrives = match &mut self.bus {
-            Some(bus) if from.is_core() != to.is_core() && message.addresses() > 0 => {
-                bus.address(leaves, message.addresses())
-            }
-            _ => leaves,
+            Some(bus) if message.crosses(from, to) => bus.address(now, message.addresses()),
+            _ => now,
         };
         self.deliveries.add(arrives, Delivery::Message { to, message });
+    }
+
+    /// Sends a message, which leaves at a cycle, and gets its part of the bus then.
+    pub fn post_later(&mut self, from: Agent, to: Agent, message: Message, leaves: CoreCycle) {
+        let is_over_bus = self.bus.is_some() && message.crosses(from, to);
+        let delivery =
+            if is_over_bus { Delivery::Leaving { from, to, message } } else { Delivery::Message { to, message } };
+        self.deliveries.add(leaves, delivery);
     }
 
     /// The cycle in which the data or the end of a request of a core, which leave the controller at a cycle,

@@ -266,7 +266,7 @@ impl Kernel {
         core.add(work(Bulk { src: from, dst: to, bytes: next.bytes }, rest.is_none()));
         match rest {
             None => {
-                core.counters.instructions += 1;
+                core.count_copy();
                 Ok(Outcome::Done)
             }
             Some(rest) => {

@@ -8,7 +8,7 @@ use crate::bulk::Range;
 use crate::core::Work;
 use crate::devices::Snooper;
 use crate::machine::{PlainMachine, Sender};
-use crate::transfer::{Next, Transfer};
+use crate::transfer::{Next, Read, Transfer, receive};
 
 impl PlainMachine {
     /// The doorbell of a core arrives at the engine.
@@ -33,14 +33,17 @@ impl PlainMachine {
         let Some(copy) = self.first(channel) else { return };
         let line_bytes = self.settings.lines.bytes;
         let address = element(&self.dma().channels[channel].ring, copy.slot);
-        let lines = self.lines(address, DESCRIPTOR_BYTES);
-        self.dma().channels[channel].activity = Activity::Fetch(lines.end - lines.start);
         let snooper = Snooper { core: copy.core, purpose: Purpose::KernelData };
-        for line in lines {
+        let mut reads = Vec::new();
+        for line in self.lines(address, DESCRIPTOR_BYTES) {
             let operation = Operation::Read { address: PhysicalAddress(line * line_bytes), bytes: line_bytes };
             self.send(Sender::Dma { channel, core: copy.core }, now, operation);
-            self.snoop_for_reading(now, snooper, line);
+            let answers = self.bus.snoop(now);
+            let snooped = self.snoop_for_reading(now, answers, snooper, line);
+            reads.push(Read::new(line, snooped));
+            self.wake(now, snooped);
         }
+        self.dma().channels[channel].activity = Activity::Fetch(reads);
     }
 
     /// Begins the copy of a channel, whose descriptor is there.
@@ -52,17 +55,19 @@ impl PlainMachine {
             return self.advance_transfer(now, channel);
         }
         let snooper = Snooper { core: copy.core, purpose: Purpose::KernelCopy };
-        let (lines, parts) = transfer.lines_and_parts();
-        for line in lines {
-            self.snoop_for_reading(now, snooper, line);
+        let mut leaves = now;
+        for read in transfer.reads() {
+            let answers = self.bus.snoop(now);
+            leaves = leaves.max(self.snoop_for_reading(now, answers, snooper, read.line));
         }
-        for part in parts {
-            self.snoop_for_writing(now, snooper, part);
+        for part in transfer.parts() {
+            let answers = self.bus.snoop(now);
+            leaves = leaves.max(self.snoop_for_writing(now, answers, snooper, part));
         }
         self.dma().channels[channel].activity = Activity::InDram;
         let [src, dst] = [copy.src, copy.dst].map(|range| PhysicalAddress(range.from));
         let operation = Operation::Copy { src, dst, bytes: copy.dst.bytes };
-        self.send(Sender::Dma { channel, core: copy.core }, now, operation);
+        self.send(Sender::Dma { channel, core: copy.core }, leaves, operation);
     }
 
     /// Writes and reads what can leave.
@@ -74,30 +79,54 @@ impl PlainMachine {
             let dma = self.dma();
             let buffer_lines = dma.settings.buffer_lines;
             let Activity::Copy(transfer) = &mut dma.channels[channel].activity else { return };
-            let Some(next) = transfer.next(buffer_lines) else { return };
+            let Some(next) = transfer.next(now, buffer_lines) else { return };
             let operation = next.operation(line_bytes);
             self.cores[copy.core].counters.controller_copy_bytes += operation.bytes();
             self.send(sender, now, operation);
-            if let Next::Read { line, parts } = next {
-                self.snoop_for_reading(now, snooper, line);
-                for part in parts {
-                    self.snoop_for_writing(now, snooper, part);
-                }
+            let Next::Read { at, line } = next else { continue };
+            let answers = self.bus.snoop(now);
+            let mut snooped = self.snoop_for_reading(now, answers, snooper, line);
+            self.transfer(channel).read(at).snooped = snooped;
+            for (part, range) in self.transfer(channel).parts_after(at) {
+                let answers = self.bus.snoop(now);
+                let there = self.snoop_for_writing(now, answers, snooper, range);
+                self.transfer(channel).part_snooped(part, there);
+                snooped = snooped.max(there);
             }
+            self.wake(now, snooped);
+        }
+    }
+
+    fn transfer(&mut self, channel: usize) -> &mut Transfer {
+        match &mut self.dma().channels[channel].activity {
+            Activity::Copy(transfer) => transfer,
+            _ => unreachable!("it copies"),
+        }
+    }
+
+    /// Proceeds with the descriptors of all channels.
+    pub fn advance_channels(&mut self, now: u64) {
+        for channel in 0..self.dma().channels.len() {
+            self.advance_channel(now, channel);
+        }
+    }
+
+    fn advance_channel(&mut self, now: u64, channel: usize) {
+        match &self.dma().channels[channel].activity {
+            Activity::Fetch(reads) if reads.iter().all(|read| read.is_there(now)) => self.start_transfer(now, channel),
+            Activity::Copy(_) => self.advance_transfer(now, channel),
+            _ => {}
         }
     }
 
     /// The data of a read of a channel are there.
     pub fn dma_reads(&mut self, now: u64, channel: usize, line: u64) {
         match &mut self.dma().channels[channel].activity {
-            Activity::Fetch(1) => self.start_transfer(now, channel),
-            Activity::Fetch(left) => *left -= 1,
-            Activity::Copy(transfer) => {
-                transfer.receive(line);
-                self.advance_transfer(now, channel);
-            }
+            Activity::Fetch(reads) => receive(reads, line),
+            Activity::Copy(transfer) => transfer.receive(line),
             Activity::None | Activity::InDram => unreachable!("they read nothing"),
         }
+        self.advance_channel(now, channel);
     }
 
     /// The controller has accepted a write of a channel.
@@ -119,7 +148,8 @@ impl PlainMachine {
             return self.end_descriptor(now, channel);
         }
         let address = PhysicalAddress(element(&self.dma().status, copy.core));
-        self.send(Sender::Status { channel }, now, Operation::Write { address, bytes: STATUS_BYTES });
+        let leaves = self.bus.snoop(now);
+        self.send(Sender::Status { channel }, leaves, Operation::Write { address, bytes: STATUS_BYTES });
     }
 
     /// The first descriptor of a channel has ended.
