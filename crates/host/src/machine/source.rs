@@ -46,7 +46,7 @@ impl RequestSource for Machine {
             // Actions before the free entry come first, so that all cores see one order.
             self.receive_until(free);
             match outgoing.holds {
-                Holds::StoreEntry => self.cores[core].store_accepted(),
+                Holds::StoreEntry | Holds::EntryOfVictim => self.cores[core].store_accepted(),
                 _ => self.memory.caches.write_accepted(core),
             }
             self.resume(core, free);

@@ -1,10 +1,11 @@
 //! Accesses of a core to the caches.
 
+use dram_spec::{Operation, PhysicalAddress};
 use host::machine::{Purpose, StoreMiss, WritePolicy};
 
 use crate::cache::Line;
 use crate::core::{BufferedStore, Data, Stall};
-use crate::machine::PlainMachine;
+use crate::machine::{Holds, PlainMachine, Sender};
 
 /// Kind of an access to the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +120,8 @@ impl PlainMachine {
             (core.mshrs.contains(&line), is_buffer_full)
         } else if found.is_none() && kind != Kind::Load && cache.shape.store_miss == StoreMiss::NoAllocate {
             (false, !self.has_entry(at, line, false))
+        } else if found.is_none() && kind == Kind::StoreLine && is_buffer_full {
+            (false, true)
         } else if found.is_none() && kind == Kind::StoreLine {
             (!cache.has_place(line), writes_through && !self.has_entry(at, line, false))
         } else {
@@ -225,6 +228,9 @@ impl PlainMachine {
         let Access { line, purpose, .. } = access;
         let (shared, now) = (self.cache_of(at), slot / self.settings.core.width);
         let writes_through = self.settings.lines.write == WritePolicy::WriteThrough;
+        if self.cores[at].store_buffer.len() == self.settings.core.store_buffer {
+            return Err(Stall::StoreBuffer);
+        }
         if !self.caches[shared].has_place(line) {
             return Err(Stall::Mshr);
         }
@@ -235,7 +241,11 @@ impl PlainMachine {
         let dirty = (!writes_through).then_some(purpose);
         self.drop_prefetches(line, None);
         let requests = self.observe(at, access, None, false);
-        self.insert(at, leaves, Line { dirty, ..Line::clean(line) });
+        if let Some(victim) =
+            self.insert_for(at, leaves, Line { dirty, ..Line::clean(line) }, Holds::EntryOfVictim { core: at })
+        {
+            self.cores[at].store_buffer.push(BufferedStore::Write(victim));
+        }
         let core = &mut self.cores[at];
         core.levels.serve(line, true);
         core.counters.of(purpose).allocated += 1;
@@ -248,13 +258,19 @@ impl PlainMachine {
 
     /// Inserts a line in the last-level cache; a dirty victim is written back.
     pub fn insert(&mut self, at: usize, leaves: u64, line: Line) {
+        self.insert_for(at, leaves, line, Holds::Nothing);
+    }
+
+    /// The same, with the entry that the write-back occupies; returns the line of a dirty victim.
+    fn insert_for(&mut self, at: usize, leaves: u64, line: Line, holds: Holds) -> Option<u64> {
         let shared = self.cache_of(at);
-        let Some(victim) = self.caches[shared].insert(line) else { return };
+        let victim = self.caches[shared].insert(line)?;
         self.leave_l1s(shared, victim.number);
-        if let Some(purpose) = victim.dirty {
-            self.cores[at].counters.of(purpose).write_backs += u64::from(self.cores[at].ended.is_none());
-            self.write(at, leaves, victim.number);
-        }
+        let purpose = victim.dirty?;
+        self.cores[at].counters.of(purpose).write_backs += u64::from(self.cores[at].ended.is_none());
+        let (address, bytes) = (PhysicalAddress(victim.number * self.settings.lines.bytes), self.settings.lines.bytes);
+        self.push(Sender::Core(at), leaves, Operation::Write { address, bytes }, holds);
+        Some(victim.number)
     }
 
     /// Removes a line from the levels above a last-level cache.

@@ -49,8 +49,9 @@ pub struct Instruction {
 pub enum BufferedStore {
     /// Waits for a line in flight.
     Line(u64),
-    /// A non-temporal store that the controller has not accepted.
-    Bypass(u64),
+    /// A write of a line that the controller has not accepted: of a non-temporal store, or of the victim of a store of
+    /// a whole line.
+    Write(u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,7 +281,7 @@ impl Core {
         // Non-temporal stores leave before the copy.
         let buffered = self.store_buffer.iter().filter_map(|entry| match entry {
             BufferedStore::Line(line) => Some(*line),
-            BufferedStore::Bypass(_) => None,
+            BufferedStore::Write(_) => None,
         });
         let deferred = self.deferred.iter().map(|deferred| deferred.access.line);
         self.mshrs.iter().copied().chain(buffered).chain(deferred)

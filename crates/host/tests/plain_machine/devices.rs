@@ -4,7 +4,7 @@ use dram_spec::{Operation, PhysicalAddress};
 use host::machine::Purpose;
 
 use crate::bulk::Range;
-use crate::machine::{PlainMachine, Sender};
+use crate::machine::{Holds, PlainMachine, Sender};
 
 /// The device that acts: the core for which it does, and on whose behalf lines are written back.
 #[derive(Clone, Copy, Debug)]
@@ -18,12 +18,13 @@ impl PlainMachine {
     /// Returns the cycle in which the device has it, or else that of the answers.
     pub fn snoop_for_reading(&mut self, now: u64, answers: u64, snooper: Snooper, line: u64) -> u64 {
         self.cores[snooper.core].counters.coherence.lookups += 1;
-        let is_on_its_way = self.drop_write_back(now, line);
+        let on_its_way = self.drop_write_back(now, line);
         let mut is_dirty = false;
         for cache in &mut self.caches {
             is_dirty |= cache.get(line).is_some_and(|found| found.dirty.take().is_some());
         }
-        if is_on_its_way || is_dirty { self.pass_line(answers, snooper, line, is_dirty) } else { answers }
+        let Some(holds) = on_its_way.or(is_dirty.then_some(Holds::Nothing)) else { return answers };
+        self.pass_line(answers, snooper, (line, holds), is_dirty)
     }
 
     /// Snoops a range within a line for writing: it leaves all caches, and a dirty line that is covered in part is
@@ -31,7 +32,7 @@ impl PlainMachine {
     pub fn snoop_for_writing(&mut self, now: u64, answers: u64, snooper: Snooper, range: Range) -> u64 {
         let line = range.from / self.settings.lines.bytes;
         self.cores[snooper.core].counters.coherence.lookups += 1;
-        let is_on_its_way = self.drop_write_back(now, line);
+        let on_its_way = self.drop_write_back(now, line);
         let mut is_dirty = false;
         self.drop_prefetches(line, None);
         for cache in 0..self.caches.len() {
@@ -41,19 +42,20 @@ impl PlainMachine {
             is_dirty |= found.dirty.is_some();
         }
         let is_dirty = is_dirty && !self.is_whole(line, range.from, range.bytes);
-        if is_on_its_way || is_dirty { self.pass_line(answers, snooper, line, is_dirty) } else { answers }
+        let Some(holds) = on_its_way.or(is_dirty.then_some(Holds::Nothing)) else { return answers };
+        self.pass_line(answers, snooper, (line, holds), is_dirty)
     }
 
     /// Passes a line that was dirty in a cache, or whose write-back was counted when it was replaced, from a cycle on.
     /// The device writes it; returns the cycle in which it has it.
-    fn pass_line(&mut self, from: u64, snooper: Snooper, line: u64, is_dirty: bool) -> u64 {
+    fn pass_line(&mut self, from: u64, snooper: Snooper, (line, holds): (u64, Holds), is_dirty: bool) -> u64 {
         let bytes = self.settings.lines.bytes;
         let counters = &mut self.cores[snooper.core].counters;
         counters.coherence.written_back += u64::from(is_dirty);
         counters.of(snooper.purpose).write_backs += u64::from(is_dirty);
         let operation = Operation::Write { address: PhysicalAddress(line * bytes), bytes };
         let there = self.bus.data(from, bytes);
-        self.send(Sender::Passed { core: snooper.core }, there, operation);
+        self.push(Sender::Passed { core: snooper.core }, there, operation, holds);
         there
     }
 }

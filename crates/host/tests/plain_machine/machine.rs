@@ -100,7 +100,19 @@ pub struct Outgoing {
     arrives: Option<u64>,
     sender: Sender,
     operation: Operation,
-    is_bypass: bool,
+    holds: Holds,
+}
+
+/// The entry of the store buffer that a write occupies until the controller accepts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    Nothing,
+    /// That of a non-temporal store.
+    OwnEntry,
+    /// That of a store of a whole line by a core, whose victim it writes back.
+    EntryOfVictim {
+        core: usize,
+    },
 }
 
 /// Index of the last-level cache of a core.
@@ -180,9 +192,9 @@ impl PlainMachine {
         cache_of(self.settings.sharing, core)
     }
 
-    fn push(&mut self, sender: Sender, leaves: u64, operation: Operation, is_bypass: bool) {
+    pub fn push(&mut self, sender: Sender, leaves: u64, operation: Operation, holds: Holds) {
         let arrives = (sender.is_device() || !self.bus.exists()).then_some(leaves);
-        self.outbox.push(Outgoing { leaves, arrives, sender, operation, is_bypass });
+        self.outbox.push(Outgoing { leaves, arrives, sender, operation, holds });
         self.made += 1;
     }
 
@@ -269,20 +281,21 @@ impl PlainMachine {
 
     /// Issues a request that leaves the cache at a cycle.
     pub fn send(&mut self, sender: Sender, leaves: u64, operation: Operation) {
-        self.push(sender, leaves, operation, false);
+        self.push(sender, leaves, operation, Holds::Nothing);
     }
 
-    /// Removes the write-back of a line that arrives at the controller after a cycle; returns whether there is one.
-    pub fn drop_write_back(&mut self, now: u64, line: u64) -> bool {
+    /// Removes the write-back of a line that arrives at the controller after a cycle, if there is one; returns the entry
+    /// that it occupies.
+    pub fn drop_write_back(&mut self, now: u64, line: u64) -> Option<Holds> {
         let target = PhysicalAddress(line * self.settings.lines.bytes);
         let is = |outgoing: &Outgoing| {
             matches!(outgoing.sender, Sender::Core(_))
-                && !outgoing.is_bypass
+                && outgoing.holds != Holds::OwnEntry
                 && outgoing.arrives.is_none_or(|arrives| arrives > now)
                 && matches!(outgoing.operation, Operation::Write { address, .. } if address == target)
         };
         let found = self.outbox.iter().position(is);
-        found.map(|at| self.outbox.remove(at)).is_some()
+        found.map(|at| self.outbox.remove(at).holds)
     }
 
     pub fn read(&mut self, core: usize, leaves: u64, line: u64) {
@@ -299,8 +312,8 @@ impl PlainMachine {
     pub fn bypass(&mut self, core: usize, leaves: u64, line: u64) {
         let bytes = self.settings.lines.bytes;
         let operation = Operation::Write { address: PhysicalAddress(line * bytes), bytes };
-        self.push(Sender::Core(core), leaves, operation, true);
-        self.cores[core].store_buffer.push(BufferedStore::Bypass(line));
+        self.push(Sender::Core(core), leaves, operation, Holds::OwnEntry);
+        self.cores[core].store_buffer.push(BufferedStore::Write(line));
     }
 
     /// Executes all cycles before `until`.
@@ -370,13 +383,15 @@ impl RequestSource for PlainMachine {
             self.run_to(clock.core_until(now).0 + 1);
             self.first_by(now)
         })?;
-        let Outgoing { arrives, sender, operation, is_bypass, .. } = self.outbox.remove(at);
+        let Outgoing { arrives, sender, operation, holds, .. } = self.outbox.remove(at);
         let line = operation.target().0 / self.settings.lines.bytes;
-        if let Sender::Core(core) = sender
-            && is_bypass
-        {
+        let entry_of = match (holds, sender) {
+            (Holds::OwnEntry, Sender::Core(core)) | (Holds::EntryOfVictim { core }, _) => Some(core),
+            _ => None,
+        };
+        if let Some(core) = entry_of {
             let buffer = &mut self.cores[core].store_buffer;
-            let entry = buffer.iter().position(|entry| *entry == BufferedStore::Bypass(line)).expect("it is buffered");
+            let entry = buffer.iter().position(|entry| *entry == BufferedStore::Write(line)).expect("it is buffered");
             buffer.remove(entry);
         }
         if let Sender::WriteBuffer { core, entry } = sender {

@@ -122,7 +122,9 @@ pub struct LineRequest {
 pub enum LineRequestKind {
     /// A read of a line.
     Read,
-    /// A write, with its data where contents are modeled.
+    /// The write-back of a line, with its data where contents are modeled.
+    WriteBack(Option<Arc<[u8]>>),
+    /// A write of the write buffer, which is not the last one of its entry.
     Write(Option<Arc<[u8]>>),
     /// A write of the write buffer, whose acceptance by the controller frees an entry.
     LastOfEntry(Option<Arc<[u8]>>),

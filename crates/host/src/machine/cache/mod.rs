@@ -221,13 +221,17 @@ impl Caches {
     /// Whether a store that lacks a place in the store buffer also lacks an MSHR.
     pub fn lacks_mshr(&self, requester: usize, access: &Access, away: &Away) -> bool {
         let mshrs = &self.requesters[requester].mshrs;
-        away.is_absent() && mshrs.is_full() && mshrs.user(access.line(self.line_size)).is_none()
+        away.is_absent()
+            && !access.stores_line()
+            && mshrs.is_full()
+            && mshrs.user(access.line(self.line_size)).is_none()
     }
 
-    /// Whether a store waits for the data of its line, in an entry of the store buffer.
+    /// Whether a store begins only with a free entry of the store buffer: it waits there for its line, or for the
+    /// write-back of a victim.
     #[inline]
-    pub fn waits_for_line(&self, access: &Access, away: &Away) -> bool {
-        !away.is_there && !(away.is_absent() && (access.stores_line() || self.passes(access, away)))
+    pub fn needs_entry(&self, access: &Access, away: &Away) -> bool {
+        !away.is_there && !self.passes(access, away)
     }
 
     /// Whether a store to a line that no cache holds goes past the caches.

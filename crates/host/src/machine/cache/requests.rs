@@ -26,7 +26,7 @@ impl Requests {
 
     pub(super) fn write_line(&mut self, requester: usize, size: LineSize, removed: Removed) {
         let (address, bytes) = (size.address(removed.line), size.bytes());
-        self.0.push_back(LineRequest { requester, address, bytes, kind: LineRequestKind::Write(removed.data) });
+        self.0.push_back(LineRequest { requester, address, bytes, kind: LineRequestKind::WriteBack(removed.data) });
     }
 }
 

@@ -127,6 +127,10 @@ impl Core {
             Response::Done(cycles) => {
                 self.pipeline.dispatch(slot, Some(if is_load { cycles } else { 0 }));
             }
+            Response::Evicts => {
+                self.pipeline.dispatch(slot, Some(0));
+                self.stores += 1;
+            }
             Response::Waits(ticket) if is_load => {
                 let entry = self.pipeline.dispatch(slot, None);
                 self.awaited.add(ticket, Some((entry, 0)));
@@ -141,10 +145,11 @@ impl Core {
         Outcome::Done
     }
 
-    /// Why a store whose line is not there cannot take an entry of the store buffer that it needs.
+    /// Why a store whose line is not there cannot take an entry of the store buffer that it needs, or may need for the
+    /// write-back of its victim.
     #[inline]
     pub(super) fn lacks_entry(&self, access: &Access, away: &Away, memory: &Memory) -> Option<Stall> {
-        let takes_entry = access.kind != AccessKind::Load && memory.caches.waits_for_line(access, away);
+        let takes_entry = access.kind != AccessKind::Load && memory.caches.needs_entry(access, away);
         if !takes_entry || self.stores < self.settings.store_buffer {
             return None;
         }

@@ -339,6 +339,10 @@ impl Core {
             Response::LacksWriteEntry => Served::Refused(Stall::StoreBuffer),
             Response::Done(cycles) if is_load => Served::Done(self.pipeline.plus(slot, cycles + latency)),
             Response::Done(_) => Served::Done(stored),
+            Response::Evicts => {
+                self.stores += 1;
+                Served::Done(stored)
+            }
             Response::Waits(ticket) if is_load => Served::Awaits(ticket),
             Response::Waits(ticket) => {
                 self.awaited.add(ticket, None);

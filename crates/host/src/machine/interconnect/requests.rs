@@ -49,6 +49,8 @@ pub enum Holds {
     Nothing,
     /// An entry of the store buffer.
     StoreEntry,
+    /// An entry of the store buffer: the write-back made room for a store of a whole line without fetch.
+    EntryOfVictim,
     /// An entry of the write buffer.
     WriteEntry,
 }
@@ -104,7 +106,8 @@ impl Requests {
         after: Option<CoreCycle>,
     ) -> Option<Outgoing> {
         let is_write_back = |outgoing: &Outgoing| {
-            let is_of_core = outgoing.device.is_none() && outgoing.holds == Holds::Nothing;
+            let is_of_core =
+                outgoing.device.is_none() && matches!(outgoing.holds, Holds::Nothing | Holds::EntryOfVictim);
             let is_later = after.is_none_or(|after| outgoing.at > after);
             is_of_core && is_later && outgoing.operation == Operation::Write { address, bytes }
         };

@@ -101,9 +101,9 @@ impl Memory {
         (at, known): (CoreCycle, CoreCycle),
     ) -> Snooped {
         counts.lookups += 1;
-        if let Some(data) = self.take_write_back(line, at) {
-            let at = self.write_for(requester, [(line, data.clone())], known);
-            return Snooped { at, is_dirty: true, data };
+        if let Some(taken) = self.take_write_back(line, at) {
+            let data = taken.payload.clone();
+            return Snooped { at: self.write_for(requester, [taken], known), is_dirty: true, data };
         }
         let held = self.caches.snoop(requester.core, line).filter(|(state, _)| state.dirty.is_some());
         let Some((_, data)) = held.filter(|_| Decided::writes_source_back()) else {
@@ -129,10 +129,8 @@ impl Memory {
             return known;
         }
         let size = self.line_size();
-        let on_their_way: Vec<_> = size
-            .lines(address, bytes)
-            .filter_map(|(line, _)| self.take_write_back(line, at).map(|data| (line, data)))
-            .collect();
+        let on_their_way: Vec<_> =
+            size.lines(address, bytes).filter_map(|(line, _)| self.take_write_back(line, at)).collect();
         let known = self.write_for(requester, on_their_way, known);
         let dirty_data = |is_whole| if is_whole { DirtyData::Discarded } else { DirtyData::WrittenBack(Some(purpose)) };
         let lines = size.lines(address, bytes).map(|(line, is_whole)| (line, dirty_data(is_whole)));
@@ -188,11 +186,9 @@ impl Memory {
     }
 
     /// Takes the write-back of a line that is on its way to the controller at a cycle, if there is one.
-    #[expect(clippy::option_option, reason = "the data of a write-back, where contents are modeled")]
-    fn take_write_back(&mut self, line: LineNumber, at: CoreCycle) -> Option<Option<Arc<[u8]>>> {
+    fn take_write_back(&mut self, line: LineNumber, at: CoreCycle) -> Option<Outgoing> {
         let size = self.line_size();
-        let taken = self.interconnect.take_write_back(size.address(line), size.bytes(), at);
-        taken.map(|Outgoing { payload, .. }| payload)
+        self.interconnect.take_write_back(size.address(line), size.bytes(), at)
     }
 
     /// Removes a line that a device wrote while it was in flight from the caches of a core.
@@ -202,17 +198,17 @@ impl Memory {
         }
     }
 
-    /// Passes dirty lines to a device, which writes them; returns the cycle in which it has them.
+    /// Passes write-backs to a device, which makes them; returns the cycle in which it has them. They keep their entries.
     fn write_for(
         &mut self,
         requester: Requester,
-        lines: impl IntoIterator<Item = (LineNumber, Option<Arc<[u8]>>)>,
+        write_backs: impl IntoIterator<Item = Outgoing>,
         mut at: CoreCycle,
     ) -> CoreCycle {
-        let (size, bytes) = (self.line_size(), self.line_size().bytes());
-        for (line, data) in lines {
-            at = self.interconnect.passed(bytes, at);
-            self.device_request(requester, at, Operation::Write { address: size.address(line), bytes }, data);
+        for Outgoing { operation, payload, core, holds, .. } in write_backs {
+            at = self.interconnect.passed(self.line_size().bytes(), at);
+            let core = if holds == Holds::Nothing { requester.core } else { core.into() };
+            self.interconnect.send(Requester { core, ..requester }, at, operation, payload, holds);
         }
         at
     }
@@ -224,7 +220,7 @@ impl Memory {
         self.caches.take_requests(|LineRequest { requester: core, address, bytes, kind }| {
             let (data, holds) = match kind {
                 LineRequestKind::Read => unreachable!("a snoop reads nothing"),
-                LineRequestKind::Write(data) => (data, Holds::Nothing),
+                LineRequestKind::WriteBack(data) | LineRequestKind::Write(data) => (data, Holds::Nothing),
                 LineRequestKind::LastOfEntry(data) => (data, Holds::WriteEntry),
             };
             at = interconnect.passed(bytes, at);

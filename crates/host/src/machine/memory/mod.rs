@@ -47,6 +47,9 @@ pub struct Memory {
 pub enum Response {
     /// The access is done; its data are there after some core cycles.
     Done(u64),
+    /// The store is done, and occupies an entry of the store buffer until the controller accepts the write-back of
+    /// the line that made room for it.
+    Evicts,
     /// The access completes when the data arrive.
     Waits(Ticket),
     /// The access cannot be accepted yet: it lacks an MSHR or a place in the cache.
@@ -113,7 +116,7 @@ impl Memory {
             }
             Answer::Stored(way) => {
                 self.perform(core, access, executed.take(), way);
-                Response::Done(0)
+                if self.send_all(leaves, Holds::EntryOfVictim) { Response::Evicts } else { Response::Done(0) }
             }
             Answer::Past => {
                 if let Some(check) = &mut self.check {
@@ -187,21 +190,26 @@ impl Memory {
     #[inline]
     pub fn send(&mut self, leaves: CoreCycle) {
         if self.caches.has_requests() {
-            self.send_all(leaves);
+            self.send_all(leaves, Holds::Nothing);
         }
     }
 
+    /// Sends the requests that the caches have made; returns whether a write-back occupies an entry of
+    /// the store buffer.
     #[inline(never)]
-    fn send_all(&mut self, leaves: CoreCycle) {
-        let interconnect = &mut self.interconnect;
+    fn send_all(&mut self, leaves: CoreCycle, of_write_back: Holds) -> bool {
+        let (interconnect, mut takes_entry) = (&mut self.interconnect, false);
         self.caches.take_requests(|LineRequest { requester, address, bytes, kind }| {
             let (operation, payload, holds) = match kind {
                 LineRequestKind::Read => (Operation::Read { address, bytes }, None, Holds::Nothing),
+                LineRequestKind::WriteBack(data) => (Operation::Write { address, bytes }, data, of_write_back),
                 LineRequestKind::Write(data) => (Operation::Write { address, bytes }, data, Holds::Nothing),
                 LineRequestKind::LastOfEntry(data) => (Operation::Write { address, bytes }, data, Holds::WriteEntry),
             };
+            takes_entry |= holds == Holds::EntryOfVictim;
             interconnect.send(Requester::core(requester), leaves, operation, payload, holds);
         });
+        takes_entry
     }
 
     /// Sends a copy or zeroing to the controller, which leaves at a cycle.
