@@ -286,6 +286,8 @@ fn the_table_of_a_trace_has_each_count_in_its_row() {
         copies: 7,
         fills: 8,
         os_events: 9,
+        page_faults: 0,
+        page_fault_ns: 0.0,
         accesses_outside: 10,
         accesses_reserved: 11,
         skipped_outside: 12,

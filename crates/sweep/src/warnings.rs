@@ -94,8 +94,9 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
         warnings.push(text.to_owned());
     }
     if variant.placement.allocator().is_some() {
-        let text = "no cores are modeled: page faults, system calls and page tables of the kernel take no time";
-        warnings.push(text.to_owned());
+        let is_charged = run.trace.as_ref().is_some_and(|trace| trace.page_faults > 0);
+        let faults = if is_charged { "" } else { "page faults, " };
+        warnings.push(format!("no cores are modeled: {faults}system calls and page tables of the kernel take no time"));
     }
     if let Some(tally) = run.trace.as_ref().map(TraceReport::tally).filter(|tally| tally.skipped_records > 0) {
         let placement = variant.placement.name().unwrap_or_default();
@@ -146,6 +147,8 @@ mod tests {
             copies: 0,
             fills: 0,
             os_events: 0,
+            page_faults: 0,
+            page_fault_ns: 0.0,
             accesses_outside: 0,
             accesses_reserved: 0,
             skipped_outside: 0,

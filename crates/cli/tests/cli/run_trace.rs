@@ -96,6 +96,7 @@ fn the_events_of_perf_become_zeroing_and_copies() {
     for result in Trace::new("a", text).results(&["--check"]) {
         let trace = &result["trace"];
         assert_eq!((&trace["format"], &trace["os_events"]), (&"perf".into(), &4.into()));
+        assert_eq!((&trace["page_faults"], &trace["page_fault_ns"]), (&2.into(), &406.25.into()));
         assert_eq!((&trace["copies"], &trace["fills"], &result["requests"]), (&1.into(), &1.into(), &2.into()));
     }
     let refused = Trace::new("a", text).refused(&["--placement", "as-recorded"]);

@@ -154,6 +154,7 @@ impl<R: Read> Replay<R> {
         let line = self.reader.line();
         let Some(processes) = &mut self.processes else { return Err(Box::new(ReplayError::NoKernel { line })) };
         self.counts.os_events += 1;
+        self.counts.page_faults += u64::from(matches!(event, OsEvent::Fault { .. }));
         let operations = processes.play(event).map_err(|NoFrame { page }| {
             let (frames, held) = processes.frames();
             Box::new(ReplayError::OutOfFrames { line, page, frames, held })

@@ -214,6 +214,8 @@ pub(super) const FIGURES: &[(&str, Expected)] = &[
     ("trace.format", Text("native")),
     ("trace.timing", Text("as recorded")),
     ("trace.os_events", Count(0)),
+    ("trace.page_faults", Count(0)),
+    ("trace.page_fault_ns", Number(406.25)),
     ("trace.records", Count(228 + 32 + 10 + 9)),
     ("trace.skipped_records", Count(0)),
     ("trace.skipped_share", Number(0.0)),
