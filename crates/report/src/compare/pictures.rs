@@ -63,7 +63,7 @@ fn drawn(group: &[ComparedCase], question: Question) -> Option<Drawn> {
         y_spacing: if is_log { Spacing::Log } else { Spacing::Linear },
         title: Some(format!("{}: {}", title(&group[0]), heading(question))),
         x_label: Some("size".to_owned()),
-        y_label: Some(quantity(question).split(',').next().unwrap_or_default().to_owned()),
+        y_label: Some(quantity(question, &group[0]).split(',').next().unwrap_or_default().to_owned()),
         ..Request::default()
     };
     let chart = request.draw(&table).ok()?.chart;
@@ -83,6 +83,6 @@ const fn heading(question: Question) -> &'static str {
         Question::Time => "time of the best copier of each kind",
         Question::CpuTime => "CPU time of the best copier of each kind",
         Question::Energy => "energy of the best copier of each kind",
-        Question::Displacement => "lines lost with the best copier of each kind",
+        Question::Displacement => "displacement by the best copier of each kind",
     }
 }
