@@ -110,6 +110,9 @@ impl PageModeMemory {
     ///
     /// # Errors
     /// If `stop` was set, or the source requests a copy or an initialization.
+    ///
+    /// # Panics
+    /// If a completion is lost, which is a defect of the memory.
     pub fn run(
         &mut self,
         source: &mut impl RequestSource,
