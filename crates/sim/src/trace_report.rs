@@ -135,7 +135,7 @@ impl TraceReport {
 
     /// Time of all page faults apart from their copies and zeroings, in nanoseconds; none without page faults.
     pub fn page_faults_ns(&self) -> Option<f64> {
-        (self.page_faults > 0).then(|| self.page_faults as f64 * self.page_fault_ns)
+        (self.page_faults > 0).then_some(self.page_faults as f64 * self.page_fault_ns)
     }
 
     /// Records and skipped records.
