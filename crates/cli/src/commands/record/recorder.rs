@@ -23,7 +23,9 @@ pub fn chosen(args: &RecordArgs) -> Result<Recorder, Failure> {
     for recorder in [Recorder::Qemu, Recorder::Perf, Recorder::Lackey] {
         match available(recorder, args) {
             Ok(()) => {
-                missing.iter().for_each(|reason| output::message(&format!("not used: {reason}")));
+                for reason in missing {
+                    output::message(&format!("not used: {reason}"));
+                }
                 return Ok(recorder);
             }
             Err(error) => missing.push(match error.help {
