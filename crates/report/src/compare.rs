@@ -166,13 +166,18 @@ pub fn why(unable: &Unable) -> String {
     }
 }
 
+/// Whether displacement of a case is counted in lines of the working set, else in misses of the program.
+fn has_lines_lost(case: &ComparedCase) -> bool {
+    ["copy", "zero"].contains(&case.operation)
+}
+
 /// What a number is of a question about a case, with its unit.
 fn quantity(question: Question, case: &ComparedCase) -> &'static str {
     match question {
         Question::Time => "time, ns",
         Question::CpuTime => "CPU time, ns",
         Question::Energy => "dynamic energy, nJ",
-        Question::Displacement if ["copy", "zero"].contains(&case.operation) => "lines of the working set lost",
+        Question::Displacement if has_lines_lost(case) => "lines of the working set lost",
         Question::Displacement => "misses of the program",
     }
 }
