@@ -29,8 +29,7 @@ pub(crate) const KEYS: &[Key] = &[
 
 /// The page-mode memory of a system; none of a system with a controller.
 pub(crate) fn check(root: &Section<'_>, bin: &SpeedBin) -> Result<Option<PageMode>, Failure> {
-    let is_page_mode = bin.name == SpeedBin::page_mode().name;
-    let table = match (root.table("page_mode"), is_page_mode) {
+    let table = match (root.table("page_mode"), bin.is_page_mode()) {
         (None, false) => return Ok(None),
         (Some(_), false) => {
             let message = format!("`page_mode` is given, but `device.bin` is \"{}\"", bin.name);

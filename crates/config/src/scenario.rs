@@ -9,7 +9,7 @@ use host::machine::CopyLoop;
 use host::workload::Settings;
 use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES};
 use rowclone_sim::compare::NamedCopier;
-use rowclone_sim::{CYCLES_MAX, Experiment};
+use rowclone_sim::{CYCLES_MAX, Experiment, ExperimentError};
 
 use crate::cores::check_machine;
 use crate::key::{Holds, Key};
@@ -308,7 +308,7 @@ impl Scenario {
                 policies.push(copier.policy);
             }
         }
-        check_prices(document, &policies, &system)?;
+        check_policies(document, &copiers, &system)?;
         let root = document.root();
         let seed = root.of("seed");
         let workload = match (root.has("operation"), root.table("workload")) {
@@ -415,20 +415,23 @@ fn one_of_two(document: &Document, for_machine: &Overrides) -> Result<&'static s
     }
 }
 
-/// Checks that the system has the currents that a policy needs to compare energies.
-fn check_prices(document: &Document, policies: &[&dyn CopyPolicy], system: &SystemConfig) -> Result<(), Failure> {
-    match policies.iter().position(|policy| policy.needs_prices()).filter(|_| system.memory.prices().is_none()) {
-        None => Ok(()),
-        Some(index) => {
-            let name = policies[index].name();
-            let message =
-                format!("`policies.{index}` is \"{name}\", which compares energies, but the system has no current set");
-            let geometry = system.memory.system().geometry;
-            let fitting = energy::fitting(system.memory.system().standard(), geometry.width());
-            let help = format!("give `device.currents` in the system file: {fitting}");
-            Err(document.fault(&format!("policies.{index}"), message).with_help(help))
-        }
+/// Checks that the system executes each policy, and has the currents that a policy needs to compare energies.
+fn check_policies(document: &Document, copiers: &[NamedCopier], system: &SystemConfig) -> Result<(), Failure> {
+    let key = if document.root().has("copiers") { "copiers" } else { "policies" };
+    for (index, policy) in copiers.iter().map(|copier| copier.policy).enumerate() {
+        let Err(error) = system.memory.check_policy(policy) else { continue };
+        let help = match error {
+            ExperimentError::NoPrices { .. } => {
+                let fitting =
+                    energy::fitting(system.memory.system().standard(), system.memory.system().geometry.width());
+                Some(format!("give `device.currents` in the system file: {fitting}"))
+            }
+            _ => error.help(),
+        };
+        let fault = document.fault(&format!("{key}.{index}"), format!("`{key}.{index}`: {error}"));
+        return Err(fault.with_help_if(help.as_deref()));
     }
+    Ok(())
 }
 
 /// The policies. Some need programs on cores: without a machine they are refused.

@@ -286,13 +286,24 @@ impl SpeedBin {
         format!("{}[CL={n},tRCD={n},tRP={n}]", self.name)
     }
 
-    /// CL-RCD-RP, for example "8-8-8".
+    /// Whether it stands for a page-mode memory, which has a clock and no command timings.
+    pub fn is_page_mode(&self) -> bool {
+        self.name == SpeedBin::page_mode().name
+    }
+
+    /// CL-RCD-RP, for example "8-8-8"; "-" of a page-mode memory.
     pub fn latencies(&self) -> String {
+        if self.is_page_mode() {
+            return "-".to_owned();
+        }
         format!("{}-{}-{}", self.cl, self.clock.at_least(self.t_rcd).0, self.clock.at_least(self.t_rp).0)
     }
 
-    /// The name with the standard: "DDR3-1066G".
+    /// The name with the standard: "DDR3-1066G"; "page-mode" of a page-mode memory.
     pub fn full_name(&self) -> String {
+        if self.is_page_mode() {
+            return self.name.to_owned();
+        }
         format!("{}-{}", self.standard.name(), self.short_name())
     }
 

@@ -21,6 +21,6 @@ pub use channel::yield_from;
 pub use config::{Config, ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy, check_progress};
 pub use controller::{Controller, Interrupt};
 pub use front_end::Durations;
-pub use page_mode::{PageMode, PageModeMemory};
+pub use page_mode::{PageMode, PageModeError, PageModeMemory};
 pub use price::PriceTable;
 pub use request::{Completion, Request, RequestSource};

@@ -10,7 +10,6 @@ use dram_spec::{Cycle, Cycles, EventSink, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
 use rustc_hash::FxHashMap;
 
-use crate::controller::Interrupt;
 use crate::request::{Completion, Request, RequestSource};
 use crate::stats::{Figures, PartTally, Stats};
 
@@ -48,6 +47,15 @@ pub type LineBytes = [u8; LINE_BYTES as usize];
 
 /// Memory contents at reset, by the number of a line.
 type AtReset = Box<dyn Fn(u64) -> LineBytes>;
+
+/// Why a page-mode memory ends a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageModeError {
+    /// `stop` was set.
+    Stopped,
+    /// The source requests a copy or an initialization, which the memory does not execute.
+    Copy,
+}
 
 /// A page-mode memory.
 pub struct PageModeMemory {
@@ -101,21 +109,21 @@ impl PageModeMemory {
     /// Runs a source until all requests are delivered.
     ///
     /// # Errors
-    /// If `stop` was set.
+    /// If `stop` was set, or the source requests a copy or an initialization.
     ///
     /// # Panics
-    /// If the source requests a copy or an initialization, which a page-mode memory does not execute.
+    /// If a completion is lost, which is a defect of the memory.
     pub fn run(
         &mut self,
         source: &mut impl RequestSource,
         sink: &mut impl EventSink,
         stop: &AtomicBool,
-    ) -> Result<Stats, Interrupt> {
+    ) -> Result<Stats, PageModeError> {
         let mut steps = 0_u64;
         loop {
             steps += 1;
             if steps.is_multiple_of(1 << 12) && stop.load(Ordering::Relaxed) {
-                return Err(Interrupt);
+                return Err(PageModeError::Stopped);
             }
             let taken = source.next_arrival().map(|at| at.max(self.takes_from()).max(self.now));
             let end = self.ends.front().map(|completion| completion.done.max(self.now));
@@ -131,7 +139,7 @@ impl PageModeMemory {
                     self.now = at;
                     sink.reached(at);
                     if let Some(request) = source.take(at) {
-                        self.serve(request);
+                        self.serve(request)?;
                     }
                 }
                 (_, None) => break,
@@ -177,7 +185,7 @@ impl PageModeMemory {
     }
 
     /// Serves a request that is taken now.
-    fn serve(&mut self, request: Request) {
+    fn serve(&mut self, request: Request) -> Result<(), PageModeError> {
         let Request { id, source, arrival, operation, payload } = request;
         let (done, data) = match operation {
             Operation::Read { address, bytes } => {
@@ -190,12 +198,13 @@ impl PageModeMemory {
                 }
                 (self.write(address, bytes), None)
             }
-            Operation::Copy { .. } | Operation::Init { .. } => panic!("a page-mode memory executes no copies"),
+            Operation::Copy { .. } | Operation::Init { .. } => return Err(PageModeError::Copy),
         };
         let (arrival, first_command) = (arrival.unwrap_or(self.now), Some(self.now));
         let served = PartTally::default();
         let place = self.ends.partition_point(|completion| completion.done <= done);
         self.ends.insert(place, Completion { id, source, operation, arrival, first_command, done, served, data });
+        Ok(())
     }
 
     /// The end of a read that the bus takes now: it follows all writes.

@@ -166,13 +166,19 @@ pub fn why(unable: &Unable) -> String {
     }
 }
 
-/// What a number is of a question, with its unit.
-const fn quantity(question: Question) -> &'static str {
+/// Whether displacement of a case is counted in lines of the working set, else in misses of the program.
+fn has_lines_lost(case: &ComparedCase) -> bool {
+    ["copy", "zero"].contains(&case.operation)
+}
+
+/// What a number is of a question about a case, with its unit.
+fn quantity(question: Question, case: &ComparedCase) -> &'static str {
     match question {
         Question::Time => "time, ns",
         Question::CpuTime => "CPU time, ns",
         Question::Energy => "dynamic energy, nJ",
-        Question::Displacement => "lines of the working set lost",
+        Question::Displacement if has_lines_lost(case) => "lines of the working set lost",
+        Question::Displacement => "misses of the program",
     }
 }
 
@@ -362,7 +368,7 @@ impl CompareTable {
             [copier.name().to_owned()].into_iter().chain(group.iter().map(cell)).collect()
         };
         let rows: Vec<Vec<String>> = self.copiers.iter().enumerate().map(row).collect();
-        format!("{}: {}\n{}", title(&group[0]), quantity(question), aligned(&columns, &rows))
+        format!("{}: {}\n{}", title(&group[0]), quantity(question, &group[0]), aligned(&columns, &rows))
     }
 
     /// The best copiers of a question: a line per operation, state and share.

@@ -329,13 +329,14 @@ impl CopyEngineTable {
             ("2", Right, &|name| held(name, 2.0)),
         ];
         let mut text = listed(&columns, &names, WIDTH);
-        let failed = |name: &str| self.orderings.iter().any(|it| it.ordering == name && !it.failed.is_empty());
-        for (name, cause) in ORDERINGS.into_iter().filter(|(name, cause)| !cause.is_empty() && failed(name)) {
-            text += &wrapped(&format!("{name}: {cause}"), WIDTH);
-        }
-        for ordering in &self.orderings {
-            for failed in &ordering.failed {
-                text += &wrapped(&format!("times {}: {failed}", ordering.work_scale), WIDTH);
+        for (name, cause) in ORDERINGS {
+            let of_name = self.orderings.iter().filter(|ordering| ordering.ordering == name);
+            let failed: Vec<String> = of_name
+                .flat_map(|it| it.failed.iter().map(|failed| format!("times {}: {failed}", it.work_scale)))
+                .collect();
+            if !failed.is_empty() {
+                text += &wrapped(format!("{name}: {cause}").trim_end(), WIDTH);
+                text += &failed.iter().map(|line| wrapped(line, WIDTH)).collect::<String>();
             }
         }
         text

@@ -25,7 +25,7 @@ pub const SIZES: [u64; 19] = {
 pub const LOOPS: [&str; 3] = ["libc", "integer", "floating point"];
 /// The machines.
 pub const MACHINES: [&str; 7] =
-    ["pentium-133", "pentium-133, fpm", "pentium-100, fpm", "p6-200", "i486-100", "paper", "ddr4-desktop"];
+    ["pentium-133", "pentium-133, page mode", "pentium-100, page mode", "p6-200", "i486-100", "paper", "ddr4-desktop"];
 /// Bytes of an iteration of the integer loop, whose crossing with libc is looked for.
 pub const CROSSING_UNROLLS: [u64; 5] = [32, 64, 128, 256, 512];
 

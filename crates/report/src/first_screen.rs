@@ -11,7 +11,7 @@ use rowclone_sim::quantity::grouped;
 
 use crate::programs::{self, MethodRow};
 use crate::run_report::{NO_CURRENT_SET, RunReport, references};
-use crate::table::wrapped;
+use crate::table::{three_digits, wrapped};
 use table::Lead;
 
 /// The most lines, without those of warnings.
@@ -89,6 +89,7 @@ fn results(reports: &[RunReport], lead: Lead, room: usize) -> Vec<String> {
         (table::best_of_policies(reports, lead), what)
     };
     let mut lines: Vec<String> = table::text(&rows, lead).lines().map(str::to_owned).collect();
+    lines.extend(page_faults(reports).iter().flat_map(|text| in_lines(text)));
     if !is_listed {
         let others = reports.iter().filter(|report| report.outcome.policy != BASELINE.name());
         let sentences = others.map(|report| (report.outcome.speedup, sentence::of(report, lead)));
@@ -96,6 +97,22 @@ fn results(reports: &[RunReport], lead: Lead, room: usize) -> Vec<String> {
     }
     lines.push(more);
     lines
+}
+
+/// The time of all page faults with their copies and zeroings, where a trace has page faults.
+fn page_faults(reports: &[RunReport]) -> Option<String> {
+    let trace = reports.first()?.outcome.trace.as_ref()?;
+    if trace.page_faults == 0 {
+        return None;
+    }
+    let us = |report: &RunReport| {
+        let copies = &report.outcome.figures.copy_latency_ns;
+        let ns = trace.page_fault_ns + copies.count as f64 * copies.mean.unwrap_or_default();
+        format!("{} us under {}", three_digits(ns / 1000.0), report.label())
+    };
+    let all: Vec<String> = reports.iter().map(us).collect();
+    let (count, each) = (grouped(trace.page_faults), three_digits(trace.page_fault_ns / trace.page_faults as f64));
+    Some(format!("{count} page faults, {each} ns each and their copies and zeroings: {}", all.join(", ")))
 }
 
 /// The table of programs on cores, and the causes of results below 1.

@@ -120,11 +120,7 @@ impl ProgramsTable {
             text += &wrapped(assumption, COLUMNS_MAX);
         }
         let _ = write!(text, "\n{}", first(&self.methods));
-        let causes = slowdowns(&self.methods)
-            .into_iter()
-            .chain(slower_in_dram(&self.methods))
-            .map(|(_, cause)| wrapped(&cause, COLUMNS_MAX));
-        text.extend(causes);
+        text += &causes(&self.methods);
         text += &wrapped(&definitions(&self.methods), COLUMNS_MAX);
         text.extend(copiers::break_even(&self.methods).map(|sizes| wrapped(&sizes, COLUMNS_MAX)));
         // A failed check is an error.
@@ -153,6 +149,11 @@ fn without_fpm(served: &[ServedRow]) -> Option<String> {
     let most = others.max_by_key(|row| row.bytes)?;
     let reason = most.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
     Some(format!("{} of the bytes by {}{reason}", percent(most.share_of_bytes), most.mechanism))
+}
+
+/// The causes of all results below 1, in lines.
+pub(crate) fn causes(rows: &[MethodRow]) -> String {
+    slowdowns(rows).into_iter().chain(slower_in_dram(rows)).map(|(_, cause)| wrapped(&cause, COLUMNS_MAX)).collect()
 }
 
 /// The table of the first screen: where a device copies, what copies cost.

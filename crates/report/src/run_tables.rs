@@ -77,6 +77,7 @@ fn cores(methods: &[MethodRow]) -> String {
     let mixes = methods.iter().any(|row| row.mix.is_some()).then(|| format!("\n{}", programs::mixes(methods)));
     let break_even = copiers::break_even(methods).map_or_else(String::new, |sizes| format!("{sizes}\n"));
     programs::first(methods)
+        + &programs::causes(methods)
         + &break_even
         + "\n"
         + &programs::second(methods)

@@ -125,6 +125,9 @@ pub enum ExperimentError {
         /// Policy.
         policy: &'static str,
     },
+    /// A page-mode memory executes no copies, which a workload without cores requests from the memory.
+    #[error("the workload copies or zeroes in the memory controller, but the memory is a page-mode memory")]
+    PageModeCopy,
     /// The caller stopped the run.
     #[error("the run was stopped")]
     Stopped,
@@ -145,6 +148,9 @@ impl ExperimentError {
                 Some("give the supply currents of the chips, `device.currents` in a system file".to_owned())
             }
             ExperimentError::PageMode { .. } => Some("choose the policy `baseline` or `dma`".to_owned()),
+            ExperimentError::PageModeCopy => {
+                Some("copy by programs on cores, such as `workload.kind = \"memcopy\"` with `machine`".to_owned())
+            }
             ExperimentError::Stopped => None,
         }
     }

@@ -65,7 +65,10 @@ impl MemorySystem {
     }
 
     /// Checks that the memory executes the copies of a policy, and that the policy has the prices that it needs.
-    pub(crate) fn check_policy(&self, policy: &dyn CopyPolicy) -> Result<(), ExperimentError> {
+    ///
+    /// # Errors
+    /// [`ExperimentError::PageMode`] or [`ExperimentError::NoPrices`].
+    pub fn check_policy(&self, policy: &dyn CopyPolicy) -> Result<(), ExperimentError> {
         if self.page_mode.is_some() && ![BASELINE.name(), DMA.name()].contains(&policy.name()) {
             return Err(ExperimentError::PageMode { policy: policy.name() });
         }

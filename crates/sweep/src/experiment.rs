@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dram_spec::{EventSink, Min};
+use host::machine::MachineError;
 use host::{AllocatorSettings, OperationSpec};
 use rowclone::Operation;
 use rowclone_sim::{
@@ -151,13 +152,20 @@ pub fn run<'a>(
     Ok((outcome, log.map(LogWriter::into_result).transpose().map_err(writing)?))
 }
 
-/// An error of an experiment: of a trace, with its file.
+/// An error of an experiment: of a trace or a program, with its file.
 fn refused(scenario: &Scenario, error: ExperimentError) -> Failure {
     match (&error, &scenario.workload) {
         (ExperimentError::Stopped, _) => Failure::interrupted().with_help("no file was written"),
         (ExperimentError::Trace(error), Workload::Trace(trace)) => {
             Failure::of_reader(&trace.path, error).with_help(error.help())
         }
+        (
+            ExperimentError::Machine(MachineError::Program { core, .. } | MachineError::Fault { core, .. }),
+            Workload::Programs(programs),
+        ) => match programs.files().get(*core) {
+            Some(path) => Failure::new(format!("{}: {error}", path.display())).with_help_if(error.help().as_deref()),
+            None => Failure::from(error),
+        },
         _ => Failure::from(error),
     }
 }

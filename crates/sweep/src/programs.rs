@@ -27,7 +27,8 @@ pub fn baseline(machine: &MachineConfig) -> String {
     let stores = kernel.copy_loop.name();
     let (policy, unit) = (machine.settings.allocator.policy, machine.settings.allocator.copy_unit);
     let unit = larger_copy_unit(unit, &machine.system).map_or_else(String::new, |text| format!("; {text}"));
-    format!("a {stores} copy loop of {}-byte words, frames of `{policy}`{unit}", kernel.word_bytes)
+    let article = if stores.starts_with(['a', 'i']) { "an" } else { "a" };
+    format!("{article} {stores} copy loop of {}-byte words, frames of `{policy}`{unit}", kernel.word_bytes)
 }
 
 /// The programs of a workload, one per core.

@@ -7,7 +7,7 @@ use rowclone_config::quantity;
 use trace_io::trace::Format;
 use trace_io::trace::copies::FindSettings;
 
-use super::{Format as OutputFormat, one_of};
+use super::{ConvertArgs, Format as OutputFormat, one_of};
 
 /// Commands about memory traces and recordings of programs.
 #[derive(Debug, Subcommand)]
@@ -17,6 +17,8 @@ pub enum TraceCommand {
     Info(TraceInfoArgs),
     /// Prints the first words and events of a recording, one per line
     Head(TraceHeadArgs),
+    /// Converts a memory trace or a recording, as the command `convert`
+    Convert(ConvertArgs),
     /// Checks all of a recording, with its digest
     Verify(TraceVerifyArgs),
     /// Finds copies in the reads and writes of a trace, and writes the trace with copies as records

@@ -23,6 +23,10 @@ pub fn run(args: &ExplainRulesArgs) -> Result<String, Failure> {
     };
     let system = config.memory.system();
     let system = bin.map_or_else(|| system.clone(), |bin| with_bin(system, bin));
+    if system.bin.is_page_mode() {
+        let help = "docs/cores.md has the times of a page-mode memory";
+        return Err(Failure::new("a page-mode memory has no commands, and no rules for them").with_help(help));
+    }
     if !system.bin.has_latencies() {
         let message = format!("`--bin {}` is a data rate without latencies of its own", system.bin.name);
         let help = format!("give them, for example `--bin '{}'`", system.bin.example_with_latencies());

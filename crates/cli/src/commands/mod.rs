@@ -47,7 +47,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
         Command::Compare(args) => return compare::run(args),
         Command::Report(args) => return report::run(args),
         Command::Check(args) => return check::run(args),
-        Command::Convert(args) => {
+        Command::Convert(args) | Command::Trace(TraceCommand::Convert(args)) => {
             return convert::run(args).map_err(|error| flags::in_flags(error, flags::of_from));
         }
         #[cfg(unix)]

@@ -46,6 +46,17 @@ fn a_page_mode_memory_executes_no_copies_and_has_no_controller() {
     let (code, _, error) = with(&["--policies", "rowclone"]);
     assert!(code != 0 && error.contains("the memory is a page-mode memory"), "{error}");
     assert!(error.contains("help: choose the policy `baseline` or `dma`"), "{error}");
+    let file = |name: &str| format!("{}/../../traces/{name}", env!("CARGO_MANIFEST_DIR"));
+    for name in ["page-copy.toml", "fork.toml"] {
+        let sets = ["--system", "edo-60ns-430fx", "--set", "policies=['baseline']"];
+        let (code, _, error) = run(&[&["run", &file(name)], &sets[..]].concat());
+        assert!(code == 2 && error.contains("copies or zeroes in the memory controller"), "{error}");
+    }
+    let sets = ["--set", "machine='pentium-133'", "--set", "policies=['baseline', 'rowclone']"];
+    let (code, _, error) = run(&[&["run", &file("memcopy-on-cores.toml")], &sets[..]].concat());
+    assert!(code == 2 && error.contains("`policies.1`: the policy `rowclone` needs a memory controller"), "{error}");
+    let (code, _, error) = run(&["explain", "rules", "--system", "edo-60ns-430fx"]);
+    assert!(code == 2 && error.contains("a page-mode memory has no commands"), "{error}");
     let (code, text, error) = with(&["--policies", "baseline,dma", "--check"]);
     assert_eq!(code, 0, "{error}");
     assert!(text.contains("dma"), "{text}");

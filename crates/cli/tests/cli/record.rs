@@ -65,6 +65,18 @@ fn a_machine_without_recorders_is_told_what_to_install() {
 }
 
 #[test]
+fn a_program_that_does_not_exist_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = record(&folder, &["-o", "a.rct.zst", "--", "no-such-program"]);
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    // Without a recorder, that is the error.
+    let named = "no-such-program cannot be executed: there is no such program";
+    assert!(message.contains(named) || message.contains("has no recorder"), "{message}");
+    assert_eq!(files(&folder), 0);
+}
+
+#[test]
 fn forks_programs_and_the_exit_code_are_recorded() {
     let Some(plugin) = plugin() else { return };
     let folder = tempfile::tempdir().unwrap();

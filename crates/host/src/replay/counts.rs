@@ -33,8 +33,8 @@ pub struct TraceCounts {
     pub fills: u64,
     /// Events of the operating system. Their copies and zeroings count among the copies and fills.
     pub os_events: u64,
-    /// Page faults among them.
-    pub faults: u64,
+    /// Page faults among these events.
+    pub page_faults: u64,
     /// Lines of accesses skipped because they lie outside the memory.
     pub accesses_outside: u64,
     /// Lines of accesses skipped because they lie in a reserved row.

@@ -155,7 +155,7 @@ impl<R: Read> Replay<R> {
         let Some(processes) = &mut self.processes else { return Err(Box::new(ReplayError::NoKernel { line })) };
         self.counts.os_events += 1;
         if let OsEvent::Fault { .. } = event {
-            self.counts.faults += 1;
+            self.counts.page_faults += 1;
             self.arrivals.fault(self.fault);
         }
         let operations = processes.play(event).map_err(|NoFrame { page }| {

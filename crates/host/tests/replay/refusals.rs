@@ -64,7 +64,7 @@ fn skipped_records_are_counted_and_their_instructions_still_executed() {
         writebacks: 1,
         copies: 0,
         os_events: 0,
-        faults: 0,
+        page_faults: 0,
         fills: 1,
         accesses_outside: 2,
         accesses_reserved: 2,

@@ -34,9 +34,13 @@ impl CompareTable {
             let what = if case.bytes.is_some() { title(case) } else { case.state.clone() };
             Some((vec![what, case.size(), names.join(", ")], vec![Some(best.value)]))
         };
+        // Cases of one question may have different quantities.
+        let mut quantities: Vec<&str> = self.cases.iter().map(|case| quantity(question, case)).collect();
+        quantities.dedup();
+        let heads = ["case", "size", "best copiers"].map(str::to_owned);
         Table {
             caption: question.title().to_owned(),
-            heads: vec!["case".to_owned(), "size".to_owned(), "best copiers".to_owned(), quantity(question).to_owned()],
+            heads: heads.into_iter().chain([quantities.join(", or ")]).collect(),
             rows: self.cases.iter().filter_map(row).collect(),
         }
     }

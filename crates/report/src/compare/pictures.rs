@@ -2,7 +2,7 @@
 
 use rowclone_sim::compare::{CopierKind, Question};
 
-use super::{CompareTable, ComparedCase, by_kind, quantity, title};
+use super::{CompareTable, ComparedCase, by_kind, has_lines_lost, quantity, title};
 use crate::plot::{Chart, Kind, Request, Spacing, Table};
 
 /// A picture.
@@ -61,9 +61,9 @@ fn drawn(group: &[ComparedCase], question: Question) -> Option<Drawn> {
         by: vec!["kind".to_owned()],
         x_spacing: Spacing::Log,
         y_spacing: if is_log { Spacing::Log } else { Spacing::Linear },
-        title: Some(format!("{}: {}", title(&group[0]), heading(question))),
+        title: Some(format!("{}: {}", title(&group[0]), heading(question, &group[0]))),
         x_label: Some("size".to_owned()),
-        y_label: Some(quantity(question).split(',').next().unwrap_or_default().to_owned()),
+        y_label: Some(quantity(question, &group[0]).split(',').next().unwrap_or_default().to_owned()),
         ..Request::default()
     };
     let chart = request.draw(&table).ok()?.chart;
@@ -78,11 +78,12 @@ pub(super) fn stem(case: &ComparedCase) -> String {
 }
 
 /// What a picture shows, for its title.
-const fn heading(question: Question) -> &'static str {
+fn heading(question: Question, case: &ComparedCase) -> &'static str {
     match question {
         Question::Time => "time of the best copier of each kind",
         Question::CpuTime => "CPU time of the best copier of each kind",
         Question::Energy => "energy of the best copier of each kind",
-        Question::Displacement => "lines lost with the best copier of each kind",
+        Question::Displacement if has_lines_lost(case) => "lines lost with the best copier of each kind",
+        Question::Displacement => "misses with the best copier of each kind",
     }
 }

@@ -59,6 +59,9 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
         return run_guest(args, kernel);
     }
     let recorder = recorder::chosen(args)?;
+    if recorder::found_in_path(&args.program[0]).is_none() {
+        return Err(recorder::no_program(&args.program[0]));
+    }
     if args.contents && recorder != Recorder::Qemu {
         let message = "`--contents` needs the recorder qemu";
         return Err(Failure::new(message).with_help("leave it out, or use `--recorder qemu`"));

@@ -7,7 +7,7 @@ use std::process::Command;
 use rowclone_config::Failure;
 use trace_io::recording::executable::Executable;
 
-use super::recorder::{found_in_path, install};
+use super::recorder::{found_in_path, install, no_program};
 use super::session::Session;
 use super::{Output, Run};
 use crate::args::RecordArgs;
@@ -77,10 +77,7 @@ fn executable(program: &[OsString]) -> Result<Executable, Failure> {
     let (name, arguments) = program.split_first().expect("the command line has a program");
     let path = found_in_path(name);
     let executable = path.and_then(|path| Executable::of(path, name.clone(), arguments.to_vec()));
-    let Some(executable) = executable else {
-        let message = format!("{} cannot be executed: there is no such program", name.display());
-        return Err(Failure::new(message).with_help("give the path of a program, or a name that the shell finds"));
-    };
+    let executable = executable.ok_or_else(|| no_program(name))?;
     if !executable.is_for_x86_64 {
         let message = format!("{} cannot be recorded by {PROGRAM}: it is no program for x86-64", name.display());
         return Err(Failure::new(message).with_help("try `--recorder perf`"));

@@ -8,8 +8,9 @@ use rowclone_config::Failure;
 
 use super::{lackey, perf, qemu};
 use crate::args::{RecordArgs, Recorder};
+use crate::output;
 
-/// The recorder of the arguments, or the first that the machine has.
+/// The recorder of the arguments, or the first that the machine has; prints why those before it are not used.
 ///
 /// # Errors
 /// It is not installed, or none is.
@@ -21,7 +22,12 @@ pub fn chosen(args: &RecordArgs) -> Result<Recorder, Failure> {
     let mut missing = Vec::new();
     for recorder in [Recorder::Qemu, Recorder::Perf, Recorder::Lackey] {
         match available(recorder, args) {
-            Ok(()) => return Ok(recorder),
+            Ok(()) => {
+                for reason in missing {
+                    output::message(&format!("not used: {reason}"));
+                }
+                return Ok(recorder);
+            }
             Err(error) => missing.push(match error.help {
                 Some(help) => format!("{}; {help}", error.message),
                 None => error.message,
@@ -44,6 +50,12 @@ fn available(recorder: Recorder, args: &RecordArgs) -> Result<(), Failure> {
 pub fn install(program: &str, package: &str) -> Failure {
     let help = format!("install it: `apt-get install {package}` on Debian and Ubuntu");
     Failure::new(format!("{program} is not installed")).with_help(help)
+}
+
+/// The failure to find the program to record.
+pub fn no_program(name: &OsStr) -> Failure {
+    let message = format!("{} cannot be executed: there is no such program", name.display());
+    Failure::new(message).with_help("give the path of a program, or a name that the shell finds")
 }
 
 /// The program of a path, or of a name in the folders of `PATH`.

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use dram_spec::PhysicalAddress;
 use host::machine::{CopyLoop, Program, Region, Steps};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::FastCopyTable;
-use report::fast_copy::{CROSSING_UNROLLS, Crossing, LOOPS, MachineRates, Rates, SCHEMA_VERSION, SIZES};
+use report::fast_copy::{CROSSING_UNROLLS, Crossing, LOOPS, MACHINES, MachineRates, Rates, SCHEMA_VERSION, SIZES};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
 use rowclone_sweep::plot_file::PictureFormat;
@@ -35,7 +36,7 @@ pub struct FastCopyArgs {
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// The machine of the picture
-    #[arg(long, value_name = "NAME", default_value = "pentium-133", requires = "plot")]
+    #[arg(long, value_name = "NAME", default_value = MACHINES[0], requires = "plot", value_parser = PossibleValuesParser::new(MACHINES))]
     pub plot_machine: String,
     /// Replaces an existing picture
     #[arg(long, requires = "plot")]
@@ -62,8 +63,13 @@ const PRESENT: [CopyLoop; 3] = [CopyLoop::RepMovsb, CopyLoop::Integer, CopyLoop:
 /// The machines, in the order of [`report::fast_copy::MACHINES`].
 const CASES: [Case; report::fast_copy::MACHINES.len()] = [
     Case { name: "pentium-133", machine: "pentium-133", sets: &[], loops: HISTORICAL },
-    Case { name: "pentium-133, fpm", machine: "pentium-133", sets: &["system=fpm-60ns-430fx"], loops: HISTORICAL },
-    Case { name: "pentium-100, fpm", machine: "pentium-100", sets: &[], loops: HISTORICAL },
+    Case {
+        name: "pentium-133, page mode",
+        machine: "pentium-133",
+        sets: &["system=fpm-60ns-430fx"],
+        loops: HISTORICAL,
+    },
+    Case { name: "pentium-100, page mode", machine: "pentium-100", sets: &[], loops: HISTORICAL },
     Case {
         name: "p6-200",
         machine: "p6-200",
@@ -113,11 +119,7 @@ pub fn run(args: &FastCopyArgs) -> Result<String, Failure> {
     });
     let table = FastCopyTable::new(SCHEMA_VERSION, of_machines, crossings.into());
     if let Some((format, file)) = picture {
-        let chart = table.chart(&args.plot_machine).ok_or_else(|| {
-            let names = CASES.map(|case| format!("`{}`", case.name)).join(", ");
-            Failure::new(format!("there is no machine `{}`", args.plot_machine))
-                .with_help(format!("choose one of {names}"))
-        })?;
+        let chart = table.chart(&args.plot_machine).expect("the table has each machine");
         plot::complete(file, format, &chart)?;
     }
     args.format.render(|| table.to_text(), &table)
