@@ -164,7 +164,7 @@ pub struct TracePages {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::Cycles;
+    use dram_spec::{Clock, Cycles};
     use host::{LateRecords, PageReport, TraceCounts};
 
     use super::*;
@@ -219,7 +219,15 @@ mod tests {
     fn every_count_of_a_trace_is_its_own() {
         let format = Format::named("native").unwrap();
         let outcome = ReplayOutcome { has_times: true, counts: counts(), pages: Some(pages()), wrong: None };
-        let report = TraceReport::new("a.trace".to_owned(), format, Timing::BackToBack, true, &outcome);
+        let settings = ReplaySettings {
+            unusable: host::UnusableRecords::Skip,
+            clock: Clock::DDR3_1066,
+            timing: Timing::BackToBack,
+            copier: host::Copier::Cpu,
+            placement: host::Placement::AsRecorded,
+            fault: Cycles(100),
+        };
+        let report = TraceReport::new("a.trace".to_owned(), format, settings, true, &outcome);
         let expected = TraceReport {
             file: "a.trace".to_owned(),
             format: "native",
@@ -236,7 +244,7 @@ mod tests {
             fills: 106,
             os_events: 107,
             page_faults: 115,
-            page_fault_ns: 406.25,
+            page_fault_ns: 115.0 * 187.5,
             accesses_outside: 108,
             accesses_reserved: 109,
             skipped_outside: 110,
