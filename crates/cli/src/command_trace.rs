@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use dram_spec::{Channel, Cycle, Dialect, Issued, System};
 use rowclone_config::{Failure, file};
-use trace_io::Text;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{FORMATS, Format, Peeked, Place, TraceReader};
+use trace_io::{LineError, Text};
 
 use crate::args::TraceSystemArgs;
 
@@ -103,10 +103,10 @@ impl CommandTrace {
     /// The line is no command of the format.
     #[expect(clippy::should_implement_trait, reason = "an error ends the caller, so `?` is in each loop")]
     pub fn next(&mut self) -> Result<Option<Issued>, Failure> {
-        let fault = |message: String, help: String| Failure::of_reader(&self.file, message).with_help(help);
+        let fault = |error: LineError| Failure::of_reader(&self.file, &error).with_help(error.help());
         let issued = match &mut self.input {
-            Input::Log(log) => log.next().transpose().map_err(|error| fault(error.to_string(), error.help()))?,
-            Input::Trace(trace) => trace.next().transpose().map_err(|error| fault(error.to_string(), error.help()))?,
+            Input::Log(log) => log.next().transpose().map_err(fault)?,
+            Input::Trace(trace) => trace.next().transpose().map_err(fault)?,
         };
         if let (Input::Trace(_), Some(issued)) = (&self.input, &issued) {
             self.place = Place { channel: issued.channel, ..self.place };

@@ -23,7 +23,7 @@ pub const UNSEEN: [&str; 3] = [
 /// Those of the function; those of the reader, as `refused` makes them.
 pub fn blocks<R: Read>(
     reader: trace::Reader<R>,
-    refused: impl Fn(trace::TraceError) -> Failure,
+    refused: impl Fn(trace_io::LineError) -> Failure,
     mut each: impl FnMut(Task, Vec<u64>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut numbers = Numbers::default();

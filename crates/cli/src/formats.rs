@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rowclone_config::{Failure, file};
 use trace_io::commands::{self, Peeked};
-use trace_io::{Text, trace};
+use trace_io::{ErrorKind, Text, trace};
 
 use crate::command_trace::name_of;
 use crate::recording;
@@ -95,7 +95,7 @@ pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Fa
     let commands = commands::Format::matching(bytes.head(), &name).into_iter().map(FileFormat::from);
     let memory = match trace::Reader::with_name(bytes.head(), path) {
         Ok(mut reader) => reader.next().and_then(Result::ok).map(|_| FileFormat::from(reader.format())),
-        Err(error @ trace::TraceError::Ambiguous { .. }) => {
+        Err(error) if matches!(error.kind(), ErrorKind::Ambiguous) => {
             return Err(Failure::of_reader(path, &error).with_help(error.help()));
         }
         Err(_) => None,
@@ -120,7 +120,7 @@ pub fn trace_for_scenario(path: &Path) -> Option<Failure> {
         Ok(mut reader) => {
             reader.next().and_then(Result::ok).map(|_| format!(" of the format `{}`", reader.format().name))?
         }
-        Err(trace::TraceError::Ambiguous { .. }) => String::new(),
+        Err(error) if matches!(error.kind(), ErrorKind::Ambiguous) => String::new(),
         Err(_) => return None,
     };
     let help = format!("play it with `--trace`: `rowclone-sim run --trace {}`", path.display());

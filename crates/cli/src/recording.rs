@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rowclone_config::{Failure, file};
 use rowclone_sweep::{AtomicFile, Existing};
-use trace_io::Text;
-use trace_io::recording::{MAGIC, Metadata, Reader, RecordingError, RecordingFault, Writer};
+use trace_io::recording::{MAGIC, Metadata, Reader, Writer};
+use trace_io::{ErrorKind, LineError, Text};
 
 /// Whether a file is a recording, by its first bytes.
 ///
@@ -32,7 +32,7 @@ pub fn open(path: &Path) -> Result<Reader<file::Input>, Failure> {
 }
 
 /// The error of a reader.
-pub fn refused(path: &Path, error: &RecordingError) -> Failure {
+pub fn refused(path: &Path, error: &LineError) -> Failure {
     Failure::at(path, error).with_help(error.help())
 }
 
@@ -94,7 +94,7 @@ impl RecordingFile {
                 None => Ok(()),
             }
         });
-        written.map_err(|fault| unwritable(&self.path, fault))
+        written.map_err(|error| unwritable(&self.path, &error))
     }
 
     /// Completes the file; returns its metadata with totals and digest.
@@ -102,7 +102,7 @@ impl RecordingFile {
     /// # Errors
     /// The output fails.
     pub fn finish(mut self) -> Result<Metadata, Failure> {
-        let metadata = self.writer.finish(&mut self.file).map_err(|fault| unwritable(&self.path, fault))?;
+        let metadata = self.writer.finish(&mut self.file).map_err(|error| unwritable(&self.path, &error))?;
         self.file.commit()?;
         Ok(metadata)
     }
@@ -114,9 +114,9 @@ pub fn is_packed(path: &Path) -> bool {
 }
 
 /// The failure to write a recording.
-fn unwritable(path: &Path, fault: RecordingFault) -> Failure {
-    match fault {
-        RecordingFault::Input(error) => Failure::writing(path, &error),
-        fault => Failure::at(path, &fault).with_help(fault.help()),
+fn unwritable(path: &Path, error: &LineError) -> Failure {
+    match error.kind() {
+        ErrorKind::Io(error) => Failure::writing(path, error),
+        _ => Failure::at(path, error).with_help(error.help()),
     }
 }

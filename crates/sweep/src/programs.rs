@@ -13,10 +13,10 @@ use host::machine::{
 use rowclone_config::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
 use rowclone_sim::CopyMethod;
 use rowclone_sim::quantity::{counted, grouped};
-use trace_io::LineError;
-use trace_io::program::{ProgramError, ProgramReader};
-use trace_io::recording::{self, Metadata, RecordingError, RecordingFault};
-use trace_io::trace::{Reader, Recorded, TraceError};
+use trace_io::program::ProgramReader;
+use trace_io::recording::{self, Metadata};
+use trace_io::trace::{Reader, Recorded};
+use trace_io::{ErrorKind, LineError};
 
 /// What the baseline does, in words, and the copy unit of all methods where it is not a page.
 ///
@@ -68,33 +68,30 @@ fn open_in_units(path: &Path, unit: u64, settings: RecordingSettings) -> Result<
     Ok(Box::new(program.map_err(|error| failure(path, &error))?))
 }
 
-fn failure(path: &Path, error: &ProgramError) -> Failure {
+fn failure(path: &Path, error: &LineError) -> Failure {
     Failure::new(format!("{}: {error}", path.display())).with_help(error.help())
 }
 
-fn opened(path: &Path, unit: u64, settings: RecordingSettings) -> Result<Box<dyn Program>, ProgramError> {
-    let file = || File::open(path).map_err(|source| LineError::Read { line: 1, offset: 0, source });
+fn opened(path: &Path, unit: u64, settings: RecordingSettings) -> Result<Box<dyn Program>, LineError> {
+    let file = || File::open(path).map_err(|source| LineError::reading(1, 0, source));
     match recording::Reader::new(file()?) {
         Ok(reader) => return Ok(Box::new(RecordedProgram::new(reader, settings)?)),
         Err(error) if is_other_format(path, &error) => {}
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     }
     match Reader::with_name(file()?, path) {
         Ok(records) => Ok(Box::new(TraceProgram::new(records, unit)?)),
         // A file without records of a memory trace is a program trace.
-        Err(TraceError::UnknownFormat { .. } | TraceError::Empty { .. }) => Ok(Box::new(ProgramReader::new(file()?)?)),
-        Err(error) => Err(error.into()),
+        Err(error) if matches!(error.kind(), ErrorKind::Unrecognized) => Ok(Box::new(ProgramReader::new(file()?)?)),
+        Err(error) => Err(error),
     }
 }
 
 /// Whether a file is no recording, not even a damaged one.
-fn is_other_format(path: &Path, error: &RecordingError) -> bool {
+fn is_other_format(path: &Path, error: &LineError) -> bool {
     let name = path.to_string_lossy();
-    if name.ends_with(".rct") || name.ends_with(".rct.zst") {
-        return false;
-    }
-    let is_short = matches!(error.fault, RecordingFault::Truncated) && error.offset < recording::MAGIC.len() as u64;
-    is_short || matches!(error.fault, RecordingFault::Magic | RecordingFault::Input(_))
+    let is_named = name.ends_with(".rct") || name.ends_with(".rct.zst");
+    !is_named && matches!(error.kind(), ErrorKind::Unrecognized | ErrorKind::Io(_))
 }
 
 /// The metadata of a file that is a recording.
@@ -106,14 +103,14 @@ pub fn recorded(path: &Path) -> Result<Option<Metadata>, Failure> {
     match recording::Reader::new(file) {
         Ok(reader) => Ok(Some(reader.metadata().clone())),
         Err(error) if is_other_format(path, &error) => Ok(None),
-        Err(error) => Err(failure(path, &error.into())),
+        Err(error) => Err(failure(path, &error)),
     }
 }
 
 /// What the loads of a recording with contents read, in words.
 fn compared(path: &Path) -> Result<String, Failure> {
     let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
-    let counts = recording::Reader::new(file).map_err(ProgramError::from).and_then(RecordedProgram::compare_contents);
+    let counts = recording::Reader::new(file).and_then(RecordedProgram::compare_contents);
     let ContentsCounts { equal, unknown, different, first } = counts.map_err(|error| failure(path, &error))?;
     let all = counted(equal + unknown + different, "byte");
     let mut text = format!(

@@ -3,10 +3,10 @@
 use dram_spec::address::PhysicalAddress;
 use memchr::memchr;
 
+use crate::LineError;
 use crate::line::shown;
 use crate::number;
 use crate::number_field::{self as field, BLANK, ends};
-use crate::trace::Fault;
 
 /// Iterator over the fields of a line, separated by blanks and tabs. A field that begins with `#`
 /// begins a comment.
@@ -144,7 +144,7 @@ impl<'a> Fields<'a> {
 
     /// Takes an address without a prefix.
     #[inline]
-    pub(crate) fn hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
+    pub(crate) fn hex(&mut self, key: &'static str) -> Result<PhysicalAddress, LineError> {
         // Usually, there is no writeback.
         if let [b' ', b'0', b' ', ..] = self.rest {
             self.rest = &self.rest[2..];
@@ -156,14 +156,14 @@ impl<'a> Fields<'a> {
 
     /// Takes an address with the prefix `0x`.
     #[inline]
-    pub(crate) fn prefixed_hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
+    pub(crate) fn prefixed_hex(&mut self, key: &'static str) -> Result<PhysicalAddress, LineError> {
         let parsed = if let [b'0', b'x', text @ ..] = self.after_blank() { field::hex::<BLANK>(text) } else { None };
         self.number(parsed, key, &PREFIXED).map(PhysicalAddress)
     }
 
     /// Takes an address: with the prefix `0x`, or decimal.
     #[inline]
-    pub(crate) fn prefixed_or_decimal(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
+    pub(crate) fn prefixed_or_decimal(&mut self, key: &'static str) -> Result<PhysicalAddress, LineError> {
         let start = self.rest;
         let address = match self.after_blank() {
             [b'0', b'x', ..] => self.prefixed_hex(key),
@@ -183,7 +183,7 @@ impl<'a> Fields<'a> {
         key: &'static str,
         expected: &'static str,
         most: u64,
-    ) -> Result<(u64, u64), Box<Fault>> {
+    ) -> Result<(u64, u64), LineError> {
         let empty = self.is_empty();
         let start = self.rest;
         if let Some((first, rest)) = field::hex::<b','>(start)
@@ -212,7 +212,7 @@ impl<'a> Fields<'a> {
         least: usize,
         key: &'static str,
         expected: impl FnOnce(Fields<'a>) -> &'static str,
-    ) -> Result<([u64; N], usize), Box<Fault>> {
+    ) -> Result<([u64; N], usize), LineError> {
         let before = *self;
         let start = self.rest;
         let text = self.after_blank();
@@ -241,7 +241,7 @@ impl<'a> Fields<'a> {
 
     /// Takes a decimal number and the colon after it, which ends the field.
     #[inline]
-    pub(crate) fn decimal_and_colon(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
+    pub(crate) fn decimal_and_colon(&mut self, key: &'static str) -> Result<u64, LineError> {
         let parsed = match field::long_decimal::<b':'>(self.after_blank()) {
             Some((value, [_, rest @ ..])) if rest.first().is_some_and(|&byte| ends::<BLANK>(byte)) => {
                 Some((value, rest))
@@ -253,42 +253,42 @@ impl<'a> Fields<'a> {
 
     /// Requires exactly one blank before the next field, as Ramulator 2 does.
     #[inline]
-    pub(crate) fn check_one_blank(&mut self) -> Result<(), Box<Fault>> {
+    pub(crate) fn check_one_blank(&mut self) -> Result<(), LineError> {
         if matches!(self.rest, [b' ', next, ..] if *next > b' ') {
             return Ok(());
         }
         if self.is_empty() {
             return self.wrong_count();
         }
-        Err(Box::new(Fault::Refused {
-            what: "has other blanks between its fields than one",
-            help: "separate the fields by exactly one blank, the only separator of Ramulator 2",
-        }))
+        Err(LineError::new(
+            "has other blanks between its fields than one",
+            "separate the fields by exactly one blank, the only separator of Ramulator 2",
+        ))
     }
 
     /// Takes a decimal number, usually of few digits.
     #[inline]
-    pub(crate) fn decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
+    pub(crate) fn decimal(&mut self, key: &'static str) -> Result<u64, LineError> {
         self.number(field::short_decimal::<BLANK>(self.after_blank()), key, &DECIMAL)
     }
 
     /// Takes a decimal number, usually of many digits.
     #[inline]
-    pub(crate) fn long_decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
+    pub(crate) fn long_decimal(&mut self, key: &'static str) -> Result<u64, LineError> {
         self.number(field::long_decimal::<BLANK>(self.after_blank()), key, &DECIMAL)
     }
 
     /// Takes a decimal number below 256.
-    pub(crate) fn byte(&mut self, key: &'static str) -> Result<u8, Box<Fault>> {
+    pub(crate) fn byte(&mut self, key: &'static str) -> Result<u8, LineError> {
         self.small_decimal(key, BYTE)
     }
 
     /// Takes a decimal number below 2^32.
-    pub(crate) fn decimal_u32(&mut self, key: &'static str) -> Result<u32, Box<Fault>> {
+    pub(crate) fn decimal_u32(&mut self, key: &'static str) -> Result<u32, LineError> {
         self.small_decimal(key, DECIMAL_U32)
     }
 
-    fn small_decimal<T: TryFrom<u64>>(&mut self, key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
+    fn small_decimal<T: TryFrom<u64>>(&mut self, key: &'static str, expected: &'static str) -> Result<T, LineError> {
         let start = self.rest;
         let value = self.decimal(key).ok().and_then(|value| T::try_from(value).ok());
         match value {
@@ -299,7 +299,7 @@ impl<'a> Fields<'a> {
 
     /// Takes a time, if a field is left: `@`, a decimal number, and optionally a unit.
     #[inline]
-    pub(crate) fn time(&mut self, expected: &'static str) -> Result<Option<Time>, Box<Fault>> {
+    pub(crate) fn time(&mut self, expected: &'static str) -> Result<Option<Time>, LineError> {
         if let [b' ', b'@', text @ ..] = self.rest
             && let Some((value, rest)) = field::long_decimal::<BLANK>(text)
         {
@@ -321,7 +321,7 @@ impl<'a> Fields<'a> {
         parsed: Option<(u64, &'a [u8])>,
         key: &'static str,
         notation: &Notation,
-    ) -> Result<u64, Box<Fault>> {
+    ) -> Result<u64, LineError> {
         let (value, rest) = match parsed {
             Some(parsed) => parsed,
             None => self.place().slow_number(key, notation)?,
@@ -332,11 +332,17 @@ impl<'a> Fields<'a> {
 
     /// The length of the line including its end, after the last field. A further field is an error.
     #[inline]
-    pub(crate) fn end(&mut self) -> Result<usize, Box<Fault>> {
+    pub(crate) fn end(&mut self) -> Result<usize, LineError> {
+        self.ended().map_or_else(|| self.wrong_count(), Ok)
+    }
+
+    /// The length of the line including its end; `None` before the last field.
+    #[inline]
+    pub(crate) fn ended(&mut self) -> Option<usize> {
         if let [b'\n', behind @ ..] = self.rest {
-            return Ok(self.text.len() - behind.len());
+            return Some(self.text.len() - behind.len());
         }
-        if self.is_empty() { Ok(self.length()) } else { self.wrong_count() }
+        self.is_empty().then(|| self.length())
     }
 
     /// The length of the line including its end.
@@ -380,19 +386,22 @@ impl<'a> Fields<'a> {
 
     /// The error for an invalid field.
     #[cold]
-    pub(crate) fn wrong<T>(found: &[u8], key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
-        Err(Box::new(Fault::Field { key, found: shown(found), expected }))
+    pub(crate) fn wrong<T>(found: &[u8], key: &'static str, expected: &'static str) -> Result<T, LineError> {
+        let unsigned = if expected.contains("number") { ", without sign and separators" } else { "" };
+        let help = format!("write `{key}` as {expected}{unsigned}");
+        Err(LineError::new(format!("`{key}` is `{}`, but must be {expected}", shown(found)), help))
     }
 
     /// The error for an unknown kind of record.
     #[cold]
-    pub(crate) fn unknown<T>(found: &[u8], expected: &'static str) -> Result<T, Box<Fault>> {
-        Err(Box::new(Fault::UnknownRecord { found: shown(found), expected }))
+    pub(crate) fn unknown<T>(found: &[u8], expected: &'static str) -> Result<T, LineError> {
+        let help = "correct the line, or leave it out; docs/formats.md has the grammar";
+        Err(LineError::new(format!("begins with `{}`, but must begin with {expected}", shown(found)), help))
     }
 
     /// The error for too few or too many fields.
     #[inline]
-    pub(crate) fn wrong_count<T>(&self) -> Result<T, Box<Fault>> {
+    pub(crate) fn wrong_count<T>(&self) -> Result<T, LineError> {
         self.place().wrong_count()
     }
 }
@@ -418,7 +427,7 @@ impl<'a> Place<'a> {
 
     /// A time of any valid spelling, and the text from its end; or the error.
     #[cold]
-    fn slow_time(self, expected: &'static str) -> Result<(Option<Time>, &'a [u8]), Box<Fault>> {
+    fn slow_time(self, expected: &'static str) -> Result<(Option<Time>, &'a [u8]), LineError> {
         let mut fields = self.fields();
         if fields.is_empty() {
             return Ok((None, fields.rest));
@@ -437,7 +446,7 @@ impl<'a> Place<'a> {
 
     /// A number of any valid spelling, and the text from its end; or the error.
     #[cold]
-    fn slow_number(self, key: &'static str, notation: &Notation) -> Result<(u64, &'a [u8]), Box<Fault>> {
+    fn slow_number(self, key: &'static str, notation: &Notation) -> Result<(u64, &'a [u8]), LineError> {
         let mut fields = self.fields();
         match fields.word().strip_prefix(notation.prefix).and_then(notation.parse) {
             Some(number) => Ok((number, fields.rest)),
@@ -447,7 +456,7 @@ impl<'a> Place<'a> {
 
     /// The error for a missing or invalid field.
     #[cold]
-    fn wrong<T>(self, key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
+    fn wrong<T>(self, key: &'static str, expected: &'static str) -> Result<T, LineError> {
         match self.fields().word() {
             [] => self.wrong_count(),
             word => Fields::wrong(word, key, expected),
@@ -456,11 +465,13 @@ impl<'a> Place<'a> {
 
     /// The error for too few or too many fields.
     #[cold]
-    fn wrong_count<T>(self) -> Result<T, Box<Fault>> {
+    fn wrong_count<T>(self) -> Result<T, LineError> {
         let (mut all, mut found) = (Fields::new(self.text), 0);
         while !all.word().is_empty() {
             found += 1;
         }
-        Err(Box::new(Fault::FieldCount { found, shape: self.shape }))
+        let shape = self.shape;
+        let help = format!("separate by blanks just these: {shape}");
+        Err(LineError::new(format!("has {found} fields, but must be `{shape}`"), help))
     }
 }

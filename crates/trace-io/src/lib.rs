@@ -16,6 +16,7 @@
 
 pub mod command_log;
 pub mod commands;
+mod error;
 mod fields;
 mod line;
 mod number;
@@ -26,5 +27,6 @@ mod text;
 pub mod trace;
 mod zstd;
 
-pub use line::{LINE_BYTES_MAX, LineError};
+pub use error::{ErrorKind, LineError};
+pub use line::LINE_BYTES_MAX;
 pub use text::{Compression, Text};

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
+use crate::LineError;
+
 /// Longest line that a reader accepts: 64 KiB without its end. Lines of all formats are far
 /// shorter.
 pub const LINE_BYTES_MAX: usize = 1 << 16;
@@ -12,52 +14,6 @@ pub const LINE_BYTES_MAX: usize = 1 << 16;
 /// Maximum number of bytes read ahead: more than the longest line, so that a refill moves few bytes
 /// relative to those it reads.
 const BUFFER_BYTES: usize = 2 * LINE_BYTES_MAX;
-
-/// Reason why the next line cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum LineError {
-    /// The input failed: a disk, a pipe, or a compressed file that is truncated or damaged.
-    #[error("line {line}: the input cannot be read any further after {offset} bytes of text: {source}")]
-    Read {
-        /// Line being read, counted from 1.
-        line: u64,
-        /// Bytes of text read, after decompression.
-        offset: u64,
-        /// Error of the input.
-        source: io::Error,
-    },
-    /// A line longer than [`LINE_BYTES_MAX`].
-    #[error("line {line}: longer than {LINE_BYTES_MAX} bytes")]
-    TooLong {
-        /// Line, counted from 1.
-        line: u64,
-    },
-}
-
-impl LineError {
-    /// Line being read, counted from 1.
-    pub const fn line(&self) -> u64 {
-        match self {
-            Self::Read { line, .. } | Self::TooLong { line } => *line,
-        }
-    }
-
-    /// Suggested change.
-    pub fn help(&self) -> String {
-        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-        match self {
-            // The kinds of errors that decompression reports.
-            Self::Read { source, .. } if matches!(source.kind(), InvalidData | InvalidInput | UnexpectedEof) => {
-                "the compressed file is cut short or damaged: test it with `gzip -t` or `zstd -t`, and fetch it again"
-                    .into()
-            }
-            Self::Read { .. } => "check the disk or the pipe that the input comes from".into(),
-            Self::TooLong { .. } => {
-                "this looks like another kind of file: give one of text lines, plain, gzip or zstd".into()
-            }
-        }
-    }
-}
 
 /// Iterator over the lines of an input, each a slice of one buffer.
 #[derive(Debug)]
@@ -124,7 +80,7 @@ impl<R: Read> Lines<R> {
         while self.whole == 0 {
             let (start, line) = (self.unread.end, self.number + 1);
             if start == BUFFER_BYTES {
-                return Err(LineError::TooLong { line });
+                return Err(LineError::too_long(line));
             }
             match self.input.read(&mut self.buffer[start..BUFFER_BYTES]) {
                 Ok(0) if start == 0 => break,
@@ -140,7 +96,7 @@ impl<R: Read> Lines<R> {
                     self.whole = end.map_or(0, |end| start + end + 1);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(LineError::Read { line, offset: self.offset, source }),
+                Err(source) => return Err(LineError::reading(line, self.offset, source)),
             }
         }
         Ok(())
@@ -158,7 +114,7 @@ impl<R: Read> Lines<R> {
             self.take(1, end + 1);
             let text = &self.buffer[start..start + end];
             if is_too_long(text) {
-                return Err(LineError::TooLong { line: self.number });
+                return Err(LineError::too_long(self.number));
             }
             let start = start + text.len() - text.trim_ascii_start().len();
             self.line = start..start + text.trim_ascii().len();

@@ -29,11 +29,10 @@ use std::io::Read;
 
 use dram_spec::PhysicalAddress;
 
+use crate::LineError;
 use crate::fields::Fields;
-use crate::line::{LineError, Lines, is_too_long, shown};
-use crate::recording::RecordingError;
+use crate::line::{Lines, is_too_long, shown};
 use crate::text::Text;
-use crate::trace::{Fault, TraceError};
 
 /// A step of a program. Addresses are virtual, of the running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,82 +278,14 @@ impl Needs {
     }
 }
 
-/// Reason why a program cannot be read further.
-#[derive(Debug, thiserror::Error)]
-pub enum ProgramError {
-    /// The input failed, or a line is too long.
-    #[error(transparent)]
-    Line(#[from] LineError),
-    /// The memory trace that serves as the program cannot be read further.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// The recording that serves as the program cannot be read further.
-    #[error(transparent)]
-    Recording(#[from] RecordingError),
-    /// A recording has no accesses.
-    #[error("the metadata of the recording have `detail` = `faults`: it has page faults, and no accesses for a core")]
-    NoAccesses,
-    /// The pages of a recording are not those of the machine.
-    #[error("the metadata of the recording have `page_bytes` = {found}, but pages of the machine have 4096 bytes")]
-    PageBytes {
-        /// Bytes of a page.
-        found: u64,
-    },
-    /// The format of a memory trace has no instructions.
-    #[error("the trace has the format `{found}`, whose records have no instructions")]
-    NoInstructions {
-        /// Name of the format.
-        found: &'static str,
-    },
-    /// A line is no step.
-    #[error("line {line}: `{found}` is not a step")]
-    Step {
-        /// Line, counted from 1.
-        line: u64,
-        /// The line.
-        found: String,
-    },
-    /// A range is empty, or ends above 2^64 - 1.
-    #[error("line {line}: `{found}` has a range that is empty or ends above 2^64 - 1")]
-    Range {
-        /// Line, counted from 1.
-        line: u64,
-        /// The line.
-        found: String,
-    },
-}
-
-impl ProgramError {
-    /// Suggested change.
-    pub fn help(&self) -> String {
-        match self {
-            Self::Line(error) => error.help(),
-            Self::Trace(error) => error.help(),
-            Self::Recording(error) => error.help(),
-            Self::NoAccesses => {
-                "record the program with `detail` = `accesses`, or run it without cores: `rowclone-sim run FILE --system \
-                 SYSTEM`"
-                    .into()
-            }
-            Self::PageBytes { .. } => "record the program on a system with pages of 4 KiB".into(),
-            Self::NoInstructions { .. } => {
-                "give a program trace (docs/cores.md), or a memory trace of the format `rc`, `cpu` or `lackey`".into()
-            }
-            Self::Step { .. } => {
-                "write one of `compute N [CLASS] [after N [N]]`, `load ADDRESS [CLASS] [after N [N]]`, \
-                                  `store ADDRESS [CLASS] [after N [N]]`, `copy DST SRC BYTES`, \
-                                  `zero ADDRESS BYTES`, `map ADDRESS BYTES`, `filled ADDRESS BYTES`, \
-                                  `present ADDRESS BYTES`, `renew PAGE SOURCE`, \
-                                  `unmap ADDRESS BYTES`, `discard ADDRESS BYTES`, `move OLD NEW BYTES`, \
-                                  `share ADDRESS SOURCE BYTES`, `fork PROCESS`, `run PROCESS`, \
-                                  `exit`, `begin DST SRC BYTES`, `issue`, `wait`, `post HEADER PAYLOAD`, `await` and \
-                                  `send PORT ADDRESS BYTES`, with addresses as `0x1000` and other numbers in decimal"
-                    .into()
-            }
-            Self::Range { .. } => "give at least 1 byte, and an end below 2^64".into(),
-        }
-    }
-}
+/// Help for a line that is no step.
+const STEPS: &str = "write one of `compute N [CLASS] [after N [N]]`, `load ADDRESS [CLASS] [after N [N]]`, \
+                     `store ADDRESS [CLASS] [after N [N]]`, `copy DST SRC BYTES`, `zero ADDRESS BYTES`, \
+                     `map ADDRESS BYTES`, `filled ADDRESS BYTES`, `present ADDRESS BYTES`, `renew PAGE SOURCE`, \
+                     `unmap ADDRESS BYTES`, `discard ADDRESS BYTES`, `move OLD NEW BYTES`, \
+                     `share ADDRESS SOURCE BYTES`, `fork PROCESS`, `run PROCESS`, `exit`, `begin DST SRC BYTES`, \
+                     `issue`, `wait`, `post HEADER PAYLOAD`, `await` and `send PORT ADDRESS BYTES`, with addresses as \
+                     `0x1000` and other numbers in decimal";
 
 /// Iterator over the steps of a program in plain, gzip or zstd text. Blank lines and comments, from
 /// a `#`, are skipped. It ends with the input or after the first error.
@@ -369,12 +300,12 @@ impl<R: Read> ProgramReader<R> {
     ///
     /// # Errors
     /// Errors of the input.
-    pub fn new(input: R) -> Result<Self, ProgramError> {
-        let text = Text::new(input).map_err(|source| LineError::Read { line: 1, offset: 0, source })?;
+    pub fn new(input: R) -> Result<Self, LineError> {
+        let text = Text::new(input).map_err(|source| LineError::reading(1, 0, source))?;
         Ok(ProgramReader { lines: Lines::new(text), has_ended: false })
     }
 
-    fn read(&mut self) -> Result<Option<Step>, ProgramError> {
+    fn read(&mut self) -> Result<Option<Step>, LineError> {
         while self.lines.look_ahead()? {
             let text = self.lines.ahead();
             let (step, length) = match parse(text) {
@@ -382,7 +313,7 @@ impl<R: Read> ProgramReader<R> {
                 Err(_) => self.parse_further()?,
             };
             if is_too_long(&text[..length]) {
-                return Err(LineError::TooLong { line: self.lines.number() + 1 }.into());
+                return Err(LineError::too_long(self.lines.number() + 1));
             }
             self.lines.take(1, length);
             if step.is_some() {
@@ -394,18 +325,18 @@ impl<R: Read> ProgramReader<R> {
 
     /// Parses the next line, which is no plain step.
     #[inline(never)]
-    fn parse_further(&self) -> Result<(Option<Step>, usize), ProgramError> {
+    fn parse_further(&self) -> Result<(Option<Step>, usize), LineError> {
         parse_instruction(self.lines.ahead()).or_else(|_| self.parse_any_spelling())
     }
 
     /// Parses the next line with blanks in place of its comment and of other white space: programs may
     /// have comments that no blank precedes, and white space that traces may not have.
     #[cold]
-    fn parse_any_spelling(&self) -> Result<(Option<Step>, usize), ProgramError> {
+    fn parse_any_spelling(&self) -> Result<(Option<Step>, usize), LineError> {
         let text = self.lines.ahead();
         let (line, text) = (self.lines.number() + 1, &text[..Fields::new(text).length()]);
         if is_too_long(text) {
-            return Err(LineError::TooLong { line }.into());
+            return Err(LineError::too_long(line));
         }
         let comment = text.iter().position(|&byte| byte == b'#').unwrap_or(text.len() - 1);
         let blank =
@@ -413,17 +344,21 @@ impl<R: Read> ProgramReader<R> {
         let mut spelled: Vec<u8> = text.iter().enumerate().map(blank).collect();
         spelled.dedup_by(|byte, before| *byte == b' ' && *before == b' ');
         *spelled.last_mut().expect("a line has its end") = b'\n';
-        let found = || shown(text.trim_ascii());
         let parsed = parse(&spelled).or_else(|wrong| parse_instruction(&spelled).map_err(|_| wrong));
-        parsed.map(|(step, _)| (step, text.len())).map_err(|wrong| match wrong {
-            Wrong::Step => ProgramError::Step { line, found: found() },
-            Wrong::Range => ProgramError::Range { line, found: found() },
+        parsed.map(|(step, _)| (step, text.len())).map_err(|wrong| {
+            let (what, help) = match wrong {
+                Wrong::Step => ("is not a step", STEPS),
+                Wrong::Range => {
+                    ("has a range that is empty or ends above 2^64 - 1", "give at least 1 byte, and an end below 2^64")
+                }
+            };
+            LineError::new(format!("`{}` {what}", shown(text.trim_ascii())), help).in_line(line)
         })
     }
 }
 
 impl<R: Read> Iterator for ProgramReader<R> {
-    type Item = Result<Step, ProgramError>;
+    type Item = Result<Step, LineError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.has_ended {
@@ -443,8 +378,8 @@ enum Wrong {
     Range,
 }
 
-impl From<Box<Fault>> for Wrong {
-    fn from(_: Box<Fault>) -> Wrong {
+impl From<LineError> for Wrong {
+    fn from(_: LineError) -> Wrong {
         Wrong::Step
     }
 }
@@ -455,7 +390,7 @@ impl From<Box<Fault>> for Wrong {
 fn parse(text: &[u8]) -> Result<(Option<Step>, usize), Wrong> {
     let mut fields = Fields::new(text);
     let step = if fields.is_empty() { None } else { Some(step(&mut fields)?) };
-    Ok((step, fields.end()?))
+    Ok((step, fields.ended().ok_or(Wrong::Step)?))
 }
 
 /// Takes the fields of a step.
@@ -527,7 +462,7 @@ fn other_step(fields: &mut Fields<'_>) -> Result<Step, Wrong> {
     if are_ranges_sound(&step) { Ok(step) } else { Err(Wrong::Range) }
 }
 
-fn fields_of_step(fields: &mut Fields<'_>) -> Result<Step, Box<Fault>> {
+fn fields_of_step(fields: &mut Fields<'_>) -> Result<Step, LineError> {
     Ok(match fields.word() {
         b"copy" => {
             let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
@@ -607,7 +542,7 @@ mod tests {
 
     use super::*;
 
-    fn steps(text: &str) -> Result<Vec<Step>, ProgramError> {
+    fn steps(text: &str) -> Result<Vec<Step>, LineError> {
         ProgramReader::new(text.as_bytes())?.collect()
     }
 

@@ -11,7 +11,8 @@ use dram_spec::{
     Standard, System, Width,
 };
 use proptest::prelude::*;
-use trace_io::command_log::{LogError, LogHeader, LogReader, LogWriter};
+use trace_io::LineError;
+use trace_io::command_log::{LogHeader, LogReader, LogWriter};
 
 use common::system;
 
@@ -27,7 +28,7 @@ fn written(header: &LogHeader, commands: &[Issued]) -> Vec<u8> {
     writer.into_result().expect("a vector takes all").into_inner()
 }
 
-fn read(log: &[u8]) -> Result<(LogHeader, Vec<Issued>), LogError> {
+fn read(log: &[u8]) -> Result<(LogHeader, Vec<Issued>), LineError> {
     let mut reader = LogReader::new(log)?;
     let commands = reader.by_ref().collect::<Result<_, _>>()?;
     Ok((reader.header().clone(), commands))
@@ -296,7 +297,7 @@ fn a_malformed_cell_is_named_with_what_was_found_and_what_would_work() {
         let mut reader = LogReader::new(log.as_bytes()).unwrap();
         assert!(reader.next().unwrap().is_ok(), "the line before is sound");
         let error = reader.next().unwrap().unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.help().as_str(), error.line()), (*message, *help, 17));
+        assert_eq!((error.to_string().as_str(), error.help(), error.line()), (*message, *help, 17));
         assert!(reader.next().is_none(), "it ended with the error");
     }
 }
@@ -359,7 +360,7 @@ fn a_malformed_header_is_named_with_what_was_found_and_what_would_work() {
         let message = if wrong.ends_with("= off") { message.replace("line 9", "line 10") } else { message.to_owned() };
         let error = read(log.as_bytes()).unwrap_err();
         assert!(message.starts_with(&format!("line {}: ", error.line())), "{message}");
-        assert_eq!((error.to_string(), error.help().as_str()), (message, help));
+        assert_eq!((error.to_string(), error.help()), (message, help));
     }
 }
 

@@ -5,7 +5,8 @@ use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Clock, Density, System, Width};
 use proptest::prelude::*;
 use proptest::sample::select;
-use trace_io::trace::{ConvertError, ConvertSystem, Converter, Event, Format, Reader, Record};
+use trace_io::LineError;
+use trace_io::trace::{ConvertSystem, Converter, Event, Format, Reader, Record};
 
 fn system() -> ConvertSystem {
     let map = AddressMap::preset(System::paper(1, Density::Gb2, Width::X8).geometry, Preset::RowInterleaved);
@@ -18,7 +19,7 @@ fn convert(
     to: &str,
     system: Option<ConvertSystem>,
     drops: bool,
-) -> Result<(String, u64), ConvertError> {
+) -> Result<(String, u64), LineError> {
     let mut converter = Converter::new(Vec::new(), Format::named(to).unwrap(), system, 2.0, drops);
     for record in Reader::new(text.as_bytes(), Format::named(from)).unwrap() {
         converter.push(&record.unwrap())?;
@@ -96,8 +97,8 @@ fn what_a_format_cannot_express_is_refused_or_counted() {
     }
     for from in [("native", "R 0x100000000000\n"), ("ramulator2-rw", "R 9,0,1,2,8\n")] {
         let to = if from.0 == "native" { "ramulator2-rw" } else { "native" };
-        let refused = convert(from, to, Some(system()), true).unwrap_err();
-        assert!(matches!(refused, ConvertError::Outside { .. }), "{refused}");
+        let refused = convert(from, to, Some(system()), true).unwrap_err().to_string();
+        assert!(refused.starts_with("the memory system has no "), "{refused}");
     }
 }
 

@@ -9,10 +9,10 @@ use dram_spec::{
     BankId, Channel, Column, Command, CommandKind, Cycle, Cycles, Density, Geometry, Issued, PrechargePowerDown,
     RawGeometry, Row, SpeedBin, Standard, System, TimingParameter, Width,
 };
+use trace_io::LineError;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{
-    ExportError, Exporter, FORMATS, Format, Inexpressible, InexpressibleCommands, Peeked, Place, Target, TraceReader,
-    Unsupported,
+    Exporter, FORMATS, Format, Inexpressible, InexpressibleCommands, Peeked, Place, Target, TraceReader, Unsupported,
 };
 
 use common::{system, system_of};
@@ -28,7 +28,7 @@ fn export(
     unsupported: Unsupported,
     commands: &[(u64, Command)],
     end: Option<u64>,
-) -> Result<([String; 2], InexpressibleCommands), ExportError> {
+) -> Result<([String; 2], InexpressibleCommands), LineError> {
     let outputs = PLACES.map(|place| (place, Vec::new())).into();
     let mut exporter = Exporter::new(target, unsupported, system, outputs)?;
     for &(at, command) in commands {

@@ -10,10 +10,9 @@ use rowclone_config::{Failure, SystemConfig, file};
 use rowclone_sim::quantity::counted;
 use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::command_log::LogWriter;
-use trace_io::commands::{
-    self, ExportError, Exporter, Inexpressible, InexpressibleCommands, Place, Target, Unsupported,
-};
-use trace_io::trace::{self, ConvertError, ConvertSystem, Converter, TraceError};
+use trace_io::commands::{self, Exporter, Inexpressible, InexpressibleCommands, Place, Target, Unsupported};
+use trace_io::trace::{self, ConvertSystem, Converter};
+use trace_io::{ErrorKind, LineError};
 
 use super::convert_recording;
 use crate::args::ConvertArgs;
@@ -85,10 +84,10 @@ pub(super) fn converter(args: &ConvertArgs, to: FileFormat) -> Result<Converter<
 }
 
 /// The error of a converter at a place of the input.
-pub(super) fn pushing(args: &ConvertArgs, place: impl Display, error: ConvertError) -> Failure {
-    match error {
-        ConvertError::Output(error) => Failure::writing(&args.output, &error),
-        error => Failure::new(format!("{}:{place}: {error}", args.input.display())).with_help(error.help()),
+pub(super) fn pushing(args: &ConvertArgs, place: impl Display, error: &LineError) -> Failure {
+    match error.kind() {
+        ErrorKind::Io(error) => Failure::writing(&args.output, error),
+        _ => Failure::new(format!("{}:{place}: {error}", args.input.display())).with_help(error.help()),
     }
 }
 
@@ -115,12 +114,12 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
     let path = &args.input;
     let mut converter = converter(args, to)?;
     let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    let refused = |error: TraceError| Failure::of_reader(path, &error).with_help(error.help());
+    let refused = |error: LineError| Failure::of_reader(path, &error).with_help(error.help());
     let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
     let stop = interrupt::flag();
     while let Some(record) = reader.next() {
         Failure::if_raised(&stop)?;
-        converter.push(&record.map_err(refused)?).map_err(|error| pushing(args, reader.line(), error))?;
+        converter.push(&record.map_err(refused)?).map_err(|error| pushing(args, reader.line(), &error))?;
     }
     commit(args, to, converter)
 }
@@ -194,7 +193,7 @@ impl CommandWriter {
             .map_err(|error| export_failure(&args.output, &error))
     }
 
-    fn command(&mut self, issued: &Issued) -> Result<(), ExportError> {
+    fn command(&mut self, issued: &Issued) -> Result<(), LineError> {
         match self {
             CommandWriter::Log(log) => {
                 log.push(issued.at, issued.channel, &issued.command);
@@ -222,7 +221,7 @@ impl CommandWriter {
     }
 }
 
-fn export_failure(path: &Path, error: &ExportError) -> Failure {
+fn export_failure(path: &Path, error: &LineError) -> Failure {
     Failure::at(path, error).with_help(error.help())
 }
 

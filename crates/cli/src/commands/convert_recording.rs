@@ -85,7 +85,7 @@ pub fn to_trace(args: &ConvertArgs, to: FileFormat) -> Result<(), Failure> {
                     let record = Record { arrival: Arrival::AfterInstructions(instructions), event };
                     instructions = 0;
                     let place = || format!("block {}", block.number);
-                    converter.push(&record).map_err(|error| pushing(args, place(), error))?;
+                    converter.push(&record).map_err(|error| pushing(args, place(), &error))?;
                 }
             }
         }
@@ -101,7 +101,7 @@ pub fn to_trace(args: &ConvertArgs, to: FileFormat) -> Result<(), Failure> {
 /// A memory trace to a recording: of one process and thread, or of page faults.
 pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
     let path = &args.input;
-    let refused = |error: trace::TraceError| Failure::of_reader(path, &error).with_help(error.help());
+    let refused = |error: trace_io::LineError| Failure::of_reader(path, &error).with_help(error.help());
     let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
     let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
     let recorder = format!("rowclone-sim {} convert", env!("CARGO_PKG_VERSION"));

@@ -9,9 +9,8 @@ use rowclone_sim::quantity::{bytes, counted, grouped};
 use rowclone_sweep::{AtomicFile, Existing};
 use serde_json::{Value, json};
 use trace_io::trace::copies::{Accesses, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
-use trace_io::trace::{
-    Addresses, ConvertError, ConvertSystem, Converter, Event, Format, Reader, Record, TraceError, in_rank, place_of,
-};
+use trace_io::trace::{Addresses, ConvertSystem, Converter, Event, Format, Reader, Record, in_rank, place_of};
+use trace_io::{ErrorKind, LineError};
 
 use super::find_copies_recording;
 use crate::args::FindCopiesArgs;
@@ -105,10 +104,10 @@ fn search(
     let path = file::of_argument(&args.file);
     let FindCopiesArgs { window, min_bytes, instructions_per_clock, .. } = *args;
     let mut finder = CopyFinder::new(FindSettings { window, bytes_min: min_bytes, instructions_per_clock });
-    let refused = |error: TraceError| Failure::of_reader(path, &error).with_help(error.help());
-    let writing = |error: ConvertError| match (error, &args.write) {
-        (ConvertError::Output(error), Some(out)) => Failure::writing(out, &error),
-        (error, _) => Failure::at(path, &error).with_help(error.help()),
+    let refused = |error: LineError| Failure::of_reader(path, &error).with_help(error.help());
+    let writing = |error: LineError| match (error.kind(), &args.write) {
+        (ErrorKind::Io(error), Some(out)) => Failure::writing(out, error),
+        _ => Failure::at(path, &error).with_help(error.help()),
     };
     let stop = interrupt::flag();
     while let Some(record) = reader.next() {

@@ -34,7 +34,7 @@ pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
     if args.input_format.is_none() && recording::is_recording(path)? {
         return recording_info::run(args, path);
     }
-    let refused = |error: trace_io::trace::TraceError| Failure::of_reader(path, &error).with_help(error.help());
+    let refused = |error: trace_io::LineError| Failure::of_reader(path, &error).with_help(error.help());
     let reading = |error: io::Error| Failure::reading(path, &error);
     let open = || file::open(path).map_err(reading);
     let reader = match args.input_format {

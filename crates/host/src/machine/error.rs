@@ -1,7 +1,7 @@
 //! Reasons why a program does not run to its end.
 
 use dram_spec::PhysicalAddress;
-use trace_io::program::ProgramError;
+use trace_io::LineError;
 
 use super::kernel::ProgramFault;
 use crate::allocator_settings::AllocatorError;
@@ -15,7 +15,7 @@ pub enum MachineError {
         /// Core.
         core: usize,
         /// Reason.
-        source: ProgramError,
+        source: LineError,
     },
     /// The kernel refuses a request or an access of the program.
     #[error("the program of core {core}: {source}")]
@@ -70,7 +70,7 @@ impl MachineError {
     /// Suggested change.
     pub fn help(&self) -> String {
         match self {
-            Self::Program { source, .. } => source.help(),
+            Self::Program { source, .. } => source.help().to_owned(),
             Self::Fault { source, .. } => source.help().to_owned(),
             Self::TooShort { .. } => "use a shorter warm-up, or a longer program".to_owned(),
             Self::LostCopy { .. } => "if `dma.timeout_cycles` of the machine is given, try a longer time; otherwise \

@@ -3,7 +3,7 @@
 use dram_spec::PhysicalAddress;
 use dram_spec::address::Location;
 use rowclone::PlanError;
-use trace_io::trace::TraceError;
+use trace_io::LineError;
 
 use crate::allocator_settings::AllocatorError;
 
@@ -50,7 +50,7 @@ impl Unusable {
 pub enum ReplayError {
     /// The file is malformed.
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    Trace(#[from] LineError),
     /// A record lies outside the memory or in a reserved row.
     #[error("line {line}: {source}")]
     Record {
@@ -124,7 +124,7 @@ impl ReplayError {
     /// Suggested change.
     pub fn help(&self) -> String {
         match self {
-            ReplayError::Trace(error) => error.help(),
+            ReplayError::Trace(error) => error.help().to_owned(),
             ReplayError::Record { source, .. } => {
                 format!("{}; or leave such records out with `unusable_records = \"skip\"`", source.help())
             }

@@ -10,7 +10,8 @@ use host::machine::{CoreCounters, CoreCycle, CoreOutcome, Machine, MachineOutcom
 use memctrl::policy::row::RowPolicy;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use proptest::test_runner::TestCaseError;
-use trace_io::program::{ProgramError, Step};
+use trace_io::LineError;
+use trace_io::program::Step;
 use trace_io::trace::Recorded;
 
 use crate::cases::Case;
@@ -98,7 +99,7 @@ fn run<S: RequestSource>(config: &Config, source: S) -> (Logged<S>, Vec<Issued>)
 struct RecordedSteps(Steps<std::vec::IntoIter<Step>>, Recorded);
 
 impl Program for RecordedSteps {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+    fn next_step(&mut self) -> Result<Option<Step>, LineError> {
         self.0.next_step()
     }
 

@@ -1,16 +1,16 @@
 //! Parser of a command's cells.
 
+use std::fmt::Display;
+
 use dram_spec::{BankId, Channel, Column, Command, Constructor, Cycle, Issued, Row};
 
-use super::{COLUMNS, LogError};
+use super::COLUMNS;
+use crate::LineError;
 use crate::line::shown;
 use crate::number::{Number, decimal};
 
 /// A line, divided at its commas.
-struct Cells<'a> {
-    cells: [&'a [u8]; COLUMNS.len()],
-    line: u64,
-}
+struct Cells<'a>([&'a [u8]; COLUMNS.len()]);
 
 // Indices of `COLUMNS`.
 const CYCLE: usize = 0;
@@ -24,8 +24,8 @@ const DST_BANK: usize = 7;
 const DST_COLUMN: usize = 8;
 
 /// Parses the command of a line.
-pub(super) fn parse(text: &[u8], line: u64) -> Result<Issued, LogError> {
-    let cells = Cells::cut(text, line)?;
+pub(super) fn parse(text: &[u8]) -> Result<Issued, LineError> {
+    let cells = Cells::cut(text)?;
     let at = Cycle(cells.number(CYCLE)?);
     let command = cells.command()?;
     let channel = Channel(cells.number(CHANNEL)?);
@@ -33,7 +33,7 @@ pub(super) fn parse(text: &[u8], line: u64) -> Result<Issued, LogError> {
 }
 
 impl<'a> Cells<'a> {
-    fn cut(text: &'a [u8], line: u64) -> Result<Self, LogError> {
+    fn cut(text: &'a [u8]) -> Result<Self, LineError> {
         let mut cells: [&[u8]; COLUMNS.len()] = [b""; COLUMNS.len()];
         let mut found = 0;
         for cell in text.split(|&byte| byte == b',') {
@@ -42,11 +42,16 @@ impl<'a> Cells<'a> {
             }
             found += 1;
         }
-        if found == cells.len() { Ok(Cells { cells, line }) } else { Err(LogError::CellCount { line, found }) }
+        if found == cells.len() {
+            return Ok(Cells(cells));
+        }
+        let names = COLUMNS.join(",");
+        let help = format!("give each of `{names}` its cell; those that a command does not use stay empty");
+        Err(LineError::new(format!("has {found} cells, but a command has {}", COLUMNS.len()), help))
     }
 
-    fn command(&self) -> Result<Command, LogError> {
-        let Some(constructor) = Command::constructor(self.cells[COMMAND]) else {
+    fn command(&self) -> Result<Command, LineError> {
+        let Some(constructor) = Command::constructor(self.0[COMMAND]) else {
             return Err(self.wrong(COMMAND, format!("one of {}", Command::MNEMONICS.join(", "))));
         };
         match constructor {
@@ -75,23 +80,31 @@ impl<'a> Cells<'a> {
     }
 
     /// The bank in a column, in the rank of the line.
-    fn bank(&self, column: usize) -> Result<BankId, LogError> {
+    fn bank(&self, column: usize) -> Result<BankId, LineError> {
         Ok(BankId { rank: self.number(RANK)?, bank: self.number(column)? })
     }
 
-    fn number<T: Number>(&self, column: usize) -> Result<T, LogError> {
-        let number = decimal(self.cells[column]).and_then(|number| T::try_from(number).ok());
+    fn number<T: Number>(&self, column: usize) -> Result<T, LineError> {
+        let number = decimal(self.0[column]).and_then(|number| T::try_from(number).ok());
         number.ok_or_else(|| self.wrong(column, format!("a whole number from 0 to {}", T::MOST)))
     }
 
-    fn expect_empty(&self, columns: &[usize]) -> Result<(), LogError> {
-        match columns.iter().find(|&&column| !self.cells[column].is_empty()) {
-            Some(&column) => Err(self.wrong(column, format!("empty for {}", shown(self.cells[COMMAND])))),
+    fn expect_empty(&self, columns: &[usize]) -> Result<(), LineError> {
+        match columns.iter().find(|&&column| !self.0[column].is_empty()) {
+            Some(&column) => {
+                let expected = format!("empty for {}", shown(self.0[COMMAND]));
+                Err(self.wrong(column, expected).with_help("empty the cell, or correct the command"))
+            }
             None => Ok(()),
         }
     }
 
-    fn wrong(&self, column: usize, expected: String) -> LogError {
-        LogError::Cell { line: self.line, column: COLUMNS[column], found: shown(self.cells[column]), expected }
+    fn wrong(&self, column: usize, expected: impl Display) -> LineError {
+        let (name, found) = (COLUMNS[column], shown(self.0[column]));
+        let found = if found.is_empty() { "empty".to_owned() } else { format!("`{found}`") };
+        LineError::new(
+            format!("`{name}` is {found}, but must be {expected}"),
+            format!("write {expected} into `{name}`"),
+        )
     }
 }

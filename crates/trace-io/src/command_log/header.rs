@@ -7,7 +7,8 @@ use dram_spec::{
     RefreshMode, RowsPerSubarray, SpeedBin, Standard, System, Width,
 };
 
-use super::{COLUMNS, LogError, VERSION_LINE};
+use super::{COLUMNS, VERSION_LINE};
+use crate::LineError;
 use crate::line::{Lines, shown};
 use crate::number::decimal;
 
@@ -23,7 +24,7 @@ pub struct LogHeader {
 }
 
 /// Keys, each with an example value.
-pub(super) const KEYS: [(&str, &str); 16] = [
+const KEYS: [(&str, &str); 16] = [
     ("bin", "1066G"),
     ("density_gb", "2"),
     ("width", "8"),
@@ -43,7 +44,7 @@ pub(super) const KEYS: [(&str, &str); 16] = [
 ];
 
 /// Example value of a key.
-pub(super) fn example(key: &str) -> &'static str {
+fn example(key: &str) -> &'static str {
     KEYS.iter().find(|(name, _)| *name == key).map_or("", |(_, example)| example)
 }
 
@@ -127,10 +128,10 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
 }
 
 /// Reads all lines up to and including the column names.
-pub(super) fn read<R: Read>(lines: &mut Lines<R>) -> Result<LogHeader, LogError> {
+pub(super) fn read<R: Read>(lines: &mut Lines<R>) -> Result<LogHeader, LineError> {
     advance(lines)?;
     if lines.line() != VERSION_LINE.as_bytes() {
-        return Err(LogError::Version { line: lines.number(), found: shown(lines.line()) });
+        return Err(other_version(lines.line()).in_line(lines.number()));
     }
     let mut entries = Entries::default();
     loop {
@@ -140,13 +141,28 @@ pub(super) fn read<R: Read>(lines: &mut Lines<R>) -> Result<LogHeader, LogError>
             entries.last_line = line;
             return entries.header();
         }
-        entries.add(lines.line(), line)?;
+        entries.add(lines.line(), line).map_err(|error| error.in_line(line))?;
     }
 }
 
 /// Advances to the next line, which must exist.
-fn advance<R: Read>(lines: &mut Lines<R>) -> Result<(), LogError> {
-    if lines.advance()? { Ok(()) } else { Err(LogError::NoColumns { line: lines.number() + 1 }) }
+fn advance<R: Read>(lines: &mut Lines<R>) -> Result<(), LineError> {
+    if lines.advance()? {
+        return Ok(());
+    }
+    let help = format!("the log was cut short: write it again, or end the header with `{}`", COLUMNS.join(","));
+    Err(LineError::new("the log ends within its header", help).in_line(lines.number() + 1))
+}
+
+/// The error for another first line.
+fn other_version(line: &[u8]) -> LineError {
+    let found = shown(line);
+    let help = if found.starts_with(VERSION_LINE.trim_end_matches(char::is_numeric)) {
+        "this program reads version 1: use the rowclone-sim that wrote the log, or write the log again"
+    } else {
+        "give a log that `rowclone-sim` wrote, or put the header of one before the commands"
+    };
+    LineError::new(format!("is `{found}`, but a command log begins with `{VERSION_LINE}`"), help)
 }
 
 /// The entries of a header, and the line that ends it.
@@ -162,15 +178,23 @@ struct Entry {
 }
 
 impl Entries {
-    fn add(&mut self, text: &[u8], line: u64) -> Result<(), LogError> {
-        let wrong = || LogError::HeaderLine { line, found: shown(text) };
+    fn add(&mut self, text: &[u8], line: u64) -> Result<(), LineError> {
+        let wrong = || {
+            let what = "but the header has lines `# key = value`, and then the column names";
+            let help = format!("after the last key comes `{}`, and then the commands", COLUMNS.join(","));
+            LineError::new(format!("is `{}`, {what}", shown(text)), help)
+        };
         let pair = text.strip_prefix(b"#").ok_or_else(wrong)?;
         let equals = pair.iter().position(|&byte| byte == b'=').ok_or_else(wrong)?;
         let (key, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
         let index = KEYS.iter().position(|(name, _)| name.as_bytes() == key);
-        let index = index.ok_or_else(|| LogError::UnknownKey { line, found: shown(key) })?;
+        let index = index.ok_or_else(|| {
+            let help = format!("the keys are {}", KEYS.map(|(key, _)| key).join(", "));
+            LineError::new(format!("`{}` is not a key of the header", shown(key)), help)
+        })?;
         if let Some(Entry { line: first, .. }) = &self.values[index] {
-            return Err(LogError::Duplicate { line, key: KEYS[index].0, first: *first });
+            let what = format!("`{}` was given in line {first} already", KEYS[index].0);
+            return Err(LineError::new(what, format!("keep one of lines {first} and {line}")));
         }
         self.values[index] = Some(Entry { line, value: value.to_vec() });
         Ok(())
@@ -186,12 +210,24 @@ impl Entries {
         key: &'static str,
         expected: impl FnOnce() -> String,
         parse: impl FnOnce(&[u8]) -> Option<T>,
-    ) -> Result<T, LogError> {
-        let Entry { line, value } = self.find(key).ok_or(LogError::Missing { line: self.last_line, key })?;
-        parse(value).ok_or_else(|| LogError::Value { line: *line, key, found: shown(value), expected: expected() })
+    ) -> Result<T, LineError> {
+        let Entry { line, value } = self.find(key).ok_or_else(|| self.missing(key))?;
+        parse(value).ok_or_else(|| {
+            let what = format!("`{key}` is `{}`, but must be {}", shown(value), expected());
+            LineError::new(what, format!("write for example `# {key} = {}`", example(key))).in_line(*line)
+        })
     }
 
-    fn number(&self, key: &'static str) -> Result<u64, LogError> {
+    /// The error for a header without a key.
+    fn missing(&self, key: &str) -> LineError {
+        let help = match key {
+            "t_refi_ps" => "add `# t_refi_ps = 7800000`, or `# refresh = off`, before the column names".to_owned(),
+            _ => format!("add a line such as `# {key} = {}` before the column names", example(key)),
+        };
+        LineError::new(format!("the header ends without `{key}`"), help).in_line(self.last_line)
+    }
+
+    fn number(&self, key: &'static str) -> Result<u64, LineError> {
         self.get(key, || "a whole number".into(), decimal)
     }
 
@@ -200,12 +236,12 @@ impl Entries {
         key: &'static str,
         choices: &[T],
         name: impl Fn(T) -> &'static str,
-    ) -> Result<T, LogError> {
+    ) -> Result<T, LineError> {
         let expected = || choices.iter().map(|&choice| format!("`{}`", name(choice))).collect::<Vec<_>>().join(" or ");
         self.get(key, expected, |value| choices.iter().copied().find(|&choice| name(choice).as_bytes() == value))
     }
 
-    fn header(&self) -> Result<LogHeader, LogError> {
+    fn header(&self) -> Result<LogHeader, LineError> {
         self.choice("start", &["idle"], |name| name)?;
         let bin = self.bin()?;
         let system = System {
@@ -231,7 +267,7 @@ impl Entries {
         Ok(LogHeader { system, dialect, end })
     }
 
-    fn bin(&self) -> Result<&'static SpeedBin, LogError> {
+    fn bin(&self) -> Result<&'static SpeedBin, LineError> {
         let named = |value: &[u8]| SpeedBin::named(std::str::from_utf8(value).ok()?);
         let expected = || {
             let found = self.find("bin").map_or(&b""[..], |entry| &entry.value);
@@ -244,19 +280,20 @@ impl Entries {
     }
 
     /// The reference of commands of two cycles, in a standard that has them.
-    fn reference_cycle(&self, standard: Standard) -> Result<ReferenceCycle, LogError> {
+    fn reference_cycle(&self, standard: Standard) -> Result<ReferenceCycle, LineError> {
         match self.find("reference_cycle") {
             None => Ok(ReferenceCycle::default()),
             Some(_) if standard.definition().two_cycle_commands => {
                 self.choice("reference_cycle", &REFERENCE_CYCLES, reference_cycle_name)
             }
             Some(Entry { line, .. }) => {
-                Err(LogError::NoEffect { line: *line, key: "reference_cycle", standard: standard.name() })
+                let what = format!("`reference_cycle` is given, but has no effect in {}", standard.name());
+                Err(LineError::new(what, "leave the line out").in_line(*line))
             }
         }
     }
 
-    fn refresh_mode(&self, standard: Standard) -> Result<&'static RefreshMode, LogError> {
+    fn refresh_mode(&self, standard: Standard) -> Result<&'static RefreshMode, LineError> {
         let modes = standard.definition().refresh_modes;
         if self.find("refresh_mode").is_none() {
             return Ok(&modes[0]);
@@ -265,7 +302,7 @@ impl Entries {
         self.get("refresh_mode", expected, |value| standard.refresh_mode(std::str::from_utf8(value).ok()?))
     }
 
-    fn geometry(&self, standard: Standard) -> Result<Geometry, LogError> {
+    fn geometry(&self, standard: Standard) -> Result<Geometry, LineError> {
         let densities = standard.definition().densities();
         let density = |value: &[u8]| {
             let named = |one: &Density| one.gigabits().to_string().as_bytes() == value;
@@ -284,12 +321,12 @@ impl Entries {
         };
         Geometry::try_from(raw).map_err(|source| {
             let line = self.find(source.key()).map_or(self.last_line, |entry| entry.line);
-            LogError::Geometry { line, source }
+            LineError::new(source.to_string(), source.help()).in_line(line)
         })
     }
 
     /// A whole number, or a list of them in brackets.
-    fn rows_per_subarray(&self) -> Result<RowsPerSubarray, LogError> {
+    fn rows_per_subarray(&self) -> Result<RowsPerSubarray, LineError> {
         let expected = || "a whole number, or a list such as `[640, 640, 768]`".into();
         self.get("rows_per_subarray", expected, |value| {
             let list = value.strip_prefix(b"[").and_then(|value| value.strip_suffix(b"]"));
@@ -301,7 +338,7 @@ impl Entries {
         })
     }
 
-    fn refresh(&self) -> Result<Refresh, LogError> {
+    fn refresh(&self) -> Result<Refresh, LineError> {
         let Some(off) = self.find("refresh") else {
             let expected = || format!("a whole number from {} to {}", T_REFI_PS.start(), T_REFI_PS.end());
             let t_refi_ps =
@@ -310,7 +347,11 @@ impl Entries {
         };
         self.choice("refresh", &["off"], |name| name)?;
         match self.find("t_refi_ps") {
-            Some(every) => Err(LogError::RefreshTwice { line: off.line.max(every.line) }),
+            Some(every) => {
+                let help = "keep `t_refi_ps` for a run with refresh, `refresh = off` for one without";
+                let error = LineError::new("refresh is off, and yet `t_refi_ps` is given", help);
+                Err(error.in_line(off.line.max(every.line)))
+            }
             None => Ok(Refresh::Off),
         }
     }

@@ -30,12 +30,10 @@
 //! lines and lines that begin with `#` are ignored.
 
 mod cell;
-mod error;
 mod header;
 mod reader;
 mod writer;
 
-pub use error::LogError;
 pub use header::LogHeader;
 pub use reader::LogReader;
 pub use writer::LogWriter;

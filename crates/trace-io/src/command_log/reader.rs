@@ -4,7 +4,8 @@ use std::io::Read;
 
 use dram_spec::Issued;
 
-use super::{LogError, LogHeader, cell, header};
+use super::{LogHeader, cell, header};
+use crate::LineError;
 use crate::line::Lines;
 
 /// Iterator over the commands of a log.
@@ -23,8 +24,8 @@ impl<R: Read> LogReader<R> {
     /// Reads the header. (To read a log that may be compressed, pass a [`Text`](crate::Text).)
     ///
     /// # Errors
-    /// All but [`LogError::CellCount`] and [`LogError::Cell`].
-    pub fn new(input: R) -> Result<Self, LogError> {
+    /// If the header cannot be read, or lacks a key, or a value is invalid.
+    pub fn new(input: R) -> Result<Self, LineError> {
         let mut lines = Lines::new(input);
         let header = header::read(&mut lines)?;
         Ok(LogReader { lines, header, ended: false })
@@ -40,10 +41,11 @@ impl<R: Read> LogReader<R> {
         self.lines.number()
     }
 
-    fn command(&mut self) -> Result<Option<Issued>, LogError> {
+    fn command(&mut self) -> Result<Option<Issued>, LineError> {
         while self.lines.advance()? {
             if !self.lines.line().starts_with(b"#") {
-                return cell::parse(self.lines.line(), self.lines.number()).map(Some);
+                let command = cell::parse(self.lines.line());
+                return command.map(Some).map_err(|error| error.in_line(self.lines.number()));
             }
         }
         Ok(None)
@@ -51,7 +53,7 @@ impl<R: Read> LogReader<R> {
 }
 
 impl<R: Read> Iterator for LogReader<R> {
-    type Item = Result<Issued, LogError>;
+    type Item = Result<Issued, LineError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {

@@ -4,10 +4,11 @@ use dram_spec::AutoPrecharge::{No, Yes};
 use dram_spec::PrechargePowerDown::{FastExit, SlowExit};
 use dram_spec::{BankId, Column, Command, Cycle, Issued, Row};
 
-use super::field::{Field, unknown_command};
+use super::Place;
+use super::field::{Field, wrong_shape};
 use super::memory::Memory;
 use super::reader::Line;
-use super::{Place, TraceError};
+use crate::LineError;
 use crate::line::shown;
 
 /// Commands. `PDE`, `PDX`, `SRE` and `SRX` are Ramulator's names.
@@ -18,17 +19,13 @@ const COMMANDS: [&str; 21] = [
 ];
 
 /// Parses a line. Rows and columns, which the format does not have, are 0.
-pub(super) fn parse(text: &[u8], line: u64, place: Place, memory: Memory) -> Result<Line, TraceError> {
+pub(super) fn parse(text: &[u8], place: Place, memory: Memory) -> Result<Line, LineError> {
     let mut cells = text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let (Some(clock), Some(name), bank, None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
-        return Err(TraceError::Shape {
-            line,
-            found: shown(text),
-            expected: "a clock, a command and a bank, with commas",
-        });
+        return Err(wrong_shape(text, "a clock, a command and a bank, with commas"));
     };
-    let at = Cycle(Field { name: "clock", text: clock, line }.number()?);
-    let bank_field = Field { name: "bank", text: bank.unwrap_or(b""), line };
+    let at = Cycle(Field { name: "clock", text: clock }.number()?);
+    let bank_field = Field { name: "bank", text: bank.unwrap_or(b"") };
     let bank = || bank_field.number().map(|bank| BankId { rank: place.rank, bank });
     let (row, column) = (Row(0), Column(0));
     let rank_wide = |command: Command| match bank_field.text {
@@ -46,10 +43,10 @@ pub(super) fn parse(text: &[u8], line: u64, place: Place, memory: Memory) -> Res
         b"WRA" => Command::Write { bank: bank()?, column, auto_precharge: Yes },
         b"PREA" => rank_wide(Command::PrechargeAll { rank })?,
         b"REF" => rank_wide(Command::Refresh { rank })?,
-        b"PDN_F_PRE" if exit == SlowExit && !is_of_active => return Err(other_exit(line, name, "slow-exit")),
-        b"PDN_S_PRE" if exit == FastExit && !is_of_active => return Err(other_exit(line, name, "fast-exit")),
-        b"PDN_F_ACT" if exit == SlowExit && is_of_active => return Err(other_exit(line, name, "slow-exit")),
-        b"PDN_S_ACT" if exit == FastExit && is_of_active => return Err(other_exit(line, name, "fast-exit")),
+        b"PDN_F_PRE" if exit == SlowExit && !is_of_active => return Err(other_exit(name, "slow-exit")),
+        b"PDN_S_PRE" if exit == FastExit && !is_of_active => return Err(other_exit(name, "fast-exit")),
+        b"PDN_F_ACT" if exit == SlowExit && is_of_active => return Err(other_exit(name, "slow-exit")),
+        b"PDN_S_ACT" if exit == FastExit && is_of_active => return Err(other_exit(name, "fast-exit")),
         b"PDN_F_ACT" | b"PDN_S_ACT" | b"PDN_F_PRE" | b"PDN_S_PRE" | b"PDE" => {
             rank_wide(Command::PowerDownEnter { rank })?
         }
@@ -57,11 +54,12 @@ pub(super) fn parse(text: &[u8], line: u64, place: Place, memory: Memory) -> Res
         b"SREN" | b"SRE" => rank_wide(Command::SelfRefreshEnter { rank })?,
         b"SREX" | b"SRX" => rank_wide(Command::SelfRefreshExit { rank })?,
         b"END" => return rank_wide(Command::PrechargeAll { rank }).map(|_| Line::End(at)),
-        _ => return Err(unknown_command(line, name, &COMMANDS)),
+        _ => return Ok(Line::unknown(name, &COMMANDS)),
     };
     Ok(Line::Command(Issued { at, channel: place.channel, command }))
 }
 
-fn other_exit(line: u64, name: &[u8], system: &'static str) -> TraceError {
-    TraceError::PowerDown { line, found: shown(name), system }
+fn other_exit(name: &[u8], system: &str) -> LineError {
+    let what = format!("is `{}`, but the system has `precharge_power_down = \"{system}\"`", shown(name));
+    LineError::new(what, "give the system that the trace is of")
 }

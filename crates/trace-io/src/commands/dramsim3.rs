@@ -4,11 +4,10 @@
 use dram_spec::AutoPrecharge::{No, Yes};
 use dram_spec::{Column, Command, Cycle, Issued, Row};
 
-use super::TraceError;
-use super::field::{Field, exactly, unknown_command};
+use super::field::{Field, exactly, wrong_shape};
 use super::memory::Memory;
 use super::reader::{FileChannel, Line};
-use crate::line::shown;
+use crate::LineError;
 use crate::number::decimal;
 
 const FIELDS: [&str; 8] = ["clock", "command", "channel", "rank", "bankgroup", "bank", "row", "column"];
@@ -29,17 +28,17 @@ fn cut(text: &[u8]) -> Option<[&[u8]; FIELDS.len()]> {
 }
 
 /// Parses a line. Rank-wide commands have -1 in the fields that they do not use.
-pub(super) fn parse(text: &[u8], line: u64, memory: Memory, file: &mut FileChannel) -> Result<Line, TraceError> {
+pub(super) fn parse(text: &[u8], memory: Memory, file: &mut FileChannel) -> Result<Line, LineError> {
     let expected = "eight fields: clock command channel rank bankgroup bank 0xrow 0xcolumn";
-    let words = cut(text).ok_or_else(|| TraceError::Shape { line, found: shown(text), expected })?;
-    let field = |index: usize| Field { name: FIELDS[index], text: words[index], line };
+    let words = cut(text).ok_or_else(|| wrong_shape(text, expected))?;
+    let field = |index: usize| Field { name: FIELDS[index], text: words[index] };
     let at = Cycle(field(0).number()?);
     for index in 2..FIELDS.len() {
         field(index).unused()?;
     }
-    let channel = file.check(field(2).number_or_none()?, line)?;
+    let channel = file.check(field(2).number_or_none()?)?;
     let rank = field(3).number()?;
-    let bank = || memory.bank(rank, field(4).number_or_none()?.unwrap_or(0), field(5).number()?, line);
+    let bank = || memory.bank(rank, field(4).number_or_none()?.unwrap_or(0), field(5).number()?);
     let column = || field(7).hex().map(Column);
     let command = match words[1] {
         b"activate" => Command::Activate { bank: bank()?, row: Row(field(6).hex()?) },
@@ -54,9 +53,9 @@ pub(super) fn parse(text: &[u8], line: u64, memory: Memory, file: &mut FileChann
         b"refresh_bank" => {
             let refreshes = if memory.has_same_bank_refresh() { "no single bank" } else { "all banks at once" };
             let what = format!("`refresh_bank`, but {} refreshes {refreshes}", memory.standard.name());
-            return Err(memory.lacks(line, what));
+            return Err(memory.lacks(what));
         }
-        name => return Err(unknown_command(line, name, &COMMANDS)),
+        name => return Ok(Line::unknown(name, &COMMANDS)),
     };
     Ok(Line::Command(Issued { at, channel, command }))
 }

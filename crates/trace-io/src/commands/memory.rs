@@ -4,7 +4,7 @@ use dram_spec::standard::SlowExit;
 use dram_spec::topology::BankIndex;
 use dram_spec::{BankId, PrechargePowerDown, Standard, System, Topology};
 
-use super::TraceError;
+use crate::LineError;
 
 /// Standard and banks of the memory system that a trace is of.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ impl Memory {
     }
 
     /// The bank of a group: its number is that of the group times the banks per group, plus that in the group.
-    pub(super) fn bank(self, rank: u8, group: u8, bank: u8, line: u64) -> Result<BankId, TraceError> {
+    pub(super) fn bank(self, rank: u8, group: u8, bank: u8) -> Result<BankId, LineError> {
         let Topology { banks_per_group: per_group, .. } = self.topology;
         let (name, groups) = (self.standard.name(), self.topology.groups_per_rank());
         if group >= groups {
@@ -34,11 +34,11 @@ impl Memory {
                 1 => format!("bank group {group}, but {name} has none"),
                 _ => format!("bank group {group}, but the chips have {groups}"),
             };
-            return Err(self.lacks(line, what));
+            return Err(self.lacks(what));
         }
         // Without groups, the checker reports a bank that the chips do not have.
         if self.has_groups() && bank >= per_group {
-            return Err(self.lacks(line, format!("bank {bank} of a group, but a group has {per_group}")));
+            return Err(self.lacks(format!("bank {bank} of a group, but a group has {per_group}")));
         }
         Ok(BankId { rank, bank: group * per_group + bank })
     }
@@ -60,7 +60,7 @@ impl Memory {
     }
 
     /// The error for what the memory does not have.
-    pub(super) fn lacks(self, line: u64, what: String) -> TraceError {
-        TraceError::NotInStandard { line, what, standard: self.standard }
+    pub(super) fn lacks(self, what: String) -> LineError {
+        LineError::new(what, format!("give a trace of a {} memory", self.standard.name()))
     }
 }

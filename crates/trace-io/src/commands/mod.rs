@@ -8,7 +8,6 @@
 
 mod drampower;
 mod dramsim3;
-mod error;
 mod export;
 mod field;
 mod format;
@@ -18,10 +17,7 @@ mod place;
 mod ramulator2;
 mod reader;
 
-pub use error::TraceError;
-pub use export::{
-    ExportError, Exporter, Inexpressible, InexpressibleCommands, ModeRegisters, NotProgrammable, Target, Unsupported,
-};
+pub use export::{Exporter, Inexpressible, InexpressibleCommands, ModeRegisters, Target, Unsupported};
 pub use format::{FORMATS, Format};
 pub use peeked::Peeked;
 pub use place::Place;

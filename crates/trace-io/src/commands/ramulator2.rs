@@ -3,10 +3,10 @@
 use dram_spec::AutoPrecharge::{No, Yes};
 use dram_spec::{BankId, BankSet, Channel, Column, Command, Cycle, Issued, Row};
 
-use super::TraceError;
-use super::field::{Field, unknown_command};
+use super::field::{Field, wrong_shape};
 use super::memory::Memory;
 use super::reader::{FileChannel, Line};
+use crate::LineError;
 use crate::line::shown;
 
 /// The levels of a memory, of which one without bank groups lacks the third.
@@ -33,10 +33,10 @@ fn levels_of(memory: Memory) -> impl Iterator<Item = &'static str> {
     LEVELS.into_iter().filter(move |level| memory.has_groups() || *level != BANK_GROUP)
 }
 
-/// The first line of a trace of a memory with or without bank groups.
-pub(super) fn first_line(has_groups: bool) -> String {
-    let levels = LEVELS.into_iter().filter(|level| has_groups || *level != BANK_GROUP);
-    format!("clock,command,{},type,source", levels.collect::<Vec<_>>().join(","))
+/// The error for a first line that does not name the levels of the memory.
+pub(super) fn wrong_levels(memory: Memory, what: String) -> LineError {
+    let (name, levels) = (memory.standard.name(), levels_of(memory).collect::<Vec<_>>().join(","));
+    LineError::new(what, format!("the first line of {name} is `clock,command,{levels},type,source`"))
 }
 
 /// Parser of the lines after the first.
@@ -53,11 +53,8 @@ pub(super) struct Levels {
 
 impl Levels {
     /// Parses the first line.
-    pub(super) fn parse(text: &[u8], line: u64, memory: Memory) -> Result<Levels, TraceError> {
-        let wrong = |what| {
-            let (standard, has_groups) = (memory.standard, memory.has_groups());
-            Err(TraceError::Header { line, what, standard, has_groups })
-        };
+    pub(super) fn parse(text: &[u8], memory: Memory) -> Result<Levels, LineError> {
+        let wrong = |what| Err(wrong_levels(memory, what));
         let cells: Vec<&[u8]> = text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
         let [b"clock", b"command", levels @ .., b"type", b"source"] = &cells[..] else {
             return wrong(format!("is `{}`, but the trace begins with the names of its columns", shown(text)));
@@ -80,10 +77,10 @@ impl Levels {
     }
 
     /// Parses a command.
-    pub(super) fn command(&mut self, text: &[u8], line: u64, file: &mut FileChannel) -> Result<Line, TraceError> {
-        let shape = || TraceError::Shape { line, found: shown(text), expected: "as many cells as the first line" };
-        let (cells, _) = cut(text).filter(|(_, count)| *count == self.cells).ok_or_else(shape)?;
-        let field = |name, index: usize| Field { name, text: cells[index], line };
+    pub(super) fn command(&mut self, text: &[u8], file: &mut FileChannel) -> Result<Line, LineError> {
+        let cells = cut(text).filter(|(_, count)| *count == self.cells);
+        let (cells, _) = cells.ok_or_else(|| wrong_shape(text, "as many cells as the first line"))?;
+        let field = |name, index: usize| Field { name, text: cells[index] };
         let [channel, rank, group, bank, row, column] = self.indices;
         let at = Cycle(field("clock", 0).number()?);
         let last = self.cells - 1;
@@ -91,11 +88,11 @@ impl Levels {
         for (name, index) in LEVELS.into_iter().zip(self.indices).chain(others).filter(|(_, index)| *index > 0) {
             field(name, index).unused()?;
         }
-        let channel: Channel = file.check(field("Channel", channel).number_or_none()?, line)?;
+        let channel: Channel = file.check(field("Channel", channel).number_or_none()?)?;
         let rank = field("Rank", rank).number()?;
         let memory = self.memory;
         let group = if memory.has_groups() { field(BANK_GROUP, group).number_or_none::<u8>()? } else { Some(0) };
-        let in_group = |group: u8| memory.bank(rank, group, field("Bank", bank).number()?, line);
+        let in_group = |group: u8| memory.bank(rank, group, field("Bank", bank).number()?);
         let bank = || in_group(group.map_or_else(|| field(BANK_GROUP, self.indices[2]).number(), Ok)?);
         // A command to a bank of each group names no group.
         let bank_of_any = || in_group(group.unwrap_or(0));
@@ -103,15 +100,15 @@ impl Levels {
         let command = match cells[1] {
             b"ACT" => Command::Activate { bank: bank()?, row: Row(field("Row", row).number()?) },
             b"PRE" | b"PREpb" => Command::Precharge { bank: bank()? },
-            b"PREsb" => Command::Precharge { bank: self.bank_of_set(bank_of_any()?, line)? },
+            b"PREsb" => Command::Precharge { bank: self.bank_of_set(bank_of_any()?)? },
             b"PREA" | b"PREab" => Command::PrechargeAll { rank },
             b"RD" => Command::Read { bank: bank()?, column: column()?, auto_precharge: No },
             b"RDA" => Command::Read { bank: bank()?, column: column()?, auto_precharge: Yes },
             b"WR" => Command::Write { bank: bank()?, column: column()?, auto_precharge: No },
             b"WRA" => Command::Write { bank: bank()?, column: column()?, auto_precharge: Yes },
             b"REF" | b"REFab" => Command::Refresh { rank },
-            b"REFsb" => Command::RefreshSameBank { bank: self.refreshed(bank_of_any()?, line)? },
-            name => return Err(unknown_command(line, name, &COMMANDS)),
+            b"REFsb" => Command::RefreshSameBank { bank: self.refreshed(bank_of_any()?)? },
+            name => return Ok(Line::unknown(name, &COMMANDS)),
         };
         self.follow(&command);
         Ok(Line::Command(Issued { at, channel, command }))
@@ -119,7 +116,7 @@ impl Levels {
 
     /// The bank that a PREsb closes: of its banks, the only one with an open row. Several cannot be closed by one command
     /// here.
-    fn bank_of_set(&self, bank: BankId, line: u64) -> Result<BankId, TraceError> {
+    fn bank_of_set(&self, bank: BankId) -> Result<BankId, LineError> {
         let Memory { topology, .. } = self.memory;
         if self.memory.index(bank).is_none() {
             return Ok(bank);
@@ -131,7 +128,7 @@ impl Levels {
             (None, _) => Ok(bank),
             (Some(_), Some(_)) => {
                 let open = open.into_iter().count();
-                Err(self.memory.lacks(line, format!("`PREsb` of {open} open banks; a command here closes one or all")))
+                Err(self.memory.lacks(format!("`PREsb` of {open} open banks; a command here closes one or all")))
             }
         }
     }
@@ -156,11 +153,11 @@ impl Levels {
     }
 
     /// The bank of a REFsb, in a standard that has them.
-    fn refreshed(&self, bank: BankId, line: u64) -> Result<BankId, TraceError> {
+    fn refreshed(&self, bank: BankId) -> Result<BankId, LineError> {
         if self.memory.has_same_bank_refresh() {
             return Ok(bank);
         }
         let name = self.memory.standard.name();
-        Err(self.memory.lacks(line, format!("`REFsb`, but {name} refreshes all banks at once")))
+        Err(self.memory.lacks(format!("`REFsb`, but {name} refreshes all banks at once")))
     }
 }

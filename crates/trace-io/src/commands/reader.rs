@@ -6,8 +6,9 @@ use dram_spec::{Channel, Cycle, Issued, System};
 
 use super::format::Grammar;
 use super::memory::Memory;
-use super::ramulator2::Levels;
-use super::{Format, Peeked, Place, TraceError, drampower, dramsim3};
+use super::ramulator2::{Levels, wrong_levels};
+use super::{Format, Peeked, Place, drampower, dramsim3};
+use crate::LineError;
 use crate::line::{Lines, shown};
 
 /// Iterator over the commands of a trace that names no memory system.
@@ -31,7 +32,18 @@ pub(super) enum Line {
     End(Cycle),
     /// The names of the columns.
     Header,
+    /// A command that the format does not have, and the commands that it has.
+    Unknown(String, &'static [&'static str]),
 }
+
+impl Line {
+    pub(super) fn unknown(name: &[u8], known: &'static [&'static str]) -> Line {
+        Line::Unknown(shown(name), known)
+    }
+}
+
+/// Greatest number of unknown commands that an error lists.
+const UNKNOWN_MAX: usize = 8;
 
 /// The channel of a file. Some tools leave it out (-1) for commands of a rank.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,10 +51,11 @@ pub(super) struct FileChannel(Option<u8>);
 
 impl FileChannel {
     /// The channel of a line. The first one decides for those that are left out.
-    pub(super) fn check(&mut self, found: Option<u8>, line: u64) -> Result<Channel, TraceError> {
+    pub(super) fn check(&mut self, found: Option<u8>) -> Result<Channel, LineError> {
         match (self.0, found) {
             (Some(expected), Some(found)) if found != expected => {
-                Err(TraceError::OtherChannel { line, found, expected })
+                let what = format!("channel {found}, but the commands before are of channel {expected}");
+                Err(LineError::new(what, "give one file per channel, as the tools write them"))
             }
             (known, found) => {
                 self.0 = known.or(found);
@@ -60,15 +73,15 @@ enum Parser {
 }
 
 impl Parser {
-    fn parse(&mut self, text: &[u8], line: u64) -> Result<Line, TraceError> {
+    fn parse(&mut self, text: &[u8]) -> Result<Line, LineError> {
         match self {
-            Parser::DramPower(place, memory) => drampower::parse(text, line, *place, *memory),
-            Parser::Ramulator2(_, Some(levels), channel) => levels.command(text, line, channel),
+            Parser::DramPower(place, memory) => drampower::parse(text, *place, *memory),
+            Parser::Ramulator2(_, Some(levels), channel) => levels.command(text, channel),
             Parser::Ramulator2(memory, levels @ None, _) => {
-                *levels = Some(Levels::parse(text, line, *memory)?);
+                *levels = Some(Levels::parse(text, *memory)?);
                 Ok(Line::Header)
             }
-            Parser::DramSim3(memory, channel) => dramsim3::parse(text, line, *memory, channel),
+            Parser::DramSim3(memory, channel) => dramsim3::parse(text, *memory, channel),
         }
     }
 }
@@ -99,48 +112,47 @@ impl<R: Read> TraceReader<R> {
         self.end.map(|(end, _)| end)
     }
 
-    fn command(&mut self) -> Result<Option<Issued>, TraceError> {
+    fn command(&mut self) -> Result<Option<Issued>, LineError> {
         while self.lines.advance()? {
             let (text, line) = (self.lines.line(), self.lines.number());
             if let Some((_, end)) = self.end {
-                return Err(TraceError::AfterEnd { line, found: shown(text), end });
+                let what = format!("is `{}`, but the trace ended in line {end}", shown(text));
+                return Err(LineError::new(what, "leave out what follows `END`, or the `END`").in_line(line));
             }
-            match self.parser.parse(text, line) {
-                Ok(Line::Command(issued)) => return Ok(Some(issued)),
-                Ok(Line::End(end)) => self.end = Some((end, line)),
-                Ok(Line::Header) => {}
-                Err(TraceError::UnknownCommand { line, found, known }) => {
-                    let found = self.unknown_commands(found);
-                    return Err(TraceError::UnknownCommand { line, found, known });
-                }
-                Err(error) => return Err(error),
+            match self.parser.parse(text).map_err(|error| error.in_line(line))? {
+                Line::Command(issued) => return Ok(Some(issued)),
+                Line::End(end) => self.end = Some((end, line)),
+                Line::Header => {}
+                Line::Unknown(name, known) => return Err(self.unknown_commands(name, known).in_line(line)),
             }
         }
         match self.parser {
             Parser::Ramulator2(memory, None, _) => {
                 let what = "the trace ends without the names of its columns".to_owned();
-                let (standard, has_groups) = (memory.standard, memory.has_groups());
-                Err(TraceError::Header { line: self.lines.number() + 1, what, standard, has_groups })
+                Err(wrong_levels(memory, what).in_line(self.lines.number() + 1))
             }
             _ => Ok(None),
         }
     }
 
-    /// Adds the unknown commands of the rest of the trace, so that one error lists them.
-    fn unknown_commands(&mut self, mut found: Vec<String>) -> Vec<String> {
-        while found.len() < TraceError::UNKNOWN_MAX && matches!(self.lines.advance(), Ok(true)) {
-            if let Err(TraceError::UnknownCommand { found: other, .. }) =
-                self.parser.parse(self.lines.line(), self.lines.number())
+    /// The error for an unknown command, which lists those of the rest of the trace.
+    fn unknown_commands(&mut self, first: String, known: &[&str]) -> LineError {
+        let mut found = vec![first];
+        while found.len() < UNKNOWN_MAX && matches!(self.lines.advance(), Ok(true)) {
+            if let Ok(Line::Unknown(name, _)) = self.parser.parse(self.lines.line())
+                && !found.contains(&name)
             {
-                found.extend(other.into_iter().filter(|name| !found.contains(name)).collect::<Vec<_>>());
+                found.push(name);
             }
         }
-        found
+        let plural = if found.len() == 1 { "" } else { "s" };
+        let what = format!("unknown command{plural} `{}`", found.join("`, `"));
+        LineError::new(what, format!("the commands of this format are {}", known.join(", ")))
     }
 }
 
 impl<R: Read> Iterator for TraceReader<R> {
-    type Item = Result<Issued, TraceError>;
+    type Item = Result<Issued, LineError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {

@@ -1,8 +1,9 @@
 //! Header and heads of blocks.
 
-use super::error::RecordingFault;
+use super::error;
 use super::event::Event;
 use super::word::{Access, Word};
+use crate::LineError;
 
 /// First bytes of a recording.
 pub const MAGIC: [u8; 8] = *b"\x93RCTRACE";
@@ -60,7 +61,7 @@ impl Head {
     }
 
     /// The head of bytes, with lengths and numbers within their limits.
-    pub fn of(bytes: &[u8; HEAD_BYTES]) -> Result<Head, RecordingFault> {
+    pub fn of(bytes: &[u8; HEAD_BYTES]) -> Result<Head, LineError> {
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         check("the head", &bytes[..28], number(28))?;
         let [thread, process, count] = [number(4), number(8), number(12)];
@@ -68,27 +69,27 @@ impl Head {
             1 => Kind::Words,
             2 => Kind::Contents,
             3 => Kind::End,
-            kind => return Err(RecordingFault::value("the kind of the block", kind, "1, 2 or 3")),
+            kind => return Err(error::value("the kind of the block", kind, "1, 2 or 3")),
         };
         let instructions = u64::from(number(20)) << 32 | u64::from(number(16));
         match kind {
             Kind::Words if count as usize > BLOCK_WORDS_MAX => {
-                return Err(RecordingFault::length("the number of words", count));
+                return Err(error::length("the number of words", count));
             }
             Kind::Contents if count > CONTENTS_MAX => {
-                return Err(RecordingFault::length("the number of bytes of contents", count));
+                return Err(error::length("the number of bytes of contents", count));
             }
             Kind::Contents if instructions != 0 => {
-                return Err(RecordingFault::value("the number of instructions of contents", instructions, "0"));
+                return Err(error::value("the number of instructions of contents", instructions, "0"));
             }
             Kind::End => {
                 for (what, found) in [("the thread of the end", thread), ("the process of the end", process)] {
                     if found != 0 {
-                        return Err(RecordingFault::value(what, found, "0"));
+                        return Err(error::value(what, found, "0"));
                     }
                 }
                 if count != 0 {
-                    return Err(RecordingFault::value("the count of the end", count, "0"));
+                    return Err(error::value("the count of the end", count, "0"));
                 }
             }
             _ => {}
@@ -101,19 +102,23 @@ impl Head {
 }
 
 /// Whether thread and process are within their range.
-pub(super) fn check_numbers(thread: u32, process: u32) -> Result<(), RecordingFault> {
+pub(super) fn check_numbers(thread: u32, process: u32) -> Result<(), LineError> {
     for (what, found) in [("the thread", thread), ("the process", process)] {
         if !(1..=NUMBER_MAX).contains(&found) {
-            return Err(RecordingFault::number(what, found));
+            return Err(error::number(what, found));
         }
     }
     Ok(())
 }
 
 /// Whether the CRC-32 of bytes is the stored one.
-pub(super) fn check(what: &'static str, bytes: &[u8], stored: u32) -> Result<(), RecordingFault> {
+pub(super) fn check(what: &str, bytes: &[u8], stored: u32) -> Result<(), LineError> {
     let computed = crc32fast::hash(bytes);
-    if stored == computed { Ok(()) } else { Err(RecordingFault::Check { what, stored, computed }) }
+    if stored == computed {
+        return Ok(());
+    }
+    let what = format!("the CRC-32 of {what} is {computed:#010x}, but {stored:#010x} is stored");
+    Err(LineError::new(what, error::DAMAGED))
 }
 
 /// A block of words of a recording, which have been checked, with the contents of their accesses.

@@ -1,10 +1,11 @@
 //! Consistency of the blocks of a recording.
 
 use super::block::{BLOCK_WORDS_MAX, NUMBER_MAX, check_numbers};
-use super::error::RecordingFault;
+use super::error;
 use super::event::Event;
 use super::metadata::{Detail, Metadata, Totals};
 use super::word::{ACCESS_INSTRUCTIONS_MAX, INLINE_MAX, Word};
+use crate::LineError;
 
 /// State of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,10 +120,10 @@ impl Checker {
     }
 
     /// Checks a block of words. The error has the index of the word.
-    pub fn words(&mut self, thread: u32, process: u32, words: &[u64]) -> Result<Sums, (usize, RecordingFault)> {
+    pub fn words(&mut self, thread: u32, process: u32, words: &[u64]) -> Result<Sums, (usize, LineError)> {
         check_numbers(thread, process).map_err(|fault| (0, fault))?;
         if words.len() > BLOCK_WORDS_MAX {
-            return Err((0, RecordingFault::length("the number of words", words.len() as u32)));
+            return Err((0, error::length("the number of words", words.len() as u32)));
         }
         let of_thread = state(&mut self.threads, thread);
         if *of_thread == Thread::Unseen {
@@ -135,10 +136,11 @@ impl Checker {
         while let Some(&bits) = words.get(index) {
             if of_process == Process::Running && bits >> 63 == 0 {
                 if !self.has_accesses {
-                    return Err((index, RecordingFault::AccessAmongFaults));
+                    return Err((index, error::wrong("an access is in a recording whose `detail` is `faults`")));
                 }
                 let run = match Accesses::at_begin(&words[index..]) {
-                    Accesses { count: 0, .. } => Accesses::of_word(bits).ok_or((index, RecordingFault::PastTheEnd))?,
+                    Accesses { count: 0, .. } => Accesses::of_word(bits)
+                        .ok_or_else(|| (index, error::wrong("the access goes beyond the last address, 2^64 - 1")))?,
                     run => run,
                 };
                 if self.has_contents {
@@ -151,8 +153,8 @@ impl Checker {
             let word = Word::from_bits(bits).map_err(|fault| (index, fault.into()))?;
             if let Word::Event { number, further, first } = word {
                 let operands = words.get(index + 1..).and_then(|rest| rest.get(..further.into()));
-                let operands = operands.ok_or((index, RecordingFault::SplitEvent))?;
-                let event = Event::of(number, first, operands).map_err(|fault| (index, fault.into()))?;
+                let operands = operands.ok_or_else(|| (index, error::wrong("the block ends within an event")))?;
+                let event = Event::of(number, first, operands).map_err(|fault| (index, fault))?;
                 self.event(thread, process, event).map_err(|fault| (index, fault))?;
                 of_process = *state(&mut self.processes, process);
                 index += 1 + operands.len();
@@ -174,12 +176,12 @@ impl Checker {
         totals.stores += accesses.stores;
         match totals.instructions.checked_add(instructions) {
             Some(sum) => totals.instructions = sum,
-            None => return Err((0, RecordingFault::value("the number of instructions", u64::MAX, "below 2^64"))),
+            None => return Err((0, error::value("the number of instructions", u64::MAX, "below 2^64"))),
         }
         Ok(Sums { instructions, bytes })
     }
 
-    fn event(&mut self, thread: u32, process: u32, event: Event) -> Result<(), RecordingFault> {
+    fn event(&mut self, thread: u32, process: u32, event: Event) -> Result<(), LineError> {
         match event {
             Event::Create { process } => return self.begin(process),
             Event::Time { .. } => return Ok(()),
@@ -193,9 +195,13 @@ impl Checker {
         match event {
             Event::Fork { process } => self.begin(process)?,
             Event::Exit => *of_process = Process::Ended,
-            Event::Call { .. } if *of_thread == Thread::InRoutine => return Err(RecordingFault::NestedCall),
+            Event::Call { .. } if *of_thread == Thread::InRoutine => {
+                return Err(LineError::new("a `call` follows a `call` without `return`", error::ROUTINES));
+            }
             Event::Call { .. } => *of_thread = Thread::InRoutine,
-            Event::Return if *of_thread != Thread::InRoutine => return Err(RecordingFault::ReturnWithoutCall),
+            Event::Return if *of_thread != Thread::InRoutine => {
+                return Err(LineError::new("a `return` has no `call`", error::ROUTINES));
+            }
             Event::Return => *of_thread = Thread::Outside,
             _ => {}
         }
@@ -203,13 +209,13 @@ impl Checker {
     }
 
     /// Begins a process.
-    fn begin(&mut self, process: u32) -> Result<(), RecordingFault> {
+    fn begin(&mut self, process: u32) -> Result<(), LineError> {
         if process > NUMBER_MAX {
-            return Err(RecordingFault::number("the process", process));
+            return Err(error::number("the process", process));
         }
         let of_process = state(&mut self.processes, process);
         if *of_process != Process::NotBegun {
-            return Err(RecordingFault::BeginsTwice { process });
+            return Err(LineError::new(format!("process {process} begins a second time"), error::PROCESSES));
         }
         *of_process = Process::Running;
         self.totals.processes += 1;
@@ -217,6 +223,7 @@ impl Checker {
     }
 }
 
-fn not_running(process: u32, state: Process) -> RecordingFault {
-    RecordingFault::NotRunning { process, ended: state == Process::Ended }
+fn not_running(process: u32, state: Process) -> LineError {
+    let state = if state == Process::Ended { "ended" } else { "not begun" };
+    LineError::new(format!("process {process} has words, but has {state}"), error::PROCESSES)
 }

@@ -2,7 +2,9 @@
 
 use smallvec::SmallVec;
 
+use super::error::wrong;
 use super::word::{INLINE_MAX, Word};
+use crate::LineError;
 
 /// Most operands of an event.
 pub const OPERANDS_MAX: usize = 6;
@@ -181,37 +183,6 @@ pub enum Event {
     },
 }
 
-/// Reason why operands are no event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EventError {
-    /// No event has the number.
-    #[error("no event has the number {found}")]
-    Unknown {
-        /// The number.
-        found: u8,
-    },
-    /// The event has another number of operands.
-    #[error("event {number} has {expected} operands, not {found}")]
-    Operands {
-        /// Number of the event.
-        number: u8,
-        /// Operands that it needs.
-        expected: usize,
-        /// Operands found.
-        found: usize,
-    },
-    /// An operand is beyond its range.
-    #[error("operand {operand} of event {number} is {found:#x}")]
-    Value {
-        /// Number of the event.
-        number: u8,
-        /// Position of the operand, from 1 on.
-        operand: usize,
-        /// The value.
-        found: u64,
-    },
-}
-
 impl Event {
     /// The words of an event.
     ///
@@ -285,7 +256,7 @@ impl Event {
     ///
     /// # Errors
     /// If there is no such event, or if operands are missing or beyond their range.
-    pub fn of(number: u8, first: u64, further: &[u64]) -> Result<Event, EventError> {
+    pub fn of(number: u8, first: u64, further: &[u64]) -> Result<Event, LineError> {
         let expected = match number {
             3 | 12 => 0,
             1 | 2 | 14 => 1,
@@ -294,32 +265,32 @@ impl Event {
             7 | 8 | 10 | 11 => 4,
             4 => 5,
             9 => 6,
-            _ => return Err(EventError::Unknown { found: number }),
+            _ => return Err(wrong(format!("no event has the number {number}"))),
         };
         let found = further.len() + 1;
         if found != expected.max(1) {
-            return Err(EventError::Operands { number, expected, found });
+            return Err(wrong(format!("event {number} has {expected} operands, not {found}")));
         }
+        let value = |operand: usize, found: u64| wrong(format!("operand {operand} of event {number} is {found:#x}"));
         let has_first = !matches!(number, 3 | 5..=10 | 12);
         if !has_first && first != 0 {
-            return Err(EventError::Value { number, operand: 1, found: first });
+            return Err(value(1, first));
         }
         let process = || match u32::try_from(first) {
             Ok(process) if process > 0 => Ok(process),
-            _ => Err(EventError::Value { number, operand: 1, found: first }),
+            _ => Err(value(1, first)),
         };
         let of = |object: usize| ObjectAddress { object: further[object], address: further[object + 1] };
         // A range has bytes, and ends within 64 bits.
         let range = |start: usize, bytes: usize| match further[start].checked_add(further[bytes]) {
             Some(_) if further[bytes] > 0 => Ok((further[start], further[bytes])),
-            _ => Err(EventError::Value { number, operand: bytes + 2, found: further[bytes] }),
+            _ => Err(value(bytes + 2, further[bytes])),
         };
-        let wrong_first = Err(EventError::Value { number, operand: 1, found: first });
         Ok(match number {
             1 => Event::Create { process: process()? },
             2 => Event::Fork { process: process()? },
             3 => Event::Exit,
-            4 if first > 3 => return wrong_first,
+            4 if first > 3 => return Err(value(1, first)),
             4 => {
                 let (address, bytes) = range(0, 1)?;
                 let flags = MapFlags { is_writable: first & 1 != 0, is_shared: first & 2 != 0 };
@@ -348,10 +319,10 @@ impl Event {
                     5 if argument == 0 => Routine::ClearPage,
                     3 => match u8::try_from(argument) {
                         Ok(value) => Routine::Set { value },
-                        Err(_) => return Err(EventError::Value { number, operand: 3, found: argument }),
+                        Err(_) => return Err(value(3, argument)),
                     },
-                    5 => return Err(EventError::Value { number, operand: 3, found: argument }),
-                    _ => return wrong_first,
+                    5 => return Err(value(3, argument)),
+                    _ => return Err(value(1, first)),
                 };
                 Event::Call { routine, dst, bytes }
             }
@@ -361,7 +332,7 @@ impl Event {
                     1 => FaultKind::AbsentRead,
                     2 => FaultKind::AbsentWrite,
                     3 => FaultKind::ProtectedWrite,
-                    _ => return wrong_first,
+                    _ => return Err(value(1, first)),
                 };
                 Event::Fault { kind, address: further[0] }
             }
@@ -377,7 +348,7 @@ mod tests {
     use super::*;
 
     /// The event of words.
-    fn read(words: &[u64]) -> Result<Event, EventError> {
+    fn read(words: &[u64]) -> Result<Event, LineError> {
         let Ok(Word::Event { number, further, first }) = Word::from_bits(words[0]) else { panic!("not an event") };
         assert_eq!(usize::from(further), words.len() - 1);
         Event::of(number, first, &words[1..])
@@ -403,15 +374,18 @@ mod tests {
 
     #[test]
     fn wrong_operands_are_refused() {
-        assert_eq!(Event::of(0, 0, &[]), Err(EventError::Unknown { found: 0 }));
-        assert_eq!(Event::of(5, 0, &[1]), Err(EventError::Operands { number: 5, expected: 3, found: 2 }));
-        assert_eq!(Event::of(5, 0, &[4096, 0]), Err(EventError::Value { number: 5, operand: 3, found: 0 }));
-        let beyond = Err(EventError::Value { number: 6, operand: 3, found: u64::MAX });
-        assert_eq!(Event::of(6, 0, &[4096, u64::MAX]), beyond);
-        assert_eq!(Event::of(1, 0, &[]), Err(EventError::Value { number: 1, operand: 1, found: 0 }));
-        assert_eq!(Event::of(11, 6, &[0, 0, 1]), Err(EventError::Value { number: 11, operand: 1, found: 6 }));
-        assert_eq!(Event::of(11, 5, &[0, 1, 1]), Err(EventError::Value { number: 11, operand: 3, found: 1 }));
-        assert_eq!(Event::of(11, 3, &[0, 256, 1]), Err(EventError::Value { number: 11, operand: 3, found: 256 }));
+        for (number, first, further, message) in [
+            (0, 0, &[][..], "no event has the number 0"),
+            (5, 0, &[1], "event 5 has 3 operands, not 2"),
+            (5, 0, &[4096, 0], "operand 3 of event 5 is 0x0"),
+            (6, 0, &[4096, u64::MAX], "operand 3 of event 6 is 0xffffffffffffffff"),
+            (1, 0, &[], "operand 1 of event 1 is 0x0"),
+            (11, 6, &[0, 0, 1], "operand 1 of event 11 is 0x6"),
+            (11, 5, &[0, 1, 1], "operand 3 of event 11 is 0x1"),
+            (11, 3, &[0, 256, 1], "operand 3 of event 11 is 0x100"),
+        ] {
+            assert_eq!(Event::of(number, first, further).unwrap_err().to_string(), message);
+        }
     }
 
     proptest! {
@@ -424,7 +398,7 @@ mod tests {
             if let Ok(event) = Event::of(number, first, &further) {
                 let words = event.words();
                 prop_assert_eq!(&words[1..], &further[..]);
-                prop_assert_eq!(read(&words), Ok(event));
+                prop_assert_eq!(read(&words).unwrap(), event);
             }
         }
     }

@@ -18,8 +18,7 @@ mod writer;
 
 pub use block::{BLOCK_WORDS_MAX, Block, CONTENTS_MAX, Entries, Entry, MAGIC, METADATA_MAX, NUMBER_MAX, VERSION};
 pub use display::EVENT_NAMES;
-pub use error::{RecordingError, RecordingFault};
-pub use event::{Event, EventError, FaultKind, MapFlags, OPERANDS_MAX, ObjectAddress, Routine};
+pub use event::{Event, FaultKind, MapFlags, OPERANDS_MAX, ObjectAddress, Routine};
 pub use metadata::{Detail, Metadata, Order, Totals};
 pub use reader::Reader;
 pub use summary::Summary;

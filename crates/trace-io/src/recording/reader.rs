@@ -7,10 +7,11 @@ use sha2::{Digest, Sha256};
 use super::block::{Block, HEAD_BYTES, Head, Kind, MAGIC, METADATA_MAX, VERSION, check};
 use super::checker::Checker;
 use super::columns::Columns;
-use super::error::{RecordingError, RecordingFault};
+use super::error::{self, check_total};
 use super::metadata::Metadata;
 use super::writer::hexadecimal;
 use crate::text::Text;
+use crate::{ErrorKind, LineError};
 
 /// Reads a recording, plain or compressed, block by block.
 ///
@@ -38,12 +39,13 @@ struct Input<R: Read> {
 }
 
 impl<R: Read> Input<R> {
-    fn error(&self, offset: u64, fault: RecordingFault) -> RecordingError {
-        RecordingError { offset, block: self.block, fault }
+    /// The error of a place of the block.
+    fn error(&self, offset: u64, error: LineError) -> LineError {
+        error.at_byte(offset, self.block)
     }
 
     /// Reads bytes, fewer only at the end of the input. Returns their number.
-    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, RecordingError> {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, LineError> {
         let mut filled = 0;
         while filled < bytes.len() {
             match self.text.read(&mut bytes[filled..]) {
@@ -52,8 +54,8 @@ impl<R: Read> Input<R> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     let fault = match error.kind() {
-                        io::ErrorKind::UnexpectedEof => RecordingFault::Truncated,
-                        _ => RecordingFault::Input(error),
+                        io::ErrorKind::UnexpectedEof => error::truncated(),
+                        _ => unreadable(error),
                     };
                     return Err(self.error(self.offset + filled as u64, fault));
                 }
@@ -64,9 +66,9 @@ impl<R: Read> Input<R> {
     }
 
     /// Fills bytes.
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RecordingError> {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), LineError> {
         if self.read(bytes)? < bytes.len() {
-            return Err(self.error(self.offset, RecordingFault::Truncated));
+            return Err(self.error(self.offset, error::truncated()));
         }
         if let Some(digest) = &mut self.digest {
             digest.update(bytes);
@@ -75,7 +77,7 @@ impl<R: Read> Input<R> {
     }
 
     /// The head of the next block.
-    fn head(&mut self) -> Result<Head, RecordingError> {
+    fn head(&mut self) -> Result<Head, LineError> {
         self.block += 1;
         let start = self.offset;
         let mut bytes = [0; HEAD_BYTES];
@@ -84,7 +86,7 @@ impl<R: Read> Input<R> {
     }
 
     /// The payload of a block.
-    fn payload(&mut self, bytes: usize, stored: u32, payload: &mut Vec<u8>) -> Result<(), RecordingError> {
+    fn payload(&mut self, bytes: usize, stored: u32, payload: &mut Vec<u8>) -> Result<(), LineError> {
         let start = self.offset;
         payload.resize(bytes, 0);
         self.fill(payload)?;
@@ -97,30 +99,36 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// If the input is no recording of this version, or damaged.
-    pub fn new(input: R) -> Result<Self, RecordingError> {
-        let at = |offset: u64, fault: RecordingFault| RecordingError { offset, block: 0, fault };
-        let text = Text::new(input).map_err(|error| at(0, error.into()))?;
+    pub fn new(input: R) -> Result<Self, LineError> {
+        let at = |offset: u64, error: LineError| error.at_byte(offset, 0);
+        let text = Text::new(input).map_err(|error| at(0, unreadable(error)))?;
         let mut input = Input { text, offset: 0, block: 0, digest: None };
         let mut bytes = vec![0; 16];
-        input.fill(&mut bytes[..8])?;
+        input.fill(&mut bytes[..8]).map_err(|error| match error.kind() {
+            ErrorKind::Other => error.of_kind(ErrorKind::Unrecognized),
+            _ => error,
+        })?;
         if bytes[..8] != MAGIC {
-            return Err(at(0, RecordingFault::Magic));
+            let what = "is no recording: it does not begin with 0x93 and RCTRACE";
+            let error = LineError::new(what, "give a recording of a program; docs/recordings.md has the format");
+            return Err(at(0, error.of_kind(ErrorKind::Unrecognized)));
         }
         input.fill(&mut bytes[8..])?;
         let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         let (version, length) = (number(&bytes[8..]), number(&bytes[12..]));
         if version != VERSION {
-            return Err(at(8, RecordingFault::Version { found: version }));
+            let what = format!("the recording has version {version}");
+            return Err(at(8, LineError::new(what, format!("record the program again in version {VERSION}"))));
         }
         if length > METADATA_MAX {
-            return Err(at(12, RecordingFault::length("the length of the metadata", length)));
+            return Err(at(12, error::length("the length of the metadata", length)));
         }
         bytes.resize(16 + length as usize, 0);
         input.fill(&mut bytes[16..])?;
         let mut stored = [0; 4];
         input.fill(&mut stored)?;
         check("the header", &bytes, number(&stored)).map_err(|fault| at(0, fault))?;
-        let wrong = |reason: String| at(16, RecordingFault::Metadata(reason));
+        let wrong = |reason: String| at(16, error::wrong(format!("the metadata are wrong: {reason}")));
         let metadata: Metadata = serde_json::from_slice(&bytes[16..]).map_err(|error| wrong(error.to_string()))?;
         if !metadata.page_bytes.is_power_of_two() {
             return Err(wrong(format!("`page_bytes` is {}, but must be a power of two", metadata.page_bytes)));
@@ -150,7 +158,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// If the recording is truncated, damaged or inconsistent.
-    pub fn next_block(&mut self) -> Result<Option<Block<'_>>, RecordingError> {
+    pub fn next_block(&mut self) -> Result<Option<Block<'_>>, LineError> {
         if self.has_ended {
             return Ok(None);
         }
@@ -158,7 +166,7 @@ impl<R: Read> Reader<R> {
         let start = self.input.offset;
         let head = self.input.head()?;
         match head.kind {
-            Kind::Contents => return Err(self.input.error(start, RecordingFault::UnexpectedContents)),
+            Kind::Contents => return Err(self.input.error(start, error::unexpected_contents())),
             Kind::End => return self.end(start, head).map(|()| None),
             Kind::Words => {}
         }
@@ -177,7 +185,7 @@ impl<R: Read> Reader<R> {
             let start = self.input.offset;
             let head = self.input.head()?;
             if head.kind != Kind::Contents || (head.thread, head.process) != (thread, process) {
-                return Err(self.input.error(start, RecordingFault::NoContents));
+                return Err(self.input.error(start, error::no_contents()));
             }
             let what = "the number of bytes of contents";
             let size = check_total(what, head.count.into(), sums.bytes.into());
@@ -192,28 +200,33 @@ impl<R: Read> Reader<R> {
     }
 
     /// Compares the totals, and reads the end of the input.
-    fn end(&mut self, start: u64, head: Head) -> Result<(), RecordingError> {
+    fn end(&mut self, start: u64, head: Head) -> Result<(), LineError> {
         let totals = self.checker.totals();
-        let at_end = |fault| RecordingError { offset: start, block: self.input.block, fault };
+        let at_end = |error: LineError| error.at_byte(start, self.input.block);
         check("the payload", &[], head.payload_check).map_err(at_end)?;
         check_total("the total of `instructions`", head.instructions, totals.instructions).map_err(at_end)?;
         if let Some((what, stored, computed)) = self.metadata.totals.difference(&totals) {
-            return Err(at_end(RecordingFault::Total { what, stored, computed }));
+            check_total(what, stored, computed).map_err(at_end)?;
         }
         if let Some(digest) = self.input.digest.take() {
             let computed = hexadecimal(digest);
             if computed != self.metadata.digest {
-                let stored = self.metadata.digest.clone();
-                return Err(at_end(RecordingFault::Digest { stored, computed }));
+                let stored = &self.metadata.digest;
+                let what = format!("the SHA-256 of the blocks is {computed}, but {stored} is stored");
+                return Err(at_end(LineError::new(what, error::DAMAGED)));
             }
         }
         match self.input.read(&mut [0])? {
             0 => Ok(()),
-            _ => Err(self.input.error(self.input.offset - 1, RecordingFault::Tail)),
+            _ => {
+                let tail = LineError::new("bytes follow the end of the recording", error::DAMAGED);
+                Err(self.input.error(self.input.offset - 1, tail))
+            }
         }
     }
 }
 
-fn check_total(what: &'static str, stored: u64, computed: u64) -> Result<(), RecordingFault> {
-    if stored == computed { Ok(()) } else { Err(RecordingFault::Total { what, stored, computed }) }
+/// The error of an input that failed.
+fn unreadable(error: io::Error) -> LineError {
+    LineError::new(format!("cannot be read: {error}"), error::DAMAGED).of_kind(ErrorKind::Io(error))
 }

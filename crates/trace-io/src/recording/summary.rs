@@ -6,9 +6,9 @@ use rustc_hash::FxHashSet;
 
 use super::block::{Block, Entry};
 use super::display::EVENT_NAMES;
-use super::error::RecordingError;
 use super::event::{Event, Routine};
 use super::reader::Reader;
+use crate::LineError;
 
 /// Counts of the events of a recording, and of its copies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Summary {
     ///
     /// # Errors
     /// Those of the reader.
-    pub fn of<R: Read>(reader: &mut Reader<R>) -> Result<Summary, RecordingError> {
+    pub fn of<R: Read>(reader: &mut Reader<R>) -> Result<Summary, LineError> {
         let mut summary = Summary::default();
         while let Some(block) = reader.next_block()? {
             summary.add(&block);

@@ -7,8 +7,9 @@ use sha2::{Digest, Sha256};
 use super::block::{Head, Kind, MAGIC, METADATA_MAX, VERSION};
 use super::checker::Checker;
 use super::columns::Columns;
-use super::error::RecordingFault;
+use super::error::{self, check_total};
 use super::metadata::Metadata;
+use crate::LineError;
 use crate::zstd::Packed;
 
 /// Writes a recording. The header has the totals, so that the blocks are compressed into a body as they come, and
@@ -53,7 +54,7 @@ impl<B: Read + Write + Seek> Writer<B> {
     ///
     /// # Errors
     /// If the words are wrong, if contents of the block before are missing, or if the output fails.
-    pub fn block(&mut self, thread: u32, process: u32, words: &[u64]) -> Result<(), RecordingFault> {
+    pub fn block(&mut self, thread: u32, process: u32, words: &[u64]) -> Result<(), LineError> {
         self.check_missing()?;
         let sums = self.checker.words(thread, process, words).map_err(|(_, fault)| fault)?;
         self.columns.columns_of(words, &mut self.payload);
@@ -70,12 +71,9 @@ impl<B: Read + Write + Seek> Writer<B> {
     ///
     /// # Errors
     /// If that block needs none or has another number of bytes, or if the output fails.
-    pub fn contents(&mut self, contents: &[u8]) -> Result<(), RecordingFault> {
-        let (thread, process, bytes) = self.missing.take().ok_or(RecordingFault::UnexpectedContents)?;
-        if contents.len() as u64 != u64::from(bytes) {
-            let (stored, computed) = (contents.len() as u64, bytes.into());
-            return Err(RecordingFault::Total { what: "the number of bytes of contents", stored, computed });
-        }
+    pub fn contents(&mut self, contents: &[u8]) -> Result<(), LineError> {
+        let (thread, process, bytes) = self.missing.take().ok_or_else(error::unexpected_contents)?;
+        check_total("the number of bytes of contents", contents.len() as u64, bytes.into())?;
         self.checker.contents();
         let payload_check = crc32fast::hash(contents);
         self.head(Head { kind: Kind::Contents, thread, process, count: bytes, instructions: 0, payload_check })?;
@@ -86,7 +84,7 @@ impl<B: Read + Write + Seek> Writer<B> {
     ///
     /// # Errors
     /// If contents are missing, if the metadata are longer than 64 KiB, or if an output fails.
-    pub fn finish(mut self, mut output: impl Write) -> Result<Metadata, RecordingFault> {
+    pub fn finish(mut self, mut output: impl Write) -> Result<Metadata, LineError> {
         self.check_missing()?;
         let totals = self.checker.totals();
         let instructions = totals.instructions;
@@ -105,8 +103,8 @@ impl<B: Read + Write + Seek> Writer<B> {
         Ok(metadata)
     }
 
-    fn check_missing(&self) -> Result<(), RecordingFault> {
-        if self.missing.is_some() { Err(RecordingFault::NoContents) } else { Ok(()) }
+    fn check_missing(&self) -> Result<(), LineError> {
+        if self.missing.is_some() { Err(error::no_contents()) } else { Ok(()) }
     }
 
     fn head(&mut self, head: Head) -> io::Result<()> {
@@ -125,11 +123,12 @@ pub(super) fn hexadecimal(digest: Sha256) -> String {
 }
 
 /// The bytes of a header.
-fn header(metadata: &Metadata) -> Result<Vec<u8>, RecordingFault> {
-    let text = serde_json::to_vec(metadata).map_err(|error| RecordingFault::Metadata(error.to_string()))?;
+fn header(metadata: &Metadata) -> Result<Vec<u8>, LineError> {
+    let text =
+        serde_json::to_vec(metadata).map_err(|error| error::wrong(format!("the metadata are wrong: {error}")))?;
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
     if length > METADATA_MAX {
-        return Err(RecordingFault::length("the length of the metadata", length));
+        return Err(error::length("the length of the metadata", length));
     }
     let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &length.to_le_bytes(), &text].concat();
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());

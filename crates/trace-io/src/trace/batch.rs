@@ -1,7 +1,7 @@
 //! Records of several lines, parsed at once.
 
-use super::error::Fault;
 use super::record::Record;
+use crate::LineError;
 use crate::fields::Fields;
 use crate::line::is_too_long;
 
@@ -19,33 +19,24 @@ pub(super) struct Batch {
     pub(super) line: u64,
 }
 
-/// Reason why a line is not parsed.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// The line is not a record.
-    Fault(Box<Fault>),
-    /// The line is too long.
-    TooLong,
-}
-
 /// A parser of the lines at the beginning of a text, each of which ends in a line feed. It appends
 /// their records to an empty batch, and returns the length of the lines parsed; and why the next line
 /// is not, if it is in error.
-pub(super) type Parser = Box<dyn FnMut(&[u8], &mut Batch) -> (usize, Option<Stop>) + Send>;
+pub(super) type Parser = Box<dyn FnMut(&[u8], &mut Batch) -> (usize, Option<LineError>) + Send>;
 
 /// A parser of lines by a parser of their fields. That one is called with each line that is neither
 /// blank nor a comment, in order, and takes all its fields; it returns `None` for a line without a
 /// record. It may store state for later lines.
 pub(super) fn parser<P>(mut parse: P) -> Parser
 where
-    P: for<'a> FnMut(&mut Fields<'a>) -> Result<Option<Record>, Box<Fault>> + Send + 'static,
+    P: for<'a> FnMut(&mut Fields<'a>) -> Result<Option<Record>, LineError> + Send + 'static,
 {
     Box::new(move |text, batch| {
         let mut rest = text;
         while !rest.is_empty() && batch.records.len() < RECORDS_MAX && batch.data.is_empty() {
             match parse_line(rest, &mut parse, batch) {
                 Ok(length) => rest = &rest[length..],
-                Err(stop) => return (text.len() - rest.len(), Some(stop)),
+                Err(error) => return (text.len() - rest.len(), Some(error)),
             }
         }
         (text.len() - rest.len(), None)
@@ -56,20 +47,20 @@ where
 #[inline]
 fn parse_line<'a>(
     text: &'a [u8],
-    parse: &mut impl FnMut(&mut Fields<'a>) -> Result<Option<Record>, Box<Fault>>,
+    parse: &mut impl FnMut(&mut Fields<'a>) -> Result<Option<Record>, LineError>,
     batch: &mut Batch,
-) -> Result<usize, Stop> {
+) -> Result<usize, LineError> {
     let mut fields = Fields::new(text);
     // Blank lines and comments begin with bytes up to `#`; records begin with greater bytes, usually
     // after at most one blank.
     let is_record = matches!(text, [b'$'..=0xff, ..] | [b' ', b'$'..=0xff, ..]) || !fields.is_empty();
-    let record = if is_record { parse(&mut fields).map_err(Stop::Fault)? } else { None };
+    let record = if is_record { parse(&mut fields)? } else { None };
     if let Some(record) = &record {
-        record.check().map_err(|fault| Stop::Fault(Box::new(fault.into())))?;
+        record.check()?;
     }
-    let length = fields.end().map_err(Stop::Fault)?;
+    let length = fields.end()?;
     if is_too_long(&text[..length]) {
-        return Err(Stop::TooLong);
+        return Err(LineError::too_long(batch.line + 1));
     }
     batch.line += 1;
     if let Some(record) = record {

@@ -1,65 +1,17 @@
 //! Conversion of records to another format.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::num::NonZeroU32;
 
 use dram_spec::{AddressMap, BankId, Clock, Cycle, LINE_BYTES, Location, Min, PhysicalAddress};
 
 use super::format::{Addresses, Format, Timing};
 use super::record::{Arrival, Event, Record, in_rank};
-use super::writer::{WriteError, Writer};
+use super::writer::Writer;
+use crate::{ErrorKind, LineError};
 
 /// Bytes of a line, as the size of an access.
 const LINE: NonZeroU32 = NonZeroU32::new(LINE_BYTES as u32).expect("a line has bytes");
-
-/// Reason why a record could not be converted.
-#[derive(Debug, thiserror::Error)]
-pub enum ConvertError {
-    /// The format cannot express the record.
-    #[error("{what} cannot be written in the format `{}`", format.name)]
-    Unsupported {
-        /// Content that the format cannot express.
-        what: &'static str,
-        /// Format.
-        format: &'static Format,
-    },
-    /// The record can be converted only with the address map or the clock of a memory.
-    #[error("{what} can be converted to the format `{}` only with a memory system", format.name)]
-    NoSystem {
-        /// Content.
-        what: &'static str,
-        /// Format.
-        format: &'static Format,
-    },
-    /// The memory has no such address or coordinates.
-    #[error("the memory system has no {place}")]
-    Outside {
-        /// Address or coordinates.
-        place: String,
-    },
-    /// The time is too late to be counted in clocks.
-    #[error("the time is too late")]
-    TooLate,
-    /// The output failed.
-    #[error("the trace cannot be written: {0}")]
-    Output(io::Error),
-}
-
-impl ConvertError {
-    /// Suggested change.
-    pub fn help(&self) -> &'static str {
-        match self {
-            Self::Unsupported { .. } => {
-                "leave out and count such records with `--drop-unsupported`, or write another format: docs/formats.md \
-                 has what each can express"
-            }
-            Self::NoSystem { .. } => "name the memory, for example `--system configs/ddr3-1600-8gb-dimm.toml`",
-            Self::Outside { .. } => "name a larger memory with `--system`",
-            Self::TooLate => "correct the time",
-            Self::Output(_) => "check that the output exists, may be written to, and has room",
-        }
-    }
-}
 
 /// Coordinates in messages.
 pub fn place_of(location: Location, group: Option<u8>) -> String {
@@ -121,22 +73,27 @@ impl<W: Write> Converter<W> {
     /// Converts and writes a record.
     ///
     /// # Errors
-    /// [`ConvertError`]; [`ConvertError::Unsupported`] only if such records are not left out.
-    pub fn push(&mut self, record: &Record) -> Result<(), ConvertError> {
+    /// If the record cannot be converted, or the output fails. [`ErrorKind::Unsupported`] only if such records are not
+    /// left out.
+    pub fn push(&mut self, record: &Record) -> Result<(), LineError> {
         let (first, others) = self.arrival(record.arrival)?;
-        match self.events(record.event) {
-            Ok(events) => {
-                for (number, event) in events.into_iter().enumerate() {
-                    self.write(&Record { arrival: if number == 0 { first } else { others }, event })?;
-                }
-                Ok(())
-            }
-            Err(ConvertError::Unsupported { .. }) if self.drops => {
-                self.dropped += 1;
-                Ok(())
-            }
-            Err(error) => Err(error),
+        let events = match self.events(record.event) {
+            Ok(events) => events,
+            Err(error) => return self.unless_dropped(error),
+        };
+        for (number, event) in events.into_iter().enumerate() {
+            self.write(&Record { arrival: if number == 0 { first } else { others }, event })?;
         }
+        Ok(())
+    }
+
+    /// Counts a record that is left out, or returns its error.
+    fn unless_dropped(&mut self, error: LineError) -> Result<(), LineError> {
+        if !(self.drops && matches!(error.kind(), ErrorKind::Unsupported)) {
+            return Err(error);
+        }
+        self.dropped += 1;
+        Ok(())
     }
 
     /// The output, and the number of records left out.
@@ -144,21 +101,16 @@ impl<W: Write> Converter<W> {
         (self.writer.into_inner(), self.dropped)
     }
 
-    fn write(&mut self, record: &Record) -> Result<(), ConvertError> {
+    fn write(&mut self, record: &Record) -> Result<(), LineError> {
         match self.writer.write_record(record) {
             Ok(()) => Ok(()),
-            Err(WriteError::NotInFormat { .. }) if self.drops => {
-                self.dropped += 1;
-                Ok(())
-            }
-            Err(WriteError::NotInFormat { what, format }) => Err(ConvertError::Unsupported { what, format }),
-            Err(WriteError::Record(_)) => Err(ConvertError::Unsupported { what: record.event.what(), format: self.to }),
-            Err(WriteError::Output(error)) => Err(ConvertError::Output(error)),
+            Err(error) if matches!(error.kind(), ErrorKind::Other) => Err(self.to.lacks(record.event.what())),
+            Err(error) => self.unless_dropped(error),
         }
     }
 
     /// Arrival of a record in the target format, and that of more records at the same time.
-    fn arrival(&mut self, arrival: Arrival) -> Result<(Arrival, Arrival), ConvertError> {
+    fn arrival(&mut self, arrival: Arrival) -> Result<(Arrival, Arrival), LineError> {
         let to = self.to.timing;
         let one = |arrival| Ok((arrival, arrival));
         match (to, arrival) {
@@ -172,8 +124,7 @@ impl<W: Write> Converter<W> {
         }
         let before = self.arrivals.latest;
         let clock = self.system.as_ref().map(|system| system.clock);
-        let no_clock = ConvertError::NoSystem { what: "a time", format: self.to };
-        let now = self.arrivals.advance(arrival, clock).ok_or(no_clock)??;
+        let now = self.arrivals.advance(arrival, clock).ok_or_else(|| self.no_system("a time"))??;
         match to {
             Timing::AfterCycles => {
                 // A record whose time precedes that of an earlier one arrives with that one.
@@ -185,7 +136,7 @@ impl<W: Write> Converter<W> {
     }
 
     /// The events that express an event in the target format.
-    fn events(&mut self, event: Event) -> Result<Vec<Event>, ConvertError> {
+    fn events(&mut self, event: Event) -> Result<Vec<Event>, LineError> {
         let mut events = vec![event];
         for step in [Self::without_coordinates, Self::without_writeback, Self::with_size, Self::with_coordinates] {
             let mut next = Vec::with_capacity(events.len());
@@ -201,7 +152,7 @@ impl<W: Write> Converter<W> {
                 *instructions = 0;
             }
             if let Some(what) = self.refusal(event) {
-                return Err(ConvertError::Unsupported { what, format: self.to });
+                return Err(self.to.lacks(what));
             }
         }
         Ok(events)
@@ -220,7 +171,7 @@ impl<W: Write> Converter<W> {
         self.to.write.map_or(Some("a trace"), |write| write(&record, &mut self.scratch).err())
     }
 
-    fn without_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
+    fn without_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), LineError> {
         let Event::Located { access, location, group } = event else {
             into.push(event);
             return Ok(());
@@ -228,13 +179,13 @@ impl<W: Write> Converter<W> {
         let map = &self.system_for("an access by DRAM coordinates")?.map;
         let in_rank = in_rank(location, group, map.geometry().topology());
         let address = in_rank.and_then(|location| map.address(location));
-        let address = address.ok_or_else(|| ConvertError::Outside { place: place_of(location, group) })?;
+        let address = address.ok_or_else(|| outside(&place_of(location, group)))?;
         into.push(Event::of_bytes(access, address, None));
         Ok(())
     }
 
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "a step of `events`")]
-    fn without_writeback(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
+    fn without_writeback(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), LineError> {
         if let Event::Read { address, bytes, writeback: Some(victim) } = event {
             into.push(Event::Read { address, bytes, writeback: None });
             into.push(Event::Write { address: victim, bytes: None });
@@ -246,7 +197,7 @@ impl<W: Write> Converter<W> {
 
     /// Divides an access with a size into lines; gives an access of a line its size.
     #[expect(clippy::unnecessary_wraps, reason = "a step of `events`")]
-    fn with_size(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
+    fn with_size(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), LineError> {
         let line = |address: u64| PhysicalAddress(address / LINE_BYTES * LINE_BYTES);
         match event.as_bytes() {
             Ok((access, address, Some(bytes))) => {
@@ -263,14 +214,14 @@ impl<W: Write> Converter<W> {
         Ok(())
     }
 
-    fn with_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
+    fn with_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), LineError> {
         let (Ok((access, address, None)), Addresses::Coordinates) = (event.as_bytes(), self.to.addresses) else {
             into.push(event);
             return Ok(());
         };
         let line = PhysicalAddress(address.0 / LINE_BYTES * LINE_BYTES);
         let map = &self.system_for("an address")?.map;
-        let location = map.locate(line).ok_or_else(|| ConvertError::Outside { place: format!("address {address}") })?;
+        let location = map.locate(line).ok_or_else(|| outside(&format!("address {address}")))?;
         let topology = map.geometry().topology();
         let BankId { rank, bank } = location.bank;
         let per_group = topology.banks_per_group;
@@ -283,9 +234,25 @@ impl<W: Write> Converter<W> {
         Ok(())
     }
 
-    fn system_for(&self, what: &'static str) -> Result<&ConvertSystem, ConvertError> {
-        self.system.as_ref().ok_or(ConvertError::NoSystem { what, format: self.to })
+    /// The error for a record that can be converted only with the address map or the clock of a memory.
+    fn no_system(&self, what: &str) -> LineError {
+        let message = format!("{what} can be converted to the format `{}` only with a memory system", self.to.name);
+        LineError::new(message, "name the memory, for example `--system configs/ddr3-1600-8gb-dimm.toml`")
     }
+
+    fn system_for(&self, what: &'static str) -> Result<&ConvertSystem, LineError> {
+        self.system.as_ref().ok_or_else(|| self.no_system(what))
+    }
+}
+
+/// The error for an address or coordinates that the memory does not have.
+fn outside(place: &str) -> LineError {
+    LineError::new(format!("the memory system has no {place}"), "name a larger memory with `--system`")
+}
+
+/// The error for a time that is too late to be counted in clocks.
+fn too_late() -> LineError {
+    LineError::new("the time is too late", "correct the time")
 }
 
 impl Arrivals {
@@ -305,7 +272,7 @@ impl Arrivals {
     }
 
     /// Advances to a record; `None` if a clock is required.
-    fn advance(&mut self, arrival: Arrival, clock: Option<Clock>) -> Option<Result<u64, ConvertError>> {
+    fn advance(&mut self, arrival: Arrival, clock: Option<Clock>) -> Option<Result<u64, LineError>> {
         let at = match arrival {
             Arrival::WhenTaken => return Some(Ok(self.now)),
             Arrival::AfterInstructions(count) => {
@@ -319,10 +286,10 @@ impl Arrivals {
             Arrival::AtCycle(at) => at.0,
             Arrival::AfterCycles(cycles) => match self.latest.checked_add(cycles.0) {
                 Some(at) => at,
-                None => return Some(Err(ConvertError::TooLate)),
+                None => return Some(Err(too_late())),
             },
             Arrival::AtPicoseconds(ps) if ps <= u64::MAX / 16 => clock?.at_least(Min::ps(ps)).0,
-            Arrival::AtPicoseconds(_) => return Some(Err(ConvertError::TooLate)),
+            Arrival::AtPicoseconds(_) => return Some(Err(too_late())),
         };
         (self.now, self.since, self.instructions, self.latest) = (at, at, 0, self.latest.max(at));
         Some(Ok(at))

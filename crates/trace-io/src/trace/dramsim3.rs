@@ -12,9 +12,9 @@ use std::io::Write;
 use dram_spec::Cycle;
 
 use super::batch::parser;
-use super::error::Fault;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
+use crate::LineError;
 use crate::fields::Fields;
 
 pub(super) static FORMAT: Format = Format {
@@ -38,7 +38,7 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
 }
 
 #[inline]
-fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     fields.expect("<address> <operation> <cycle>");
     let address = fields.prefixed_hex("address")?;
     let access = match fields.word() {

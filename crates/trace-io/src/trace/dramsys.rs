@@ -15,9 +15,9 @@ use std::num::NonZeroU32;
 use dram_spec::{Cycle, Cycles, LINE_BYTES};
 
 use super::batch::parser;
-use super::error::Fault;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Access, Arrival, Event, Record, RecordFault};
+use super::record::{Access, Arrival, Event, Record, no_bytes};
+use crate::LineError;
 use crate::fields::Fields;
 use crate::number;
 
@@ -52,7 +52,7 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
 }
 
 #[inline]
-fn parse(fields: &mut Fields<'_>, arrival: impl Fn(u64) -> Arrival) -> Result<Option<Record>, Box<Fault>> {
+fn parse(fields: &mut Fields<'_>, arrival: impl Fn(u64) -> Arrival) -> Result<Option<Record>, LineError> {
     fields.expect("<clock>: [(<bytes>)] read|write <address>");
     let clock = fields.decimal_and_colon("clock")?;
     let (access, bytes) = if fields.takes(b"read") {
@@ -72,7 +72,7 @@ fn parse(fields: &mut Fields<'_>, arrival: impl Fn(u64) -> Arrival) -> Result<Op
 }
 
 /// Takes the operation, and the size before it, if any.
-fn sized(fields: &mut Fields<'_>) -> Result<(Access, Option<NonZeroU32>), Box<Fault>> {
+fn sized(fields: &mut Fields<'_>) -> Result<(Access, Option<NonZeroU32>), LineError> {
     let (mut word, mut bytes) = (fields.word(), None);
     if word.starts_with(b"(") {
         bytes = Some(burst(word)?);
@@ -87,15 +87,15 @@ fn sized(fields: &mut Fields<'_>) -> Result<(Access, Option<NonZeroU32>), Box<Fa
 }
 
 /// The size of a burst, in parentheses.
-fn burst(word: &[u8]) -> Result<NonZeroU32, Box<Fault>> {
+fn burst(word: &[u8]) -> Result<NonZeroU32, LineError> {
     let digits = word.strip_prefix(b"(").and_then(|word| word.strip_suffix(b")"));
     let bytes = digits.and_then(number::decimal).and_then(|bytes| u32::try_from(bytes).ok());
     let Some(bytes) = bytes else { return Fields::wrong(word, "bytes", BYTES) };
-    NonZeroU32::new(bytes).ok_or_else(|| Box::new(RecordFault::NoBytes.into()))
+    NonZeroU32::new(bytes).ok_or_else(no_bytes)
 }
 
 /// The digits of the data of a burst.
-fn data(word: &[u8], bytes: Option<NonZeroU32>) -> Result<&[u8], Box<Fault>> {
+fn data(word: &[u8], bytes: Option<NonZeroU32>) -> Result<&[u8], LineError> {
     let bytes = bytes.map_or(LINE_BYTES, |bytes| bytes.get().into());
     let digits = word.strip_prefix(b"0x").unwrap_or_default();
     if digits.len() as u64 == 2 * bytes && digits.iter().all(u8::is_ascii_hexdigit) {

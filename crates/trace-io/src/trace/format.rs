@@ -7,6 +7,7 @@ use super::FORMATS;
 use super::batch::Parser;
 use super::record::{Arrival, Record};
 use crate::fields::Fields;
+use crate::{ErrorKind, LineError};
 
 /// A format of memory traces.
 pub struct Format {
@@ -131,6 +132,14 @@ impl Format {
     /// Whether a [`Writer`](super::Writer) of this format exists.
     pub const fn is_written(&self) -> bool {
         self.write.is_some()
+    }
+
+    /// The error for what the format cannot express.
+    pub(super) fn lacks(&self, what: &str) -> LineError {
+        let help = "leave out and count such records with `--drop-unsupported`, or write another format: \
+                    docs/formats.md has what each can express";
+        LineError::new(format!("{what} cannot be written in the format `{}`", self.name), help)
+            .of_kind(ErrorKind::Unsupported)
     }
 
     /// The formats that a line matches.

@@ -18,9 +18,9 @@ use std::num::NonZeroU32;
 use dram_spec::PhysicalAddress;
 
 use super::batch::parser;
-use super::error::Fault;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Access, Arrival, Event, Record, RecordFault};
+use super::record::{Access, Arrival, Event, Record, no_bytes};
+use crate::LineError;
 use crate::fields::Fields;
 
 pub(super) static FORMAT: Format = Format {
@@ -55,7 +55,7 @@ fn is_message(word: &[u8]) -> bool {
     of_process(b"==") || of_process(b"--") || word.starts_with(b"SYSCALL[") || word == b"-->"
 }
 
-fn fields_parser() -> impl FnMut(&mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+fn fields_parser() -> impl FnMut(&mut Fields<'_>) -> Result<Option<Record>, LineError> {
     let mut instructions = 0_u64;
     move |fields| {
         let kind = fields.word();
@@ -84,10 +84,10 @@ fn fields_parser() -> impl FnMut(&mut Fields<'_>) -> Result<Option<Record>, Box<
 }
 
 #[inline]
-fn operands(fields: &mut Fields<'_>) -> Result<(PhysicalAddress, NonZeroU32), Box<Fault>> {
+fn operands(fields: &mut Fields<'_>) -> Result<(PhysicalAddress, NonZeroU32), LineError> {
     const OPERANDS: &str = "a hexadecimal address, a comma, and a decimal number of bytes below 2^32";
     let (address, bytes) = fields.hex_and_decimal("access", OPERANDS, u32::MAX.into())?;
-    let bytes = NonZeroU32::new(bytes as u32).ok_or_else(|| Box::new(RecordFault::NoBytes.into()))?;
+    let bytes = NonZeroU32::new(bytes as u32).ok_or_else(no_bytes)?;
     Ok((PhysicalAddress(address), bytes))
 }
 

@@ -9,7 +9,6 @@ mod convert;
 pub mod copies;
 mod dramsim3;
 mod dramsys;
-mod error;
 mod format;
 mod lackey;
 mod native;
@@ -25,13 +24,12 @@ mod recorded_faults;
 mod summary;
 mod writer;
 
-pub use convert::{ConvertError, ConvertSystem, Converter, place_of};
-pub use error::{Fault, TraceError};
+pub use convert::{ConvertSystem, Converter, place_of};
 pub use format::{Addresses, Format, Recorded, Timing};
 pub use reader::Reader;
-pub use record::{Access, Arrival, Event, FaultKind, OsEvent, Record, RecordFault, in_rank};
+pub use record::{Access, Arrival, Event, FaultKind, OsEvent, Record, in_rank};
 pub use summary::{Bulk, Summary};
-pub use writer::{WriteError, Writer};
+pub use writer::Writer;
 
 /// All formats. A line matches at most one of them, or both formats of `DRAMSys`.
 pub static FORMATS: [&Format; 11] = [

@@ -15,9 +15,9 @@ use std::io::Write;
 use dram_spec::Cycle;
 
 use super::batch::parser;
-use super::error::Fault;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
+use crate::LineError;
 use crate::fields::{Fields, Unit};
 
 pub(super) static FORMAT: Format = Format {
@@ -51,7 +51,7 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
 }
 
 #[inline]
-fn bulk(fields: &mut Fields<'_>) -> Result<Event, Box<Fault>> {
+fn bulk(fields: &mut Fields<'_>) -> Result<Event, LineError> {
     match fields.word() {
         b"COPY" => {
             fields.expect(COPY);
@@ -68,7 +68,7 @@ fn bulk(fields: &mut Fields<'_>) -> Result<Event, Box<Fault>> {
 }
 
 #[inline]
-fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     let access = if fields.takes(b"R") {
         Some((Access::Read, READ))
     } else if fields.takes(b"W") {

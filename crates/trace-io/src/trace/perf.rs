@@ -18,9 +18,9 @@ use dram_spec::PhysicalAddress;
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::batch::parser;
-use super::error::Fault;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Arrival, Event, FaultKind, OsEvent, Record};
+use crate::LineError;
 use crate::fields::Fields;
 use crate::number::decimal;
 use crate::number_field;
@@ -55,15 +55,6 @@ const CODE: &str = "0x6, 0x2 (a write to an absent page), 0x4, 0x14, 0x0, 0x10 (
 const OPERANDS: &str = "`address=0x<address> ip=<ip> error_code=<code>`, a hexadecimal number below 2^64";
 const FAULT: &[u8] = b"exceptions:page_fault_";
 
-const WITHOUT_CODE: Fault = Fault::Refused {
-    what: "is a page fault without its error code, which distinguishes the first write of a page from a copy",
-    help: "record `perf record -e exceptions:page_fault_user -e exceptions:page_fault_kernel -- PROGRAM`, and print \
-           it with `perf script --show-task-events`",
-};
-const TOO_MANY_THREADS: Fault = Fault::Refused {
-    what: "starts more than 65536 threads at a time",
-    help: "record fewer processes: `perf record -- PROGRAM` follows the program and its children",
-};
 /// Maximum number of threads alive besides the first of each process, which bounds the memory of
 /// the reader.
 const THREADS_MAX: usize = 1 << 16;
@@ -160,7 +151,7 @@ struct Process {
 
 impl Recording {
     #[inline]
-    fn parse(&mut self, fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+    fn parse(&mut self, fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
         let text = fields.line();
         let Some(line) = Line::split(text) else { return Fields::wrong(text, "line", LINE) };
         let arrival = self.arrival(&line)?;
@@ -183,7 +174,11 @@ impl Recording {
         {
             None
         } else if is_without_code(event) {
-            return Err(Box::new(WITHOUT_CODE));
+            return Err(LineError::new(
+                "is a page fault without its error code, which distinguishes the first write of a page from a copy",
+                "record `perf record -e exceptions:page_fault_user -e exceptions:page_fault_kernel -- PROGRAM`, and \
+                 print it with `perf script --show-task-events`",
+            ));
         } else {
             return Fields::wrong(event, "event", EVENTS);
         };
@@ -191,7 +186,7 @@ impl Recording {
     }
 
     /// Time since the first of the trace.
-    fn arrival(&mut self, line: &Line<'_>) -> Result<Arrival, Box<Fault>> {
+    fn arrival(&mut self, line: &Line<'_>) -> Result<Arrival, LineError> {
         let since_first = line.nanoseconds.and_then(|ns| match ns {
             0 => Some(0),
             _ => ns.checked_sub(*self.first.get_or_insert(ns))?.checked_mul(1000),
@@ -199,7 +194,7 @@ impl Recording {
         since_first.map_or_else(|| Fields::wrong(line.time, "time", TIME), |ps| Ok(Arrival::AtPicoseconds(ps)))
     }
 
-    fn fault(&self, line: &Line<'_>, fault: &[u8]) -> Result<OsEvent, Box<Fault>> {
+    fn fault(&self, line: &Line<'_>, fault: &[u8]) -> Result<OsEvent, LineError> {
         let named = fault.strip_prefix(b"user: ").or_else(|| fault.strip_prefix(b"kernel: "));
         let Some(operands) = named else { return Fields::wrong(line.event, "event", EVENTS) };
         let Some((address, code)) = operands_of(operands) else {
@@ -219,12 +214,13 @@ impl Recording {
     }
 
     /// A fork of a process, or of a thread, which holds no record.
-    fn fork(&mut self, child: (u32, u32), parent: (u32, u32)) -> Result<Option<OsEvent>, Box<Fault>> {
+    fn fork(&mut self, child: (u32, u32), parent: (u32, u32)) -> Result<Option<OsEvent>, LineError> {
         if child.0 != parent.0 {
             return Ok(Some(OsEvent::Fork { parent: parent.0, child: child.0 }));
         }
         if self.threads.len() == THREADS_MAX {
-            return Err(Box::new(TOO_MANY_THREADS));
+            let help = "record fewer processes: `perf record -- PROGRAM` follows the program and its children";
+            return Err(LineError::new("starts more than 65536 threads at a time", help));
         }
         // A thread of this number whose exit was not recorded.
         let ended = self.threads.insert(child.1, child.0).and_then(|pid| self.leave(pid));

@@ -16,9 +16,9 @@ use dram_spec::address::Location;
 use dram_spec::{BankId, Channel, Column, Row};
 
 use super::batch::parser;
-use super::error::Fault;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
+use crate::LineError;
 use crate::fields::Fields;
 
 pub(super) static FORMAT: Format = Format {
@@ -44,7 +44,7 @@ const WITH_GROUP: &str =
 const VECTOR: &str = "five decimal numbers `channel,rank,bank,row,column` with commas and no blanks between them";
 
 #[inline]
-fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     let access = match fields.word() {
         b"R" => Access::Read,
         b"W" => Access::Write,
@@ -67,7 +67,7 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
 }
 
 /// The coordinates of a vector. The caller compares them with a geometry.
-fn location(vector: [u64; 5]) -> Result<Location, Box<Fault>> {
+fn location(vector: [u64; 5]) -> Result<Location, LineError> {
     let [channel, rank, bank, row, column] = vector;
     if channel.max(rank).max(bank) >= 1 << 8 || row >= 1 << 32 || column >= COLUMNS << 16 {
         return too_large(vector);
@@ -82,7 +82,7 @@ fn location(vector: [u64; 5]) -> Result<Location, Box<Fault>> {
 }
 
 #[cold]
-fn too_large<T>(vector: [u64; 5]) -> Result<T, Box<Fault>> {
+fn too_large<T>(vector: [u64; 5]) -> Result<T, LineError> {
     let keys = ["channel", "rank", "bank", "row", "column"];
     let limits = [1 << 8, 1 << 8, 1 << 8, 1 << 32, COLUMNS << 16];
     let expected = [BYTE, BYTE, BYTE, "a decimal number below 2^32", "a decimal number below 2^19"];

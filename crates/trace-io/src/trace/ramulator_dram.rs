@@ -9,9 +9,9 @@
 use std::io::Write;
 
 use super::batch::parser;
-use super::error::Fault;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
+use crate::LineError;
 use crate::fields::Fields;
 
 pub(super) static FORMAT: Format = Format {
@@ -28,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
 };
 
 #[inline]
-fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     fields.expect("<address> R|W");
     let address = fields.prefixed_hex("address")?;
     let access = match fields.word() {

@@ -12,9 +12,9 @@ use std::io::Write;
 use dram_spec::PhysicalAddress;
 
 use super::batch::parser;
-use super::error::Fault;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Arrival, Event, Record};
+use crate::LineError;
 use crate::fields::Fields;
 
 pub(super) static FORMAT: Format = Format {
@@ -36,7 +36,7 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
 }
 
 #[inline]
-fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     fields.expect("<instructions> <read> [<writeback>]");
     let arrival = Arrival::AfterInstructions(fields.decimal("instructions")?);
     let address = PhysicalAddress(fields.long_decimal("read")?);

@@ -15,9 +15,9 @@ use std::io::Write;
 use dram_spec::PhysicalAddress;
 
 use super::batch::parser;
-use super::error::Fault;
 use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Arrival, Event, Record};
+use crate::LineError;
 use crate::fields::Fields;
 
 pub(super) static FORMAT: Format = Format {
@@ -47,7 +47,7 @@ fn recognizes(mut fields: Fields<'_>) -> bool {
 }
 
 #[inline]
-fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     let mut arrival = Arrival::AfterInstructions(0);
     let event = match fields.word() {
         b"R" => {

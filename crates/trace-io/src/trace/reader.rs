@@ -4,17 +4,18 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use std::{fmt, mem};
 
-use super::batch::{Batch, Parser, Stop};
-use super::error::TraceError;
+use super::FORMATS;
+use super::batch::{Batch, Parser};
 use super::format::Format;
 use super::perf;
 use super::record::Record;
 use super::recorded_faults::RecordedFaults;
 use crate::fields::Fields;
-use crate::line::{LineError, Lines, is_too_long};
+use crate::line::{Lines, is_too_long};
 use crate::number;
 use crate::recording::MAGIC;
 use crate::text::Text;
+use crate::{ErrorKind, LineError};
 
 /// Iterator over the records of a trace in plain, gzip or zstd text, or of a recording of page faults, which has those
 /// of the format `perf`. Blank lines and comments are skipped.
@@ -42,7 +43,7 @@ struct RecordLines<R: Read> {
     format: &'static Format,
     parser: Parser,
     /// Reason why the line after the batch cannot be read.
-    stop: Option<Stop>,
+    stop: Option<LineError>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +58,10 @@ impl<R: Read> Reader<R> {
     /// Opens a trace of the given format, or of the format that its first record matches.
     ///
     /// # Errors
-    /// [`TraceError::Line`] if the first record cannot be read, [`TraceError::Empty`] if the trace
-    /// has no record. If no format is given: [`TraceError::UnknownFormat`] if none matches,
-    /// [`TraceError::Ambiguous`] if several do. [`TraceError::Recording`] or [`TraceError::Accesses`]
-    /// if a recording is damaged, or is not of page faults.
-    pub fn new(input: R, format: Option<&'static Format>) -> Result<Self, TraceError> {
+    /// If the first record cannot be read, or a recording is damaged or is not of page faults.
+    /// [`ErrorKind::Unrecognized`] if the trace has no record, or no format is given and none matches;
+    /// [`ErrorKind::Ambiguous`] if several do.
+    pub fn new(input: R, format: Option<&'static Format>) -> Result<Self, LineError> {
         Self::open(input, format, None)
     }
 
@@ -70,12 +70,12 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// Those of [`Self::new`].
-    pub fn with_name(input: R, file_name: &Path) -> Result<Self, TraceError> {
+    pub fn with_name(input: R, file_name: &Path) -> Result<Self, LineError> {
         Self::open(input, None, Format::of_name(file_name))
     }
 
-    fn open(input: R, format: Option<&'static Format>, by_name: Option<&'static Format>) -> Result<Self, TraceError> {
-        let text = Text::new(input).map_err(|source| LineError::Read { line: 1, offset: 0, source })?;
+    fn open(input: R, format: Option<&'static Format>, by_name: Option<&'static Format>) -> Result<Self, LineError> {
+        let text = Text::new(input).map_err(|source| LineError::reading(1, 0, source))?;
         let mut lines = Lines::new(text);
         let ahead = lines.look_ahead();
         if lines.begins_with(&MAGIC) && format.is_none_or(|format| *format == perf::FORMAT) {
@@ -85,15 +85,15 @@ impl<R: Read> Reader<R> {
         }
         ahead?;
         if !find_fields(&mut lines)? {
-            return Err(TraceError::Empty { line: lines.number().max(1) });
+            return Err(empty(lines.number()));
         }
         let (first, line) = (Fields::new(lines.ahead()), lines.number() + 1);
         let format = match (format, &Format::matching(first)[..]) {
             (Some(format), _) | (None, &[format]) => format,
-            (None, []) => by_name.ok_or_else(|| TraceError::UnknownFormat { line, found: first.shown() })?,
+            (None, []) => by_name.ok_or_else(|| unknown_format(first).in_line(line))?,
             (None, several) => by_name
                 .filter(|format| several.contains(format))
-                .ok_or_else(|| TraceError::Ambiguous { line, found: first.shown(), formats: several.to_vec() })?,
+                .ok_or_else(|| ambiguous(first, several).in_line(line))?,
         };
         let lines = RecordLines { lines, format, parser: (format.parser)(), stop: None };
         Ok(Self::of_source(Source::Lines(lines), format))
@@ -139,7 +139,7 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// If the next line cannot be read, or is not a record of the format.
     #[inline]
-    pub fn read(&mut self) -> Result<Option<&Record>, TraceError> {
+    pub fn read(&mut self) -> Result<Option<&Record>, LineError> {
         if self.returned == self.batch.records.len() && !self.read_batch()? {
             return Ok(None);
         }
@@ -149,7 +149,7 @@ impl<R: Read> Reader<R> {
 
     /// Reads a batch of at least one record; `false` at the end, and after an error.
     #[inline(never)]
-    fn read_batch(&mut self) -> Result<bool, TraceError> {
+    fn read_batch(&mut self) -> Result<bool, LineError> {
         self.returned = 0;
         self.batch.records.clear();
         self.batch.data.clear();
@@ -160,7 +160,7 @@ impl<R: Read> Reader<R> {
             };
             if !matches!(read, Ok(true)) {
                 return match (mem::replace(&mut self.state, State::Ended), read) {
-                    (State::Searching, Ok(_)) => Err(TraceError::Empty { line: self.line().max(1) }),
+                    (State::Searching, Ok(_)) => Err(empty(self.line())),
                     (_, read) => read,
                 };
             }
@@ -174,7 +174,7 @@ impl<R: Read> Reader<R> {
 
 impl<R: Read> RecordLines<R> {
     /// Reads records of the next lines, or none; `false` at the end of the input.
-    fn read(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
+    fn read(&mut self, batch: &mut Batch) -> Result<bool, LineError> {
         if let Some(stop) = self.stop.take() {
             return Err(self.fault(stop));
         }
@@ -191,16 +191,50 @@ impl<R: Read> RecordLines<R> {
 
     /// The error for the next line, which was read ahead.
     #[cold]
-    fn fault(&self, stop: Stop) -> TraceError {
-        let line = self.lines.number() + 1;
-        let fault = match stop {
-            Stop::Fault(fault) => fault,
-            Stop::TooLong => return LineError::TooLong { line }.into(),
-        };
+    fn fault(&self, stop: LineError) -> LineError {
+        // The error of a line that is too long has its line.
+        if stop.line() > 0 {
+            return stop;
+        }
         let matching = Format::matching(Fields::new(self.lines.ahead()));
-        let other = if matching.contains(&self.format) { None } else { matching.first().copied() };
-        TraceError::Record { line, fault, other }
+        let other = matching.first().filter(|_| !matching.contains(&self.format));
+        let stop = match other {
+            Some(Format { name, .. }) => stop.with_help(format!(
+                "this is a record of another format: read the whole trace as that (`format = \"{name}\"`)"
+            )),
+            None => stop,
+        };
+        stop.in_line(self.lines.number() + 1)
     }
+}
+
+/// The error for a trace without records, which ends at a line.
+fn empty(line: u64) -> LineError {
+    let help = "give a trace of at least one record; docs/formats.md says what a record is";
+    LineError::new("the trace holds no record", help).at(line.max(1)).of_kind(ErrorKind::Unrecognized)
+}
+
+/// The error for a first record that matches no format.
+fn unknown_format(first: Fields<'_>) -> LineError {
+    let formats = FORMATS.map(|format| format!("`{}`", format.name)).join(", ");
+    let help = format!("give a trace in one of the formats {formats}, plain, gzip or zstd; docs/formats.md shows each");
+    LineError::new(format!("`{}` is a record of no trace format", first.shown()), help).of_kind(ErrorKind::Unrecognized)
+}
+
+/// The error for a first record that matches several formats.
+fn ambiguous(first: Fields<'_>, formats: &[&Format]) -> LineError {
+    let names = |name: fn(&str) -> String, separator| {
+        formats.iter().map(|format| name(format.name)).collect::<Vec<_>>().join(separator)
+    };
+    let endings: Vec<&str> = formats.iter().filter_map(|format| format.extension).collect();
+    let help = format!(
+        "give {}, or a file name that ends in `.{}`; docs/formats.md has the difference",
+        names(|name| format!("`format = \"{name}\"`"), " or "),
+        endings.join("` or `.")
+    );
+    let names = names(|name| format!("`{name}`"), " and ");
+    LineError::new(format!("`{}` is a record of the formats {names}", first.shown()), help)
+        .of_kind(ErrorKind::Ambiguous)
 }
 
 /// Skips lines without fields; `false` at the end of the input.
@@ -214,14 +248,14 @@ fn find_fields<R: Read>(lines: &mut Lines<Text<R>>) -> Result<bool, LineError> {
         let is_too_long = is_too_long(&lines.ahead()[..length]);
         lines.take(1, length);
         if is_too_long {
-            return Err(LineError::TooLong { line: lines.number() });
+            return Err(LineError::too_long(lines.number()));
         }
     }
     Ok(false)
 }
 
 impl<R: Read> Iterator for Reader<R> {
-    type Item = Result<Record, TraceError>;
+    type Item = Result<Record, LineError>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {

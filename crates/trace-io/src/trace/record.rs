@@ -5,6 +5,8 @@ use std::num::NonZeroU32;
 use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Cycle, Cycles, Topology};
 
+use crate::LineError;
+
 /// A record of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
@@ -231,36 +233,6 @@ impl Event {
     }
 }
 
-/// Reason why a record is invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RecordFault {
-    /// The size is 0.
-    #[error("`bytes` is 0")]
-    NoBytes,
-    /// The range ends beyond 2^64 - 1.
-    #[error("{bytes} bytes from {key} {start:x} on run past the last address, ffffffffffffffff", start = start.0)]
-    PastTheEnd {
-        /// Operand: `destination` or `source` of a copy or fill, `address` of an access.
-        key: &'static str,
-        /// Address of the first byte.
-        start: PhysicalAddress,
-        /// Size in bytes.
-        bytes: u64,
-    },
-}
-
-impl RecordFault {
-    /// Suggested change.
-    pub fn help(&self) -> String {
-        match self {
-            Self::NoBytes => "give at least 1, or leave the record out".into(),
-            Self::PastTheEnd { start, .. } => {
-                format!("give at most the {} bytes that are left there", (u64::MAX - start.0).saturating_add(1))
-            }
-        }
-    }
-}
-
 impl Record {
     /// The write of the bytes that this record reads, without instructions in between; `None` if it
     /// is not a read.
@@ -277,9 +249,9 @@ impl Record {
     /// Checks sizes and ends of ranges.
     ///
     /// # Errors
-    /// [`RecordFault::NoBytes`] or [`RecordFault::PastTheEnd`].
+    /// If a size is 0, or a range ends beyond 2^64 - 1.
     #[inline]
-    pub fn check(&self) -> Result<(), RecordFault> {
+    pub fn check(&self) -> Result<(), LineError> {
         match self.event {
             Event::Read { bytes: None, .. }
             | Event::Write { bytes: None, .. }
@@ -297,9 +269,23 @@ impl Record {
     }
 }
 
-fn check_range(key: &'static str, start: PhysicalAddress, bytes: u64) -> Result<(), RecordFault> {
-    let last = bytes.checked_sub(1).ok_or(RecordFault::NoBytes)?;
-    start.0.checked_add(last).map(|_| ()).ok_or(RecordFault::PastTheEnd { key, start, bytes })
+#[inline]
+fn check_range(key: &'static str, start: PhysicalAddress, bytes: u64) -> Result<(), LineError> {
+    let last = bytes.checked_sub(1).ok_or_else(no_bytes)?;
+    start.0.checked_add(last).map(|_| ()).ok_or_else(|| past_the_end(key, start, bytes))
+}
+
+/// The error for a size of 0.
+#[cold]
+pub(super) fn no_bytes() -> LineError {
+    LineError::new("`bytes` is 0", "give at least 1, or leave the record out")
+}
+
+#[cold]
+fn past_the_end(key: &'static str, start: PhysicalAddress, bytes: u64) -> LineError {
+    let left = (u64::MAX - start.0).saturating_add(1);
+    let what = format!("{bytes} bytes from {key} {:x} on run past the last address, ffffffffffffffff", start.0);
+    LineError::new(what, format!("give at most the {left} bytes that are left there"))
 }
 
 #[cfg(test)]

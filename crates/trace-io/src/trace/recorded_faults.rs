@@ -5,8 +5,8 @@ use std::io::{Chain, Cursor, Read};
 use dram_spec::PhysicalAddress;
 
 use super::batch::Batch;
-use super::error::TraceError;
 use super::record::{Arrival, Event, FaultKind, OsEvent, Record};
+use crate::LineError;
 use crate::recording::{self, Detail, Entry};
 use crate::text::Text;
 
@@ -27,11 +27,15 @@ impl<R: Read> RecordedFaults<R> {
     ///
     /// # Errors
     /// If it is damaged, or its detail is not `faults`.
-    pub fn new(input: Whole<R>) -> Result<Self, TraceError> {
+    pub fn new(input: Whole<R>) -> Result<Self, LineError> {
         let reader = recording::Reader::new(input)?;
         match reader.metadata().detail {
             Detail::Faults => Ok(RecordedFaults { reader, block: 0, picoseconds: 0 }),
-            Detail::Accesses => Err(TraceError::Accesses),
+            Detail::Accesses => Err(LineError::new(
+                "is a recording of a program, which runs on cores, and no memory trace",
+                "run it without a scenario, `rowclone-sim run FILE.rct.zst`, or as one of `workload.programs`; \
+                 `rowclone-sim convert` writes its accesses as a memory trace",
+            )),
         }
     }
 
@@ -44,7 +48,7 @@ impl<R: Read> RecordedFaults<R> {
     ///
     /// # Errors
     /// If the recording is damaged.
-    pub fn read(&mut self, batch: &mut Batch) -> Result<bool, TraceError> {
+    pub fn read(&mut self, batch: &mut Batch) -> Result<bool, LineError> {
         let Some(block) = self.reader.next_block()? else { return Ok(false) };
         self.block = block.number;
         let pid = block.process;

@@ -5,9 +5,9 @@ use std::io::Read;
 use dram_spec::LINE_BYTES;
 use rustc_hash::FxHashMap;
 
-use super::error::TraceError;
 use super::reader::Reader;
 use super::record::{Access, Arrival, Event, OsEvent, Record};
+use crate::LineError;
 
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 4096;
@@ -74,7 +74,7 @@ impl Summary {
     ///
     /// # Errors
     /// Those of the reader.
-    pub fn of<R: Read>(reader: Reader<R>) -> Result<Summary, TraceError> {
+    pub fn of<R: Read>(reader: Reader<R>) -> Result<Summary, LineError> {
         let mut summary = Summary::default();
         for record in reader {
             summary.add(&record?);

@@ -3,12 +3,13 @@
 use std::io::{self, Read};
 
 use proptest::prelude::*;
-use trace_io::recording::{Metadata, Reader, RecordingError, RecordingFault};
+use trace_io::LineError;
+use trace_io::recording::{Metadata, Reader};
 
 use super::{example, recording, written};
 
 /// Reads to the end or the first error.
-fn read(input: impl Read) -> Result<u64, RecordingError> {
+fn read(input: impl Read) -> Result<u64, LineError> {
     let mut reader = Reader::new(input)?.with_digest();
     while reader.next_block()?.is_some() {}
     Ok(reader.offset())
@@ -21,7 +22,8 @@ fn a_recording_truncated_anywhere_is_an_error() {
         assert!(read(&bytes[..]).is_ok());
         for length in 0..bytes.len() {
             let error = read(&bytes[..length]).expect_err("it is truncated");
-            assert!(matches!(error.fault, RecordingFault::Truncated), "{length} bytes of level {level}: {error}");
+            let is_truncated = error.to_string().ends_with(": the recording is truncated");
+            assert!(is_truncated, "{length} bytes of level {level}: {error}");
             assert!(!error.help().is_empty());
         }
     }
@@ -49,7 +51,6 @@ fn bytes_after_the_end_are_an_error() {
     let end = bytes.len() as u64;
     bytes.push(0);
     let error = read(&bytes[..]).expect_err("a tail");
-    assert_eq!((error.offset, error.block), (end, 3));
     assert_eq!(error.to_string(), format!("byte {end} (block 3): bytes follow the end of the recording"));
 }
 
@@ -81,7 +82,7 @@ fn lengths_are_compared_before_memory_is_allocated() {
         head.extend(&fields);
         head.extend(crc32fast::hash(&fields).to_le_bytes());
         let error = read(head.chain(Endless(0))).expect_err("4 GiB of payload");
-        assert_eq!((error.offset, error.block), (end as u64, 1));
+        assert!(error.to_string().starts_with(&format!("byte {end} (block 1): ")), "{error}");
         assert!(error.to_string().contains(limit), "{error}");
     }
 }
@@ -97,7 +98,8 @@ fn totals_and_digest_are_compared() {
         header.extend(crc32fast::hash(&header).to_le_bytes());
         let old = serde_json::to_string(&metadata).expect("text").len();
         header.extend(&bytes[16 + old + 4..]);
-        read(&header[..]).expect_err("a wrong total").fault.to_string()
+        let error = read(&header[..]).expect_err("a wrong total").to_string();
+        error.split_once(": ").expect("a place").1.to_owned()
     };
     assert_eq!(replaced("\"loads\":1".into(), "\"loads\":2".into()), "loads is 2, but the words have 1");
     let digest = replaced(metadata.digest.clone(), "00".into());

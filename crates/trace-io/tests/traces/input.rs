@@ -54,7 +54,7 @@ fn an_input_that_fails_is_an_error_once() {
     }
     let reader = Reader::new(io::Cursor::new("1 2\n3 4\n").chain(Broken), None).unwrap();
     let items: Vec<_> =
-        reader.map(|item| item.map_err(|error| (error.to_string(), error.help(), error.line()))).collect();
+        reader.map(|item| item.map_err(|error| (error.to_string(), error.help().to_owned(), error.line()))).collect();
     let message = "line 3: the input cannot be read any further after 8 bytes of text: the disk is on fire".to_owned();
     let help = "check the disk or the pipe that the input comes from".to_owned();
     assert_eq!(items.len(), 3);
@@ -65,8 +65,8 @@ fn an_input_that_fails_is_an_error_once() {
 fn an_output_that_fails_is_an_error_of_the_writer() {
     let mut room = [0; 3];
     let error = Writer::new(&mut room[..], format("cpu")).write_record(&read_after(1, 2, None)).unwrap_err();
-    assert!(error.to_string().starts_with("the trace cannot be written: "), "{error}");
-    assert_eq!(error.help(), "check that the output exists, may be written to, and has room");
+    assert!(error.to_string().starts_with("the output cannot be written: "), "{error}");
+    assert_eq!(error.help(), "check that the output may be written to, and has room");
 }
 
 #[test]

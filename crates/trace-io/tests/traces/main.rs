@@ -15,13 +15,14 @@ use std::num::NonZeroU32;
 use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Channel, Column, Row};
 use flate2::{Compression, write::GzEncoder};
-use trace_io::trace::{Access, Arrival, Event, Format, Reader, Record, TraceError, Writer};
+use trace_io::LineError;
+use trace_io::trace::{Access, Arrival, Event, Format, Reader, Record, Writer};
 
 fn format(name: &str) -> &'static Format {
     Format::named(name).expect("a format")
 }
 
-fn read(input: &[u8], format: Option<&'static Format>) -> Result<Vec<Record>, TraceError> {
+fn read(input: &[u8], format: Option<&'static Format>) -> Result<Vec<Record>, LineError> {
     Reader::new(input, format)?.collect()
 }
 

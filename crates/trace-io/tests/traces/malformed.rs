@@ -181,7 +181,7 @@ pub const MALFORMED: &[(&str, Option<&str>, &str, &str)] = &[
 fn a_malformed_line_is_named_with_what_was_found_and_what_would_work() {
     for (input, name, message, help) in MALFORMED {
         let error = read(input.as_bytes(), name.map(format)).unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.help().as_str()), (*message, *help), "{input:?}");
+        assert_eq!((error.to_string().as_str(), error.help()), (*message, *help), "{input:?}");
         let line = message.strip_prefix("line ").map_or_else(
             || input.lines().count().max(1).to_string(),
             |rest| rest.split(':').next().unwrap().to_owned(),

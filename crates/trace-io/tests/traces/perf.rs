@@ -131,7 +131,7 @@ fn other_lines_are_refused() {
     for (line, (message, help)) in cases {
         let text = format!("a 7 5.000000: PERF_RECORD_EXIT(9:9):(1:1)\n{line}\n");
         let error = read(text.as_bytes(), None).unwrap_err();
-        assert_eq!((error.to_string(), error.help()), (format!("line 2: {message}"), help), "{line}");
+        assert_eq!((error.to_string(), error.help().to_owned()), (format!("line 2: {message}"), help), "{line}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Records that a format cannot express.
 
 use dram_spec::{Cycle, Cycles};
+use trace_io::ErrorKind;
 use trace_io::trace::{Access, Arrival, Event, OsEvent, Record, Writer};
 
 use super::{accessed, at, format, located, read_after, untimed};
@@ -59,7 +60,7 @@ fn a_record_that_a_format_cannot_express_is_refused_and_writes_no_line() {
         let mut writer = Writer::new(Vec::new(), format(name));
         let error = writer.write_record(&record).unwrap_err();
         assert_eq!(error.to_string(), format!("{what} cannot be written in the format `{name}`"));
-        assert_eq!(error.help(), "write the trace in another format: docs/formats.md says what each can express");
+        assert!(matches!(error.kind(), ErrorKind::Unsupported) && error.help().contains("write another format"));
         assert!(writer.into_inner().is_empty());
     }
 }
@@ -70,7 +71,7 @@ fn an_invalid_record_is_refused() {
     let copy = Event::Copy { dst: at(1), src: at(2), bytes: 0, instructions: 0 };
     let error = writer.write_record(&untimed(copy)).unwrap_err();
     assert_eq!(
-        (error.to_string().as_str(), error.help().as_str()),
+        (error.to_string().as_str(), error.help()),
         ("`bytes` is 0", "give at least 1, or leave the record out")
     );
     assert!(writer.into_inner().is_empty());

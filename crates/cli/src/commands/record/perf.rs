@@ -62,7 +62,7 @@ fn convert(data: &Path, output: &mut Output) -> Result<(), Failure> {
     command.args(["script", "--show-task-events", "-i"]).arg(data).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut script = Group::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
     let text = script.stdout().expect("standard output is a pipe");
-    let refused = |error: trace::TraceError| Failure::new(format!("perf script: {error}")).with_help(error.help());
+    let refused = |error: trace_io::LineError| Failure::new(format!("perf script: {error}")).with_help(error.help());
     let reader = trace::Reader::new(text, trace::Format::named("perf")).map_err(refused)?;
     faults::blocks(reader, refused, |task, words| output.block(task, &words, &[]))?;
     script.ended();

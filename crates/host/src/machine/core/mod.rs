@@ -15,7 +15,8 @@ mod translations;
 mod units;
 mod work;
 
-use trace_io::program::{InstructionClass, ProgramError, Step};
+use trace_io::LineError;
+use trace_io::program::{InstructionClass, Step};
 use trace_io::trace::Recorded;
 
 use self::awaited::Awaited;
@@ -142,7 +143,7 @@ impl Core {
     ///
     /// # Errors
     /// If the program cannot be read further.
-    pub fn read_steps(&mut self) -> Result<bool, ProgramError> {
+    pub fn read_steps(&mut self) -> Result<bool, LineError> {
         self.steps.read(&mut *self.program)
     }
 
@@ -150,7 +151,7 @@ impl Core {
     ///
     /// # Errors
     /// If the program cannot be read again.
-    pub fn restart(&mut self) -> Result<bool, ProgramError> {
+    pub fn restart(&mut self) -> Result<bool, LineError> {
         let can = self.program.restart()?;
         if can {
             self.translations.clear();

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
-use trace_io::program::{DeviceStep, InstructionClass, InstructionKind, Needs, ProgramError, Step};
+use trace_io::LineError;
+use trace_io::program::{DeviceStep, InstructionClass, InstructionKind, Needs, Step};
 
 use super::super::packet::{Buffer, Packet};
 use super::steps::Program;
@@ -156,7 +157,7 @@ impl MessageReader {
 }
 
 impl Program for MessageReader {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+    fn next_step(&mut self) -> Result<Option<Step>, LineError> {
         loop {
             if let Some(step) = self.of_word.pop_front() {
                 return Ok(Some(step));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
-use trace_io::program::{DeviceStep, ProgramError, Step};
+use trace_io::LineError;
+use trace_io::program::{DeviceStep, Step};
 
 use super::super::packet::{Buffer, Packet};
 use super::answers::{AnswerSettings, Answers};
@@ -234,7 +235,7 @@ impl Receiver {
 }
 
 impl Program for Receiver {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+    fn next_step(&mut self) -> Result<Option<Step>, LineError> {
         Ok(self.steps.next())
     }
 

@@ -11,7 +11,8 @@ use std::io::Read;
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rustc_hash::{FxHashMap, FxHashSet};
-use trace_io::program::{ProgramError, Step};
+use trace_io::LineError;
+use trace_io::program::Step;
 use trace_io::recording::{Access, Detail, Entries, Entry, Event, Metadata, ObjectAddress, Reader, Routine};
 
 use self::contents::ContentsCheck;
@@ -99,13 +100,21 @@ impl<R: Read> RecordedProgram<R> {
     ///
     /// # Errors
     /// If the recording has no accesses, or pages of another size.
-    pub fn new(reader: Reader<R>, settings: RecordingSettings) -> Result<RecordedProgram<R>, ProgramError> {
+    pub fn new(reader: Reader<R>, settings: RecordingSettings) -> Result<RecordedProgram<R>, LineError> {
         let &Metadata { detail, page_bytes, .. } = reader.metadata();
         if detail == Detail::Faults {
-            return Err(ProgramError::NoAccesses);
+            return Err(LineError::new(
+                "the metadata of the recording have `detail` = `faults`: it has page faults, and no accesses for a core",
+                "record the program with `detail` = `accesses`, or run it without cores: `rowclone-sim run FILE --system \
+                 SYSTEM`",
+            ));
         }
         if page_bytes != FRAME_BYTES {
-            return Err(ProgramError::PageBytes { found: page_bytes });
+            let what = "but pages of the machine have 4096 bytes";
+            return Err(LineError::new(
+                format!("the metadata of the recording have `page_bytes` = {page_bytes}, {what}"),
+                "record the program on a system with pages of 4 KiB",
+            ));
         }
         Ok(RecordedProgram {
             reader,
@@ -131,7 +140,7 @@ impl<R: Read> RecordedProgram<R> {
     ///
     /// # Errors
     /// As [`Self::new`], or if the recording cannot be read.
-    pub fn compare_contents(reader: Reader<R>) -> Result<ContentsCounts, ProgramError> {
+    pub fn compare_contents(reader: Reader<R>) -> Result<ContentsCounts, LineError> {
         let mut program = RecordedProgram::new(reader, RecordingSettings::default())?;
         program.check = Some(ContentsCheck::default());
         while program.translate()? {
@@ -164,7 +173,7 @@ impl<R: Read> RecordedProgram<R> {
     }
 
     /// Reads the next block; `false` at the end.
-    fn next_block(&mut self) -> Result<bool, ProgramError> {
+    fn next_block(&mut self) -> Result<bool, LineError> {
         let Some(block) = self.reader.next_block()? else { return Ok(false) };
         self.block = (block.number, block.thread, block.process);
         self.words.clear();
@@ -187,7 +196,7 @@ impl<R: Read> RecordedProgram<R> {
     }
 
     /// Appends the steps of the next entry; `false` at the end of the recording.
-    fn translate(&mut self) -> Result<bool, ProgramError> {
+    fn translate(&mut self) -> Result<bool, LineError> {
         let Some(entry) = self.next_entry() else { return self.next_block() };
         let is_replaced = !self.replaced.is_empty() && self.replaced.contains(&self.block.1);
         match entry {
@@ -495,7 +504,7 @@ impl<R: Read> RecordedProgram<R> {
 }
 
 impl<R: Read> Program for RecordedProgram<R> {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+    fn next_step(&mut self) -> Result<Option<Step>, LineError> {
         loop {
             if let Some(step) = self.pending.pop_front() {
                 return Ok(Some(step));

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::io::Read;
 
-use trace_io::program::{ProgramError, ProgramReader, Step};
+use trace_io::LineError;
+use trace_io::program::{ProgramReader, Step};
 use trace_io::trace::Recorded;
 
 use super::super::packet::Packet;
@@ -17,13 +18,13 @@ pub trait Program: fmt::Debug {
     ///
     /// # Errors
     /// If the program cannot be read further.
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError>;
+    fn next_step(&mut self) -> Result<Option<Step>, LineError>;
 
     /// Appends the next steps to an empty list; none at the end of the program.
     ///
     /// # Errors
     /// If the program cannot be read further than the steps appended.
-    fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
+    fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), LineError> {
         while steps.len() < STEPS_AHEAD {
             let Some(step) = self.next_step()? else { break };
             steps.push(step);
@@ -35,7 +36,7 @@ pub trait Program: fmt::Debug {
     ///
     /// # Errors
     /// If the program cannot be read again.
-    fn restart(&mut self) -> Result<bool, ProgramError> {
+    fn restart(&mut self) -> Result<bool, LineError> {
         Ok(false)
     }
 
@@ -61,11 +62,11 @@ pub trait Program: fmt::Debug {
 pub struct Steps<I>(pub I);
 
 impl<I: Iterator<Item = Step>> Program for Steps<I> {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+    fn next_step(&mut self) -> Result<Option<Step>, LineError> {
         Ok(self.0.next())
     }
 
-    fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
+    fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), LineError> {
         self.0.by_ref().take(STEPS_AHEAD).for_each(|step| steps.push(step));
         Ok(())
     }
@@ -78,7 +79,7 @@ impl<I> fmt::Debug for Steps<I> {
 }
 
 impl<R: Read + fmt::Debug> Program for ProgramReader<R> {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+    fn next_step(&mut self) -> Result<Option<Step>, LineError> {
         self.next().transpose()
     }
 }
@@ -89,26 +90,26 @@ pub struct Repeated<F> {
     program: Box<dyn Program>,
 }
 
-impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Repeated<F> {
+impl<F: Fn() -> Result<Box<dyn Program>, LineError>> Repeated<F> {
     /// Opens the program.
     ///
     /// # Errors
     /// That of `open`.
-    pub fn new(open: F) -> Result<Repeated<F>, ProgramError> {
+    pub fn new(open: F) -> Result<Repeated<F>, LineError> {
         Ok(Repeated { program: open()?, open })
     }
 }
 
-impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Program for Repeated<F> {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+impl<F: Fn() -> Result<Box<dyn Program>, LineError>> Program for Repeated<F> {
+    fn next_step(&mut self) -> Result<Option<Step>, LineError> {
         self.program.next_step()
     }
 
-    fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
+    fn next_steps(&mut self, steps: &mut Vec<Step>) -> Result<(), LineError> {
         self.program.next_steps(steps)
     }
 
-    fn restart(&mut self) -> Result<bool, ProgramError> {
+    fn restart(&mut self) -> Result<bool, LineError> {
         self.program = (self.open)()?;
         Ok(true)
     }
@@ -135,7 +136,7 @@ pub struct StepsAhead {
     /// Number of those executed.
     executed: usize,
     /// Reason why the program cannot be read further.
-    error: Option<ProgramError>,
+    error: Option<LineError>,
 }
 
 impl StepsAhead {
@@ -166,7 +167,7 @@ impl StepsAhead {
     ///
     /// # Errors
     /// If the program cannot be read further.
-    pub fn read(&mut self, program: &mut dyn Program) -> Result<bool, ProgramError> {
+    pub fn read(&mut self, program: &mut dyn Program) -> Result<bool, LineError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }

@@ -8,7 +8,8 @@ use std::num::NonZeroU32;
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rustc_hash::FxHashSet;
-use trace_io::program::{ProgramError, Step};
+use trace_io::LineError;
+use trace_io::program::Step;
 use trace_io::trace::{Arrival, Event, Format, Reader, Record, Recorded, Timing};
 
 use super::super::bulk::is_backward;
@@ -43,15 +44,24 @@ struct Bulk {
     bytes: u64,
 }
 
+/// The error for a format whose records have no instructions.
+#[cold]
+fn no_instructions(format: &Format) -> LineError {
+    LineError::new(
+        format!("the trace has the format `{}`, whose records have no instructions", format.name),
+        "give a program trace (docs/cores.md), or a memory trace of the format `rc`, `cpu` or `lackey`",
+    )
+}
+
 impl<R: Read> TraceProgram<R> {
     /// Creates the program of a trace, for a kernel with copy units of this size: 4096 bytes times a
     /// power of two.
     ///
     /// # Errors
     /// If the records of its format have no instructions.
-    pub fn new(records: Reader<R>, unit: u64) -> Result<TraceProgram<R>, ProgramError> {
+    pub fn new(records: Reader<R>, unit: u64) -> Result<TraceProgram<R>, LineError> {
         if records.format().timing != Timing::Instructions {
-            return Err(ProgramError::NoInstructions { found: records.format().name });
+            return Err(no_instructions(records.format()));
         }
         Ok(TraceProgram { records, unit, pages: FxHashSet::default(), pending: VecDeque::new(), rest: None })
     }
@@ -62,9 +72,8 @@ impl<R: Read> TraceProgram<R> {
     }
 
     /// Appends the steps of a record.
-    fn translate(&mut self, record: &Record) -> Result<(), ProgramError> {
-        let no_instructions = ProgramError::NoInstructions { found: self.format().name };
-        let Arrival::AfterInstructions(before) = record.arrival else { return Err(no_instructions) };
+    fn translate(&mut self, record: &Record) -> Result<(), LineError> {
+        let Arrival::AfterInstructions(before) = record.arrival else { return Err(no_instructions(self.format())) };
         let own = match record.event {
             // The access of an instruction that is one of those before it.
             Event::Read { address, bytes, .. } | Event::Write { address, bytes, .. }
@@ -86,7 +95,7 @@ impl<R: Read> TraceProgram<R> {
             Event::Write { address, bytes } => lines(address, bytes).for_each(|address| self.access(address, true)),
             Event::Copy { dst, src, bytes, .. } => self.rest = Some(Bulk { src: Some(src), dst, value: 0, bytes }),
             Event::Fill { dst, value, bytes, .. } => self.rest = Some(Bulk { src: None, dst, value, bytes }),
-            Event::Located { .. } | Event::Os(_) => return Err(no_instructions),
+            Event::Located { .. } | Event::Os(_) => return Err(no_instructions(self.format())),
         }
         Ok(())
     }
@@ -161,7 +170,7 @@ fn lines(address: PhysicalAddress, bytes: Option<NonZeroU32>) -> impl Iterator<I
 }
 
 impl<R: Read> Program for TraceProgram<R> {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+    fn next_step(&mut self) -> Result<Option<Step>, LineError> {
         loop {
             if let Some(step) = self.pending.pop_front() {
                 return Ok(Some(step));

@@ -265,7 +265,7 @@ fn stores_of_whole_lines_read_nothing_without_fetches() {
 struct BehindLastLevel(Steps<std::vec::IntoIter<Step>>);
 
 impl Program for BehindLastLevel {
-    fn next_step(&mut self) -> Result<Option<Step>, trace_io::program::ProgramError> {
+    fn next_step(&mut self) -> Result<Option<Step>, trace_io::LineError> {
         self.0.next_step()
     }
 

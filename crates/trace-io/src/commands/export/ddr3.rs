@@ -1,6 +1,10 @@
 //! HDL lists of DDR3: the values of the mode registers.
 
+use std::ops::RangeInclusive;
+
 use dram_spec::{PrechargePowerDown, Standard, System};
+
+use crate::LineError;
 
 /// The standard whose mode registers and pins an HDL list has.
 pub(super) const STANDARD: Standard = Standard::Ddr3;
@@ -13,22 +17,6 @@ pub struct ModeRegisters {
     /// Write recovery for auto-precharge in clocks, as MR0 holds it: tWR, or the next value that can
     /// be programmed.
     pub write_recovery: u64,
-}
-
-/// A timing parameter that the mode registers cannot hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{parameter} is {found} clocks, but {register} holds {least} to {most}")]
-pub struct NotProgrammable {
-    /// Name of the parameter.
-    pub parameter: &'static str,
-    /// Its value in clocks.
-    pub found: u64,
-    /// Mode register.
-    pub register: &'static str,
-    /// Least value that it holds.
-    pub least: u64,
-    /// Greatest value that it holds.
-    pub most: u64,
 }
 
 /// MR0, A8: DLL reset.
@@ -46,18 +34,13 @@ impl ModeRegisters {
     ///
     /// # Errors
     /// CL, CWL or tWR is not among the values that the registers hold.
-    pub fn of(system: &System) -> Result<ModeRegisters, NotProgrammable> {
+    pub fn of(system: &System) -> Result<ModeRegisters, LineError> {
         let bin = system.bin;
         let t_wr = system.clock().at_least(bin.t_wr).0;
-        let cl =
-            within(bin.cl, NotProgrammable { parameter: "CL", found: bin.cl, register: "MR0", least: 5, most: 16 })?;
-        let cwl =
-            within(bin.cwl, NotProgrammable { parameter: "CWL", found: bin.cwl, register: "MR2", least: 5, most: 12 })?;
+        let cl = within("CL", bin.cl, "MR0", 5..=16)?;
+        let cwl = within("CWL", bin.cwl, "MR2", 5..=12)?;
         // A shorter tWR than 5 clocks is covered by 5.
-        let t_wr = within(
-            t_wr.max(5),
-            NotProgrammable { parameter: "tWR", found: t_wr, register: "MR0", least: 5, most: 16 },
-        )?;
+        let t_wr = within("tWR", t_wr.max(5), "MR0", 5..=16)?;
         let (code, write_recovery) = write_recovery(t_wr);
         let exit = match system.precharge_power_down {
             PrechargePowerDown::FastExit => FAST_EXIT,
@@ -70,8 +53,13 @@ impl ModeRegisters {
     }
 }
 
-fn within(found: u64, limits: NotProgrammable) -> Result<u16, NotProgrammable> {
-    if (limits.least..=limits.most).contains(&found) { Ok(found as u16) } else { Err(limits) }
+/// A timing parameter in clocks, if a mode register can hold it.
+fn within(name: &str, found: u64, register: &str, held: RangeInclusive<u64>) -> Result<u16, LineError> {
+    if held.contains(&found) {
+        return Ok(found as u16);
+    }
+    let what = format!("{name} is {found} clocks, but {register} holds {} to {}", held.start(), held.end());
+    Err(LineError::new(what, "give a system with parameters that the mode registers can hold"))
 }
 
 /// MR0, A6 to A4 and A2: the codes count up from CL 4, with A2 as their highest bit.
@@ -101,7 +89,7 @@ mod tests {
         System { bin: SpeedBin::named(bin).unwrap(), ..System::paper(1, Density::Gb2, Width::X8) }
     }
 
-    fn with(parameter: TimingParameter, clocks: u64) -> Result<ModeRegisters, NotProgrammable> {
+    fn with(parameter: TimingParameter, clocks: u64) -> Result<ModeRegisters, LineError> {
         let bin = SpeedBin::named("1066G").unwrap().with_timings(&BTreeMap::from([(parameter, Cycles(clocks))]));
         ModeRegisters::of(&System { bin, ..system("1066G") })
     }

@@ -3,7 +3,8 @@
 use dram_spec::{AutoPrecharge, BankId, Column, Command, CommandEvent, Operands, System};
 
 use super::ddr3::{ModeRegisters, STANDARD};
-use super::{ExportError, Inexpressible, Place};
+use super::{Inexpressible, Place};
+use crate::LineError;
 
 /// A10: auto-precharge of RDA and WRA, all banks of PREA.
 const A10: u16 = 1 << 10;
@@ -14,9 +15,13 @@ const A12: u16 = 1 << 12;
 const COLUMNS_PER_BURST: u16 = 8;
 
 /// The header of the list of a rank.
-pub(super) fn header(system: &System, place: Place) -> Result<String, ExportError> {
+pub(super) fn header(system: &System, place: Place) -> Result<String, LineError> {
     if system.standard() != STANDARD {
-        return Err(ExportError::Standard { supported: STANDARD, found: system.bin });
+        let (format, system) = (STANDARD.name(), system.bin.full_name());
+        return Err(LineError::new(
+            format!("the format is one of {format} chips only, and the system is {system}"),
+            "write another format, for example `--to drampower`, which takes every standard",
+        ));
     }
     let registers = ModeRegisters::of(system)?;
     let (bin, geometry) = (system.bin, system.geometry);

@@ -1,8 +1,8 @@
 //! Writer of command traces with one file per rank, for other tools.
 
 mod ddr3;
-mod error;
 mod hdl;
+mod inexpressible;
 mod power_trace;
 mod rank;
 
@@ -12,8 +12,9 @@ use std::io::{BufWriter, Write};
 use dram_spec::{Cycle, Geometry, Issued, OpenRows, System};
 
 use super::Place;
-pub use ddr3::{ModeRegisters, NotProgrammable};
-pub use error::{ExportError, Inexpressible};
+use crate::LineError;
+pub use ddr3::ModeRegisters;
+pub use inexpressible::Inexpressible;
 use rank::{Rank, RankEvent};
 
 /// A format with one file per rank.
@@ -76,7 +77,7 @@ impl<W: Write> Exporter<W> {
         unsupported: Unsupported,
         system: &System,
         outputs: Vec<(Place, W)>,
-    ) -> Result<Exporter<W>, ExportError> {
+    ) -> Result<Exporter<W>, LineError> {
         let mut ranks = Vec::with_capacity(outputs.len());
         for (place, output) in outputs {
             let mut output = BufWriter::new(output);
@@ -94,19 +95,19 @@ impl<W: Write> Exporter<W> {
     /// # Errors
     /// The command cannot be written: it is out of order, its place does not exist, the format lacks
     /// it, or it does not fit the power state. Errors of the output.
-    pub fn command(&mut self, issued: &Issued) -> Result<(), ExportError> {
+    pub fn command(&mut self, issued: &Issued) -> Result<(), LineError> {
         let Issued { at, channel, command } = *issued;
         if !self.geometry.holds_command(channel, &command) {
-            return Err(ExportError::Address { at, channel, command });
+            return Err(no_place(issued));
         }
         let place = Place { channel, rank: command.rank() };
         let rank = self.ranks.iter_mut().find(|(other, ..)| *other == place);
-        let (_, rank, output) = rank.ok_or(ExportError::Address { at, channel, command })?;
+        let (_, rank, output) = rank.ok_or_else(|| no_place(issued))?;
         let event = self.rows.event(*issued);
         let of_rank = rank.follow(&event)?;
         if let RankEvent::Inexpressible(what) = of_rank {
             if self.target != Target::Hdl && self.unsupported == Unsupported::Refuse {
-                return Err(ExportError::Unsupported { at, command, what });
+                return Err(what.unsupported(&event));
             }
             *self.found.entry(what).or_default() += 1;
         }
@@ -126,7 +127,7 @@ impl<W: Write> Exporter<W> {
     ///
     /// # Errors
     /// Errors of an output.
-    pub fn finish(self, end: Option<Cycle>) -> Result<(Vec<(Place, W)>, InexpressibleCommands), ExportError> {
+    pub fn finish(self, end: Option<Cycle>) -> Result<(Vec<(Place, W)>, InexpressibleCommands), LineError> {
         let mut outputs = Vec::with_capacity(self.ranks.len());
         for (place, _, mut output) in self.ranks {
             match (self.target, end) {
@@ -138,4 +139,10 @@ impl<W: Write> Exporter<W> {
         }
         Ok((outputs, self.found))
     }
+}
+
+/// The error for a command whose channel, rank, bank, row or column the system does not have.
+fn no_place(Issued { at, channel, command }: &Issued) -> LineError {
+    let what = format!("cycle {at}: the system does not have the place of {command}, channel {}", channel.0);
+    LineError::new(what, "give the system that the trace is of")
 }

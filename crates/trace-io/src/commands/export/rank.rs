@@ -4,7 +4,8 @@ use dram_spec::PrechargePowerDown::FastExit;
 use dram_spec::standard::SlowExit;
 use dram_spec::{AutoPrecharge, BankId, BankSet, Command, CommandEvent, Cycle, Cycles, PrechargePowerDown, System};
 
-use super::{ExportError, Inexpressible};
+use super::Inexpressible;
+use crate::LineError;
 
 /// Effect of a command, as far as a format distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,10 +68,11 @@ impl Rank {
     }
 
     /// Applies a command of the rank, whose banks exist.
-    pub(super) fn follow(&mut self, event: &CommandEvent) -> Result<RankEvent, ExportError> {
+    pub(super) fn follow(&mut self, event: &CommandEvent) -> Result<RankEvent, LineError> {
         let CommandEvent { at, ref command, .. } = *event;
         if at < self.last {
-            return Err(ExportError::Order { at, command: *command, last: self.last });
+            let last = self.last;
+            return Err(violation(format!("cycle {at}: {command} follows a command at cycle {last}")));
         }
         self.last = at;
         match *command {
@@ -103,7 +105,7 @@ impl Rank {
         }
     }
 
-    fn power_down(&mut self, at: Cycle, command: &Command) -> Result<RankEvent, ExportError> {
+    fn power_down(&mut self, at: Cycle, command: &Command) -> Result<RankEvent, LineError> {
         let is_entry = matches!(command, Command::PowerDownEnter { .. });
         match self.power {
             PowerState::Awake if is_entry => {
@@ -120,9 +122,14 @@ impl Rank {
                 self.power = PowerState::Awake;
                 Ok(RankEvent::PowerDown(kind))
             }
-            state => Err(ExportError::PowerState { at, command: *command, state: state.name() }),
+            state => Err(violation(format!("cycle {at}: {command} of a rank {}", state.name()))),
         }
     }
+}
+
+/// The error for a command that violates the protocol.
+fn violation(what: String) -> LineError {
+    LineError::new(what, "`rowclone-sim check` lists all violations of the trace")
 }
 
 /// Cycles of a hostile trace may be near 2^64.
