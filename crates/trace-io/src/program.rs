@@ -457,83 +457,66 @@ fn distance(fields: &mut Fields<'_>) -> Result<u16, Wrong> {
 
 /// Takes the fields of a step other than `compute`, `load` and `store`, after which the line ends.
 fn other_step(fields: &mut Fields<'_>) -> Result<Step, Wrong> {
-    let step = fields_of_step(fields)?;
-    fields.end()?;
-    if are_ranges_sound(&step) { Ok(step) } else { Err(Wrong::Range) }
-}
-
-fn fields_of_step(fields: &mut Fields<'_>) -> Result<Step, LineError> {
-    Ok(match fields.word() {
-        b"copy" => {
-            let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
-            Step::Copy { dst, src, bytes: fields.decimal("bytes")? }
-        }
-        b"zero" => Step::Zero { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
-        b"map" => Step::Map { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
-        b"filled" => Step::Filled { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
-        b"present" => Step::Present { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
+    use Step::Device;
+    let step = match fields.word() {
+        b"copy" => copied(fields, |dst, src, bytes| Step::Copy { dst, src, bytes }),
+        b"zero" => range(fields, |address, bytes| Step::Zero { address, bytes }),
+        b"map" => range(fields, |address, bytes| Step::Map { address, bytes }),
+        b"filled" => range(fields, |address, bytes| Step::Filled { address, bytes }),
+        b"present" => range(fields, |address, bytes| Step::Present { address, bytes }),
         b"renew" => {
             let (page, source) = (fields.prefixed_hex("page")?, fields.prefixed_hex("source")?);
             let bytes = if fields.is_empty() { 1 } else { fields.decimal("bytes")? };
-            Step::Renew { page, source, bytes }
+            sound([page, source], bytes, Step::Renew { page, source, bytes })
         }
-        b"unmap" => Step::Unmap { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
-        b"discard" => Step::Discard { address: fields.prefixed_hex("address")?, bytes: fields.decimal("bytes")? },
-        b"move" => {
-            let (from, to) = (fields.prefixed_hex("old")?, fields.prefixed_hex("new")?);
-            Step::Move { from, to, bytes: fields.decimal("bytes")? }
-        }
-        b"share" => {
-            let (address, source) = (fields.prefixed_hex("address")?, fields.prefixed_hex("source")?);
-            Step::Share { address, source, bytes: fields.decimal("bytes")? }
-        }
-        b"fork" => Step::Fork { child: fields.decimal_u32("process")? },
-        b"run" => Step::Run { process: fields.decimal_u32("process")? },
-        b"exit" => Step::Exit,
-        b"begin" => {
-            let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
-            Step::Device(DeviceStep::Begin { dst, src, bytes: fields.decimal("bytes")? })
-        }
-        b"issue" => Step::Device(DeviceStep::Issue),
-        b"wait" => Step::Device(DeviceStep::Wait),
+        b"unmap" => range(fields, |address, bytes| Step::Unmap { address, bytes }),
+        b"discard" => range(fields, |address, bytes| Step::Discard { address, bytes }),
+        b"move" => copied(fields, |from, to, bytes| Step::Move { from, to, bytes }),
+        b"share" => copied(fields, |address, source, bytes| Step::Share { address, source, bytes }),
+        b"fork" => Ok(Step::Fork { child: fields.decimal_u32("process")? }),
+        b"run" => Ok(Step::Run { process: fields.decimal_u32("process")? }),
+        b"exit" => Ok(Step::Exit),
+        b"begin" => copied(fields, |dst, src, bytes| Device(DeviceStep::Begin { dst, src, bytes })),
+        b"issue" => Ok(Device(DeviceStep::Issue)),
+        b"wait" => Ok(Device(DeviceStep::Wait)),
         b"post" => {
             let (header, payload) = (fields.prefixed_hex("header")?, fields.prefixed_hex("payload")?);
-            Step::Device(DeviceStep::Post { header, payload })
+            Ok(Device(DeviceStep::Post { header, payload }))
         }
-        b"await" => Step::Device(DeviceStep::Await),
+        b"await" => Ok(Device(DeviceStep::Await)),
         b"send" => {
-            let (port, address) = (fields.decimal_u32("port")?, fields.prefixed_hex("address")?);
-            Step::Device(DeviceStep::Send { port, address, bytes: fields.decimal("bytes")? })
+            let port = fields.decimal_u32("port")?;
+            range(fields, |address, bytes| Device(DeviceStep::Send { port, address, bytes }))
         }
-        found => return Fields::unknown(found, "a step"),
-    })
+        _ => return Err(Wrong::Step),
+    };
+    // A range is refused only in a line that has the fields of a step.
+    if !matches!(step, Err(Wrong::Step)) {
+        fields.ended().ok_or(Wrong::Step)?;
+    }
+    step
 }
 
-/// Whether no range of a step is empty or ends above 2^64 - 1.
-fn are_ranges_sound(step: &Step) -> bool {
-    let is_sound = |from: PhysicalAddress, bytes: u64| bytes > 0 && from.0.checked_add(bytes).is_some();
-    match *step {
-        Step::Copy { dst, src, bytes }
-        | Step::Renew { page: dst, source: src, bytes }
-        | Step::Move { from: dst, to: src, bytes }
-        | Step::Share { address: dst, source: src, bytes }
-        | Step::Device(DeviceStep::Begin { dst, src, bytes }) => is_sound(dst, bytes) && is_sound(src, bytes),
-        Step::Zero { address, bytes }
-        | Step::Map { address, bytes }
-        | Step::Filled { address, bytes }
-        | Step::Present { address, bytes }
-        | Step::Unmap { address, bytes }
-        | Step::Discard { address, bytes }
-        | Step::Device(DeviceStep::Send { address, bytes, .. }) => is_sound(address, bytes),
-        Step::Compute { .. }
-        | Step::Load { .. }
-        | Step::Store { .. }
-        | Step::Instruction { .. }
-        | Step::Fork { .. }
-        | Step::Run { .. }
-        | Step::Exit
-        | Step::Device(DeviceStep::Issue | DeviceStep::Wait | DeviceStep::Post { .. } | DeviceStep::Await) => true,
-    }
+/// Takes the fields of a step with one range.
+fn range(fields: &mut Fields<'_>, step: impl FnOnce(PhysicalAddress, u64) -> Step) -> Result<Step, Wrong> {
+    let (address, bytes) = (fields.prefixed_hex("address")?, fields.decimal("bytes")?);
+    sound([address; 2], bytes, step(address, bytes))
+}
+
+/// Takes the fields of a step with two ranges of one size.
+fn copied(
+    fields: &mut Fields<'_>,
+    step: impl FnOnce(PhysicalAddress, PhysicalAddress, u64) -> Step,
+) -> Result<Step, Wrong> {
+    let (first, second) = (fields.prefixed_hex("address")?, fields.prefixed_hex("address")?);
+    let bytes = fields.decimal("bytes")?;
+    sound([first, second], bytes, step(first, second, bytes))
+}
+
+/// The step, unless one of its ranges is empty or ends above 2^64 - 1.
+fn sound(ranges: [PhysicalAddress; 2], bytes: u64, step: Step) -> Result<Step, Wrong> {
+    let is_sound = |from: PhysicalAddress| bytes > 0 && from.0.checked_add(bytes).is_some();
+    if ranges.into_iter().all(is_sound) { Ok(step) } else { Err(Wrong::Range) }
 }
 
 #[cfg(test)]
