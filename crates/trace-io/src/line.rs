@@ -158,6 +158,23 @@ pub(crate) fn shown(found: &[u8]) -> String {
     shown
 }
 
+/// The first `N` fields, empty where there are fewer, and the number of all.
+pub(crate) fn first_fields<'a, const N: usize>(fields: impl Iterator<Item = &'a [u8]>) -> ([&'a [u8]; N], usize) {
+    let (mut array, mut count): ([&[u8]; N], _) = ([b""; N], 0);
+    for field in fields {
+        if let Some(place) = array.get_mut(count) {
+            *place = field;
+        }
+        count += 1;
+    }
+    (array, count)
+}
+
+/// The cells of a line, which commas separate.
+pub(crate) fn cells(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,10 +1,12 @@
 //! Text that may be compressed.
 
-use std::io::{self, Chain, Cursor, Read};
+use std::fmt;
+use std::io::{self, BufReader, Chain, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
+use zstd::stream::read::Decoder;
 
-use crate::zstd::Zstd;
+use crate::zstd::decoder;
 
 /// Compression of a file, detected by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +32,13 @@ impl Compression {
     }
 }
 
+/// The extension of a file, without `.gz` and `.zst`.
+pub(crate) fn extension(file_name: &str) -> Option<&str> {
+    let name = [".gz", ".zst"].iter().find_map(|packed| file_name.strip_suffix(packed)).unwrap_or(file_name);
+    name.rsplit_once('.').map(|(_, extension)| extension)
+}
+
 /// Plain, gzip or zstd text, detected by its first bytes.
-#[derive(Debug)]
 pub struct Text<R: Read> {
     source: Source<R>,
 }
@@ -39,11 +46,10 @@ pub struct Text<R: Read> {
 /// The input, preceded by the bytes read for detection.
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-#[derive(Debug)]
 enum Source<R: Read> {
     Plain(Whole<R>),
     Gzip(Box<MultiGzDecoder<Whole<R>>>),
-    Zstd(Box<Zstd<Whole<R>>>),
+    Zstd(Box<Decoder<'static, BufReader<Whole<R>>>>),
 }
 
 impl<R: Read> Text<R> {
@@ -59,9 +65,15 @@ impl<R: Read> Text<R> {
         let source = match compression {
             Compression::None => Source::Plain(whole),
             Compression::Gzip => Source::Gzip(Box::new(MultiGzDecoder::new(whole))),
-            Compression::Zstd => Source::Zstd(Box::new(Zstd::new(whole)?)),
+            Compression::Zstd => Source::Zstd(Box::new(decoder(whole)?)),
         };
         Ok(Text { source })
+    }
+}
+
+impl<R: Read> fmt::Debug for Text<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Text").finish_non_exhaustive()
     }
 }
 

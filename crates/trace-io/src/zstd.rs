@@ -1,6 +1,5 @@
 //! Zstandard (RFC 8878) streams.
 
-use std::fmt;
 use std::io::{self, BufReader, Read, Write};
 
 use zstd::stream::{read, write};
@@ -8,32 +7,14 @@ use zstd::stream::{read, write};
 /// Log2 of the greatest window, that of the `zstd` program: 128 MiB.
 const WINDOW_LOG_MAX: u32 = 27;
 
-/// Decodes frames as one stream, skips skippable frames, and verifies checksums, if present.
+/// A decoder of frames as one stream, which skips skippable frames, and verifies checksums, if present.
 ///
 /// Memory is bounded: a frame with a window above 128 MiB, the limit of the `zstd` program, is an
 /// error.
-pub(crate) struct Zstd<R: Read> {
-    decoder: read::Decoder<'static, BufReader<R>>,
-}
-
-impl<R: Read> Zstd<R> {
-    pub(crate) fn new(input: R) -> io::Result<Self> {
-        let mut decoder = read::Decoder::new(input)?;
-        decoder.window_log_max(WINDOW_LOG_MAX)?;
-        Ok(Zstd { decoder })
-    }
-}
-
-impl<R: Read> Read for Zstd<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.decoder.read(buffer)
-    }
-}
-
-impl<R: Read> fmt::Debug for Zstd<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Zstd").finish_non_exhaustive()
-    }
+pub(crate) fn decoder<R: Read>(input: R) -> io::Result<read::Decoder<'static, BufReader<R>>> {
+    let mut decoder = read::Decoder::new(input)?;
+    decoder.window_log_max(WINDOW_LOG_MAX)?;
+    Ok(decoder)
 }
 
 /// Compresses an output into one frame with a checksum, or not at all.

@@ -6,7 +6,7 @@ use dram_spec::{BankId, Channel, Column, Command, Constructor, Cycle, Issued, Ro
 
 use super::COLUMNS;
 use crate::LineError;
-use crate::line::shown;
+use crate::line::{cells, first_fields, shown};
 use crate::number::{Number, decimal};
 
 /// A line, divided at its commas.
@@ -34,15 +34,8 @@ pub(super) fn parse(text: &[u8]) -> Result<Issued, LineError> {
 
 impl<'a> Cells<'a> {
     fn cut(text: &'a [u8]) -> Result<Self, LineError> {
-        let mut cells: [&[u8]; COLUMNS.len()] = [b""; COLUMNS.len()];
-        let mut found = 0;
-        for cell in text.split(|&byte| byte == b',') {
-            if let Some(place) = cells.get_mut(found) {
-                *place = cell.trim_ascii();
-            }
-            found += 1;
-        }
-        if found == cells.len() {
+        let (cells, found) = first_fields(cells(text));
+        if found == COLUMNS.len() {
             return Ok(Cells(cells));
         }
         let names = COLUMNS.join(",");

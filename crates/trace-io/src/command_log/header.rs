@@ -9,7 +9,7 @@ use dram_spec::{
 
 use super::{COLUMNS, VERSION_LINE};
 use crate::LineError;
-use crate::line::{Lines, shown};
+use crate::line::{Lines, cells, shown};
 use crate::number::decimal;
 
 /// All parameters needed to check a command stream.
@@ -55,37 +55,24 @@ pub(super) const END_UNKNOWN: &str = "unknown";
 /// within it.
 pub(super) const T_REFI_PS: std::ops::RangeInclusive<u64> = 15_000..=1_000_000_000_000;
 
-const COPY_ACTIVATIONS: [CopyActivations; 2] = [CopyActivations::Counted, CopyActivations::Free];
+/// Values of a key, with their names. The first is the default.
+type Choices<T> = [(&'static str, T)];
+
+const COPY_ACTIVATIONS: &Choices<CopyActivations> =
+    &[("counted", CopyActivations::Counted), ("free", CopyActivations::Free)];
+const POWER_DOWNS: &Choices<PrechargePowerDown> =
+    &[("fast-exit", PrechargePowerDown::FastExit), ("slow-exit", PrechargePowerDown::SlowExit)];
+const REFERENCE_CYCLES: &Choices<ReferenceCycle> =
+    &[("first", ReferenceCycle::First), ("second", ReferenceCycle::Second)];
 
 /// The exits of power-down of a standard.
-fn precharge_power_downs(standard: Standard) -> &'static [PrechargePowerDown] {
-    let both = &[PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit];
-    if standard.definition().slow_exit.is_some() { both } else { &both[..1] }
+fn power_downs(standard: Standard) -> &'static Choices<PrechargePowerDown> {
+    if standard.definition().slow_exit.is_some() { POWER_DOWNS } else { &POWER_DOWNS[..1] }
 }
 
-const DIALECTS: [Dialect; 2] = [Dialect::RowClone, Dialect::Jedec];
-
-const fn copy_activations_name(value: CopyActivations) -> &'static str {
-    match value {
-        CopyActivations::Counted => "counted",
-        CopyActivations::Free => "free",
-    }
-}
-
-const fn precharge_power_down_name(value: PrechargePowerDown) -> &'static str {
-    match value {
-        PrechargePowerDown::FastExit => "fast-exit",
-        PrechargePowerDown::SlowExit => "slow-exit",
-    }
-}
-
-const REFERENCE_CYCLES: [ReferenceCycle; 2] = [ReferenceCycle::First, ReferenceCycle::Second];
-
-const fn reference_cycle_name(value: ReferenceCycle) -> &'static str {
-    match value {
-        ReferenceCycle::First => "first",
-        ReferenceCycle::Second => "second",
-    }
+/// The name of a value; of the default, if the value is not among the choices.
+fn name_of<T: PartialEq>(choices: &Choices<T>, value: &T) -> &'static str {
+    choices.iter().find(|(_, choice)| choice == value).unwrap_or(&choices[0]).0
 }
 
 /// The header text up to the value of `end_cycle`, its last key.
@@ -99,14 +86,12 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
     };
     // Keys that not every standard has are written where they differ from the default.
     let definition = standard.definition();
-    let has_exit = precharge_power_downs(standard).contains(precharge_power_down);
-    let precharge_power_down = if has_exit { *precharge_power_down } else { PrechargePowerDown::FastExit };
     let mut further = String::new();
     if refresh_mode.name != definition.refresh_modes[0].name {
         further.extend(["\n# refresh_mode = ", refresh_mode.name]);
     }
     if definition.two_cycle_commands {
-        further.extend(["\n# reference_cycle = ", reference_cycle_name(*reference_cycle)]);
+        further.extend(["\n# reference_cycle = ", name_of(REFERENCE_CYCLES, reference_cycle)]);
     }
     let lines = [
         VERSION_LINE.into(),
@@ -118,8 +103,8 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
         format!("# row_bytes = {row_bytes}"),
         format!("# rows_per_subarray = {rows_per_subarray}"),
         format!("# {refresh}{further}"),
-        format!("# copy_activations = {}", copy_activations_name(*copy_activations)),
-        format!("# precharge_power_down = {}", precharge_power_down_name(precharge_power_down)),
+        format!("# copy_activations = {}", name_of(COPY_ACTIVATIONS, copy_activations)),
+        format!("# precharge_power_down = {}", name_of(power_downs(standard), precharge_power_down)),
         format!("# dialect = {}", dialect.name()),
         "# start = idle".into(),
         "# end_cycle = ".into(),
@@ -137,7 +122,7 @@ pub(super) fn read<R: Read>(lines: &mut Lines<R>) -> Result<LogHeader, LineError
     loop {
         advance(lines)?;
         let line = lines.number();
-        if lines.line().split(|&byte| byte == b',').map(<[u8]>::trim_ascii).eq(COLUMNS.map(str::as_bytes)) {
+        if cells(lines.line()).eq(COLUMNS.map(str::as_bytes)) {
             entries.last_line = line;
             return entries.header();
         }
@@ -231,32 +216,25 @@ impl Entries {
         self.get(key, || "a whole number".into(), decimal)
     }
 
-    fn choice<T: Copy>(
-        &self,
-        key: &'static str,
-        choices: &[T],
-        name: impl Fn(T) -> &'static str,
-    ) -> Result<T, LineError> {
-        let expected = || choices.iter().map(|&choice| format!("`{}`", name(choice))).collect::<Vec<_>>().join(" or ");
-        self.get(key, expected, |value| choices.iter().copied().find(|&choice| name(choice).as_bytes() == value))
+    fn choice<T: Copy>(&self, key: &'static str, choices: &Choices<T>) -> Result<T, LineError> {
+        let expected = || choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
+        let named = |value: &[u8]| choices.iter().find(|(name, _)| name.as_bytes() == value).map(|(_, choice)| *choice);
+        self.get(key, expected, named)
     }
 
     fn header(&self) -> Result<LogHeader, LineError> {
-        self.choice("start", &["idle"], |name| name)?;
+        self.choice("start", &[("idle", ())])?;
         let bin = self.bin()?;
         let system = System {
             refresh_mode: self.refresh_mode(bin.standard)?,
             reference_cycle: self.reference_cycle(bin.standard)?,
-            copy_activations: self.choice("copy_activations", &COPY_ACTIVATIONS, copy_activations_name)?,
-            precharge_power_down: self.choice(
-                "precharge_power_down",
-                precharge_power_downs(bin.standard),
-                precharge_power_down_name,
-            )?,
+            copy_activations: self.choice("copy_activations", COPY_ACTIVATIONS)?,
+            precharge_power_down: self.choice("precharge_power_down", power_downs(bin.standard))?,
             refresh: self.refresh()?,
             ..System::new(bin, self.geometry(bin.standard)?)
         };
-        let dialect = self.choice("dialect", &DIALECTS, Dialect::name)?;
+        let dialect =
+            self.choice("dialect", &[Dialect::RowClone, Dialect::Jedec].map(|dialect| (dialect.name(), dialect)))?;
         let end = self.get(
             "end_cycle",
             || format!("a whole number or `{END_UNKNOWN}`"),
@@ -283,9 +261,7 @@ impl Entries {
     fn reference_cycle(&self, standard: Standard) -> Result<ReferenceCycle, LineError> {
         match self.find("reference_cycle") {
             None => Ok(ReferenceCycle::default()),
-            Some(_) if standard.definition().two_cycle_commands => {
-                self.choice("reference_cycle", &REFERENCE_CYCLES, reference_cycle_name)
-            }
+            Some(_) if standard.definition().two_cycle_commands => self.choice("reference_cycle", REFERENCE_CYCLES),
             Some(Entry { line, .. }) => {
                 let what = format!("`reference_cycle` is given, but has no effect in {}", standard.name());
                 Err(LineError::new(what, "leave the line out").in_line(*line))
@@ -333,7 +309,7 @@ impl Entries {
             match list {
                 None => decimal(value).map(RowsPerSubarray::from),
                 Some(list) if list.trim_ascii().is_empty() => Some(RowsPerSubarray::from_iter([])),
-                Some(list) => list.split(|&byte| byte == b',').map(|number| decimal(number.trim_ascii())).collect(),
+                Some(list) => cells(list).map(decimal).collect(),
             }
         })
     }
@@ -345,7 +321,7 @@ impl Entries {
                 self.get("t_refi_ps", expected, |value| decimal(value).filter(|ps| T_REFI_PS.contains(ps)))?;
             return Ok(Refresh::Every { t_refi_ps });
         };
-        self.choice("refresh", &["off"], |name| name)?;
+        self.choice("refresh", &[("off", ())])?;
         match self.find("t_refi_ps") {
             Some(every) => {
                 let help = "keep `t_refi_ps` for a run with refresh, `refresh = off` for one without";

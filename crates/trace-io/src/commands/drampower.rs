@@ -9,7 +9,7 @@ use super::field::{Field, wrong_shape};
 use super::memory::Memory;
 use super::reader::Line;
 use crate::LineError;
-use crate::line::shown;
+use crate::line::{cells, shown};
 
 /// Commands. `PDE`, `PDX`, `SRE` and `SRX` are Ramulator's names.
 #[rustfmt::skip]
@@ -20,7 +20,7 @@ const COMMANDS: [&str; 21] = [
 
 /// Parses a line. Rows and columns, which the format does not have, are 0.
 pub(super) fn parse(text: &[u8], place: Place, memory: Memory) -> Result<Line, LineError> {
-    let mut cells = text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let mut cells = cells(text);
     let (Some(clock), Some(name), bank, None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
         return Err(wrong_shape(text, "a clock, a command and a bank, with commas"));
     };

@@ -4,10 +4,11 @@
 use dram_spec::AutoPrecharge::{No, Yes};
 use dram_spec::{Column, Command, Cycle, Issued, Row};
 
-use super::field::{Field, exactly, wrong_shape};
+use super::field::{Field, wrong_shape};
 use super::memory::Memory;
 use super::reader::{FileChannel, Line};
 use crate::LineError;
+use crate::line::first_fields;
 use crate::number::decimal;
 
 const FIELDS: [&str; 8] = ["clock", "command", "channel", "rank", "bankgroup", "bank", "row", "column"];
@@ -24,7 +25,8 @@ const COMMANDS: [&str; 9] = [
 ];
 
 fn cut(text: &[u8]) -> Option<[&[u8]; FIELDS.len()]> {
-    exactly(text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()))
+    let (words, count) = first_fields(text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()));
+    (count == FIELDS.len()).then_some(words)
 }
 
 /// Parses a line. Rank-wide commands have -1 in the fields that they do not use.

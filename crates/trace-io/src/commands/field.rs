@@ -49,14 +49,3 @@ impl Field<'_> {
 pub(super) fn wrong_shape(found: &[u8], expected: &str) -> LineError {
     LineError::new(format!("is `{}`, but a line has {expected}", shown(found)), CORRECT)
 }
-
-/// Divides a text into exactly `N` fields.
-pub(super) fn exactly<'a, const N: usize>(fields: impl Iterator<Item = &'a [u8]>) -> Option<[&'a [u8]; N]> {
-    let mut array: [&[u8]; N] = [b""; N];
-    let mut count = 0;
-    for field in fields {
-        *array.get_mut(count)? = field;
-        count += 1;
-    }
-    (count == N).then_some(array)
-}

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use crate::line::cells;
 use crate::number::decimal;
+use crate::text::extension;
 
 /// A format of command traces.
 pub struct Format {
@@ -133,15 +135,9 @@ impl Format {
     }
 }
 
-/// The extension of a file, without `.gz` and `.zst`.
-fn extension(file_name: &str) -> Option<&str> {
-    let name = [".gz", ".zst"].iter().find_map(|packed| file_name.strip_suffix(packed)).unwrap_or(file_name);
-    name.rsplit_once('.').map(|(_, extension)| extension)
-}
-
 /// `500,ACT,2`
 fn is_drampower(line: &[u8]) -> bool {
-    let mut cells = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let mut cells = cells(line);
     let is_name = |cell: &[u8]| !cell.is_empty() && cell.iter().all(|&byte| byte == b'_' || byte.is_ascii_uppercase());
     cells.next().and_then(decimal).is_some() && cells.next().is_some_and(is_name)
 }

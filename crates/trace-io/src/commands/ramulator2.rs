@@ -7,7 +7,7 @@ use super::field::{Field, wrong_shape};
 use super::memory::Memory;
 use super::reader::{FileChannel, Line};
 use crate::LineError;
-use crate::line::shown;
+use crate::line::{cells, first_fields, shown};
 
 /// The levels of a memory, of which one without bank groups lacks the third.
 const LEVELS: [&str; 6] = ["Channel", "Rank", BANK_GROUP, "Bank", "Row", "Column"];
@@ -17,16 +17,6 @@ const COMMANDS: [&str; 13] =
 
 /// Most cells of a line: clock, command, the levels, type and source.
 const CELLS_MAX: usize = LEVELS.len() + 4;
-
-/// The cells of a line, and their number.
-fn cut(text: &[u8]) -> Option<([&[u8]; CELLS_MAX], usize)> {
-    let (mut cells, mut count): ([&[u8]; CELLS_MAX], _) = ([b""; CELLS_MAX], 0);
-    for cell in text.split(|&byte| byte == b',') {
-        *cells.get_mut(count)? = cell.trim_ascii();
-        count += 1;
-    }
-    Some((cells, count))
-}
 
 /// The levels of a trace.
 fn levels_of(memory: Memory) -> impl Iterator<Item = &'static str> {
@@ -55,7 +45,7 @@ impl Levels {
     /// Parses the first line.
     pub(super) fn parse(text: &[u8], memory: Memory) -> Result<Levels, LineError> {
         let wrong = |what| Err(wrong_levels(memory, what));
-        let cells: Vec<&[u8]> = text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
+        let cells: Vec<&[u8]> = cells(text).collect();
         let [b"clock", b"command", levels @ .., b"type", b"source"] = &cells[..] else {
             return wrong(format!("is `{}`, but the trace begins with the names of its columns", shown(text)));
         };
@@ -78,8 +68,10 @@ impl Levels {
 
     /// Parses a command.
     pub(super) fn command(&mut self, text: &[u8], file: &mut FileChannel) -> Result<Line, LineError> {
-        let cells = cut(text).filter(|(_, count)| *count == self.cells);
-        let (cells, _) = cells.ok_or_else(|| wrong_shape(text, "as many cells as the first line"))?;
+        let (cells, count) = first_fields::<CELLS_MAX>(cells(text));
+        if count != self.cells {
+            return Err(wrong_shape(text, "as many cells as the first line"));
+        }
         let field = |name, index: usize| Field { name, text: cells[index] };
         let [channel, rank, group, bank, row, column] = self.indices;
         let at = Cycle(field("clock", 0).number()?);

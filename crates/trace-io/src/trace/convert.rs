@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::num::NonZeroU32;
 
-use dram_spec::{AddressMap, BankId, Clock, Cycle, LINE_BYTES, Location, Min, PhysicalAddress};
+use dram_spec::{AddressMap, Clock, Cycle, LINE_BYTES, Location, Min, PhysicalAddress};
 
 use super::format::{Addresses, Format, Timing};
 use super::record::{Arrival, Event, Record, in_rank};
@@ -141,7 +141,11 @@ impl<W: Write> Converter<W> {
         for step in [Self::without_coordinates, Self::without_writeback, Self::with_size, Self::with_coordinates] {
             let mut next = Vec::with_capacity(events.len());
             for event in events {
-                if self.refusal(&event).is_none() { next.push(event) } else { step(self, event, &mut next)? }
+                let parts = if self.refusal(&event).is_none() { None } else { step(self, event)? };
+                match parts {
+                    Some(parts) => next.extend(parts),
+                    None => next.push(event),
+                }
             }
             events = next;
         }
@@ -171,67 +175,50 @@ impl<W: Write> Converter<W> {
         self.to.write.map_or(Some("a trace"), |write| write(&record, &mut self.scratch).err())
     }
 
-    fn without_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), LineError> {
-        let Event::Located { access, location, group } = event else {
-            into.push(event);
-            return Ok(());
-        };
+    fn without_coordinates(&mut self, event: Event) -> Result<Option<Vec<Event>>, LineError> {
+        let Event::Located { access, location, group } = event else { return Ok(None) };
         let map = &self.system_for("an access by DRAM coordinates")?.map;
         let in_rank = in_rank(location, group, map.geometry().topology());
         let address = in_rank.and_then(|location| map.address(location));
         let address = address.ok_or_else(|| outside(&place_of(location, group)))?;
-        into.push(Event::of_bytes(access, address, None));
-        Ok(())
+        Ok(Some(vec![Event::of_bytes(access, address, None)]))
     }
 
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "a step of `events`")]
-    fn without_writeback(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), LineError> {
-        if let Event::Read { address, bytes, writeback: Some(victim) } = event {
-            into.push(Event::Read { address, bytes, writeback: None });
-            into.push(Event::Write { address: victim, bytes: None });
-        } else {
-            into.push(event);
-        }
-        Ok(())
+    fn without_writeback(&mut self, event: Event) -> Result<Option<Vec<Event>>, LineError> {
+        let Event::Read { address, bytes, writeback: Some(victim) } = event else { return Ok(None) };
+        let read = Event::Read { address, bytes, writeback: None };
+        Ok(Some(vec![read, Event::Write { address: victim, bytes: None }]))
     }
 
     /// Divides an access with a size into lines; gives an access of a line its size.
     #[expect(clippy::unnecessary_wraps, reason = "a step of `events`")]
-    fn with_size(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), LineError> {
-        let line = |address: u64| PhysicalAddress(address / LINE_BYTES * LINE_BYTES);
-        match event.as_bytes() {
-            Ok((access, address, Some(bytes))) => {
-                let last = address.0.saturating_add(u64::from(bytes.get()) - 1);
-                let lines = address.0 / LINE_BYTES..=last / LINE_BYTES;
-                into.extend(lines.map(|number| Event::of_bytes(access, PhysicalAddress(number * LINE_BYTES), None)));
-            }
-            Ok((access, address, None)) => {
-                let sized = Event::of_bytes(access, line(address.0), Some(LINE));
-                into.push(if self.refusal(&sized).is_none() { sized } else { event });
-            }
-            Err(_) => into.push(event),
-        }
-        Ok(())
+    fn with_size(&mut self, event: Event) -> Result<Option<Vec<Event>>, LineError> {
+        let Ok((access, address, bytes)) = event.as_bytes() else { return Ok(None) };
+        let first = address.0 / LINE_BYTES;
+        let Some(bytes) = bytes else {
+            let sized = Event::of_bytes(access, PhysicalAddress(first * LINE_BYTES), Some(LINE));
+            return Ok(self.refusal(&sized).is_none().then(|| vec![sized]));
+        };
+        let lines = first..=address.0.saturating_add(u64::from(bytes.get()) - 1) / LINE_BYTES;
+        let line = |number| Event::of_bytes(access, PhysicalAddress(number * LINE_BYTES), None);
+        Ok(Some(lines.map(line).collect()))
     }
 
-    fn with_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), LineError> {
+    fn with_coordinates(&mut self, event: Event) -> Result<Option<Vec<Event>>, LineError> {
         let (Ok((access, address, None)), Addresses::Coordinates) = (event.as_bytes(), self.to.addresses) else {
-            into.push(event);
-            return Ok(());
+            return Ok(None);
         };
         let line = PhysicalAddress(address.0 / LINE_BYTES * LINE_BYTES);
         let map = &self.system_for("an address")?.map;
-        let location = map.locate(line).ok_or_else(|| outside(&format!("address {address}")))?;
+        let mut location = map.locate(line).ok_or_else(|| outside(&format!("address {address}")))?;
         let topology = map.geometry().topology();
-        let BankId { rank, bank } = location.bank;
-        let per_group = topology.banks_per_group;
-        into.push(if topology.has_groups() {
-            let location = Location { bank: BankId { rank, bank: bank % per_group }, ..location };
-            Event::Located { access, location, group: Some(bank / per_group) }
-        } else {
-            Event::Located { access, location, group: None }
-        });
-        Ok(())
+        let mut group = None;
+        if topology.has_groups() {
+            group = Some(location.bank.bank / topology.banks_per_group);
+            location.bank.bank %= topology.banks_per_group;
+        }
+        Ok(Some(vec![Event::Located { access, location, group }]))
     }
 
     /// The error for a record that can be converted only with the address map or the clock of a memory.

@@ -7,6 +7,7 @@ use super::FORMATS;
 use super::batch::Parser;
 use super::record::{Arrival, Record};
 use crate::fields::Fields;
+use crate::text::extension;
 use crate::{ErrorKind, LineError};
 
 /// A format of memory traces.
@@ -155,9 +156,7 @@ impl Format {
 
     /// The format of a file name: the extension, before `.gz` or `.zst` if the name ends in one.
     pub(super) fn of_name(name: &Path) -> Option<&'static Format> {
-        let name = name.file_name()?.to_str()?;
-        let plain = [".gz", ".zst"].into_iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(name);
-        let (_, extension) = plain.rsplit_once('.')?;
+        let extension = extension(name.file_name()?.to_str()?)?;
         FORMATS.into_iter().find(|format| format.extension == Some(extension))
     }
 }
