@@ -30,7 +30,7 @@ impl PlainMachine {
             if core.waits_for_copy {
                 return Err(Stall::ControllerCopy);
             }
-            if core.takes_interrupts() && self.check_window(at).is_ok() && self.takes_interrupt(at) {
+            if self.check_window(at).is_ok() && self.takes_interrupt(at) {
                 continue;
             }
             let core = &mut self.cores[at];

@@ -70,6 +70,8 @@ pub enum Message {
     Reply(Copy, Reply),
     /// The doorbell of a core, to the DMA engine.
     Doorbell { core: usize },
+    /// Of the DMA engine, to a core.
+    Interrupt { core: usize },
 }
 
 impl Sender {
@@ -145,8 +147,6 @@ pub struct PlainMachine {
     requests: u64,
     /// Requests and messages so far.
     made: u64,
-    /// Whether the run had an event of a DMA engine that the page leaves open.
-    pub is_open: bool,
     /// The next core cycle to execute.
     next: u64,
 }
@@ -174,7 +174,6 @@ impl PlainMachine {
             waiting: BTreeMap::new(),
             requests: 0,
             made: 0,
-            is_open: false,
             next: 0,
         }
     }
@@ -274,6 +273,7 @@ impl PlainMachine {
             Incoming::Message(Message::Copy(copy)) => self.receive_copy(now, copy),
             Incoming::Message(Message::Reply(copy, reply)) => self.receive_reply(now, copy, reply),
             Incoming::Message(Message::Doorbell { core }) => self.receive_doorbell(now, core),
+            Incoming::Message(Message::Interrupt { core }) => self.receive_interrupt(core),
             Incoming::Snooped if self.engine.is_some() => self.advance_copy(now),
             Incoming::Snooped => self.advance_channels(now),
         }
@@ -321,13 +321,9 @@ impl PlainMachine {
         while self.next < until {
             let now = self.next;
             self.begin_cycle(now);
-            let mut made = Vec::new();
             for core in 0..self.cores.len() {
-                let before = self.made;
                 self.tick(core, now);
-                made.push(self.made > before);
             }
-            self.note_order(now, &made);
             for core in self.caches.iter_mut().flat_map(|cache| std::mem::take(&mut cache.useless)) {
                 self.cores[core].count_prefetch(|counts| &mut counts.useless);
             }

@@ -11,8 +11,8 @@
 //!
 //! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with
 //! a copy engine, lines and stores have the defaults; with
-//! a DMA engine, the last level is one of 1 MiB, there are no prefetchers, classes and bus, the memory has no faster
-//! clock than the cores, lines and stores have the defaults, and programs that interrupts serve begin no copies;
+//! a DMA engine, the last level is one of 1 MiB, there are no prefetchers and classes, and lines and stores have the
+//! defaults;
 //! `filled` stands at the beginning of a program, before any process exits; the map is `row-interleaved`, the
 //! scheduler FR-FCFS, and the memory fresh.
 

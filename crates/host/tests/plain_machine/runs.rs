@@ -144,14 +144,8 @@ pub fn checked(case: &Case, seed: u64) -> (CommandLog, MachineOutcome) {
 }
 
 pub fn plain(case: &Case) -> Outcome {
-    plain_or_open(case).0
-}
-
-/// The plain machine, and whether the run had an event of a DMA engine that the page leaves open.
-pub fn plain_or_open(case: &Case) -> (Outcome, bool) {
     let (source, commands) = run(&case.config, PlainMachine::new(case.settings, &case.programs, case.map()));
-    let is_open = source.source.is_open;
-    (Outcome { requests: source.taken, commands, cores: source.source.outcome() }, is_open)
+    Outcome { requests: source.taken, commands, cores: source.source.outcome() }
 }
 
 /// Compares lists, with the elements before the first difference in the message.

@@ -6,10 +6,12 @@
 mod accesses;
 mod awaited;
 mod deferred;
+mod interrupts;
 mod issue;
 mod overlap;
 mod pending_copies;
 mod pipeline;
+
 mod steps;
 mod translations;
 mod units;
@@ -71,6 +73,8 @@ pub struct Core {
     quiet_at: u64,
     /// Whether misses of its program take a place in the caches.
     on_miss: OnMiss,
+    /// Interrupts by which a device will report the end of copies, each before any instruction.
+    pub interrupts_due: u64,
     /// Frames of pages that the program has used.
     pub translations: Translations,
     /// Counts of the core; those of lines are kept by the caches.
@@ -122,6 +126,7 @@ impl Core {
             not_with_previous: Slot(0),
             quiet_at: 0,
             on_miss: if is_cached { OnMiss::Allocate } else { OnMiss::Bypass },
+            interrupts_due: 0,
             translations: Translations::new(),
             counters: CoreCounters::default(),
             boundary,

@@ -368,9 +368,19 @@ impl Pipeline {
     /// Dispatches nothing before a cycle. Returns the slots by which the next instruction is
     /// delayed.
     pub fn delay_until(&mut self, at: CoreCycle) -> u64 {
-        let delay = (at.0 * self.width).saturating_sub(self.next);
+        self.delay_to(self.first_slot(at))
+    }
+
+    /// As [`Self::delay_until`], before a slot.
+    pub(super) fn delay_to(&mut self, Slot(slot): Slot) -> u64 {
+        let delay = slot.saturating_sub(self.next);
         self.next += delay;
         delay
+    }
+
+    /// The slot in which the latest instruction retires; `None` while its data are awaited.
+    pub(super) fn last_retirement(&self) -> Option<Slot> {
+        (self.unresolved == 0).then(|| Slot(self.next_retire.saturating_sub(1)))
     }
 
     /// The cycle after the last retirement, and after all delays; `None` while data are awaited.

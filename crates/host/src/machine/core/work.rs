@@ -29,6 +29,13 @@ pub enum Work {
     },
     /// Time of the kernel, in core cycles.
     Time(u64),
+    /// An interrupt of a device that arrived at a cycle, and its time in core cycles.
+    Interrupt {
+        /// When it arrived.
+        at: CoreCycle,
+        /// Its time.
+        cycles: u64,
+    },
     /// A copy or zeroing of physical memory, for the copier.
     Copy(Bulk),
     /// The rest of a copy or zeroing that the copier has begun.

@@ -132,9 +132,13 @@ impl DmaEngine {
         let Step::Status { descriptor, .. } = std::mem::take(step) else { unreachable!("it was written") };
         let (core, status) = (descriptor.core, descriptor.status);
         // The core drops a line in flight when its data are there.
-        if !memory.caches.is_in_flight(core, memory.line_size().line(status)) {
-            let requester = Requester { core, device: Some(self.device) };
-            memory.snoop_for_write(requester, (status, LINE_BYTES), Purpose::KernelData, counts, (at, at));
+        let size = memory.line_size();
+        for (line, _) in size.lines(status, LINE_BYTES) {
+            if !memory.caches.is_in_flight(core, line) {
+                let requester = Requester { core, device: Some(self.device) };
+                let part = (size.address(line), size.bytes().min(LINE_BYTES));
+                memory.snoop_for_write(requester, part, Purpose::KernelData, counts, (at, at));
+            }
         }
         self.report(channel, &descriptor, at, memory);
         self.proceed(channel, at, memory);
