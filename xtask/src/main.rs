@@ -55,8 +55,8 @@ const FULL: &[Step] = &[
         &[("PROPTEST_CASES", "3000")],
     ),
     (
-        "the controller with a plain one, on many more random systems",
-        &["cargo", "test", "--release", "-p", "rowclone-memctrl", "--test", "twin"],
+        "the controller with its reference model, on many more random systems",
+        &["cargo", "test", "--release", "-p", "rowclone-memctrl", "--test", "model_comparison"],
         &[("PROPTEST_CASES", "3000")],
     ),
     (

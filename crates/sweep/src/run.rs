@@ -219,7 +219,7 @@ impl<'a> Sweep<'a> {
             planned.runs.par_iter().with_max_len(1).try_for_each(|&PlannedRun { variant, digest, .. }| {
                 if journals.has_done(digest) {
                     let known = journals.find(digest, &self.run_columns)?;
-                    match known.map(|record| self.judge(record.outcome)) {
+                    match known.map(|record| self.counted(record.outcome)) {
                         Some(Err(error)) => tallied().fail(number, &error),
                         Some(Ok(_)) | None => tallied().kept += 1,
                     }
@@ -228,7 +228,7 @@ impl<'a> Sweep<'a> {
                 let begun = Instant::now();
                 let outcome = self.cells(ready, variant);
                 Failure::if_raised(self.stop)?;
-                match self.judge(outcome.clone()) {
+                match self.counted(outcome.clone()) {
                     Ok(_) => tallied().done += 1,
                     Err(error) => tallied().fail(number, &error),
                 }
@@ -256,7 +256,7 @@ impl<'a> Sweep<'a> {
 
     /// What counts of a run: its cells, or why it failed. One that left out too much of its trace has failed, unless that is allowed; it
     /// is kept as done all the same, because it need not be run again.
-    pub(super) fn judge(&self, outcome: Result<Vec<Cell>, String>) -> Result<Vec<Cell>, String> {
+    pub(super) fn counted(&self, outcome: Result<Vec<Cell>, String>) -> Result<Vec<Cell>, String> {
         let cells = outcome?;
         let count = |name: &str| {
             let place = self.run_columns.iter().position(|column| column.name == name)?;

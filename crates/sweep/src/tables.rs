@@ -153,7 +153,7 @@ impl<'a> Writers<'a> {
             };
             let (variant, reference) = (run.variant, planned.place(run.reference));
             if run.is_listed {
-                let outcome = sweep.judge(outcome);
+                let outcome = sweep.counted(outcome);
                 let outcome = outcome.as_deref().map_err(String::as_str);
                 let of_reference = reference.and_then(|place| found[place].clone()?.outcome.ok());
                 self.tables.without_reference += u64::from(reference.is_none());

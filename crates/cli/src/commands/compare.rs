@@ -153,7 +153,7 @@ fn checked(copier: NamedCopier, result: CopierResult) -> Result<CopierResult, Fa
 }
 
 /// The result of a run, or the error as the reason against the copier; a signal is an error.
-fn judged(copier: NamedCopier, run: Result<Outcome, Failure>) -> Result<CopierResult, Failure> {
+fn copier_result(copier: NamedCopier, run: Result<Outcome, Failure>) -> Result<CopierResult, Failure> {
     match run {
         Ok(outcome) => checked(copier, CopierResult::of_outcome(copier, &outcome)),
         Err(error) if error.cause == Cause::Interrupted => Err(error),
@@ -224,7 +224,7 @@ fn variant_result(
         return Ok(refused(Unable::NeedsCores));
     }
     let wanted = Wanted { check, progress: false, ..Wanted::new(stop) };
-    judged(copier, experiment::run(scenario, variant, wanted, None).map(|(outcome, _)| outcome))
+    copier_result(copier, experiment::run(scenario, variant, wanted, None).map(|(outcome, _)| outcome))
 }
 
 /// A program trace, or a memory trace with instructions, on a core under each copier.
@@ -238,7 +238,7 @@ fn of_program(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Res
         let settings = programs::recording_settings(args.copies, method);
         let program = programs::open(path, &of_copier, settings)?;
         let run = run_programs(&of_copier, method, vec![program], Region::default(), args.check);
-        judged(copier, run.map(|(outcome, _)| outcome))
+        copier_result(copier, run.map(|(outcome, _)| outcome))
     };
     let results = each(&copiers, |_| 0, run)?;
     let case = ComparedCase {

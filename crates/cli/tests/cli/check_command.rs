@@ -12,11 +12,11 @@ use trace_io::command_log::LogWriter;
 
 const BANK: BankId = BankId { rank: 0, bank: 3 };
 
-/// FPM from row 9 to row 10 of bank 3: ACT, ACT tRAS later, PRE tRAS later; `hasty` clocks too early at its second step.
-fn fpm(hasty: u64) -> Vec<(u64, Command)> {
+/// FPM from row 9 to row 10 of bank 3: ACT, ACT tRAS later, PRE tRAS later; `early` clocks too early at its second step.
+fn fpm(early: u64) -> Vec<(u64, Command)> {
     vec![
         (10, Command::Activate { bank: BANK, row: Row(9) }),
-        (30 - hasty, Command::Activate { bank: BANK, row: Row(10) }),
+        (30 - early, Command::Activate { bank: BANK, row: Row(10) }),
         (50, Command::Precharge { bank: BANK }),
     ]
 }

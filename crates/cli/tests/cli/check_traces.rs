@@ -34,7 +34,7 @@ impl Case {
     }
 }
 
-const NOTE: &str = "note: the trace has no rows and columns: the rules of banks, ranks and buses are judged, but not whether rows, \
+const NOTE: &str = "note: the trace has no rows and columns: the rules of banks, ranks and buses are checked, but not whether rows, \
     columns and subarrays exist or match\n";
 
 /// ACT, RD tRCD = 8 later or one clock too early, PRE tRAS = 20 after the ACT, ACT tRP = 8 later, in each format.
@@ -105,7 +105,7 @@ fn refreshes(line: impl Fn(u64) -> String) -> String {
 }
 
 #[test]
-fn a_file_of_one_channel_or_rank_is_judged_as_such() {
+fn a_file_of_one_channel_or_rank_is_checked_as_such() {
     let header = "clock,command,Channel,Rank,Bank,Row,Column,type,source\n";
     let both = refreshes(|at| format!("{at},REFab,1,0,-1,-1,-1,2,-1\n{},REFab,1,1,-1,-1,-1,2,-1\n", at + 1));
     let clean = [

@@ -1,4 +1,4 @@
-//! DDR3 rules that other tools found broken in the command streams of whole runs: each run is judged, and the commands are compared.
+//! DDR3 rules that other tools found broken in the command streams of whole runs: each run is checked, and the commands are compared.
 
 use std::fs;
 

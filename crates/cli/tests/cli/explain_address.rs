@@ -19,7 +19,7 @@ fn addresses_and_their_coordinates_find_each_other() {
     let systems = shipped();
     let addresses = (0..systems.len(), any::<u64>());
     let mut runner = proptest::test_runner::TestRunner::default();
-    let law = |(index, number): (usize, u64)| {
+    let property = |(index, number): (usize, u64)| {
         let map = systems[index].memory.map();
         let number = number % map.geometry().bytes();
         let (address, location) = find(&format!("{number:#x}"), map).unwrap();
@@ -33,7 +33,7 @@ fn addresses_and_their_coordinates_find_each_other() {
         prop_assert_eq!(find(&coordinates, map).unwrap(), (address, location));
         Ok(())
     };
-    runner.run(&addresses, law).unwrap();
+    runner.run(&addresses, property).unwrap();
 }
 
 /// By hand, row interleaving over 2 channels: `0xff85_51c5` is offset 5, column 7 of 64, channel 1, bank 2, subarray 5 of

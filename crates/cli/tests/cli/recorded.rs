@@ -1,4 +1,4 @@
-//! Recorded traces of forking programs under every policy, judged and compared with a flat memory: the samples of the repository, and the
+//! Recorded traces of forking programs under every policy, checked and compared with a flat memory: the samples of the repository, and the
 //! whole recordings where they lie beside it.
 
 use std::io::Write;

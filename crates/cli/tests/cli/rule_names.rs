@@ -1,4 +1,4 @@
-//! The device and its judge share no code; this compares the names of their rules, and nothing else of them.
+//! Names of the rules of the device and of the checker, which share no code.
 
 use std::collections::BTreeSet;
 

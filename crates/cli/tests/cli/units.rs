@@ -105,7 +105,7 @@ fn a_replaced_timing_holds_and_every_output_lists_it() {
     assert_eq!(code, 0, "{stderr}");
     let output = format!("{stdout}{stderr}").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(output.contains(warning), "{output}");
-    // The log names the bin with its timings, and is judged by them.
+    // The log names the bin with its timings, and is checked with them.
     let text = fs::read_to_string(&log).unwrap();
     assert!(text.contains("# bin = 1066G[tRP=10,tRAS=25]\n"), "{text}");
     let (code, _, _) = run(&["check", log.to_str().unwrap()]);

@@ -20,7 +20,7 @@ use rowclone::{FaultyRows, Operation};
 
 use crate::cases::{Case, arb_map, arb_system};
 use crate::common::{Outcome, config};
-use crate::laws::{leaves_a_legal_stream_and_a_plain_memory, outcome, runs};
+use crate::properties::{leaves_a_legal_stream_and_a_plain_memory, outcome, runs};
 
 /// One of few lines of the memory, so that requests conflict.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@
 mod addresses;
 mod common;
 mod fork;
-mod laws;
 mod processes;
+mod properties;
 mod reference_cycles;
 mod refusals;
 mod zeroing_and_merging;

@@ -131,9 +131,9 @@ impl Model<'_> {
                 assert!(self.kernel.checkpoints.keys().eq(self.checkpoints.keys()), "{kept} was dropped");
             }
             9 => {
-                let twin = self.kernel.clone_machine(process, &mut operations)?;
+                let clone = self.kernel.clone_machine(process, &mut operations)?;
                 self.apply(operations);
-                self.processes.insert(twin, self.processes[&process].clone());
+                self.processes.insert(clone, self.processes[&process].clone());
             }
             10 => {
                 // Only grains of equal contents may be merged.

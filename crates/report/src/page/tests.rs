@@ -1,4 +1,4 @@
-//! Laws of a page as a whole: a parser of the standard's reads it back.
+//! Properties of a page as a whole: a parser of the standard's reads it back.
 
 use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, parse_document};

@@ -1,4 +1,4 @@
-//! Laws of all formats, on arbitrary records and bytes.
+//! Properties of all formats, on arbitrary records and bytes.
 
 use std::path::Path;
 

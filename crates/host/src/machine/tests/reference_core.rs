@@ -62,7 +62,7 @@ enum Lost {
     StoreBuffer,
 }
 
-struct PlainCore {
+struct ReferenceCore {
     settings: CoreSettings,
     entries: Vec<Entry>,
     /// Pool of units, first cycle and cycle after the last one.
@@ -81,7 +81,7 @@ struct PlainCore {
     stalls: [u64; 6],
 }
 
-impl PlainCore {
+impl ReferenceCore {
     fn units(&self, class: InstructionClass) -> Option<(InstructionClass, u64)> {
         match self.settings.classes.of(class).units {
             ClassUnits::Unlimited => None,
@@ -388,7 +388,7 @@ proptest! {
 
         let number = |operation: Operation| operation.target().0 % 4096 / 64;
         let arrivals: Vec<(u64, u64)> = played.done.iter().map(|(it, at)| (number(*it), at.0 * 6)).collect();
-        let mut plain = PlainCore {
+        let mut reference = ReferenceCore {
             settings: core,
             entries: Vec::new(),
             occupied: Vec::new(),
@@ -401,8 +401,8 @@ proptest! {
             alone_until: 0,
             stalls: [0; 6],
         };
-        let cycles = plain.run(&instructions, &arrivals);
-        let requests: Vec<(u64, u64)> = plain.requests.iter().map(|&(line, at)| (line, at.div_ceil(6))).collect();
+        let cycles = reference.run(&instructions, &arrivals);
+        let requests: Vec<(u64, u64)> = reference.requests.iter().map(|&(line, at)| (line, at.div_ceil(6))).collect();
         let found: Vec<(u64, u64)> = played.requests.iter().map(|(at, it)| (number(*it), at.0)).collect();
         prop_assert_eq!(found, requests);
         let outcome = played.outcome.cores[0];
@@ -410,7 +410,7 @@ proptest! {
         let stalls = outcome.counters.stalls;
         let found =
             [stalls.window, stalls.load_store_queue, stalls.operand, stalls.unit, stalls.mshr, stalls.store_buffer];
-        prop_assert_eq!(found, plain.stalls);
+        prop_assert_eq!(found, reference.stalls);
         if let Some((loads, wrong)) = played.outcome.check {
             prop_assert_eq!((loads, wrong), (instructions.iter().filter(|it| it.is_load()).count() as u64, None));
         }
