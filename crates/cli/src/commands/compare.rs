@@ -73,8 +73,8 @@ fn names() -> String {
     listed(&columns, &NamedCopier::all(), usize::MAX)
 }
 
-/// A value for each of some jobs, simulated at the same time; the jobs that come first in `order` begin first. A bar shows
-/// how far the runs are, if standard error is a terminal.
+/// Results of jobs that run in parallel; the jobs that come first in `order` start first. A bar shows the progress if
+/// standard error is a terminal.
 fn each<J: Sync, T: Send>(
     jobs: &[J],
     order: impl Fn(&J) -> u64,
@@ -152,7 +152,8 @@ fn checked(copier: NamedCopier, result: CopierResult) -> Result<CopierResult, Fa
         .with_help("this is a defect of the simulator: report the command line"))
 }
 
-/// The result of a run, or the error as the reason against the copier; a signal is an error.
+/// The result of a run. An error becomes the reason why the copier has no result, except a signal, which remains an
+/// error.
 fn copier_result(copier: NamedCopier, run: Result<Outcome, Failure>) -> Result<CopierResult, Failure> {
     match run {
         Ok(outcome) => checked(copier, CopierResult::of_outcome(copier, &outcome)),
@@ -268,7 +269,7 @@ impl<'a> Files<'a> {
         Ok(Files { directory: path, existing, results: names.into_iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Writes the results and the pictures; the names of the files.
+    /// Writes the results and the pictures; returns the names of the files.
     fn write(self, table: &CompareTable) -> Result<Vec<String>, Failure> {
         let texts =
             [table.to_text(true, usize::MAX), json(table)?, table.to_csv().map_err(Failure::new)?, table.to_html()];

@@ -17,10 +17,10 @@ use super::find_copies_recording;
 use crate::args::FindCopiesArgs;
 use crate::{interrupt, output, recording};
 
-/// The trace with copies, as it is written.
+/// The trace with copies, as `--write` writes it.
 type Output = Converter<BufWriter<AtomicFile>>;
 
-/// Finds copies, and writes the trace with them, if that is wanted.
+/// Finds copies, and writes the trace with them if `--write` is given.
 ///
 /// # Errors
 /// The trace cannot be read to its end, has page faults or DRAM coordinates without a system; the output exists or cannot be
@@ -200,7 +200,7 @@ const fn order(direction: Direction) -> &'static str {
     }
 }
 
-/// What the addresses do not tell.
+/// Notes about properties of the trace that its addresses do not show.
 fn unknown(report: &CopyReport) -> Vec<String> {
     let mut notes = vec![
         "- whether the bytes written are those read: a loop that reads one array and writes another in step looks like a copy"

@@ -9,11 +9,11 @@ const FOLDER: u32 = 0o040_000;
 const FILE: u32 = 0o100_000;
 const LINK: u32 = 0o120_000;
 
-/// An archive that grows.
+/// An archive under construction.
 #[derive(Debug, Default)]
 pub struct Archive {
     bytes: Vec<u8>,
-    /// Number of entries, of which each gets the next one as its inode.
+    /// Number of entries; the inode of the next entry follows from it.
     entries: u32,
     folders: BTreeSet<String>,
 }

@@ -1,4 +1,4 @@
-//! The recorders, and which of them the machine has.
+//! The recorders, and the choice of an installed one.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -9,10 +9,10 @@ use rowclone_config::Failure;
 use super::{lackey, perf, qemu};
 use crate::args::{RecordArgs, Recorder};
 
-/// The recorder of the arguments, or the first that the machine has.
+/// The recorder of the arguments, or the first installed one.
 ///
 /// # Errors
-/// It is not installed, or none is.
+/// The recorder is not installed, or none is.
 pub fn chosen(args: &RecordArgs) -> Result<Recorder, Failure> {
     if let Some(recorder) = args.recorder {
         available(recorder, args)?;
@@ -31,7 +31,7 @@ pub fn chosen(args: &RecordArgs) -> Result<Recorder, Failure> {
     Err(Failure::new("this machine has no recorder").with_help(missing.join("\n      ")))
 }
 
-/// Whether the machine has a recorder.
+/// Whether a recorder is installed.
 fn available(recorder: Recorder, args: &RecordArgs) -> Result<(), Failure> {
     match recorder {
         Recorder::Qemu => qemu::program().and_then(|_| qemu::plugin(args)).map(drop),

@@ -138,7 +138,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         name => args.machine.read_for_paper(&[format!("system.controller.scheduler={name}")]),
     };
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
-    // Opened before anything runs: a name that cannot be had is known at once.
+    // The picture is opened before the runs, so that a name that cannot be written is an error at once.
     let picture = match &args.plot {
         Some(path) => Some((PictureFormat::of(path)?, AtomicFile::create(path, Existing::with_force(args.force))?)),
         None => None,
