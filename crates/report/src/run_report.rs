@@ -11,13 +11,13 @@ pub const SCHEMA_VERSION: u32 = 9;
 pub struct RunReport {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// Who placed the pages, where pages are placed: `as-recorded`, or an allocator.
+    /// Origin of the page addresses, if pages are placed: `as-recorded`, or an allocator.
     pub placement: Option<&'static str>,
     /// The scenario file's name.
     pub scenario: String,
     /// Description of the system, in one line.
     pub system: String,
-    /// Half a line about its controller.
+    /// Description of the controller, half a line.
     pub controller: String,
     /// The seed of contents and written data.
     pub seed: u64,
@@ -30,7 +30,7 @@ pub struct RunReport {
     pub rerun: String,
     /// The run to which the ratios refer, as a [`RunReport::label`]; none if it was not run.
     pub reference: Option<String>,
-    /// What the policy `baseline` does, which is the policy of the reference.
+    /// Description of the policy `baseline`, which is the policy of the reference.
     pub baseline: String,
     /// Instructions per cycle of each of several programs alone under the baseline, by core; empty without these runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -45,9 +45,9 @@ pub struct RunReport {
     /// Outcome of the run.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Limits of the numbers of the run.
+    /// Warnings about the validity of the figures.
     pub warnings: Vec<String>,
-    /// Scenario and system in a line of a terminal.
+    /// Two lines for a terminal: scenario and system.
     #[serde(skip)]
     pub brief: String,
     /// Copies of a copy unit by programs on cores in their region, where they do nothing else in it.
@@ -58,7 +58,7 @@ pub struct RunReport {
     pub row_bytes: u64,
 }
 
-/// What stands for the current set of a system without one.
+/// Text in place of the current set of a system without one.
 pub const NO_CURRENT_SET: &str = "no current set";
 
 impl RunReport {

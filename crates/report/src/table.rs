@@ -1,4 +1,4 @@
-//! Aligned text: no colors, no borders, two spaces between columns.
+//! Aligned text tables, without colors and borders, with two spaces between columns.
 
 pub use comfy_table::CellAlignment as Align;
 use comfy_table::presets::NOTHING;
@@ -6,7 +6,7 @@ use comfy_table::{ContentArrangement, Table};
 use rowclone_sim::quantity::grouped;
 use textwrap::WordSplitter;
 
-/// The header of a column, of one line or several, and its alignment: words are to the left, numbers to the right.
+/// The header of a column, in one or more lines, and its alignment: words to the left, numbers to the right.
 pub type Header<'a> = (&'a str, Align);
 
 /// A column of a table of values: its header, its alignment, and the cell of a value.

@@ -17,10 +17,10 @@ pub(super) const HEADER_LINES: usize = 3;
 const TIMES: [&str; 3] = ["ns", "us", "ms"];
 /// Requests with mean latencies, in the order of [`Outcome::mean_latency_ratios`]; a table has the first two that it can.
 pub(super) const MEANS: [&str; 3] = ["read", "copy", "write"];
-/// Ranks of their columns where they do not carry the answer.
+/// Ranks of their columns in tables whose main figures are others.
 const MEAN_RANKS: [u8; 3] = [4, 3, 5];
 
-/// The figures with which a screen answers.
+/// The main figures of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lead {
     /// The latency of each listed operation.
@@ -32,7 +32,7 @@ pub(super) enum Lead {
 }
 
 impl Lead {
-    /// The figures that answer for these results.
+    /// The main figures of these results.
     pub(super) fn of(reports: &[RunReport]) -> Lead {
         if run_tables::operations_most(reports) > 0 {
             Lead::Operations
@@ -81,7 +81,7 @@ pub(super) fn by_result(reports: &[RunReport]) -> Vec<Row> {
     reports.iter().map(of_result).collect()
 }
 
-/// One row per policy: the result with the greatest ratio of the figures that answer.
+/// One row per policy: the result with the greatest ratio of the main figures.
 pub(super) fn best_of_policies(reports: &[RunReport], lead: Lead) -> Vec<Row> {
     let of_lead = |outcome: &Outcome| match lead {
         Lead::MeanLatencies => outcome.mean_latency_ratios().into_iter().flatten().next(),
@@ -117,7 +117,7 @@ fn of_result(report: &RunReport) -> Row {
     }
 }
 
-/// How copies were served, or without copies initializations.
+/// Mechanisms of copies, or of initializations if there are no copies.
 pub(super) fn of_copies(served: &[ServedRow]) -> Vec<&ServedRow> {
     let of = |operation: &str| -> Vec<&ServedRow> { served.iter().filter(|row| row.operation == operation).collect() };
     let copies = of("copy");
@@ -145,17 +145,17 @@ pub(super) fn percent(part: u64, all: u64) -> String {
 
 /// A column of the table.
 struct Column {
-    /// With the unit in the last line.
+    /// The header; its last line has the unit.
     header: String,
     align: Align,
     cells: Vec<String>,
-    /// 0 of a column that carries the answer, which is in every table. Of the others, a table that is too wide lacks those of
-    /// the highest ranks.
+    /// Priority of the column: 0 for main figures, which all tables have. A table that is too wide omits the columns of
+    /// the highest numbers first.
     rank: u8,
 }
 
 fn column(rank: u8, header: &str, align: Align, rows: &[Row], cell: impl Fn(&Row) -> String) -> Column {
-    // The last lines of all headers stand beside each other.
+    // The last lines of all headers are aligned.
     let above = "\n".repeat((HEADER_LINES - 1).saturating_sub(header.matches('\n').count()));
     Column { rank, header: above + header, align, cells: rows.iter().map(cell).collect() }
 }
@@ -178,7 +178,7 @@ pub(super) fn text(rows: &[Row], lead: Lead) -> String {
     }
     let excess = width(&columns).saturating_sub(COLUMNS_MAX);
     if excess > 0 && lead == Lead::Operations {
-        // The labels of operations are long where the file has large numbers.
+        // Labels of operations are long if the scenario has large numbers.
         let labels = &mut columns[0].cells;
         let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         for label in labels {
@@ -218,8 +218,8 @@ fn columns(rows: &[Row], lead: Lead) -> Vec<Column> {
     columns
 }
 
-/// Columns of the mean latencies of the first two of [`MEANS`] that there are. Where they carry the answer, each has its ratio;
-/// elsewhere, those of copies are the last that a wide table lacks.
+/// Columns of the mean latencies of the first two of [`MEANS`] that exist. As main figures, each has its ratio;
+/// otherwise, those of copies are the first that a wide table omits.
 fn means(rows: &[Row], lead: Lead) -> Vec<Column> {
     let (scale, unit) = unit(rows.iter().flat_map(|row| row.means), TIMES);
     let is_answer = lead == Lead::MeanLatencies;

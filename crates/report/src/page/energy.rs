@@ -10,11 +10,11 @@ use super::sortable::{Shown, Sortable, heads};
 use crate::plot::{Chart, Kind};
 use rowclone_sim::cause_key;
 
-/// The most runs that have a bar each; of more runs, each policy has one.
+/// Maximum number of runs with one bar each. If there are more, each policy has one bar.
 const BARS_MAX: usize = 24;
 
-/// The chart, or why it is not drawn, and the table of the energy of each run, or, of many runs, of each policy over the points
-/// that all policies finished; none without such points.
+/// The chart, or the reason why it is not drawn, and the table of the energy of each run. For many runs, the table has
+/// means per policy over the points that all policies finished; none without such points.
 pub(super) fn by_cause(runs: &Runs) -> Option<(Result<Chart, String>, Sortable)> {
     let columns = Cause::ALL.map(|cause| (cause.name(), format!("energy_{}_nj", cause_key(cause))));
     let spent = |row: usize, column: &str| runs.number(row, column).unwrap_or(0.0);

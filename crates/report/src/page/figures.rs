@@ -7,11 +7,11 @@ use super::words::{Heading, number};
 use crate::plot::{Chart, Kind, Request, Spacing, Table, capitalized};
 use rowclone_sim::OperationRow;
 
-/// A figure that matters to many readers.
+/// A main figure.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figure {
     pub(super) column: &'static str,
-    /// Whether the lowest value is the best. For other figures this depends on the question.
+    /// Whether lower values are better. For other figures this depends on the question.
     pub(super) lowest_is_best: bool,
     /// Whether the figure has a chart.
     pub(super) drawn: bool,
@@ -38,11 +38,11 @@ const FIGURES: [Figure; 17] = [
     Figure { column: "requests",               lowest_is_best: false, drawn: false },
 ];
 
-/// The most panels of one figure, and the most operations, that are drawn.
+/// Maximum number of panels of one figure, and of operations, that are drawn.
 const PANELS_MAX: usize = 16;
 const OPERATIONS_MAX: usize = 16;
 
-/// The most lines, bars per place, and parts per bar of a chart.
+/// Maximum number of lines, bars per position, and parts per bar of a chart.
 const SERIES_MAX: usize = 5;
 
 /// The note on policies beyond the first [`SERIES_MAX`].
@@ -50,7 +50,7 @@ fn left_out(policies: usize) -> String {
     format!("Charts show the first {SERIES_MAX} of {} policies; the tables have all.", SERIES_MAX + policies)
 }
 
-/// The part of a bar that stands for all parts without a name.
+/// Name of the part of a bar for all parts without a name.
 const OTHER: &str = "other";
 
 /// Names of the parts of a bar in a chart, by the sum of each: all, or the four greatest of more than [`SERIES_MAX`], and [`OTHER`].
@@ -67,22 +67,22 @@ pub(super) fn named_parts<'a>(parts: impl IntoIterator<Item = (&'a str, f64)>) -
     move |name| if names.iter().any(|(named, _)| named == name) { name.to_owned() } else { OTHER.to_owned() }
 }
 
-/// Values that are all positive and lie further apart than this are drawn by their logarithm.
+/// Ratio of positive values above which the axis is logarithmic.
 const LOGARITHMIC_FROM: f64 = 30.0;
 
-/// The figures of which a table has a value.
+/// The figures with a value in the table.
 pub(super) fn present(runs: &Runs) -> Vec<Figure> {
     let there = |figure: &Figure| (0..runs.len()).any(|row| runs.number(row, figure.column).is_some_and(|v| v != 0.0));
     FIGURES.into_iter().filter(there).collect()
 }
 
-/// A value that is to be drawn: its place across, its series, and what it is.
+/// A value to draw: its horizontal position, its series, and the value.
 pub(super) type Entry = (String, String, f64);
 
 /// Both axes linear.
 pub(super) const LINEAR: (Spacing, Spacing) = (Spacing::Linear, Spacing::Linear);
 
-/// The entries with the values of each place and series summed, in the order of their first ones.
+/// The entries with the values of each position and series summed, in the order of their first occurrence.
 pub(super) fn summed(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
     let mut sums: Vec<Entry> = Vec::new();
     for (x, by, value) in entries {
@@ -97,7 +97,7 @@ pub(super) fn summed(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
 /// The chart of some entries. The columns name the quantities across and up, with their units, and the series.
 ///
 /// # Errors
-/// Reason why the figures cannot be drawn, in words.
+/// Reason why the figures cannot be drawn.
 pub(super) fn chart(
     kind: Kind,
     title: &str,
@@ -175,7 +175,7 @@ impl Series {
         Series { by_placement, names, left_out }
     }
 
-    /// The series of a row, unless it is left out.
+    /// The series of a row; none if the row is not drawn.
     fn of_row(&self, runs: &Runs, row: usize) -> Option<String> {
         let name = if self.by_placement { runs.text(row, "policy") } else { runs.variant(row) };
         self.names.contains(&name).then_some(name)
@@ -192,7 +192,7 @@ fn valued<'a>(runs: &'a Runs, column: &'a str) -> impl Iterator<Item = (usize, f
     (0..runs.len()).filter_map(move |row| Some((row, runs.number(row, column)?)))
 }
 
-/// A panel for each combination of the other axes, all with one axis of values; a line or a bar per series.
+/// One panel per combination of the other axes, all with one axis of values; one line or bar per series.
 fn facets(panels: &mut Panels, runs: &Runs, series: &Series, (kind, column): (Kind, &str), (x, over): (&str, &str)) {
     let others: Vec<&String> = runs.axes().iter().filter(|axis| *axis != x).collect();
     let placement = |row: usize| series.by_placement.then(|| runs.text(row, "placement"));

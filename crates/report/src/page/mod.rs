@@ -1,6 +1,6 @@
 //! A report as one HTML page without external files: it contains its style, its script and its charts as inline SVG.
 //!
-//! The same data give the same bytes: no date, no path, no number that is not in the data.
+//! Equal data give equal bytes: the page contains no date, no path, and no number that is not in the data.
 
 pub(crate) mod compared;
 mod data;
@@ -28,13 +28,13 @@ use crate::plot::{self, Chart, Extent, inline_svg};
 
 use rowclone_sim::quantity::{counted, grouped};
 
-/// Content security policy: the page loads nothing, whatever names are in the data.
+/// Content security policy: the page loads nothing, whatever the names in the data are.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// A section: its `id`, its heading, and how it is made.
+/// A section: its `id`, its heading, and the function that writes it.
 type Section = (&'static str, &'static str, fn(&Page) -> Markup);
 
-/// In their order.
+/// Sections in the order of the page.
 const SECTIONS: [Section; 8] = [
     ("headline", "Speedup and energy ratio", |page| headline::draw(&page.runs)),
     ("warnings", "Warnings", warnings_section),
@@ -46,10 +46,10 @@ const SECTIONS: [Section; 8] = [
     ("what", "What was run", what),
 ];
 
-/// The panels that are shown at once; a selector shows one of the others.
+/// Number of panels that are visible; a selector shows one of the others.
 const PANELS_SHOWN: usize = 9;
 
-/// Tables of more rows than this are folded.
+/// Number of rows above which a table is folded.
 const ROWS_SHOWN: usize = 24;
 
 impl Page {
@@ -151,7 +151,7 @@ fn what(page: &Page) -> Markup {
     }
 }
 
-/// Values in a line; of many, the first and the last.
+/// Values in a line; of many values, only the first and the last.
 fn some_of(values: &[String]) -> String {
     if values.len() <= 24 {
         return values.join(", ");
@@ -213,7 +213,7 @@ fn figure(chart: &Chart, extent: Extent) -> Markup {
     html! { figure { (drawn(chart, extent)) } }
 }
 
-/// A chart as wide as the page, or why there is none.
+/// A chart with the width of the page, or the reason why there is none.
 fn wide(chart: &Result<Chart, String>) -> Markup {
     match chart {
         Ok(chart) => figure(chart, Extent::PAGE),
@@ -221,7 +221,7 @@ fn wide(chart: &Result<Chart, String>) -> Markup {
     }
 }
 
-/// A picture that lay beside the results; its values are in the tables.
+/// A picture from the directory of the results. The tables have its values.
 fn picture_of(picture: &Picture) -> Markup {
     let Picture { name, media_type, bytes } = picture;
     let source = format!("data:{media_type};base64,{}", BASE64_STANDARD.encode(bytes));

@@ -10,7 +10,7 @@ use super::*;
 use crate::cell::{Cell, Column, Kind};
 use crate::plot::Table;
 
-/// A name that would be a program, if it were not escaped.
+/// A name that would be a script if it were not escaped.
 const HOSTILE: &str = "</style><script>alert('\"&\")</script><img src=x onerror=alert(1)>";
 
 /// A table of cells.
@@ -127,7 +127,7 @@ fn run(name: &str) -> Page {
     }
 }
 
-/// Reads a page as a browser does.
+/// Parses a page like a browser.
 fn parsed(html: &str) -> RcDom {
     let dom = parse_document(RcDom::default(), ParseOpts::default()).one(html);
     assert_eq!(*dom.errors.borrow(), Vec::<std::borrow::Cow<str>>::new());
@@ -353,7 +353,7 @@ fn the_page_begins_with_speedup_and_energy_ratio() {
     assert!(headline_of(&without).is_empty());
 }
 
-/// No mean: points differ in what they ask.
+/// There is no mean, because the points ask different questions.
 #[test]
 fn the_headline_of_several_points_is_a_range_with_its_points() {
     let rows = [
@@ -408,7 +408,7 @@ fn a_page_of_very_many_runs_lists_the_first_with_a_caption() {
     assert!(html.contains("data-v=\"1999\"") && !html.contains("data-v=\"2000\""));
 }
 
-/// The texts of the legend, or all texts, of the charts whose titles begin so.
+/// The texts of the legend, or all texts, of the charts whose titles have a prefix.
 fn charts(page: &Page, title: &str) -> Vec<Vec<String>> {
     let dom = parsed(&page.to_html());
     let of_chart = |svg: &Handle| {
