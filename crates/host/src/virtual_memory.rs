@@ -2,7 +2,7 @@
 //! memory.
 //!
 //! The reference is plain: a map from the pages of a process to their bytes, which the stores of the
-//! process change, and which a fork copies. It knows no frames, except that of a page whose data
+//! process change, and which a fork copies. It has no frames, except that of a page whose data
 //! existed before the run.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -111,7 +111,7 @@ impl ProcessMemories {
         self.pages.insert(page, Page::Of(source.0, source.1));
     }
 
-    /// Forgets pages. Those that have their data keep them.
+    /// Removes pages. Those that have their data keep them.
     pub(crate) fn release(&mut self, owner: Owner, pages: std::ops::Range<u64>) {
         if let Owner::KernelOf(_) = owner {
             self.keep_shared(owner, &pages);
@@ -144,7 +144,7 @@ impl ProcessMemories {
         }
     }
 
-    /// Forgets all pages of a process.
+    /// Removes all pages of a process.
     pub(crate) fn end(&mut self, owner: Owner) {
         let pages: Vec<u64> = self.of(owner).map(|(page, _)| page).collect();
         for page in pages {

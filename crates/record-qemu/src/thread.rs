@@ -88,7 +88,7 @@ impl Thread {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the threads of the parent of a forked process, and gives the one thread of the process its number.
+    /// Removes the threads of the parent of a forked process, and gives the one thread of the process its number.
     pub fn forked(&self, thread: u32) {
         for other in &ALL {
             // The connection remains open if another thread of the parent was using it.

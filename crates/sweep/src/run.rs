@@ -287,7 +287,7 @@ impl<'a> Sweep<'a> {
             Err(panic) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-                Err(format!("the simulator failed: {}", text.unwrap_or("it did not say why")))
+                Err(format!("the simulator failed: {}", text.unwrap_or("without a message")))
             }
         }
     }

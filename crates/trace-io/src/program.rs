@@ -162,7 +162,7 @@ pub enum Step {
 /// A step that uses a device. Addresses are virtual, of the running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceStep {
-    /// Begins a copy, which a DMA engine executes while the program goes on; other copiers execute it at once.
+    /// Begins a copy, which a DMA engine executes while the program continues; other copiers execute it at once.
     Begin {
         /// First byte written.
         dst: PhysicalAddress,

@@ -247,7 +247,7 @@ fn value(row: &Row, index: usize, column: &str) -> Result<f64, TableError> {
     number(&row.cells[index]).ok_or_else(|| {
         let cell = &row.cells[index];
         let must = match cell.trim().parse::<f64>() {
-            Ok(number) if number.is_finite() => "but an axis ends at 1e30, and 1e-30 is as nothing on it",
+            Ok(number) if number.is_finite() => "but an axis takes values from 1e-30 to 1e30",
             _ => "but must be a number",
         };
         let message = format!("`{column}` is {cell:?}, {must}");
