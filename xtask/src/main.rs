@@ -110,7 +110,8 @@ fn main() -> ExitCode {
         Some("timelines") => return timelines::check(),
         _ => {
             eprintln!(
-                "usage: cargo xtask browser | check | full | gallery | instructions | licenses | lines | mutants | recorded | \
+                "usage: cargo xtask browser | check | full | gallery | instructions | licenses | lines | mutants | \
+                    recorded | \
                  recordings | timelines"
             );
             return ExitCode::from(2);

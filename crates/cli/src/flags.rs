@@ -68,7 +68,8 @@ mod tests {
             ("or `unusable_records = \"skip\"`", "or `--set workload.unusable_records=skip`"),
             (
                 "`timing = \"instructions\"`, `\"back-to-back\"` or `\"window\"`",
-                "`--set workload.timing=instructions`, `--set workload.timing=back-to-back` or `--set workload.timing=window`",
+                "`--set workload.timing=instructions`, `--set workload.timing=back-to-back` or `--set \
+                    workload.timing=window`",
             ),
             ("`workload.placement`: a trace of the format `lackey`", "`--placement`: a trace of the format `lackey`"),
             ("no `placement` is given", "no `--placement` is given"),

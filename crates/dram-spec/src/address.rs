@@ -311,8 +311,8 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// An unknown field, the field `subarray` where subarrays are no field of bits, widths that do not add up, an invalid hash, or a hash that maps two
-    /// addresses to one location.
+    /// An unknown field, the field `subarray` where subarrays are no field of bits, widths that do not add up, an
+    /// invalid hash, or a hash that maps two addresses to one location.
     ///
     /// # Panics
     ///

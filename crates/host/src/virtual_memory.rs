@@ -549,7 +549,8 @@ ZERO 0x20800 100
     fn recorded_faults_of_neighbors_pass() {
         let fault = |pid: u32, at: u32, address: u32, code: u32| {
             format!(
-                "sh {pid} [0] 1.{at:06}: exceptions:page_fault_user: address={address:#x} ip=0x40 error_code={code:#x}\n"
+                "sh {pid} [0] 1.{at:06}: exceptions:page_fault_user: address={address:#x} ip=0x40 \
+                    error_code={code:#x}\n"
             )
         };
         let faults = |pid: u32, from: u32, list: &[(u32, u32)]| -> String {

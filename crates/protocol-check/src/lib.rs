@@ -33,7 +33,8 @@
 //!   activation, a TRANSFER within one bank or between ranks, and a command to a rank or bank that does not exist. An
 //!   ACT of a row, or an access to a column, that does not exist has its usual effect;
 //! - in dialect `jedec`, an ACT to an open bank opens the new row, and every ACT is an ordinary one (so that a copy
-//!   breaks `tRC` as well as `bank-open`); a TRANSFER breaks `TRANSFER-jedec` and is otherwise checked as in `rowclone`;
+//!   breaks `tRC` as well as `bank-open`); a TRANSFER breaks `TRANSFER-jedec` and is otherwise checked as in
+//!   `rowclone`;
 //! - a command to a rank in power-down or self-refresh breaks `asleep`, or `awake` where it is the exit of the other
 //!   state, and no other state rule of its rank and banks, because the rank does not decode it. It has its usual
 //!   effect, but PDE and SRE do not change the power state, and PDX and SRX do not end a state that is not theirs;

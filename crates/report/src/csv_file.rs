@@ -20,8 +20,8 @@ macro_rules! fields {
     ($of:expr; $($field:ident),+) => { [$(cell(stringify!($field), $of.$field)),+] };
 }
 
-/// One line per result: the scalars of the JSON, then energy by cause, commands by kind, parts by mechanism, the records of the
-/// trace, and the warnings.
+/// One line per result: the scalars of the JSON, then energy by cause, commands by kind, parts by mechanism, the
+/// records of the trace, and the warnings.
 ///
 /// # Errors
 /// The writer's.
@@ -30,7 +30,8 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
         let mut line = result(report);
         let outcome = &report.outcome;
         line.extend(times(outcome));
-        line.extend(fields!(outcome; speedup, energy_ratio, read_latency_ratio, write_latency_ratio, copy_latency_ratio, from_cycle));
+        line.extend(fields!(outcome; speedup, energy_ratio, read_latency_ratio, write_latency_ratio));
+        line.extend(fields!(outcome; copy_latency_ratio, from_cycle));
         line.extend(figures(&outcome.figures));
         line.extend(cores(outcome));
         line.extend(mix(report));

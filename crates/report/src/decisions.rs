@@ -9,7 +9,8 @@ use crate::page::Served;
 /// Text in place of a reason for FPM, which has none.
 const NO_REASON: &str = "-";
 
-/// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM), parts, bytes.
+/// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM),
+/// parts, bytes.
 pub fn cell(copies: &PartTally, inits: &PartTally) -> String {
     let decisions = [("copy", copies), ("init", inits)].into_iter().flat_map(|(operation, tally)| {
         tally.iter().map(move |(mechanism, reason, parts)| {

@@ -209,7 +209,8 @@ pub(crate) fn methods(rows: &[MethodRow]) -> String {
 /// The definitions of the speedups in [`methods`] and [`mixes`].
 pub(crate) fn definitions(rows: &[MethodRow]) -> String {
     let speedup = "speedup: time of the longest region of a core, reference / this";
-    let of_several = "; weighted speedup: sum of IPC together / IPC alone; harmonic speedup (`--details`): programs / sum of IPC alone \
+    let of_several = "; weighted speedup: sum of IPC together / IPC alone; harmonic speedup (`--details`): programs / \
+        sum of IPC alone \
                       / IPC together";
     let of_several = if rows.iter().any(|row| row.mix.is_some()) { of_several } else { "" };
     let of_devices = if copiers::has_device(rows) { format!("; {}", copiers::DEFINITIONS) } else { String::new() };

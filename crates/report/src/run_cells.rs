@@ -10,8 +10,8 @@ use crate::cell::{Cell, Column};
 use crate::csv_file::{self, Line, cell};
 use crate::decisions;
 
-/// The cells of a run, in the order of [`columns`], which has no column of what some systems lack. `reserved_rows_share` is the share of the memory that the reserved rows
-/// take, 0 to 1.
+/// The cells of a run, in the order of [`columns`], which has no column of what some systems lack.
+/// `reserved_rows_share` is the share of the memory that the reserved rows take, 0 to 1.
 pub fn cells(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> Vec<Cell> {
     let line = line(outcome, reserved_rows_share, warnings);
     if line.len() == columns().len() {

@@ -125,8 +125,10 @@ pub(crate) fn by_operation(
 }
 
 /// Explanation of the columns of the operations.
-const FOOTNOTE: &str = "clocks, ns: latency, of copies and initializations from the first command until the last bank is ready, of reads and \
-                        writes from their arrival to the end of their data; speedup, energy ratio: reference / this; (bank): against the channel \
+const FOOTNOTE: &str = "clocks, ns: latency, of copies and initializations from the first command until the last bank \
+    is ready, of reads and \
+                        writes from their arrival to the end of their data; speedup, energy ratio: reference / this; \
+                        (bank): against the channel \
                         copy of a pair in one bank of an idle memory.";
 
 fn operations(reports: &[RunReport], width: usize) -> String {

@@ -20,8 +20,9 @@ pub fn aligned(columns: &[Header<'_>], rows: &[Vec<String>]) -> String {
     rendered(columns, rows, usize::MAX)
 }
 
-/// A table of text with a header, in at most `width` columns where its numbers allow that: a wider table is divided into several, each
-/// with the columns before the first number; in one that is still too wide, or that begins with a number, texts are wrapped.
+/// A table of text with a header, in at most `width` columns where its numbers allow that: a wider table is divided
+/// into several, each with the columns before the first number; in one that is still too wide, or that begins with a
+/// number, texts are wrapped.
 pub fn fitted(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> String {
     let widths = widths(columns, rows);
     let labels = columns.iter().position(|(_, align)| *align == Align::Right).unwrap_or(columns.len());
@@ -123,7 +124,8 @@ pub fn wrapped_lines(text: &str, width: usize) -> String {
     text.lines().map(|line| wrapped(line, width)).collect()
 }
 
-/// A text in lines of at most `width` characters, broken between words; the second line and those after it are indented by two spaces.
+/// A text in lines of at most `width` characters, broken between words; the second line and those after it are indented
+/// by two spaces.
 pub fn wrapped(text: &str, width: usize) -> String {
     let options = textwrap::Options::new(width).subsequent_indent("  ").break_words(false);
     textwrap::fill(text, options.word_splitter(WordSplitter::NoHyphenation)) + "\n"

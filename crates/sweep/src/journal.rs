@@ -1,4 +1,5 @@
-//! The journal of a sweep: a file of JSON lines, one per finished run, appended when the run ends. Each shard has its own.
+//! The journal of a sweep: a file of JSON lines, one per finished run, appended when the run ends. Each shard has its
+//! own.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};

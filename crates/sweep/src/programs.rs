@@ -147,7 +147,8 @@ pub fn assumptions(paths: &[PathBuf], machine: &MachineConfig, is_checked: bool)
             _ => format!("; `rowclone-sim trace info {}` lists what was not recorded", path.display()),
         };
         sentences.push(format!(
-            "{name}: pages of files are in the page cache from the begin, unless the recording reads them; the loop makes \
+            "{name}: pages of files are in the page cache from the begin, unless the recording reads them; the loop \
+                makes \
              copies of fewer than {} bytes (`kernel.copier_min_bytes` of the machine){unseen}",
             grouped(least)
         ));

@@ -38,7 +38,8 @@ fn overload(backlog: Backlog, clock: Clock) -> Option<String> {
     let exceeds = requests > BACKLOG_MAX && requests.saturating_mul(100) > offered.saturating_mul(BACKLOG_PERCENT_MAX);
     exceeds.then(|| {
         format!(
-            "the offered load exceeds the service rate: when the last of {} requests arrived, {} were waiting, and it waited {:.1} ns \
+            "the offered load exceeds the service rate: when the last of {} requests arrived, {} were waiting, and it \
+                waited {:.1} ns \
              to be taken; latencies grow with the length of the run",
             grouped(offered),
             grouped(requests),
@@ -158,7 +159,8 @@ mod tests {
             pages: None,
         };
         assert_eq!(of_trace(&trace(0, 0, true)), [] as [String; 0]);
-        let late = "2 records of the trace arrive late, at once: their times precede that of an earlier record, by up to \
+        let late = "2 records of the trace arrive late, at once: their times precede that of an earlier record, by up \
+            to \
                     1,500 clocks";
         assert_eq!(of_trace(&trace(2, 1_500, true)), [late]);
         let late = "1 record of the trace arrives late, at once: its time precedes that of an earlier record, by up to \

@@ -20,7 +20,8 @@ use rowclone_config::Failure;
 const VIOLATIONS: u8 = 1;
 
 /// What the check of a trace without rows leaves out.
-const ROWLESS: &str = "the trace has no rows and columns: the rules of banks, ranks and buses are checked, but not whether \
+const ROWLESS: &str = "the trace has no rows and columns: the rules of banks, ranks and buses are checked, but not \
+    whether \
     rows, columns and subarrays exist or match";
 
 /// Result of the check of a trace.

@@ -90,7 +90,8 @@ fn say_written(tables: &Tables) {
     if tables.without_reference > 0 {
         let rows = counted(tables.without_reference, "row");
         output::message(&format!(
-            "no reference of {rows}: speedup and energy_ratio are empty; without `baseline = false` in the sweep file, the same \
+            "no reference of {rows}: speedup and energy_ratio are empty; without `baseline = false` in the sweep file, \
+                the same \
              command runs what is missing"
         ));
     }

@@ -51,7 +51,8 @@ c0 r0 b0  A===================C===================P
     assert_eq!(text, expected);
 }
 
-/// The independent checker refuses a command one clock earlier by the printed rule, and accepts it where no rule is printed.
+/// The independent checker refuses a command one clock earlier by the printed rule, and accepts it where no rule is
+/// printed.
 #[test]
 fn a_clock_earlier_breaks_the_rule_that_is_named_and_no_other_command_breaks_any() {
     let sleep = ["system.controller.power_down_after_cycles=50", "system.device.precharge_power_down=\"slow-exit\""];

@@ -102,7 +102,8 @@ fn the_events_of_perf_become_zeroing_and_copies() {
     assert!(refused.contains("for which an allocator must hand out frames"), "{refused}");
 }
 
-/// Two pages share two rows: a fault of the first zeroes both, that of the second does nothing, and the child copies both.
+/// Two pages share two rows: a fault of the first zeroes both, that of the second does nothing, and the child copies
+/// both.
 #[test]
 fn neighbors_in_the_events_of_perf_share_a_unit() {
     let fault = |pid: u32, at: u32, address: u32, code: u32| {

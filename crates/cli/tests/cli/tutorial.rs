@@ -1,8 +1,9 @@
 //! The commands of the tutorial print what its pages show.
 //!
-//! A block `sh` holds commands, which run in a directory with the files of the repository; a block `text` after it is their standard
-//! output, in which a line `[...]` stands for any lines. `<!-- file NAME -->` before another block makes a file of it, and
-//! `<!-- not run: REASON -->` before a block `sh` leaves it out. With `UPDATE_TUTORIAL=1` the pages get the present output.
+//! A block `sh` holds commands, which run in a directory with the files of the repository; a block `text` after it is
+//! their standard output, in which a line `[...]` stands for any lines. `<!-- file NAME -->` before another block makes
+//! a file of it, and `<!-- not run: REASON -->` before a block `sh` leaves it out. With `UPDATE_TUTORIAL=1` the pages
+//! get the present output.
 #![cfg(unix)]
 
 use std::fs;

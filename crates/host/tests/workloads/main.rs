@@ -1,4 +1,5 @@
-//! Built-in workloads: their requests, and runs of them under the controller with the protocol checker and the flat memory.
+//! Built-in workloads: their requests, and runs of them under the controller with the protocol checker and the flat
+//! memory.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 

@@ -15,7 +15,8 @@ pub(super) const HEADER_LINES: usize = 3;
 
 /// Units of times, a factor of 1,000 apart.
 const TIMES: [&str; 3] = ["ns", "us", "ms"];
-/// Requests with mean latencies, in the order of [`Outcome::mean_latency_ratios`]; a table has the first two that it can.
+/// Requests with mean latencies, in the order of [`Outcome::mean_latency_ratios`]; a table has the first two that it
+/// can.
 pub(super) const MEANS: [&str; 3] = ["read", "copy", "write"];
 /// Ranks of their columns in tables whose main figures are others.
 const MEAN_RANKS: [u8; 3] = [4, 3, 5];
@@ -288,7 +289,8 @@ mod tests {
         assert_eq!(cut("abcdef", 5), "abc..");
     }
 
-    /// A makespan of 2 us against 4, energy of 100 nJ against 400, mean latencies of 100 and 900 ns against 300 and 1,800.
+    /// A makespan of 2 us against 4, energy of 100 nJ against 400, mean latencies of 100 and 900 ns against 300 and
+    /// 1,800.
     fn row(label: &str) -> Row {
         Row {
             label: label.to_owned(),

@@ -53,7 +53,8 @@ fn left_out(policies: usize) -> String {
 /// Name of the part of a bar for all parts without a name.
 const OTHER: &str = "other";
 
-/// Names of the parts of a bar in a chart, by the sum of each: all, or the four greatest of more than [`SERIES_MAX`], and [`OTHER`].
+/// Names of the parts of a bar in a chart, by the sum of each: all, or the four greatest of more than [`SERIES_MAX`],
+/// and [`OTHER`].
 pub(super) fn named_parts<'a>(parts: impl IntoIterator<Item = (&'a str, f64)>) -> impl Fn(&str) -> String {
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     for (name, value) in parts {
@@ -137,7 +138,8 @@ pub(super) fn panels(page: &Page) -> Panels {
     panels
 }
 
-/// The main figures over the first numeric axis, which titles call `over`; over the axis of the most values, where none is numeric.
+/// The main figures over the first numeric axis, which titles call `over`; over the axis of the most values, where none
+/// is numeric.
 fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
     let numeric = runs.axes().iter().find(|axis| is_numeric(runs, axis));
     let x = numeric.or_else(|| runs.axes().iter().max_by_key(|axis| runs.distinct(axis).len()));
@@ -157,8 +159,8 @@ fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
     }
 }
 
-/// The lines or bars of each chart: a policy with its placement each, or, where these are more than [`SERIES_MAX`], a policy each in a
-/// chart per placement.
+/// The lines or bars of each chart: a policy with its placement each, or, where these are more than [`SERIES_MAX`], a
+/// policy each in a chart per placement.
 struct Series {
     by_placement: bool,
     names: Vec<String>,

@@ -116,7 +116,8 @@ pub(super) fn draw(runs: &Runs) -> Markup {
                     }
                 }
             }
-            p.note { "Speedup and energy ratio: time and dynamic energy of the reference, divided by those of the policy. Reference: " (references) "." }
+            p.note { "Speedup and energy ratio: time and dynamic energy of the reference, divided by those of the \
+                policy. Reference: " (references) "." }
         }
     }
 }

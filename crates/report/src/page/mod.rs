@@ -56,7 +56,8 @@ impl Page {
     /// The page as HTML.
     pub fn to_html(&self) -> String {
         let sections = SECTIONS.map(|(id, name, section)| (id, name, section(self)));
-        let footer = "Every number is computed from commands that the simulator issued, but for those in the columns named “published”.";
+        let footer = "Every number is computed from commands that the simulator issued, but for those in the columns \
+            named “published”.";
         document(&self.title, &lead(self), "Skip to the report", &sections, footer)
     }
 }
@@ -79,7 +80,9 @@ fn document(title: &str, lead: &str, skip: &str, sections: &[(&str, &str, Markup
             body {
                 a.skip href="#main" { (skip) }
                 header { h1 { (title) } p.lead { (lead) } }
-                nav aria-label="Sections" { ul { @for (id, name, _) in sections { li { a href={ "#" (id) } { (name) } } } } }
+                nav aria-label="Sections" {
+                    ul { @for (id, name, _) in sections { li { a href={ "#" (id) } { (name) } } } }
+                }
                 main id="main" tabindex="-1" {
                     @for (id, name, section) in sections {
                         section aria-labelledby=(id) { h2 id=(id) { (name) } (section) }
@@ -165,7 +168,10 @@ fn comparison(page: &Page) -> Markup {
         Origin::Run => "under any policy or placement",
     };
     html! {
-        p.note { "A click on a heading sorts, a second one reverses the order; so does Enter or Space. ★ is the lowest " (group) "." }
+        p.note {
+            "A click on a heading sorts, a second one reverses the order; so does Enter or Space. ★ is the lowest "
+            (group) "."
+        }
         @if !page.operations.is_empty() { (tables::operations(page).draw()) }
         @if let Some(table) = tables::tally(&page.runs) { (table.folded()) }
         @if !page.cores.is_empty() { (tables::cores(page).folded()) }
@@ -179,7 +185,8 @@ fn plots(page: &Page) -> Markup {
     let charts: Vec<&Chart> = panels.iter().flatten().collect();
     let more = counted(charts.len().saturating_sub(PANELS_SHOWN) as u64, "more chart") + ": ";
     html! {
-        p.note { "Point at a mark for its value, or go to a chart with the tab key and from mark to mark with the arrows." }
+        p.note { "Point at a mark for its value, or go to a chart with the tab key and from mark to mark with the \
+            arrows." }
         @if charts.is_empty() && page.pictures.is_empty() { p { "There is nothing to draw." } }
         (in_panels(&charts, PANELS_SHOWN, &more))
         @for note in panels.iter().filter_map(|panel| panel.as_ref().err()) { p.note { (note) } }
@@ -256,7 +263,8 @@ fn energy_section(page: &Page) -> Markup {
         @if let Some((chart, table)) = energy::by_cause(&page.runs) {
             (wide(&chart))
             (table.folded())
-            p.note { "The sum of all causes is the total energy. Standby, power-down and refresh are not part of the dynamic energy." }
+            p.note { "The sum of all causes is the total energy. Standby, power-down and refresh are not part of the \
+                dynamic energy." }
         } @else { p { "The data hold no energy." } }
     }
 }

@@ -128,7 +128,11 @@ impl Sortable {
                             }
                         }
                     } }
-                    tbody { @for row in rows { tr { @for (numeric, cell) in numeric.iter().zip(row) { (draw_cell(*numeric, cell)) } } } }
+                    tbody {
+                        @for row in rows {
+                            tr { @for (numeric, cell) in numeric.iter().zip(row) { (draw_cell(*numeric, cell)) } }
+                        }
+                    }
                 }
             }
         }

@@ -317,8 +317,8 @@ fn charts_beyond_the_ninth_are_behind_a_selector() {
     assert_eq!(count(6), (12, 2, 3), "one of the three others is shown");
 }
 
-/// The headline of a table of ratios, whose axis is `bytes`: `(bytes, policy, reference, fixed arrivals, speedup, ratio of mean read
-/// latencies, energy ratio)`.
+/// The headline of a table of ratios, whose axis is `bytes`: `(bytes, policy, reference, fixed arrivals, speedup, ratio
+/// of mean read latencies, energy ratio)`.
 fn headline_of(rows: &[(u64, &str, &str, bool, f64, f64, f64)]) -> Vec<String> {
     let texts = ["policy", "reference"].map(|name| Column::new(name, Kind::Text));
     let numbers = ["speedup", "read_latency_ratio", "energy_ratio"].map(|name| Column::new(name, Kind::Number));
@@ -365,7 +365,8 @@ fn the_headline_of_several_points_is_a_range_with_its_points() {
     assert_eq!(headline_of(&rows), expected);
     let fixed =
         rows.map(|(bytes, policy, reference, _, speedup, ..)| (bytes, policy, reference, true, 1.0, speedup, 5.0));
-    let expected = "rowclone: ratio of mean read latencies 0.99 (bytes 64) to 11.6 (bytes 4,096), energy ratio 5.00 in each of 3 runs";
+    let expected = "rowclone: ratio of mean read latencies 0.99 (bytes 64) to 11.6 (bytes 4,096), energy ratio 5.00 in \
+        each of 3 runs";
     assert_eq!(headline_of(&fixed), [expected]);
 }
 

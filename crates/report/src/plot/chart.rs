@@ -15,8 +15,8 @@ pub enum Kind {
     Stacked,
     /// A heat map: one colored cell per point.
     Heat,
-    /// A box from the first to the third quartile of repeated points, whiskers to the least and the greatest; of fewer than
-    /// [`BOX_MIN`] points, the points themselves.
+    /// A box from the first to the third quartile of repeated points, whiskers to the least and the greatest; of fewer
+    /// than [`BOX_MIN`] points, the points themselves.
     Boxes,
 }
 
@@ -183,8 +183,8 @@ impl Chart {
 /// A difference of two lines that changes by more than this many times its change before and after is a step.
 const STEP: f64 = 3.0;
 
-/// Whether the difference of two lines makes a step between the points `index - 1` and `index`: nothing is known about the place where a
-/// step lies between its points. Two points alone do not show whether they are the ends of a step.
+/// Whether the difference of two lines makes a step between the points `index - 1` and `index`: nothing is known about
+/// the place where a step lies between its points. Two points alone do not show whether they are the ends of a step.
 fn is_step(differences: &[(f64, f64)], index: usize) -> bool {
     let slope = |index: usize| {
         let ((from, before), (to, after)) = (differences[index - 1], differences[index]);
@@ -194,8 +194,8 @@ fn is_step(differences: &[(f64, f64)], index: usize) -> bool {
     beside.map(slope).reduce(f64::max).is_none_or(|beside| slope(index) > STEP * beside)
 }
 
-/// Crossings of two lines, where one passes from below the other to above it without a step. Points that only one of them has are
-/// skipped.
+/// Crossings of two lines, where one passes from below the other to above it without a step. Points that only one of
+/// them has are skipped.
 fn crossings(a: &Series, b: &Series, across: Spacing, up: Spacing) -> Vec<f64> {
     let on_paper = |value: f64, spacing: Spacing| match spacing {
         Spacing::Linear => value,
@@ -254,7 +254,8 @@ mod tests {
         assert!((log[0] - 4.0).abs() < 1e-9 && log.len() == 1, "{log:?}");
     }
 
-    /// FPM copies whole rows only: its latency falls between half a row and a row, and nothing is known about sizes between them.
+    /// FPM copies whole rows only: its latency falls between half a row and a row, and nothing is known about sizes
+    /// between them.
     #[test]
     fn a_step_between_two_points_is_no_crossing() {
         let channel = series(&[(1024.0, 300.0), (2048.0, 550.0), (4096.0, 1046.0), (8192.0, 1046.0)]);

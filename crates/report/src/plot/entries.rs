@@ -176,7 +176,8 @@ impl<'a> Entries<'a> {
         unplaced.map(|(_, values)| values.len()).sum()
     }
 
-    /// A series for each value of `by` and each `y`, at numbers or at places of categories. Values without a place are left out.
+    /// A series for each value of `by` and each `y`, at numbers or at places of categories. Values without a place are
+    /// left out.
     pub(super) fn series(&self, categories: Option<&Keys>) -> Vec<Series> {
         let mut groups: BTreeMap<(&[usize], usize), Vec<Point>> = BTreeMap::new();
         for (at, values) in &self.values {

@@ -84,7 +84,8 @@ const NAMES: [(&str, &str); 9] = [
 ];
 
 impl Unit {
-    /// The unit that the name of a column states, and its quantity in words: `read_latency_mean_ns` is "read latency, mean" in ns.
+    /// The unit that the name of a column states, and its quantity in words: `read_latency_mean_ns` is "read latency,
+    /// mean" in ns.
     ///
     /// The unit and the label of a column. Of a dotted name, the last part counts.
     pub fn of_column(column: &str) -> (Unit, String) {

@@ -33,8 +33,8 @@ impl Submission<'_> {
         let shards = ranges(shards);
         Ok(format!(
             r#"#!/bin/sh
-# A job array for Slurm, as `rowclone-sim sweep --slurm` submits it. Each task runs shards of the sweep, and keeps each run
-# as soon as it is done: a task may be killed or requeued at any moment, and the same command submits what is left.
+# A job array for Slurm, as `rowclone-sim sweep --slurm` submits it. Each task runs shards of the sweep, and records
+# each run when it ends: a task may be killed or requeued at any time, and the same command submits the rest.
 {head}
 
 cd {here} || exit 2

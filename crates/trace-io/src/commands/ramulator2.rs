@@ -117,8 +117,8 @@ impl Levels {
         Ok(Line::Command(Issued { at, channel, command }))
     }
 
-    /// The bank that a PREsb closes: of its banks, the only one with an open row. Several cannot be closed by one command
-    /// here.
+    /// The bank that a PREsb closes: of its banks, the only one with an open row. Several cannot be closed by one
+    /// command here.
     fn bank_of_set(&self, bank: BankId, line: u64) -> Result<BankId, TraceError> {
         let Memory { topology, .. } = self.memory;
         if self.memory.index(bank).is_none() {

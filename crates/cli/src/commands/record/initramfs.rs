@@ -1,4 +1,5 @@
-//! Archives of the initial RAM disk of a guest: `cpio`, format `newc` (`Documentation/driver-api/early-userspace` of Linux).
+//! Archives of the initial RAM disk of a guest: `cpio`, format `newc` (`Documentation/driver-api/early-userspace` of
+//! Linux).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -52,7 +53,8 @@ impl Archive {
         self.folder(&parent.unwrap_or_default());
     }
 
-    /// Adds an entry: a header of hexadecimal numbers, the name with a zero byte, and the contents, each padded to 4 bytes.
+    /// Adds an entry: a header of hexadecimal numbers, the name with a zero byte, and the contents, each padded to 4
+    /// bytes.
     fn entry(&mut self, name: &str, mode: u32, contents: &[u8]) {
         self.entries += 1;
         let (links, name_bytes) = (1, name.len() + 1);

@@ -1,4 +1,5 @@
-//! The recorder `lackey`: a tool of valgrind that prints each instruction and access. Each process has a file of its own.
+//! The recorder `lackey`: a tool of valgrind that prints each instruction and access. Each process has a file of its
+//! own.
 
 use std::ffi::OsStr;
 use std::fs::File;

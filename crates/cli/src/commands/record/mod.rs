@@ -53,7 +53,8 @@ struct Run {
 /// Records a program.
 ///
 /// # Errors
-/// There is no recorder, or no such program; the file exists or cannot be written; an interruption. Then no file is written.
+/// There is no recorder, or no such program; the file exists or cannot be written; an interruption. Then no file is
+/// written.
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
     if let Some(kernel) = &args.guest.kernel {
         return run_guest(args, kernel);

@@ -32,9 +32,11 @@ const ROWS: [(&str, &str, &str); 7] = [
 /// Note under each comparison.
 const NOTES: [&str; 3] = [
     "Latencies are those of the legal sequences of commands, and no parameter was fitted to them.",
-    "Energies depend on a calibrated choice: of the shipped current sets, `2 Gb x8 -25E` comes nearest to the published \
+    "Energies depend on a calibrated choice: of the shipped current sets, `2 Gb x8 -25E` comes nearest to the \
+        published \
      energies and is the default by selection, which is no validation. Both are dynamic energies.",
-    "The published energies of FPM are the baseline's divided by the published ratios, for the printed ones are rounded.",
+    "The published energies of FPM are the baseline's divided by the published ratios, for the printed ones are \
+        rounded.",
 ];
 
 /// Operations of the run that were executed alone on the published system.
@@ -72,7 +74,8 @@ pub(super) fn of_a_sweep(runs: &Runs) -> PublishedFigures {
     }
     let note = (unknown > 0).then(|| {
         format!(
-            "The systems of {unknown} runs of one operation are unknown: their scenario was not found from the directory in which this \
+            "The systems of {unknown} runs of one operation are unknown: their scenario was not found from the \
+                directory in which this \
              page was made, or was changed since."
         )
     });
@@ -117,7 +120,8 @@ fn label(library: &Library, rerun: &str, digest: &str) -> Option<Label> {
 
 fn with_notes(rows: Vec<Beside>, more: Vec<String>) -> PublishedFigures {
     let none = format!(
-        "Nothing here has the setting of the published table: one operation of {FRAME_BYTES} bytes, alone on DDR3-1066 8-8-8 \
+        "Nothing here has the setting of the published table: one operation of {FRAME_BYTES} bytes, alone on DDR3-1066 \
+            8-8-8 \
          with one rank and rows of 4 KiB. `rowclone-sim reproduce table3` simulates it."
     );
     let notes = if rows.is_empty() { vec![none] } else { NOTES.map(str::to_owned).into() };
