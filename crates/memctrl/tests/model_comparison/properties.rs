@@ -26,7 +26,7 @@ const CASES: u32 = 120;
 /// Commands, their cycles and causes, completions, memory and statistics are equal. The cases draw
 /// each registered scheduler, row policy and copy policy.
 #[test]
-fn engine_and_plain_controller_agree() {
+fn engine_and_reference_model_agree() {
     let drawn = RefCell::new(BTreeSet::new());
     let config = runs(CASES, 1);
     let compare = |case: Case| {
