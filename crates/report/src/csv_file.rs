@@ -9,7 +9,7 @@ use crate::cell::Cell;
 use crate::run_report::{NO_CURRENT_SET, RunReport};
 
 /// A line: its columns with their cells, in one list so that columns and cells cannot differ in number.
-pub(crate) type Line = Vec<(String, Cell)>;
+pub(crate) type CsvLine = Vec<(String, Cell)>;
 
 pub(crate) fn cell(column: impl Into<String>, value: impl Into<Cell>) -> (String, Cell) {
     (column.into(), value.into())
@@ -68,7 +68,7 @@ pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
     table(Some(&operation("", &OperationRow::default())), lines)
 }
 
-fn operation(policy: &str, row: &OperationRow) -> Line {
+fn operation(policy: &str, row: &OperationRow) -> CsvLine {
     let mut line = vec![
         cell("policy", policy),
         cell("operation", row.label.as_str()),
@@ -85,7 +85,7 @@ fn operation(policy: &str, row: &OperationRow) -> Line {
 }
 
 /// Cells that identify the result of a line.
-fn result(report: &RunReport) -> Line {
+fn result(report: &RunReport) -> CsvLine {
     vec![
         cell("schema_version", u64::from(report.schema_version)),
         cell("scenario", report.scenario.as_str()),
@@ -148,7 +148,7 @@ pub(crate) fn remarks(outcome: &Outcome, warnings: &[String]) -> [(String, Cell)
 }
 
 /// Cells of the figures of an interval; all intervals have the same columns.
-pub(crate) fn figures(figures: &FiguresReport) -> Line {
+pub(crate) fn figures(figures: &FiguresReport) -> CsvLine {
     let mut line = vec![cell("requests", figures.requests)];
     for (kind, outcomes) in [("reads", figures.reads), ("writes", figures.writes)] {
         let cells = fields!(outcomes; row_hits, row_misses, row_conflicts);
@@ -201,8 +201,8 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
 
 /// Writes lines under the columns of the header, if it is given, and of all lines. A line has 0 in a column that it
 /// lacks: that of a command, a mechanism or a cause of energy that only some systems have.
-fn table(header: Option<&Line>, lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
-    let lines: Vec<Line> = lines.collect();
+fn table(header: Option<&CsvLine>, lines: impl Iterator<Item = CsvLine>) -> Result<String, csv::Error> {
+    let lines: Vec<CsvLine> = lines.collect();
     let mut columns: Vec<&str> = Vec::new();
     for line in header.into_iter().chain(&lines) {
         let mut place = 0;

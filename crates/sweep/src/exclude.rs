@@ -19,17 +19,17 @@ pub struct Exclude {
 
 #[derive(Clone, Debug)]
 struct Condition {
-    left: Place,
+    left: AxisColumn,
     operator: Operator,
     right: Side,
 }
 
 /// Index of an axis, and of a column of the axis.
-type Place = (usize, usize);
+type AxisColumn = (usize, usize);
 
 #[derive(Clone, Debug)]
 enum Side {
-    Column(Place),
+    Column(AxisColumn),
     Value(Value),
 }
 
@@ -69,7 +69,7 @@ impl Exclude {
     }
 
     /// Whether a point is excluded. `value` returns the value of the point in a column.
-    pub(super) fn holds<'a>(&'a self, value: impl Fn(Place) -> &'a Value) -> bool {
+    pub(super) fn holds<'a>(&'a self, value: impl Fn(AxisColumn) -> &'a Value) -> bool {
         self.conditions.iter().all(|condition| {
             let right = match &condition.right {
                 Side::Column(place) => value(*place),
@@ -109,7 +109,7 @@ impl Condition {
 
     /// Checks that the condition can hold for some points and fail for others, as far as types show it.
     fn check(&self, axes: &[Axis], left: &str) -> Result<(), (String, String)> {
-        let values = |(axis, column): Place| axes[axis].steps.iter().map(move |step| &step.values[column]);
+        let values = |(axis, column): AxisColumn| axes[axis].steps.iter().map(move |step| &step.values[column]);
         let list = || {
             let shown = values(self.left).take(8).map(ToString::to_string).collect::<Vec<_>>();
             format!("`{left}` has the values {}", shown.join(", "))
@@ -130,7 +130,7 @@ impl Condition {
     }
 }
 
-fn place(axes: &[Axis], name: &str) -> Option<Place> {
+fn place(axes: &[Axis], name: &str) -> Option<AxisColumn> {
     axes.iter()
         .enumerate()
         .find_map(|(axis, it)| it.columns.iter().position(|column| column.name == name).map(|column| (axis, column)))

@@ -21,7 +21,7 @@ pub(super) struct Record {
 /// A line of a journal.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct JournalLine {
     digest: String,
     wall_ns: u64,
     /// Cells as text; none if the run failed.
@@ -47,7 +47,7 @@ impl Record {
             Err(error) => (None, Some(error.clone())),
         };
         let wall_ns = u64::try_from(self.wall.as_nanos()).unwrap_or(u64::MAX);
-        let line = Line { digest: self.digest.to_string(), wall_ns, cells, error };
+        let line = JournalLine { digest: self.digest.to_string(), wall_ns, cells, error };
         format!("{}\n", serde_json::to_string(&line).expect("texts and numbers are JSON"))
     }
 
@@ -59,7 +59,7 @@ impl Record {
 
     /// Parses a line; none if it is incomplete, or if its run has other columns.
     pub(super) fn parse(line: &str, columns: &[Column]) -> Option<Record> {
-        let Line { digest, wall_ns, cells, error } = serde_json::from_str(line).ok()?;
+        let JournalLine { digest, wall_ns, cells, error } = serde_json::from_str(line).ok()?;
         let outcome = match (cells, error) {
             (Some(texts), None) if texts.len() == columns.len() => {
                 let cells = columns.iter().zip(&texts).map(|(column, text)| column.kind.parse(text));

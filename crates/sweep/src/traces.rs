@@ -25,12 +25,12 @@ pub struct Traces {
 /// Kept traces, the least recently used first.
 #[derive(Debug, Default)]
 struct Cache {
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<CachedTrace>>,
     used: u64,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CachedTrace {
     path: PathBuf,
     /// Digest, once the file was read to its end.
     read: OnceLock<Result<(Digest, Stamp), Failure>>,
@@ -92,17 +92,17 @@ impl Traces {
     }
 
     /// Entry of a path, marked as most recently used.
-    fn entry(&self, path: &Path) -> Arc<Entry> {
+    fn entry(&self, path: &Path) -> Arc<CachedTrace> {
         let mut cache = locked(&self.cache);
         let entry = match cache.entries.iter().position(|entry| entry.path == path) {
             Some(index) => cache.entries.remove(index),
-            None => Arc::new(Entry { path: path.to_owned(), read: OnceLock::new(), kept: Mutex::new(None) }),
+            None => Arc::new(CachedTrace { path: path.to_owned(), read: OnceLock::new(), kept: Mutex::new(None) }),
         };
         cache.entries.push(Arc::clone(&entry));
         entry
     }
 
-    fn read(&self, entry: &Entry, stop: &AtomicBool) -> Result<(Digest, Stamp), Failure> {
+    fn read(&self, entry: &CachedTrace, stop: &AtomicBool) -> Result<(Digest, Stamp), Failure> {
         let fault = |error: std::io::Error| Failure::reading(&entry.path, &error);
         let stamp = Stamp::of(&entry.path).map_err(fault)?;
         let mut file = file::open(&entry.path).map_err(fault)?;
@@ -133,7 +133,7 @@ impl Traces {
     }
 }
 
-impl Entry {
+impl CachedTrace {
     /// Releases the kept trace, unless a run plays it; returns its size in bytes.
     fn give_up(&self) -> Option<u64> {
         let mut kept = locked(&self.kept);

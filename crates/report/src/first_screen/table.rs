@@ -145,7 +145,7 @@ pub(super) fn percent(part: u64, all: u64) -> String {
 }
 
 /// A column of the table.
-struct Column {
+struct ScreenColumn {
     /// The header; its last line has the unit.
     header: String,
     align: Align,
@@ -155,10 +155,10 @@ struct Column {
     rank: u8,
 }
 
-fn column(rank: u8, header: &str, align: Align, rows: &[Row], cell: impl Fn(&Row) -> String) -> Column {
+fn column(rank: u8, header: &str, align: Align, rows: &[Row], cell: impl Fn(&Row) -> String) -> ScreenColumn {
     // The last lines of all headers are aligned.
     let above = "\n".repeat((HEADER_LINES - 1).saturating_sub(header.matches('\n').count()));
-    Column { rank, header: above + header, align, cells: rows.iter().map(cell).collect() }
+    ScreenColumn { rank, header: above + header, align, cells: rows.iter().map(cell).collect() }
 }
 
 fn figure(value: Option<f64>, scale: f64) -> String {
@@ -190,7 +190,7 @@ pub(super) fn text(rows: &[Row], lead: Lead) -> String {
     aligned(&headers, &cells)
 }
 
-fn columns(rows: &[Row], lead: Lead) -> Vec<Column> {
+fn columns(rows: &[Row], lead: Lead) -> Vec<ScreenColumn> {
     let (time, time_unit) = unit(rows.iter().map(|row| Some(row.latency_ns)), TIMES);
     let (energy, energy_unit) = unit(rows.iter().map(|row| row.energy_nj), ["nJ", "uJ", "mJ"]);
     let is_listed = rows.iter().any(|row| !row.operation.is_empty());
@@ -221,7 +221,7 @@ fn columns(rows: &[Row], lead: Lead) -> Vec<Column> {
 
 /// Columns of the mean latencies of the first two of [`MEANS`] that exist. As main figures, each has its ratio;
 /// otherwise, those of copies are the first that a wide table omits.
-fn means(rows: &[Row], lead: Lead) -> Vec<Column> {
+fn means(rows: &[Row], lead: Lead) -> Vec<ScreenColumn> {
     let (scale, unit) = unit(rows.iter().flat_map(|row| row.means), TIMES);
     let is_answer = lead == Lead::MeanLatencies;
     let present = (0..MEANS.len()).filter(|of| rows.iter().any(|row| row.means[*of].is_some()));
@@ -236,14 +236,14 @@ fn means(rows: &[Row], lead: Lead) -> Vec<Column> {
 }
 
 /// Headers and rows of columns.
-fn parts(columns: &[Column]) -> (Vec<Header<'_>>, Vec<Vec<String>>) {
+fn parts(columns: &[ScreenColumn]) -> (Vec<Header<'_>>, Vec<Vec<String>>) {
     let rows = columns.first().map_or(0, |column| column.cells.len());
     let row = |row: usize| columns.iter().map(|column| column.cells[row].clone()).collect();
     let headers = columns.iter().map(|column| (column.header.as_str(), column.align));
     (headers.collect(), (0..rows).map(row).collect())
 }
 
-fn width(columns: &[Column]) -> usize {
+fn width(columns: &[ScreenColumn]) -> usize {
     let (headers, cells) = parts(columns);
     total(&widths(&headers, &cells))
 }

@@ -78,14 +78,14 @@ pub(super) fn present(runs: &Runs) -> Vec<Figure> {
 }
 
 /// A value to draw: its horizontal position, its series, and the value.
-pub(super) type Entry = (String, String, f64);
+pub(super) type ChartValue = (String, String, f64);
 
 /// Both axes linear.
 pub(super) const LINEAR: (Spacing, Spacing) = (Spacing::Linear, Spacing::Linear);
 
 /// The entries with the values of each position and series summed, in the order of their first occurrence.
-pub(super) fn summed(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
-    let mut sums: Vec<Entry> = Vec::new();
+pub(super) fn summed(entries: impl Iterator<Item = ChartValue>) -> Vec<ChartValue> {
+    let mut sums: Vec<ChartValue> = Vec::new();
     for (x, by, value) in entries {
         match sums.iter_mut().find(|(place, series, _)| x == *place && by == *series) {
             Some((.., sum)) => *sum += value,
@@ -104,9 +104,9 @@ pub(super) fn chart(
     title: &str,
     [x, y, by]: [&str; 3],
     (x_spacing, y_spacing): (Spacing, Spacing),
-    entries: &[Entry],
+    entries: &[ChartValue],
 ) -> Result<Chart, String> {
-    let row = |(x, by, value): &Entry| vec![x.clone(), value.to_string(), by.clone()];
+    let row = |(x, by, value): &ChartValue| vec![x.clone(), value.to_string(), by.clone()];
     let one_series = entries.iter().all(|(_, by, _)| *by == entries[0].1);
     let request = Request {
         kind,
@@ -211,7 +211,7 @@ fn facets(panels: &mut Panels, runs: &Runs, series: &Series, (kind, column): (Ki
     let all = in_order(drawn.iter().map(|(row, ..)| panel_of[*row].clone()));
     for panel in all.iter().take(PANELS_MAX) {
         let of_panel = drawn.iter().filter(|(row, ..)| panel_of[*row] == *panel);
-        let entries: Vec<Entry> =
+        let entries: Vec<ChartValue> =
             of_panel.map(|(row, series, value)| (runs.text(*row, x), series.clone(), *value)).collect();
         let colon = if panel.is_empty() { "" } else { ": " };
         let title = format!("{}, by {over}{colon}{panel}", Heading::of(column).name);
@@ -234,7 +234,7 @@ fn spacing(values: &[f64]) -> Spacing {
 
 /// A bar per policy.
 fn bars(panels: &mut Panels, runs: &Runs, column: &str) {
-    let entries: Vec<Entry> =
+    let entries: Vec<ChartValue> =
         valued(runs, column).map(|(row, value)| (runs.variant(row), String::new(), value)).collect();
     let title = capitalized(&format!("{} by policy", Heading::of(column).name));
     panels.push(chart(Kind::Bars, &title, ["policy", column, "series"], LINEAR, &entries));
@@ -252,7 +252,8 @@ fn operations(panels: &mut Panels, page: &Page) {
     let shown =
         || page.operations.iter().filter(|operation| operation.index < OPERATIONS_MAX && is_drawn(&operation.run));
     let mut add = |title: &str, y: &str, value: fn(&OperationRow) -> Option<f64>| {
-        let entries: Vec<Entry> = shown().filter_map(|it| Some((name(it), it.run.clone(), value(&it.row)?))).collect();
+        let entries: Vec<ChartValue> =
+            shown().filter_map(|it| Some((name(it), it.run.clone(), value(&it.row)?))).collect();
         if entries.is_empty() {
             return;
         }

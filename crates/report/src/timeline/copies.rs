@@ -12,7 +12,7 @@ use rowclone_sim::quantity::bytes;
 use super::writer::{Note, PacketWriter, Shows, Track, count, word};
 
 /// A bank of the whole system.
-pub(super) type Place = (Channel, BankId);
+pub(super) type ChannelBank = (Channel, BankId);
 
 /// Effect of a command of a copy program.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +23,9 @@ pub(super) struct Step {
     /// The command.
     pub(super) at: Cycle,
     /// The banks that it used.
-    pub(super) banks: [Option<Place>; 2],
+    pub(super) banks: [Option<ChannelBank>; 2],
     /// The destination row that it filled, in whole or in part.
-    pub(super) filled: Option<(Place, Row)>,
+    pub(super) filled: Option<(ChannelBank, Row)>,
     /// Bytes of the destination that were written.
     pub(super) bytes: u64,
 }
@@ -36,9 +36,9 @@ struct Running {
     mechanism: Mechanism,
     begin: Cycle,
     bytes: u64,
-    filled: Option<(Place, Row)>,
+    filled: Option<(ChannelBank, Row)>,
     /// Banks that it has used and not closed.
-    banks: Vec<Place>,
+    banks: Vec<ChannelBank>,
 }
 
 /// A copy in progress.
@@ -130,7 +130,7 @@ impl Copies {
     }
 
     /// A bank was closed: programs that wrote data, and have no other bank open, end.
-    pub(super) fn closed<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: Place) {
+    pub(super) fn closed<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: ChannelBank) {
         for copy in self.running.values_mut() {
             let lane = &mut self.lanes[copy.lane];
             copy.programs.retain(|_, program| {

@@ -41,7 +41,7 @@ impl Instruction {
 
 /// A dispatched instruction.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct WindowEntry {
     instruction: Instruction,
     dispatched: u64,
     begin: Option<u64>,
@@ -64,7 +64,7 @@ enum Lost {
 
 struct ReferenceCore {
     settings: CoreSettings,
-    entries: Vec<Entry>,
+    entries: Vec<WindowEntry>,
     /// Pool of units, first cycle and cycle after the last one.
     occupied: Vec<(InstructionClass, u64, u64)>,
     present: BTreeSet<u64>,
@@ -127,7 +127,7 @@ impl ReferenceCore {
     /// Lets instructions begin whose operands have become known.
     fn choose_units(&mut self) {
         for at in 0..self.entries.len() {
-            let Entry { instruction, begin: None, dispatched, .. } = self.entries[at] else { continue };
+            let WindowEntry { instruction, begin: None, dispatched, .. } = self.entries[at] else { continue };
             let Some(operands) = self.operands(&instruction, at) else { continue };
             let begin = self.with_unit(instruction.class, operands.max(dispatched));
             self.occupy(instruction.class, begin);
@@ -173,7 +173,7 @@ impl ReferenceCore {
         self.present.insert(line);
         self.buffered.retain(|&other| other != line);
         for at in 0..self.entries.len() {
-            let Entry { instruction, is_accepted: true, result: None, .. } = self.entries[at] else { continue };
+            let WindowEntry { instruction, is_accepted: true, result: None, .. } = self.entries[at] else { continue };
             if instruction.line == Some(line) {
                 let latency = self.settings.classes.of(instruction.class).latency;
                 let result = (cycle + latency) * self.settings.width;
@@ -187,7 +187,9 @@ impl ReferenceCore {
     fn attempt_deferred(&mut self, cycle: u64) {
         let width = self.settings.width;
         for at in 0..self.entries.len() {
-            let Entry { instruction, begin: Some(begin), is_accepted: false, .. } = self.entries[at] else { continue };
+            let WindowEntry { instruction, begin: Some(begin), is_accepted: false, .. } = self.entries[at] else {
+                continue;
+            };
             if begin / width > cycle || self.is_behind(&instruction, at) {
                 continue;
             }
@@ -215,7 +217,7 @@ impl ReferenceCore {
         }
     }
 
-    fn in_window(&self, slot: u64) -> impl Iterator<Item = &Entry> {
+    fn in_window(&self, slot: u64) -> impl Iterator<Item = &WindowEntry> {
         self.entries.iter().filter(move |it| it.retired.is_none_or(|at| at + self.settings.width > slot))
     }
 
@@ -254,7 +256,7 @@ impl ReferenceCore {
             }
         }
         let begin = operands.map(|operands| self.with_unit(instruction.class, operands.max(slot)));
-        let mut entry = Entry {
+        let mut entry = WindowEntry {
             instruction: *instruction,
             dispatched: slot,
             begin,
@@ -317,7 +319,7 @@ impl ReferenceCore {
             }
             assert!(cycle < 1_000_000, "the core ends");
         }
-        let last = |of: fn(&Entry) -> u64| self.entries.iter().map(of).max().unwrap_or(0) + 1;
+        let last = |of: fn(&WindowEntry) -> u64| self.entries.iter().map(of).max().unwrap_or(0) + 1;
         last(|it| it.retired.unwrap()).max(last(|it| it.dispatched)).div_ceil(self.settings.width)
     }
 }
