@@ -33,7 +33,9 @@ fn arb_step() -> impl Strategy<Value = QueueStep> {
     let any_index = || any::<Index>();
     prop_oneof![
         6 => (0..3_u64, kind(), 0..4_usize, 0..3_u32, 0..3_u16, 0..2_u16)
-            .prop_map(|(after, kind, bank, row, column, source)| QueueStep::Queue(after, kind, bank, row, column, source)),
+            .prop_map(|(after, kind, bank, row, column, source)| {
+                QueueStep::Queue(after, kind, bank, row, column, source)
+            }),
         4 => any_index().prop_map(QueueStep::Serve),
         1 => kind().prop_map(QueueStep::Block),
         1 => kind().prop_map(QueueStep::Unblock),
