@@ -32,8 +32,8 @@ const CODE: &[&str] = &[
     "tutorial/workload.md",
 ];
 
-/// Hand-written words of a page, each with a letter or digit: all but tables between `<!-- name -->` and `<!-- end -->`, which a test generates,
-/// and the tables of [`TABLES`] and blocks of [`CODE`].
+/// Hand-written words of a page, each with a letter or digit: all but tables between `<!-- name -->` and
+/// `<!-- end -->`, which a test generates, the tables of [`TABLES`], and the blocks of [`CODE`].
 fn words(page: &str, text: &str) -> usize {
     let (mut is_generated, mut is_code, mut section) = (false, false, "");
     let mut words = 0;
