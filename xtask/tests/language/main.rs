@@ -2,6 +2,7 @@
 //! check them.
 
 mod code;
+mod fields;
 mod names;
 mod pages;
 mod retired;
