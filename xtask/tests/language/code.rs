@@ -40,6 +40,17 @@ fn code_has_lines_of_at_most_120_columns() {
 }
 
 #[test]
+fn comments_of_configurations_have_at_most_120_columns() {
+    let mut report = Vec::new();
+    for (path, text) in texts().into_iter().filter(|(path, _)| path.ends_with("toml")) {
+        let lines = (1..).zip(text.lines());
+        let wide = lines.filter(|(_, line)| line.starts_with('#') && line.chars().count() > COLUMNS);
+        report.extend(wide.map(|(number, _)| format!("{path}:{number}")));
+    }
+    assert!(report.is_empty(), "comments of more than {COLUMNS} columns:\n{}", report.join("\n"));
+}
+
+#[test]
 fn tables_under_rustfmt_skip_may_be_wide() {
     let wide_line = "x".repeat(COLUMNS + 1);
     assert_eq!(wide(&format!("{wide_line}\nshort\n// {wide_line}")), [1, 3]);
