@@ -1,4 +1,4 @@
-//! The traces that a sweep plays: each file read once for its digest, and kept compressed where there is room.
+//! Traces of a sweep: each file is read once for its digest, and kept compressed while a limit permits it.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,48 +15,48 @@ use rowclone_config::{Failure, file};
 
 use super::digest::Digest;
 
-/// The traces read so far.
+/// Traces that were read.
 #[derive(Debug)]
 pub struct Traces {
     limit: u64,
     cache: Mutex<Cache>,
 }
 
-/// What is kept, the least recently used first.
+/// Kept traces, the least recently used first.
 #[derive(Debug, Default)]
 struct Cache {
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<CachedTrace>>,
     used: u64,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CachedTrace {
     path: PathBuf,
-    /// Once the file was read to its end.
+    /// Digest, once the file was read to its end.
     read: OnceLock<Result<(Digest, Stamp), Failure>>,
-    /// Compressed, where there was room.
+    /// Compressed bytes, if the limit permitted keeping them.
     kept: Mutex<Option<Arc<[u8]>>>,
 }
 
-/// Attributes of a file that differ after a change of its content.
+/// Attributes of a file that change with its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
     modified: Option<SystemTime>,
 }
 
-/// A trace to be played.
+/// A trace of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     pub(super) digest: Digest,
-    /// What it holds, compressed, where it was kept; else its file is read again.
+    /// Compressed bytes, if they were kept; else the run reads the file.
     pub(super) kept: Option<Arc<[u8]>>,
     path: PathBuf,
     stamp: Stamp,
 }
 
 impl Trace {
-    /// That a run which read the file again read what the digest is of.
+    /// Checks, after a run that read the file again, that the file is the one of the digest.
     ///
     /// # Errors
     /// The file has changed.
@@ -77,12 +77,12 @@ impl Stamp {
 }
 
 impl Traces {
-    /// Keeps at most `limit` bytes, compressed.
+    /// Creates a cache of at most `limit` compressed bytes.
     pub fn new(limit: u64) -> Traces {
         Traces { limit, cache: Mutex::default() }
     }
 
-    /// The trace of a file. The first caller reads it, and the others wait.
+    /// The trace of a file. The first caller reads it; concurrent callers wait.
     pub(super) fn open(&self, path: &Path, stop: &AtomicBool) -> Result<Trace, Failure> {
         let entry = self.entry(path);
         let read = entry.read.get_or_init(|| self.read(&entry, stop));
@@ -91,18 +91,18 @@ impl Traces {
         Ok(Trace { digest, kept, path: path.to_owned(), stamp })
     }
 
-    /// The entry of a path, which becomes the one used last.
-    fn entry(&self, path: &Path) -> Arc<Entry> {
+    /// Entry of a path, marked as most recently used.
+    fn entry(&self, path: &Path) -> Arc<CachedTrace> {
         let mut cache = locked(&self.cache);
         let entry = match cache.entries.iter().position(|entry| entry.path == path) {
             Some(index) => cache.entries.remove(index),
-            None => Arc::new(Entry { path: path.to_owned(), read: OnceLock::new(), kept: Mutex::new(None) }),
+            None => Arc::new(CachedTrace { path: path.to_owned(), read: OnceLock::new(), kept: Mutex::new(None) }),
         };
         cache.entries.push(Arc::clone(&entry));
         entry
     }
 
-    fn read(&self, entry: &Entry, stop: &AtomicBool) -> Result<(Digest, Stamp), Failure> {
+    fn read(&self, entry: &CachedTrace, stop: &AtomicBool) -> Result<(Digest, Stamp), Failure> {
         let fault = |error: std::io::Error| Failure::reading(&entry.path, &error);
         let stamp = Stamp::of(&entry.path).map_err(fault)?;
         let mut file = file::open(&entry.path).map_err(fault)?;
@@ -133,7 +133,7 @@ impl Traces {
     }
 }
 
-impl Entry {
+impl CachedTrace {
     /// Releases the kept trace, unless a run plays it; returns its size in bytes.
     fn give_up(&self) -> Option<u64> {
         let mut kept = locked(&self.kept);
@@ -142,25 +142,25 @@ impl Entry {
     }
 }
 
-/// How much of a file is read at once.
+/// Number of bytes of a file that are read at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// A trace on its way to the cache. Dropped before its end, it gives its room back.
+/// A trace that is being compressed into the cache. Dropping it before the end of the file releases its reserved bytes.
 struct Keeping<'a> {
     traces: &'a Traces,
-    /// Nothing where there was no room.
+    /// Compressed bytes; none if the limit was exceeded.
     so_far: Option<SoFar>,
     reserved: u64,
 }
 
 enum SoFar {
-    /// The file is compressed already.
+    /// Whether the file is compressed.
     AsItIs(Vec<u8>),
     Compressed(GzEncoder<Vec<u8>>),
 }
 
 impl<'a> Keeping<'a> {
-    /// Of a trace with this beginning.
+    /// Starts with the beginning of a file.
     fn new(traces: &'a Traces, chunk: &[u8]) -> Keeping<'a> {
         let so_far = match Compression::of(chunk) {
             Compression::Gzip | Compression::Zstd => SoFar::AsItIs(Vec::new()),
@@ -187,7 +187,7 @@ impl<'a> Keeping<'a> {
         }
     }
 
-    /// Reserves room for this number of bytes; returns whether the limit permits it.
+    /// Reserves bytes; returns whether the limit permits it.
     fn reserve(&mut self, bytes: usize) -> bool {
         let has_room = self.traces.reserve(bytes as u64 - self.reserved);
         if has_room {
@@ -201,7 +201,7 @@ impl<'a> Keeping<'a> {
             SoFar::AsItIs(bytes) => bytes,
             SoFar::Compressed(encoder) => encoder.finish().ok()?,
         };
-        // From here on the cache counts them.
+        // The cache counts the bytes from here on.
         self.reserve(bytes.len()).then(|| {
             self.reserved = 0;
             bytes.into()
@@ -223,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    /// Text that compresses, but not to nothing.
+    /// A text that compresses to more than a few bytes.
     fn text(seed: u64, lines: u64) -> String {
         let mix = |line: u64| (line + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let lines = (0..lines).map(|line| format!("R {:x}00 0 {}", mix(line), mix(line) % 7));

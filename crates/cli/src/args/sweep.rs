@@ -13,8 +13,10 @@ use rowclone_sweep::Shard;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Writes results.csv, results.parquet and times.csv. Finished runs are kept: after an interruption, the same command continues.\n\n\
-    Exit codes: 0 if every run was done, 1 if some failed (the column `error` has the reason), 2 if the sweep could not be run, \
+    after_help = "Writes results.csv, results.parquet and times.csv. Finished runs are kept: after an interruption, \
+        the same command continues.\n\n\
+    Exit codes: 0 if every run was done, 1 if some failed (the column `error` has the reason), 2 if the sweep could \
+    not be run, \
     130 after Ctrl-C, 143 after SIGTERM.\n\n\
     Examples:\n  \
     rowclone-sim sweep sweeps/copy-size.toml --dry-run\n  \
@@ -41,7 +43,8 @@ pub struct SweepArgs {
     /// Runs every N-th point from the K-th on, without writing tables; `sweep collect` writes them
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
-    /// Maximum memory for compressed traces, such as `512M` or `2GiB`; traces that do not fit are read again for each run
+    /// Maximum memory for compressed traces, such as `512M` or `2GiB`; traces that do not fit are read again for each
+    /// run
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "512M")]
     pub trace_cache: u64,
     /// Accepts runs that skip more than 1 % of the records of a trace, which otherwise fail
@@ -95,7 +98,8 @@ pub enum SweepCommand {
 /// `sweep collect`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 if every run was done, 1 if some failed, 3 if some are not finished, which the tables lack.\n\n\
+    after_help = "Exit codes: 0 if every run was done, 1 if some failed, 3 if some are not finished, which the tables \
+        lack.\n\n\
     Example:\n  rowclone-sim sweep collect sweeps/copy-size.toml copy-size --out copy-size"
 )]
 pub struct CollectArgs {

@@ -34,7 +34,8 @@ fn directory() -> Directory {
     .unwrap();
     fs::write(
         directory.path("sweep.toml"),
-        "scenario = \"scenario.toml\"\n[[axis]]\nname = \"trace\"\nkey = \"workload.file\"\nvalues = [\"a.trace\", \"b.trace\"]\n\
+        "scenario = \"scenario.toml\"\n[[axis]]\nname = \"trace\"\nkey = \"workload.file\"\nvalues = [\"a.trace\", \
+            \"b.trace\"]\n\
          [[axis]]\nname = \"speed\"\nkey = \"workload.instructions_per_clock\"\nvalues = [4.0, 12.0]\n",
     )
     .unwrap();

@@ -1,7 +1,7 @@
 //! A machine: cores, caches, processes and their kernel, in front of the memory controller.
 //!
-//! The machine is a [`RequestSource`](memctrl::RequestSource). A core computes the cycle of its next action from what it
-//! knows; an action that affects another core or the memory waits until the controller has reached
+//! The machine is a [`RequestSource`](memctrl::RequestSource). A core computes the cycle of its next action from what
+//! it knows; an action that affects another core or the memory waits until the controller has reached
 //! that cycle, and actions of all cores take effect in the order of their cycles. Nothing advances
 //! cycle by cycle. `docs/cores.md` has the model.
 //!

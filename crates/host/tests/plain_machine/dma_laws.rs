@@ -21,8 +21,8 @@ proptest! {
 proptest! {
     #![proptest_config(runs(100, 7))]
 
-    /// With a DMA engine, each load returns what a flat memory returns, and a controller that visits every clock changes
-    /// nothing.
+    /// With a DMA engine, each load returns what a flat memory returns, and a controller that visits every clock
+    /// changes nothing.
     #[test]
     fn loads_are_right_with_a_dma_engine(case in arb_case_with_dma(), seed: u64) {
         let (log, outcome) = checked(&case, seed);

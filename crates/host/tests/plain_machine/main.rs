@@ -38,14 +38,14 @@ mod levels;
 mod listed;
 mod machine;
 mod pipeline;
-#[allow(dead_code, reason = "its other users select schedulers and read the cells")]
-#[path = "../../../memctrl/tests/plain/mod.rs"]
-mod plain;
 mod prefetch;
 mod processes;
 mod programs;
+#[allow(dead_code, reason = "its other users select schedulers and read the cells")]
+#[path = "../../../memctrl/tests/reference_model/mod.rs"]
+mod reference_model;
 mod runs;
-#[path = "../../../memctrl/tests/twin/sequence.rs"]
+#[path = "../../../memctrl/tests/model_comparison/sequence.rs"]
 mod sequence;
 mod transfer;
 mod write_buffer;

@@ -15,7 +15,7 @@ use trace_io::trace::Recorded;
 
 use crate::cases::Case;
 use crate::machine::PlainMachine;
-use crate::plain::{Plain, Rows, Scheduler};
+use crate::reference_model::{ReferenceModel, Rows, Scheduler};
 
 /// A request, with the clock in which the controller took it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub fn tick_by_tick(case: &Case) -> Outcome {
     let mut source = Logged { source: machine(case, None), taken: Vec::new() };
     // The cases have these two row policies.
     let rows = if case.config.row_policy == RowPolicy::Closed { Rows::Closed } else { Rows::Open };
-    let (events, _) = Plain::new(&case.config, &Scheduler::FrFcfs, rows).run(&mut source);
+    let (events, _) = ReferenceModel::new(&case.config, &Scheduler::FrFcfs, rows).run(&mut source);
     let commands = events.iter().map(CommandEvent::issued).collect();
     let cores = figures(&source.source.into_outcome().expect("the programs are sound").cores);
     Outcome { requests: source.taken, commands, cores }

@@ -152,11 +152,11 @@ fn advance<R: Read>(lines: &mut Lines<R>) -> Result<(), LogError> {
 /// The entries of a header, and the line that ends it.
 #[derive(Default)]
 struct Entries {
-    values: [Option<Entry>; KEYS.len()],
+    values: [Option<HeaderEntry>; KEYS.len()],
     last_line: u64,
 }
 
-struct Entry {
+struct HeaderEntry {
     line: u64,
     value: Vec<u8>,
 }
@@ -169,14 +169,14 @@ impl Entries {
         let (key, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
         let index = KEYS.iter().position(|(name, _)| name.as_bytes() == key);
         let index = index.ok_or_else(|| LogError::UnknownKey { line, found: shown(key) })?;
-        if let Some(Entry { line: first, .. }) = &self.values[index] {
+        if let Some(HeaderEntry { line: first, .. }) = &self.values[index] {
             return Err(LogError::Duplicate { line, key: KEYS[index].0, first: *first });
         }
-        self.values[index] = Some(Entry { line, value: value.to_vec() });
+        self.values[index] = Some(HeaderEntry { line, value: value.to_vec() });
         Ok(())
     }
 
-    fn find(&self, key: &str) -> Option<&Entry> {
+    fn find(&self, key: &str) -> Option<&HeaderEntry> {
         KEYS.iter().position(|(name, _)| *name == key).and_then(|index| self.values[index].as_ref())
     }
 
@@ -187,7 +187,7 @@ impl Entries {
         expected: impl FnOnce() -> String,
         parse: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<T, LogError> {
-        let Entry { line, value } = self.find(key).ok_or(LogError::Missing { line: self.last_line, key })?;
+        let HeaderEntry { line, value } = self.find(key).ok_or(LogError::Missing { line: self.last_line, key })?;
         parse(value).ok_or_else(|| LogError::Value { line: *line, key, found: shown(value), expected: expected() })
     }
 
@@ -250,7 +250,7 @@ impl Entries {
             Some(_) if standard.definition().two_cycle_commands => {
                 self.choice("reference_cycle", &REFERENCE_CYCLES, reference_cycle_name)
             }
-            Some(Entry { line, .. }) => {
+            Some(HeaderEntry { line, .. }) => {
                 Err(LogError::NoEffect { line: *line, key: "reference_cycle", standard: standard.name() })
             }
         }

@@ -6,7 +6,7 @@ use dram_spec::{BankId, Column, Command, Cycle, Issued, Row};
 
 use super::field::{Field, unknown_command};
 use super::memory::Memory;
-use super::reader::Line;
+use super::reader::TraceLine;
 use super::{Place, TraceError};
 use crate::line::shown;
 
@@ -18,7 +18,7 @@ const COMMANDS: [&str; 21] = [
 ];
 
 /// Parses a line. Rows and columns, which the format does not have, are 0.
-pub(super) fn parse(text: &[u8], line: u64, place: Place, memory: Memory) -> Result<Line, TraceError> {
+pub(super) fn parse(text: &[u8], line: u64, place: Place, memory: Memory) -> Result<TraceLine, TraceError> {
     let mut cells = text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let (Some(clock), Some(name), bank, None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
         return Err(TraceError::Shape {
@@ -56,10 +56,10 @@ pub(super) fn parse(text: &[u8], line: u64, place: Place, memory: Memory) -> Res
         b"PUP_ACT" | b"PUP_PRE" | b"PDX" => rank_wide(Command::PowerDownExit { rank })?,
         b"SREN" | b"SRE" => rank_wide(Command::SelfRefreshEnter { rank })?,
         b"SREX" | b"SRX" => rank_wide(Command::SelfRefreshExit { rank })?,
-        b"END" => return rank_wide(Command::PrechargeAll { rank }).map(|_| Line::End(at)),
+        b"END" => return rank_wide(Command::PrechargeAll { rank }).map(|_| TraceLine::End(at)),
         _ => return Err(unknown_command(line, name, &COMMANDS)),
     };
-    Ok(Line::Command(Issued { at, channel: place.channel, command }))
+    Ok(TraceLine::Command(Issued { at, channel: place.channel, command }))
 }
 
 fn other_exit(line: u64, name: &[u8], system: &'static str) -> TraceError {

@@ -7,7 +7,7 @@ use dram_spec::{Column, Command, Cycle, Issued, Row};
 use super::TraceError;
 use super::field::{Field, exactly, unknown_command};
 use super::memory::Memory;
-use super::reader::{FileChannel, Line};
+use super::reader::{FileChannel, TraceLine};
 use crate::line::shown;
 use crate::number::decimal;
 
@@ -29,7 +29,7 @@ fn cut(text: &[u8]) -> Option<[&[u8]; FIELDS.len()]> {
 }
 
 /// Parses a line. Rank-wide commands have -1 in the fields that they do not use.
-pub(super) fn parse(text: &[u8], line: u64, memory: Memory, file: &mut FileChannel) -> Result<Line, TraceError> {
+pub(super) fn parse(text: &[u8], line: u64, memory: Memory, file: &mut FileChannel) -> Result<TraceLine, TraceError> {
     let expected = "eight fields: clock command channel rank bankgroup bank 0xrow 0xcolumn";
     let words = cut(text).ok_or_else(|| TraceError::Shape { line, found: shown(text), expected })?;
     let field = |index: usize| Field { name: FIELDS[index], text: words[index], line };
@@ -58,7 +58,7 @@ pub(super) fn parse(text: &[u8], line: u64, memory: Memory, file: &mut FileChann
         }
         name => return Err(unknown_command(line, name, &COMMANDS)),
     };
-    Ok(Line::Command(Issued { at, channel, command }))
+    Ok(TraceLine::Command(Issued { at, channel, command }))
 }
 
 /// The channel of the first line that names one.

@@ -6,7 +6,7 @@ use dram_spec::{BankId, BankSet, Channel, Column, Command, Cycle, Issued, Row};
 use super::TraceError;
 use super::field::{Field, unknown_command};
 use super::memory::Memory;
-use super::reader::{FileChannel, Line};
+use super::reader::{FileChannel, TraceLine};
 use crate::line::shown;
 
 /// The levels of a memory, of which one without bank groups lacks the third.
@@ -80,7 +80,7 @@ impl Levels {
     }
 
     /// Parses a command.
-    pub(super) fn command(&mut self, text: &[u8], line: u64, file: &mut FileChannel) -> Result<Line, TraceError> {
+    pub(super) fn command(&mut self, text: &[u8], line: u64, file: &mut FileChannel) -> Result<TraceLine, TraceError> {
         let shape = || TraceError::Shape { line, found: shown(text), expected: "as many cells as the first line" };
         let (cells, _) = cut(text).filter(|(_, count)| *count == self.cells).ok_or_else(shape)?;
         let field = |name, index: usize| Field { name, text: cells[index], line };
@@ -114,11 +114,11 @@ impl Levels {
             name => return Err(unknown_command(line, name, &COMMANDS)),
         };
         self.follow(&command);
-        Ok(Line::Command(Issued { at, channel, command }))
+        Ok(TraceLine::Command(Issued { at, channel, command }))
     }
 
-    /// The bank that a PREsb closes: of its banks, the only one with an open row. Several cannot be closed by one command
-    /// here.
+    /// The bank that a PREsb closes: of its banks, the only one with an open row. Several cannot be closed by one
+    /// command here.
     fn bank_of_set(&self, bank: BankId, line: u64) -> Result<BankId, TraceError> {
         let Memory { topology, .. } = self.memory;
         if self.memory.index(bank).is_none() {

@@ -26,7 +26,7 @@ pub struct TraceReader<R> {
 }
 
 /// Content of a line.
-pub(super) enum Line {
+pub(super) enum TraceLine {
     Command(Issued),
     End(Cycle),
     /// The names of the columns.
@@ -60,13 +60,13 @@ enum Parser {
 }
 
 impl Parser {
-    fn parse(&mut self, text: &[u8], line: u64) -> Result<Line, TraceError> {
+    fn parse(&mut self, text: &[u8], line: u64) -> Result<TraceLine, TraceError> {
         match self {
             Parser::DramPower(place, memory) => drampower::parse(text, line, *place, *memory),
             Parser::Ramulator2(_, Some(levels), channel) => levels.command(text, line, channel),
             Parser::Ramulator2(memory, levels @ None, _) => {
                 *levels = Some(Levels::parse(text, line, *memory)?);
-                Ok(Line::Header)
+                Ok(TraceLine::Header)
             }
             Parser::DramSim3(memory, channel) => dramsim3::parse(text, line, *memory, channel),
         }
@@ -106,9 +106,9 @@ impl<R: Read> TraceReader<R> {
                 return Err(TraceError::AfterEnd { line, found: shown(text), end });
             }
             match self.parser.parse(text, line) {
-                Ok(Line::Command(issued)) => return Ok(Some(issued)),
-                Ok(Line::End(end)) => self.end = Some((end, line)),
-                Ok(Line::Header) => {}
+                Ok(TraceLine::Command(issued)) => return Ok(Some(issued)),
+                Ok(TraceLine::End(end)) => self.end = Some((end, line)),
+                Ok(TraceLine::Header) => {}
                 Err(TraceError::UnknownCommand { line, found, known }) => {
                     let found = self.unknown_commands(found);
                     return Err(TraceError::UnknownCommand { line, found, known });

@@ -69,7 +69,7 @@ struct OfCore {
 /// What a core does next for its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It writes the doorbell, and then waits for the end or goes on.
+    /// It writes the doorbell, and then waits for the end or continues.
     Ring { waits: bool },
     /// It begins to wait.
     Wait,

@@ -1,6 +1,6 @@
 //! A core: pipeline, store buffer, load queue, and the steps of its program.
 //!
-//! The core knows no cache. It accesses lines at its port of the memory, waits for tickets, and executes
+//! The core has no access to the caches. It accesses lines at its port of the memory, waits for tickets, and executes
 //! the [`Work`] that the kernel and the copier give it.
 
 mod accesses;
@@ -322,7 +322,7 @@ impl Core {
         is_new
     }
 
-    /// Ends the copy or zeroing in the first slot in which the core goes on.
+    /// Ends the copy or zeroing in the first slot in which the core continues.
     pub fn end_copy(&mut self) -> Outcome {
         let from = self.copy_from.take().expect("it has begun");
         self.counters.copy_slots += self.position() - from;
@@ -357,7 +357,7 @@ impl Core {
         self.stall == Some(Stall::Idle)
     }
 
-    /// Tells the program which packets have arrived.
+    /// Passes to the program which packets have arrived.
     pub fn receive(&mut self, packets: &[Packet]) {
         self.program.receive(packets);
     }

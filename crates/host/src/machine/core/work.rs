@@ -40,9 +40,9 @@ pub enum Work {
     Copy(Bulk),
     /// The rest of a copy or zeroing that the copier has begun.
     CopyRest(Bulk),
-    /// The end of a copy or zeroing, after which the core goes on.
+    /// The end of a copy or zeroing, after which the core continues.
     CopyEnd,
-    /// A piece of a copy that the copier is to begin; the core goes on.
+    /// A piece of a copy that the copier is to begin; the core continues.
     Begin {
         /// The piece.
         bulk: Bulk,
