@@ -150,6 +150,7 @@ fn workloads_that_do_not_fit_the_system_are_errors() {
             unusable: UnusableRecords::Refuse,
             timing: Timing::Recorded,
             allocator: None,
+            fault: Cycles(0),
         };
         Experiment::new(&system, Workload::Trace(trace)).run()
     };

@@ -335,6 +335,7 @@ proptest! {
             unusable: UnusableRecords::Refuse,
             timing,
             allocator,
+            fault: Cycles(0),
         };
         attempt(Experiment::new(&small(), Workload::Trace(trace)))?;
     }
