@@ -29,14 +29,12 @@ pub struct Wanted<'a> {
     pub observer: Option<Shared<'a>>,
     /// Whether to show the progress on a terminal.
     pub progress: bool,
-    /// Bytes of the trace, plain or compressed; none if the run reads its file.
-    pub trace: Option<&'a [u8]>,
 }
 
 impl<'a> Wanted<'a> {
     /// Options of a run that shows its progress and reads its files.
     pub const fn new(stop: &'a Arc<AtomicBool>) -> Wanted<'a> {
-        Wanted { check: false, stop, progress: true, trace: None, observer: None }
+        Wanted { check: false, stop, progress: true, observer: None }
     }
 }
 
@@ -62,13 +60,13 @@ fn trace<'a>(
     wanted: Wanted<'a>,
 ) -> Result<rowclone_sim::Workload<'a>, Failure> {
     let TraceWorkload { path, format, unusable, timing, fault_ps, .. } = trace;
-    let (bytes, text): (u64, Box<dyn Read + 'a>) = if let Some(bytes) = wanted.trace {
-        (bytes.len() as u64, Box::new(bytes))
+    let text = file::open(path).map_err(|error| Failure::reading(path, &error))?;
+    let bytes = text.size();
+    let text: Box<dyn Read + 'a> = if wanted.progress {
+        Box::new(bars::of_file(&variant.label("/"), bytes).wrap_read(text))
     } else {
-        let file = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-        (file.size(), Box::new(file))
+        Box::new(text)
     };
-    let text = if wanted.progress { Box::new(bars::of_file(&variant.label("/"), bytes).wrap_read(text)) } else { text };
     Ok(rowclone_sim::Workload::Trace(rowclone_sim::Trace {
         name: path.display().to_string(),
         text,

@@ -102,23 +102,18 @@ struct Ready {
 }
 
 impl<'a> Sweep<'a> {
-    /// Creates a sweep with a number of jobs and a limit of bytes of kept traces.
+    /// Creates a sweep with a number of jobs.
     ///
     /// # Errors
     /// It has too many points, or none.
-    pub fn new(
-        file: &'a SweepFile,
-        jobs: usize,
-        trace_cache: u64,
-        stop: &'a Arc<AtomicBool>,
-    ) -> Result<Sweep<'a>, Failure> {
+    pub fn new(file: &'a SweepFile, jobs: usize, stop: &'a Arc<AtomicBool>) -> Result<Sweep<'a>, Failure> {
         Ok(Sweep {
             points: Points::of(file)?,
             allow_skipped: false,
             file,
             run_columns: run_cells::columns(),
             library: Library::default(),
-            traces: Traces::new(trace_cache),
+            traces: Traces::default(),
             stop,
             jobs,
         })
@@ -140,13 +135,7 @@ impl<'a> Sweep<'a> {
             Workload::Programs(workload) => workload.files(),
             Workload::Operations(_) | Workload::Made(_) => &[],
         };
-        let mut traces = files.iter().map(|path| self.traces.open(path, self.stop)).collect::<Result<Vec<_>, _>>()?;
-        if matches!(resolved.scenario.workload, Workload::Programs(_)) {
-            // Cores open their files again.
-            for trace in &mut traces {
-                trace.kept = None;
-            }
-        }
+        let traces = files.iter().map(|path| self.traces.open(path, self.stop)).collect::<Result<Vec<_>, _>>()?;
         let of_traces: Vec<Digest> = traces.iter().map(|trace| trace.digest).collect();
         let digest = ScenarioDigest::new(&resolved, &of_traces, &self.run_columns);
         let scenario = resolved.scenario;
@@ -274,8 +263,7 @@ impl<'a> Sweep<'a> {
     fn cells(&self, ready: &Ready, variant: Variant) -> Result<Vec<Cell>, String> {
         let Ready { scenario, traces } = ready;
         let run = || {
-            let kept = traces.first().and_then(|trace| trace.kept.as_deref());
-            let wanted = Wanted { progress: false, trace: kept, ..Wanted::new(self.stop) };
+            let wanted = Wanted { progress: false, ..Wanted::new(self.stop) };
             let (run, _) = experiment::run(scenario, variant, wanted, None)?;
             traces.iter().try_for_each(Trace::check_unchanged)?;
             let geometry = scenario.system.memory.system().geometry;

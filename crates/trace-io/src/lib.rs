@@ -27,4 +27,4 @@ pub mod trace;
 mod zstd;
 
 pub use line::{LINE_BYTES_MAX, LineError};
-pub use text::{Compression, Text};
+pub use text::Text;

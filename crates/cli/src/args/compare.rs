@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use host::machine::ChosenCopies;
+use rowclone_config::quantity;
 use rowclone_sim::compare::NamedCopier;
 
 use super::programs::copies;
-use super::sweep::bytes;
 use super::{MachineArgs, RunFormat};
 
 /// `compare`.
@@ -106,4 +106,11 @@ fn copier() -> impl TypedValueParser<Value = NamedCopier> {
 fn size(text: &str) -> Result<u64, String> {
     let bytes = bytes(text)?;
     if (1..=1 << 30).contains(&bytes) { Ok(bytes) } else { Err(format!("{bytes} is not from 1 to 1 GiB")) }
+}
+
+/// A number of bytes: `4096`, `512K`, `512M`, `2G`, `512MiB`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let is_short = text.ends_with(['K', 'M', 'G']);
+    let bytes = if is_short { quantity::size(&format!("{text}iB")) } else { quantity::address(text) };
+    bytes.ok_or_else(|| "write a number of bytes, or a size such as `512M` or `2GiB`".to_owned())
 }

@@ -33,7 +33,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     let path = args.sweep.as_ref().ok_or_else(|| Failure::new("no sweep was given"))?;
     let file = SweepFile::read(path)?;
     let stop = interrupt::flag();
-    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
+    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, &stop)?;
     sweep.allow_skipped = args.allow_skipped;
     if !args.dry_run {
         sweep.check_values()?;
@@ -64,7 +64,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
 fn collect(args: &CollectArgs) -> Result<ExitCode, Failure> {
     let file = SweepFile::read(&args.sweep)?;
     let stop = interrupt::flag();
-    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, 0, &stop)?;
+    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, &stop)?;
     sweep.allow_skipped = args.allow_skipped;
     let tables = directory::collect(&sweep, &args.from, &args.out, args.force)?;
     let Tables { rows, failed, missing, missing_points, .. } = &tables;

@@ -57,9 +57,8 @@ pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &Sw
 
 fn options(path: &Path, file: &SweepFile, args: &SweepArgs) -> Options {
     let SlurmArgs { slurm: _, points_per_task, max_queued, max_running, partition, time, sbatch_options } = &args.slurm;
-    let mut arguments = vec![format!("--trace-cache={}", args.trace_cache)];
-    arguments.extend(args.force.then(|| "--force".to_owned()));
-    arguments.extend(args.allow_skipped.then(|| ALLOW_SKIPPED.to_owned()));
+    let flags = [(args.force, "--force"), (args.allow_skipped, ALLOW_SKIPPED)];
+    let arguments = flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.to_owned()).collect();
     Options {
         points_per_task: *points_per_task,
         max_queued: *max_queued,

@@ -52,17 +52,6 @@ fn sweep(directory: &Directory, out: &str, more: &[&str]) -> (i32, String) {
 }
 
 #[test]
-fn the_cache_changes_no_byte() {
-    let directory = directory();
-    for (out, cache) in [("all", "1G"), ("one", "30K"), ("none", "0")] {
-        assert_eq!(sweep(&directory, out, &["--trace-cache", cache]), (0, "sweep: 8 runs done".to_owned()));
-    }
-    let results = |out: &str| fs::read(directory.path(out).join("results.csv")).unwrap();
-    assert_eq!(results("all"), results("none"));
-    assert_eq!(results("all"), results("one"));
-}
-
-#[test]
 fn a_trace_counts_by_what_it_holds() {
     let directory = directory();
     assert_eq!(sweep(&directory, "out", &[]).0, 0);
