@@ -41,7 +41,9 @@ impl PlainMachine {
             is_dirty |= found.dirty.is_some();
         }
         let is_dirty = is_dirty && !self.is_whole(line, range.from, range.bytes);
-        if is_on_its_way || is_dirty { self.pass_line(answers, snooper, line, is_dirty) } else { answers }
+        let mut there = if is_on_its_way { self.pass_line(answers, snooper, line, false) } else { answers };
+        there = self.pass_entries(there, line);
+        if is_dirty { self.pass_line(there, snooper, line, true) } else { there }
     }
 
     /// Passes a line that was dirty in a cache, or whose write-back was counted when it was replaced, from a cycle on.
