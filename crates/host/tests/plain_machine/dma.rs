@@ -223,6 +223,7 @@ impl PlainMachine {
         let cycles = set_up + pinned * settings.pin_cycles + unpinned * settings.unpin_cycles;
         let own = self.cache_of(at);
         for line in self.lines(address, DESCRIPTOR_BYTES) {
+            self.drop_prefetches(line, Some(own));
             for other in (0..self.caches.len()).filter(|other| *other != own) {
                 self.caches[other].remove(line);
                 self.leave_l1s(other, line);
@@ -262,7 +263,13 @@ impl PlainMachine {
                 let dma = self.dma();
                 let mut copies = std::mem::take(&mut dma.without_doorbell[at]);
                 copies.last_mut().expect("it has written descriptors").is_last = true;
-                dma.ringing.push((at, copies));
+                dma.ringing.push((at, copies.clone()));
+                for copy in copies {
+                    let descriptor = element(&self.dma().channels[copy.core % settings.channels].ring, copy.slot);
+                    for range in [copy.src, copy.dst, Range { from: descriptor, bytes: DESCRIPTOR_BYTES }] {
+                        self.lines(range.from, range.bytes).for_each(|line| self.empty_entries(now, line));
+                    }
+                }
                 let leaves = now + settings.doorbell_cycles.max(self.settings.last_level.latency);
                 self.post(now, leaves, Message::Doorbell { core: at });
                 Ok(false)

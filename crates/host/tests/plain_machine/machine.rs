@@ -43,6 +43,11 @@ pub enum Sender {
     Status {
         channel: usize,
     },
+    /// A device, which writes an entry of the write buffer of a core.
+    PassedEntry {
+        core: usize,
+        entry: u64,
+    },
     /// A device, which writes a dirty line of a cache.
     Passed {
         core: usize,
@@ -390,7 +395,7 @@ impl RequestSource for PlainMachine {
             let entry = buffer.iter().position(|entry| *entry == BufferedStore::Write(line)).expect("it is buffered");
             buffer.remove(entry);
         }
-        if let Sender::WriteBuffer { core, entry } = sender {
+        if let Sender::WriteBuffer { core, entry } | Sender::PassedEntry { core, entry } = sender {
             self.accept_write(core, entry);
         }
         let waiting = match (sender, operation) {
@@ -401,7 +406,7 @@ impl RequestSource for PlainMachine {
             (Sender::Dma { channel, core }, _) => Waiting::DmaCopy { channel, core },
             (_, Operation::Read { .. }) => Waiting::EngineRead { line },
             (Sender::Engine { core } | Sender::Passed { core }, _) => Waiting::EngineCopy { core },
-            (Sender::Status { .. }, _) => unreachable!("it is a write"),
+            (Sender::Status { .. } | Sender::PassedEntry { .. }, _) => unreachable!("it is a write"),
         };
         let id = self.requests;
         self.requests += 1;

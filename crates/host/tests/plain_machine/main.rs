@@ -10,9 +10,7 @@
 //! `determined` of `laws.rs` names what the page leaves open.
 //!
 //! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with
-//! a copy engine, lines and stores have the defaults; with
-//! a DMA engine, the last level is one of 1 MiB, there are no prefetchers and classes, and lines and stores have the
-//! defaults;
+//! a copy engine, lines and stores have the defaults; with a DMA engine, there are no prefetchers;
 //! `filled` stands at the beginning of a program, before any process exits; the map is `row-interleaved`, the
 //! scheduler FR-FCFS, and the memory fresh.
 

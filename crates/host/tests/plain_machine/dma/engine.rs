@@ -174,12 +174,10 @@ impl PlainMachine {
                 stale.push(line);
                 continue;
             }
-            self.cores[core].counters.coherence.lookups += 1;
-            if found == Some(false) {
-                self.cores[core].counters.coherence.invalidated += 1;
-                self.caches[cache].remove(line);
-                self.leave_l1s(cache, line);
-            }
+            let snooper = Snooper { core, purpose: Purpose::KernelData };
+            let line_bytes = self.settings.lines.bytes;
+            let part = Range { from: line * line_bytes, bytes: line_bytes.min(STATUS_BYTES) };
+            self.snoop_for_writing(now, now, snooper, part);
         }
         if completion == DmaCompletion::Interrupt {
             self.post(now, now, Message::Interrupt { core });
