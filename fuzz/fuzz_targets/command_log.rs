@@ -1,4 +1,4 @@
-//! Any bytes are a command log or an error, and any log is judged without a panic.
+//! Any bytes are a command log or an error, and any log is checked without a panic.
 
 #![no_main]
 

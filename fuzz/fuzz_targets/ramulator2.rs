@@ -1,4 +1,4 @@
-//! Any bytes are a command trace of Ramulator 2 or an error, and any trace is judged and exported without a panic.
+//! Any bytes are a command trace of Ramulator 2 or an error, and any trace is checked and exported without a panic.
 
 #![no_main]
 

@@ -55,8 +55,8 @@ const FULL: &[Step] = &[
         &[("PROPTEST_CASES", "3000")],
     ),
     (
-        "the controller with a plain one, on many more random systems",
-        &["cargo", "test", "--release", "-p", "rowclone-memctrl", "--test", "twin"],
+        "the controller with its reference model, on many more random systems",
+        &["cargo", "test", "--release", "-p", "rowclone-memctrl", "--test", "model_comparison"],
         &[("PROPTEST_CASES", "3000")],
     ),
     (
@@ -110,7 +110,8 @@ fn main() -> ExitCode {
         Some("timelines") => return timelines::check(),
         _ => {
             eprintln!(
-                "usage: cargo xtask browser | check | full | gallery | instructions | licenses | lines | mutants | recorded | \
+                "usage: cargo xtask browser | check | full | gallery | instructions | licenses | lines | mutants | \
+                    recorded | \
                  recordings | timelines"
             );
             return ExitCode::from(2);

@@ -1,5 +1,6 @@
-//! Recordings of the fork benchmark by two recorders, compared with each other and with the output of the program; recordings
-//! of it in a guest, compared by the pages that the child updates; and the table of the recordings in `traces/recorded`.
+//! Recordings of the fork benchmark by two recorders, compared with each other and with the output of the program;
+//! recordings of it in a guest, compared by the pages that the child updates; and the table of the recordings in
+//! `traces/recorded`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -79,8 +80,8 @@ fn built() -> Result<(PathBuf, PathBuf), String> {
     Ok((target.join("release/rowclone-sim"), folder))
 }
 
-/// Records the fork benchmark in a guest, without and with pages that the child updates: the guest's kernel copies as many
-/// more. A run of the recording has right loads.
+/// Records the fork benchmark in a guest, without and with pages that the child updates: the guest's kernel copies as
+/// many more. A run of the recording has right loads.
 #[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 fn compare_guests() -> Result<(), String> {
     let kernels = std::fs::read_dir("/boot").into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));

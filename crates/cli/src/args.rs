@@ -114,28 +114,30 @@ fn key_of_system(argument: &Path) -> Result<String, Failure> {
 /// A scenario or a trace, and what to change in it.
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
-    /// The scenario, a TOML file (docs/input.md lists its keys), or a recording of a program (docs/recordings.md), which runs on the
-    /// machine of the RowClone paper unless `--set machine=MACHINE` gives another; one of page faults is played as a trace
+    /// The scenario, a TOML file (docs/input.md lists its keys), or a recording of a program (docs/recordings.md),
+    /// which runs on the machine of the RowClone paper unless `--set machine=MACHINE` gives another; one of page faults
+    /// is played as a trace
     #[arg(value_name = "SCENARIO.toml", required_unless_present = "trace")]
     pub scenario: Option<PathBuf>,
-    /// Plays a memory trace instead of a scenario, under `baseline` and `rowclone`: any format of docs/formats.md, plain, gzip
-    /// or Zstandard; `-` is standard input. A recording is played as without this option
+    /// Plays a memory trace instead of a scenario, under `baseline` and `rowclone`: any format of docs/formats.md,
+    /// plain, gzip or Zstandard; `-` is standard input. A recording is played as without this option
     #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
     pub trace: Option<PathBuf>,
-    /// The memory system: a TOML file, or a name of `rowclone-sim systems` [default: that of the scenario; of a trace, that
-    /// of the RowClone paper]
+    /// The memory system: a TOML file, or a name of `rowclone-sim systems` [default: that of the scenario; of a trace,
+    /// that of the RowClone paper]
     #[arg(long, value_name = "SYSTEM")]
     pub system: Option<PathBuf>,
     /// Where the pages of the trace lie: `as-recorded` at their addresses, or `allocator`, which places them [default:
     /// as-recorded]
     #[arg(long, value_name = "NAME", requires = "trace", conflicts_with = "scenario")]
     pub placement: Option<String>,
-    /// Copies of recordings that the copier of a policy executes: `kernel`, `library` or `all` [default: that of the scenario, or
-    /// kernel]
+    /// Copies of recordings that the copier of a policy executes: `kernel`, `library` or `all` [default: that of the
+    /// scenario, or kernel]
     #[arg(long, value_name = "NAME", value_parser = ["kernel", "library", "all"])]
     pub copies: Option<String>,
-    /// Sets a key of the scenario, after `system.` of its system file, or after `machine.` of its machine file: `seed=7`,
-    /// `operation.0.bytes=8192`, `system.geometry.ranks=2`, `machine.cores.mshrs=16`; the last value of a key counts
+    /// Sets a key of the scenario, after `system.` of its system file, or after `machine.` of its machine file:
+    /// `seed=7`, `operation.0.bytes=8192`, `system.geometry.ranks=2`, `machine.cores.mshrs=16`; the last value of a key
+    /// counts
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -287,7 +289,8 @@ pub struct RunArgs {
     /// Prints only errors
     #[arg(long)]
     pub quiet: bool,
-    /// Does not run the reference of the ratios unless the scenario lists it, nor programs alone; the ratios are then empty
+    /// Does not run the reference of the ratios unless the scenario lists it, nor programs alone; the ratios are then
+    /// empty
     #[arg(long)]
     pub no_baseline: bool,
 }
@@ -311,8 +314,8 @@ fn one_of<T: Clone + Send + Sync + 'static>(
     names.map(move |found: String| meaning(found).expect("clap has checked it"))
 }
 
-/// The parser of a speed bin, with or without replaced timing parameters. Its help lists all bins, and an error those that
-/// may be meant.
+/// The parser of a speed bin, with or without replaced timing parameters. Its help lists all bins, and an error those
+/// that may be meant.
 #[derive(Clone, Copy, Debug)]
 struct BinParser;
 

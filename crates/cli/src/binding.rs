@@ -25,7 +25,7 @@ pub enum Wait {
         /// The number of the earlier command.
         after: Option<u64>,
     },
-    /// A WR that has to follow the data of a RD.
+    /// A WR whose data must follow the data of a RD.
     Data {
         /// The number of the RD.
         after: u64,
@@ -40,12 +40,12 @@ pub enum Wait {
     Turn,
 }
 
-/// A command, and why it went no earlier.
+/// A command, with the reason why it was not issued earlier.
 #[derive(Clone, Debug)]
 pub struct Bound {
     /// Number among all commands of the run, from 0.
     pub number: u64,
-    /// When it was issued.
+    /// Cycle of issue.
     pub at: Cycle,
     /// Bank or rank of the command.
     pub channel: Channel,
@@ -63,13 +63,13 @@ const HISTORY: Cycles = Cycles(2048);
 /// An earlier command, with its number.
 type Earlier = (u64, Cycle, Channel, Command, Effect);
 
-/// Reads a run, and finds out why each command of a window went no earlier.
+/// Observes a run, and determines the reason for the cycle of each command of a window.
 pub struct Bindings<'a> {
     system: &'a System,
     timings: Timings,
     /// The latest commands, with their numbers.
     history: VecDeque<Earlier>,
-    /// The requests that were taken last, and when.
+    /// The latest accepted requests, with the cycles of their acceptance.
     taken: Vec<(Cycle, RequestId)>,
     window: Window,
     most: usize,
@@ -81,7 +81,7 @@ pub struct Bindings<'a> {
 }
 
 impl<'a> Bindings<'a> {
-    /// Of the first `most` commands in a window; calls `enough` once it has them.
+    /// Observes the first `most` commands in a window, and calls `enough` after the last of them.
     pub fn new(system: &'a System, window: Window, most: usize, enough: &'a dyn Fn()) -> Bindings<'a> {
         Bindings {
             system,

@@ -22,7 +22,7 @@ pub struct CommandTrace {
     /// The memory system that executed the commands.
     pub system: System,
     input: Input,
-    /// Place of the commands, as far as it is one.
+    /// Memory that the trace covers: the channel, rank and mode of its commands, if the trace has one.
     place: Place,
 }
 
@@ -65,7 +65,7 @@ impl CommandTrace {
         Ok(CommandTrace { file: path.to_owned(), format, system, input: Input::Trace(reader), place })
     }
 
-    /// The commands that the trace may hold: those of a log's header; the plain standard for other traces.
+    /// The dialect of the trace: that of a log's header; the standard for other traces.
     pub const fn dialect(&self) -> Dialect {
         match &self.input {
             Input::Log(log) => log.header().dialect,
@@ -89,7 +89,7 @@ impl CommandTrace {
         }
     }
 
-    /// Name of the end in the trace, and the suggested change of a wrong one.
+    /// Name of the end of the run in the trace, and the help for an end that is too early.
     pub const fn end_name(&self) -> (&'static str, &'static str) {
         match &self.input {
             Input::Log(_) => ("`end_cycle`", "correct it, or write `# end_cycle = unknown`"),

@@ -8,9 +8,9 @@ use trace_io::recording::Event;
 use trace_io::recording::request::Task;
 use trace_io::trace::{self, Arrival, OsEvent};
 
-/// Address bits of the user half: above is the kernel's.
+/// Bits of user addresses; addresses above are those of the kernel.
 const USER_END: u64 = 1 << 47;
-/// What a recording of page faults never has.
+/// Data that a recording of page faults never has.
 pub const UNSEEN: [&str; 3] = [
     "Accesses that cause no page fault.",
     "Whether a write to a write-protected page was a copy: the page may have had one reference.",
@@ -37,7 +37,7 @@ pub fn blocks<R: Read>(
     numbers.rest().map_or(Ok(()), |(task, words)| each(task, words))
 }
 
-/// Numbers of processes, and the words of a block that grows.
+/// Numbers of processes, and the current block of words.
 #[derive(Debug, Default)]
 struct Numbers {
     of_pid: BTreeMap<u32, u32>,
@@ -114,7 +114,7 @@ impl Numbers {
         self.count
     }
 
-    /// The block that grows, if it has words.
+    /// The current block, if it has words.
     fn rest(&mut self) -> Option<(Task, Vec<u64>)> {
         let task = self.task.filter(|_| !self.words.is_empty())?;
         Some((task, std::mem::take(&mut self.words)))

@@ -1,11 +1,11 @@
-//! Errors of a command in the words of its command line: flags instead of keys of a file.
+//! Errors of commands that are configured by flags: messages name flags instead of keys.
 
 use rowclone_config::{Failure, scenario};
 
-/// What replaces a key, with its value.
+/// Replacement of a key and its value in a message.
 pub type FlagOf = fn(&str, &str) -> Option<String>;
 
-/// The flag of a run of a trace (`run --trace`): its own, or `--set`.
+/// Flag of `run --trace` for a key: its own flag, or `--set`.
 pub fn of_trace_run(key: &str, value: &str) -> Option<String> {
     match key {
         "placement" | "workload.placement" => return Some(format!("--placement {value}")),
@@ -18,24 +18,24 @@ pub fn of_trace_run(key: &str, value: &str) -> Option<String> {
     Some(format!("--set {path}={value}"))
 }
 
-/// The flag of `trace info` and `trace find-copies`.
+/// Flag of `trace info` and `trace find-copies` for a key.
 pub fn of_input_format(key: &str, value: &str) -> Option<String> {
     (key == "format").then(|| format!("--input-format {value}"))
 }
 
-/// The flag of `convert`.
+/// Flag of `convert` for a key.
 pub fn of_from(key: &str, value: &str) -> Option<String> {
     (key == "format").then(|| format!("--from {value}"))
 }
 
-/// The error with flags in the place of keys.
+/// The error with flags instead of keys.
 pub fn in_flags(mut error: Failure, flag: FlagOf) -> Failure {
     error.message = replaced(&error.message, flag);
     error.help = error.help.map(|help| replaced(&help, flag));
     error
 }
 
-/// A text in which `` `key = "value"` `` and a `` `"value"` `` after it are flags.
+/// A text in which flags replace `` `key = "value"` `` and a `` `"value"` `` after it.
 pub fn replaced(text: &str, flag: FlagOf) -> String {
     let mut key = None;
     let part = |(index, part): (usize, &str)| {
@@ -68,7 +68,8 @@ mod tests {
             ("or `unusable_records = \"skip\"`", "or `--set workload.unusable_records=skip`"),
             (
                 "`timing = \"instructions\"`, `\"back-to-back\"` or `\"window\"`",
-                "`--set workload.timing=instructions`, `--set workload.timing=back-to-back` or `--set workload.timing=window`",
+                "`--set workload.timing=instructions`, `--set workload.timing=back-to-back` or `--set \
+                    workload.timing=window`",
             ),
             ("`workload.placement`: a trace of the format `lackey`", "`--placement`: a trace of the format `lackey`"),
             ("no `placement` is given", "no `--placement` is given"),

@@ -9,7 +9,7 @@ use trace_io::{ErrorKind, Text, trace};
 use crate::command_trace::name_of;
 use crate::recording;
 
-/// What a trace consists of.
+/// Family of a trace format: the kind of its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Commands on the bus of a memory.
@@ -107,7 +107,7 @@ pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Fa
     one(path, &found, "--from", |format| format.is_read)
 }
 
-/// The error for a trace that is given as a scenario; `None` if the file is no trace.
+/// The error for a trace that is given as a scenario; none if the file is no trace.
 pub fn trace_for_scenario(path: &Path) -> Option<Failure> {
     let bytes = Peeked::new(Text::new(file::open(path).ok()?).ok()?);
     if let [format, ..] = commands::Format::matching(bytes.head(), &name_of(path))[..] {
@@ -145,7 +145,7 @@ fn has_extension(format: &FileFormat, name: &str) -> bool {
     format.extensions.iter().any(has)
 }
 
-/// The only format of a list. `has_use` are the formats that the help may name.
+/// The only format of a list. The help names those of `has_use`.
 fn one(
     path: &Path,
     found: &[FileFormat],

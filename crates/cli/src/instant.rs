@@ -8,7 +8,7 @@ use report::timeline::Window;
 
 use rowclone_config::{Failure, quantity};
 
-/// An instant as a user writes it: `5000`, `90ns`, `7.8us`, `1ms`.
+/// An instant in a command line: `5000`, `90ns`, `7.8us`, `1ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Instant {
     /// A cycle.
@@ -29,7 +29,7 @@ impl FromStr for Instant {
 }
 
 impl Instant {
-    /// The first cycle that is not before it.
+    /// The first cycle at or after the instant.
     pub fn cycle(self, clock: Clock) -> Cycle {
         match self {
             Instant::Cycle(cycle) => Cycle(cycle),
@@ -47,7 +47,7 @@ impl fmt::Display for Instant {
     }
 }
 
-/// The cycles from one instant to before another.
+/// The cycles from one instant up to, but without, another.
 ///
 /// # Errors
 /// There are none.

@@ -8,10 +8,10 @@ use rowclone_config::Failure;
 /// Number of SIGINT.
 const SIGINT: i32 = 2;
 
-/// A shell adds this to the number of the signal that ended a program.
+/// Offset of the exit code of a shell for a program that a signal ended.
 const ENDED_BY_SIGNAL: i32 = 128;
 
-/// Raised by the first signal.
+/// Set by the first signal.
 static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Whether a command polls [`STOP`].
@@ -20,7 +20,7 @@ static POLLED: AtomicBool = AtomicBool::new(false);
 /// The first signal; 0 before it.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// The flag that a signal raises. A command that calls this must poll the flag, and stop with [`Failure::interrupted`].
+/// The flag that a signal sets. A command that calls this must poll the flag, and stop with [`Failure::interrupted`].
 ///
 /// A second signal ends the program at once.
 pub fn flag() -> Arc<AtomicBool> {

@@ -1,9 +1,9 @@
-//! Knows file names, TOML, threads and the terminal.
+//! The command line program: arguments, files, configuration in TOML, threads, and the terminal.
 //!
-//! [`main()`] is the whole program `rowclone-sim`. Data go to standard output, messages to standard error; it exits with 0
-//! for a clean result, 1 for a finding (a log that breaks a rule, a point of a sweep that failed), 2 where the input or the
-//! output was at fault, 3 where something is left to be done (a sweep whose points are not all there), and 128 plus the
-//! number of a signal that ended it (130 for Ctrl-C).
+//! [`main()`] is the whole program `rowclone-sim`. Results go to standard output, messages to standard error. The exit
+//! code is 0 for success, 1 for a finding (a log that breaks a rule, a failed point of a sweep), 2 for an error of the
+//! input or output, 3 for unfinished work (a sweep with unfinished points), and 128 plus the number of the signal that
+//! ended the program (130 for Ctrl-C).
 
 pub mod args;
 pub mod binding;
@@ -27,14 +27,14 @@ use clap::Parser;
 use rowclone_config::Failure;
 use rowclone_config::error::Cause;
 
-/// Input or output was at fault.
+/// Exit code of an error of the input or output.
 const AT_FAULT: u8 = 2;
 
 /// Styles of the words `error:` and `help:` on a terminal with colors, unless `NO_COLOR` is set; plain otherwise.
 const ERROR: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
 const HELP: Style = AnsiColor::Cyan.on_default().effects(Effects::BOLD);
 
-/// Runs the program with these arguments, of which the first is its name.
+/// Runs the program with these arguments; the first is the name of the program.
 pub fn main(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
     let outcome = match args::Cli::try_parse_from(args) {
         Ok(cli) => interrupt::listen().and_then(|()| commands::dispatch(&cli.command)),
@@ -43,7 +43,7 @@ pub fn main(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Exit
     outcome.unwrap_or_else(|error| report(&error))
 }
 
-/// Prints what clap answers: help and version are data, all else are messages.
+/// Prints an answer of clap: help and version to standard output, messages to standard error.
 fn answer(error: &clap::Error) -> Result<ExitCode, Failure> {
     let printed = error.print();
     if error.use_stderr() {
@@ -53,7 +53,7 @@ fn answer(error: &clap::Error) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints an error to standard error, if that can be written.
+/// Prints an error to standard error; an error of this output is ignored.
 fn report(error: &Failure) -> ExitCode {
     let code = match error.cause {
         Cause::ClosedPipe => return ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! The program: everything is in the library, so that tests can drive it.
+//! The program `rowclone-sim`. All code is in the library, so that tests can call it.
 
 use std::process::ExitCode;
 

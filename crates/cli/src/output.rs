@@ -11,33 +11,34 @@ use serde_json::Value;
 /// Prints the output of a command to standard output.
 ///
 /// # Errors
-/// Standard output cannot be written; [`Cause::ClosedPipe`](rowclone_config::error::Cause) where its reader has closed it.
+/// Standard output cannot be written; [`Cause::ClosedPipe`](rowclone_config::error::Cause) if its reader has closed it.
 pub fn print(text: impl fmt::Display) -> Result<ExitCode, Failure> {
     let mut output = BufWriter::new(io::stdout().lock());
     write!(output, "{text}").and_then(|()| output.flush()).map_err(|source| stdout_error(&source))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a message, which is no result, to standard error.
+/// Prints a message to standard error.
 ///
-/// Results do not depend on it: where standard error cannot be written, the message is lost and the program goes on.
+/// Results do not depend on messages: if standard error cannot be written, the message is lost and the program
+/// continues.
 pub fn message(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Columns of a line of text: `COLUMNS` where it is set, else those of the terminal, else 80.
+/// Columns of a line of text: `COLUMNS` if it is set, else those of the terminal, else 80.
 pub fn width() -> usize {
     let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
     let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     set.or_else(of_terminal).unwrap_or(80)
 }
 
-/// A number in JSON: whole without a fraction, if it has none.
+/// A number in JSON: an integer if it has no fraction.
 pub fn number(number: f64) -> Value {
     if number.fract() == 0.0 { Value::from(number as i64) } else { Value::from(number) }
 }
 
-/// What it means that standard output cannot be written.
+/// The failure to write standard output.
 pub fn stdout_error(source: &io::Error) -> Failure {
     match source.kind() {
         io::ErrorKind::BrokenPipe => Failure::closed_pipe(),

@@ -36,10 +36,10 @@ pub fn refused(path: &Path, error: &LineError) -> Failure {
     Failure::at(path, error).with_help(error.help())
 }
 
-/// Level of zstd that recordings are written at, unless it is given.
+/// Default level of zstd for recordings.
 pub const LEVEL: i32 = 3;
 
-/// Writer of a recording into a file that is complete or does not exist.
+/// Writer of a recording to a file that appears under its name when it is complete.
 pub struct RecordingFile {
     writer: Writer<File>,
     file: AtomicFile,
@@ -78,7 +78,7 @@ impl RecordingFile {
         self.file.target()
     }
 
-    /// Sets what the recorder could not see.
+    /// Sets what the recorder could not observe.
     pub fn set_unseen(&mut self, unseen: Vec<String>) {
         self.writer.set_unseen(unseen);
     }

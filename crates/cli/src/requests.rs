@@ -19,13 +19,13 @@ use rowclone_sweep::experiment::{self, Wanted, resolve};
 pub struct Taken {
     /// Number in the order of acceptance by the controller, from 0.
     pub number: u64,
-    /// When it was taken.
+    /// Cycle of acceptance.
     pub at: Cycle,
     /// Operation.
     pub operation: Operation,
 }
 
-/// Waits for a request, and stops the run then.
+/// Observes a run, and stops it after a request.
 struct Search<'a> {
     /// Number of the request; without a number, the first copy or initialization.
     number: Option<u64>,
@@ -52,10 +52,10 @@ impl Observer for Search<'_> {
     fn done(&mut self, _: &Completion) {}
 }
 
-/// The request of this number in a run; without a number, the first that copies or initializes.
+/// The request with a number in a run; without a number, the first copy or initialization.
 ///
 /// # Errors
-/// The run has fewer requests, or none that copies; a trace that cannot be read; the user's Ctrl-C.
+/// The run has fewer requests, or no copy; a trace cannot be read; the run was interrupted.
 pub fn nth(scenario: &Scenario, variant: Variant, number: Option<u64>) -> Result<Taken, Failure> {
     let stop = interrupt::flag();
     let search = RefCell::new(Search { number, seen: 0, found: None, stop: &stop });
@@ -82,8 +82,9 @@ pub fn nth(scenario: &Scenario, variant: Variant, number: Option<u64>) -> Result
     })
 }
 
-/// The operations to explain, each with its label: those that a scenario lists, or the one of this number; of a workload, the request of
-/// this number, or the first that copies or initializes, with each placement of its pages.
+/// Operations to explain, with their labels. Of a scenario with a list of operations, they are all of the list, or the
+/// one with the number. Of a workload, they are the request with the number, or the first copy or initialization, with
+/// each placement of its pages.
 ///
 /// # Errors
 /// As [`nth`].
@@ -113,7 +114,7 @@ pub fn chosen(scenario: &Scenario, number: Option<u64>) -> Result<Vec<(String, O
     variants.iter().map(of).collect()
 }
 
-/// The numbers that `--request` takes.
+/// The arguments of `--request`.
 fn numbers(count: u64) -> String {
     match count {
         0 => "no request was accepted".to_owned(),

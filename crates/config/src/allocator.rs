@@ -41,7 +41,8 @@ pub(crate) const REFERENCE_KEYS: &[Key] = &[
 ];
 
 /// Meaning of the key `copy_unit` of an allocator and of a kernel.
-pub(crate) const COPY_UNIT: &str = "what is allocated, copied and zeroed as one: a page of 4 KiB, as by Linux, or a row set, the smallest aligned block of pages that fills whole rows (`real-dimms.md`)";
+pub(crate) const COPY_UNIT: &str = "what is allocated, copied and zeroed as one: a page of 4 KiB, as by Linux, or a \
+    row set, the smallest aligned block of pages that fills whole rows (`real-dimms.md`)";
 
 fn policies() -> Vec<(&'static str, Policy)> {
     Policy::ALL.map(|it| (it.name(), it)).into()

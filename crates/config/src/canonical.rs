@@ -6,8 +6,8 @@ use crate::document::{Document, Node, Value};
 use crate::key;
 
 impl Document {
-    /// All values except those of the keys `skip` (dotted, no list items), in a form that does not depend on the order of
-    /// keys, comments, or how numbers and strings are written.
+    /// All values except those of the keys `skip` (dotted, no list items), in a form that does not depend on the order
+    /// of keys, comments, or how numbers and strings are written.
     pub fn canonical(&self, skip: &[&str]) -> String {
         let mut text = String::new();
         write_node(&self.root, "", skip, &mut text);

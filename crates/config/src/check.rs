@@ -26,8 +26,8 @@ const OTHER_FILES: [(&str, &str, &str); 5] = [
 ];
 
 impl Document {
-    /// Checks every key and value, and converts sizes and times to plain numbers. Times of keys in clocks stay text until
-    /// [`Document::resolve_clocks`].
+    /// Checks every key and value, and converts sizes and times to plain numbers. Times of keys in clocks stay text
+    /// until [`Document::resolve_clocks`].
     ///
     /// # Errors
     /// An unknown or missing key, a value of the wrong type, or out of its range.

@@ -217,7 +217,8 @@ impl Controller<'_> {
     fn no_current(&self, key: &str, power: PowerPolicy, current: &str, currents: &Currents) -> Failure {
         let (name, standard, width) = (currents.name(), currents.standard(), currents.width());
         let message = format!(
-            "`controller.{key}` puts ranks into a state that draws {current}, which the current set \"{name}\" does not have"
+            "`controller.{key}` puts ranks into a state that draws {current}, which the current set \"{name}\" does \
+                not have"
         );
         let fitting = energy::shipped()
             .filter(|set| set.fits(standard, width))

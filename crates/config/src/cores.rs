@@ -85,7 +85,8 @@ pub(crate) fn check_machine(document: &Document, kind: Option<&str>) -> Result<(
     let listed = |kinds: &[Kind]| kinds.iter().map(|kind| format!("`{}`", kind.name)).collect::<Vec<_>>().join(", ");
     let (key, message, help) = match (document.root().has("machine"), kind) {
         (true, None) => {
-            let help = "write a `[workload]` with programs, for example `kind = \"memcopy\"`, or name a `system` instead of the `machine`";
+            let help = "write a `[workload]` with programs, for example `kind = \"memcopy\"`, or name a `system` \
+                instead of the `machine`";
             (
                 "operation",
                 "`operation` is given, but a scenario with a `machine` runs programs".to_owned(),

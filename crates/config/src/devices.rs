@@ -164,7 +164,8 @@ pub(crate) fn devices(root: &Section<'_>, is_given: bool, copy_unit_pages: u64) 
     let defaults = DeviceSettings::default();
     let table = root.table_or_empty("copy_engine");
     if is_given && table.has("share") {
-        let message = "`copy_engine.share` is given, but `controller.scheduler` of the system names the scheduler of all policies";
+        let message = "`copy_engine.share` is given, but `controller.scheduler` of the system names the scheduler of \
+            all policies";
         let help = format!(
             "leave `controller.scheduler` out, or `share`; `scheduler = \"{}\"` has `cpu_first_share`",
             CpuFirst::NAME

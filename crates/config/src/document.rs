@@ -246,7 +246,8 @@ pub(crate) fn convert(value: &Spanned<DeValue<'_>>, origin: &dyn Fn(usize) -> Or
     })
 }
 
-/// A shorter path of the same file: `traces/../configs/x.toml` is `configs/x.toml`, unless `traces` is a link elsewhere.
+/// A shorter path of the same file: `traces/../configs/x.toml` is `configs/x.toml`, unless `traces` is a link
+/// elsewhere.
 pub(crate) fn tidy(path: &Path) -> PathBuf {
     use std::path::Component;
     let mut short = PathBuf::new();

@@ -48,8 +48,8 @@ impl Read for Input {
     }
 }
 
-/// Opens a regular file, or an input that was [spooled](spool). Other kinds are refused before they are opened: a named pipe would
-/// block, and a device has no end.
+/// Opens a regular file, or an input that was [spooled](spool). Other kinds are refused before they are opened: a named
+/// pipe would block, and a device has no end.
 ///
 /// # Errors
 /// The file does not exist, is not readable, or is not regular.
@@ -93,8 +93,8 @@ pub fn stream(path: &Path) -> io::Result<Input> {
     Ok(Input { file: File::open(path)?, spooled: None, bytes: 0 })
 }
 
-/// Reads an argument of the command line that is no regular file, such as standard input or a named pipe, to its end into a
-/// temporary file, from which [`open`] reads it any number of times. Returns the path for [`open`].
+/// Reads an argument of the command line that is no regular file, such as standard input or a named pipe, to its end
+/// into a temporary file, from which [`open`] reads it any number of times. Returns the path for [`open`].
 ///
 /// # Errors
 /// It cannot be read, has more than [`SPOOL_BYTES_MAX`] bytes, or the temporary file cannot be written.

@@ -1,9 +1,10 @@
 //! Reader of input files: systems, machines, scenarios and current sets.
 //!
-//! Each key is described once, by a [`Key`](key::Key): type, range, default, example and help. A [`Document`] is a parsed file with
-//! the line of each value, and with the `--set` of the command line applied. [`Document::check`] compares it with the description
-//! of its keys and converts sizes and times; readers get the values by key and compare them with each other. Every error is one
-//! [`Failure`] with the file, the line, the key, what was found, and what would work.
+//! Each key is described once, by a [`Key`](key::Key): type, range, default, example and help. A [`Document`] is a
+//! parsed file with the line of each value, and with the `--set` of the command line applied. [`Document::check`]
+//! compares it with the description of its keys and converts sizes and times; readers get the values by key and compare
+//! them with each other. Every error is one [`Failure`] with the file, the line, the key, what was found, and what
+//! would work.
 
 pub mod allocator;
 mod caches;

@@ -178,8 +178,8 @@ impl MachineConfig {
         u64::from(self.settings.allocator.copy_unit.frames(&map)) * FRAME_BYTES
     }
 
-    /// Reads and checks a machine file, or if there is no such file, the preset of this name. Overrides of `system.` change
-    /// the system file.
+    /// Reads and checks a machine file, or if there is no such file, the preset of this name. Overrides of `system.`
+    /// change the system file.
     ///
     /// # Errors
     /// There is neither; the file cannot be read, or has an error.

@@ -80,8 +80,8 @@ impl Assignment {
     }
 }
 
-/// Checks that a dotted key is a key of a scenario, after `system.` of a system, or after `machine.` of a machine. List items are
-/// not looked up.
+/// Checks that a dotted key is a key of a scenario, after `system.` of a system, or after `machine.` of a machine. List
+/// items are not looked up.
 ///
 /// # Errors
 /// The help text of the error.
@@ -227,7 +227,8 @@ mod tests {
             "name=1600K",
         ])
         .unwrap();
-        let expected = "seed = 7\npolicies = [\"fpm\", \"psm\"]\noperation = [{ bytes = 1 }, { bytes = 16 }]\nname = \"1600K\"\nunits.size = \"1_024KiB\"";
+        let expected = "seed = 7\npolicies = [\"fpm\", \"psm\"]\noperation = [{ bytes = 1 }, { bytes = 16 }]\nname = \
+            \"1600K\"\nunits.size = \"1_024KiB\"";
         assert_eq!(value(&document), toml::from_str::<toml::Value>(expected).unwrap());
         assert_eq!(document.origin("operation.1.bytes"), Some(&Origin::Set("operation.1.bytes=0x10".into())));
         assert_eq!(document.origin("operation.0.bytes"), Some(&Origin::Line(4)));

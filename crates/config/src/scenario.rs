@@ -175,7 +175,8 @@ pub struct ResolvedScenario {
 const SEED_MAX: u64 = i64::MAX as u64;
 
 impl Scenario {
-    /// Copies of a copy unit, the last one possibly of a part, by programs on cores in their measured region, where they do nothing else in it.
+    /// Copies of a copy unit, the last one possibly of a part, by programs on cores in their measured region, where
+    /// they do nothing else in it.
     pub fn copies(&self) -> Option<u64> {
         match (&self.workload, &self.machine) {
             (Workload::Programs(CoreWorkload { programs: CorePrograms::Memcopy(copies), .. }), Some(machine)) => {
@@ -193,8 +194,8 @@ impl Scenario {
         Ok(ResolvedScenario::read(&Library::default(), path, sets)?.scenario)
     }
 
-    /// A trace without a scenario file, under the policies `baseline` and `rowclone`, with seed 1. Without a system, it is that
-    /// of the `RowClone` paper; `placement` is `workload.placement`.
+    /// A trace without a scenario file, under the policies `baseline` and `rowclone`, with seed 1. Without a system, it
+    /// is that of the `RowClone` paper; `placement` is `workload.placement`.
     ///
     /// # Errors
     /// As [`Scenario::read`]; or the format has virtual addresses, and no placement is given.
@@ -274,8 +275,8 @@ impl Scenario {
         self.copiers.iter().flat_map(with).collect()
     }
 
-    /// The run to which the ratios of a run refer: the policy `baseline`, where an allocator places pages with the reference
-    /// allocator, else with the placement of the run.
+    /// The run to which the ratios of a run refer: the policy `baseline`, where an allocator places pages with the
+    /// reference allocator, else with the placement of the run.
     pub fn reference(&self, of: Variant) -> Variant {
         let allocator = self.allocator.as_ref().filter(|_| of.placement.allocator().is_some());
         let placement = allocator.map_or(of.placement, |allocator| Placement::Allocator(allocator.reference));
@@ -395,7 +396,8 @@ fn one_of_two(document: &Document, for_machine: &Overrides) -> Result<&'static s
     let root = document.root();
     match (root.has("system"), root.has("machine")) {
         (true, true) => {
-            let help = "leave one of them out: a machine file names its system file; `--set system.KEY=VALUE` changes its keys";
+            let help = "leave one of them out: a machine file names its system file; `--set system.KEY=VALUE` changes \
+                its keys";
             Err(document.fault("machine", "has both `system` and `machine`").with_help(help))
         }
         (false, false) => {

@@ -21,9 +21,9 @@ const LISTED_MAX: usize = 40;
 /// Numbers of families of which one name each is listed. With more or fewer, the hyphens separate no families.
 const FAMILIES: RangeInclusive<usize> = 2..=8;
 
-/// The text "did you mean `x`? the NOUN are `x`, `y`", or only its second part. A family is the part of a name before its
-/// hyphen: the standard of a speed bin. Of many names, those of the family of the nearest one are listed, or the first of
-/// each family if none is near.
+/// The text "did you mean `x`? the NOUN are `x`, `y`", or only its second part. A family is the part of a name before
+/// its hyphen: the standard of a speed bin. Of many names, those of the family of the nearest one are listed, or the
+/// first of each family if none is near.
 pub fn choices(found: &str, noun: &str, known: &[&str]) -> String {
     let nearest = nearest(found, known.iter().copied());
     let family = |name: &str| name.split_once('-').map(|(family, _)| family.to_owned());

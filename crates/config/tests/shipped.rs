@@ -104,7 +104,8 @@ fn files_name_systems_and_machines_by_path_or_by_name() {
     let help = error.help.unwrap();
     assert_eq!(
         help,
-        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`, `ioat-2006`, `power5-like`, `pentium-133`, \
+        "the presets are `paper`, `ddr4-desktop`, `zhao-2005-in-order`, `zhao-2005-out-of-order`, `ioat-2006`, \
+            `power5-like`, `pentium-133`, \
          `pentium-100`, `p6-200`, `i486-100`; or give the path of a file"
     );
 }
@@ -228,7 +229,8 @@ fn devices_have_the_units_of_their_machine() {
         let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
         MachineConfig::read(Path::new(name), &Overrides::parse(&sets).unwrap())
     };
-    // A core cycle of the paper's machine takes 312.5 ps: 8 us are 25,600, of which 15,625 bytes take 15.625 times as many.
+    // A core cycle of the paper's machine takes 312.5 ps: 8 us are 25,600, of which 15,625 bytes take 15.625 times as
+    // many.
     let paper = machine("paper", &["network.ports=2", "network.queues=2"]).unwrap().settings.network.unwrap();
     assert_eq!(paper, NetworkSettings::gigabit(2, 2, 25_600));
     assert_eq!(paper.coalesced_cycles, 400_000);

@@ -148,7 +148,7 @@ const fn lists(kinds: &[Kind], kind: Kind) -> bool {
 
 /// Set of banks or ranks in which a command delays others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum HoldScope {
     /// In the bank of the command.
     Bank,
     /// In the bank group of the command.
@@ -163,39 +163,39 @@ pub(crate) enum Place {
     Bus,
 }
 
-impl Place {
+impl HoldScope {
     const COUNT: usize = 6;
 
     /// Set of banks or ranks in which a rule delays `to` after `from`.
-    const fn of(rule: &Rule, from: Kind, to: Kind) -> Place {
+    const fn of(rule: &Rule, from: Kind, to: Kind) -> HoldScope {
         match rule.scope {
             // A rank-wide command affects each bank of its rank equally.
-            Scope::Bank if from.is_rank_wide() || !is_held_back_in_banks(to) => Place::Rank,
-            Scope::Bank => Place::Bank,
-            Scope::Group => Place::Group,
-            Scope::Rank if rule.nth != 1 => Place::Window,
-            Scope::Rank => Place::Rank,
-            Scope::OtherRanks => Place::OtherRanks,
-            Scope::Channel => Place::Bus,
+            Scope::Bank if from.is_rank_wide() || !is_held_back_in_banks(to) => HoldScope::Rank,
+            Scope::Bank => HoldScope::Bank,
+            Scope::Group => HoldScope::Group,
+            Scope::Rank if rule.nth != 1 => HoldScope::Window,
+            Scope::Rank => HoldScope::Rank,
+            Scope::OtherRanks => HoldScope::OtherRanks,
+            Scope::Channel => HoldScope::Bus,
         }
     }
 }
 
 /// The [`KEPT`] kinds that each kind of command delays in each place, in any system. It is computed
 /// at compile time, so that commands take no time for kinds that they never delay.
-const RAISES: [[Raises; Place::COUNT]; Kind::COUNT] = {
-    let mut raises = [[[false; KEPT.len()]; Place::COUNT]; Kind::COUNT];
+const RAISES: [[Raises; HoldScope::COUNT]; Kind::COUNT] = {
+    let mut raises = [[[false; KEPT.len()]; HoldScope::COUNT]; Kind::COUNT];
     let mut index = 0;
     while index < ALL_RULES.len() * Kind::COUNT * KEPT.len() {
         let (rule, kinds) = (&ALL_RULES[index / (Kind::COUNT * KEPT.len())], index % (Kind::COUNT * KEPT.len()));
         let (from, slot) = (kinds / KEPT.len(), kinds % KEPT.len());
         if lists(rule.from, Kind::ALL[from]) && lists(rule.to, KEPT[slot]) {
-            let place = Place::of(rule, Kind::ALL[from], KEPT[slot]);
+            let place = HoldScope::of(rule, Kind::ALL[from], KEPT[slot]);
             raises[from][place as usize][slot] = true;
             // A window delays in the whole rank, and the bank group of a command is a part of its rank.
-            if matches!(place, Place::Rank | Place::Window) {
-                raises[from][Place::Rank as usize][slot] = true;
-                raises[from][Place::Group as usize][slot] = true;
+            if matches!(place, HoldScope::Rank | HoldScope::Window) {
+                raises[from][HoldScope::Rank as usize][slot] = true;
+                raises[from][HoldScope::Group as usize][slot] = true;
             }
         }
         let is_kept = KeptKind::of(rule.to[0]).is_some();
@@ -216,7 +216,7 @@ const _: () = {
     while index < columns.len() {
         let kept = columns[index];
         assert!(
-            !RAISES[kept.kind() as usize][Place::Bank as usize][kept as usize],
+            !RAISES[kept.kind() as usize][HoldScope::Bank as usize][kept as usize],
             "a run of columns waits for its bank"
         );
         index += 1;
@@ -225,7 +225,7 @@ const _: () = {
 
 /// The [`KEPT`] kinds that a command of the kind `from` delays in a place.
 #[inline]
-pub(crate) const fn raises(from: Kind, place: Place) -> Raises {
+pub(crate) const fn raises(from: Kind, place: HoldScope) -> Raises {
     RAISES[from as usize][place as usize]
 }
 
@@ -425,19 +425,19 @@ impl Constraints {
         let longest = |gaps: &mut Gaps, kept: KeptKind| gaps[kept as usize] = gaps[kept as usize].max(gap);
         // A rule of RDA alone is worked out.
         let kept = KeptKind::of(to).filter(|kept| lists(rule.to, kept.kind()));
-        match (Place::of(rule, from, to), kept) {
+        match (HoldScope::of(rule, from, to), kept) {
             (_, Some(_)) if !rule.between.is_empty() => unreachable!("only kinds that are worked out look at an order"),
-            (Place::Bus, _) => pushes.bus = gap,
-            (Place::Bank, Some(kept)) => longest(&mut pushes.bank, kept),
-            (Place::Group, Some(kept)) => longest(&mut pushes.group, kept),
-            (Place::Rank, Some(kept)) => longest(&mut pushes.rank, kept),
-            (Place::OtherRanks, Some(kept)) => longest(&mut pushes.other_ranks, kept),
-            (Place::Window, Some(kept)) => {
+            (HoldScope::Bus, _) => pushes.bus = gap,
+            (HoldScope::Bank, Some(kept)) => longest(&mut pushes.bank, kept),
+            (HoldScope::Group, Some(kept)) => longest(&mut pushes.group, kept),
+            (HoldScope::Rank, Some(kept)) => longest(&mut pushes.rank, kept),
+            (HoldScope::OtherRanks, Some(kept)) => longest(&mut pushes.other_ranks, kept),
+            (HoldScope::Window, Some(kept)) => {
                 pushes.window.get_or_insert((gap, [false; KEPT.len()])).1[kept as usize] = true;
             }
-            (Place::Bank, None) => origins.bank.push(origin),
-            (Place::Rank | Place::Window, None) => origins.rank.push(origin),
-            (Place::Group | Place::OtherRanks, None) => unreachable!("these delay stored kinds only"),
+            (HoldScope::Bank, None) => origins.bank.push(origin),
+            (HoldScope::Rank | HoldScope::Window, None) => origins.rank.push(origin),
+            (HoldScope::Group | HoldScope::OtherRanks, None) => unreachable!("these delay stored kinds only"),
         }
     }
 

@@ -17,13 +17,13 @@ const QUIET: Cycle = Cycle(5000);
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PairScope {
     OneBank,
     TwoBanks,
     TwoRanks,
 }
 
-/// The cells of each pair, in the order of [`Place`].
+/// The cells of each pair, in the order of [`PairScope`].
 fn table() -> BTreeMap<(&'static str, &'static str), [&'static str; 3]> {
     let page = include_str!("../../../docs/rules.md");
     let (_, table) = page.split_once("## Every ordered pair").unwrap();
@@ -75,16 +75,16 @@ fn is_rank_wide(command: &str) -> bool {
 }
 
 /// Whether a rule binds `to` directly after `from` at a place.
-fn binds(rule: &Rule, from: (&str, &[Kind]), to: (&str, &[Kind]), place: Place, system: &System) -> bool {
+fn binds(rule: &Rule, from: (&str, &[Kind]), to: (&str, &[Kind]), place: PairScope, system: &System) -> bool {
     let is_met = match rule.scope {
         Scope::Bank => match place {
-            Place::OneBank => true,
-            Place::TwoBanks => is_rank_wide(from.0) || is_rank_wide(to.0),
-            Place::TwoRanks => false,
+            PairScope::OneBank => true,
+            PairScope::TwoBanks => is_rank_wide(from.0) || is_rank_wide(to.0),
+            PairScope::TwoRanks => false,
         },
         // DDR3 has one bank group per rank.
-        Scope::Group | Scope::Rank => place != Place::TwoRanks,
-        Scope::OtherRanks => place == Place::TwoRanks,
+        Scope::Group | Scope::Rank => place != PairScope::TwoRanks,
+        Scope::OtherRanks => place == PairScope::TwoRanks,
         Scope::Channel => false,
     };
     let lists = |kinds: &[Kind], some: &[Kind]| some.iter().any(|kind| kinds.contains(kind));
@@ -175,12 +175,12 @@ impl End {
 }
 
 /// The two commands at a place, once for each role of a TRANSFER.
-fn ends(from: &'static str, to: &'static str, place: Place) -> Vec<(End, End)> {
+fn ends(from: &'static str, to: &'static str, place: PairScope) -> Vec<(End, End)> {
     let roles = |name: &str| if name == "TRANSFER" { vec![true, false] } else { vec![true] };
     let (there, partner) = match place {
-        Place::OneBank => (bank(0, 0), bank(0, 2)),
-        Place::TwoBanks => (bank(0, 3), bank(0, 4)),
-        Place::TwoRanks => (bank(1, 0), bank(1, 1)),
+        PairScope::OneBank => (bank(0, 0), bank(0, 2)),
+        PairScope::TwoBanks => (bank(0, 3), bank(0, 4)),
+        PairScope::TwoRanks => (bank(1, 0), bank(1, 1)),
     };
     let mut ends = Vec::new();
     for is_src in roles(from) {
@@ -192,7 +192,7 @@ fn ends(from: &'static str, to: &'static str, place: Place) -> Vec<(End, End)> {
 
 /// A device after `from` was issued at [`QUIET`], with the banks and ranks of both commands in the
 /// required state.
-fn device_after(from: End, to: End, place: Place, system: &System) -> Device {
+fn device_after(from: End, to: End, place: PairScope, system: &System) -> Device {
     let closes_all = matches!(from.name, "REF" | "SRE" | "SRX");
     let mut open: Vec<BankId> = Vec::new();
     let mut with_partner = |end: End| {
@@ -202,20 +202,24 @@ fn device_after(from: End, to: End, place: Place, system: &System) -> Device {
     if needs_open(from.name) {
         with_partner(from);
     }
-    let follows_in_bank = place == Place::OneBank && !matches!(from.name, "PDX" | "TRANSFER") && needs_open(from.name);
-    if needs_open(to.name) && (place == Place::TwoRanks || !closes_all) && (!follows_in_bank || to.name == "TRANSFER") {
+    let follows_in_bank =
+        place == PairScope::OneBank && !matches!(from.name, "PDX" | "TRANSFER") && needs_open(from.name);
+    if needs_open(to.name)
+        && (place == PairScope::TwoRanks || !closes_all)
+        && (!follows_in_bank || to.name == "TRANSFER")
+    {
         with_partner(to);
     }
     open.sort_by_key(|bank| (bank.rank, bank.bank));
     open.dedup();
-    if place == Place::OneBank && matches!(from.name, "ACT" | "PRE" | "PREA") {
+    if place == PairScope::OneBank && matches!(from.name, "ACT" | "PRE" | "PREA") {
         open.retain(|&bank| bank != from.bank || needs_open(from.name));
     }
     // An RBM moves the row buffer from row 5 to row 600; before a copy ACT, from row 600 to the subarray of row 6.
     let moves_back = from.name == "RBM" && to.name == "copy ACT";
     let row = |bank| Row(if moves_back && bank == from.bank { 600 } else { 5 });
     let mut commands: Vec<Command> = open.iter().map(|&bank| Command::Activate { bank, row: row(bank) }).collect();
-    for (end, enters) in [(from, true), (to, place == Place::TwoRanks)] {
+    for (end, enters) in [(from, true), (to, place == PairScope::TwoRanks)] {
         match end.name {
             "PDX" if enters => commands.push(Command::PowerDownEnter { rank: end.bank.rank }),
             "SRX" if enters => commands.push(Command::SelfRefreshEnter { rank: end.bank.rank }),
@@ -247,7 +251,7 @@ fn the_table_lists_every_ordered_pair_once() {
 fn the_table_lists_the_timing_rules_of_the_device() {
     let system = system(PrechargePowerDown::SlowExit);
     for ((from, to), cells) in table() {
-        for (place, cell) in [Place::OneBank, Place::TwoBanks, Place::TwoRanks].into_iter().zip(cells) {
+        for (place, cell) in [PairScope::OneBank, PairScope::TwoBanks, PairScope::TwoRanks].into_iter().zip(cells) {
             if cell == "ordinary" {
                 continue;
             }
@@ -269,7 +273,7 @@ fn the_device_applies_the_rules_of_the_table() {
     let system = system(PrechargePowerDown::FastExit);
     let mut probed = 0;
     for ((from, to), cells) in table() {
-        for (place, cell) in [Place::OneBank, Place::TwoBanks, Place::TwoRanks].into_iter().zip(cells) {
+        for (place, cell) in [PairScope::OneBank, PairScope::TwoBanks, PairScope::TwoRanks].into_iter().zip(cells) {
             // The device has no dialect: an ACT to an open bank is a copy.
             if cell == "ordinary" || cell.contains("bank-open") {
                 continue;
@@ -283,7 +287,7 @@ fn the_device_applies_the_rules_of_the_table() {
     assert!(probed > 600, "{probed}");
 }
 
-fn probe(from: End, to: End, place: Place, cell: &str, system: &System) {
+fn probe(from: End, to: End, place: PairScope, cell: &str, system: &System) {
     let (_, state) = names(cell);
     let what = format!("{from:?} to {to:?}, {place:?}");
     let hold = match device_after(from, to, place, system).earliest(&to.command()) {

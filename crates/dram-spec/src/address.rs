@@ -67,7 +67,7 @@ use std::fmt;
 use crate::coordinates::{BankId, Channel, Column, Row};
 use crate::geometry::{Geometry, LINE_BYTES, SubarrayId};
 
-use fields::{Entry, lay_out, read_hashes, row_bit};
+use fields::{FieldEntry, lay_out, read_hashes, row_bit};
 
 pub use stride::Stride;
 
@@ -212,7 +212,7 @@ struct Split {
 }
 
 impl Split {
-    fn of(entries: &[Entry]) -> Split {
+    fn of(entries: &[FieldEntry]) -> Split {
         let lists = |field| entries.iter().any(|entry| entry.field == field);
         Split { bank: lists(Field::BankGroup), row: lists(Field::Subarray) }
     }
@@ -311,8 +311,8 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// An unknown field, the field `subarray` where subarrays are no field of bits, widths that do not add up, an invalid hash, or a hash that maps two
-    /// addresses to one location.
+    /// An unknown field, the field `subarray` where subarrays are no field of bits, widths that do not add up, an
+    /// invalid hash, or a hash that maps two addresses to one location.
     ///
     /// # Panics
     ///

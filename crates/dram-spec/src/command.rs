@@ -281,7 +281,8 @@ impl fmt::Display for Command {
 }
 
 macro_rules! kinds {
-    ($($variant:ident = $name:literal, $offered:ident, $time:ident, $burst:expr, $energy:ident $(($chosen:expr))?, $of:ident($letter:literal, $meaning:literal), $what:literal;)*) => {
+    ($($variant:ident = $name:literal, $offered:ident, $time:ident, $burst:expr, $energy:ident $(($chosen:expr))?,
+        $of:ident($letter:literal, $meaning:literal), $what:literal;)*) => {
         /// Kind of a command and its effect, for counts, energies and prices.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum CommandKind {

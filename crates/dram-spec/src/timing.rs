@@ -112,7 +112,8 @@ pub struct Contradiction {
     pub least: Cycles,
 }
 
-/// The bins with replaced parameters, by name. Each is kept until the program ends, so that systems refer to it as to any bin.
+/// The bins with replaced parameters, by name. Each is kept until the program ends, so that systems refer to it as to
+/// any bin.
 static REPLACED: Mutex<BTreeMap<String, &'static SpeedBin>> = Mutex::new(BTreeMap::new());
 
 impl SpeedBin {

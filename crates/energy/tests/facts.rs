@@ -187,8 +187,8 @@ fn power_states_are_distinguished() {
     let (sre, srx) = (Command::SelfRefreshEnter { rank: 0 }, Command::SelfRefreshExit { rank: 0 });
     let commands = [(10, act(A, 0)), (20, pde), (32, pdx), (40, pre(A)), (50, pde), (57, pdx), (70, sre), (181, srx)];
     let mut system = system(1, 1, Width::X8);
-    // open 10..20 and 32..40; closed 0..10, 40..50, 57..70, 181..200; down 20..32, 50..57; self-refresh 70..181, of which
-    // 86 clocks of refresh count as active power-down
+    // open 10..20 and 32..40; closed 0..10, 40..50, 57..70, 181..200; down 20..32, 50..57; self-refresh 70..181, of
+    // which 86 clocks of refresh count as active power-down
     assert_eq!(clocks(&system, &commands, 200), [18, 52, 98, 7, 0, 25]);
     system.precharge_power_down = PrechargePowerDown::SlowExit;
     assert_eq!(clocks(&system, &commands, 200), [18, 52, 98, 0, 7, 25]);
@@ -214,13 +214,14 @@ fn a_refresh_is_active_standby_for_trfc_of_the_density() {
     // With 2 Gb: in active power-down from PDE at 20 to the end of the refresh at 96, then in precharge power-down.
     let pde = Command::PowerDownEnter { rank: 0 };
     assert_eq!(clocks(&other, &[(10, REF), (20, pde)], 200), [10, 10, 76, 104, 0, 0]);
-    // With -25E, 1.5 V x 8 chips: REF 403.2 nJ and 86 clocks at 65 mA come to 1.5 (210 x 160 + 65 x 161.25) 8 = 528.975 nJ.
+    // With -25E, 1.5 V x 8 chips: REF 403.2 nJ and 86 clocks at 65 mA come to 1.5 (210 x 160 + 65 x 161.25) 8 = 528.975
+    // nJ.
     let report = account(&other, &[(10, REF)], 96).report(&prices("2 Gb x8 -25E", 1)).unwrap();
     near(report.of(Cause::Refresh).nj() + report.of(Cause::BackgroundActive).nj(), 528.975, 1e-9);
 }
 
-/// The refresh at SRE takes tRFC, 86 clocks. As after REF, a clock of it is active power-down while CKE is low, and active
-/// standby from SRX on.
+/// The refresh at SRE takes tRFC, 86 clocks. As after REF, a clock of it is active power-down while CKE is low, and
+/// active standby from SRX on.
 #[test]
 fn a_refresh_counts_as_active_after_ref_and_after_sre() {
     let system = system(1, 1, Width::X8);

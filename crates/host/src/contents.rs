@@ -16,7 +16,7 @@ pub struct Contents {
     addresses: Arc<Addresses>,
 }
 
-/// Mixes a 64-bit number (the finaliser of `SplitMix64`).
+/// Mixes a 64-bit number (the finalizer of `SplitMix64`).
 const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

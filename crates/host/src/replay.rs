@@ -16,8 +16,8 @@
 //!   the completion if the [`Copier`] is the CPU. (How far a real CPU overlaps the two depends on
 //!   the CPU; the replay does not overlap them.)
 //! - A record that reaches past the end of the usable memory or covers a reserved row is an error,
-//!   or is skipped and counted, by [`UnusableRecords`]. The instructions of a skipped access are still executed. A skipped copy
-//!   or fill takes no time.
+//!   or is skipped and counted, by [`UnusableRecords`]. The instructions of a skipped access are still executed. A
+//!   skipped copy or fill takes no time.
 //! - With an allocator, recorded addresses are virtual and no record is skipped;
 //!   `docs/allocator.md` describes the allocation of frames.
 //! - An event of the operating system is played on a simulated kernel. A page fault takes CPU time of its own;

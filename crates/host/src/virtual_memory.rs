@@ -2,7 +2,7 @@
 //! memory.
 //!
 //! The reference is plain: a map from the pages of a process to their bytes, which the stores of the
-//! process change, and which a fork copies. It knows no frames, except that of a page whose data
+//! process change, and which a fork copies. It has no frames, except that of a page whose data
 //! existed before the run.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -111,7 +111,7 @@ impl ProcessMemories {
         self.pages.insert(page, Page::Of(source.0, source.1));
     }
 
-    /// Forgets pages. Those that have their data keep them.
+    /// Removes pages. Those that have their data keep them.
     pub(crate) fn release(&mut self, owner: Owner, pages: std::ops::Range<u64>) {
         if let Owner::KernelOf(_) = owner {
             self.keep_shared(owner, &pages);
@@ -144,7 +144,7 @@ impl ProcessMemories {
         }
     }
 
-    /// Forgets all pages of a process.
+    /// Removes all pages of a process.
     pub(crate) fn end(&mut self, owner: Owner) {
         let pages: Vec<u64> = self.of(owner).map(|(page, _)| page).collect();
         for page in pages {
@@ -550,7 +550,8 @@ ZERO 0x20800 100
     fn recorded_faults_of_neighbors_pass() {
         let fault = |pid: u32, at: u32, address: u32, code: u32| {
             format!(
-                "sh {pid} [0] 1.{at:06}: exceptions:page_fault_user: address={address:#x} ip=0x40 error_code={code:#x}\n"
+                "sh {pid} [0] 1.{at:06}: exceptions:page_fault_user: address={address:#x} ip=0x40 \
+                    error_code={code:#x}\n"
             )
         };
         let faults = |pid: u32, from: u32, list: &[(u32, u32)]| -> String {

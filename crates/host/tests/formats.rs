@@ -17,10 +17,10 @@ mod traffic;
 use traffic::PAGE_LINES;
 
 /// The line of a request in a format, written here without the crate's writers.
-type Line = fn(&AddressMap, u64, Operation) -> String;
+type WrittenLine = fn(&AddressMap, u64, Operation) -> String;
 
 /// The formats that can express a list of line reads and writes.
-const FORMATS: [(&str, Line); 8] = [
+const FORMATS: [(&str, WrittenLine); 8] = [
     ("native", |_, _, it| format!("{} {:#x}\n", pick(it, "R", "W"), it.target().0)),
     ("ramulator-dram", |_, _, it| format!("{:#x} {}\n", it.target().0, pick(it, "R", "W"))),
     ("ramulator2-ls", |_, _, it| format!("{} {}\n", pick(it, "LD", "ST"), it.target().0)),
@@ -37,7 +37,7 @@ const FORMATS: [(&str, Line); 8] = [
 ];
 
 /// The formats of programs, which express the reads alone.
-const PROGRAMS: [(&str, Line); 2] = [
+const PROGRAMS: [(&str, WrittenLine); 2] = [
     ("cpu", |_, number, it| format!("{} {}\n", number % 5, it.target().0)),
     ("rc", |_, number, it| format!("R {:x} 0 {}\n", it.target().0, number % 5)),
 ];
@@ -49,7 +49,7 @@ fn pick(operation: Operation, read: &'static str, write: &'static str) -> &'stat
 /// The text of a trace, written as it is read.
 struct Text<'a> {
     map: &'a AddressMap,
-    line: Line,
+    line: WrittenLine,
     request: fn(u64) -> Operation,
     count: u64,
     next: u64,
@@ -69,7 +69,12 @@ impl Read for Text<'_> {
 }
 
 /// Plays requests from a trace of a format, back to back.
-fn play((format, line): (&str, Line), request: fn(u64) -> Operation, count: u64, sink: &mut impl EventSink) -> Cycle {
+fn play(
+    (format, line): (&str, WrittenLine),
+    request: fn(u64) -> Operation,
+    count: u64,
+    sink: &mut impl EventSink,
+) -> Cycle {
     let config = traffic::accesses();
     let map = config.planner.map();
     let text = Text { map, line, request, count, next: 0, buffer: io::Cursor::default() };
@@ -89,7 +94,7 @@ fn play((format, line): (&str, Line), request: fn(u64) -> Operation, count: u64,
     stats.end
 }
 
-fn commands(format: (&str, Line), request: fn(u64) -> Operation) -> CommandLog {
+fn commands(format: (&str, WrittenLine), request: fn(u64) -> Operation) -> CommandLog {
     let mut log = CommandLog::default();
     play(format, request, 3000, &mut log);
     log

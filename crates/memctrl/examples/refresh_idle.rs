@@ -131,7 +131,8 @@ fn main() {
             let activates = 1000.0 * figures.commands[CommandKind::Activate] as f64 / READS as f64;
             let refreshes = figures.commands[CommandKind::Refresh];
             println!(
-                "{name}, {idle:3} cycles: latency {:6.2}, 99 % {:3}, {activates:7.2} ACT per 1000 reads, {refreshes} REF",
+                "{name}, {idle:3} cycles: latency {:6.2}, 99 % {:3}, {activates:7.2} ACT per 1000 reads, {refreshes} \
+                    REF",
                 summary.mean, summary.p99.0
             );
         }

@@ -117,7 +117,8 @@ impl ConfigError {
             }
             ConfigError::DrainLow { drain_high, .. } => format!("try {} for `queues.drain_low`", drain_high / 3),
             ConfigError::LongHold { mechanism, .. } => format!(
-                "use larger subarrays or a longer interval of refreshes, or leave `{mechanism}` out of `copy.mechanisms`"
+                "use larger subarrays or a longer interval of refreshes, or leave `{mechanism}` out of \
+                    `copy.mechanisms`"
             ),
             ConfigError::NoRefresh(state) => {
                 let setting = state.setting();

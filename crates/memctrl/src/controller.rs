@@ -262,7 +262,8 @@ impl Controller {
         (first, Limits { runs: runs.min(until), ..Limits::until(commands.min(until)) })
     }
 
-    /// The front end's part of a cycle, up to the requests that arrive in it. Returns whether the requester should look.
+    /// The front end's part of a cycle, up to the requests that arrive in it. Returns whether the requester should
+    /// look.
     #[inline]
     fn begin_cycle(&mut self) -> bool {
         let now = self.now;

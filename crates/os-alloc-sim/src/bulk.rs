@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::frame::Frame;
 use crate::kernel::{CheckpointId, Kernel, ProcessId};
 use crate::operation::{Cause, MemoryOperation};
-use crate::page_table::Entry;
+use crate::page_table::PageTableEntry;
 
 /// Destination of a page migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Kernel {
     ) -> Result<ProcessId, Fault> {
         let mut space = self.space(process)?.clone();
         for (page, frame) in self.copy_all(process, Cause::Clone, operations)? {
-            space.enter(page, Entry::alone(frame));
+            space.enter(page, PageTableEntry::alone(frame));
         }
         Ok(self.adopt(space))
     }
@@ -81,7 +81,7 @@ impl Kernel {
         cause: Cause,
         operations: &mut Vec<MemoryOperation>,
     ) -> Result<Vec<(u64, Frame)>, Fault> {
-        let entries: Vec<(u64, Entry)> = self.space(process)?.entries().collect();
+        let entries: Vec<(u64, PageTableEntry)> = self.space(process)?.entries().collect();
         self.need(entries.len())?;
         entries.into_iter().map(|(page, entry)| Ok((page, self.copy_near(entry.frame, cause, operations)?))).collect()
     }
@@ -123,7 +123,7 @@ impl Kernel {
         }
         self.share(frame);
         for (process, page) in [kept, merged] {
-            self.space_mut(process)?.enter(page, Entry { merged: true, ..Entry::alone(frame) });
+            self.space_mut(process)?.enter(page, PageTableEntry { merged: true, ..PageTableEntry::alone(frame) });
         }
         self.release(freed, operations);
         Ok(true)
@@ -140,7 +140,8 @@ impl Kernel {
         process: ProcessId,
         operations: &mut Vec<MemoryOperation>,
     ) -> Result<(), Fault> {
-        let merged: Vec<(u64, Entry)> = self.space(process)?.entries().filter(|(_, entry)| entry.merged).collect();
+        let merged: Vec<(u64, PageTableEntry)> =
+            self.space(process)?.entries().filter(|(_, entry)| entry.merged).collect();
         // The last user of a frame keeps it; that may be one of the process's own pages.
         let mut pages = BTreeMap::new();
         for (_, entry) in &merged {
@@ -155,7 +156,7 @@ impl Kernel {
             } else {
                 entry.frame
             };
-            self.space_mut(process)?.enter(page, Entry::alone(frame));
+            self.space_mut(process)?.enter(page, PageTableEntry::alone(frame));
         }
         Ok(())
     }
@@ -185,7 +186,7 @@ impl Kernel {
         let Grant { frame, found } = self.take(near)?;
         let found = if near == Some(entry.frame) || found == Found::Blind { found } else { Found::Unbound };
         self.copy(entry.frame, Grant { frame, found }, Cause::Migration, operations);
-        self.space_mut(process)?.enter(page, Entry::alone(frame));
+        self.space_mut(process)?.enter(page, PageTableEntry::alone(frame));
         self.release(entry.frame, operations);
         self.frame(process, page)
     }

@@ -17,7 +17,7 @@ pub enum PageSize {
 
 /// A present page, or the pages of a grain: the first frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct PageTableEntry {
     pub(crate) frame: Frame,
     /// Whether de-duplication assigned the frame.
     pub(crate) merged: bool,
@@ -25,10 +25,10 @@ pub(crate) struct Entry {
     pub(crate) huge: bool,
 }
 
-impl Entry {
+impl PageTableEntry {
     /// A small page with an unshared frame.
-    pub(crate) const fn alone(frame: Frame) -> Entry {
-        Entry { frame, merged: false, huge: false }
+    pub(crate) const fn alone(frame: Frame) -> PageTableEntry {
+        PageTableEntry { frame, merged: false, huge: false }
     }
 }
 
@@ -40,7 +40,7 @@ struct Region {
     /// Number of slots.
     slots: u64,
     /// The filled slots.
-    entries: BTreeMap<u64, Entry>,
+    entries: BTreeMap<u64, PageTableEntry>,
 }
 
 /// The pages of a process, numbered from 0, in grains.
@@ -89,13 +89,13 @@ impl AddressSpace {
         self.entry(page).map(|entry| entry.frame.plus(within))
     }
 
-    pub(crate) fn entry(&self, page: u64) -> Option<Entry> {
+    pub(crate) fn entry(&self, page: u64) -> Option<PageTableEntry> {
         let (first, slot) = self.find(page)?;
         self.regions[&first].entries.get(&slot).copied()
     }
 
     /// Sets the entry of a mapped page; returns the entry before.
-    pub(crate) fn enter(&mut self, page: u64, entry: Entry) -> Option<Entry> {
+    pub(crate) fn enter(&mut self, page: u64, entry: PageTableEntry) -> Option<PageTableEntry> {
         let (first, slot) = self.find(page)?;
         let region = self.regions.get_mut(&first)?;
         region.entries.insert(slot, entry)
@@ -116,7 +116,7 @@ impl AddressSpace {
     }
 
     /// Unmaps consecutive pages, mapped or not, rounded out to whole grains; returns their entries.
-    pub(crate) fn unmap(&mut self, page: u64, pages: u64) -> Vec<Entry> {
+    pub(crate) fn unmap(&mut self, page: u64, pages: u64) -> Vec<PageTableEntry> {
         let order = self.grain_order;
         let start = page >> order << order;
         let end = page.saturating_add(pages).div_ceil(1 << order) << order;
@@ -141,7 +141,7 @@ impl AddressSpace {
 
     /// Removes the frames of consecutive pages, mapped or not, rounded out to whole grains; returns their entries.
     /// The pages remain mapped.
-    pub(crate) fn discard(&mut self, page: u64, pages: u64) -> Vec<Entry> {
+    pub(crate) fn discard(&mut self, page: u64, pages: u64) -> Vec<PageTableEntry> {
         let order = self.grain_order;
         let end = page.saturating_add(pages);
         let before = self.find(page).map_or(page, |(first, _)| first);
@@ -172,7 +172,7 @@ impl AddressSpace {
     }
 
     /// All present pages, by the first page of each grain, ascending.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, Entry)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, PageTableEntry)> {
         self.regions.iter().flat_map(move |(first, region)| {
             region.entries.iter().map(move |(slot, entry)| (first + (slot << self.grain_order), *entry))
         })
@@ -180,7 +180,7 @@ impl AddressSpace {
 
     /// All present pages, with their frames, ascending.
     pub fn pages(&self) -> impl Iterator<Item = (u64, Frame)> {
-        let of_grain = |(page, entry): (u64, Entry)| {
+        let of_grain = |(page, entry): (u64, PageTableEntry)| {
             (0..1 << self.grain_order).map(move |at| (page + u64::from(at), entry.frame.plus(at)))
         };
         self.entries().flat_map(of_grain)
@@ -203,12 +203,12 @@ mod tests {
         assert_eq!(space.map(1 << 52, PageSize::Small), 0);
         let last = (1 << 52) - 1;
         for (page, frame) in [(7, Frame(1)), (last, Frame(2))] {
-            assert_eq!(space.enter(page, Entry::alone(frame)), None);
+            assert_eq!(space.enter(page, PageTableEntry::alone(frame)), None);
         }
         assert_eq!(space.clone().present(), 2);
-        assert_eq!(space.unmap(1, last - 1), [Entry::alone(Frame(1))]);
+        assert_eq!(space.unmap(1, last - 1), [PageTableEntry::alone(Frame(1))]);
         assert_eq!([0, 1, 7, last - 1, last].map(|page| space.is_mapped(page)), [true, false, false, false, true]);
         assert_eq!((space.frame(last), space.frame(0)), (Some(Frame(2)), None));
-        assert_eq!(space.entries().collect::<Vec<_>>(), [(last, Entry::alone(Frame(2)))]);
+        assert_eq!(space.entries().collect::<Vec<_>>(), [(last, PageTableEntry::alone(Frame(2)))]);
     }
 }

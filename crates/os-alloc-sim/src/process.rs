@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::frame::Frame;
 use crate::kernel::{Kernel, ProcessId};
 use crate::operation::{Cause, MemoryOperation};
-use crate::page_table::{AddressSpace, Entry, PageSize};
+use crate::page_table::{AddressSpace, PageSize, PageTableEntry};
 
 /// Frames per huge page.
 const HUGE: u32 = 1 << HUGE_ORDER;
@@ -153,7 +153,7 @@ impl Kernel {
         if self.references(entry.frame) > 1 {
             self.unshare(process, page, entry, operations)?;
         } else if entry.merged {
-            self.space_mut(process)?.enter(page, Entry { merged: false, ..entry });
+            self.space_mut(process)?.enter(page, PageTableEntry { merged: false, ..entry });
         }
         self.frame(process, page)
     }
@@ -183,7 +183,7 @@ impl Kernel {
         &mut self,
         process: ProcessId,
         page: u64,
-        entry: Entry,
+        entry: PageTableEntry,
         operations: &mut Vec<MemoryOperation>,
     ) -> Result<(), Fault> {
         let cause = if entry.merged { Cause::DedupUndo } else { Cause::CopyOnWrite };
@@ -263,7 +263,7 @@ impl Kernel {
     }
 
     /// Removes a user of the frame of each entry.
-    fn release_all(&mut self, gone: Vec<Entry>, operations: &mut Vec<MemoryOperation>) {
+    fn release_all(&mut self, gone: Vec<PageTableEntry>, operations: &mut Vec<MemoryOperation>) {
         for entry in gone {
             self.release(entry.frame, operations);
         }
@@ -287,7 +287,7 @@ impl Kernel {
         for at in (0..frames).step_by(step as usize) {
             space.enter(
                 first + u64::from(at),
-                Entry { frame: frame.plus(at), merged: false, huge: frames == HUGE && step < HUGE },
+                PageTableEntry { frame: frame.plus(at), merged: false, huge: frames == HUGE && step < HUGE },
             );
         }
     }

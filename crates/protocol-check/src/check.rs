@@ -75,7 +75,7 @@ impl<'a> Check<'a> {
 impl Check<'_> {
     /// Minimum distance: at least the limit of the rule must lie between `earlier` and now.
     ///
-    /// A distance to a command at a later instant (the stream is out of order) is not judged.
+    /// A distance to a command at a later instant (the stream is out of order) is not checked.
     #[inline]
     pub(crate) fn minimum(&mut self, rule: Rule, earlier: Option<Issued>) {
         self.minima([rule], earlier);

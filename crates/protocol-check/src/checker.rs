@@ -3,13 +3,13 @@
 use dram_spec::{Channel, ColumnRun, Command, CommandEvent, CommandLog, Cycle, Dialect, EventSink, Issued, System};
 
 use crate::check::{Check, Setting};
+use crate::conformance::exists;
 use crate::history::ChannelHistory;
-use crate::judgment::exists;
 use crate::report::Report;
 use crate::rule::Rule;
 use crate::violation::Violation;
 
-/// Judges a command stream, command by command, in bounded memory.
+/// Checks a command stream, command by command, in bounded memory.
 ///
 /// Total: it accepts any stream and never panics.
 #[derive(Clone, Debug)]
@@ -54,43 +54,43 @@ impl Checker {
         &self.report
     }
 
-    /// Judges the maxima at the end of the run as [`EventSink::finish`] does, but only of some ranks: for a stream that
+    /// Checks the maxima at the end of the run as [`EventSink::finish`] does, but only of some ranks: for a stream that
     /// has the commands of these ranks alone.
-    pub fn finish_ranks(&mut self, end: Cycle, is_judged: impl Fn(Channel, u8) -> bool) {
+    pub fn finish_ranks(&mut self, end: Cycle, is_checked: impl Fn(Channel, u8) -> bool) {
         if std::mem::replace(&mut self.finished, true) {
             return;
         }
         let Checker { setting, channels, report, finished: _ } = self;
         for (channel, history) in (0..).map(Channel).zip(&*channels) {
             let at = history.last.map_or(end, |last| last.at.max(end));
-            for (rank, history) in (0..).zip(&history.ranks).filter(|(rank, _)| is_judged(channel, *rank)) {
-                history.judge_end(&mut Check::of_end(setting, report, at, channel, rank));
+            for (rank, history) in (0..).zip(&history.ranks).filter(|(rank, _)| is_checked(channel, *rank)) {
+                history.check_end(&mut Check::of_end(setting, report, at, channel, rank));
             }
         }
     }
 
-    /// Converts the checker into its report. The maxima at the end of the run are judged by [`EventSink::finish`].
+    /// Converts the checker into its report. The maxima at the end of the run are checked by [`EventSink::finish`].
     pub fn into_report(self) -> Report {
         self.report
     }
 }
 
 impl Checker {
-    /// Judges a command. The checker follows the open rows by itself, so it needs no effect.
+    /// Checks a command. The checker follows the open rows by itself, so it needs no effect.
     pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         let issued = Issued { at, channel, command: *command };
         let Checker { setting, channels, report, finished: _ } = self;
         let mut check = Check::of(setting, report, &issued);
         match channels.get_mut(usize::from(channel.0)) {
             Some(history) => {
-                history.judge(&mut check, command);
+                history.check(&mut check, command);
                 history.record(&issued, setting);
             }
             None => check.state(Rule::Address, None),
         }
     }
 
-    /// Judges the commands and the end of a log.
+    /// Checks the commands and the end of a log.
     pub fn replay(&mut self, log: &CommandLog) {
         log.commands.iter().for_each(|issued| self.push(issued.at, issued.channel, &issued.command));
         self.finish(log.end);
@@ -102,7 +102,7 @@ impl EventSink for Checker {
         self.push(event.at, event.channel, &event.command);
     }
 
-    /// Judges a run of columns as a whole, with the violations of its commands one by one.
+    /// Checks a run of columns as a whole, with the violations of its commands one by one.
     ///
     /// If the first two commands break no rule, neither does a later one whose columns exist:
     ///
@@ -111,7 +111,7 @@ impl EventSink for Checker {
     ///   for the second command, and after the last command, nothing of the others is left.
     /// - The distance to the command of the run before it is the second one's distance to the first.
     /// - The distance to a command before the run is longer than that of the second command. A command before the run
-    ///   at a later instant, to which a distance is judged only after that instant, requires an earlier violation of
+    ///   at a later instant, to which a distance is checked only after that instant, requires an earlier violation of
     ///   `order`.
     /// - A column command ends no maximum.
     fn run(&mut self, run: &ColumnRun) {
@@ -120,21 +120,21 @@ impl EventSink for Checker {
         events.by_ref().take(2).for_each(|event| self.command(&event));
         let last = run.event(run.lines - 1).issued();
         if self.total() == broken && self.count(Rule::Order) == 0 && exists(&self.setting.geometry, &last.command) {
-            let history = self.channels.get_mut(usize::from(last.channel.0)).expect("its commands were judged");
+            let history = self.channels.get_mut(usize::from(last.channel.0)).expect("its commands were checked");
             history.record(&last, &self.setting);
         } else {
             events.for_each(|event| self.command(&event));
         }
     }
 
-    /// Judges the maxima at the end of the run. Only the first call has an effect. An `end` before the last command of
+    /// Checks the maxima at the end of the run. Only the first call has an effect. An `end` before the last command of
     /// a channel is replaced by the instant of that command.
     fn finish(&mut self, end: Cycle) {
         self.finish_ranks(end, |_, _| true);
     }
 }
 
-/// Judges a whole log, including its end.
+/// Checks a whole log, including its end.
 ///
 /// Returns the first [`Report::KEPT`] violations; none means that the log complies with every rule.
 pub fn audit(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Violation> {

@@ -8,7 +8,7 @@
 //!
 //! # Algorithm
 //!
-//! The device model computes the earliest legal cycle of a future command. The [`Checker`] does the opposite: it judges
+//! The device model computes the earliest legal cycle of a future command. The [`Checker`] does the opposite: it checks
 //! each command by its distance from earlier commands. For each bank, bank group, rank and channel it stores the last
 //! command of each kind that a rule refers to, and per rank the last four activations and the last REFs. For example,
 //! `tRCD` at a RD subtracts the cycle of the bank's last ACT. Then the command is added to the history. All pairs of
@@ -25,7 +25,7 @@
 //! # Violating commands
 //!
 //! A command can break several rules, each of them once, and the violation names the latest earlier command that the
-//! rule refers to. (A PREA can break `tRAS-max` once per bank.) After the judgment, a violating command is applied as
+//! rule refers to. (A PREA can break `tRAS-max` once per bank.) After the check, a violating command is applied as
 //! far as possible, so that one error in the stream gives few violations:
 //!
 //! - a command that is too early or too late has its usual effect, at its cycle;
@@ -33,12 +33,13 @@
 //!   activation, a TRANSFER within one bank or between ranks, and a command to a rank or bank that does not exist. An
 //!   ACT of a row, or an access to a column, that does not exist has its usual effect;
 //! - in dialect `jedec`, an ACT to an open bank opens the new row, and every ACT is an ordinary one (so that a copy
-//!   breaks `tRC` as well as `bank-open`); a TRANSFER breaks `TRANSFER-jedec` and is otherwise judged as in `rowclone`;
+//!   breaks `tRC` as well as `bank-open`); a TRANSFER breaks `TRANSFER-jedec` and is otherwise checked as in
+//!   `rowclone`;
 //! - a command to a rank in power-down or self-refresh breaks `asleep`, or `awake` where it is the exit of the other
 //!   state, and no other state rule of its rank and banks, because the rank does not decode it. It has its usual
 //!   effect, but PDE and SRE do not change the power state, and PDX and SRX do not end a state that is not theirs;
 //! - after a command that is out of `order`, time continues from its cycle. Distances to commands at later cycles are
-//!   not judged.
+//!   not checked.
 //!
 //! # Example
 //!
@@ -61,8 +62,8 @@
 
 mod check;
 mod checker;
+mod conformance;
 mod history;
-mod judgment;
 mod limits;
 mod parameters;
 #[cfg(any(test, feature = "test-api"))]

@@ -27,8 +27,8 @@ impl RefreshLedger {
         at.0.saturating_sub(self.in_self_refresh).saturating_sub(present)
     }
 
-    /// Judges `REF-gap` and `REF-postponed`, at a REF and at the end of the run.
-    pub(crate) fn judge(&self, check: &mut Check<'_>) {
+    /// Checks `REF-gap` and `REF-postponed`, at a REF and at the end of the run.
+    pub(crate) fn check(&self, check: &mut Check<'_>) {
         if check.setting.refresh == Refresh::Off {
             return;
         }

@@ -15,7 +15,7 @@ pub enum Sort {
 
 macro_rules! rules {
     ($($variant:ident = $name:literal, $sort:ident, $source:literal, $what:literal;)*) => {
-        /// A rule for command streams. [`Rule::is_in`] tells the standards that have it.
+        /// A rule for command streams. [`Rule::is_in`] returns whether a standard has it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule {
             $(#[doc = concat!("`", $name, "`: ", $what, ".")] $variant,)*

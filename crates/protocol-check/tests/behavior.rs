@@ -145,7 +145,7 @@ fn refreshed(end: u64, listing: &[(u64, Command)]) -> Vec<Rule> {
 }
 
 #[test]
-fn maxima_are_judged_at_the_end_of_the_run() {
+fn maxima_are_checked_at_the_end_of_the_run() {
     assert_eq!(refreshed(37_440, &[]), []);
     assert_eq!(refreshed(37_441, &[]), [Rule::RefGap, Rule::RefPostponed]);
     assert_eq!(refreshed(37_441, &[(37_440, REF)]), []);
@@ -382,9 +382,9 @@ fn violations_print_as_one_line() {
     );
 }
 
-/// A stream of channel 1 alone: channel 0 without a REF is not judged, and a second end has no effect.
+/// A stream of channel 1 alone: channel 0 without a REF is not checked, and a second end has no effect.
 #[test]
-fn an_end_may_judge_some_ranks_alone() {
+fn an_end_may_check_some_ranks_alone() {
     let system = System::paper(2, Density::Gb2, Width::X8);
     let mut checker = Checker::new(&system, Dialect::Jedec);
     checker.finish_ranks(Cycle(100_000), |channel, rank| (channel, rank) == (Channel(1), 0));

@@ -1,4 +1,4 @@
-//! A run of columns is judged as its commands one by one.
+//! A run of columns is checked as its commands one by one.
 
 mod common;
 
@@ -72,7 +72,7 @@ proptest! {
 
     /// Also after the runs: what later commands break depends on what the runs left in the history.
     #[test]
-    fn a_run_is_judged_as_its_commands(system in arb_system(), runs in arb_runs(), rank_0_only in any::<bool>()) {
+    fn a_run_is_checked_as_its_commands(system in arb_system(), runs in arb_runs(), rank_0_only in any::<bool>()) {
         for dialect in [Dialect::Jedec, Dialect::RowClone] {
             let [mut whole, mut single] = [Checker::new(&system, dialect), Checker::new(&system, dialect)];
             let mut now = Cycle(1000);
@@ -95,9 +95,9 @@ proptest! {
 }
 
 /// The WR at cycle 200 precedes in the stream, but not in time, RDs before 200. The distance of the RD at cycle 210 to
-/// it is judged: 10 < tWTR = 14.
+/// it is checked: 10 < tWTR = 14.
 #[test]
-fn a_write_at_a_later_instant_is_judged_within_the_run() {
+fn a_write_at_a_later_instant_is_checked_within_the_run() {
     let mut checker = Checker::new(&planted::system(), Dialect::RowClone);
     for (at, command) in [(0, act(0, 7)), (200, wr(0, 3)), (100, pre(5))] {
         checker.push(Cycle(at), Channel(0), &command);

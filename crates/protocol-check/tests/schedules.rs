@@ -67,7 +67,8 @@ fn free_copies_are_illegal_every_five_clocks() {
     }
 }
 
-/// Asserts that after a listing the command `next` is legal at `ready`, and one clock earlier breaks the rules `broken`.
+/// Asserts that after a listing the command `next` is legal at `ready`, and one clock earlier breaks the rules
+/// `broken`.
 fn check_ready(ready: u64, next: Command, listing: &[(u64, Command)], dialect: Dialect, broken: &[Rule]) {
     let system = planted::system();
     let with_next_at = |at| log(listing.iter().copied().chain([(at, next)]).collect());

@@ -307,7 +307,7 @@ fn only_a_read_with_auto_precharge_waits_for_write_recovery() {
 }
 
 #[test]
-fn maxima_of_each_standard_are_judged_at_the_end() {
+fn maxima_of_each_standard_are_checked_at_the_end() {
     let end = |system: &System, end, command| broken(system, Dialect::RowClone, &ending(end, &[(0, command)]));
     for (system, row, power_down) in
         [(ddr2(Density::Gb1), 14_000, 14_040), (ddr4(), 84_240, 84_240), (ddr5(), 46_800, 46_800)]

@@ -153,7 +153,8 @@ extern "C" fn on_access(processor: u32, kind: AccessKind, address: u64, routine:
     }
 }
 
-/// Consecutive accesses of an instruction, which are not words yet: those of a string instruction are mostly two ranges.
+/// Consecutive accesses of an instruction, which are not words yet: those of a string instruction are mostly two
+/// ranges.
 #[derive(Debug)]
 struct Run {
     /// Instructions executed, with the instruction of the accesses.

@@ -102,8 +102,8 @@ extern "C" fn qemu_plugin_install(id: Id, _: *const c_void, count: c_int, argume
     c_int::from(crate::install(id, arguments.collect()).is_err())
 }
 
-/// Registers what qemu shall call at the translation of a block, and before and after a system call, with its number and
-/// its arguments or result.
+/// Registers what qemu shall call at the translation of a block, and before and after a system call, with its number
+/// and its arguments or result.
 pub fn register(id: Id, on_translation: OnTranslation, on_system_call: OnSystemCall, on_return: OnReturn) {
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
@@ -193,7 +193,8 @@ pub fn program() -> PathBuf {
     if path.is_null() {
         return PathBuf::new();
     }
-    // SAFETY: qemu returns a string that ends in a zero byte. It is not freed: the plugin asks for it only before `execve`.
+    // SAFETY: qemu returns a string that ends in a zero byte. It is not freed: the plugin asks for it only before
+    // `execve`.
     PathBuf::from(unsafe { CStr::from_ptr(path) }.to_string_lossy().into_owned())
 }
 

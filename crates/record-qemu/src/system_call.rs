@@ -52,7 +52,8 @@ pub extern "C" fn on_call(
         libc::SYS_exit_group => {
             if Symbols::lock().is_empty() {
                 let text = format!(
-                    "{} has no symbols: its calls of memcpy are not marked. `rowclone-sim trace find-copies` finds copies.",
+                    "{} has no symbols: its calls of memcpy are not marked. `rowclone-sim trace find-copies` finds \
+                        copies.",
                     qemu::program().display()
                 );
                 thread.link().request(&Request::Unseen(text));
@@ -236,8 +237,8 @@ fn transfer(
     }
 }
 
-/// Adds a copy between two files. Each is a descriptor, and the address of an offset that the call has advanced; 0 stands
-/// for the position of the descriptor.
+/// Adds a copy between two files. Each is a descriptor, and the address of an offset that the call has advanced; 0
+/// stands for the position of the descriptor.
 fn copy_file(thread: &Thread, src: (u64, u64), dst: (u64, u64), bytes: u64) {
     let end = |(descriptor, address): (u64, u64), direction| {
         let file = object::File::of_descriptor(descriptor)?;

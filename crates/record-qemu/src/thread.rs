@@ -88,7 +88,7 @@ impl Thread {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the threads of the parent of a forked process, and gives the one thread of the process its number.
+    /// Removes the threads of the parent of a forked process, and gives the one thread of the process its number.
     pub fn forked(&self, thread: u32) {
         for other in &ALL {
             // The connection remains open if another thread of the parent was using it.
@@ -152,8 +152,8 @@ impl Thread {
         self.length.store(length + 1, Relaxed);
     }
 
-    /// Adds an access of an instruction: the first of its translation block is 1. Those of a guest that have been executed
-    /// since are subtracted.
+    /// Adds an access of an instruction: the first of its translation block is 1. Those of a guest that have been
+    /// executed since are subtracted.
     #[inline]
     pub fn access(&self, position: u64, is_store: bool, address: u64, log2_bytes: u8) {
         let words = self.words();
@@ -269,8 +269,8 @@ impl Thread {
         }
     }
 
-    /// Ends the current routine of a guest's kernel, and marks its words if they copy or clear a page. Words in some ranges
-    /// of positions are those of interrupts; they then follow the routine.
+    /// Ends the current routine of a guest's kernel, and marks its words if they copy or clear a page. Words in some
+    /// ranges of positions are those of interrupts; they then follow the routine.
     pub fn end_page_call(&self, of_interrupts: &[Range<usize>]) {
         let start = self.call.swap(NONE, Relaxed);
         let is_of_interrupt = |at: usize| of_interrupts.iter().any(|range| range.contains(&at));

@@ -133,14 +133,14 @@ impl ApplicationRow {
 const PLAIN: usize = 1;
 const ZI: usize = 2;
 
-/// Recorded programs beside the published applications.
+/// Comparison of recorded programs with the published applications.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ApplicationTable {
     /// The version of these fields.
     pub schema_version: u32,
     /// Machine file.
     pub machine: String,
-    /// What the baseline does, to which all ratios refer.
+    /// Description of the baseline, to which all ratios refer.
     pub baseline: String,
     /// Bytes of the smallest copy that a copy method executes; the loop executes others.
     pub min_bytes: u64,

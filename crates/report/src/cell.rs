@@ -1,15 +1,15 @@
-//! A cell of a table for programs: CSV writes its text, Parquet its value.
+//! Cells of tables for other programs. CSV writes the text of a cell, Parquet its value.
 
 use std::fmt;
 
 /// Value of a row in a column. An undefined number is an empty cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Words; empty where there are none.
+    /// A text; may be empty.
     Text(String),
-    /// A count, or a number of clocks or bytes.
+    /// An integer: a count, or a number of clocks or bytes.
     Count(Option<u64>),
-    /// A measure.
+    /// A real number.
     Number(Option<f64>),
     /// `true` or `false`.
     Flag(Option<bool>),
@@ -38,14 +38,14 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column of that name.
+    /// A column with this name.
     pub fn new(name: impl Into<String>, kind: Kind) -> Column {
         Column { name: name.into(), kind }
     }
 }
 
 impl Kind {
-    /// A cell with nothing in it.
+    /// The empty cell.
     pub const fn empty(self) -> Cell {
         match self {
             Kind::Text => Cell::Text(String::new()),
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// The cell that has this text, to the last bit; nothing if it is the text of no such cell.
+    /// The cell with this text, with all bits; none if no cell of this type has the text.
     pub fn parse(self, text: &str) -> Option<Cell> {
         match self {
             Kind::Text => Some(Cell::Text(text.to_owned())),
@@ -79,13 +79,13 @@ impl Cell {
     }
 }
 
-/// The shortest text that reads back as the same value of the same kind; nothing for an empty cell.
+/// The shortest text that parses to an equal value of the same type; none for an empty cell.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cell::Text(text) => f.write_str(text),
             Cell::Count(Some(count)) => count.fmt(f),
-            // `90.0`, and not `90`: that would be read as an integer.
+            // `90.0` instead of `90`, which a reader would take for an integer.
             Cell::Number(Some(number)) => write!(f, "{number:?}"),
             Cell::Flag(Some(flag)) => flag.fmt(f),
             Cell::Count(None) | Cell::Number(None) | Cell::Flag(None) => Ok(()),

@@ -1,4 +1,4 @@
-//! Copiers compared: a table per operation, an answer per question, rows for files, and pictures.
+//! Comparison of copiers: a table per operation, an answer per question, rows for files, and pictures.
 
 use rowclone_sim::compare::{Best, Case, CopierFigures, CopierKind, CopierResult, NamedCopier, Question, Unable};
 use rowclone_sim::quantity::{bytes, counted};
@@ -53,8 +53,8 @@ impl ComparedCase {
         question.best(self.results.iter().map(|(copier, result)| (*copier, result)))
     }
 
-    /// The best copiers in words: the first, and the number of others with the same figure; or that all that can do the
-    /// operation have it.
+    /// Description of the best copiers: the first, and the number of others with an equal figure; or that all copiers
+    /// of the operation have this figure.
     fn best_named(&self, question: Question) -> Option<String> {
         let best = self.best(question)?;
         let able = self.results.iter().filter(|(_, result)| result.figures.is_ok()).count();
@@ -67,12 +67,12 @@ impl ComparedCase {
         })
     }
 
-    /// Whether two cases differ in nothing but their size.
+    /// Whether two cases differ only in their size.
     fn is_beside(&self, other: &ComparedCase) -> bool {
         (self.operation, &self.state, self.read_percent) == (other.operation, &other.state, other.read_percent)
     }
 
-    /// The size in words, or nothing.
+    /// The size as text; empty without a size.
     fn size(&self) -> String {
         self.bytes.map_or_else(String::new, bytes)
     }
@@ -111,7 +111,7 @@ pub struct CompareRow {
     pub extra_misses: Option<u64>,
     /// Share of the bytes that were copied or zeroed in DRAM, 0 to 1.
     pub in_dram_share: Option<f64>,
-    /// Why the copier cannot do it; empty if it can.
+    /// Reason why the copier cannot execute the operation; empty if it can.
     pub why_not: String,
 }
 
@@ -122,7 +122,7 @@ pub struct CompareTable {
     pub machine: String,
     /// Bytes of the working set; none of a scenario.
     pub working_set_bytes: Option<u64>,
-    /// What the runs of a recording assume.
+    /// Assumptions about recordings.
     pub assumptions: Vec<String>,
     /// Copiers that were compared.
     pub copiers: Vec<NamedCopier>,
@@ -153,7 +153,7 @@ struct Answer {
     value: f64,
 }
 
-/// Why a copier does not do an operation, in words.
+/// Reason why a copier does not execute an operation, as text.
 pub fn why(unable: &Unable) -> String {
     match unable {
         Unable::OverChannel(reason) => format!("would copy over the channel: {}", reason_sentence(reason)),
@@ -171,7 +171,7 @@ fn has_lines_lost(case: &ComparedCase) -> bool {
     ["copy", "zero"].contains(&case.operation)
 }
 
-/// What a number is of a question about a case, with its unit.
+/// Meaning of the number of a question about a case, with its unit.
 fn quantity(question: Question, case: &ComparedCase) -> &'static str {
     match question {
         Question::Time => "time, ns",
@@ -182,7 +182,7 @@ fn quantity(question: Question, case: &ComparedCase) -> &'static str {
     }
 }
 
-/// The answer where all copiers that can do an operation have one figure.
+/// The answer if all copiers of an operation have one figure.
 const ALL_ALIKE: &str = "all alike";
 
 /// Values of consecutive sizes that are equal, with the first and last size.
@@ -297,13 +297,13 @@ impl CompareTable {
         format!("{copiers} on {}: {}{beside}\n", self.machine, counts.join(", "))
     }
 
-    /// Whether copies in DRAM help each program, why, and what would help more.
+    /// Sentences on whether copies in DRAM help each program, why, and which change would help more.
     fn verdicts(&self, width: usize) -> String {
         let programs = self.cases.iter().filter(|case| case.bytes.is_none());
         programs.filter_map(ComparedCase::verdict).flatten().map(|sentence| wrapped(&sentence, width)).collect()
     }
 
-    /// A line per question: how often each copier is the best.
+    /// One line per question: in how many cases each copier is the best.
     fn short_answers(&self, width: usize) -> String {
         Question::ALL.into_iter().map(|question| wrapped(&self.short_answer(question), width)).collect()
     }
@@ -321,7 +321,7 @@ impl CompareTable {
             }
             let mut wins: Vec<(&str, usize)> = Vec::new();
             for text in &best {
-                // Of several copiers, the first.
+                // The first of several copiers.
                 let name = text.split(" and ").next().unwrap_or(text);
                 match wins.iter_mut().find(|(known, _)| *known == name) {
                     Some((_, count)) => *count += 1,
@@ -339,7 +339,8 @@ impl CompareTable {
         format!("{} {answer}", question.title())
     }
 
-    /// A table of times per operation, of the first state and share; with `details`, of all states, shares and figures.
+    /// A table of times per operation, for the first state and share; with `details`, for all states, shares and
+    /// figures.
     fn size_tables(&self, details: bool) -> Vec<String> {
         let mut tables = Vec::new();
         let mut shown: Vec<&str> = Vec::new();
@@ -371,7 +372,7 @@ impl CompareTable {
         format!("{}: {}\n{}", title(&group[0]), quantity(question, &group[0]), aligned(&columns, &rows))
     }
 
-    /// The best copiers of a question: a line per operation, state and share.
+    /// The best copiers for a question: a line per operation, state and share.
     fn answer_table(&self, question: Question) -> String {
         let columns = [("operation", Left), ("state", Left), ("read", Right), ("best copier", Left)];
         let row = |group: &[ComparedCase]| {
@@ -384,7 +385,7 @@ impl CompareTable {
         format!("{}\n{}", question.title(), aligned(&columns, &rows))
     }
 
-    /// What copiers cannot do, and why: sizes and copiers with one reason are one entry.
+    /// Operations that copiers cannot execute, with the reasons: sizes and copiers with one reason are one entry.
     fn refusals(&self, width: usize) -> String {
         let mut entries: Vec<(String, Vec<&str>)> = Vec::new();
         for operation in ["copy", "zero", "receive", "scenario"] {
@@ -405,7 +406,7 @@ impl CompareTable {
         if lines.is_empty() { lines } else { format!("Copiers that cannot do an operation themselves\n{lines}") }
     }
 
-    /// Sizes of an operation that a copier cannot do, with the reasons: those of all states and shares.
+    /// Sizes of an operation that a copier cannot execute, with the reasons, over all states and shares.
     fn refused(&self, operation: &str, place: usize) -> Vec<(String, String)> {
         let mut found: Vec<(u64, String, String)> = Vec::new();
         for case in self.cases.iter().filter(|case| case.operation == operation) {
@@ -420,7 +421,7 @@ impl CompareTable {
     }
 }
 
-/// What a group of cases is, in words.
+/// Title of a group of cases.
 fn title(case: &ComparedCase) -> String {
     let read = match case.read_percent {
         None | Some(0) => "nothing read afterwards".to_owned(),
@@ -496,7 +497,7 @@ fn cells(row: &CompareRow) -> [Cell; 14] {
     ]
 }
 
-/// The figures of a scenario, a line per copier that can do it.
+/// Figures of a scenario: one line per copier that can execute it.
 fn scenario_table(case: &ComparedCase, width: usize) -> String {
     let columns = [
         ("copier", Left),
@@ -523,7 +524,7 @@ fn scenario_table(case: &ComparedCase, width: usize) -> String {
     fitted(&columns, &rows, width)
 }
 
-/// The least figure of each kind of copiers in a case; none of kinds whose copiers cannot do it.
+/// The least figure of each kind of copiers in a case; none for kinds whose copiers cannot execute the operation.
 fn by_kind(case: &ComparedCase, question: Question) -> Vec<(CopierKind, f64)> {
     let of = |kind: CopierKind| {
         let results = case.results.iter().filter(|(copier, _)| copier.kind() == kind);

@@ -1,4 +1,4 @@
-//! What copies cost the programs on cores under each policy: time, CPU time, channel bytes, energy, and misses.
+//! Cost of copies for programs on cores under each policy: time, CPU time, channel bytes, energy, and misses.
 
 use memctrl::policy::copy::named;
 use rowclone_sim::CopyMethod;
@@ -16,7 +16,7 @@ fn method(row: &MethodRow) -> Option<CopyMethod> {
     named(row.method).map(CopyMethod::of)
 }
 
-/// Whether a device copies under any of some methods.
+/// Whether a device copies under one of some methods.
 pub(crate) fn has_device(rows: &[MethodRow]) -> bool {
     rows.iter().filter_map(method).any(CopyMethod::has_device)
 }

@@ -1,4 +1,4 @@
-//! CSV: one line a result, one an epoch, and one an operation.
+//! CSV files: one line per result, epoch or operation.
 
 use rowclone::MECHANISMS;
 use rowclone_sim::{
@@ -8,8 +8,8 @@ use rowclone_sim::{
 use crate::cell::Cell;
 use crate::run_report::{NO_CURRENT_SET, RunReport};
 
-/// A line: its columns and their cells, in one list so that none gets out of step.
-pub(crate) type Line = Vec<(String, Cell)>;
+/// A line: its columns with their cells, in one list so that columns and cells cannot differ in number.
+pub(crate) type CsvLine = Vec<(String, Cell)>;
 
 pub(crate) fn cell(column: impl Into<String>, value: impl Into<Cell>) -> (String, Cell) {
     (column.into(), value.into())
@@ -20,8 +20,8 @@ macro_rules! fields {
     ($of:expr; $($field:ident),+) => { [$(cell(stringify!($field), $of.$field)),+] };
 }
 
-/// One line per result: the scalars of the JSON, then energy by cause, commands by kind, parts by mechanism, the records of the
-/// trace, and the warnings.
+/// One line per result: the scalars of the JSON, then energy by cause, commands by kind, parts by mechanism, the
+/// records of the trace, and the warnings.
 ///
 /// # Errors
 /// The writer's.
@@ -30,7 +30,8 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
         let mut line = result(report);
         let outcome = &report.outcome;
         line.extend(times(outcome));
-        line.extend(fields!(outcome; speedup, energy_ratio, read_latency_ratio, write_latency_ratio, copy_latency_ratio, from_cycle));
+        line.extend(fields!(outcome; speedup, energy_ratio, read_latency_ratio, write_latency_ratio));
+        line.extend(fields!(outcome; copy_latency_ratio, from_cycle));
         line.extend(figures(&outcome.figures));
         line.extend(cores(outcome));
         line.extend(mix(report));
@@ -67,7 +68,7 @@ pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
     table(Some(&operation("", &OperationRow::default())), lines)
 }
 
-fn operation(policy: &str, row: &OperationRow) -> Line {
+fn operation(policy: &str, row: &OperationRow) -> CsvLine {
     let mut line = vec![
         cell("policy", policy),
         cell("operation", row.label.as_str()),
@@ -84,7 +85,7 @@ fn operation(policy: &str, row: &OperationRow) -> Line {
 }
 
 /// Cells that identify the result of a line.
-fn result(report: &RunReport) -> Line {
+fn result(report: &RunReport) -> CsvLine {
     vec![
         cell("schema_version", u64::from(report.schema_version)),
         cell("scenario", report.scenario.as_str()),
@@ -133,7 +134,7 @@ fn mix(report: &RunReport) -> [(String, Cell); 3] {
     ]
 }
 
-/// Cells of what limits the figures: the backlog, the records of a trace that were left out, the warnings.
+/// Cells of the limits of the figures: the backlog, the skipped records of a trace, and the warnings.
 pub(crate) fn remarks(outcome: &Outcome, warnings: &[String]) -> [(String, Cell); 6] {
     let tally = outcome.trace.as_ref().map(TraceReport::tally);
     [
@@ -147,7 +148,7 @@ pub(crate) fn remarks(outcome: &Outcome, warnings: &[String]) -> [(String, Cell)
 }
 
 /// Cells of the figures of an interval; all intervals have the same columns.
-pub(crate) fn figures(figures: &FiguresReport) -> Line {
+pub(crate) fn figures(figures: &FiguresReport) -> CsvLine {
     let mut line = vec![cell("requests", figures.requests)];
     for (kind, outcomes) in [("reads", figures.reads), ("writes", figures.writes)] {
         let cells = fields!(outcomes; row_hits, row_misses, row_conflicts);
@@ -177,7 +178,7 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
     line.extend(fields!(figures; energy_nj, dynamic_energy_nj));
     for cause in energy::Cause::ALL {
         let key = cause_key(cause);
-        // A cause that is left out took no energy.
+        // A cause that is absent has no energy.
         let by_cause = figures.energy_by_cause_nj.as_ref();
         let found = by_cause.and_then(|by_cause| by_cause.get(&key).copied());
         if found.is_some() || cause.is_in_all_standards() {
@@ -198,15 +199,15 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
     line
 }
 
-/// The columns are those of the header, if it is given, and of all lines. A line has 0 in a column that it lacks: that of
-/// a command, a mechanism or a cause of energy which some systems do not have.
-fn table(header: Option<&Line>, lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
-    let lines: Vec<Line> = lines.collect();
+/// Writes lines under the columns of the header, if it is given, and of all lines. A line has 0 in a column that it
+/// lacks: that of a command, a mechanism or a cause of energy that only some systems have.
+fn table(header: Option<&CsvLine>, lines: impl Iterator<Item = CsvLine>) -> Result<String, csv::Error> {
+    let lines: Vec<CsvLine> = lines.collect();
     let mut columns: Vec<&str> = Vec::new();
     for line in header.into_iter().chain(&lines) {
         let mut place = 0;
         for (column, _) in line {
-            // Mostly it is the next one.
+            // The next column is tried first, because lines usually have the same order.
             let found = columns[place..].iter().position(|known| known == column);
             place += found.unwrap_or_else(|| {
                 columns.insert(place, column);

@@ -1,10 +1,10 @@
-//! A table for programs, as CSV, written row by row.
+//! CSV files for other programs, written row by row.
 
 use std::io::{self, Write};
 
 use crate::cell::{Cell, Column};
 
-/// A CSV file under way: a header, and a line a row.
+/// A CSV file that is being written: a header, and one line per row.
 pub struct CsvTable<W: Write> {
     writer: csv::Writer<W>,
     columns: usize,
@@ -14,7 +14,7 @@ impl<W: Write> CsvTable<W> {
     /// Writes the header.
     ///
     /// # Errors
-    /// The output's.
+    /// Those of the output.
     pub fn new(output: W, columns: &[Column]) -> io::Result<CsvTable<W>> {
         let mut writer = csv::Writer::from_writer(output);
         writer.write_record(columns.iter().map(|column| &column.name)).map_err(io_error)?;
@@ -24,19 +24,19 @@ impl<W: Write> CsvTable<W> {
     /// Writes a row.
     ///
     /// # Errors
-    /// The output's.
+    /// Those of the output.
     ///
     /// # Panics
-    /// If it has not a cell for each column.
+    /// If the number of cells differs from that of the columns.
     pub fn row(&mut self, cells: &[Cell]) -> io::Result<()> {
         assert_eq!(cells.len(), self.columns, "a cell for each column");
         self.writer.write_record(cells.iter().map(ToString::to_string)).map_err(io_error)
     }
 
-    /// The output, with all that was written.
+    /// The output, after all rows were written to it.
     ///
     /// # Errors
-    /// The output's.
+    /// Those of the output.
     pub fn finish(self) -> io::Result<W> {
         self.writer.into_inner().map_err(csv::IntoInnerError::into_error)
     }

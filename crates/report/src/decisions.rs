@@ -1,4 +1,4 @@
-//! Decisions in one cell: which mechanism served how much, and why no better one.
+//! Decisions of a run in one cell: parts and bytes per mechanism and reason.
 
 use memctrl::policy::copy::FIRST_CHOICE;
 use memctrl::stats::PartTally;
@@ -6,10 +6,11 @@ use rowclone::MECHANISMS;
 
 use crate::page::Served;
 
-/// In the place of the reason of FPM.
+/// Text in place of a reason for FPM, which has none.
 const NO_REASON: &str = "-";
 
-/// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM), parts, bytes.
+/// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM),
+/// parts, bytes.
 pub fn cell(copies: &PartTally, inits: &PartTally) -> String {
     let decisions = [("copy", copies), ("init", inits)].into_iter().flat_map(|(operation, tally)| {
         tally.iter().map(move |(mechanism, reason, parts)| {
@@ -20,7 +21,7 @@ pub fn cell(copies: &PartTally, inits: &PartTally) -> String {
     decisions.collect::<Vec<_>>().join("; ")
 }
 
-/// What a cell of a run holds, without shares; nothing if no [`cell`] is like it.
+/// Parses a cell; the decisions have no shares. None if the text is no such cell.
 pub fn read(cell: &str, run: &str) -> Option<Vec<Served>> {
     cell.split("; ").filter(|_| !cell.is_empty()).map(|text| decision(text, run)).collect()
 }

@@ -230,7 +230,8 @@ impl FastCopyTable {
         let large = |name: &str| self.machine(name).large().into_iter().fold(0.0, f64::max);
         text += &wrapped(
             &format!(
-                "maximum of p6-200 beside that of pentium-133: {:.2} of all sizes ({p6:.1} and {pentium:.1} MB/s), {:.2} \
+                "maximum of p6-200 beside that of pentium-133: {:.2} of all sizes ({p6:.1} and {pentium:.1} MB/s), \
+                    {:.2} \
                  of the largest; published {PUBLISHED_P6_SHARE}",
                 p6 / pentium,
                 large("p6-200") / large(MACHINES[0]),
@@ -326,7 +327,8 @@ impl Required {
 mod tests {
     use super::*;
 
-    /// Machine `n` copies at 10 + n, 20 + n and 30 + n MB/s, below 64 bytes at 5; the P6 and the 486 at 10 by all loops.
+    /// Machine `n` copies at 10 + n, 20 + n and 30 + n MB/s, below 64 bytes at 5; the P6 and the 486 at 10 by all
+    /// loops.
     fn table() -> FastCopyTable {
         let rates = |machine: usize| {
             let of = |bytes: u64| match bytes {

@@ -1,4 +1,4 @@
-//! The first screen of `run`: the answer in at most [`LINES_MAX`] lines of [`COLUMNS_MAX`] columns, and all warnings.
+//! First screen of `run`: the main figures in at most [`LINES_MAX`] lines of [`COLUMNS_MAX`] columns, and all warnings.
 
 mod sentence;
 mod table;
@@ -14,13 +14,13 @@ use crate::run_report::{NO_CURRENT_SET, RunReport, references};
 use crate::table::{three_digits, wrapped};
 use table::Lead;
 
-/// The most lines, without those of warnings.
+/// Maximum number of lines, without those of warnings.
 pub const LINES_MAX: usize = 20;
-/// The most columns.
+/// Maximum number of columns.
 pub const COLUMNS_MAX: usize = 80;
 
-/// System, warnings, the figures that answer the question with their ratios against the reference, the cause, and how to
-/// see more. Warnings are in full, however many lines they take.
+/// Writes the system, the warnings, the main figures with their ratios to the reference, the cause, and the command for
+/// details. Warnings are never shortened.
 pub fn text(reports: &[RunReport]) -> String {
     let Some(first) = reports.first() else { return String::new() };
     let mut lines: Vec<String> = first.brief.lines().flat_map(in_lines).collect();
@@ -45,12 +45,12 @@ pub fn text(reports: &[RunReport]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A text in lines of the screen.
+/// The lines of a text on the screen.
 fn in_lines(text: &str) -> Vec<String> {
     wrapped(text, COLUMNS_MAX).lines().map(str::to_owned).collect()
 }
 
-/// That the memory passed `--check`, which compares virtual addresses too where an allocator placed the pages of processes.
+/// Result of a passed `--check`. It compares virtual addresses as well if an allocator placed the pages of processes.
 pub(crate) fn memory_equal(is_virtual: bool) -> &'static str {
     if is_virtual {
         "memory equals that of a plain memcpy, also as each process reads it at its virtual addresses"
@@ -59,7 +59,7 @@ pub(crate) fn memory_equal(is_virtual: bool) -> &'static str {
     }
 }
 
-/// The verdict of `--check`.
+/// Result of `--check`.
 fn checks(reports: &[RunReport]) -> Option<String> {
     let checked = || reports.iter().filter_map(|report| Some((report, report.outcome.check.as_ref()?)));
     checked().next()?;
@@ -129,7 +129,7 @@ fn cores(methods: &[MethodRow], room: usize) -> Vec<String> {
     lines
 }
 
-/// The lines of some sentences; where they need more lines than there are, those of the greatest values.
+/// The lines of some sentences. If they exceed the available lines, those of the greatest values are kept.
 fn fitting(sentences: Vec<(Option<f64>, String)>, room: usize) -> Vec<String> {
     let mut of: Vec<(usize, Option<f64>, Vec<String>)> =
         sentences.into_iter().enumerate().map(|(place, (value, text))| (place, value, in_lines(&text))).collect();

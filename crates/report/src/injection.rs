@@ -217,7 +217,7 @@ fn changes(row: &InjectionRow, mode: &str) -> [f64; 2] {
 }
 
 /// A mode, its changes, and the published ones.
-type Line = (&'static str, [f64; 2], Option<[f64; 2]>);
+type ComparedLine = (&'static str, [f64; 2], Option<[f64; 2]>);
 
 /// Published and simulated changes.
 fn published(row: &InjectionRow) -> String {
@@ -230,7 +230,7 @@ fn published(row: &InjectionRow) -> String {
         let theirs = theirs.map_or_else(String::new, |theirs| format!(" ({:+.0} %)", theirs * 100.0));
         format!("{:+.1} %{theirs}", ours * 100.0)
     };
-    let columns: [Column<'_, Line>; 3] = [
+    let columns: [Column<'_, ComparedLine>; 3] = [
         ("mode", Left, &|line| line.0.to_owned()),
         ("memory reads", Right, &|line| cell(line.1[0], line.2.map(|cells| cells[0]))),
         ("time", Right, &|line| cell(line.1[1], line.2.map(|cells| cells[1]))),

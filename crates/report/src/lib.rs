@@ -1,4 +1,5 @@
-//! Turns results into what people look at: tables, JSON, CSV, Parquet, plots, timelines, an HTML page. Reads results; computes no physics.
+//! Presentation of results: tables, JSON, CSV, Parquet, plots, timelines, and an HTML page. The crate computes no
+//! physical quantities.
 
 mod allocator_tables;
 pub mod apps;

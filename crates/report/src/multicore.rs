@@ -53,9 +53,9 @@ pub const PUBLISHED: [PublishedChanges; 3] = [
 /// engine in the controller.
 const PUBLISHED_OTHERS: [(&str, usize, f64); 2] = [("rowclone", 4, 1.10), ("controller-copy", 4, 0.98)];
 
-/// Figures of a mix, or their ratios to the baseline: sum of IPC together / IPC alone; sum of IPC; number of programs / sum of IPC
-/// alone / IPC together; greatest IPC alone / IPC together; bytes over the memory channels per instruction; DRAM energy per
-/// instruction, with background and refresh, nJ.
+/// Figures of a mix, or their ratios to the baseline: sum of IPC together / IPC alone; sum of IPC; number of programs /
+/// sum of IPC alone / IPC together; greatest IPC alone / IPC together; bytes over the memory channels per instruction;
+/// DRAM energy per instruction, with background and refresh, nJ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MixFigures([f64; 6]);
 
@@ -153,7 +153,8 @@ impl MulticoreRow {
         MulticoreRow { cores, scheduler, methods }
     }
 
-    /// The weighted speedup of each mix under a method relative to the baseline, over its copy share under the baseline.
+    /// The weighted speedup of each mix under a method relative to the baseline, over its copy share under the
+    /// baseline.
     fn gains(&self, method: usize) -> Series {
         let point = |(base, run): (&MixRun, &MixRun)| Point {
             x: base.report.copy_share_of_channel_bytes.unwrap_or(0.0),
@@ -196,7 +197,8 @@ impl MulticoreTable {
     /// The tables for a terminal; with `details`, a line per core of each run.
     pub fn to_text(&self, details: bool) -> String {
         let mut text = format!(
-            "RowClone (MICRO 2013), multi-core: copy-intensive programs on even cores, memory-intensive ones on odd cores\n\
+            "RowClone (MICRO 2013), multi-core: copy-intensive programs on even cores, memory-intensive ones on odd \
+                cores\n\
              machine {}; changes refer to the baseline, {}\n\
              means of {} mixes of {} programs; regions of {} instructions after a warm-up of {}\n",
             self.machine, self.baseline, self.mixes, self.programs, self.instructions, self.warm_up
@@ -219,7 +221,8 @@ impl MulticoreTable {
         text
     }
 
-    /// The gain of each mix over the copy share of its baseline, with the published means as lines, under the first scheduler.
+    /// The gain of each mix over the copy share of its baseline, with the published means as lines, under the first
+    /// scheduler.
     pub fn chart(&self) -> Chart {
         let zi = |row: &MulticoreRow| row.methods.iter().position(|it| it.method == "rowclone-zi");
         let scheduler = self.rows.first().map_or("", |row| &row.scheduler);

@@ -1,4 +1,4 @@
-//! A table for programs, as Parquet, written row by row.
+//! Parquet files for other programs, written row by row.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use parquet::schema::types::Type;
 
 use crate::cell::{Cell, Column, Kind};
 
-/// Rows that are held before they are written, column by column.
+/// Number of rows that are buffered and written together, column by column.
 const GROUP_ROWS: usize = 4096;
 
-/// A Parquet file under way.
+/// A Parquet file that is being written.
 ///
-/// Texts are UTF-8 strings, counts int64, numbers doubles, flags booleans: the types that readers infer from the same table as CSV. A
-/// cell with nothing in it is null, and so is an empty text.
+/// Texts are UTF-8 strings, counts int64, numbers doubles, flags booleans: the types that readers infer from CSV files
+/// of the same table. Empty cells and empty texts are null.
 pub struct ParquetTable<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     kinds: Vec<Kind>,
-    /// Not yet written.
+    /// Rows that are not yet written.
     rows: Vec<Vec<Cell>>,
 }
 
@@ -30,7 +30,7 @@ impl<W: Write + Send> ParquetTable<W> {
     /// Begins a file.
     ///
     /// # Errors
-    /// The output's.
+    /// Those of the output.
     pub fn new(output: W, columns: &[Column]) -> io::Result<ParquetTable<W>> {
         let fields = columns.iter().map(field).collect::<Result<_, _>>().map_err(io_error)?;
         let schema = Type::group_type_builder("rows").with_fields(fields).build().map_err(io_error)?;
@@ -45,20 +45,20 @@ impl<W: Write + Send> ParquetTable<W> {
     /// Adds a row.
     ///
     /// # Errors
-    /// The output's, or a count above 2^63 - 1.
+    /// Those of the output, or a count above 2^63 - 1.
     ///
     /// # Panics
-    /// If it has not a cell of its kind for each column.
+    /// If a cell is missing, or has another type than its column.
     pub fn row(&mut self, cells: Vec<Cell>) -> io::Result<()> {
         assert!(cells.iter().map(Cell::kind).eq(self.kinds.iter().copied()), "a cell of its kind for each column");
         self.rows.push(cells);
         if self.rows.len() == GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
 
-    /// The output, with all that was written.
+    /// The output, after all rows were written to it.
     ///
     /// # Errors
-    /// The output's.
+    /// Those of the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.write_group()?;
         self.writer.into_inner().map_err(io_error)
@@ -112,7 +112,7 @@ fn write_group<W: Write + Send>(
     Ok(())
 }
 
-/// Writes the values of cells, with a level of 0 where there is none.
+/// Writes the values of cells, with definition level 0 for an empty cell.
 fn write<'a, T: DataType>(
     column: &mut SerializedColumnWriter<'_>,
     cells: impl Iterator<Item = &'a Cell>,

@@ -87,11 +87,11 @@ pub struct ProgramsTable {
     pub schema_version: u32,
     /// Machine file.
     pub machine: String,
-    /// What the baseline does, to which all ratios refer.
+    /// Description of the baseline, to which all ratios refer.
     pub baseline: String,
     /// Files of the programs, by core.
     pub programs: Vec<String>,
-    /// What the runs of recordings assume.
+    /// Assumptions about recordings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
     /// Instructions of each program before its region.
@@ -156,7 +156,7 @@ pub(crate) fn causes(rows: &[MethodRow]) -> String {
     slowdowns(rows).into_iter().chain(slower_in_dram(rows)).map(|(_, cause)| wrapped(&cause, COLUMNS_MAX)).collect()
 }
 
-/// The table of the first screen: where a device copies, what copies cost.
+/// The table of the first screen: the cost of copies if a device copies, else the methods.
 pub(crate) fn first(rows: &[MethodRow]) -> String {
     if copiers::has_device(rows) { copiers::table(rows) } else { methods(rows) }
 }
@@ -210,7 +210,8 @@ pub(crate) fn methods(rows: &[MethodRow]) -> String {
 /// The definitions of the speedups in [`methods`] and [`mixes`].
 pub(crate) fn definitions(rows: &[MethodRow]) -> String {
     let speedup = "speedup: time of the longest region of a core, reference / this";
-    let of_several = "; weighted speedup: sum of IPC together / IPC alone; harmonic speedup (`--details`): programs / sum of IPC alone \
+    let of_several = "; weighted speedup: sum of IPC together / IPC alone; harmonic speedup (`--details`): programs / \
+        sum of IPC alone \
                       / IPC together";
     let of_several = if rows.iter().any(|row| row.mix.is_some()) { of_several } else { "" };
     let of_devices = if copiers::has_device(rows) { format!("; {}", copiers::DEFINITIONS) } else { String::new() };
@@ -262,7 +263,7 @@ pub(crate) fn core_table(rows: &[CoreRow]) -> String {
         ("\ncopies in DRAM", Right, &|row| stall(row.stall_cycles.coherence + row.stall_cycles.controller_copy)),
         (IDLE, Right, &|row| stall(row.stall_cycles.idle)),
     ];
-    // Causes that most cores do not have.
+    // Causes that most cores do not have are omitted if they are 0.
     let rare = [LOAD_STORE_QUEUE, OPERAND, UNIT, PENDING_COPY, IDLE];
     let is_shown =
         |(name, _, cell): &Column<'_, CoreRow>| !rare.contains(name) || rows.iter().any(|row| cell(row) != "0");

@@ -7,11 +7,11 @@ use rowclone::{MECHANISMS, Mechanism};
 use rowclone_sim::{Outcome, ServedTally};
 
 use crate::cell::{Cell, Column};
-use crate::csv_file::{self, Line, cell};
+use crate::csv_file::{self, CsvLine, cell};
 use crate::decisions;
 
-/// The cells of a run, in the order of [`columns`], which has no column of what some systems lack. `reserved_rows_share` is the share of the memory that the reserved rows
-/// take, 0 to 1.
+/// The cells of a run, in the order of [`columns`], which has no column of what some systems lack.
+/// `reserved_rows_share` is the share of the memory that the reserved rows take, 0 to 1.
 pub fn cells(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> Vec<Cell> {
     let line = line(outcome, reserved_rows_share, warnings);
     if line.len() == columns().len() {
@@ -27,7 +27,7 @@ pub fn columns() -> Vec<Column> {
     nothing.into_iter().map(|(name, cell)| Column::new(name, cell.kind())).collect()
 }
 
-fn line(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> Line {
+fn line(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> CsvLine {
     let ServedTally { copies, inits } = &outcome.served_parts;
     let mut line = Vec::from(csv_file::times(outcome));
     line.push(cell("from_cycle", outcome.from_cycle));
@@ -43,7 +43,7 @@ fn line(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> Lin
 }
 
 /// Share of the bytes that each mechanism served, 0 to 1; undefined without bytes.
-fn shares(operations: &str, tally: &PartTally) -> Line {
+fn shares(operations: &str, tally: &PartTally) -> CsvLine {
     let bytes = |wanted: Option<Mechanism>| -> u64 {
         let of = tally.iter().filter(|(mechanism, ..)| wanted.is_none_or(|wanted| wanted == *mechanism));
         of.map(|(_, _, parts)| parts.bytes).sum()

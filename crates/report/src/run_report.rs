@@ -9,33 +9,34 @@ pub const SCHEMA_VERSION: u32 = 9;
 /// Report of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
-    /// [`SCHEMA_VERSION`].
+    /// Version of the fields.
     pub schema_version: u32,
-    /// Who placed the pages, where pages are placed: `as-recorded`, or an allocator.
+    /// Placement of pages: `as-recorded`, an allocator (`sequential`, `random`, `buddy`, `subarray-aware`,
+    /// `bank-aware`), or none where the scenario gives the addresses.
     pub placement: Option<&'static str>,
-    /// The scenario file's name.
+    /// Name of the scenario file.
     pub scenario: String,
-    /// Description of the system, in one line.
+    /// Description of the system in one line.
     pub system: String,
-    /// Half a line about its controller.
+    /// Scheduler, row policy and queues.
     pub controller: String,
-    /// The seed of contents and written data.
+    /// Seed of memory contents and written data.
     pub seed: u64,
-    /// The current set; none if the system has none.
+    /// The current set; none without one (CSV: `no current set`).
     pub currents: Option<String>,
-    /// The background model of energy; none without a current set, and where it is the 1 of the standard.
+    /// Background model of energy, 0 to 1; only in JSON, and only where it or the default of the standard is not 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background_rho: Option<f64>,
     /// The command line that runs the scenario again, under all its policies.
     pub rerun: String,
-    /// The run to which the ratios refer, as a [`RunReport::label`]; none if it was not run.
+    /// The run to which the ratios refer, as policy and placement: `baseline/buddy`; none if it was not run.
     pub reference: Option<String>,
-    /// What the policy `baseline` does, which is the policy of the reference.
+    /// What the policy `baseline` does: copies over the memory channel; with cores, a loop of the kernel.
     pub baseline: String,
-    /// Instructions per cycle of each of several programs alone under the baseline, by core; empty without these runs.
+    /// Only of several programs: instructions per cycle of each alone under the baseline, by core.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alone_ipc: Vec<f64>,
-    /// Metrics of several programs; none without these runs, or if a program has no instruction.
+    /// Only of several programs: `weighted_speedup`, `instruction_throughput`, `harmonic_speedup`, `maximum_slowdown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<MixMetrics>,
     /// The size from which the device of the policy copies faster than the loop of the kernel; none without a
@@ -45,9 +46,9 @@ pub struct RunReport {
     /// Outcome of the run.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Limits of the numbers of the run.
+    /// Limits of the validity of the figures.
     pub warnings: Vec<String>,
-    /// Scenario and system in a line of a terminal.
+    /// Two lines for a terminal: scenario and system.
     #[serde(skip)]
     pub brief: String,
     /// Copies of a copy unit by programs on cores in their region, where they do nothing else in it.
@@ -58,7 +59,7 @@ pub struct RunReport {
     pub row_bytes: u64,
 }
 
-/// What stands for the current set of a system without one.
+/// Text in place of the current set of a system without one.
 pub const NO_CURRENT_SET: &str = "no current set";
 
 impl RunReport {

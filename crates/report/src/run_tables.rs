@@ -15,7 +15,7 @@ use crate::run_report::{RunReport, references};
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, fitted, listed, or_dash, percent, wrapped};
 
-/// More operations than this are left to JSON and CSV.
+/// Number of operations above which only JSON and CSV list them.
 const SHOWN_MOST: usize = 64;
 
 /// Maximum number of listed operations, each under every policy.
@@ -37,8 +37,8 @@ fn controllers(reports: &[RunReport]) -> String {
     texts.fold(first, |text, (controller, labels)| format!("{text}; {labels}: {controller}"))
 }
 
-/// Everything: operations, policies, energy by cause, decisions, findings; in lines of at most `width` characters where the tables allow
-/// that.
+/// All tables: operations, policies, energy by cause, decisions, findings, in lines of at most `width` characters if
+/// the tables allow it.
 pub fn text(reports: &[RunReport], width: usize) -> String {
     let Some(first) = reports.first() else { return String::new() };
     let mut text = wrapped(&format!("{}: {}", first.scenario, first.system), width);
@@ -110,7 +110,8 @@ fn checks(reports: &[RunReport]) -> String {
     text
 }
 
-/// The operations that are shown, each under every policy in turn, with its label, which stands once, and the policy.
+/// The displayed operations under each policy in turn, with the policy, and the label on the first line of each
+/// operation.
 pub(crate) fn by_operation(
     reports: &[RunReport],
     most: usize,
@@ -125,8 +126,10 @@ pub(crate) fn by_operation(
 }
 
 /// Explanation of the columns of the operations.
-const FOOTNOTE: &str = "clocks, ns: latency, of copies and initializations from the first command until the last bank is ready, of reads and \
-                        writes from their arrival to the end of their data; speedup, energy ratio: reference / this; (bank): against the channel \
+const FOOTNOTE: &str = "clocks, ns: latency, of copies and initializations from the first command until the last bank \
+    is ready, of reads and \
+                        writes from their arrival to the end of their data; speedup, energy ratio: reference / this; \
+                        (bank): against the channel \
                         copy of a pair in one bank of an idle memory.";
 
 fn operations(reports: &[RunReport], width: usize) -> String {
@@ -185,7 +188,7 @@ fn recorded(reports: &[RunReport], width: usize) -> String {
     if let Some(first) = reports.iter().find_map(|report| report.outcome.trace.as_ref()) {
         let _ = writeln!(text, "{}: no last-level cache is modeled\n", first.file);
     }
-    // What a trace holds is the same under every policy.
+    // The contents of a trace are equal under all policies.
     let mut seen = BTreeSet::new();
     let traces: Vec<_> = reports
         .iter()
@@ -212,7 +215,7 @@ fn recorded(reports: &[RunReport], width: usize) -> String {
     text
 }
 
-/// A row of the table about traces; nothing where it does not apply.
+/// A row of the table about traces; none if it does not apply.
 type TraceRow = (&'static str, fn(&TraceReport) -> Option<u64>);
 
 #[rustfmt::skip]

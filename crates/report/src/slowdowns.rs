@@ -13,8 +13,8 @@ pub(crate) const fn dirty_lines(core: &CoreRow) -> u64 {
     core.coherence_written_back + core.coherence_copied_in_cache
 }
 
-/// Cycles without dispatch of a core: for copies and zeroings of the controller with their coherence, or of a device; and for
-/// memory. The waits for a device are among those of the core.
+/// Cycles without dispatch of a core: for copies and zeroings of the controller with their coherence, or of a device;
+/// and for memory. The waits for a device are among those of the core.
 fn waits((core, has_device): Slowest<'_>) -> [f64; 2] {
     let stalls = &core.stall_cycles;
     if has_device {
@@ -32,8 +32,8 @@ fn slowest(row: &MethodRow) -> Option<Slowest<'_>> {
     Some((core, has_device(std::slice::from_ref(row))))
 }
 
-/// A sentence about each method with a speedup below 1, with its speedup: what the slowest core waits for longer than under the
-/// baseline.
+/// A sentence about each method with a speedup below 1, with its speedup: what the slowest core waits for longer than
+/// under the baseline.
 pub(crate) fn slowdowns(rows: &[MethodRow]) -> Vec<(f64, String)> {
     let baseline = rows.iter().find(|row| row.method == BASELINE.name()).and_then(slowest);
     let caused = rows.iter().filter_map(|row| {
@@ -44,8 +44,8 @@ pub(crate) fn slowdowns(rows: &[MethodRow]) -> Vec<(f64, String)> {
     caused.collect()
 }
 
-/// A sentence about each method whose copies an engine gives to the controller, and that takes longer than the one whose copies
-/// the engine makes itself, if both are among the rows.
+/// A sentence about each method whose copies an engine gives to the controller, and that takes longer than the one
+/// whose copies the engine makes itself, if both are among the rows.
 pub(crate) fn slower_in_dram(rows: &[MethodRow]) -> Vec<(f64, String)> {
     let compared = rows.iter().filter_map(|row| {
         let plain = row.method.strip_suffix("-rowclone")?;
@@ -127,7 +127,8 @@ mod tests {
         let waiting = StallRow { window: 400.0, store_buffer: 300.0, controller_copy: 10.0, ..StallRow::default() };
         assert_eq!(
             said(waiting, [1, 2, 0]),
-            "core 0 waits for memory 70 % of the cycles, with 12.5 misses per 1000 instructions; under the baseline 30 % of the \
+            "core 0 waits for memory 70 % of the cycles, with 12.5 misses per 1000 instructions; under the baseline 30 \
+                % of the \
              cycles, with 12.5 misses per 1000 instructions"
         );
         assert_eq!(said(StallRow::default(), [0; 3]), "", "it waits for neither");

@@ -1,4 +1,4 @@
-//! Aligned text: no colors, no borders, two spaces between columns.
+//! Aligned text tables, without colors and borders, with two spaces between columns.
 
 pub use comfy_table::CellAlignment as Align;
 use comfy_table::presets::NOTHING;
@@ -6,7 +6,7 @@ use comfy_table::{ContentArrangement, Table};
 use rowclone_sim::quantity::grouped;
 use textwrap::WordSplitter;
 
-/// The header of a column, of one line or several, and its alignment: words are to the left, numbers to the right.
+/// The header of a column, in one or more lines, and its alignment: words to the left, numbers to the right.
 pub type Header<'a> = (&'a str, Align);
 
 /// A column of a table of values: its header, its alignment, and the cell of a value.
@@ -20,8 +20,9 @@ pub fn aligned(columns: &[Header<'_>], rows: &[Vec<String>]) -> String {
     rendered(columns, rows, usize::MAX)
 }
 
-/// A table of text with a header, in at most `width` columns where its numbers allow that: a wider table is divided into several, each
-/// with the columns before the first number; in one that is still too wide, or that begins with a number, texts are wrapped.
+/// A table of text with a header, in at most `width` columns where its numbers allow that: a wider table is divided
+/// into several, each with the columns before the first number; in one that is still too wide, or that begins with a
+/// number, texts are wrapped.
 pub fn fitted(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> String {
     let widths = widths(columns, rows);
     let labels = columns.iter().position(|(_, align)| *align == Align::Right).unwrap_or(columns.len());
@@ -123,7 +124,8 @@ pub fn wrapped_lines(text: &str, width: usize) -> String {
     text.lines().map(|line| wrapped(line, width)).collect()
 }
 
-/// A text in lines of at most `width` characters, broken between words; the second line and those after it are indented by two spaces.
+/// A text in lines of at most `width` characters, broken between words; the second line and those after it are indented
+/// by two spaces.
 pub fn wrapped(text: &str, width: usize) -> String {
     let options = textwrap::Options::new(width).subsequent_indent("  ").break_words(false);
     textwrap::fill(text, options.word_splitter(WordSplitter::NoHyphenation)) + "\n"

@@ -34,16 +34,16 @@ pub struct Simulated {
 pub struct Row3 {
     /// `copy/fpm` and so on.
     pub id: &'static str,
-    /// The paper's.
+    /// The published figures.
     pub published: Published,
-    /// Ours.
+    /// The simulated figures.
     pub simulated: Simulated,
 }
 
 /// A share, as published and as simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// The paper's "about 40 %".
+    /// The published "about 40 %".
     pub published: f64,
     /// I/O and termination of a channel copy, of its dynamic energy.
     pub simulated: f64,
@@ -81,7 +81,7 @@ pub const PUBLISHED: [(&str, Published); 6] = [
 pub const PUBLISHED_CHANNEL_SHARE: f64 = 0.4;
 
 impl Table3 {
-    /// Sets what was simulated beside what was published, in the order of [`PUBLISHED`].
+    /// Pairs simulated with published rows, in the order of [`PUBLISHED`].
     pub fn new(currents: String, ranks: u8, simulated: [Simulated; 6], channel_share: f64) -> Table3 {
         let rows = PUBLISHED.iter().zip(simulated);
         Table3 {

@@ -37,7 +37,7 @@ pub struct ZeroingTable {
     pub schema_version: u32,
     /// Machine file.
     pub machine: String,
-    /// What the baseline does.
+    /// Description of the baseline.
     pub baseline: String,
     /// Simulated rows.
     pub rows: Vec<ZeroingRow>,

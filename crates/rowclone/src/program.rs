@@ -184,7 +184,8 @@ impl Block {
     ) {
         assert_eq!(choices.len(), self.parts.len(), "one mechanism a part");
         assert!(staging_lines > 0, "a copy over the channel needs room for a line");
-        // Of the parts that go over the channel: the longest, the bytes of all, and whether all come from one other channel.
+        // Of the parts that go over the channel: the longest, the bytes of all, and whether all come from one other
+        // channel.
         let mut longest: Option<(usize, &Part)> = None;
         let (mut targets, mut crosses) = (Stripes::new(), true);
         for (index, (part, &mechanism)) in self.parts.iter().zip(choices).enumerate() {

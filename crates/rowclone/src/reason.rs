@@ -223,7 +223,8 @@ impl fmt::Display for Reason {
             Reason::NotACopy => write!(f, "the data of a read or a write cross the channel by definition"),
             Reason::Overlap { distance, granularity } => write!(
                 f,
-                "source and destination overlap and are only {distance} bytes apart, less than the granularity of {granularity}"
+                "source and destination overlap and are only {distance} bytes apart, less than the granularity of \
+                    {granularity}"
             ),
             Reason::LineMisaligned { by } => {
                 write!(f, "source and destination differ by a part of a line ({by} of {LINE_BYTES} bytes)")

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 /// Bytes of the memory, by address; the end is not among them.
 pub(crate) type Bytes = Range<u64>;
 
-/// Equally long ranges of addresses, equally far apart. Where there are several, they consist of whole lines, and no two of them touch.
+/// Equally long ranges of addresses, equally far apart. Where there are several, they consist of whole lines, and no
+/// two of them touch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stripe {
     /// The first byte.

@@ -2,9 +2,9 @@
 
 mod arbitrary;
 mod boundaries;
-mod laws;
 mod memory;
 mod parts;
+mod properties;
 mod verdicts;
 
 use dram_spec::Row;

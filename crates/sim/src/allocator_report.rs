@@ -13,13 +13,15 @@ pub struct TrafficReport {
     pub operations: u64,
     /// Frames.
     pub frames: u64,
-    /// Frames by mechanism.
+    /// Frames by the best possible mechanism, `fpm`, `lisa`, `psm`, `psm2` or `channel`, under the policy `rowclone`.
     pub frames_by_mechanism: BTreeMap<&'static str, u64>,
     /// `frames_by_mechanism` as shares of `frames`, 0 to 1; empty without frames.
     pub share_by_mechanism: BTreeMap<&'static str, f64>,
-    /// Frames that FPM does not serve, by reason. Reasons without frames are omitted.
+    /// Frames by the reason against FPM: `unit-too-large`, `shared-row`, `policy-blind`, `not-asked`, `pool-empty`,
+    /// `rank-empty`. Reasons without frames are omitted.
     pub fallbacks: BTreeMap<&'static str, u64>,
-    /// Frames by the cause of the copy or zeroing. Causes without frames are omitted.
+    /// Frames by cause: `demand-zero`, `copy-on-write`, `checkpoint`, `clone`, `dedup-undo`, `migration`,
+    /// `zero-on-free`. Causes without frames are omitted.
     pub frames_by_cause: BTreeMap<&'static str, u64>,
 }
 
@@ -68,13 +70,13 @@ impl MemoryState {
 /// Counts of an allocator during a workload, and the state of the memory before and after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AllocatorReport {
-    /// Allocation policy.
+    /// `sequential`, `random`, `buddy`, `subarray-aware`, `bank-aware`.
     pub policy: &'static str,
     /// Sharing of rows by frames: `none`, `row-set`, `page`, `too-large`.
     pub sharing: &'static str,
     /// Frames that share rows; 1 if frames share no row.
     pub unit_frames: u32,
-    /// Allocatable frames.
+    /// Frames that the allocator can hand out.
     pub frames: u64,
     /// Bytes of the reserved rows.
     pub reserved_row_bytes: u64,
@@ -88,9 +90,9 @@ pub struct AllocatorReport {
     pub huge_pages_wanted: u64,
     /// Huge pages allocated.
     pub huge_pages_served: u64,
-    /// Copies.
+    /// Copies of frames.
     pub copies: TrafficReport,
-    /// Zeroings.
+    /// Zeroings of frames.
     pub zeroings: TrafficReport,
     /// State before the workload, after aging.
     pub before: MemoryState,

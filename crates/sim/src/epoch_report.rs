@@ -12,7 +12,7 @@ use crate::metered::Measured;
 pub struct EpochReport {
     /// First cycle.
     pub from_cycle: u64,
-    /// End cycle, exclusive.
+    /// The cycle after its last one.
     pub to_cycle: u64,
     /// Figures of the epoch.
     #[serde(flatten)]

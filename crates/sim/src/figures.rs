@@ -14,11 +14,11 @@ use crate::metered::Measured;
 /// Row-buffer outcomes of accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RowOutcomes {
-    /// Accesses whose row was open.
+    /// Accesses for which neither ACT nor PRE was issued.
     pub row_hits: u64,
-    /// Accesses whose bank was closed.
+    /// Accesses for which an ACT and no PRE was issued.
     pub row_misses: u64,
-    /// Accesses to a bank with another row open.
+    /// Accesses for which a PRE was issued.
     pub row_conflicts: u64,
 }
 
@@ -39,9 +39,9 @@ impl From<Outcomes> for RowOutcomes {
 /// Occupancy of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct QueueDepth {
-    /// Mean entries over time; `None` for an empty interval.
+    /// Mean entries in use, over time and channels; none of no time.
     pub mean_entries: Option<f64>,
-    /// Maximum entries; `None` for an empty interval.
+    /// Maximum of the entries in use at the end of a cycle; none of no time.
     pub max_entries: Option<u64>,
 }
 
@@ -50,11 +50,11 @@ pub struct QueueDepth {
 pub struct PartRow {
     /// Name of the mechanism ([`rowclone::MECHANISMS`]).
     pub mechanism: &'static str,
-    /// Why no better mechanism: a planner's reason, or the policy's; none where FPM served.
+    /// Reason against the first mechanism that the policy admits; none where that mechanism served the parts.
     pub reason: Option<&'static str>,
-    /// Parts.
+    /// Number of parts.
     pub count: u64,
-    /// Bytes of operations.
+    /// Bytes of these parts.
     pub bytes: u64,
 }
 
@@ -90,34 +90,36 @@ impl Interval {
 /// Figures of a time interval. `docs/output.md` defines each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FiguresReport {
-    /// Completed requests of all kinds.
+    /// Requests done: reads, writes, copies, initializations.
     pub requests: u64,
-    /// Reads served by a RD.
+    /// RD of queued accesses, lines.
     pub reads: RowOutcomes,
-    /// Writes served by a WR.
+    /// WR of queued accesses, lines.
     pub writes: RowOutcomes,
-    /// Lines of reads forwarded from a queued write.
+    /// Lines of reads that were answered from a queued write, without a command.
     pub forwarded: u64,
-    /// Latency of reads, from arrival to the end of their data, in ns.
+    /// Latency of reads, ns.
     pub read_latency_ns: Distribution<f64>,
-    /// Latency of reads in clocks.
+    /// Latency of reads, clocks.
     pub read_latency_cycles: Distribution<u64>,
-    /// Latency of writes, from arrival to the end of their data, in ns.
+    /// Latency of writes, ns.
     pub write_latency_ns: Distribution<f64>,
-    /// Latency of writes in clocks.
+    /// Latency of writes, clocks.
     pub write_latency_cycles: Distribution<u64>,
-    /// Latency of copies and initializations, from their first command until their last bank is
-    /// ready, in ns.
+    /// Latency of copies and initializations, from their first command until their last bank can take an ACT again, ns.
     pub copy_latency_ns: Distribution<f64>,
-    /// Latency of copies and initializations in clocks.
+    /// `copy_latency_ns` in clocks.
     pub copy_latency_cycles: Distribution<u64>,
-    /// Latency of copies and initializations, from arrival until their last bank is ready, in ns.
+    /// Response of copies and initializations, from their arrival until their last bank can take an ACT again, ns.
     pub copy_response_ns: Distribution<f64>,
-    /// Latency of copies and initializations from arrival, in clocks.
+    /// `copy_response_ns` in clocks.
     pub copy_response_cycles: Distribution<u64>,
-    /// How long each blocked read waited for a copy.
+    /// Time for which only a part delayed the oldest waiting read of a bank, ns: one value per release of a bank by a
+    /// thread while a read waited for it. It ends when the bank can take an ACT again. It begins with the latest of the
+    /// read's arrival in the queue, the start of the part, and the end of the rank's last REF, PDX or SRX (0 if that is
+    /// later).
     pub blocked_by_copies_ns: Distribution<f64>,
-    /// The same in clocks.
+    /// `blocked_by_copies_ns` in clocks.
     pub blocked_by_copies_cycles: Distribution<u64>,
     /// Threads preempted for a read.
     pub preempted_for_reads: u64,
@@ -129,30 +131,37 @@ pub struct FiguresReport {
     pub unused_activates: u64,
     /// Bytes over the memory channels.
     pub channel_bytes: u64,
-    /// Bandwidth of all channels together, 10^9 bytes per second.
+    /// Channel bytes per time, 10^9 bytes per second; none of no time.
     pub bandwidth_gb_s: Option<f64>,
-    /// Share of the time in which a command bus was in use; mean of the channels.
+    /// Share of the time in which a command bus was in use (a TRANSFER takes two clocks), 0 to 1, as the mean over the
+    /// channels; none of no time.
     pub command_bus_share: Option<f64>,
-    /// Share of the time in which a data bus was in use; mean of the channels.
+    /// Share of the time in which data was on a data bus (four clocks per RD, from CL after it, and per WR, from CWL
+    /// after it), 0 to 1, as the mean over the channels; none of no time. A burst across the end of an epoch counts in
+    /// both, by its clocks.
     pub data_bus_share: Option<f64>,
-    /// Occupancy of a channel's read queue.
+    /// Entries of the read queue in use on a channel.
     pub read_queue: QueueDepth,
-    /// Occupancy of a channel's write queue.
+    /// Entries of the write queue in use on a channel.
     pub write_queue: QueueDepth,
-    /// Copies and initializations in progress in all channels.
+    /// Copies and initializations in progress, over all channels.
     pub copy_queue: QueueDepth,
-    /// Commands by kind.
+    /// Number by kind: `ACT`, `ACT copy`, `ACT dropped`, `PRE`, `RD`, `WR`, `TRANSFER`, `RBM hop` (hops of RBMs, if
+    /// there are any), `REF`, `PDE` (into power-down), `SRE` (into self-refresh), `PDX or SRX` (out of either).
     pub commands: BTreeMap<&'static str, u64>,
     /// Parts of copies and initializations by mechanism and reason.
     pub parts: Vec<PartRow>,
-    /// Total energy in nJ, including background and refresh; none without a current set, as the next two.
+    /// Total energy, nJ; none without a current set, as every energy.
     pub energy_nj: Option<f64>,
     /// Dynamic energy (without background and refresh), nJ.
     pub dynamic_energy_nj: Option<f64>,
-    /// All of `energy_nj`, by cause.
+    /// `energy_nj` by cause; causes without energy are left out, and those that are not modeled (I/O of DDR4 and DDR5)
+    /// are null. Keys: `activate`, `copy_activation`, `read`, `write`, `transfer`, `mechanism_commands`, `read_io`,
+    /// `write_io`, `idle_rank_io`, `refresh`, `active_standby`, `precharged_standby`, `active_power_down`,
+    /// `precharge_power_down_fast_exit`, `precharge_power_down_slow_exit`, `self_refresh`.
     pub energy_by_cause_nj: Option<EnergyByCause>,
-    /// Share of I/O and termination in `dynamic_energy_nj`, 0 to 1; none if the dynamic energy is 0, or
-    /// that of I/O is not modeled.
+    /// Sum of the three I/O causes, divided by `dynamic_energy_nj`, 0 to 1; none if `dynamic_energy_nj` is 0, or I/O is
+    /// not modeled.
     pub io_share_of_dynamic_energy: Option<f64>,
 }
 

@@ -335,8 +335,8 @@ impl CoresReport {
         self.cores.iter().map(|core| core.ipc).sum()
     }
 
-    /// Metrics of the programs, given the instructions per cycle of each alone, by core. None without those, or if a program
-    /// has no instruction.
+    /// Metrics of the programs, given the instructions per cycle of each alone, by core. None without those, or if a
+    /// program has no instruction.
     pub fn mix(&self, alone: &[f64]) -> Option<MixMetrics> {
         let together: Vec<f64> = self.cores.iter().map(|core| core.ipc).collect();
         MixMetrics::new(&together, alone)
@@ -365,7 +365,8 @@ fn has_prefetcher(settings: &MachineSettings) -> bool {
     shapes.into_iter().flatten().any(|shape| shape.prefetcher != PrefetcherKind::None)
 }
 
-/// Results of a core. `core_ns` is the length of a core cycle, `dynamic_nj` the energy of the core's requests in the interval.
+/// Results of a core. `core_ns` is the length of a core cycle, `dynamic_nj` the energy of the core's requests in the
+/// interval.
 fn row(
     core: usize,
     outcome: &CoreOutcome,

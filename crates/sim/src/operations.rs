@@ -16,13 +16,14 @@ use crate::system::MemorySystem;
 /// Mechanism, latency and energy of a listed operation.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct OperationRow {
-    /// Label, for example `copy 4 KiB same-subarray`.
+    /// Kind, size and placement: `copy 4 KiB, same-subarray`.
     pub label: String,
     /// Mechanisms of its parts: `fpm`, or `fpm+channel`.
     pub mechanism: String,
-    /// Reasons why no better mechanism served its parts, one per mechanism and reason; none for parts that FPM served.
+    /// Reasons of its parts, in sentences; none for parts that the first choice of the policy served, and for a read or
+    /// a write.
     pub reasons: Vec<String>,
-    /// Changes of the input that make FPM possible.
+    /// Changes of the input with which FPM serves it.
     pub fix: Vec<String>,
     /// Cycle of its arrival.
     pub arrival_cycle: u64,
@@ -31,17 +32,18 @@ pub struct OperationRow {
     pub latency_cycles: u64,
     /// Latency in ns.
     pub latency_ns: f64,
-    /// Dynamic energy (without background and refresh), nJ; none without a current set.
+    /// Dynamic energy of the commands issued for it, nJ; none without a current set.
     pub energy_nj: Option<f64>,
-    /// Dynamic energy by cause, nJ; none without a current set.
+    /// `energy_nj` by cause.
     pub energy_by_cause_nj: Option<EnergyByCause>,
-    /// Bytes transferred over the memory channel.
+    /// Channel bytes of its commands.
     pub channel_bytes: u64,
     /// The latency of this operation in the reference run / this latency; none without such a run.
     pub speedup: Option<f64>,
     /// `energy_nj` of this operation in the reference run / this energy; none without such a run.
     pub energy_ratio: Option<f64>,
-    /// Comparison with the channel copy within one bank, the baseline of the paper.
+    /// Comparison with the channel copy of a pair in one bank of an idle memory, as in the published baseline; none
+    /// also where the memory has no such pair of that size.
     pub against_same_bank: Option<Comparison>,
 }
 

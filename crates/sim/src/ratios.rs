@@ -89,7 +89,8 @@ mod tests {
         assert_eq!(fast.energy_ratio, Some(energy(&slow).unwrap() / energy(&fast).unwrap()));
     }
 
-    /// A child writes 16 of 64 pages. The reference has the frames of the reference allocator, whatever those of the run are.
+    /// A child writes 16 of 64 pages. The reference has the frames of the reference allocator, whatever those of the
+    /// run are.
     #[test]
     fn a_reference_has_pages_of_the_reference_allocator() {
         let system = SystemBuilder::default().build().unwrap();

@@ -22,13 +22,13 @@ pub struct ServedRow {
     pub operation: &'static str,
     /// Name of the mechanism ([`rowclone::MECHANISMS`]).
     pub mechanism: &'static str,
-    /// Why no better mechanism: a planner's reason, or the policy's; none where FPM served.
+    /// Reason against the first mechanism that the policy admits; none where that mechanism served the parts.
     pub reason: Option<&'static str>,
-    /// Parts.
+    /// Number of parts.
     pub count: u64,
-    /// Bytes of operations.
+    /// Bytes of these parts.
     pub bytes: u64,
-    /// `bytes` as a share of all bytes of these operations, 0 to 1.
+    /// `bytes` as a share of all bytes of copies, or of initializations, 0 to 1.
     pub share_of_bytes: f64,
 }
 

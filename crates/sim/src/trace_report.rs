@@ -7,55 +7,56 @@ use trace_io::trace::Format;
 /// Counts of the records of a trace, played and skipped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceReport {
-    /// File name in the scenario.
+    /// Path of the trace, as the scenario names it.
     pub file: String,
-    /// Format.
+    /// Format of the trace.
     pub format: &'static str,
-    /// Arrival of the records, for example `instructions, 4 per memory clock`.
+    /// Arrival of the records, for example `window of 16 requests in flight`.
     pub timing: String,
-    /// Event from which latencies of reads and writes count, for example `arrival`.
+    /// Event from which latencies of reads and writes count: `arrival, waiting for the queue included`, `acceptance
+    /// into the queue`, or `arrival; of records without a time, from acceptance`.
     pub latency_from: &'static str,
     /// All records.
     pub records: u64,
-    /// Records of which at least a part was skipped.
+    /// Records that were skipped, in whole or in part; each counts once.
     pub skipped_records: u64,
     /// `skipped_records` as a share of all records, 0 to 1.
     pub skipped_share: f64,
     /// Records of reads or writes.
     pub accesses: u64,
-    /// Reads of lines played.
+    /// Lines read by records of reads.
     pub reads: u64,
-    /// Writes of lines played that are separate records.
+    /// Lines written by records of writes.
     pub writes: u64,
-    /// Writebacks of lines played.
+    /// Lines of victims written back with a read.
     pub writebacks: u64,
     /// Records of copies played.
     pub copies: u64,
     /// Records of zeroings and fills played.
     pub fills: u64,
-    /// Events of the operating system. Their copies and zeroings count among the copies and fills.
+    /// Page faults, forks and ends of processes. Their copies and zeroings count among `copies` and `fills`.
     pub os_events: u64,
-    /// Page faults among them.
+    /// Page faults among `os_events`.
     pub page_faults: u64,
     /// CPU time of these page faults, apart from their copies and zeroings, ns.
     pub page_fault_ns: f64,
     /// Lines of accesses skipped: outside the memory.
     pub accesses_outside: u64,
-    /// Lines of accesses skipped: in a reserved row.
+    /// Skipped lines of accesses in a reserved row between usable ones.
     pub accesses_reserved: u64,
-    /// Copies and fills skipped: outside the memory.
+    /// Skipped copies and fills outside the usable memory.
     pub skipped_outside: u64,
-    /// Copies and fills skipped: in a reserved row.
+    /// Skipped copies and fills in a reserved row between usable ones.
     pub skipped_reserved: u64,
-    /// The first skipped records, by line and reason.
+    /// The first five skipped records, by line and reason.
     pub skipped: Vec<String>,
-    /// Records whose time precedes that of an earlier record. They arrive at the latest time before.
+    /// Records whose time precedes that of an earlier record; they arrive at once.
     pub late_records: u64,
     /// Largest distance of a late record to the latest time before it, in clocks.
     pub late_cycles_max: u64,
     /// Writes whose data the trace has.
     pub writes_with_data: u64,
-    /// Whether these data are written: contents are modeled.
+    /// Whether the run writes these data (with `--check`).
     pub is_data_used: bool,
     /// Page counts, if an allocator placed the pages.
     pub pages: Option<TracePages>,

@@ -58,7 +58,8 @@ fn settings_that_cannot_be_simulated_are_errors_that_name_them() {
         (power(None, Some(100)).refresh(Refresh::Off), "`power.self_refresh_after` is given, but `refresh` is off"),
         (
             power(Some(100), None),
-            "`power.power_down_after` puts ranks into a state that draws IDD2P1, which the current set \"2 Gb x8 -25E\" does not have",
+            "`power.power_down_after` puts ranks into a state that draws IDD2P1, which the current set \"2 Gb x8 \
+                -25E\" does not have",
         ),
         (system().scheduler(FrFcfsCap { cap: 0 }), "`scheduler_cap` is 0, but must be from 1 to 1073741824"),
         (
@@ -149,6 +150,7 @@ fn workloads_that_do_not_fit_the_system_are_errors() {
             unusable: UnusableRecords::Refuse,
             timing: Timing::Recorded,
             allocator: None,
+            fault: Cycles(0),
         };
         Experiment::new(&system, Workload::Trace(trace)).run()
     };

@@ -228,7 +228,12 @@ fn of_processes() -> impl Strategy<Value = Settings> {
 fn timing() -> impl Strategy<Value = Timing> {
     let window =
         select(&[1, 2, u32::MAX][..]).prop_filter_map("not 0", |window| Some(Timing::Window(NonZeroU32::new(window)?)));
-    prop_oneof![6 => Just(Timing::Recorded), 1 => share().prop_map(Timing::Instructions), 1 => Just(Timing::BackToBack), 2 => window]
+    prop_oneof![
+        6 => Just(Timing::Recorded),
+        1 => share().prop_map(Timing::Instructions),
+        1 => Just(Timing::BackToBack),
+        2 => window
+    ]
 }
 
 fn allocator() -> impl Strategy<Value = AllocatorSettings> {
@@ -274,7 +279,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_system_is_built_and_runs_or_is_refused(builder in builder(), policy in select(&POLICIES[..]), kind in select(&[Kind::Copy, Kind::Init, Kind::Write][..])) {
+    fn a_system_is_built_and_runs_or_is_refused(
+        builder in builder(), policy in select(&POLICIES[..]),
+        kind in select(&[Kind::Copy, Kind::Init, Kind::Write][..]),
+    ) {
         match builder.build() {
             Err(error) => prop_assert!(!error.to_string().is_empty() && !error.help().is_empty(), "{error}"),
             Ok(system) => {
@@ -295,7 +303,9 @@ proptest! {
     }
 
     #[test]
-    fn workloads_with_addresses_run_or_are_refused(settings in addressed(), epoch in prop::option::of(cycles()), warm_up in cycles()) {
+    fn workloads_with_addresses_run_or_are_refused(
+        settings in addressed(), epoch in prop::option::of(cycles()), warm_up in cycles(),
+    ) {
         let system = small();
         let experiment = Experiment::new(&system, Workload::Made { settings, allocator: None });
         attempt(Experiment { epoch, ..experiment.warm_up(warm_up) })?;
@@ -306,7 +316,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn workloads_of_processes_run_or_are_refused(settings in of_processes(), allocator in prop::option::weighted(0.95, allocator())) {
+    fn workloads_of_processes_run_or_are_refused(
+        settings in of_processes(), allocator in prop::option::weighted(0.95, allocator()),
+    ) {
         attempt(Experiment::new(&small(), Workload::Made { settings, allocator }))?;
     }
 
@@ -323,6 +335,7 @@ proptest! {
             unusable: UnusableRecords::Refuse,
             timing,
             allocator,
+            fault: Cycles(0),
         };
         attempt(Experiment::new(&small(), Workload::Trace(trace)))?;
     }

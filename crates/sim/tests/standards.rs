@@ -93,9 +93,9 @@ fn copies_of_a_row_in_ddr4_take_the_sums_of_the_datasheet_counts() {
     }
 }
 
-/// 40-39-39, tRAS 32 ns, tWR 30 ns, WR to WR of x8 chips max(16, 10 ns). With the second cycle of commands of two cycles
-/// as the reference, a PRE comes a clock later after an ACT, RD or WR, and the ACT after a PRE a clock earlier: a copy
-/// ends with a PRE and is one clock longer.
+/// 40-39-39, tRAS 32 ns, tWR 30 ns, WR to WR of x8 chips max(16, 10 ns). With the second cycle of commands of two
+/// cycles as the reference, a PRE comes a clock later after an ACT, RD or WR, and the ACT after a PRE a clock earlier:
+/// a copy ends with a PRE and is one clock longer.
 #[test]
 fn copies_of_a_row_in_ddr5_depend_on_the_reference_cycle() {
     let counts =

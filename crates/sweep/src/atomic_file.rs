@@ -1,4 +1,4 @@
-//! Files that appear under their names whole or not at all.
+//! Output files that replace their target in one step, when they are complete.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,25 +10,25 @@ use rowclone_config::Failure;
 use rowclone_config::library::locked;
 use tempfile::{NamedTempFile, PersistError};
 
-/// What to do with a file that is there already.
+/// Treatment of an output file that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Refuse, and say so.
+    /// It is an error.
     Keep,
-    /// Put the new one in its place (`--force`).
+    /// The new file replaces it (`--force`).
     Replace,
 }
 
 impl Existing {
-    /// As the flag `--force` says.
+    /// The treatment for a value of the flag `--force`.
     pub const fn with_force(force: bool) -> Existing {
         if force { Existing::Replace } else { Existing::Keep }
     }
 }
 
-/// A file that appears under its name only when it is complete: it is written beside it, and renamed at the end.
+/// An output file under a temporary name in the directory of its target; [`AtomicFile::commit`] renames it.
 ///
-/// Dropped without [`AtomicFile::commit`], it leaves nothing. Not buffered.
+/// Dropping it without [`AtomicFile::commit`] removes the temporary file. Writes are not buffered.
 #[derive(Debug)]
 pub struct AtomicFile {
     temporary: NamedTempFile,
@@ -37,10 +37,10 @@ pub struct AtomicFile {
     _registration: Registration,
 }
 
-/// The temporary files of the process, for [`remove_temporary_files`].
+/// Temporary files of the process, for [`remove_temporary_files`].
 static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// The entry of a temporary file in the list of all; taken out when dropped.
+/// Entry of a temporary file in the list of the process; dropping it removes the entry.
 #[derive(Debug)]
 struct Registration(PathBuf);
 
@@ -50,7 +50,7 @@ impl Drop for Registration {
     }
 }
 
-/// Removes the temporary files of all [`AtomicFile`]s, before the process exits without dropping them.
+/// Removes the temporary files of all [`AtomicFile`]s. A process that exits without dropping them calls it.
 pub fn remove_temporary_files() {
     for path in locked(&TEMPORARY_FILES).iter() {
         let _ = fs::remove_file(path);
@@ -58,10 +58,10 @@ pub fn remove_temporary_files() {
 }
 
 impl AtomicFile {
-    /// Opens a file that is to become `target`.
+    /// Creates the temporary file of `target`.
     ///
     /// # Errors
-    /// Something is there that may not be replaced, or the directory cannot be written.
+    /// `target` exists and must not be replaced, or its directory cannot be written.
     pub fn create(target: &Path, existing: Existing) -> Result<AtomicFile, Failure> {
         let fault = |source: io::Error| Failure::writing(target, &source);
         let mut place = target.to_owned();
@@ -72,7 +72,7 @@ impl AtomicFile {
                 return Err(error.with_help("give the name of a new file"));
             }
             Ok(_) if existing == Existing::Keep => return Err(exists(target)),
-            // Through a symbolic link, so that the link stays one.
+            // A target that is a symbolic link remains a link: the file that it names is replaced.
             Ok(_) => place = fs::canonicalize(target).map_err(fault)?,
             Err(source) if source.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(fault(source)),
@@ -84,7 +84,7 @@ impl AtomicFile {
         Ok(AtomicFile { temporary, target: place, existing, _registration: registration })
     }
 
-    /// Writes the whole content, and gives the file its name.
+    /// Writes the whole content and commits the file.
     ///
     /// # Errors
     /// As [`AtomicFile::commit`].
@@ -93,10 +93,10 @@ impl AtomicFile {
         self.commit()
     }
 
-    /// Gives the file its name, now that it is complete.
+    /// Renames the complete file to its target.
     ///
     /// # Errors
-    /// It cannot be written to the disk, or something has come to be under that name.
+    /// The file cannot be written to the disk, or the target was created in the meantime and must not be replaced.
     pub fn commit(self) -> Result<(), Failure> {
         let AtomicFile { temporary, target, existing, .. } = self;
         temporary.as_file().sync_all().map_err(|source| Failure::writing(&target, &source))?;
@@ -110,20 +110,20 @@ impl AtomicFile {
         })
     }
 
-    /// The name that it will have.
+    /// Path of the target.
     pub fn target(&self) -> &Path {
         &self.target
     }
 }
 
-/// A hidden file, with the permissions that any new file gets.
+/// Creates a hidden temporary file with the permissions of a new file.
 fn named_like_any_other() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".rowclone-sim-").suffix(".partial");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The system takes the umask off.
+        // The operating system applies the umask to this mode.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder

@@ -1,4 +1,4 @@
-//! An axis of a sweep: keys, and the values that they take in turn, together.
+//! Axes of a sweep: keys, and the values that they take together, step by step.
 
 use report::Kind;
 use toml::Value;
@@ -11,36 +11,36 @@ use super::file::table_of;
 use super::series;
 use super::value::{self, same};
 
-/// A key that a sweep sets, and the column of its values.
+/// A key that a sweep sets, with the column of its values.
 #[derive(Clone, Debug)]
 pub struct AxisColumn {
-    /// As `--set` takes it.
+    /// Path of the key, as in `--set`.
     pub key: String,
-    /// The column's name.
+    /// Name of the column.
     pub name: String,
-    /// What its cells are.
+    /// Type of the cells.
     pub kind: Kind,
 }
 
-/// One value of an axis: of each of its keys.
+/// One step of an axis: a value for each of its keys.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// In the order of the axis' columns.
+    /// Cells, in the order of the columns of the axis.
     pub values: Vec<Value>,
-    /// The same as words of `--set`.
+    /// The values as arguments of `--set`.
     pub words: Vec<String>,
 }
 
-/// An axis, checked.
+/// A checked axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// At least one.
+    /// The keys; at least one.
     pub columns: Vec<AxisColumn>,
-    /// At least one, and no two the same.
+    /// The steps; at least one, all different.
     pub steps: Vec<Step>,
 }
 
-/// The axis of a table `[[axis]]`.
+/// Reads the axis of a table `[[axis]]`.
 pub(super) fn check_axis(table: &Section<'_>) -> Result<Axis, Failure> {
     let place = table.key("");
     let axis = if table.has("zip") { of_several_keys(table)? } else { of_one_key(table)? };
@@ -60,7 +60,7 @@ pub(super) fn check_axis(table: &Section<'_>) -> Result<Axis, Failure> {
     Ok(axis)
 }
 
-/// A list of values.
+/// Reads a list of values.
 fn list(table: &Section<'_>, name: &str, value: Value) -> Result<Vec<Value>, Failure> {
     match value {
         Value::Array(values) => Ok(values),
@@ -135,7 +135,8 @@ fn of_several_keys(table: &Section<'_>) -> Result<Axis, Failure> {
     Ok(Axis::new(columns_named, steps))
 }
 
-/// Maximum number of earlier values that a value is compared with: long lists come from programs.
+/// Maximum number of earlier values with which a value is compared. A limit is needed because generated lists can be
+/// long.
 const SAME_SEARCHED: usize = 1000;
 
 fn all_same(a: &[Value], b: &[Value]) -> bool {
@@ -143,7 +144,7 @@ fn all_same(a: &[Value], b: &[Value]) -> bool {
 }
 
 impl Axis {
-    /// Keys with their names, and the values of each step; sizes and times with a unit become plain numbers.
+    /// Keys with their column names, and the values of each step. Sizes and times with a unit are converted to numbers.
     pub(super) fn new(columns: Vec<(String, String)>, steps: Vec<Vec<Value>>) -> Axis {
         let plain = |values: Vec<Value>| {
             columns.iter().zip(values).map(|((key, _), value)| without_unit(key, value)).collect::<Vec<_>>()
@@ -163,7 +164,8 @@ impl Axis {
     }
 }
 
-/// Checks that a key is one of a scenario, after `system.` of a system, or after `machine.` of a machine; `name` is the key of the table that sets it.
+/// Checks that a key is one of a scenario, after `system.` one of a system, or after `machine.` one of a machine.
+/// `name` is the key of the table that sets it.
 pub(super) fn check_key(table: &Section<'_>, name: &str, key: &str) -> Result<(), Failure> {
     overrides::check_key(key).map_err(|help| {
         let message = format!("`{}` sets `{key}`, which is no key of a scenario", table.key(name));

@@ -1,20 +1,20 @@
-//! Values of axes that no point can use, computed before anything runs.
+//! Detection of axis values with which no point can run.
 
 use rowclone_config::Failure;
 
 use super::run::Sweep;
 
-/// Maximum number of points that are tried for a value.
+/// Maximum number of points that are tried per value.
 const TRIED_MAX: u32 = 1000;
 
-/// The points that were tried for a value of an axis.
+/// Result of the points that were tried for a value of an axis.
 #[derive(Clone, Debug, Default)]
 struct Tried {
-    /// Points that cannot be run.
+    /// Number of points that cannot run.
     failed: u32,
-    /// The error of the first of them.
+    /// Error of the first point that cannot run.
     error: Option<Failure>,
-    /// Whether a point can be run.
+    /// Whether some point can run.
     is_usable: bool,
 }
 
@@ -25,11 +25,11 @@ impl Tried {
 }
 
 impl Sweep<'_> {
-    /// Checks that each value of each axis can be run at some point. A value that only some points cannot use is not an error: these
-    /// points are rows with their errors.
+    /// Checks that some point can run with each value of each axis. A value that only some points cannot use is no
+    /// error: these points have rows with their errors.
     ///
     /// # Errors
-    /// The first value that no point can use, or the error of the first point where no point can be run at all.
+    /// The first value with which no point can run, or the error of the first point if no point can run.
     pub fn check_values(&self) -> Result<(), Failure> {
         let axes = &self.file.axes;
         let mut tried: Vec<Vec<Tried>> = axes.iter().map(|axis| vec![Tried::default(); axis.steps.len()]).collect();
@@ -38,7 +38,7 @@ impl Sweep<'_> {
             let steps = self.points.steps_of(number);
             let undecided: Vec<usize> =
                 (0..axes.len()).filter(|&axis| !tried[axis][steps[axis]].is_decided()).collect();
-            // Without an axis there is one point.
+            // A sweep without axes has one point.
             if undecided.is_empty() && !axes.is_empty() {
                 continue;
             }

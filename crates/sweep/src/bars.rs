@@ -1,11 +1,11 @@
-//! Progress of a long run, on standard error if that is a terminal.
+//! Progress bars of long runs, on standard error if it is a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Runs shorter than this show nothing: a bar that flashes by only disturbs.
+/// Duration below which a run shows no bar, because the bar would disappear before it can be read.
 const SHOWN_FROM_REQUESTS: u64 = 10_000;
 
-/// A bar for a number of requests; none where the number is unknown.
+/// Creates a bar for a number of requests; none if the number is unknown.
 pub fn of_requests(label: &str, count: Option<u64>) -> ProgressBar {
     count.filter(|&count| count >= SHOWN_FROM_REQUESTS).map_or_else(ProgressBar::hidden, |count| of_file(label, count))
 }

@@ -1,11 +1,11 @@
-//! The columns of a sweep's table.
+//! Columns of the table of a sweep.
 
 use report::Kind::{Count, Number, Text};
 use report::{Column, run_cells};
 
 use super::axis::Axis;
 
-/// All columns of the table of a sweep with these axes, in their order.
+/// All columns of a sweep with these axes, in the order of the table.
 pub(super) fn all(axes: &[Axis]) -> Vec<Column> {
     let axes = axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.key != "seed");
     let axes = axes.map(|column| Column::new(&column.name, column.kind));

@@ -1,4 +1,4 @@
-//! What identifies a run: a digest of all that decides its result.
+//! Digests that identify runs by all inputs that decide their results.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,18 +8,18 @@ use sha2::{Digest as _, Sha256};
 
 use rowclone_config::{ResolvedScenario, Variant};
 
-/// The version of the model: raised with each change after which some run may have another result.
+/// Version of the model. It rises with each change after which a run may have a different result.
 ///
-/// Results that were kept under another version are not taken again. A test that pins the results of a small sweep tells when
-/// to raise it.
+/// Results of other versions are not used again. The test that compares the results of a small sweep with a snapshot
+/// shows when to raise it.
 pub const MODEL_VERSION: u64 = 14;
 
-/// A digest: the first 128 bits of a SHA-256.
+/// The first 128 bits of a SHA-256 digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(u128);
 
 impl Digest {
-    /// Of what a hasher was given.
+    /// Digest of the bytes that a hasher received.
     pub(super) fn finish(hasher: Sha256) -> Digest {
         Digest(u128::from_be_bytes(*hasher.finalize().first_chunk().expect("it has 256 bits")))
     }
@@ -40,11 +40,12 @@ impl FromStr for Digest {
     }
 }
 
-/// What all runs of a scenario share.
+/// Digest of the inputs that all runs of a scenario share.
 #[derive(Clone)]
 pub(super) struct ScenarioDigest(Sha256);
 
-/// What says which runs there are, and where files lie: a run's own part of it goes in by itself, and files by their contents.
+/// Keys that the digest of a scenario omits: those that list runs, because the digest of each run has its part of them,
+/// and those that name files, because the digest has the contents of the files.
 const NOT_OF_A_RUN: &[&str] = &[
     "system",
     "machine",
@@ -57,8 +58,8 @@ const NOT_OF_A_RUN: &[&str] = &[
 ];
 
 impl ScenarioDigest {
-    /// Of a scenario and the contents of its trace or its programs, under this version of the model. `columns` says which figures a
-    /// result has.
+    /// Computes the digest of a scenario and of the contents of its trace or programs, under this version of the model.
+    /// `columns` lists the figures of a result.
     pub(super) fn new(resolved: &ResolvedScenario, traces: &[Digest], columns: &[Column]) -> ScenarioDigest {
         let columns: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         ScenarioDigest::of_version(MODEL_VERSION, resolved, traces, &columns.join(","))
@@ -84,7 +85,7 @@ impl ScenarioDigest {
         ScenarioDigest(hasher)
     }
 
-    /// Of one of its runs.
+    /// Digest of a run of the scenario.
     pub(super) fn of(&self, variant: Variant) -> Digest {
         let mut hasher = self.0.clone();
         add(&mut hasher, variant.name());
@@ -93,12 +94,12 @@ impl ScenarioDigest {
     }
 }
 
-/// Of a run of a scenario that lists its operations, as a table of this version of the program gives it.
+/// Digest of a run that lists its operations, for tables of this version of the program.
 pub fn of_operations(resolved: &ResolvedScenario, variant: Variant) -> Digest {
     ScenarioDigest::new(resolved, &[], &run_cells::columns()).of(variant)
 }
 
-/// With its length, so that no two lists of parts look the same.
+/// Hashes a part with its length, so that different lists of parts have different digests.
 fn add(hasher: &mut Sha256, part: &str) {
     hasher.update((part.len() as u64).to_le_bytes());
     hasher.update(part);
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
     use rowclone_config::Library;
 
-    /// A result of another version, and one with other figures, is not taken again.
+    /// A result of another version of the model, or with other columns, is not used again.
     #[test]
     fn the_version_of_the_model_and_the_columns_are_part_of_a_digest() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/one-copy.toml");

@@ -1,4 +1,4 @@
-//! A sweep in its directory: what it finishes is kept there, and the tables are written there.
+//! A sweep in a directory: runs, journals and tables.
 
 use std::fs;
 use std::io;
@@ -13,10 +13,11 @@ use super::run::{Sweep, Tally};
 use super::shard::Shard;
 use super::tables::{self, Tables};
 
-/// Runs what is left of a sweep, or of a shard of it, and writes its tables; of a shard, there are none.
+/// Executes the runs of a sweep, or of a shard, that are not finished. Writes the tables, unless it is a shard.
 ///
 /// # Errors
-/// The directory is another's, a file cannot be written, or the sweep was interrupted; what was finished is kept.
+/// The directory has files of another sweep, a file cannot be written, or the sweep was interrupted. Finished runs stay
+/// in the journal.
 pub fn run(
     sweep: &Sweep<'_>,
     directory: &Path,
@@ -38,12 +39,13 @@ pub fn run(
     Ok((tally, Some(tables.map_err(|error| keeps(error, directory))?)))
 }
 
-/// Writes the tables of what has been finished in some directories; `force` takes the journals of another sweep, too.
+/// Writes tables of the finished runs of some directories. `force` also accepts journals of another sweep.
 ///
-/// A journal without records marks the directory as this sweep's, so that its tables can be written again without `force`.
+/// A journal without records marks the target directory as one of this sweep, so that its tables can be written again
+/// without `force`.
 ///
 /// # Errors
-/// A directory has no journals, the target directory is another's, or a table cannot be written.
+/// A directory has no journals, the target directory has files of another sweep, or a table cannot be written.
 pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: bool) -> Result<Tables, Failure> {
     let mut journals = Journals::default();
     for source in from {
@@ -66,7 +68,7 @@ pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: boo
     tables::write(sweep, &plans, &journals, directory)
 }
 
-/// Makes the directory, and sees to it that what lies in it is this sweep's.
+/// Creates the directory, and checks that its files are of this sweep.
 pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, force: bool) -> Result<(), Failure> {
     create(directory)?;
     let name = &sweep.file.name;
@@ -84,7 +86,7 @@ pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, f
     }
 }
 
-/// What lies in a directory without a journal under the name of something that the sweep writes.
+/// File in a directory without a journal whose name is that of an output of the sweep.
 fn foreign(sweep: &Sweep<'_>, directory: &Path) -> Option<PathBuf> {
     let pictures = sweep.file.plots.iter().map(|plot| plot.file.as_str());
     let mut written = tables::NAMES.into_iter().chain(pictures).map(|name| directory.join(name));
@@ -94,7 +96,7 @@ fn foreign(sweep: &Sweep<'_>, directory: &Path) -> Option<PathBuf> {
 /// Creates the directory of `--out`, unless it exists.
 ///
 /// # Errors
-/// It cannot be created, or is a file.
+/// The directory cannot be created, or the path is a file.
 pub fn create(directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::at(directory, "is a file").with_help("give `--out` a directory"),
@@ -102,7 +104,7 @@ pub fn create(directory: &Path) -> Result<(), Failure> {
     })
 }
 
-/// An error that ends a sweep, and what is to be done then.
+/// An error that ends a sweep, with the command that continues it.
 fn keeps(error: Failure, directory: &Path) -> Failure {
     let next = "what is finished is kept: the same command goes on from there";
     let help = match &error.help {

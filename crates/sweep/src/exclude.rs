@@ -1,4 +1,4 @@
-//! Which points of a sweep are left out: `when = ["bytes < 4096", "bin = 1600K"]`.
+//! Points that a sweep excludes: `when = ["bytes < 4096", "bin = 1600K"]`.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use rowclone_config::section::Section;
 use super::axis::Axis;
 use super::value::{compare, same};
 
-/// A set of points: those for which all conditions hold.
+/// A set of excluded points: those for which all conditions hold.
 #[derive(Clone, Debug)]
 pub struct Exclude {
     conditions: Vec<Condition>,
@@ -19,24 +19,24 @@ pub struct Exclude {
 
 #[derive(Clone, Debug)]
 struct Condition {
-    left: Place,
+    left: AxisColumn,
     operator: Operator,
     right: Side,
 }
 
-/// The number of an axis, and of a column of it.
-type Place = (usize, usize);
+/// Index of an axis, and of a column of the axis.
+type AxisColumn = (usize, usize);
 
 #[derive(Clone, Debug)]
 enum Side {
-    Column(Place),
+    Column(AxisColumn),
     Value(Value),
 }
 
-/// A comparison of a condition: its sign, whether it needs values that have an order, and whether it holds.
+/// A comparison: its sign, whether it needs ordered values, and its predicate.
 type Operator = (&'static str, bool, fn(&Value, &Value) -> bool);
 
-/// The longer signs first: `<=` begins like `<`.
+/// Longer signs first, because `<` is a prefix of `<=`.
 const OPERATORS: [Operator; 7] = [
     ("<=", true, |left, right| compare(left, right).is_some_and(Ordering::is_le)),
     (">=", true, |left, right| compare(left, right).is_some_and(Ordering::is_ge)),
@@ -48,7 +48,7 @@ const OPERATORS: [Operator; 7] = [
 ];
 
 impl Exclude {
-    /// The exclusion of a table `[[exclude]]`.
+    /// Reads the exclusion of a table `[[exclude]]`.
     pub(super) fn check(table: &Section<'_>, axes: &[Axis]) -> Result<Exclude, Failure> {
         let (place, when) = (table.key("when"), table.of::<Value>("when"));
         let texts = match &when {
@@ -68,8 +68,8 @@ impl Exclude {
         Ok(Exclude { conditions: conditions.collect::<Result<_, _>>()? })
     }
 
-    /// Whether a point is among those left out; `value` tells its value in a column.
-    pub(super) fn holds<'a>(&'a self, value: impl Fn(Place) -> &'a Value) -> bool {
+    /// Whether a point is excluded. `value` returns the value of the point in a column.
+    pub(super) fn holds<'a>(&'a self, value: impl Fn(AxisColumn) -> &'a Value) -> bool {
         self.conditions.iter().all(|condition| {
             let right = match &condition.right {
                 Side::Column(place) => value(*place),
@@ -82,7 +82,7 @@ impl Exclude {
 }
 
 impl Condition {
-    /// Reads one; in an error, what to say after the text, and what would help.
+    /// Parses a condition. An error has the message after the text, and the help.
     fn parse(text: &str, axes: &[Axis]) -> Result<Condition, (String, String)> {
         let at = |(at, _)| Some((at, OPERATORS.into_iter().find(|(sign, ..)| text[at..].starts_with(sign))?));
         let Some((at, operator @ (sign, ..))) = text.char_indices().find_map(at) else {
@@ -107,9 +107,9 @@ impl Condition {
         Ok(condition)
     }
 
-    /// That it can hold for some points and not for others, as far as types tell.
+    /// Checks that the condition can hold for some points and fail for others, as far as types show it.
     fn check(&self, axes: &[Axis], left: &str) -> Result<(), (String, String)> {
-        let values = |(axis, column): Place| axes[axis].steps.iter().map(move |step| &step.values[column]);
+        let values = |(axis, column): AxisColumn| axes[axis].steps.iter().map(move |step| &step.values[column]);
         let list = || {
             let shown = values(self.left).take(8).map(ToString::to_string).collect::<Vec<_>>();
             format!("`{left}` has the values {}", shown.join(", "))
@@ -130,13 +130,13 @@ impl Condition {
     }
 }
 
-fn place(axes: &[Axis], name: &str) -> Option<Place> {
+fn place(axes: &[Axis], name: &str) -> Option<AxisColumn> {
     axes.iter()
         .enumerate()
         .find_map(|(axis, it)| it.columns.iter().position(|column| column.name == name).map(|column| (axis, column)))
 }
 
-/// A TOML value, or else a string.
+/// Parses a TOML value; any other text is a string.
 fn value(text: &str) -> Option<Value> {
     if text.is_empty() {
         return None;
@@ -163,7 +163,7 @@ mod tests {
         ]
     }
 
-    /// For which of the eight points it holds, as `bytes/stride/bin`.
+    /// The points among eight for which a condition holds, as `bytes/stride/bin`.
     fn holding(text: &str) -> Vec<String> {
         let axes = axes();
         let exclude = Exclude { conditions: vec![Condition::parse(text, &axes).unwrap()] };
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(holding("bin != \"1600K\"").len(), 4);
     }
 
-    /// Of 64 and 4096 bytes, and two bins, only 64 bytes in the bin 1600K are left out.
+    /// With 64 and 4096 bytes and two bins, only 64 bytes in the bin 1600K is excluded.
     #[test]
     fn a_point_is_left_out_if_all_conditions_hold() {
         let axes = axes();

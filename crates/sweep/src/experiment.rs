@@ -1,4 +1,4 @@
-//! One run of a scenario: the library's experiment, with the files and the terminal of this program.
+//! Runs of a scenario as experiments of the library, with files and progress bars.
 
 use std::cell::OnceCell;
 use std::io::Read;
@@ -18,43 +18,41 @@ use crate::atomic_file::AtomicFile;
 use crate::{bars, programs};
 use rowclone_config::{Failure, Scenario, SystemConfig, TraceWorkload, Variant, Workload, file};
 
-/// Outputs of a run besides its numbers.
+/// Optional checks and outputs of a run.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
-    /// Check the commands against the rules, and memory against a flat array.
+    /// Whether to check the commands against the rules, and the memory against a flat array.
     pub check: bool,
-    /// Raised to stop the run.
+    /// Flag that stops the run when it is set.
     pub stop: &'a Arc<AtomicBool>,
-    /// Who else hears commands and requests.
+    /// Observer of commands and requests.
     pub observer: Option<Shared<'a>>,
     /// Whether to show the progress on a terminal.
     pub progress: bool,
-    /// The trace's bytes, plain or compressed, if they are in memory.
-    pub trace: Option<&'a [u8]>,
 }
 
 impl<'a> Wanted<'a> {
-    /// A run that shows how far it has come, and reads its files itself.
+    /// Options of a run that shows its progress and reads its files.
     pub const fn new(stop: &'a Arc<AtomicBool>) -> Wanted<'a> {
-        Wanted { check: false, stop, progress: true, trace: None, observer: None }
+        Wanted { check: false, stop, progress: true, observer: None }
     }
 }
 
-/// The operation that a specification stands for, on this memory.
+/// Converts the specification of an operation to an operation on this memory.
 ///
 /// # Errors
-/// It cannot be done there; loading a scenario has already said so of each.
+/// The operation is impossible there. Loading a scenario checks each operation, so its operations have no error.
 pub fn resolve(system: &SystemConfig, spec: &OperationSpec) -> Result<Operation, Failure> {
     spec.resolve(system.memory.planner()).map_err(|error| Failure::new(&error).with_help(error.help()))
 }
 
-/// The allocator of a variant, where one places its pages.
+/// Name of the allocator of a variant; none if no allocator places its pages.
 fn allocator(scenario: &Scenario, variant: Variant) -> Option<AllocatorSettings> {
     let (config, policy) = scenario.allocator.as_ref().zip(variant.placement.allocator())?;
     Some(config.settings(policy, scenario.seed))
 }
 
-/// A trace as the library reads it, beside a bar of the bytes read.
+/// Opens a trace for the library, with a bar of the bytes read.
 fn trace<'a>(
     scenario: &Scenario,
     trace: &TraceWorkload,
@@ -62,13 +60,13 @@ fn trace<'a>(
     wanted: Wanted<'a>,
 ) -> Result<rowclone_sim::Workload<'a>, Failure> {
     let TraceWorkload { path, format, unusable, timing, fault_ps, .. } = trace;
-    let (bytes, text): (u64, Box<dyn Read + 'a>) = if let Some(bytes) = wanted.trace {
-        (bytes.len() as u64, Box::new(bytes))
+    let text = file::open(path).map_err(|error| Failure::reading(path, &error))?;
+    let bytes = text.size();
+    let text: Box<dyn Read + 'a> = if wanted.progress {
+        Box::new(bars::of_file(&variant.label("/"), bytes).wrap_read(text))
     } else {
-        let file = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-        (file.size(), Box::new(file))
+        Box::new(text)
     };
-    let text = if wanted.progress { Box::new(bars::of_file(&variant.label("/"), bytes).wrap_read(text)) } else { text };
     Ok(rowclone_sim::Workload::Trace(rowclone_sim::Trace {
         name: path.display().to_string(),
         text,
@@ -80,13 +78,13 @@ fn trace<'a>(
     }))
 }
 
-/// One run of a scenario as an experiment.
+/// Converts one run of a scenario to an experiment.
 ///
 /// # Errors
-/// A trace or a program that cannot be read.
+/// A trace or a program cannot be read.
 ///
 /// # Panics
-/// If programs have no machine, which reading the scenario excludes.
+/// If the scenario has programs and no machine, which loading a scenario excludes.
 pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'a>) -> Result<Experiment<'a>, Failure> {
     let memory = &scenario.system.memory;
     let workload = match &scenario.workload {
@@ -117,10 +115,10 @@ pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'
     })
 }
 
-/// Runs the whole scenario once. The command log is complete afterwards, and not yet under its name.
+/// Executes one run of a scenario. Afterwards the command log is complete, but not committed.
 ///
 /// # Errors
-/// A trace that cannot be read, a log that cannot be written, a current that the set lacks, or the user's Ctrl-C.
+/// A trace cannot be read, a log cannot be written, the current set lacks a current, or the run was interrupted.
 pub fn run<'a>(
     scenario: &'a Scenario,
     variant: Variant,
@@ -152,7 +150,7 @@ pub fn run<'a>(
     Ok((outcome, log.map(LogWriter::into_result).transpose().map_err(writing)?))
 }
 
-/// An error of an experiment: of a trace or a program, with its file.
+/// Converts an error of an experiment; errors of a trace or a program name its file.
 fn refused(scenario: &Scenario, error: ExperimentError) -> Failure {
     match (&error, &scenario.workload) {
         (ExperimentError::Stopped, _) => Failure::interrupted().with_help("no file was written"),

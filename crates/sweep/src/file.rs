@@ -1,4 +1,4 @@
-//! A sweep file: a scenario, and what to vary in it.
+//! Sweep files: a scenario, and the axes along which its keys vary.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -15,28 +15,28 @@ use super::columns;
 use super::exclude::Exclude;
 use super::value;
 
-/// What to vary, checked.
+/// A checked sweep file.
 #[derive(Clone, Debug)]
 pub struct SweepFile {
-    /// Its file.
+    /// Path of the sweep file.
     pub path: PathBuf,
-    /// What its results are called: the file's name without `.toml`.
+    /// Name of the sweep: the file name without `.toml`.
     pub name: String,
-    /// The scenario's file.
+    /// Path of the scenario.
     pub scenario: PathBuf,
-    /// What is changed for all points, as words of `--set`.
+    /// Settings of all points, as arguments of `--set`.
     pub set: Vec<String>,
-    /// Whether each point runs the reference of its ratios where it is not listed.
+    /// Whether a point runs the reference of its ratios if the sweep does not list it.
     pub with_baseline: bool,
-    /// From the slowest to the fastest; seeds are the fastest.
+    /// Axes, from the slowest to the fastest; seeds are the fastest.
     pub axes: Vec<Axis>,
-    /// Which points are left out.
+    /// Sets of excluded points.
     pub excludes: Vec<Exclude>,
-    /// The pictures that are drawn of its results.
+    /// Plots of the results.
     pub plots: Vec<PlotEntry>,
 }
 
-/// Every key of a sweep file.
+/// All keys of a sweep file.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| [OWN_KEYS, plot_file::KEYS].concat());
 
 #[rustfmt::skip]
@@ -64,14 +64,14 @@ const OWN_KEYS: &[Key] = &[
     Key::new("exclude.when", Holds::Any, "\"bytes < 4096\"", "a condition, or several that must all hold: a column of an axis, one of `=` `!=` `<` `<=` `>` `>=`, and a value or another column").values("a condition, or a list of them"),
 ];
 
-/// More seeds than these are a slip of the pen.
+/// Maximum number of seeds; a larger number is probably a typing error.
 const SEEDS_MAX: i64 = 1_000_000;
 
 impl SweepFile {
-    /// Reads and checks a sweep file. Whether the scenario takes the values, its points tell.
+    /// Reads and checks a sweep file. Whether the scenario accepts the values is checked per point.
     ///
     /// # Errors
-    /// It cannot be read, or something in it is wrong.
+    /// The file cannot be read, or an entry is invalid.
     pub fn read(path: &Path) -> Result<SweepFile, Failure> {
         let mut document = Document::read(path, &KEYS)?;
         document.check()?;
@@ -104,7 +104,7 @@ impl SweepFile {
     }
 }
 
-/// The entries of a table whose keys the user chooses; none if it is not given.
+/// Entries of a table whose keys the user chooses; empty if the table is absent.
 pub(super) fn table_of(table: &Section<'_>, name: &str) -> Result<Vec<(String, Value)>, Failure> {
     let Some(value) = table.get::<Value>(name) else { return Ok(Vec::new()) };
     if !value.is_table() {
@@ -115,7 +115,7 @@ pub(super) fn table_of(table: &Section<'_>, name: &str) -> Result<Vec<(String, V
     Ok(entries.map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// `seeds = 5` is 1 to 5.
+/// Seeds of the sweep: `seeds = 5` stands for 1 to 5.
 fn check_seeds(document: &Document, seeds: &Value) -> Result<Axis, Failure> {
     let list = match seeds {
         Value::Integer(count) if (1..=SEEDS_MAX).contains(count) => Some((1..=*count).map(Value::Integer).collect()),
@@ -135,7 +135,7 @@ fn check_seeds(document: &Document, seeds: &Value) -> Result<Axis, Failure> {
     Ok(Axis::new(vec![("seed".to_owned(), "seed".to_owned())], steps))
 }
 
-/// That each key is set once, and each column has a name of its own.
+/// Checks that each key is set once, and that the names of columns differ.
 fn check_names(document: &Document, set: &[(String, Value)], axes: &[Axis]) -> Result<(), Failure> {
     let columns = || axes.iter().enumerate().flat_map(|(axis, it)| it.columns.iter().map(move |column| (axis, column)));
     let reserved = columns::all(&[]);

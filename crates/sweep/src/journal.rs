@@ -1,4 +1,5 @@
-//! The journal of a sweep: a file of JSON lines, one per finished run, appended when the run ends. Each shard has its own.
+//! The journal of a sweep: a file of JSON lines, one per finished run, appended when the run ends. Each shard has its
+//! own.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -17,32 +18,33 @@ use super::digest::Digest;
 use super::record::Record;
 use super::shard::Shard;
 
-/// Names of journals begin and end like this; shards have theirs between.
+/// Prefix and suffix of file names of journals; the names of shards have their number between them.
 const NAME: (&str, &str) = ("journal", ".jsonl");
 
-/// Beginning of the line with which a writer begins a journal, before the name of its sweep.
+/// Prefix of the first line of a journal, before the name of its sweep.
 const TITLE: &str = "{\"sweep\":";
 
-/// The line with which a writer begins.
+/// First line of a journal.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Title {
     sweep: String,
 }
 
-/// All journals of some directories.
+/// The journals of some directories.
 #[derive(Debug, Default)]
 pub(super) struct Journals {
     paths: Vec<PathBuf>,
     known: HashMap<Digest, Location>,
-    /// Some of them, by their place in `paths`: there may be more shards than files that a process may open.
+    /// Open journals, by their index in `paths`. Their number is limited, because there may be more shards than a
+    /// process may open files.
     open: Mutex<HashMap<u32, File>>,
 }
 
-/// Maximum number of journals that are open at once.
+/// Maximum number of open journals.
 const OPEN_MAX: usize = 64;
 
-/// Where a record stands.
+/// Position of a record.
 #[derive(Clone, Copy, Debug)]
 struct Location {
     file: u32,
@@ -51,7 +53,7 @@ struct Location {
     failed: bool,
 }
 
-/// The journal that a sweep appends to.
+/// The journal to which a sweep appends.
 #[derive(Debug)]
 pub(super) struct Writer {
     path: PathBuf,
@@ -59,10 +61,10 @@ pub(super) struct Writer {
 }
 
 impl Journals {
-    /// Reads all journals of a directory, if there are any. Torn and unknown lines are skipped.
+    /// Reads all journals of a directory. Incomplete and unknown lines are skipped.
     ///
     /// # Errors
-    /// One cannot be read.
+    /// A journal cannot be read.
     pub(super) fn read(&mut self, directory: &Path) -> Result<(), Failure> {
         for path in paths(directory)? {
             if !self.paths.contains(&path) {
@@ -83,7 +85,7 @@ impl Journals {
             }
             if let Some((digest, failed)) = std::str::from_utf8(&line).ok().and_then(Record::key) {
                 let location = Location { file, length: length as u32, offset, failed };
-                // A run that failed once and then was done is done.
+                // A run that failed and later succeeded counts as succeeded.
                 let known = self.known.entry(digest).or_insert(location);
                 if known.failed {
                     *known = location;
@@ -95,15 +97,15 @@ impl Journals {
         Ok(())
     }
 
-    /// Whether a run is known, and was done.
+    /// Whether a run has a record and succeeded.
     pub(super) fn has_done(&self, digest: Digest) -> bool {
         self.known.get(&digest).is_some_and(|location| !location.failed)
     }
 
-    /// What is known of a run.
+    /// Record of a run, if there is one.
     ///
     /// # Errors
-    /// Its journal cannot be read any more.
+    /// The journal of the record cannot be read any more.
     pub(super) fn find(&self, digest: Digest, columns: &[Column]) -> Result<Option<Record>, Failure> {
         let Some(location) = self.known.get(&digest) else { return Ok(None) };
         let path = &self.paths[location.file as usize];
@@ -128,7 +130,7 @@ impl Journals {
     }
 }
 
-/// The journals of a directory, sorted; none where there is no directory.
+/// Journals of a directory in the order of their names; none if the directory does not exist.
 fn paths(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let fault = |error: io::Error| Failure::reading(directory, &error);
     let entries = match fs::read_dir(directory) {
@@ -139,16 +141,16 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<BTreeSet<_>>>().map_err(fault)?;
     let is_journal = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // Nothing but a file ends.
+        // Only a regular file has an end.
         name.starts_with(NAME.0) && name.ends_with(NAME.1) && path.is_file()
     };
     Ok(paths.into_iter().filter(is_journal).collect())
 }
 
-/// The sweep whose journals lie in a directory; nothing where there are none.
+/// Name of the sweep whose journals are in a directory; none without journals.
 ///
 /// # Errors
-/// One cannot be read.
+/// A journal cannot be read.
 pub fn sweep_of(directory: &Path) -> Result<Option<String>, Failure> {
     for path in paths(directory)? {
         let fault = |error: io::Error| Failure::reading(&path, &error);
@@ -161,7 +163,8 @@ pub fn sweep_of(directory: &Path) -> Result<Option<String>, Failure> {
     Ok(None)
 }
 
-/// A file under the name of a whole sweep's journal that is none. One that was cut off within its first words is nobody's.
+/// A file under the name of a journal that is no journal. A file that ends within the first line of a journal is
+/// accepted, because a crash can leave it.
 pub(super) fn foreign(directory: &Path) -> Option<PathBuf> {
     let path = directory.join(name_for(None));
     let mut begins = Vec::new();
@@ -175,15 +178,15 @@ fn name_for(shard: Option<Shard>) -> String {
 }
 
 impl Writer {
-    /// Opens the journal of a shard, or of the whole sweep, at its end.
+    /// Opens the journal of a shard, or of the whole sweep, for appending.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The journal cannot be written.
     pub(super) fn open(directory: &Path, sweep: &str, shard: Option<Shard>) -> Result<Writer, Failure> {
         let path = directory.join(name_for(shard));
         let open = || {
             let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
-            // After a line that was torn, a new one begins; an empty line is nobody's.
+            // A new line follows an incomplete one. Empty lines are ignored.
             let line_end = if file.metadata()?.len() == 0 { "" } else { "\n" };
             let title = serde_json::to_string(&Title { sweep: sweep.to_owned() })?;
             file.write_all(format!("{line_end}{title}\n").as_bytes())?;
@@ -193,10 +196,10 @@ impl Writer {
         Ok(Writer { path, file })
     }
 
-    /// Appends a record, and hands it to the system.
+    /// Appends a record, and flushes it to the operating system.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The journal cannot be written.
     pub(super) fn append(&mut self, record: &Record) -> Result<(), Failure> {
         self.file.write_all(record.line().as_bytes()).map_err(|error| Failure::writing(&self.path, &error))
     }

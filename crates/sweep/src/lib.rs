@@ -1,7 +1,7 @@
-//! Sweeps: a scenario at many points, its keys varied along axes.
+//! Sweeps: runs of a scenario at all combinations of values of its keys.
 //!
-//! A [`SweepFile`] names the axes, [`Points`] are their combinations, a [`Sweep`] runs them, and what it has
-//! done is kept in journals, from which a later run of the same sweep continues. `docs/sweeps.md` is the page about it.
+//! A [`SweepFile`] names the axes, [`Points`] are their combinations, and a [`Sweep`] runs the points. Journals keep
+//! the finished runs, and a later run of the sweep continues from them. `docs/sweeps.md` describes the files.
 
 mod atomic_file;
 mod axis;

@@ -1,4 +1,4 @@
-//! Plots as users write them: `[[plot]]` of a TOML file, or the same on the command line.
+//! Definitions of plots: tables `[[plot]]` of a TOML file, or options of the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use rowclone_config::key::{Holds, Key};
 use rowclone_config::section::Section;
 use rowclone_config::{Document, Failure, suggestion};
 
-/// Every key of a `[[plot]]`.
+/// All keys of a `[[plot]]`.
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
     Key::new("plot", Holds::Tables, "", "pictures of the results, drawn into the output directory ([plots.md](plots.md))").or("none"),
@@ -28,16 +28,16 @@ pub const KEYS: &[Key] = &[
     Key::new("plot.crossovers", Holds::Flag, "true", "marks where two series cross").or("`false`"),
 ];
 
-/// A picture that is wanted of a table, checked as far as it can be without the table.
+/// A plot of a table, checked as far as possible without the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlotEntry {
-    /// The name of the picture's file, without a directory.
+    /// File name of the picture, without a directory.
     pub file: String,
     /// Format of the file.
     pub format: PictureFormat,
     /// Chart.
     pub request: Request,
-    /// A table with published values of the same columns.
+    /// Table with published values of the same columns.
     pub published: Option<PathBuf>,
 }
 
@@ -59,10 +59,10 @@ impl PictureFormat {
         }
     }
 
-    /// The format by the end of a file name.
+    /// Format by the extension of a file name.
     ///
     /// # Errors
-    /// It says something else; the message is without the place where the name stands.
+    /// The extension is of no format. The message does not contain the key of the name.
     pub fn of(path: &Path) -> Result<PictureFormat, Failure> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => Ok(PictureFormat::Svg),
@@ -74,10 +74,10 @@ impl PictureFormat {
 }
 
 impl PlotEntry {
-    /// That a table with these columns has what the plot, the `index`-th of the document, is to show.
+    /// Checks that a table with these columns has those of the plot, which is the plot number `index` of the document.
     ///
     /// # Errors
-    /// A column is not there, or what lies up has no numbers.
+    /// A column is absent, or the column of the vertical axis has no numbers.
     pub fn check_columns(&self, document: &Document, index: usize, columns: &[Column]) -> Result<(), Failure> {
         let Request { x, y, by, conditions, .. } = &self.request;
         let named = [("x", x)].into_iter().chain(y.iter().map(|y| ("y", y))).chain(by.iter().map(|by| ("by", by)));
@@ -99,10 +99,10 @@ impl PlotEntry {
     }
 }
 
-/// The pictures of all `[[plot]]` of a document.
+/// Reads the plots of all `[[plot]]` of a document.
 ///
 /// # Errors
-/// A published table cannot be read, a plot cannot be drawn, or two plots have one file.
+/// A published table cannot be read, a plot cannot be drawn, or two plots have the same file name.
 pub fn check_all(document: &Document) -> Result<Vec<PlotEntry>, Failure> {
     let mut entries: Vec<PlotEntry> = Vec::new();
     for table in document.root().tables("plot") {
@@ -153,7 +153,7 @@ fn check(table: &Section<'_>) -> Result<PlotEntry, Failure> {
     Ok(PlotEntry { file, format, request, published })
 }
 
-/// The spacing by the flag or key for a logarithmic axis.
+/// Spacing of an axis, from the flag or key for a logarithmic axis.
 pub const fn spacing(log: bool) -> Spacing {
     if log { Spacing::Log } else { Spacing::Linear }
 }

@@ -1,4 +1,4 @@
-//! The points of a sweep: every combination of the steps of its axes but those left out.
+//! Points of a sweep: all combinations of the steps of its axes, except the excluded ones.
 
 use report::Cell;
 use toml::Value;
@@ -8,34 +8,34 @@ use rowclone_config::Failure;
 use super::file::SweepFile;
 use super::value;
 
-/// More combinations than this are a slip of the pen.
+/// Maximum number of combinations; a larger number is probably a typing error.
 const COMBINATIONS_MAX: u64 = 10_000_000;
 
-/// The points of a sweep, numbered from 0, the last axis the fastest.
+/// Points of a sweep, numbered from 0; the last axis varies fastest.
 #[derive(Clone, Debug)]
 pub struct Points<'a> {
     file: &'a SweepFile,
-    /// The combinations that are points, where some are left out.
+    /// Numbers of the combinations that are points; none if no combination is excluded.
     kept: Option<Vec<u32>>,
     count: u64,
 }
 
-/// One point.
+/// A point of a sweep.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
-    /// From 0.
+    /// Number of the point, from 0.
     pub number: u64,
-    /// As `--set` takes them, with what is set for all points.
+    /// Settings as arguments of `--set`: those of all points, then those of the point.
     pub words: Vec<String>,
-    /// Of each axis column, in their order.
+    /// Cells of the axis columns, in the order of the columns.
     pub values: Vec<&'a Value>,
 }
 
 impl<'a> Points<'a> {
-    /// All points of a sweep.
+    /// Computes all points of a sweep.
     ///
     /// # Errors
-    /// Too many, or none.
+    /// There are more than the maximum, or none.
     pub fn of(file: &'a SweepFile) -> Result<Points<'a>, Failure> {
         let all = file.axes.iter().try_fold(1, |all: u64, axis| all.checked_mul(axis.steps.len() as u64));
         let Some(all) = all.filter(|&all| all <= COMBINATIONS_MAX) else {
@@ -54,20 +54,20 @@ impl<'a> Points<'a> {
         Ok(points)
     }
 
-    /// How many there are.
+    /// Number of points.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many combinations the axes have, those left out included.
+    /// Number of combinations, with the excluded ones.
     pub fn combinations(&self) -> u64 {
         self.file.axes.iter().map(|axis| axis.steps.len() as u64).product()
     }
 
-    /// The point of this number.
+    /// The point with a number.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such point.
     pub fn point(&self, number: u64) -> Point<'a> {
         let (mut words, mut values) = (self.file.set.clone(), Vec::new());
         for (axis, step) in self.file.axes.iter().zip(self.steps_of(number)) {
@@ -78,7 +78,7 @@ impl<'a> Points<'a> {
         Point { number, words, values }
     }
 
-    /// The step of each axis at the point of this number.
+    /// Index of the step of each axis at a point.
     ///
     /// # Panics
     /// If there is no such point.
@@ -87,7 +87,7 @@ impl<'a> Points<'a> {
         self.steps(self.kept.as_ref().map_or(number, |kept| u64::from(kept[number as usize])))
     }
 
-    /// The step of each axis.
+    /// Index of the step of each axis at a combination.
     fn steps(&self, mut index: u64) -> Vec<usize> {
         let mut steps = vec![0; self.file.axes.len()];
         for (step, axis) in steps.iter_mut().zip(&self.file.axes).rev() {
@@ -103,7 +103,7 @@ impl<'a> Points<'a> {
         self.file.excludes.iter().any(|exclude| exclude.holds(value))
     }
 
-    /// The cells of a point under the columns of the axes, but for `seed`, which every row has.
+    /// Cells of a point in the columns of the axes, without `seed`, which all rows have.
     pub fn cells(&self, point: &Point<'_>) -> Vec<Cell> {
         let columns = self.file.axes.iter().flat_map(|axis| &axis.columns).zip(&point.values);
         let columns = columns.filter(|(column, _)| column.key != "seed");
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::Axis;
 
-    /// Axes with these numbers of steps, called `a0`, `a1`, …
+    /// Axes `a0`, `a1`, … with these numbers of steps.
     fn file(lengths: &[i64]) -> SweepFile {
         let axis = |(index, &length): (usize, &i64)| {
             let key = format!("a{index}");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     proptest! {
-        /// In the order of counting: the last axis the fastest.
+        /// Points are in counting order: the last axis varies fastest.
         #[test]
         fn every_combination_is_one_point(lengths in proptest::collection::vec(1_i64..5, 0..5)) {
             let file = file(&lengths);

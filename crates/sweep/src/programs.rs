@@ -1,4 +1,4 @@
-//! Programs of the cores of a machine, from files.
+//! Program traces and recordings of the cores of a machine, from files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,10 +18,10 @@ use trace_io::recording::{self, Metadata};
 use trace_io::trace::{Reader, Recorded};
 use trace_io::{ErrorKind, LineError};
 
-/// What the baseline does, in words, and the copy unit of all methods where it is not a page.
+/// Description of the baseline, and of the copy unit of all methods if it is not a page.
 ///
 /// # Panics
-/// The baseline of the machine is no loop, which its settings exclude.
+/// If the baseline of the machine is no loop, which its settings exclude.
 pub fn baseline(machine: &MachineConfig) -> String {
     let kernel = &machine.settings.kernel;
     let stores = kernel.copy_loop.name();
@@ -31,7 +31,7 @@ pub fn baseline(machine: &MachineConfig) -> String {
     format!("{article} {stores} copy loop of {}-byte words, frames of `{policy}`{unit}", kernel.word_bytes)
 }
 
-/// The programs of a workload, one per core.
+/// Opens the programs of a workload, one per core.
 ///
 /// # Errors
 /// As [`open`].
@@ -47,13 +47,13 @@ pub fn of_workload(
     }
 }
 
-/// How recordings are executed under a copy method.
+/// Settings with which a copy method executes recordings.
 pub fn recording_settings(copies: ChosenCopies, method: CopyMethod) -> RecordingSettings {
     RecordingSettings { copies, is_by_cpu: method == CopyMethod::BASELINE }
 }
 
-/// Opens a program trace, a memory trace with instructions, or a recording, which begins again at its end, for a
-/// core of a machine.
+/// Opens a program trace, a memory trace with instructions, or a recording, for a core of a machine. The program begins
+/// again at its end.
 ///
 /// # Errors
 /// The file cannot be read, or its first record has an error.
@@ -81,20 +81,20 @@ fn opened(path: &Path, unit: u64, settings: RecordingSettings) -> Result<Box<dyn
     }
     match Reader::with_name(file()?, path) {
         Ok(records) => Ok(Box::new(TraceProgram::new(records, unit)?)),
-        // A file without records of a memory trace is a program trace.
+        // A file that is no memory trace is read as a program trace.
         Err(error) if matches!(error.kind(), ErrorKind::Unrecognized) => Ok(Box::new(ProgramReader::new(file()?)?)),
         Err(error) => Err(error),
     }
 }
 
-/// Whether a file is no recording, not even a damaged one.
+/// Whether a file does not begin like a recording.
 fn is_other_format(path: &Path, error: &LineError) -> bool {
     let name = path.to_string_lossy();
     let is_named = name.ends_with(".rct") || name.ends_with(".rct.zst");
     !is_named && matches!(error.kind(), ErrorKind::Unrecognized | ErrorKind::Io(_))
 }
 
-/// The metadata of a file that is a recording.
+/// Metadata of a recording; none if the file is no recording.
 ///
 /// # Errors
 /// The file cannot be read, or is a damaged recording.
@@ -107,7 +107,7 @@ pub fn recorded(path: &Path) -> Result<Option<Metadata>, Failure> {
     }
 }
 
-/// What the loads of a recording with contents read, in words.
+/// Description of what the loads of a recording with contents compare.
 fn compared(path: &Path) -> Result<String, Failure> {
     let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
     let counts = recording::Reader::new(file).and_then(RecordedProgram::compare_contents);
@@ -129,8 +129,8 @@ fn compared(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// What runs of recordings on a machine assume, a sentence per recording. If they are checked, the contents of each that has
-/// them are compared, and another sentence says how many bytes are right.
+/// Assumptions of runs of recordings on a machine, one sentence per recording. In checked runs, the contents of
+/// recordings that have them are compared, and another sentence has the number of correct bytes.
 ///
 /// # Errors
 /// As [`recorded`].
@@ -145,7 +145,8 @@ pub fn assumptions(paths: &[PathBuf], machine: &MachineConfig, is_checked: bool)
             _ => format!("; `rowclone-sim trace info {}` lists what was not recorded", path.display()),
         };
         sentences.push(format!(
-            "{name}: pages of files are in the page cache from the begin, unless the recording reads them; the loop makes \
+            "{name}: pages of files are in the page cache from the begin, unless the recording reads them; the loop \
+                makes \
              copies of fewer than {} bytes (`kernel.copier_min_bytes` of the machine){unseen}",
             grouped(least)
         ));
@@ -156,7 +157,7 @@ pub fn assumptions(paths: &[PathBuf], machine: &MachineConfig, is_checked: bool)
     Ok(sentences)
 }
 
-/// Name of a file in reports, with the caches that its core lacks because the accesses were recorded behind them.
+/// Name of a file in reports. It names the caches that the core lacks because the accesses were recorded behind them.
 ///
 /// # Errors
 /// As [`open`].

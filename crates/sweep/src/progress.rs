@@ -1,4 +1,4 @@
-//! How far a sweep has come: a bar on a terminal, a line a minute elsewhere; on standard error.
+//! Progress of a sweep on standard error: a bar on a terminal, else one line per minute.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write as _};
@@ -13,24 +13,24 @@ use rowclone_sim::quantity::grouped;
 
 use super::run::Tally;
 
-/// How often a line is printed where there is no terminal.
+/// Interval of lines without a terminal.
 const EVERY: Duration = Duration::from_secs(60);
 
 /// Progress of a sweep.
 pub struct Progress {
-    /// Hidden where there is no terminal; it counts points all the same.
+    /// The bar, hidden without a terminal. It counts the points in both cases.
     bar: ProgressBar,
     runs: Arc<Mutex<Tally>>,
-    /// Hung up at the end.
+    /// Sender whose drop ends the thread that prints lines.
     lines: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// Creates the progress of a sweep with `points` points, which starts now.
+    /// Starts the progress of a sweep with `points` points.
     pub fn new(name: &str, points: u64) -> Progress {
         let runs = Arc::new(Mutex::new(Tally::default()));
         let template = "{prefix} {wide_bar} {pos} of {len} points{pace}{msg}";
-        // A bar that cannot say its rate says the rest.
+        // An invalid template would show a bar without the rate.
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let told = Arc::clone(&runs);
         let style = style.with_key("pace", move |state: &ProgressState, text: &mut dyn fmt::Write| {
@@ -43,7 +43,7 @@ impl Progress {
             let thread = std::thread::spawn(move || {
                 while hung_up.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                     let line = line(&name, &locked(&told), bar.position(), points, bar.elapsed());
-                    // Where standard error cannot be written, the line is lost and the sweep goes on.
+                    // A line that cannot be written to standard error is lost; the sweep continues.
                     let _ = writeln!(io::stderr().lock(), "{line}");
                 }
             });
@@ -52,9 +52,9 @@ impl Progress {
         Progress { bar, runs, lines }
     }
 
-    /// A point is done; so have runs come to be by now.
+    /// Counts a finished point and the finished runs.
     pub(super) fn point_done(&self, tally: &Tally) {
-        // Given back before the bar is drawn, which reads it.
+        // The lock is released before the bar is drawn, because drawing reads it.
         locked(&self.runs).clone_from(tally);
         if tally.failed > 0 {
             self.bar.set_message(format!(", {} failed", grouped(tally.failed)));
@@ -78,9 +78,9 @@ fn line(name: &str, runs: &Tally, done: u64, points: u64, elapsed: Duration) -> 
     format!("{name}: {} of {} points{failed}{}", grouped(done), grouped(points), pace(runs, done, points, elapsed))
 }
 
-/// Points per second, and the remaining time at that rate.
+/// Points per second, and the remaining time at this rate.
 fn pace(runs: &Tally, done: u64, points: u64, elapsed: Duration) -> String {
-    // Runs that were done before take no time here.
+    // Runs of earlier invocations take no time.
     let worked = runs.done + runs.failed;
     if worked == 0 || done == 0 || elapsed.is_zero() {
         return String::new();
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_line_says_how_many_how_fast_and_how_long() {
         assert_eq!(line("x", &Tally::default(), 0, 10_000, Duration::ZERO), "x: 0 of 10,000 points");
-        // 3 runs a point; 1800 of 12,000 were not done before.
+        // 3 runs per point; 1800 of 12,000 were not finished before.
         let runs = Tally { done: 1798, kept: 10_200, failed: 2, first_failure: None };
         let line = line("x", &runs, 4000, 10_000, EVERY);
         assert_eq!(line, "x: 4,000 of 10,000 points, 2 failed, 10.0 a second, 10 minutes left");

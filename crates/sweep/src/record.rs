@@ -1,4 +1,4 @@
-//! The record of a finished run: one line of a journal, in JSON.
+//! Records of finished runs: one line of JSON in a journal each.
 
 use std::time::Duration;
 
@@ -12,27 +12,27 @@ use super::digest::Digest;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Record {
     pub(super) digest: Digest,
-    /// How long it took here.
+    /// Duration of the run on this computer.
     pub(super) wall: Duration,
-    /// What it did, or why it could not be done.
+    /// Cells of the result, or the error of the run.
     pub(super) outcome: Result<Vec<Cell>, String>,
 }
 
 /// A line of a journal.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct JournalLine {
     digest: String,
     wall_ns: u64,
-    /// The cells as text; none of a run that failed.
+    /// Cells as text; none if the run failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cells: Option<Vec<String>>,
-    /// Why the run failed.
+    /// Error of a failed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
-/// What a sweep that starts needs of a line; the cells are skipped.
+/// Part of a line that a starting sweep reads; cells are skipped.
 #[derive(Deserialize)]
 struct Key<'a> {
     digest: &'a str,
@@ -40,26 +40,26 @@ struct Key<'a> {
 }
 
 impl Record {
-    /// Its line: a JSON object. A line that was cut off is not JSON.
+    /// Writes the line: a JSON object. A truncated line is invalid JSON.
     pub(super) fn line(&self) -> String {
         let (cells, error) = match &self.outcome {
             Ok(cells) => (Some(cells.iter().map(ToString::to_string).collect()), None),
             Err(error) => (None, Some(error.clone())),
         };
         let wall_ns = u64::try_from(self.wall.as_nanos()).unwrap_or(u64::MAX);
-        let line = Line { digest: self.digest.to_string(), wall_ns, cells, error };
+        let line = JournalLine { digest: self.digest.to_string(), wall_ns, cells, error };
         format!("{}\n", serde_json::to_string(&line).expect("texts and numbers are JSON"))
     }
 
-    /// The digest of the run of a line, and whether the run failed; none of a line that is not whole.
+    /// Digest of the run of a line, and whether the run failed; none if the line is incomplete.
     pub(super) fn key(line: &str) -> Option<(Digest, bool)> {
         let Key { digest, error } = serde_json::from_str(line).ok()?;
         Some((digest.parse().ok()?, error.is_some()))
     }
 
-    /// Reads a line; none if it is not whole, or not of a run with these columns.
+    /// Parses a line; none if it is incomplete, or if its run has other columns.
     pub(super) fn parse(line: &str, columns: &[Column]) -> Option<Record> {
-        let Line { digest, wall_ns, cells, error } = serde_json::from_str(line).ok()?;
+        let JournalLine { digest, wall_ns, cells, error } = serde_json::from_str(line).ok()?;
         let outcome = match (cells, error) {
             (Some(texts), None) if texts.len() == columns.len() => {
                 let cells = columns.iter().zip(&texts).map(|(column, text)| column.kind.parse(text));

@@ -1,14 +1,15 @@
-//! The command line that does one run of a sweep again.
+//! Command lines that repeat one run of a sweep.
 
 use std::path::Path;
 
 use rowclone_config::{Placement, Variant};
 use rowclone_sim::compare::NamedCopier;
 
-/// `rowclone-sim run SCENARIO --set … --set …`, for a shell; of a point without runs, the point's.
+/// `rowclone-sim run SCENARIO --set … --set …`, quoted for a shell. For a point without runs, it is the command of the
+/// point.
 ///
-/// Where pages lie as recorded in one run of a trace, and where an allocator places them in another, the command of the
-/// former does the latter as well: a scenario must have a use for its `[allocator]`. `key` is the one that lists who copies.
+/// If one run of a trace uses recorded addresses and another one an allocator, the command of the first also executes
+/// the second, because a scenario with an `[allocator]` must use it. `key` is the key that lists the policies.
 pub fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<(&str, Variant)>) -> String {
     let mut all: Vec<String> = words.to_vec();
     if let Some((key, Variant { policy, copy_loop, placement })) = run {
@@ -24,10 +25,10 @@ pub fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<
     format!("rowclone-sim run {}{sets}", quoted(&scenario.display().to_string()))
 }
 
-/// The words of such a line, as a shell would cut it; nothing of a quote that does not end.
+/// Words of a command line, split as by a shell; none if a quote is not closed.
 pub use shlex::split as words;
 
-/// As a shell takes it for one word.
+/// Quotes a text as one word of a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

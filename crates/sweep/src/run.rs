@@ -1,4 +1,4 @@
-//! The runs of a sweep: points in parallel, each run kept as soon as it is done.
+//! Execution of a sweep: points run in parallel, and each finished run is recorded at once.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,11 +27,11 @@ use super::record::Record;
 use super::shard::Shard;
 use super::traces::{Trace, Traces};
 
-/// A sweep, and what its runs share.
+/// A sweep, with the state that its runs share.
 pub struct Sweep<'a> {
-    /// Its points.
+    /// Points of the sweep.
     pub points: Points<'a>,
-    /// Whether runs are accepted that leave out more than 1 % of a trace's records.
+    /// Whether runs that skip more than 1 % of the records of a trace count as successful.
     pub allow_skipped: bool,
     pub(super) file: &'a SweepFile,
     pub(super) run_columns: Vec<Column>,
@@ -41,21 +41,21 @@ pub struct Sweep<'a> {
     jobs: usize,
 }
 
-/// The runs that a point stands for, or why there are none.
+/// The runs of a point, or the error of the point.
 pub(super) type Plan = Result<Planned, String>;
 
 /// The runs of a point.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     pub(super) seed: u64,
-    /// The key that lists who copies.
+    /// Path of the key that lists the policies.
     pub(super) key: &'static str,
     /// The listed runs, which have rows, and then the references that are not listed.
     pub(super) runs: Vec<PlannedRun>,
 }
 
 impl Planned {
-    /// The index of a run.
+    /// Index of a run.
     pub(super) fn place(&self, variant: Variant) -> Option<usize> {
         self.runs.iter().position(|run| run.variant == variant)
     }
@@ -66,22 +66,22 @@ impl Planned {
 pub(super) struct PlannedRun {
     pub(super) variant: Variant,
     pub(super) digest: Digest,
-    /// The run of the point to which its ratios refer.
+    /// Index of the run to which its ratios refer.
     pub(super) reference: Variant,
-    /// Whether it has a row; else it runs for the ratios alone.
+    /// Whether the run has a row; a run without one only provides ratios.
     pub(super) is_listed: bool,
 }
 
-/// What became of a sweep's runs.
+/// Counts of the runs of a sweep by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Done here and now.
+    /// Runs finished by this invocation.
     pub done: u64,
-    /// Done before.
+    /// Runs finished by earlier invocations.
     pub kept: u64,
-    /// Failed, points without any run included.
+    /// Failed runs, and points without any run.
     pub failed: u64,
-    /// The first point of which one failed, and why.
+    /// The first point with a failed run, and its error.
     pub first_failure: Option<(u64, String)>,
 }
 
@@ -94,45 +94,40 @@ impl Tally {
     }
 }
 
-/// A point that can be run.
+/// A point that can run.
 struct Ready {
     scenario: Scenario,
-    /// The trace that is played, or the programs.
+    /// Trace or programs of the point.
     traces: Vec<Trace>,
 }
 
 impl<'a> Sweep<'a> {
-    /// A sweep with a number of jobs and of bytes of traces that it keeps.
+    /// Creates a sweep with a number of jobs.
     ///
     /// # Errors
     /// It has too many points, or none.
-    pub fn new(
-        file: &'a SweepFile,
-        jobs: usize,
-        trace_cache: u64,
-        stop: &'a Arc<AtomicBool>,
-    ) -> Result<Sweep<'a>, Failure> {
+    pub fn new(file: &'a SweepFile, jobs: usize, stop: &'a Arc<AtomicBool>) -> Result<Sweep<'a>, Failure> {
         Ok(Sweep {
             points: Points::of(file)?,
             allow_skipped: false,
             file,
             run_columns: run_cells::columns(),
             library: Library::default(),
-            traces: Traces::new(trace_cache),
+            traces: Traces::default(),
             stop,
             jobs,
         })
     }
 
-    /// The scenario of a point, as `run` would read it.
+    /// Reads the scenario of a point, as `run` does.
     ///
     /// # Errors
-    /// What it would say.
+    /// As reading a scenario.
     pub fn resolve(&self, point: &Point<'_>) -> Result<ResolvedScenario, Failure> {
         ResolvedScenario::read(&self.library, &self.file.scenario, &point.words)
     }
 
-    /// The runs of a point, and what they need. An error is the point's own.
+    /// The runs of a point and their inputs, or the error of the point.
     fn prepare(&self, number: u64) -> Result<(Planned, Ready), Failure> {
         let resolved = self.resolve(&self.points.point(number))?;
         let files = match &resolved.scenario.workload {
@@ -140,13 +135,7 @@ impl<'a> Sweep<'a> {
             Workload::Programs(workload) => workload.files(),
             Workload::Operations(_) | Workload::Made(_) => &[],
         };
-        let mut traces = files.iter().map(|path| self.traces.open(path, self.stop)).collect::<Result<Vec<_>, _>>()?;
-        if matches!(resolved.scenario.workload, Workload::Programs(_)) {
-            // Cores read the files again.
-            for trace in &mut traces {
-                trace.kept = None;
-            }
-        }
+        let traces = files.iter().map(|path| self.traces.open(path, self.stop)).collect::<Result<Vec<_>, _>>()?;
         let of_traces: Vec<Digest> = traces.iter().map(|trace| trace.digest).collect();
         let digest = ScenarioDigest::new(&resolved, &of_traces, &self.run_columns);
         let scenario = resolved.scenario;
@@ -163,7 +152,7 @@ impl<'a> Sweep<'a> {
         Ok((Planned { seed: scenario.seed, key: scenario.key_of_copiers(), runs }, Ready { scenario, traces }))
     }
 
-    /// Does what every job does, for each of some points, and tells their plans.
+    /// Calls a function for each point of a list, in parallel jobs, and collects the plans.
     fn each_point(
         &self,
         numbers: &[u64],
@@ -184,25 +173,25 @@ impl<'a> Sweep<'a> {
             after(number, &plan);
             Ok((number, plan))
         };
-        // In turn, and not in halves: points near each other play the same trace.
+        // Jobs take points in turn instead of contiguous parts: neighboring points use the same trace.
         let plans = pool.install(|| numbers.iter().par_bridge().map(plan).collect::<Result<BTreeMap<u64, Plan>, _>>());
         Ok(plans?.into_values().collect())
     }
 
-    /// The numbers of the points of a shard, or all.
+    /// Numbers of the points of a shard, or of all points.
     pub fn numbers(&self, shard: Option<Shard>) -> Vec<u64> {
         (0..self.points.count()).filter(|&number| shard.is_none_or(|shard| shard.has(number))).collect()
     }
 
-    /// The plans of some points, without running any.
+    /// Plans of some points, without running them.
     pub(super) fn plans(&self, numbers: &[u64]) -> Result<Vec<Plan>, Failure> {
         self.each_point(numbers, |_, _, _| Ok(()), |_, _| {})
     }
 
-    /// Runs what is not known yet of these points, and keeps it in a journal of the directory.
+    /// Executes the runs of these points that are not finished, and records them in a journal of the directory.
     ///
     /// # Errors
-    /// Interrupted, or the journal cannot be written; what was done is kept.
+    /// The sweep was interrupted, or the journal cannot be written. Finished runs stay in the journal.
     pub(super) fn run(
         &self,
         numbers: &[u64],
@@ -219,7 +208,7 @@ impl<'a> Sweep<'a> {
             planned.runs.par_iter().with_max_len(1).try_for_each(|&PlannedRun { variant, digest, .. }| {
                 if journals.has_done(digest) {
                     let known = journals.find(digest, &self.run_columns)?;
-                    match known.map(|record| self.judge(record.outcome)) {
+                    match known.map(|record| self.counted(record.outcome)) {
                         Some(Err(error)) => tallied().fail(number, &error),
                         Some(Ok(_)) | None => tallied().kept += 1,
                     }
@@ -228,14 +217,14 @@ impl<'a> Sweep<'a> {
                 let begun = Instant::now();
                 let outcome = self.cells(ready, variant);
                 Failure::if_raised(self.stop)?;
-                match self.judge(outcome.clone()) {
+                match self.counted(outcome.clone()) {
                     Ok(_) => tallied().done += 1,
                     Err(error) => tallied().fail(number, &error),
                 }
                 let record = Record { digest, wall: begun.elapsed(), outcome };
                 let appended = locked(&writer).append(&record);
                 appended.inspect_err(|error| {
-                    // The other jobs stop, too, and what they say is not why.
+                    // The other jobs stop as well; their errors are consequences.
                     let _ = fault.set(error.clone());
                     self.stop.store(true, Ordering::Relaxed);
                 })
@@ -254,9 +243,9 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// What counts of a run: its cells, or why it failed. One that left out too much of its trace has failed, unless that is allowed; it
-    /// is kept as done all the same, because it need not be run again.
-    pub(super) fn judge(&self, outcome: Result<Vec<Cell>, String>) -> Result<Vec<Cell>, String> {
+    /// The outcome of a run for the table: its cells or its error. A run that skipped too many records of its trace is
+    /// an error unless this is allowed. The journal keeps it as finished, because repeating it would not change it.
+    pub(super) fn counted(&self, outcome: Result<Vec<Cell>, String>) -> Result<Vec<Cell>, String> {
         let cells = outcome?;
         let count = |name: &str| {
             let place = self.run_columns.iter().position(|column| column.name == name)?;
@@ -270,12 +259,11 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// What a run did, or why it could not be done; a panic of the model is a reason like any other.
+    /// Executes a run; a panic of the model is an error of the run.
     fn cells(&self, ready: &Ready, variant: Variant) -> Result<Vec<Cell>, String> {
         let Ready { scenario, traces } = ready;
         let run = || {
-            let kept = traces.first().and_then(|trace| trace.kept.as_deref());
-            let wanted = Wanted { progress: false, trace: kept, ..Wanted::new(self.stop) };
+            let wanted = Wanted { progress: false, ..Wanted::new(self.stop) };
             let (run, _) = experiment::run(scenario, variant, wanted, None)?;
             traces.iter().try_for_each(Trace::check_unchanged)?;
             let geometry = scenario.system.memory.system().geometry;
@@ -287,7 +275,7 @@ impl<'a> Sweep<'a> {
             Err(panic) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-                Err(format!("the simulator failed: {}", text.unwrap_or("it did not say why")))
+                Err(format!("the simulator failed: {}", text.unwrap_or("without a message")))
             }
         }
     }

@@ -1,16 +1,16 @@
-//! The values of a range, and of a logarithmic one.
+//! Values of linear and logarithmic ranges.
 
 use toml::Value;
 
 use super::value::number;
 
-/// More values than this of one axis are a slip of the pen.
+/// Maximum number of values of an axis; a larger number is probably a typing error.
 const VALUES_MAX: i32 = 1_000_000;
 
-/// `from`, `from + step`, … up to `to`, and with it where it is met. Whole numbers if all three are.
+/// `from`, `from + step`, … up to and including `to`. The values are integers if all three are.
 ///
 /// # Errors
-/// What is wrong, to be said after the key.
+/// An invalid range; the message follows the key.
 pub(super) fn range(from: &Value, to: &Value, step: &Value) -> Result<Vec<Value>, String> {
     if let (Value::Integer(from), Value::Integer(to), Value::Integer(step)) = (from, to, step) {
         let (from, to, step) = (i128::from(*from), i128::from(*to), i128::from(*step));
@@ -29,10 +29,10 @@ pub(super) fn range(from: &Value, to: &Value, step: &Value) -> Result<Vec<Value>
     Ok((0..=count).map(|index| Value::Float(tidy(from + f64::from(index) * step))).collect())
 }
 
-/// `from`, `from * factor`, … up to `to`, and with it where it is met. Whole numbers if all three are.
+/// `from`, `from * factor`, … up to and including `to`. The values are integers if all three are.
 ///
 /// # Errors
-/// What is wrong, to be said after the key.
+/// An invalid range; the message follows the key.
 pub(super) fn by_factor(from: &Value, to: &Value, factor: &Value) -> Result<Vec<Value>, String> {
     let [low, high, by] = numbers([("from", from), ("to", to), ("factor", factor)])?;
     if low <= 0.0 || high < low || by <= 1.0 {
@@ -46,10 +46,10 @@ pub(super) fn by_factor(from: &Value, to: &Value, factor: &Value) -> Result<Vec<
     Ok((0..=count).map(|index| Value::Float(tidy(low * by.powi(index)))).collect())
 }
 
-/// Values from `from` to `to` with a constant ratio; rounded if both are whole, and then each once.
+/// Values from `from` to `to` with a constant ratio. If both are integers, values are rounded, and duplicates removed.
 ///
 /// # Errors
-/// What is wrong, to be said after the key.
+/// An invalid range; the message follows the key.
 pub(super) fn by_points(from: &Value, to: &Value, points: u64) -> Result<Vec<Value>, String> {
     let [low, high] = numbers([("from", from), ("to", to)])?;
     if low <= 0.0 || high <= low || points < 2 {
@@ -78,7 +78,7 @@ fn numbers<const N: usize>(values: [(&str, &Value); N]) -> Result<[f64; N], Stri
     Ok(found)
 }
 
-/// How many whole steps; a last one that is missed by rounding is taken.
+/// Number of whole steps. A last step that only rounding prevents is counted.
 fn limited(steps: f64) -> Result<i32, String> {
     let whole = (steps + 1e-9).floor();
     if whole < f64::from(VALUES_MAX) {
@@ -88,7 +88,7 @@ fn limited(steps: f64) -> Result<i32, String> {
     }
 }
 
-/// Twelve digits: 0.30000000000000004 is 0.3.
+/// Rounds to twelve digits: 0.30000000000000004 is 0.3.
 fn tidy(number: f64) -> f64 {
     format!("{number:.11e}").parse().unwrap_or(number)
 }
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(show(range(&1.into(), &"x".into(), &1.into())), "`to` is \"x\", but must be a number");
     }
 
-    /// The end of a range is no value where the step does not lead to it exactly.
+    /// The end of a range is no value if no number of steps leads to it exactly.
     #[test]
     fn a_range_of_fractions_ends_before_an_end_that_it_does_not_meet() {
         let floats = |from: f64, to: f64, step: f64| show(range(&from.into(), &to.into(), &step.into()));

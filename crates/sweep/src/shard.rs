@@ -1,23 +1,23 @@
-//! A part of a sweep: `2/8` is the second of eight.
+//! Shards of a sweep: `2/8` is the second of eight.
 
 use std::str::FromStr;
 
-/// Every so-manieth point.
+/// One of `count` shards: every `count`-th point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one, from 1.
+    /// Number of the shard, from 1.
     pub number: u64,
-    /// Of how many.
+    /// Number of shards.
     pub count: u64,
 }
 
 impl Shard {
-    /// The shard of `count` that has a point, by the number of the point from 0.
+    /// The shard of `count` to which a point belongs, by the number of the point from 0.
     pub const fn of(point: u64, count: u64) -> Shard {
         Shard { number: point % count + 1, count }
     }
 
-    /// Whether it has a point, by its number from 0.
+    /// Whether a point belongs to the shard, by its number from 0.
     pub const fn has(self, point: u64) -> bool {
         Shard::of(point, self.count).number == self.number
     }

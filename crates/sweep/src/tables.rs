@@ -1,4 +1,4 @@
-//! The tables of a sweep: its results as CSV and Parquet, and how long each run took here.
+//! Tables of a sweep: results as CSV and Parquet, and the duration of each run on this computer.
 
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use super::record::Record;
 use super::rerun;
 use super::run::{Plan, Planned, Sweep};
 
-/// The table that is read and drawn.
+/// File name of the table that `plot` and `report` read.
 pub const RESULTS: &str = "results.csv";
 
-/// The files, in the order in which they are written.
+/// File names, in the order of writing.
 pub(super) const NAMES: [&str; 3] = [RESULTS, "results.parquet", "times.csv"];
 
-/// What was written.
+/// Summary of the written tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// The files.
@@ -32,16 +32,16 @@ pub struct Tables {
     pub rows: u64,
     /// Rows with an error.
     pub failed: u64,
-    /// Runs that are not finished, and so have no row.
+    /// Unfinished runs, which have no row.
     pub missing: u64,
-    /// Points of which a run is missing: the first few.
+    /// The first points with an unfinished run.
     pub missing_points: Vec<u64>,
     /// Rows without speedup and energy ratio, because the sweep does not run their reference.
     pub without_reference: u64,
 }
 
 impl Tables {
-    /// Counts a run that is not finished.
+    /// Counts an unfinished run.
     fn miss(&mut self, point: u64) {
         self.missing += 1;
         if self.missing_points.len() < MISSING_NAMED && self.missing_points.last() != Some(&point) {
@@ -50,10 +50,10 @@ impl Tables {
     }
 }
 
-/// Maximum number of missing points that are named.
+/// Maximum number of points that the summary names.
 const MISSING_NAMED: usize = 10;
 
-/// Files under way.
+/// Tables that are being written.
 struct Writers<'a> {
     sweep: &'a Sweep<'a>,
     directory: &'a Path,
@@ -63,7 +63,8 @@ struct Writers<'a> {
     tables: Tables,
 }
 
-/// Writes what is known of all points, in their order, in place of any earlier tables. The files appear together, whole, or not at all.
+/// Writes the finished runs of all points in the order of the points, and replaces earlier tables. All tables are
+/// committed together.
 ///
 /// # Errors
 /// A journal cannot be read, or a table cannot be written.
@@ -90,7 +91,7 @@ pub(super) fn write(
     writers.commit()
 }
 
-/// The result of an output, whose error names the file.
+/// Result of an output; an error names the file.
 fn named<T>(directory: &Path, name: &str, result: io::Result<T>) -> Result<T, Failure> {
     result.map_err(|error| Failure::writing(&directory.join(name), &error))
 }
@@ -98,7 +99,7 @@ fn named<T>(directory: &Path, name: &str, result: io::Result<T>) -> Result<T, Fa
 /// A row of results.
 struct Row<'a> {
     seed: Option<u64>,
-    /// Nothing of a point that has no runs.
+    /// The run; none for a point without runs.
     run: Option<(Variant, Digest)>,
     /// The run to which the ratios refer.
     reference: Option<Variant>,
@@ -108,7 +109,7 @@ struct Row<'a> {
     rerun: String,
 }
 
-/// The ratios of a run against its reference; none where one of the two is missing or has failed.
+/// Ratios of a run to its reference; none if one of the two is missing or failed.
 fn ratios(columns: &[Column], run: Option<&[Cell]>, reference: Option<&[Cell]>) -> [Option<f64>; 5] {
     let of = |name: &str| {
         let place = columns.iter().position(|column| column.name == name)?;
@@ -153,7 +154,7 @@ impl<'a> Writers<'a> {
             };
             let (variant, reference) = (run.variant, planned.place(run.reference));
             if run.is_listed {
-                let outcome = sweep.judge(outcome);
+                let outcome = sweep.counted(outcome);
                 let outcome = outcome.as_deref().map_err(String::as_str);
                 let of_reference = reference.and_then(|place| found[place].clone()?.outcome.ok());
                 self.tables.without_reference += u64::from(reference.is_none());

@@ -1,4 +1,4 @@
-//! A value that a sweep puts in the place of a file's: as a word of the command line, as a cell, and compared.
+//! Values of sweeps: as arguments of the command line, as cells, and in comparisons.
 
 use std::cmp::Ordering;
 
@@ -6,23 +6,23 @@ use report::{Cell, Kind};
 use rowclone_config::quantity;
 use toml::Value;
 
-/// `key=value`, as `--set` takes it.
+/// `key=value`, as an argument of `--set`.
 pub(super) fn word(key: &str, value: &Value) -> String {
     match value {
-        // What is no TOML is taken for a string, and reads better without its quotes.
+        // A text that is no TOML value is read as a string, and needs no quotes.
         Value::String(text) if is_plain(text) => format!("{key}={text}"),
         value => format!("{key}={value}"),
     }
 }
 
-/// Whether a text stands for itself where TOML is expected, and needs no care in a shell.
+/// Whether a text needs no quotes, neither in TOML nor in a shell.
 fn is_plain(text: &str) -> bool {
     let harmless = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
     harmless && !text.is_empty() && toml::from_str::<toml::Table>(&format!("value = {text}")).is_err()
 }
 
-/// The narrowest kind of cells that hold all of these values. A text that reads as a number is one here: a reader of the CSV file
-/// could not tell them apart.
+/// Narrowest type of cells for all of these values. A text that parses as a number is a number, because a reader of the
+/// CSV file cannot distinguish the two.
 pub(super) fn kind<'a>(values: &(impl Iterator<Item = &'a Value> + Clone)) -> Kind {
     let is_value = |cell: Cell| match cell {
         Cell::Number(Some(number)) => number.is_finite(),
@@ -32,7 +32,7 @@ pub(super) fn kind<'a>(values: &(impl Iterator<Item = &'a Value> + Clone)) -> Ki
     [Kind::Count, Kind::Number, Kind::Flag].into_iter().find(|&kind| holds(kind)).unwrap_or(Kind::Text)
 }
 
-/// A value as a cell of a column of this kind.
+/// Cell of a value in a column of a type.
 pub(super) fn cell(value: &Value, kind: Kind) -> Cell {
     kind.parse(&text(value)).unwrap_or(kind.empty())
 }
@@ -41,13 +41,13 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The number that a value is.
+/// The number of a value, if it is one.
 pub(super) fn number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64))
 }
 
-/// Order of two values; none where they cannot be compared. Numbers have an order, and texts; texts that are times are compared
-/// as times: those of a key in clocks keep their unit.
+/// Order of two values; none if they cannot be compared. Numbers have an order, and texts have one. Texts that are
+/// times are compared as times, because times of keys in clocks keep their unit.
 pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
@@ -59,7 +59,7 @@ pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-/// Whether two values are the same.
+/// Whether two values are equal.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     a == b || compare(a, b) == Some(Ordering::Equal)
 }

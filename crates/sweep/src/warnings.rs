@@ -1,4 +1,4 @@
-//! Limits of the numbers of a run.
+//! Warnings about the results of a run, with their thresholds.
 
 use dram_spec::{Clock, Cycle};
 use rowclone_sim::quantity::{counted, grouped};
@@ -15,7 +15,7 @@ pub fn too_much_skipped(tally: TraceTally) -> Option<String> {
     too_much.then(|| format!("{}, more than {SKIPPED_PERCENT_MAX} %", skipped(tally)))
 }
 
-/// Help for such a run.
+/// Help for a run that skipped too many records.
 pub const SKIPPED_HELP: &str = "give the system more memory, or play every record with `placement = \"allocator\"`; \
                                 `--allow-skipped` accepts the run as it is";
 
@@ -27,18 +27,19 @@ fn skipped(tally: TraceTally) -> String {
     format!("{} of {} records of the trace ({percent} %) were left out", grouped(skipped_records), grouped(records))
 }
 
-/// The percentage of a run's requests above which a backlog shows that the offered load exceeds the service rate.
+/// Backlog, in percent of the requests of a run, above which the offered load exceeds the service rate.
 const BACKLOG_PERCENT_MAX: u64 = 1;
-/// The most requests that the end of a short run may leave waiting.
+/// Backlog, in requests, that the end of a short run may have without a warning.
 const BACKLOG_MAX: u64 = 8;
 
-/// That requests arrived faster than they were served, with the backlog.
+/// Warning that requests arrived faster than they were served, with the backlog.
 fn overload(backlog: Backlog, clock: Clock) -> Option<String> {
     let Backlog { offered, requests, wait } = backlog;
     let exceeds = requests > BACKLOG_MAX && requests.saturating_mul(100) > offered.saturating_mul(BACKLOG_PERCENT_MAX);
     exceeds.then(|| {
         format!(
-            "the offered load exceeds the service rate: when the last of {} requests arrived, {} were waiting, and it waited {:.1} ns \
+            "the offered load exceeds the service rate: when the last of {} requests arrived, {} were waiting, and it \
+                waited {:.1} ns \
              to be taken; latencies grow with the length of the run",
             grouped(offered),
             grouped(requests),
@@ -47,7 +48,7 @@ fn overload(backlog: Backlog, clock: Clock) -> Option<String> {
     })
 }
 
-/// Late records of a trace, and data that it has in vain.
+/// Warnings about late records of a trace, and about data of a trace that the run does not use.
 fn of_trace(trace: &TraceReport) -> Vec<String> {
     let TraceReport { late_records, late_cycles_max, writes_with_data, is_data_used, .. } = *trace;
     let mut warnings = Vec::new();
@@ -69,7 +70,7 @@ fn of_trace(trace: &TraceReport) -> Vec<String> {
     warnings
 }
 
-/// Warnings of one run of a scenario, the most general first.
+/// Warnings of a run of a scenario, the most general first.
 pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<String> {
     let (currents, geometry) = (scenario.system.memory.currents(), scenario.system.memory.system().geometry);
     let mut warnings = Vec::new();
@@ -167,7 +168,8 @@ mod tests {
             pages: None,
         };
         assert_eq!(of_trace(&trace(0, 0, true)), [] as [String; 0]);
-        let late = "2 records of the trace arrive late, at once: their times precede that of an earlier record, by up to \
+        let late = "2 records of the trace arrive late, at once: their times precede that of an earlier record, by up \
+            to \
                     1,500 clocks";
         assert_eq!(of_trace(&trace(2, 1_500, true)), [late]);
         let late = "1 record of the trace arrives late, at once: its time precedes that of an earlier record, by up to \

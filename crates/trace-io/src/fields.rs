@@ -55,7 +55,7 @@ const BYTE: &str = "a decimal number from 0 to 255";
 /// A place in a line, for paths that are taken rarely. They take a copy, so that the fields of the
 /// usual path stay in registers.
 #[derive(Clone, Copy, Debug)]
-struct Place<'a> {
+struct FieldPlace<'a> {
     text: &'a [u8],
     rest: &'a [u8],
     shape: &'static str,
@@ -132,8 +132,8 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    const fn place(&self) -> Place<'a> {
-        Place { text: self.text, rest: self.rest, shape: self.shape }
+    const fn place(&self) -> FieldPlace<'a> {
+        FieldPlace { text: self.text, rest: self.rest, shape: self.shape }
     }
 
     /// Text from the next field, if at most one blank precedes it.
@@ -171,7 +171,7 @@ impl<'a> Fields<'a> {
         };
         match address {
             Ok(address) => Ok(address),
-            Err(_) => Place { rest: start, ..self.place() }.wrong(key, PREFIXED_OR_DECIMAL),
+            Err(_) => FieldPlace { rest: start, ..self.place() }.wrong(key, PREFIXED_OR_DECIMAL),
         }
     }
 
@@ -194,7 +194,7 @@ impl<'a> Fields<'a> {
             self.rest = rest;
             return Ok((first, second));
         }
-        Place { rest: start, ..self.place() }.wrong(key, expected)
+        FieldPlace { rest: start, ..self.place() }.wrong(key, expected)
     }
 
     /// Commas of the next field.
@@ -236,7 +236,7 @@ impl<'a> Fields<'a> {
             }
             (place, begin, value) = (place + 1, index + 1, 0);
         }
-        Place { rest: start, ..self.place() }.wrong(key, expected(before))
+        FieldPlace { rest: start, ..self.place() }.wrong(key, expected(before))
     }
 
     /// Takes a decimal number and the colon after it, which ends the field.
@@ -293,7 +293,7 @@ impl<'a> Fields<'a> {
         let value = self.decimal(key).ok().and_then(|value| T::try_from(value).ok());
         match value {
             Some(value) => Ok(value),
-            None => Place { rest: start, ..self.place() }.wrong(key, expected),
+            None => FieldPlace { rest: start, ..self.place() }.wrong(key, expected),
         }
     }
 
@@ -406,7 +406,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> FieldPlace<'a> {
     /// The fields from here on.
     const fn fields(self) -> Fields<'a> {
         Fields { rest: self.rest, shape: self.shape, ..Fields::new(self.text) }

@@ -29,4 +29,4 @@ mod zstd;
 
 pub use error::{ErrorKind, LineError};
 pub use line::LINE_BYTES_MAX;
-pub use text::{Compression, Text};
+pub use text::Text;

@@ -161,7 +161,7 @@ pub enum Step {
 /// A step that uses a device. Addresses are virtual, of the running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceStep {
-    /// Begins a copy, which a DMA engine executes while the program goes on; other copiers execute it at once.
+    /// Begins a copy, which a DMA engine executes while the program continues; other copiers execute it at once.
     Begin {
         /// First byte written.
         dst: PhysicalAddress,
@@ -532,9 +532,12 @@ mod tests {
     #[test]
     fn every_step_is_read() {
         let at = PhysicalAddress;
-        let text = "map 0x1000 8192 # two pages\n\n# a comment\nfilled 0x1000 64\ncompute 12\nload 0x1040\n\tstore 0x1048\n\
-                    copy 0x2000 0x1000 64\nzero 0x1000 1\npresent 0x3000 4096\nrenew 0x3000 0x1000\nrenew 0x4000 0x2000 8192\nfork 2\nrun 2\nexit\n\
-                    unmap 0x1000 4096\ndiscard 0x1000 1\nmove 0x1000 0x5000 4096\nshare 0x1000 0x8000000000000000 4096\n\
+        let text = "map 0x1000 8192 # two pages\n\n# a comment\nfilled 0x1000 64\ncompute 12\nload 0x1040\n\tstore \
+            0x1048\n\
+                    copy 0x2000 0x1000 64\nzero 0x1000 1\npresent 0x3000 4096\nrenew 0x3000 0x1000\nrenew 0x4000 \
+                    0x2000 8192\nfork 2\nrun 2\nexit\n\
+                    unmap 0x1000 4096\ndiscard 0x1000 1\nmove 0x1000 0x5000 4096\nshare 0x1000 0x8000000000000000 \
+                    4096\n\
                     begin 0x2000 0x1000 64\nissue\nwait\npost 0x1000 0x1042\nawait\nsend 1 0x1000 1514\n";
         let expected = [
             Step::Map { address: at(0x1000), bytes: 8192 },

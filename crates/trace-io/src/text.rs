@@ -10,7 +10,7 @@ use crate::zstd::decoder;
 
 /// Compression of a file, detected by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
+enum Compression {
     /// Plain.
     None,
     /// Gzip (RFC 1952), of any number of members.
@@ -22,7 +22,7 @@ pub enum Compression {
 impl Compression {
     /// Detects the compression by the first four bytes. No text begins with these bytes: 0x1f and
     /// 0x18 are control characters, and 0xb5 begins no UTF-8 character.
-    pub fn of(start: &[u8]) -> Compression {
+    fn of(start: &[u8]) -> Compression {
         match start {
             [0x1f, 0x8b, ..] => Compression::Gzip,
             // A frame, or a skippable frame before it (little-endian 0x184d2a50 to 0x184d2a5f).

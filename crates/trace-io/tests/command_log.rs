@@ -146,7 +146,9 @@ fn items(log: &[u8]) -> usize {
 
 proptest! {
     #[test]
-    fn a_log_is_written_and_read_as_itself(header in arb_header(), commands in prop::collection::vec(arb_issued(), 0..40)) {
+    fn a_log_is_written_and_read_as_itself(
+        header in arb_header(), commands in prop::collection::vec(arb_issued(), 0..40),
+    ) {
         let log = written(&header, &commands);
         let (read_header, read_commands) = read(&log).unwrap();
         prop_assert_eq!(read_header, header);
@@ -164,7 +166,11 @@ proptest! {
     fn a_damaged_log_gives_commands_or_an_error_and_ends(
         header in arb_header(),
         commands in prop::collection::vec(arb_issued(), 0..10),
-        damage in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![any::<u8>(), Just(b','), Just(b'\n'), Just(b'9')], 0..3), 1..6),
+        damage in prop::collection::vec((
+            any::<prop::sample::Index>(),
+            prop_oneof![any::<u8>(), Just(b','), Just(b'\n'), Just(b'9')],
+            0..3,
+        ), 1..6),
     ) {
         let mut log = written(&header, &commands);
         for (place, byte, kind) in damage {
@@ -302,7 +308,8 @@ fn a_malformed_cell_is_named_with_what_was_found_and_what_would_work() {
     }
 }
 
-const KEYS: &str = "the keys are bin, density_gb, width, channels, ranks, row_bytes, rows_per_subarray, t_refi_ps, refresh, refresh_mode, reference_cycle, \
+const KEYS: &str = "the keys are bin, density_gb, width, channels, ranks, row_bytes, rows_per_subarray, t_refi_ps, \
+    refresh, refresh_mode, reference_cycle, \
     copy_activations, precharge_power_down, dialect, start, end_cycle";
 
 #[test]

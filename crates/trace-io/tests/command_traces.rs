@@ -36,9 +36,10 @@ fn issued(channel: u8, commands: impl IntoIterator<Item = (u64, Command)>) -> Ve
 fn a_trace_of_drampower_reads_like_this() {
     let (rank, bank) = (1, BankId { rank: 1, bank: 3 });
     let (row, column) = (Row(0), Column(0));
-    let trace = "0,ACT,3\n8,RD,3\r\n\n12, RDA ,3\n16,WR,3\n20,WRA,3\n24,PRE,3\n25,PREA,0\n26,PREA\n27,REF,0\n28,PDN_F_ACT,0\n\
-        29,PUP_ACT,0\n30,PDN_F_PRE,0\n31,PUP_PRE,0\n32,SREN,0\n33,SREX,0\n34,PDN_S_ACT,0\n35,PDX,-1\n36,SRE,-1\n37,SRX\n\
-        38,PDE,0\n90,END,0\n";
+    let trace = "0,ACT,3\n8,RD,3\r\n\n12, RDA \
+        ,3\n16,WR,3\n20,WRA,3\n24,PRE,3\n25,PREA,0\n26,PREA\n27,REF,0\n28,PDN_F_ACT,0\n\
+        29,PUP_ACT,0\n30,PDN_F_PRE,0\n31,PUP_PRE,0\n32,SREN,0\n33,SREX,0\n34,PDN_S_ACT,0\n35,PDX,-1\n\
+        36,SRE,-1\n37,SRX\n38,PDE,0\n90,END,0\n";
     let expected = issued(
         2,
         [
@@ -310,7 +311,11 @@ proptest! {
     #[test]
     fn a_damaged_trace_gives_commands_or_an_error_and_ends(
         format in prop::sample::select(vec!["drampower", "ramulator2-commands", "dramsim3-commands"]),
-        damage in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![any::<u8>(), Just(b','), Just(b'\n'), Just(b'9')], 0..3), 1..6),
+        damage in prop::collection::vec((
+            any::<prop::sample::Index>(),
+            prop_oneof![any::<u8>(), Just(b','), Just(b'\n'), Just(b'9')],
+            0..3,
+        ), 1..6),
     ) {
         let mut trace = small(format).as_bytes().to_vec();
         for (place, byte, kind) in damage {

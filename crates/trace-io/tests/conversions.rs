@@ -134,7 +134,8 @@ proptest! {
             prop_assert_eq!(back, text);
         } else {
             let events = |text: &str| -> Vec<Event> {
-                Reader::new(text.as_bytes(), None).unwrap().map(|record: Result<Record, _>| record.unwrap().event).collect()
+                let event = |record: Result<Record, _>| record.unwrap().event;
+                Reader::new(text.as_bytes(), None).unwrap().map(event).collect()
             };
             prop_assert_eq!(events(&back), events(&text));
         }

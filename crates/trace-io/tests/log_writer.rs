@@ -71,8 +71,8 @@ fn the_first_error_is_kept_and_nothing_is_written_after_it() {
 #[test]
 fn what_the_log_cannot_express_is_refused() {
     let refused = |system: &System| LogWriter::new(Cursor::new(Vec::new()), system, Dialect::RowClone).err().unwrap();
-    let hasty = System { refresh: Refresh::Every { t_refi_ps: 1 }, ..system() };
-    assert_eq!(refused(&hasty).to_string(), "`t_refi_ps` is 1, but a command log takes 15000 to 1000000000000");
+    let too_short = System { refresh: Refresh::Every { t_refi_ps: 1 }, ..system() };
+    assert_eq!(refused(&too_short).to_string(), "`t_refi_ps` is 1, but a command log takes 15000 to 1000000000000");
 
     let mut writer = LogWriter::new(Cursor::new(Vec::new()), &system(), Dialect::RowClone).unwrap();
     let (src, dst) = (BankId { rank: 0, bank: 0 }, BankId { rank: 1, bank: 0 });

@@ -18,14 +18,16 @@ const DIALECTS: [Named<Dialect>; 2] = [
 /// `check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ends with 0 for a trace without a violation, 1 with violations, 2 for a file that is no command trace.\n\n\
+    after_help = "Ends with 0 for a trace without a violation, 1 with violations, 2 for a file that is no command \
+        trace.\n\n\
     Examples:\n  \
     rowclone-sim check page-copy.csv --dialect jedec\n  \
     rowclone-sim check dramsim3ch_0cmd.trace --system ddr3-1600-8gb-dimm\n  \
     rowclone-sim check ramulator2.ch0 --standard DDR4"
 )]
 pub struct CheckArgs {
-    /// The command trace, plain, gzip or Zstandard: a command log, or a trace of another simulator (docs/command-traces.md); `-` is standard input
+    /// The command trace, plain, gzip or Zstandard: a command log, or a trace of another simulator
+    /// (docs/command-traces.md); `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The memory system.

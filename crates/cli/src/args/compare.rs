@@ -5,17 +5,19 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use host::machine::ChosenCopies;
+use rowclone_config::quantity;
 use rowclone_sim::compare::NamedCopier;
 
 use super::programs::copies;
-use super::sweep::bytes;
 use super::{MachineArgs, RunFormat};
 
 /// `compare`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without a file: copies of 64 B to 4 MiB with a cold, warm or dirty source, zeroings, and received messages, of which \
-    0, 50 or 100 % are read afterwards, each under every copier, beside a working set (docs/copiers.md). With a file: its programs, or \
+    after_help = "Without a file: copies of 64 B to 4 MiB with a cold, warm or dirty source, zeroings, and received \
+        messages, of which \
+    0, 50 or 100 % are read afterwards, each under every copier, beside a working set (docs/copiers.md). With a file: \
+    its programs, or \
     its operations, under every copier.\n\n\
     Examples:\n  \
     rowclone-sim compare\n  \
@@ -25,7 +27,8 @@ use super::{MachineArgs, RunFormat};
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct CompareArgs {
-    /// A scenario (.toml), a program trace, a memory trace or a recording that runs under every copier, instead of the cases
+    /// A scenario (.toml), a program trace, a memory trace or a recording that runs under every copier, instead of the
+    /// cases
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Prints the names of all copiers, and runs none
@@ -41,16 +44,34 @@ pub struct CompareArgs {
     #[arg(long, value_name = "NAME", value_parser = copies(), default_value = "kernel")]
     pub copies: ChosenCopies,
     /// Operations of the cases
-    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "file", value_parser = ["copy", "zero", "receive"])]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        conflicts_with = "file",
+        value_parser = ["copy", "zero", "receive"]
+    )]
     pub operations: Vec<String>,
     /// States of the source of a copy
-    #[arg(long, value_name = "STATE", value_delimiter = ',', conflicts_with = "file", value_parser = ["cold", "warm", "dirty"])]
+    #[arg(
+        long,
+        value_name = "STATE",
+        value_delimiter = ',',
+        conflicts_with = "file",
+        value_parser = ["cold", "warm", "dirty"]
+    )]
     pub sources: Vec<String>,
     /// Sizes of the cases, such as `64,4KiB` [default: 64 B to 4 MiB, each four times the one before]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = size, conflicts_with = "file")]
     pub sizes: Vec<u64>,
     /// Percent of the destination that the program reads afterwards [default: 0, 50, 100]
-    #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(0..=100), conflicts_with = "file")]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u64).range(0..=100),
+        conflicts_with = "file"
+    )]
     pub reads: Vec<u64>,
     /// Working set beside which a program copies, such as `512KiB` [default: half of a last-level cache]
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "file")]
@@ -85,4 +106,11 @@ fn copier() -> impl TypedValueParser<Value = NamedCopier> {
 fn size(text: &str) -> Result<u64, String> {
     let bytes = bytes(text)?;
     if (1..=1 << 30).contains(&bytes) { Ok(bytes) } else { Err(format!("{bytes} is not from 1 to 1 GiB")) }
+}
+
+/// A number of bytes: `4096`, `512K`, `512M`, `2G`, `512MiB`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let is_short = text.ends_with(['K', 'M', 'G']);
+    let bytes = if is_short { quantity::size(&format!("{text}iB")) } else { quantity::address(text) };
+    bytes.ok_or_else(|| "write a number of bytes, or a size such as `512M` or `2GiB`".to_owned())
 }

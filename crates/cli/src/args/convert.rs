@@ -10,7 +10,8 @@ use crate::formats::{self, FileFormat};
 /// `convert`.
 #[derive(Clone, Debug, Args)]
 #[command(
-    after_help = "A memory trace becomes a memory trace or a recording, so does a recording, and a command trace a command trace. Command formats with one file per channel and rank write OUT with \
+    after_help = "A memory trace becomes a memory trace or a recording, so does a recording, and a command trace a \
+        command trace. Command formats with one file per channel and rank write OUT with \
     `-chan-C-rank-R` before its extension where the memory has several.\n\n\
     Examples:\n  \
     rowclone-sim convert traces/samples/forkset-rc.gz forkset.native\n  \

@@ -36,11 +36,12 @@ pub fn compared(wanted: &[CopyMethod], others: &[CopyMethod]) -> Vec<CopyMethod>
 /// The machine on which programs run.
 #[derive(Debug, Args)]
 pub struct MachineArgs {
-    /// The machine: a TOML file (docs/cores.md lists its keys), or the name of a preset, which `systems` lists [default: that
-    /// of the RowClone paper]
+    /// The machine: a TOML file (docs/cores.md lists its keys), or the name of a preset, which `systems` lists
+    /// [default: that of the RowClone paper]
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
-    /// Sets a key of the machine, or after `system.` of its system file: `cores.mshrs=16`, `kernel.copy_loop=non-temporal`
+    /// Sets a key of the machine, or after `system.` of its system file: `cores.mshrs=16`,
+    /// `kernel.copy_loop=non-temporal`
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -54,8 +55,8 @@ impl MachineArgs {
         self.read_with(&self.set)
     }
 
-    /// Reads and checks the machine for a comparison with the paper, which copies whole rows: the copy unit is a row set unless
-    /// `--set` gives it. `further` keys are set last.
+    /// Reads and checks the machine for a comparison with the paper, which copies whole rows: the copy unit is a row
+    /// set unless `--set` gives it. `further` keys are set last.
     ///
     /// # Errors
     /// The file or a `--set` has an error; the machine has no current set, as the paper compares energies.
@@ -91,8 +92,8 @@ pub fn copies() -> impl TypedValueParser<Value = ChosenCopies> {
     rowclone-sim programs traces/programs/fork.program --policies copy-engine-async,copy-engine-async-rowclone\n  \
     rowclone-sim programs traces/samples/forkset-rc.gz traces/samples/403.gcc.gz --warm-up 10000 --instructions 50000")]
 pub struct ProgramsArgs {
-    /// A program trace (docs/cores.md), a memory trace of the format `rc`, `cpu` or `lackey` (docs/formats.md) or a recording
-    /// (docs/recordings.md) per core, plain, gzip or Zstandard
+    /// A program trace (docs/cores.md), a memory trace of the format `rc`, `cpu` or `lackey` (docs/formats.md) or a
+    /// recording (docs/recordings.md) per core, plain, gzip or Zstandard
     #[arg(value_name = "FILE", required = true, num_args = 1..=16)]
     pub programs: Vec<PathBuf>,
     /// The machine

@@ -20,7 +20,8 @@ pub enum Recorder {
 /// `record`.
 #[derive(Clone, Debug, Args)]
 #[command(
-    after_help = "Children and programs that it executes are recorded too, until the last of them ends. The output of the program is its own; \
+    after_help = "Children and programs that it executes are recorded too, until the last of them ends. The output of \
+        the program is its own; \
     the summary goes to standard error. The exit code is that of the program.\n\n\
     Examples:\n  \
     rowclone-sim record -o sort.rct.zst -- sort /usr/share/dict/words\n  \
@@ -40,7 +41,12 @@ pub struct RecordArgs {
     #[arg(long)]
     pub contents: bool,
     /// Level of the compression, 1 to 22
-    #[arg(long, value_name = "N", default_value_t = crate::recording::LEVEL, value_parser = clap::value_parser!(i32).range(1..=22))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = crate::recording::LEVEL,
+        value_parser = clap::value_parser!(i32).range(1..=22)
+    )]
     pub level: i32,
     /// Runs the program once more without recorder, and prints how much longer the recording took
     #[arg(long)]
@@ -54,8 +60,8 @@ pub struct RecordArgs {
     /// The guest
     #[command(flatten)]
     pub guest: GuestArgs,
-    /// The program and its arguments. In a guest: an applet of busybox, or the path of a static program, which is copied
-    /// into it
+    /// The program and its arguments. In a guest: an applet of busybox, or the path of a static program, which is
+    /// copied into it
     #[arg(
         value_name = "PROGRAM",
         required_unless_present = "kernel",

@@ -7,7 +7,8 @@ use clap::Args;
 /// `report`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The page needs no network and no other file. Opened as `report.html#sort=runs,3,descending`, it is sorted by \
+    after_help = "The page needs no network and no other file. Opened as `report.html#sort=runs,3,descending`, it is \
+        sorted by \
     the fourth column of the table `runs`.\n\n\
     Examples:\n  \
     rowclone-sim report copy-size -o copy-size.html\n  \

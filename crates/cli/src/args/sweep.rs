@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use rowclone_config::quantity;
 use rowclone_sweep::Shard;
 
 /// `sweep`.
@@ -13,8 +12,10 @@ use rowclone_sweep::Shard;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Writes results.csv, results.parquet and times.csv. Finished runs are kept: after an interruption, the same command continues.\n\n\
-    Exit codes: 0 if every run was done, 1 if some failed (the column `error` has the reason), 2 if the sweep could not be run, \
+    after_help = "Writes results.csv, results.parquet and times.csv. Finished runs are kept: after an interruption, \
+        the same command continues.\n\n\
+    Exit codes: 0 if every run was done, 1 if some failed (the column `error` has the reason), 2 if the sweep could \
+    not be run, \
     130 after Ctrl-C, 143 after SIGTERM.\n\n\
     Examples:\n  \
     rowclone-sim sweep sweeps/copy-size.toml --dry-run\n  \
@@ -41,9 +42,6 @@ pub struct SweepArgs {
     /// Runs every N-th point from the K-th on, without writing tables; `sweep collect` writes them
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
-    /// Maximum memory for compressed traces, such as `512M` or `2GiB`; traces that do not fit are read again for each run
-    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "512M")]
-    pub trace_cache: u64,
     /// Accepts runs that skip more than 1 % of the records of a trace, which otherwise fail
     #[arg(long)]
     pub allow_skipped: bool,
@@ -95,7 +93,8 @@ pub enum SweepCommand {
 /// `sweep collect`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 if every run was done, 1 if some failed, 3 if some are not finished, which the tables lack.\n\n\
+    after_help = "Exit codes: 0 if every run was done, 1 if some failed, 3 if some are not finished, which the tables \
+        lack.\n\n\
     Example:\n  rowclone-sim sweep collect sweeps/copy-size.toml copy-size --out copy-size"
 )]
 pub struct CollectArgs {
@@ -125,13 +124,6 @@ const JOBS_MAX: usize = 1024;
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let jobs = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= JOBS_MAX);
     jobs.ok_or_else(|| format!("write a whole number from 1 to {JOBS_MAX}"))
-}
-
-/// A number of bytes: `4096`, `512K`, `512M`, `2G`, `512MiB`.
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
-    let is_short = text.ends_with(['K', 'M', 'G']);
-    let bytes = if is_short { quantity::size(&format!("{text}iB")) } else { quantity::address(text) };
-    bytes.ok_or_else(|| "write a number of bytes, or a size such as `512M` or `2GiB`".to_owned())
 }
 
 /// A word that a job script can hold.

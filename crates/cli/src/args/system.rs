@@ -17,8 +17,8 @@ pub struct TraceSystemArgs {
     /// `rowclone-sim systems`
     #[arg(long, value_name = "SYSTEM")]
     pub system: Option<PathBuf>,
-    /// The standard of a trace that does not name it, which has to be that of the system. Without `--system`, the system is
-    /// the first of this standard in `rowclone-sim systems` [default: that of the system]
+    /// The standard of a trace that does not name it, which has to be that of the system. Without `--system`, the
+    /// system is the first of this standard in `rowclone-sim systems` [default: that of the system]
     #[arg(long, value_name = "NAME", value_parser = one_of(Standard::ALL.map(|standard| (standard.name(), standard))))]
     pub standard: Option<Standard>,
 }

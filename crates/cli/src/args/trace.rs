@@ -12,8 +12,8 @@ use super::{ConvertArgs, Format as OutputFormat, one_of};
 /// Commands about memory traces and recordings of programs.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Prints the format of a trace, its records, addresses and footprint, and its first and last lines; of a recording, its
-    /// program, totals, events and copies
+    /// Prints the format of a trace, its records, addresses and footprint, and its first and last lines; of a
+    /// recording, its program, totals, events and copies
     Info(TraceInfoArgs),
     /// Prints the first words and events of a recording, one per line
     Head(TraceHeadArgs),
@@ -32,7 +32,8 @@ pub enum TraceCommand {
     zcat traces/samples/forkset-rc.gz | rowclone-sim trace info -\n  \
     rowclone-sim trace info program.rct.zst")]
 pub struct TraceInfoArgs {
-    /// The memory trace, in any format of docs/formats.md, or the recording, plain, gzip or Zstandard; `-` is standard input
+    /// The memory trace, in any format of docs/formats.md, or the recording, plain, gzip or Zstandard; `-` is standard
+    /// input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format of the trace [default: that of its first record, or of the extension of the file]
@@ -62,7 +63,8 @@ pub struct TraceHeadArgs {
 /// `trace verify`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An error has the offset in the uncompressed bytes, the block and the reason; the exit code is then 2.\n\n\
+    after_help = "An error has the offset in the uncompressed bytes, the block and the reason; the exit code is then \
+        2.\n\n\
     Example:\n  \
     rowclone-sim trace verify program.rct.zst"
 )]
@@ -82,22 +84,27 @@ pub struct TraceVerifyArgs {
     rowclone-sim trace find-copies program.rct.zst --write marked.rct.zst\n  \
     rowclone-sim run marked.rct.zst --copies library")]
 pub struct FindCopiesArgs {
-    /// The memory trace, in any format of docs/formats.md but `perf`, or a recording, plain, gzip or Zstandard; `-` is a trace at standard
-    /// input
+    /// The memory trace, in any format of docs/formats.md but `perf`, or a recording, plain, gzip or Zstandard; `-` is
+    /// a trace at standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format of the trace [default: that of its first record, or of the extension of the file]
     #[arg(long, value_name = "NAME", value_parser = one_of(Format::names()))]
     pub input_format: Option<&'static Format>,
     /// Greatest distance from a read to the write of its bytes, in accesses
-    #[arg(long, value_name = "N", default_value_t = FindSettings::default().window, value_parser = clap::value_parser!(u64).range(2..=FindSettings::WINDOW_MAX))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = FindSettings::default().window,
+        value_parser = clap::value_parser!(u64).range(2..=FindSettings::WINDOW_MAX)
+    )]
     pub window: u64,
     /// Least size of a copy, such as `1024` or `4KiB`
     #[arg(long, value_name = "SIZE", default_value = "1KiB", value_parser = size)]
     pub min_bytes: u64,
     /// Writes the trace with copies, and fills with zeros, in the place of their reads and writes: format `native`;
-    /// of a recording, the recording with `call` and `return` around the accesses of each, where they are contiguous in the
-    /// words of a thread
+    /// of a recording, the recording with `call` and `return` around the accesses of each, where they are contiguous in
+    /// the words of a thread
     #[arg(long, value_name = "OUT")]
     pub write: Option<PathBuf>,
     /// The memory system of a trace with DRAM coordinates: a TOML file, or a name of `rowclone-sim systems`

@@ -20,7 +20,8 @@ use rowclone_config::Failure;
 const VIOLATIONS: u8 = 1;
 
 /// What the check of a trace without rows leaves out.
-const ROWLESS: &str = "the trace has no rows and columns: the rules of banks, ranks and buses are judged, but not whether \
+const ROWLESS: &str = "the trace has no rows and columns: the rules of banks, ranks and buses are checked, but not \
+    whether \
     rows, columns and subarrays exist or match";
 
 /// Result of the check of a trace.
@@ -32,17 +33,17 @@ struct Verdict {
     report: Report,
 }
 
-/// Judges a trace.
+/// Checks a trace.
 ///
 /// # Errors
 /// The trace cannot be read, is no command trace, or ends before its last command.
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
-    let verdict = judge(args)?;
+    let verdict = check(args)?;
     output::print(args.format.render(|| table(&verdict), &json(&args.file, &verdict))?)?;
     Ok(if verdict.report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(VIOLATIONS) })
 }
 
-fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
+fn check(args: &CheckArgs) -> Result<Verdict, Failure> {
     let stop = interrupt::flag();
     let choice = ("--input-format", args.input_format);
     let mut trace = CommandTrace::open(&args.file, choice, &args.system)?;
@@ -55,7 +56,7 @@ fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
         commands += 1;
         last = last.max(at);
     }
-    // A trace that was cut short is judged as far as it goes.
+    // A trace that was cut short is checked as far as it goes.
     let end = trace.end().unwrap_or(last);
     if end < last {
         let (name, help) = trace.end_name();

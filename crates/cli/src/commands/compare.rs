@@ -73,8 +73,8 @@ fn names() -> String {
     listed(&columns, &NamedCopier::all(), usize::MAX)
 }
 
-/// A value for each of some jobs, simulated at the same time; the jobs that come first in `order` begin first. A bar shows
-/// how far the runs are, if standard error is a terminal.
+/// Results of jobs that run in parallel; the jobs that come first in `order` start first. A bar shows the progress if
+/// standard error is a terminal.
 fn each<J: Sync, T: Send>(
     jobs: &[J],
     order: impl Fn(&J) -> u64,
@@ -152,8 +152,9 @@ fn checked(copier: NamedCopier, result: CopierResult) -> Result<CopierResult, Fa
         .with_help("this is a defect of the simulator: report the command line"))
 }
 
-/// The result of a run, or the error as the reason against the copier; a signal is an error.
-fn judged(copier: NamedCopier, run: Result<Outcome, Failure>) -> Result<CopierResult, Failure> {
+/// The result of a run. An error becomes the reason why the copier has no result, except a signal, which remains an
+/// error.
+fn copier_result(copier: NamedCopier, run: Result<Outcome, Failure>) -> Result<CopierResult, Failure> {
     match run {
         Ok(outcome) => checked(copier, CopierResult::of_outcome(copier, &outcome)),
         Err(error) if error.cause == Cause::Interrupted => Err(error),
@@ -224,7 +225,7 @@ fn variant_result(
         return Ok(refused(Unable::NeedsCores));
     }
     let wanted = Wanted { check, progress: false, ..Wanted::new(stop) };
-    judged(copier, experiment::run(scenario, variant, wanted, None).map(|(outcome, _)| outcome))
+    copier_result(copier, experiment::run(scenario, variant, wanted, None).map(|(outcome, _)| outcome))
 }
 
 /// A program trace, or a memory trace with instructions, on a core under each copier.
@@ -238,7 +239,7 @@ fn of_program(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Res
         let settings = programs::recording_settings(args.copies, method);
         let program = programs::open(path, &of_copier, settings)?;
         let run = run_programs(&of_copier, method, vec![program], Region::default(), args.check);
-        judged(copier, run.map(|(outcome, _)| outcome))
+        copier_result(copier, run.map(|(outcome, _)| outcome))
     };
     let results = each(&copiers, |_| 0, run)?;
     let case = ComparedCase {
@@ -268,7 +269,7 @@ impl<'a> Files<'a> {
         Ok(Files { directory: path, existing, results: names.into_iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Writes the results and the pictures; the names of the files.
+    /// Writes the results and the pictures; returns the names of the files.
     fn write(self, table: &CompareTable) -> Result<Vec<String>, Failure> {
         let texts =
             [table.to_text(true, usize::MAX), json(table)?, table.to_csv().map_err(Failure::new)?, table.to_html()];

@@ -1,4 +1,4 @@
-//! What shells and manual readers take from the command line: completions and manual pages.
+//! Shell completions and manual pages, generated from the definition of the command line.
 
 use clap::CommandFactory;
 use clap_mangen::Man;
@@ -6,7 +6,7 @@ use clap_mangen::Man;
 use crate::args::{Cli, CompletionsArgs};
 use rowclone_config::Failure;
 
-/// The script that makes a shell complete this program's commands and options.
+/// Completion script of a shell for the commands and options of the program.
 pub fn completions(args: &CompletionsArgs) -> String {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "rowclone-sim", &mut script);

@@ -157,7 +157,7 @@ fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Res
     Ok(())
 }
 
-/// Says how many commands a trace for other tools lacks, or writes otherwise.
+/// Reports how many commands a trace for other tools omits or writes in another form.
 fn warn(target: Target, found: InexpressibleCommands) {
     for (command, number) in found {
         let fate = match (target, command) {

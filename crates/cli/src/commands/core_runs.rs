@@ -37,8 +37,8 @@ pub fn run_programs(
     Ok((outcome, cores))
 }
 
-/// The size from which the device of a method copies faster than the loop; none without a device, or if it is slower in all
-/// sizes.
+/// The size from which the device of a method copies faster than the loop; none without a device, or if it is slower in
+/// all sizes.
 ///
 /// # Errors
 /// An error of the machine; a signal.

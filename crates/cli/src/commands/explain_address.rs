@@ -1,4 +1,4 @@
-//! `explain address`: where an address lies, or which address a location has.
+//! `explain address`: the location of an address, or the address of a location.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use rowclone_sim::quantity::grouped;
 /// Explains an address or a location.
 ///
 /// # Errors
-/// The text is neither, or the system does not have it.
+/// The text is neither an address nor a location, or the system has no such address.
 pub fn run(args: &ExplainAddressArgs) -> Result<String, Failure> {
     let ExplainAddressArgs { place, system } = args;
     let system = SystemConfig::read(system, &Overrides::default())?;
@@ -24,11 +24,11 @@ pub fn run(args: &ExplainAddressArgs) -> Result<String, Failure> {
     Ok(explanation(&system, address, location))
 }
 
-/// The address and location of what a user wrote: `0x400000`, `4194304`, or `channel=0,rank=0,bank=3,row=17,column=5`
-/// with or without `offset=0`.
+/// Address and location of a text: `0x400000`, `4194304`, or `channel=0,rank=0,bank=3,row=17,column=5` with or without
+/// `offset=0`.
 ///
 /// # Errors
-/// The text is neither, or the system does not have it.
+/// The text is neither an address nor a location, or the system has no such address.
 pub fn find(place: &str, map: &AddressMap) -> Result<(PhysicalAddress, Location), Failure> {
     if place.contains('=') {
         let location = read_location(place, map)?;
@@ -48,7 +48,7 @@ pub fn find(place: &str, map: &AddressMap) -> Result<(PhysicalAddress, Location)
     Ok((address, location))
 }
 
-/// The coordinates, each with how many there are.
+/// The coordinates of a location, each with the number of its values.
 fn read_location(text: &str, map: &AddressMap) -> Result<Location, Failure> {
     let geometry = map.geometry();
     let known: [(&str, u64); 6] = [
@@ -89,7 +89,7 @@ fn read_location(text: &str, map: &AddressMap) -> Result<Location, Failure> {
     })
 }
 
-/// The usable capacity, and where the reserved rows lie.
+/// The usable capacity, and the range of the reserved rows.
 pub fn usable(map: &AddressMap) -> String {
     let bytes = grouped(map.geometry().usable_bytes());
     if map.scatters_reserved_rows() {

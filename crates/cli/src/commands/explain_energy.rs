@@ -1,4 +1,4 @@
-//! `rowclone-sim explain energy`: where each nanojoule of an operation comes from.
+//! `rowclone-sim explain energy`: the energy of operations by command and price.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ struct Priced<'a> {
 /// Prices each operation of a scenario, or one request of a workload, on an idle memory under each policy.
 ///
 /// # Errors
-/// Anything wrong with the scenario; a workload without the request.
+/// An error of the scenario; a workload without the request.
 pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
     let scenario = args.scenario.read()?;
     let operations = requests::chosen(&scenario, args.request)?;
@@ -55,7 +55,7 @@ impl<'a> Priced<'a> {
     }
 }
 
-/// What a system lacks to have energies.
+/// Reason why a system has no energies.
 fn no_currents(memory: &MemorySystem, columns: usize) -> String {
     let fitting = energy::fitting(memory.system().standard(), memory.system().geometry.width());
     wrapped(&format!("{NO_CURRENT_SET}: no energy is computed. `device.currents` gives one: {fitting}"), columns)
@@ -252,7 +252,7 @@ fn same_bank_formula(priced: &Priced<'_>) -> Option<String> {
     })
 }
 
-/// An operation's energy: how many of what, at which price.
+/// Energy of an operation: commands and states with their counts, prices and products.
 fn shares(prices: &Prices, commands: &CommandCounts, width: usize) -> String {
     let dynamic =
         priced_kinds().filter(|&(kind, component)| Cause::of(kind, component).is_some_and(Cause::in_operation));

@@ -1,4 +1,5 @@
-//! `rowclone-sim explain plan`: what the planner offers for each part of an operation, and why not more.
+//! `rowclone-sim explain plan`: the mechanisms that are possible for each part of an operation, and the reasons against
+//! the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,7 +23,7 @@ use rowclone_config::{Failure, SystemConfig};
 /// Explains the plan of each operation of a scenario, or of one request of a workload.
 ///
 /// # Errors
-/// Anything wrong with the scenario; a workload without the request.
+/// An error of the scenario; a workload without the request.
 pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
     let scenario = args.scenario.read()?;
     let operations = requests::chosen(&scenario, args.request)?;
@@ -95,10 +96,10 @@ fn weighed(policy: &'static dyn CopyPolicy, completion: &Completion) -> String {
     format!("\n{} weighs the state of the memory; alone on an idle one, parts: {parts}\n", policy.name())
 }
 
-/// More parts than this are counted, and not shown.
+/// Maximum number of parts that are printed; further parts are counted.
 const SHOWN_MOST: usize = 64;
 
-/// The parts of an operation, numbered from 0: where they lie, what each mechanism can do, and what each policy chooses.
+/// The parts of an operation, numbered from 0: their locations, the possible mechanisms, and the choice of each policy.
 fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Operation, width: usize) -> String {
     let mut rows = Vec::new();
     let (mut why, mut fixes) = (BTreeSet::new(), BTreeSet::new());

@@ -1,4 +1,4 @@
-//! `rowclone-sim explain timeline`: the first commands of a run, and which rule set the time of each.
+//! `rowclone-sim explain timeline`: the first commands of a run, with the rule that set the cycle of each.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ use rowclone_sweep::experiment::{self, Wanted};
 /// Draws the first commands under each policy.
 ///
 /// # Errors
-/// Anything wrong with the scenario; the user's Ctrl-C.
+/// An error of the scenario; an interruption by the user.
 pub fn run(args: &ExplainTimelineArgs) -> Result<String, Failure> {
     let scenario = args.scenario.read()?;
     let (clock, width) = (scenario.system.memory.system().clock(), output::width());
@@ -48,7 +48,7 @@ pub fn run(args: &ExplainTimelineArgs) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Plays as much of the scenario as it takes.
+/// Plays the scenario until the window has its commands.
 fn first_commands(
     scenario: &Scenario,
     variant: Variant,
@@ -64,7 +64,7 @@ fn first_commands(
     let played = experiment::run(scenario, variant, wanted, None);
     let bindings = bindings.into_inner();
     if bindings.is_full() {
-        // It was we who stopped the run.
+        // The window set the flag, not the user.
         stop.store(false, Ordering::Relaxed);
     } else {
         played?;
@@ -95,7 +95,7 @@ pub(super) fn place(system: &SystemConfig, channel: Channel, command: &Command) 
     if system.memory.system().geometry.channels() > 1 { format!("c{} {of_rank}", channel.0) } else { of_rank }
 }
 
-/// A command without its bank, and what it did.
+/// A command without its bank, with its effect.
 fn command_text(bound: &Bound) -> String {
     let name = bound.command.mnemonic();
     match bound.command.operands() {
@@ -116,7 +116,8 @@ fn reason(wait: &Wait) -> String {
     match wait {
         Wait::Rule { name, clocks, formula, after } => {
             let after = after.map_or(String::new(), |number| format!(" after #{number}"));
-            // Formulas of FPM are printed. Sums, and the long names of pairs, are for `explain rules`: a line must fit on the screen.
+            // Only formulas of FPM are printed. Sums and the long names of pairs are left to `explain rules`, because a
+            // line must fit into the terminal.
             let is_printed = formula != name && !name.contains('-') && !formula.contains(' ');
             let formula = if is_printed { format!(" ({formula})") } else { String::new() };
             format!("{name} {clocks}{after}{formula}")

@@ -16,14 +16,14 @@ use super::find_copies_recording;
 use crate::args::FindCopiesArgs;
 use crate::{interrupt, output, recording};
 
-/// The trace with copies, as it is written.
+/// The trace with copies, as `--write` writes it.
 type Output = Converter<BufWriter<AtomicFile>>;
 
-/// Finds copies, and writes the trace with them, if that is wanted.
+/// Finds copies, and writes the trace with them if `--write` is given.
 ///
 /// # Errors
-/// The trace cannot be read to its end, has page faults or DRAM coordinates without a system; the output exists or cannot be
-/// written. Then no file is written.
+/// The trace cannot be read to its end, has page faults or DRAM coordinates without a system; the output exists or
+/// cannot be written. Then no file is written.
 ///
 /// # Panics
 /// The native format does not exist, which a test of `trace-io` excludes.
@@ -199,10 +199,11 @@ const fn order(direction: Direction) -> &'static str {
     }
 }
 
-/// What the addresses do not tell.
+/// Notes about properties of the trace that its addresses do not show.
 fn unknown(report: &CopyReport) -> Vec<String> {
     let mut notes = vec![
-        "- whether the bytes written are those read: a loop that reads one array and writes another in step looks like a copy"
+        "- whether the bytes written are those read: a loop that reads one array and writes another in step looks like \
+            a copy"
             .to_owned(),
     ];
     if report.ambiguous > 0 {
@@ -249,7 +250,8 @@ fn json(args: &FindCopiesArgs, format: &str, report: &CopyReport, marks: Option<
         "replaced": accesses(report.replaced),
         "share_of_accesses": report.replaced.count as f64 / all.max(1) as f64,
         "share_of_bytes": report.replaced.bytes as f64 / (report.reads.bytes + report.writes.bytes).max(1) as f64,
-        "copies_by_bytes": report.sizes.iter().map(|(bytes, count)| json!({ "bytes": bytes, "count": count })).collect::<Vec<_>>(),
+        "copies_by_bytes": (report.sizes.iter())
+            .map(|(bytes, count)| json!({ "bytes": bytes, "count": count })).collect::<Vec<_>>(),
         "recorded": accesses(report.recorded),
         "marks": marks.map(|(marked, others)| json!({ "marked": marked, "not_contiguous": others })),
         "ambiguous": report.ambiguous,

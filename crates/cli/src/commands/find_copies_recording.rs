@@ -34,7 +34,7 @@ struct Mark {
     bytes: u64,
 }
 
-/// The address for the search, in which an address of another process is another one.
+/// The address for the search: addresses of different processes differ.
 const fn of_process(process: u32, address: u64) -> PhysicalAddress {
     PhysicalAddress((process as u64) << 48 | address & INLINE_MAX)
 }
@@ -53,7 +53,7 @@ const fn positions(entry: &Entry) -> u64 {
     }
 }
 
-/// Finds copies, and writes the recording with marks, if that is wanted.
+/// Finds copies, and writes the recording with marks if `--write` is given.
 ///
 /// # Errors
 /// The recording cannot be read to its end; the output exists or cannot be written. Then no file is written.
@@ -200,7 +200,7 @@ fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<Mark>>) -> Res
     written(output)
 }
 
-/// What is written of the copies, in words.
+/// Description of the written copies.
 pub fn marked((marked, others): (u64, u64)) -> String {
     let marked = counted(marked, "copy or fill").replace("copy or fills", "copies and fills");
     format!("{marked} can be marked; of {others}, the accesses are not contiguous in the words of a thread")

@@ -1,4 +1,4 @@
-//! A few commands as a drawing: a line a bank, time from left to right.
+//! A drawing of a few commands: one line per bank, with time from left to right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,13 +9,13 @@ use super::explain_timeline::place;
 use crate::binding::Bound;
 use rowclone_config::SystemConfig;
 
-/// Columns of a bank's name, with the space after it.
+/// Columns for the name of a bank, with the space after it.
 const NAME_WIDTH: usize = 10;
 
-/// The narrowest drawing, in columns.
+/// Minimum width of a drawing, in columns.
 const WIDTH_MIN: usize = 20;
 
-/// More banks than this are not drawn.
+/// Maximum number of banks of a drawing.
 const LANES_MOST: usize = 24;
 
 /// The mark of several commands in one column.
@@ -36,7 +36,7 @@ fn marks() -> Vec<Mark> {
 /// A bank of a channel.
 type Lane = (Channel, BankId);
 
-/// The command that a bank receives in one column, and whether a row is open after it, where that changes.
+/// The mark of a bank in one column, and whether a row is open after it, if the command changes that.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     mark: Mark,
@@ -56,7 +56,8 @@ impl Lanes {
         cells.insert(column, Cell { mark, is_open });
     }
 
-    /// A command, to its bank or its banks; one to a rank, or to a bank of each group, goes to `several`: those that are drawn.
+    /// Marks a command in its banks; a command to a rank, or to a bank of each group, marks those of `several`, the
+    /// drawn banks.
     fn push(&mut self, column: u64, bound: &Bound, several: &[Lane]) {
         let at = |bank: BankId| (bound.channel, bank);
         let mark = CommandKind::of(&bound.command, bound.effect).mark();

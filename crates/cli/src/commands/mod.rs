@@ -1,4 +1,4 @@
-//! The commands: each reads its input, does its work, and prints its result or returns it as text.
+//! The commands: each reads its input, and prints its result or returns it as text.
 
 pub mod check;
 mod compare;
@@ -36,7 +36,7 @@ use crate::args::{Command, Explain, TraceCommand};
 use crate::{flags, output};
 use rowclone_config::Failure;
 
-/// Carries out a command.
+/// Executes a command.
 ///
 /// # Errors
 /// Error of a command.

@@ -42,7 +42,7 @@ pub fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws the table of the file `path` into the file `target`; gives the number of marks.
+/// Draws the table of the file `path` into the file `target`; returns the number of marks.
 ///
 /// # Errors
 /// The errors of the command.
@@ -53,7 +53,7 @@ pub fn draw(
     target: &Path,
     existing: Existing,
 ) -> Result<usize, Failure> {
-    // Opened before anything is drawn: a name that cannot be had is known at once.
+    // The file is opened before the drawing, so that a name that cannot be written is an error at once.
     let file = AtomicFile::create(target, existing)?;
     let PlotEntry { request, published, format, .. } = entry;
     let published = published.as_deref();
@@ -69,7 +69,7 @@ pub fn draw(
     complete(file, *format, &drawing.chart)
 }
 
-/// Draws a chart into a file; gives the number of marks.
+/// Draws a chart into a file; returns the number of marks.
 ///
 /// # Errors
 /// The picture cannot be encoded or written.
@@ -116,7 +116,7 @@ fn faulty(path: &Path, error: &TableError) -> Failure {
     Failure::new(format!("{place}: {error}")).with_help_if(error.help.as_deref())
 }
 
-/// An SVG of more marks than these takes megabytes.
+/// Number of marks above which a picture is large: an SVG file then has megabytes.
 const MARKS_MANY: usize = 20_000;
 
 /// Notes about the data of a picture.

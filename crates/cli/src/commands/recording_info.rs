@@ -10,7 +10,7 @@ use trace_io::recording::{EVENT_NAMES, Metadata, Summary};
 use crate::args::TraceInfoArgs;
 use crate::recording;
 
-/// What a recording says of itself, its totals, and its events and copies.
+/// Metadata, totals, events and copies of a recording.
 ///
 /// # Errors
 /// The recording cannot be read to its end.
@@ -26,7 +26,7 @@ pub fn run(args: &TraceInfoArgs, path: &Path) -> Result<String, Failure> {
     args.format.render(table, &json(path, size, metadata, &summary))
 }
 
-/// Part of a total; 0 of nothing.
+/// Share of a total; 0 if the total is 0.
 fn part(part: u64, total: u64) -> f64 {
     if total == 0 { 0.0 } else { part as f64 / total as f64 }
 }

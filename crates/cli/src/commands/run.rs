@@ -1,4 +1,4 @@
-//! `rowclone-sim run`: a scenario under each of its policies, side by side.
+//! `rowclone-sim run`: runs a scenario under each of its policies.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use trace_io::trace::Recorded;
 /// Runs a scenario, and prints the requested outputs.
 ///
 /// # Errors
-/// Anything wrong with a file, the memory, or the terminal; each in one message.
+/// An error of a file, the memory, or the terminal.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.details && args.format != RunFormat::Table {
         let error = Failure::new("`--details` is given, and the results are not printed as tables");
@@ -36,7 +36,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let stop = interrupt::flag();
     let clock = scenario.system.memory.system().clock();
     let window = instant::window(args.from, args.to, clock)?;
-    // Every file is opened before anything runs, and gets its name when all is done: all of them, or none.
+    // All files are opened before the runs, and committed together after them.
     let variants = scenario.variants();
     let mut files = Files::open(args, &variants, scenario.epoch)?;
     let mut same_bank = SameBankCopies::new(&scenario.system.memory, &stop);
@@ -88,8 +88,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     Ok(if failed || incomplete { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// The references of all variants: those that the scenario lists, and the others of runs for the ratios alone, unless these are
-/// unwanted.
+/// The references of all variants: those that the scenario lists, and others, which run for the ratios alone unless
+/// `--no-baseline` is given.
 fn references<'a>(
     scenario: &'a Scenario,
     variants: &[Variant],
@@ -107,8 +107,7 @@ fn references<'a>(
     Ok(known)
 }
 
-/// Instructions per cycle of each of several programs alone, as `programs` measures them, unless runs of the baseline for the
-/// ratios alone are unwanted.
+/// Instructions per cycle of each of several programs alone, as in `programs`; none with `--no-baseline`.
 fn alone(scenario: &Scenario, args: &RunArgs) -> Result<Vec<f64>, Failure> {
     match (&scenario.machine, &scenario.workload) {
         (Some(machine), Workload::Programs(workload)) if workload.files().len() > 1 && !args.no_baseline => {
@@ -118,7 +117,7 @@ fn alone(scenario: &Scenario, args: &RunArgs) -> Result<Vec<f64>, Failure> {
     }
 }
 
-/// Prints the results that do not represent their trace; returns whether there are any.
+/// Prints a warning for each result that does not represent its trace; returns whether there is one.
 fn say_incomplete(args: &RunArgs, reports: &[RunReport]) -> bool {
     let mut any = false;
     for report in reports {
@@ -182,15 +181,16 @@ fn render(reports: &[RunReport], format: RunFormat, width: usize) -> Result<Stri
     })
 }
 
-/// The files that a run writes besides its standard output.
+/// Output files of a run.
 struct Files {
-    /// One a result, where logs are wanted.
+    /// Command logs, one per result, if requested.
     logs: Vec<Option<AtomicFile>>,
-    /// One a result, where timelines are wanted.
+    /// Timelines, one per result, if requested.
     timelines: Vec<Option<AtomicFile>>,
-    /// `report.txt`, `results.json`, `results.csv`, `operations.csv`, and with epochs `epochs.csv`, where a directory is wanted.
+    /// `report.txt`, `results.json`, `results.csv`, `operations.csv`, and with epochs `epochs.csv`, if a directory is
+    /// requested.
     results: Vec<AtomicFile>,
-    /// The directory, where it had to be made.
+    /// The directory, if the run created it.
     made: Option<PathBuf>,
 }
 
@@ -225,7 +225,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Writes the results, and gives every file its name; the names.
+    /// Writes the results, and commits all files; returns their names.
     fn commit(mut self, reports: &[RunReport]) -> Result<Vec<String>, Failure> {
         let texts = [
             render(reports, RunFormat::Table, usize::MAX)?,
@@ -306,7 +306,7 @@ fn report(
     })
 }
 
-/// What the recordings of a scenario assume, a sentence per line.
+/// Assumptions about the recordings of a scenario, one sentence per line.
 fn assumptions(scenario: &Scenario, is_checked: bool) -> Result<String, Failure> {
     let (Workload::Programs(workload), Some(machine)) = (&scenario.workload, &scenario.machine) else {
         return Ok(String::new());
@@ -332,14 +332,14 @@ fn controller(scenario: &Scenario, variant: Variant) -> ControllerSettings {
     }
 }
 
-/// The background model of energy, where it is not the 1 of the standard.
+/// The parameter of the background model, if it differs from the 1 of the standard.
 fn background_rho(memory: &MemorySystem) -> Option<f64> {
     let rho = memory.prices()?.background_rho();
     let of_standard = memory.system().standard().definition().background_rho;
     (rho < 1.0 || of_standard < 1.0).then_some(rho)
 }
 
-/// Scenario and system in a line of a terminal, and a trace with its arrivals in another.
+/// Two lines for the terminal: the scenario with its system, and the trace with its arrivals.
 fn brief(scenario: &Scenario) -> String {
     let system = &scenario.system;
     let geometry = system.memory.system().geometry;
@@ -374,7 +374,7 @@ fn brief(scenario: &Scenario) -> String {
     ) + &copy_unit(scenario)
 }
 
-/// A line about the copy unit of allocators, if that is not a page.
+/// A line about the copy unit of allocators, if the unit is not a page.
 fn copy_unit(scenario: &Scenario) -> String {
     let unit = scenario.allocator.as_ref().map(|allocator| allocator.copy_unit);
     let text = unit.and_then(|unit| larger_copy_unit(unit, &scenario.system));

@@ -15,17 +15,17 @@ use rowclone_sweep::{AxisColumn, Existing, RESULTS, Shard, Sweep, SweepFile, Tab
 
 use super::{plot, sweep_slurm};
 
-/// Exit code where some runs failed.
+/// Exit code if some runs failed.
 const FAILED: u8 = 1;
-/// Some runs are not finished.
+/// Exit code if some runs are not finished.
 const INCOMPLETE: u8 = 3;
 /// Maximum number of points that `--dry-run` prints.
 const SHOWN: usize = 10;
 
-/// Runs a sweep, or does what its subcommand says.
+/// Runs a sweep, or executes its subcommand.
 ///
 /// # Errors
-/// Anything wrong with a file, or Ctrl-C.
+/// An error of a file, or an interruption.
 pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     if let Some(SweepCommand::Collect(args)) = &args.command {
         return collect(args);
@@ -33,7 +33,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     let path = args.sweep.as_ref().ok_or_else(|| Failure::new("no sweep was given"))?;
     let file = SweepFile::read(path)?;
     let stop = interrupt::flag();
-    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
+    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, &stop)?;
     sweep.allow_skipped = args.allow_skipped;
     if !args.dry_run {
         sweep.check_values()?;
@@ -64,7 +64,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
 fn collect(args: &CollectArgs) -> Result<ExitCode, Failure> {
     let file = SweepFile::read(&args.sweep)?;
     let stop = interrupt::flag();
-    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, 0, &stop)?;
+    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, &stop)?;
     sweep.allow_skipped = args.allow_skipped;
     let tables = directory::collect(&sweep, &args.from, &args.out, args.force)?;
     let Tables { rows, failed, missing, missing_points, .. } = &tables;
@@ -90,14 +90,14 @@ fn say_written(tables: &Tables) {
     if tables.without_reference > 0 {
         let rows = counted(tables.without_reference, "row");
         output::message(&format!(
-            "no reference of {rows}: speedup and energy_ratio are empty; without `baseline = false` in the sweep file, the same \
+            "no reference of {rows}: speedup and energy_ratio are empty; without `baseline = false` in the sweep file, \
+                the same \
              command runs what is missing"
         ));
     }
 }
 
-/// Draws the pictures that the sweep file asks for, as far as they can be drawn. Only of a table that is whole it is an
-/// error if one cannot.
+/// Draws the plots of the sweep file. A plot that cannot be drawn is an error only if the table is complete.
 fn draw(file: &SweepFile, directory: &Path, whole: bool) -> Result<(), Failure> {
     if file.plots.is_empty() {
         return Ok(());
@@ -131,7 +131,7 @@ fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, Failure> {
         .map_err(|error| Failure::new(format!("the processors cannot be counted: {error}")).with_help("give `--jobs`"))
 }
 
-/// Says what a sweep would run.
+/// Prints the runs of a sweep.
 fn dry_run(file: &SweepFile, sweep: &Sweep<'_>, shard: Option<Shard>) -> String {
     let numbers = sweep.numbers(shard);
     let (points, combinations) = (sweep.points.count(), sweep.points.combinations());
@@ -155,7 +155,7 @@ fn named(column: &AxisColumn) -> String {
     if name == key { name.clone() } else { format!("{name} ({key})") }
 }
 
-/// The first points, with their runs, or their errors.
+/// The first points, with their runs or errors.
 fn first_points(file: &SweepFile, sweep: &Sweep<'_>, numbers: &[u64]) -> String {
     let names = file.axes.iter().flat_map(|axis| &axis.columns).map(|column| (column.name.as_str(), Align::Right));
     let columns: Vec<_> = [("point", Align::Right)].into_iter().chain(names).chain([("runs", Align::Left)]).collect();

@@ -12,12 +12,12 @@ use rowclone_config::Failure;
 use rowclone_sweep::slurm::{Options, Submission, Submitted};
 use rowclone_sweep::{Sweep, SweepFile, quoted};
 
-/// Exit code where a point cannot be run; its row has the error.
+/// Exit code if a point cannot run; its row has the error.
 const FAILED: u8 = 1;
-/// The tasks and `sweep collect` are given this flag where the user gave it.
+/// Flag that tasks and `sweep collect` receive if the user gave it.
 const ALLOW_SKIPPED: &str = "--allow-skipped";
 
-/// Submits what is not finished of a sweep, or prints the script that would be.
+/// Submits the unfinished part of a sweep, or prints the script.
 ///
 /// # Errors
 /// The directory cannot be used, or Slurm refuses.
@@ -36,7 +36,7 @@ pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &Sw
         output::message(&format!("{points} cannot be run, the first is point {point}: {error}"));
     }
     if let Some(Submitted { job, script, logs }) = submitted {
-        // The number of the job is the only output, for scripts that submit sweeps.
+        // Standard output has only the job number, for scripts that submit sweeps.
         output::print(format_args!("{job}\n"))?;
         let (shards, tasks) = (counted(shards, "shard"), counted(tasks, "task"));
         output::message(&format!("{}: {shards} in {tasks} submitted as job {job}", file.name));
@@ -57,9 +57,8 @@ pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &Sw
 
 fn options(path: &Path, file: &SweepFile, args: &SweepArgs) -> Options {
     let SlurmArgs { slurm: _, points_per_task, max_queued, max_running, partition, time, sbatch_options } = &args.slurm;
-    let mut arguments = vec![format!("--trace-cache={}", args.trace_cache)];
-    arguments.extend(args.force.then(|| "--force".to_owned()));
-    arguments.extend(args.allow_skipped.then(|| ALLOW_SKIPPED.to_owned()));
+    let flags = [(args.force, "--force"), (args.allow_skipped, ALLOW_SKIPPED)];
+    let arguments = flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.to_owned()).collect();
     Options {
         points_per_task: *points_per_task,
         max_queued: *max_queued,
@@ -74,7 +73,7 @@ fn options(path: &Path, file: &SweepFile, args: &SweepArgs) -> Options {
     }
 }
 
-/// The command that merges what has finished.
+/// The command that merges the finished runs.
 fn collect(options: &Options) -> String {
     let word = |path: &Path| quoted(&path.display().to_string());
     let (sweep, directory) = (word(&options.sweep), word(&options.directory));

@@ -1,4 +1,4 @@
-//! `systems`: the systems that `--system` takes by name.
+//! `systems`: the presets of `--system`.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::output;
 /// Lists the presets.
 ///
 /// # Errors
-/// A file of this name in the working directory has an error: a file is preferred to a preset.
+/// A file in the working directory has the name of a preset and an error: files take precedence over presets.
 pub fn run(args: &SystemsArgs) -> Result<String, Failure> {
     let read = |name: &str| SystemConfig::read(Path::new(name), &Overrides::default());
     let systems = names(SYSTEMS).into_iter().map(read).collect::<Result<Vec<_>, Failure>>()?;

@@ -12,11 +12,12 @@ use trace_io::command_log::LogWriter;
 
 const BANK: BankId = BankId { rank: 0, bank: 3 };
 
-/// FPM from row 9 to row 10 of bank 3: ACT, ACT tRAS later, PRE tRAS later; `hasty` clocks too early at its second step.
-fn fpm(hasty: u64) -> Vec<(u64, Command)> {
+/// FPM from row 9 to row 10 of bank 3: ACT, ACT tRAS later, PRE tRAS later; `early` clocks too early at its second
+/// step.
+fn fpm(early: u64) -> Vec<(u64, Command)> {
     vec![
         (10, Command::Activate { bank: BANK, row: Row(9) }),
-        (30 - hasty, Command::Activate { bank: BANK, row: Row(10) }),
+        (30 - early, Command::Activate { bank: BANK, row: Row(10) }),
         (50, Command::Precharge { bank: BANK }),
     ]
 }
@@ -112,7 +113,8 @@ fn what_is_no_log_ends_with_2() {
     let (directory, path) = log(&fpm(0), Some(40));
     let name = path.to_str().unwrap();
     let expected = format!(
-        "error: {name}: `end_cycle` is 40, but a command stands at cycle 50\nhelp: correct it, or write `# end_cycle = unknown`\n"
+        "error: {name}: `end_cycle` is 40, but a command stands at cycle 50\nhelp: correct it, or write `# end_cycle = \
+            unknown`\n"
     );
     assert_eq!(check(&path, &[]), (2, String::new(), expected));
 

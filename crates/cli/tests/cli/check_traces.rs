@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use crate::common::{SYSTEM, run};
 use tempfile::TempDir;
 
-/// A directory with a trace, and a system of two channels with two ranks each, DDR3-1066 8-8-8, refresh every 4160 clocks.
+/// A directory with a trace, and a system of two channels with two ranks each, DDR3-1066 8-8-8, refresh every 4160
+/// clocks.
 struct Case {
     directory: TempDir,
     trace: PathBuf,
@@ -34,7 +35,8 @@ impl Case {
     }
 }
 
-const NOTE: &str = "note: the trace has no rows and columns: the rules of banks, ranks and buses are judged, but not whether rows, \
+const NOTE: &str = "note: the trace has no rows and columns: the rules of banks, ranks and buses are checked, but not \
+    whether rows, \
     columns and subarrays exist or match\n";
 
 /// ACT, RD tRCD = 8 later or one clock too early, PRE tRAS = 20 after the ACT, ACT tRP = 8 later, in each format.
@@ -74,7 +76,8 @@ fn a_violation_names_rows_and_columns_where_the_trace_has_them() {
         let (row, column) =
             if trace.contains("clock") || trace.contains("0x9") { (" row 9", " col 4") } else { ("", "") };
         let expected = format!(
-            "cycle 17, channel 0: RD r0 b3{column} breaks tRCD: 7 clocks after ACT r0 b3{row} at cycle 10, needs 8 (1 short) \
+            "cycle 17, channel 0: RD r0 b3{column} breaks tRCD: 7 clocks after ACT r0 b3{row} at cycle 10, needs 8 (1 \
+                short) \
              [JESD79-3: ACT to RD, WR]\n"
         );
         let (code, stdout, stderr) = Case::new(name, &trace).check(&[]);
@@ -105,7 +108,7 @@ fn refreshes(line: impl Fn(u64) -> String) -> String {
 }
 
 #[test]
-fn a_file_of_one_channel_or_rank_is_judged_as_such() {
+fn a_file_of_one_channel_or_rank_is_checked_as_such() {
     let header = "clock,command,Channel,Rank,Bank,Row,Column,type,source\n";
     let both = refreshes(|at| format!("{at},REFab,1,0,-1,-1,-1,2,-1\n{},REFab,1,1,-1,-1,-1,2,-1\n", at + 1));
     let clean = [

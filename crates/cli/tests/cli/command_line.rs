@@ -68,7 +68,8 @@ fn files_that_are_no_text_files_say_so() {
         ("configs", "configs: cannot be read: it is a directory\nhelp: give a file in it"),
         (
             "none.toml",
-            "none.toml: cannot be read: no such file or directory\nhelp: check the spelling of the path, and the directory it starts from",
+            "none.toml: cannot be read: no such file or directory\nhelp: check the spelling of the path, and the \
+                directory it starts from",
         ),
         (
             binary.to_str().unwrap(),
@@ -90,7 +91,8 @@ fn a_full_disk_behind_standard_output_is_a_message() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rowclone-sim"));
         let output = command.args(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
-        let expected = "error: standard output: cannot be written: no space left on the device\nhelp: make room there, or write elsewhere\n";
+        let expected = "error: standard output: cannot be written: no space left on the device\nhelp: make room there, \
+            or write elsewhere\n";
         assert_eq!((output.status.code(), stderr.as_str()), (Some(2), expected), "{args:?}");
     }
 }
@@ -171,7 +173,8 @@ fn rules_are_listed_in_the_clocks_of_the_bin() {
     assert_eq!(code, 2);
     assert!(
         stderr.starts_with(
-            "error: invalid value '1600' for '--bin <BIN>': no such bin: for example `1600H`, `1600J`, `1600K`, `DDR4-1600J`, \
+            "error: invalid value '1600' for '--bin <BIN>': no such bin: for example `1600H`, `1600J`, `1600K`, \
+                `DDR4-1600J`, \
              `DDR4-1600K`, `DDR4-1600L`; `rowclone-sim explain rules --help` lists all bins"
         ),
         "{stderr}"
@@ -292,7 +295,8 @@ fn the_manual_has_a_page_per_command() {
     assert!(page.contains("\\-\\-no\\-baseline"), "options are listed");
 }
 
-/// `--system` replaces the system of a scenario; a path is that from the current directory. `--placement` is of traces only.
+/// `--system` replaces the system of a scenario; a path is that from the current directory. `--placement` is of traces
+/// only.
 #[test]
 fn a_scenario_runs_on_the_system_of_the_command_line() {
     for (system, shown) in

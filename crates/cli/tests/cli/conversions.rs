@@ -108,8 +108,8 @@ fn of_rank(log: &Log, channel: u8, rank: u8) -> Vec<(u64, Command, bool)> {
     commands
 }
 
-/// Whether a bank of the rank is open at a cycle, from the intervals of all its rows: from ACT to PRE, or to the start of the
-/// auto-precharge.
+/// Whether a bank of the rank is open at a cycle, from the intervals of all its rows: from ACT to PRE, or to the start
+/// of the auto-precharge.
 fn is_active(system: &System, commands: &[(u64, Command, bool)], now: u64) -> bool {
     let n = |min| system.clock().at_least(min).0;
     let bin = system.bin;
@@ -292,7 +292,8 @@ fn what_a_format_lacks_is_refused_with_its_line_or_left_out_and_counted() {
     for output in ["x.trace", "x.cmdtrace"] {
         let (code, stderr) = case.convert("log.csv", output, &[]);
         let expected = format!(
-            "error: log.csv:{line}: cycle 20: ACT r0 b3 row 46, to an open bank, is a command of RowClone, which the format cannot \
+            "error: log.csv:{line}: cycle 20: ACT r0 b3 row 46, to an open bank, is a command of RowClone, which the \
+                format cannot \
              express\nhelp: leave such commands out with `--drop-unsupported`, or write an HDL list: `--to hdl`\n"
         );
         assert_eq!((code, stderr), (2, expected));
@@ -359,7 +360,8 @@ fn pairs_of_families_and_unknown_formats_are_refused() {
     );
     fs::write(case.path("empty.trace"), "").unwrap();
     let (code, stderr) = case.convert("empty.trace", "x.trace", &[]);
-    let message = "error: empty.trace: may have the format `drampower`, `dramsim3-commands`\nhelp: name it, for example `--from drampower`\n";
+    let message = "error: empty.trace: may have the format `drampower`, `dramsim3-commands`\nhelp: name it, for \
+        example `--from drampower`\n";
     assert_eq!((code, stderr.as_str()), (2, message));
     assert_eq!(case.convert("absent", "x.trace", &[]).0, 2);
 }

@@ -1,4 +1,5 @@
-//! DDR3 rules that other tools found broken in the command streams of whole runs: each run is judged, and the commands are compared.
+//! DDR3 rules that other tools found broken in the command streams of whole runs: each run is checked, and the commands
+//! are compared.
 
 use std::fs;
 
@@ -6,7 +7,8 @@ use crate::common::{Directory, run};
 
 const READ: &str = "[[operation]]\nkind = \"read\"\nbytes = 64\n";
 
-/// A scenario of single reads or writes, played with `--check`; the commands of channel 0 as `cycle NAME`, for one policy.
+/// A scenario of single reads or writes, played with `--check`; the commands of channel 0 as `cycle NAME`, for one
+/// policy.
 fn commands(operations: &str, sets: &[&str]) -> Vec<(u64, String)> {
     let directory = Directory::sound();
     let scenario = format!("system = \"system.toml\"\npolicies = [\"baseline\"]\nseed = 1\n{operations}");

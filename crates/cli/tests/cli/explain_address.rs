@@ -19,7 +19,7 @@ fn addresses_and_their_coordinates_find_each_other() {
     let systems = shipped();
     let addresses = (0..systems.len(), any::<u64>());
     let mut runner = proptest::test_runner::TestRunner::default();
-    let law = |(index, number): (usize, u64)| {
+    let property = |(index, number): (usize, u64)| {
         let map = systems[index].memory.map();
         let number = number % map.geometry().bytes();
         let (address, location) = find(&format!("{number:#x}"), map).unwrap();
@@ -33,11 +33,11 @@ fn addresses_and_their_coordinates_find_each_other() {
         prop_assert_eq!(find(&coordinates, map).unwrap(), (address, location));
         Ok(())
     };
-    runner.run(&addresses, law).unwrap();
+    runner.run(&addresses, property).unwrap();
 }
 
-/// By hand, row interleaving over 2 channels: `0xff85_51c5` is offset 5, column 7 of 64, channel 1, bank 2, subarray 5 of
-/// 128 (bits 16 to 22), and row 511 of it (bits 23 to 31): row 5 x 512 + 511.
+/// By hand, row interleaving over 2 channels: `0xff85_51c5` is offset 5, column 7 of 64, channel 1, bank 2, subarray 5
+/// of 128 (bits 16 to 22), and row 511 of it (bits 23 to 31): row 5 x 512 + 511.
 #[test]
 fn an_address_is_explained_in_full() {
     let expected = "\
@@ -63,8 +63,9 @@ copy granularity        4096 bytes
     assert_eq!(run(&["explain", "address", coordinates, "--system", system]).1, expected);
 }
 
-/// By hand, with subarrays of 640, 640 and 768 rows on the paper's system: `0x0502_51c5` is offset 5, column 7, channel 1,
-/// bank 2 and row 0x502 = 1282 (bits 16 to 31), the third of its subarray. 16 banks have 96 zero rows and a temporary row.
+/// By hand, with subarrays of 640, 640 and 768 rows on the paper's system: `0x0502_51c5` is offset 5, column 7, channel
+/// 1, bank 2 and row 0x502 = 1282 (bits 16 to 31), the third of its subarray. 16 banks have 96 zero rows and a
+/// temporary row.
 #[test]
 fn the_row_is_whole_where_no_bits_select_the_subarray() {
     let rows = ("rows_per_subarray = 512", "rows_per_subarray = [640, 640, 768]");

@@ -51,7 +51,8 @@ c0 r0 b0  A===================C===================P
     assert_eq!(text, expected);
 }
 
-/// The independent checker refuses a command one clock earlier by the printed rule, and accepts it where no rule is printed.
+/// The independent checker refuses a command one clock earlier by the printed rule, and accepts it where no rule is
+/// printed.
 #[test]
 fn a_clock_earlier_breaks_the_rule_that_is_named_and_no_other_command_breaks_any() {
     let sleep = ["system.controller.power_down_after_cycles=50", "system.device.precharge_power_down=\"slow-exit\""];
@@ -72,17 +73,17 @@ fn a_clock_earlier_breaks_the_rule_that_is_named_and_no_other_command_breaks_any
             LogReader::new(BufReader::new(fs::File::open(&log).unwrap())).unwrap().map(Result::unwrap).collect();
         let sets: Vec<String> = base.iter().chain(more).map(|&set| set.to_owned()).collect();
         let system = Scenario::read(&scenario, &sets).unwrap().system.memory.system().clone();
-        let mut judged = Checker::new(&system, Dialect::RowClone);
+        let mut checker = Checker::new(&system, Dialect::RowClone);
         let lines = listed(&text);
         assert_eq!(lines.len(), 1000);
         for (issued, (number, cycle, reason)) in commands.iter().zip(&lines) {
             let Issued { at: Cycle(at), channel, command } = *issued;
             assert_eq!((at, &commands[*number as usize]), (*cycle, issued));
-            let mut hasty = judged.clone();
-            let before = hasty.total();
-            hasty.push(Cycle(at.saturating_sub(1)), channel, &command);
+            let mut early = checker.clone();
+            let before = early.total();
+            early.push(Cycle(at.saturating_sub(1)), channel, &command);
             let broken: Vec<String> =
-                hasty.violations()[before as usize..].iter().map(|found| found.rule.to_string()).collect();
+                early.violations()[before as usize..].iter().map(|found| found.rule.to_string()).collect();
             if let Some((rule, clocks, after)) = rule(reason) {
                 assert!(at == 0 || broken.contains(&rule), "#{number} {command}: {reason}, and earlier {broken:?}");
                 assert_eq!(commands[after as usize].at.0 + clocks, at, "#{number} {command}: {reason}");
@@ -91,7 +92,7 @@ fn a_clock_earlier_breaks_the_rule_that_is_named_and_no_other_command_breaks_any
                 assert!(at == 0 || broken.is_empty(), "#{number} {command}: {reason}, and earlier {broken:?}");
                 *named.entry(reason.split([',', '#', ':']).next().unwrap().to_owned()).or_default() += 1;
             }
-            judged.push(issued.at, channel, &command);
+            checker.push(issued.at, channel, &command);
         }
     }
     for reason in ["tRCD", "tRP", "FPM", "tXP", "tRFC", "nothing", "other commands went first"] {

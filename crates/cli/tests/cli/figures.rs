@@ -1,4 +1,5 @@
-//! Every field of a result, by its name, against a run that was worked out by hand and in which no two figures are equal.
+//! Every field of a result, by its name, against a run that was worked out by hand and in which no two figures are
+//! equal.
 
 mod by_hand;
 pub(crate) mod sleep;
@@ -103,8 +104,8 @@ fn every_field_is_what_was_worked_out_by_hand() {
     assert!(missing.is_empty(), "not worked out: {missing:?}");
 }
 
-/// A figure in the place of another would be seen. Equal by their meaning are counts of the same requests, the largest of less than a
-/// hundred values and its 99th percentile, and the medians of copies that did not wait.
+/// A figure in the place of another would be seen. Equal by their meaning are counts of the same requests, the largest
+/// of less than a hundred values and its 99th percentile, and the medians of copies that did not wait.
 #[test]
 fn no_two_figures_are_equal() {
     let same = |path: &str| -> String {
@@ -136,7 +137,8 @@ fn no_two_figures_are_equal() {
     assert!(twice.is_empty(), "{twice:#?}");
 }
 
-/// The path of a column's field in JSON: `reads_row_hits` is `reads.row_hits`, `read_latency_mean_ns` is `read_latency_ns.mean`.
+/// The path of a column's field in JSON: `reads_row_hits` is `reads.row_hits`, `read_latency_mean_ns` is
+/// `read_latency_ns.mean`.
 fn path_of(column: &str) -> String {
     if column.ends_with("_latency_ratio") {
         return column.to_owned();
@@ -309,7 +311,8 @@ fn a_result_warns_of_other_currents_and_of_an_empty_measurement() {
         serde_json::from_str::<Value>(&stdout).unwrap()[0]["warnings"].clone()
     };
     assert_eq!(warnings("seed=2"), serde_json::json!([]));
-    let other = "the currents `2 Gb x8 -25E` are of 2 Gb chips, and the system has 4 Gb chips: its energies are those of another part";
+    let other = "the currents `2 Gb x8 -25E` are of 2 Gb chips, and the system has 4 Gb chips: its energies are those \
+        of another part";
     assert_eq!(warnings("system.device.density_gb=4"), serde_json::json!([other]));
     let over = "nothing was counted: the run was over before its warm-up was";
     assert_eq!(warnings("warm_up_cycles=1_000_000"), serde_json::json!([over]));

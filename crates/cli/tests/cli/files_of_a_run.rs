@@ -112,7 +112,8 @@ fn ends_with(signal: &str, code: i32) {
     assert_eq!(names(&directory), Vec::<String>::new());
 }
 
-/// After the first signal the run stops, and hangs at its message: standard error is a pipe that is full and that is not read.
+/// After the first signal the run stops, and hangs at its message: standard error is a pipe that is full and that is
+/// not read.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_second_signal_ends_a_run_that_hangs_and_leaves_no_file() {

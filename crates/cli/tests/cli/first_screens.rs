@@ -1,4 +1,5 @@
-//! The first screen of `run`: its size, its sentences, its ratios, and what `--details`, `--quiet` and `--no-baseline` change.
+//! The first screen of `run`: its size, its sentences, its ratios, and what `--details`, `--quiet` and `--no-baseline`
+//! change.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -46,7 +47,8 @@ fn every_shipped_scenario_is_answered_in_20_lines_of_80_columns() {
 fn a_workload_is_summed_up_in_a_sentence_with_its_cause() {
     let (text, _) = screen("traces/fork.toml", 80, &[]);
     for sentence in [
-        "rowclone, buddy: 1.4x faster, 1.4x less dynamic energy; 0 % of copies by FPM:\n  source and destination lie in different \
+        "rowclone, buddy: 1.4x faster, 1.4x less dynamic energy; 0 % of copies by FPM:\n  source and destination lie \
+            in different \
          channels; see `explain plan`\n",
         "rowclone, subarray-aware: 7.8x faster, 31x less dynamic energy; 100 % of copies\n  by FPM\n",
         "\nreference: baseline/buddy, copies over the memory channel\n",

@@ -1,5 +1,5 @@
-//! Requests to the same lines, each hazard in its smallest case, on the command stream. `--check` compares every byte that is
-//! read, and the memory at the end, with a flat array; each write has bytes of its own.
+//! Requests to the same lines, each hazard in its smallest case, on the command stream. `--check` compares every byte
+//! that is read, and the memory at the end, with a flat array; each write has bytes of its own.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::common::{Directory, run};
 
-/// The first line of row 32768 of bank 0 of channel 0, and of row 1 there: 4 MiB is subarray 64, 8 MiB the next row of subarray 0.
+/// The first line of row 32768 of bank 0 of channel 0, and of row 1 there: 4 MiB is subarray 64, 8 MiB the next row of
+/// subarray 0.
 const SRC_ROW: u64 = 0x0040_0000;
 const DST_ROW: u64 = 0x0080_0000;
 
@@ -29,8 +30,8 @@ enum Operation {
 
 use Operation::{Copy, Read, Write};
 
-/// Runs operations over the channel, one of which arrives every clock, and compares the RD and WR commands, each with its
-/// channel, row and column, and how many reads were answered from a queued write.
+/// Runs operations over the channel, one of which arrives every clock, and compares the RD and WR commands, each with
+/// its channel, row and column, and how many reads were answered from a queued write.
 fn check(operations: &[Operation], expected: &[&str], forwarded: u64) {
     let directory = Directory::sound();
     let mut scenario = "system = \"system.toml\"\npolicies = [\"baseline\"]\nseed = 1\n".to_owned();
@@ -113,8 +114,8 @@ fn a_read_that_waited_for_a_copy_is_answered_from_the_newest_write_behind_it() {
     );
 }
 
-/// The copy waits for the first write, whose bank serves the read before, as its row is open. The last source line lies in channel 1,
-/// which is idle: nothing but the hazard keeps the second write from going first.
+/// The copy waits for the first write, whose bank serves the read before, as its row is open. The last source line lies
+/// in channel 1, which is idle: nothing but the hazard keeps the second write from going first.
 #[test]
 fn a_write_to_the_last_source_line_of_an_unaligned_copy_waits_until_it_was_read() {
     check(

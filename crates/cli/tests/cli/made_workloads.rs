@@ -1,4 +1,4 @@
-//! The shipped workloads: each runs, is judged legal, leaves memory as a flat array would, and shows what its comment says.
+//! The shipped workloads: each runs, is legal, leaves memory as a flat array would, and shows what its comment says.
 
 use serde_json::Value;
 

@@ -28,7 +28,8 @@ fn keys_and_types() {
         "seed = 1",
         "sed = 1",
         "scenario.toml:3: `sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `copiers`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
+        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `copiers`, `seed`, `warm_up_cycles`, \
+            `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
     );
     check("seed = 1\n", "", "scenario.toml: `seed` is missing", "add for example `seed = 1`");
     check(
@@ -40,7 +41,8 @@ fn keys_and_types() {
     check(
         "bytes = 4096",
         "bytes = \"4k\"",
-        "scenario.toml:8: `operation.0.bytes` is the string \"4k\", but must be a whole number of bytes, or a size such as \"4KiB\"",
+        "scenario.toml:8: `operation.0.bytes` is the string \"4k\", but must be a whole number of bytes, or a size \
+            such as \"4KiB\"",
         "write for example `bytes = 4096`",
     );
     check(
@@ -85,8 +87,11 @@ fn policies() {
         "\"rowclone\"",
         "\"rowclon\"",
         "scenario.toml:2: `policies.1` is \"rowclon\", which is none of its values",
-        "did you mean `rowclone`? the values are `baseline`, `fpm-only`, `psm-only`, `rowclone`, `lisa`, `rowclone+lisa`, `fastest`, `least-energy`, `controller-copy`, `rowclone-zi`, `copy-engine-sync-nlb`, `copy-engine-sync-wlb`, \
-         `copy-engine-async`, `copy-engine-sync-nlb-rowclone`, `copy-engine-sync-wlb-rowclone`, `copy-engine-async-rowclone`, `dma`, `dma-rowclone`",
+        "did you mean `rowclone`? the values are `baseline`, `fpm-only`, `psm-only`, `rowclone`, `lisa`, \
+            `rowclone+lisa`, `fastest`, `least-energy`, `controller-copy`, `rowclone-zi`, `copy-engine-sync-nlb`, \
+            `copy-engine-sync-wlb`, \
+         `copy-engine-async`, `copy-engine-sync-nlb-rowclone`, `copy-engine-sync-wlb-rowclone`, \
+         `copy-engine-async-rowclone`, `dma`, `dma-rowclone`",
     );
     check("\"rowclone\"", "\"baseline\"", "scenario.toml:2: `policies` lists \"baseline\" twice", "list each once");
     check(
@@ -126,7 +131,8 @@ fn operations() {
         "\"same-subarray\"",
         "\"same-subaray\"",
         "scenario.toml:6: `operation.0.src` is \"same-subaray\", which is neither an address nor a placement",
-        "did you mean `same-subarray`? the placements are `same-subarray`, `other-bank`, `same-bank`, `other-rank`, `other-channel`",
+        "did you mean `same-subarray`? the placements are `same-subarray`, `other-bank`, `same-bank`, `other-rank`, \
+            `other-channel`",
     );
     check(
         "dst = 0x0040_0000",
@@ -137,7 +143,8 @@ fn operations() {
     check(
         "dst = 0x0040_0000",
         "dst = true",
-        "scenario.toml:7: `operation.0.dst` is true, but must be an address (a whole number, or a string such as \"0x400000\" or \"4MiB\")",
+        "scenario.toml:7: `operation.0.dst` is true, but must be an address (a whole number, or a string such as \
+            \"0x400000\" or \"4MiB\")",
         "write for example `dst = 0x0040_0000`",
     );
     check(
@@ -194,13 +201,15 @@ fn places_that_the_memory_does_not_have() {
     check(
         "dst = 0x0040_0000",
         "dst = 0x1_0000_0000",
-        "scenario.toml:7: `operation.0.dst`: `dst` = 0x100000000 with 4096 bytes reaches past the end of the usable memory at 0xff7f0000",
+        "scenario.toml:7: `operation.0.dst`: `dst` = 0x100000000 with 4096 bytes reaches past the end of the usable \
+            memory at 0xff7f0000",
         "the last address that fits is 0xff7ef000; the usable capacity is 4286513152 bytes",
     );
     check(
         "src = \"same-subarray\"",
         "src = 0xffff_ffff",
-        "scenario.toml:6: `operation.0.src`: `src` = 0xffffffff with 4096 bytes reaches past the end of the usable memory at 0xff7f0000",
+        "scenario.toml:6: `operation.0.src`: `src` = 0xffffffff with 4096 bytes reaches past the end of the usable \
+            memory at 0xff7f0000",
         "the last address that fits is 0xff7ef000; the usable capacity is 4286513152 bytes",
     );
     check(
@@ -212,7 +221,8 @@ fn places_that_the_memory_does_not_have() {
     check(
         TWO,
         "[[operation]]\nkind = \"read\"\ndst = 0xffff_f000\nbytes = 4097\n",
-        "scenario.toml:11: `operation.1.dst`: `dst` = 0xfffff000 with 4097 bytes reaches past the end of the usable memory at 0xff7f0000",
+        "scenario.toml:11: `operation.1.dst`: `dst` = 0xfffff000 with 4097 bytes reaches past the end of the usable \
+            memory at 0xff7f0000",
         "the last address that fits is 0xff7eefff; the usable capacity is 4286513152 bytes",
     );
     // With whole rows on top, row 511 of bank 0, the zero row of subarray 0.
@@ -221,7 +231,8 @@ fn places_that_the_memory_does_not_have() {
     let (message, help) = directory.scenario(&["operation.1.dst=0x1ff0000"]).map(|it| it.name).unwrap_err();
     assert_eq!(
         message,
-        "--set operation.1.dst=0x1ff0000: `operation.1.dst`: `dst` reaches 0x1ff0000, which lies in a reserved zero row: channel 0 rank 0 bank 0 row 511 column 0"
+        "--set operation.1.dst=0x1ff0000: `operation.1.dst`: `dst` reaches 0x1ff0000, which lies in a reserved zero \
+            row: channel 0 rank 0 bank 0 row 511 column 0"
     );
     assert!(
         help.starts_with("the last row of each subarray is its zero row: choose addresses in other rows"),
@@ -261,7 +272,8 @@ fn workloads() {
     check_workload(
         "kind = \"forks\"",
         "scenario.toml:5: `workload.kind` is \"forks\", which is none of its values",
-        "did you mean `fork`? the values are `trace`, `stream`, `random`, `mixed`, `page-copies`, `fork`, `checkpoint`, `clone`, `migration`, `dedup`, `zero-on-free`, `programs`, `forkbench`, `memcopy`",
+        "did you mean `fork`? the values are `trace`, `stream`, `random`, `mixed`, `page-copies`, `fork`, \
+            `checkpoint`, `clone`, `migration`, `dedup`, `zero-on-free`, `programs`, `forkbench`, `memcopy`",
     );
     check_workload(
         "kind = \"stream\"\ncount = 10\npages = 3",
@@ -363,7 +375,8 @@ fn recorded_traces() {
     check_workload(
         &trace("instructions_per_clock = 4\nformat = \"csv\""),
         "scenario.toml:8: `workload.format` is \"csv\", which is none of its values",
-        "the values are `native`, `rc`, `cpu`, `simpleo3`, `ramulator-dram`, `ramulator2-ls`, `ramulator2-rw`, `dramsim3`, `stl`, `rstl`, `lackey`, `perf`",
+        "the values are `native`, `rc`, `cpu`, `simpleo3`, `ramulator-dram`, `ramulator2-ls`, `ramulator2-rw`, \
+            `dramsim3`, `stl`, `rstl`, `lackey`, `perf`",
     );
     check_workload(
         &trace("instructions_per_clock = 4\nunusable_records = \"skp\""),
@@ -452,7 +465,8 @@ fn allocators() {
     check_workload(
         &fork("policies = [\"buddy\"]\nutilisation = 0.5\nfragmentation = 0.5"),
         "scenario.toml:10: `allocator.utilisation` is not a key",
-        "did you mean `utilization`? the keys of `allocator` are `policies`, `utilization`, `fragmentation`, `copy_unit`",
+        "did you mean `utilization`? the keys of `allocator` are `policies`, `utilization`, `fragmentation`, \
+            `copy_unit`",
     );
     check_workload(
         &fork("policies = [\"buddy\"]\nutilization = 0.5"),
@@ -526,7 +540,8 @@ fn set_is_checked_like_the_file_and_named() {
     check_set(
         "sed=7",
         "`sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `copiers`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
+        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `copiers`, `seed`, `warm_up_cycles`, \
+            `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
     );
     check_set(
         "seed=seven",
@@ -546,7 +561,8 @@ fn set_is_checked_like_the_file_and_named() {
     check_set(
         "system.device.bin=1066g",
         "`device.bin` is \"1066g\", which is none of its values",
-        "did you mean `1066G`? the values are `800D`, `800E`, `1066E`, `1066F`, `1066G`, `1333G`, `1333H`, `1600H`, `1600J`, `1600K`, `1866K`, `1866L`, `1866M`, `2133L`, `2133M`, `2133N`",
+        "did you mean `1066G`? the values are `800D`, `800E`, `1066E`, `1066F`, `1066G`, `1333G`, `1333H`, `1600H`, \
+            `1600J`, `1600K`, `1866K`, `1866L`, `1866M`, `2133L`, `2133M`, `2133N`",
     );
     check_set("operation.2.bytes=1", "`operation` has no item `2`", "its items are 0 to 1");
     check_set(

@@ -71,7 +71,8 @@ fn keys_and_types() {
         "[refresh]",
         "[refreshing]",
         "system.toml:13: `refreshing` is not a key",
-        "did you mean `refresh`? the keys are `device`, `geometry`, `refresh`, `address_map`, `page_mode`, `controller`, `copy`, `faulty_rows`",
+        "did you mean `refresh`? the keys are `device`, `geometry`, `refresh`, `address_map`, `page_mode`, \
+            `controller`, `copy`, `faulty_rows`",
     );
     check(
         "[address_map]\npreset = \"row-interleaved\"\n",
@@ -156,8 +157,10 @@ fn the_device() {
     );
 }
 
-const SETS_OF_X8: &str = "the shipped sets of DDR3 x8 chips are `1 Gb x8 G-die 1066`, `1 Gb x8 G-die 1600`, `1 Gb x8 G-die 800`, `2 Gb x8 -15`, `2 Gb x8 -25E`, \
-    `2 Gb x8 D-die 1066`, `2 Gb x8 early die 1066`, `2 Gb x8 early die 1333`, `2 Gb x8 M-die 1066`, `2 Gb x8 M-die 1333`, \
+const SETS_OF_X8: &str = "the shipped sets of DDR3 x8 chips are `1 Gb x8 G-die 1066`, `1 Gb x8 G-die 1600`, `1 Gb x8 \
+    G-die 800`, `2 Gb x8 -15`, `2 Gb x8 -25E`, \
+    `2 Gb x8 D-die 1066`, `2 Gb x8 early die 1066`, `2 Gb x8 early die 1333`, `2 Gb x8 M-die 1066`, `2 Gb x8 M-die \
+    1333`, \
     `2 Gb x8 M-die 1600`, `4 Gb x8 1866`, `4 Gb x8 2133`, `4 Gb x8 E/J-die 1600`, `8 Gb x8 1600`";
 
 #[test]
@@ -183,7 +186,8 @@ fn the_geometry() {
     check(
         "rows_per_subarray = 512",
         "rows_per_subarray = 0",
-        "system.toml:12: `geometry.rows_per_subarray` is 0, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
+        "system.toml:12: `geometry.rows_per_subarray` is 0, but must be a whole number from 128 to 1024, or a list of \
+            1 to 8 of them",
         "try `rows_per_subarray = 128`",
     );
 }
@@ -210,7 +214,8 @@ fn rows_per_subarray() {
     check("\"x\"", "` is the string \"x\", but must be a whole number, 0 or more, or a list of them", example);
     check(
         "257",
-        "` is 257, which leaves 1 of the 65536 rows of a bank for its last subarray, but that needs 2: the zero row and \
+        "` is 257, which leaves 1 of the 65536 rows of a bank for its last subarray, but that needs 2: the zero row \
+            and \
          the temporary row",
         "try `rows_per_subarray = 258`",
     );
@@ -321,8 +326,10 @@ fn ranks_that_sleep() {
         "power_down_after_cycles = 100",
         "system.toml:18: `controller.power_down_after_cycles` puts ranks into a state that draws IDD2P1, \
         which the current set \"2 Gb x8 -25E\" does not have",
-        "set `device.precharge_power_down = \"slow-exit\"`, whose current it has, or take a set of x8 chips that has them all: \
-        `1 Gb x8 G-die 1066`, `1 Gb x8 G-die 1600`, `1 Gb x8 G-die 800`, `2 Gb x8 D-die 1066`, `2 Gb x8 early die 1066`, \
+        "set `device.precharge_power_down = \"slow-exit\"`, whose current it has, or take a set of x8 chips that has \
+            them all: \
+        `1 Gb x8 G-die 1066`, `1 Gb x8 G-die 1600`, `1 Gb x8 G-die 800`, `2 Gb x8 D-die 1066`, `2 Gb x8 early die \
+        1066`, \
         `2 Gb x8 early die 1333`, `2 Gb x8 M-die 1066`, `2 Gb x8 M-die 1333`, `2 Gb x8 M-die 1600`, `4 Gb x8 2133`, \
         `4 Gb x8 E/J-die 1600`",
     );
@@ -346,7 +353,8 @@ fn ranks_that_sleep() {
     assert_eq!(
         with(&[slow, sleep, early]),
         Err(format!(
-            "--set {early}: `controller.self_refresh_after_cycles` is 100, but must be more than `power_down_after_cycles`, 100"
+            "--set {early}: `controller.self_refresh_after_cycles` is 100, but must be more than \
+                `power_down_after_cycles`, 100"
         ))
     );
 }
@@ -405,7 +413,8 @@ fn the_address_map() {
     check(
         preset,
         &format!("{preset}\nxor = [{{ field = \"bank\", bit = 0, address_bits = [9_999_999_999] }}]"),
-        "system.toml:19: `address_map.xor.0.address_bits.0` is 9999999999, but must be a whole number from 0 to 4294967295",
+        "system.toml:19: `address_map.xor.0.address_bits.0` is 9999999999, but must be a whole number from 0 to \
+            4294967295",
         "write for example `address_bits = [17]`",
     );
 }
@@ -461,7 +470,8 @@ fn a_map_names_no_subarray_that_no_bits_select() {
     };
     assert!(read("256").is_ok() && read("[256, 256]").is_ok());
     let error = read("[640, 640, 768]").unwrap_err().to_string();
-    let message = "system.toml:18: `address_map.fields` lists `subarray`, but with `rows_per_subarray = [640, 640, 768]` no \
+    let message = "system.toml:18: `address_map.fields` lists `subarray`, but with `rows_per_subarray = [640, 640, \
+        768]` no \
                    address bits select the subarray";
     assert!(error.contains(message), "{error}");
 }

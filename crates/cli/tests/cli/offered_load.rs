@@ -68,7 +68,8 @@ fn a_load_above_the_service_rate_is_a_warning_with_the_backlog() {
     assert!((ns - wait as f64 * 1.875).abs() < 1e-6);
     let thousands = |count: u64| format!("{},{:03}", count / 1000, count % 1000);
     let expected = format!(
-        "baseline: {OVERLOAD}2,000 requests arrived, {} were waiting, and it waited {ns:.1} ns to be taken; latencies grow with the \
+        "baseline: {OVERLOAD}2,000 requests arrived, {} were waiting, and it waited {ns:.1} ns to be taken; latencies \
+            grow with the \
          length of the run",
         thousands(backlog)
     );

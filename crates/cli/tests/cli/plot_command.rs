@@ -115,7 +115,8 @@ fn heights_of_marks(values: [f64; 3]) -> Vec<f64> {
     document.split("<circle ").skip(1).map(height).collect()
 }
 
-/// Three values from the lower end of the axis over its middle to its upper end: at all scales, and over a factor of less than e.
+/// Three values from the lower end of the axis over its middle to its upper end: at all scales, and over a factor of
+/// less than e.
 #[test]
 fn a_logarithmic_axis_spreads_every_range_over_its_length() {
     let wide = heights_of_marks([1.0, 1e2, 1e4]);
@@ -144,12 +145,14 @@ fn what_is_wrong_is_told_with_its_file_and_what_would_work() {
         ),
         (
             &["--x", "bytes", "--y", "latency_ns", "--where", "policy"],
-            "error: `--where`: the condition \"policy\" has no `=`\nhelp: write COLUMN=VALUE, such as `policy=rowclone`\n"
+            "error: `--where`: the condition \"policy\" has no `=`\nhelp: write COLUMN=VALUE, such as \
+                `policy=rowclone`\n"
                 .to_owned(),
         ),
         (
             &["--x", "bytes", "--y", "latency_ns", "-o", "picture.pdf"],
-            "error: picture.pdf: a picture is an SVG or a PNG file\nhelp: give it a name that ends with `.svg` or `.png`\n"
+            "error: picture.pdf: a picture is an SVG or a PNG file\nhelp: give it a name that ends with `.svg` or \
+                `.png`\n"
                 .to_owned(),
         ),
         (

@@ -131,7 +131,8 @@ fn program_traces_run_on_cores_under_every_method() {
         assert!(row["report"]["loads_checked"].as_u64().unwrap() >= 6, "{row}");
     }
     assert_eq!(methods[0]["speedup"], 1.0);
-    let check = "\ncheck: every command is legal, each load returns the last store, and memory\n  equals that of a plain memcpy, \
+    let check = "\ncheck: every command is legal, each load returns the last store, and memory\n  equals that of a \
+        plain memcpy, \
                  also as each process reads it at its virtual\n  addresses\n";
     assert!(run(&["--check"]).contains(check) && !run(&[]).contains("\ncheck:"));
     assert!(run(&["--details"]).contains("stalls:"));

@@ -77,8 +77,8 @@ fn the_first_screen_has_a_line_per_policy_and_names_the_baseline() {
     assert!(details.contains("stalls:") && details.contains("reference: baseline, a cached"), "{details}");
 }
 
-/// 64 pages on rows that two pages share. With units of pages FPM serves no copy; with row sets it serves all, of which there are
-/// half as many with twice the dirty lines each.
+/// 64 pages on rows that two pages share. With units of pages FPM serves no copy; with row sets it serves all, of which
+/// there are half as many with twice the dirty lines each.
 #[test]
 fn copies_of_row_sets_on_a_core_go_by_fpm() {
     let system = "machine.system='../configs/ddr3-1066-paper-line-interleaved.toml'";

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::common::{Directory, run};
 
-/// A page that FPM can copy, one that PSM can, one that only the channel can; a read, and writes of a whole line and of half a line.
+/// A page that FPM can copy, one that PSM can, one that only the channel can; a read, and writes of a whole line and of
+/// half a line.
 const OPERATIONS: &str = r#"system = "system.toml"
 policies = ["baseline", "fpm-only", "psm-only", "rowclone"]
 seed = 1

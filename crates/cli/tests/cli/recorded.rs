@@ -1,5 +1,5 @@
-//! Recorded traces of forking programs under every policy, judged and compared with a flat memory: the samples of the repository, and the
-//! whole recordings where they lie beside it.
+//! Recorded traces of forking programs under every policy, checked and compared with a flat memory: the samples of the
+//! repository, and the whole recordings where they lie beside it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,8 @@ fn an_allocator_makes_the_difference_to_a_recorded_fork() {
     assert!(runs[1]["warnings"].to_string().contains("no last-level cache is modeled"));
 }
 
-/// A page is half a row of 8 KB, or lies in two rows of two channels: no copy of one has whole rows, and the report says so.
+/// A page is half a row of 8 KB, or lies in two rows of two channels: no copy of one has whole rows, and the report
+/// says so.
 #[test]
 fn no_page_goes_by_fpm_that_shares_its_rows() {
     let trace = sample("shell-rc.gz");
@@ -140,7 +141,8 @@ fn played(text: &str, more: &str, arguments: &[&str]) -> (i32, String, String) {
     let directory = Directory::sound();
     std::fs::write(directory.path("a.trace"), text).unwrap();
     let scenario = format!(
-        "system = \"system.toml\"\npolicies = [\"rowclone\"]\nseed = 1\n[workload]\nkind = \"trace\"\nfile = \"a.trace\"\n{more}"
+        "system = \"system.toml\"\npolicies = [\"rowclone\"]\nseed = 1\n[workload]\nkind = \"trace\"\nfile = \
+            \"a.trace\"\n{more}"
     );
     std::fs::write(directory.path("scenario.toml"), scenario).unwrap();
     let (code, out, err) = run(&[&["run", directory.path("scenario.toml").to_str().unwrap()], arguments].concat());
@@ -158,7 +160,8 @@ const SKIP: &str = "unusable_records = \"skip\"\n";
 #[test]
 fn what_is_left_out_is_in_every_output() {
     let (code, table, _) = played(&reads(199, 1), SKIP, &[]);
-    let warning = "as-recorded: 1 of 200 records of the trace (0.50 %) were left out, in whole or in part, because they lie outside the \
+    let warning = "as-recorded: 1 of 200 records of the trace (0.50 %) were left out, in whole or in part, because \
+        they lie outside the \
                    memory or on reserved rows";
     assert_eq!(code, 0, "half a percent is accepted");
     assert!(table.replace("\n  ", " ").contains(&format!("warning: {warning}\n")), "{table}");
@@ -184,7 +187,8 @@ fn a_run_that_leaves_out_more_than_5_percent_ends_with_1_unless_that_is_allowed(
         (
             1,
             "rowclone/as-recorded: 6 of 100 records of the trace (6.00 %) were left out, more than 5 %\n\
-             give the system more memory, or play every record with `placement = \"allocator\"`; `--allow-skipped` accepts the run as it is\n"
+             give the system more memory, or play every record with `placement = \"allocator\"`; `--allow-skipped` \
+             accepts the run as it is\n"
         )
     );
     assert!(table.contains("speedup"), "its results are printed all the same");
@@ -229,7 +233,8 @@ fn a_trace_that_holds_nothing_or_goes_wrong_is_an_error_with_its_place() {
         (
             "R 0x10000000000\n",
             "",
-            "error: a.trace:1: `address` = 0x10000000000 with 64 bytes reaches past the end of the usable memory at 0xff7f0000",
+            "error: a.trace:1: `address` = 0x10000000000 with 64 bytes reaches past the end of the usable memory at \
+                0xff7f0000",
         ),
     ];
     for (text, more, expected) in cases {

@@ -126,7 +126,8 @@ fn a_recording_of_page_faults_runs_as_the_text_of_perf() {
     assert_eq!(of_recording[0]["trace"]["copies"], 2);
     assert_eq!(of_recording, results("a.perf", 10));
     let scenario = "system = \"ddr3-1066-paper\"\npolicies = [\"baseline\"]\nseed = 1\n\
-                    [workload]\nkind = \"trace\"\nfile = \"a.rct.zst\"\nformat = \"perf\"\n[allocator]\npolicies = [\"buddy\"]\n";
+                    [workload]\nkind = \"trace\"\nfile = \"a.rct.zst\"\nformat = \"perf\"\n[allocator]\npolicies = \
+                    [\"buddy\"]\n";
     fs::write(directory.join("a.toml"), scenario).unwrap();
     let screen = ran(directory, &["run", "a.toml"]);
     assert!(screen.contains("\ntrace of the format perf, "), "{screen}");
@@ -136,7 +137,8 @@ fn a_recording_of_page_faults_runs_as_the_text_of_perf() {
     }
 }
 
-/// A loop copies 4 KiB in words of 8 bytes. In a second loop of 2 KiB, each store is followed by a load of another array.
+/// A loop copies 4 KiB in words of 8 bytes. In a second loop of 2 KiB, each store is followed by a load of another
+/// array.
 #[test]
 fn a_copy_without_marks_is_found_and_marked() {
     let directory = tempfile::tempdir().unwrap();

@@ -34,7 +34,8 @@ fn commands_run_a_recording_under_each_policy() {
     assert!(first.contains(assumed) && first.contains("check: every command is legal"), "{first}");
     assert_eq!(ran(&["run", "--trace", &file, "--check", "--copies", "all"]), first);
     let scenario = directory.path().join("a.toml");
-    let text = "machine = \"paper\"\nseed = 1\nworkload.kind = \"programs\"\nworkload.files = [\"a.rct.zst\"]\nworkload.copies = \"all\"\n\
+    let text = "machine = \"paper\"\nseed = 1\nworkload.kind = \"programs\"\nworkload.files = \
+        [\"a.rct.zst\"]\nworkload.copies = \"all\"\n\
                 policies = [\"baseline\", \"rowclone\"]\n";
     fs::write(&scenario, text).unwrap();
     for printed in [ran(&["run", scenario.to_str().unwrap()]), ran(&["programs", &file, "--copies", "library"])] {

@@ -1,4 +1,5 @@
-//! The reference of speedup and energy ratio: the policy `baseline` under the reference allocator, wherever ratios appear.
+//! The reference of speedup and energy ratio: the policy `baseline` under the reference allocator, wherever ratios
+//! appear.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -118,7 +119,8 @@ fn rows_of_a_sweep_refer_to_the_reference_of_their_point() {
     let path = |name: &str| directory.path(name).to_str().unwrap().to_owned();
     let table = |name: &str, set: &str| -> Vec<BTreeMap<String, String>> {
         let text = format!(
-            "scenario = {:?}\nset = {{ \"workload.bytes\" = 0x40000, \"system.device.density_gb\" = 1, {set} }}\n[[axis]]\nname = \"pages\"\n\
+            "scenario = {:?}\nset = {{ \"workload.bytes\" = 0x40000, \"system.device.density_gb\" = 1, {set} \
+                }}\n[[axis]]\nname = \"pages\"\n\
              key = \"workload.pages\"\nvalues = [16, 48]\n",
             scenario.to_str().unwrap()
         );

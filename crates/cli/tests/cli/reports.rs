@@ -12,7 +12,8 @@ fn text(path: &Path) -> &str {
 /// A directory with a sweep of four points in `results`, one of which fails.
 fn swept() -> Directory {
     let directory = Directory::sound();
-    let sweep = "scenario = \"scenario.toml\"\n[[axis]]\nname = \"bytes\"\nkey = \"operation.0.bytes\"\nvalues = [64, 65536]\n\
+    let sweep = "scenario = \"scenario.toml\"\n[[axis]]\nname = \"bytes\"\nkey = \"operation.0.bytes\"\nvalues = [64, \
+        65536]\n\
                  [[axis]]\nkey = \"operation.0.src\"\nvalues = [\"other-bank\", \"same-bank\"]\n";
     fs::write(directory.path("sweep.toml"), sweep).unwrap();
     let (code, _, stderr) =

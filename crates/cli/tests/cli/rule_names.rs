@@ -1,4 +1,4 @@
-//! The device and its judge share no code; this compares the names of their rules, and nothing else of them.
+//! Names of the rules of the device and of the checker, which share no code.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +27,8 @@ fn the_device_and_the_checker_know_the_same_rules() {
 
     let only_in_the_device: Vec<&String> = device.difference(&checker).collect();
     assert_eq!(only_in_the_device, Vec::<&String>::new());
-    // The device has no dialect, obeys an ACT to an open bank as the chip would, and cannot be addressed where it is not
-    // or in the past.
+    // The device has no dialect, obeys an ACT to an open bank as the chip would, and cannot be addressed where it is
+    // not or in the past.
     let only_in_the_checker: Vec<&String> = checker.difference(&device).collect();
     assert_eq!(
         only_in_the_checker,

@@ -27,7 +27,8 @@ fn pictures(directory: &Path) -> Vec<PathBuf> {
     files.filter(|file| file.extension().is_some_and(|ending| ending == "svg")).collect()
 }
 
-/// What a picture says: its title, its values, and its texts. Where they stand may differ in the last digit between machines.
+/// What a picture says: its title, its values, and its texts. Where they stand may differ in the last digit between
+/// machines.
 fn words(picture: &Path) -> Vec<String> {
     said(picture, |piece| piece.starts_with("title>") || piece.starts_with("text "))
 }
@@ -83,8 +84,8 @@ impl Rows {
         rows
     }
 
-    /// The rows of a part of a shipped sweep that is too large for every test run: without the points at which a condition holds. The
-    /// gallery shows the values that this part draws; `cargo xtask full` draws the whole.
+    /// The rows of a part of a shipped sweep that is too large for every test run: without the points at which a
+    /// condition holds. The gallery shows the values that this part draws; `cargo xtask full` draws the whole.
     fn of_part(sweep: &str, without: &str) -> Rows {
         let directory = Directory::sound();
         let whole = fs::read_to_string(workspace().join(format!("sweeps/{sweep}.toml"))).unwrap();

@@ -48,7 +48,7 @@ fn every_sweep_is_sound() {
     for path in files("sweeps") {
         let file = SweepFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
         let stop = Arc::new(AtomicBool::new(false));
-        let sweep = Sweep::new(&file, 1, 0, &stop).unwrap_or_else(|error| panic!("{error}"));
+        let sweep = Sweep::new(&file, 1, &stop).unwrap_or_else(|error| panic!("{error}"));
         for number in [0, sweep.points.count() - 1] {
             sweep.resolve(&sweep.points.point(number)).unwrap_or_else(|error| panic!("{error}"));
         }
@@ -65,7 +65,7 @@ fn the_page_about_sweeps_shows_a_sound_one() {
     fs::write(&path, text.replace("..", &workspace().canonicalize().unwrap().display().to_string())).unwrap();
     let file = SweepFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
     let stop = Arc::new(AtomicBool::new(false));
-    let sweep = Sweep::new(&file, 1, 0, &stop).unwrap();
+    let sweep = Sweep::new(&file, 1, &stop).unwrap();
     assert_eq!((sweep.points.combinations(), sweep.points.count()), (3 * 7 * 2, 3 * 7 + 3));
     sweep.resolve(&sweep.points.point(23)).unwrap_or_else(|error| panic!("{error}"));
 }

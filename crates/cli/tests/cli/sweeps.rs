@@ -11,7 +11,8 @@ use parquet::record::Field;
 
 use crate::common::{Directory, run};
 
-/// A sweep of twelve points, two policies each. Two of the points fail: 64 KiB lie in all banks, so no other bank is left.
+/// A sweep of twelve points, two policies each. Two of the points fail: 64 KiB lie in all banks, so no other bank is
+/// left.
 const SWEEP: &str = r#"scenario = "scenario.toml"
 seeds = [1, 7]
 [[axis]]
@@ -249,7 +250,8 @@ fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
     assert_eq!(collect(&[a, c, "--out", merged]).0, 3);
     assert_eq!(collect(&[a, b, c, "--out", merged]).0, 1);
     assert_eq!(results(&directory, "merged"), results(&directory, "whole"));
-    // Without one of them, what it did is missing, and is found again when the sweep runs where the others' journals are.
+    // Without one of them, what it did is missing, and is found again when the sweep runs where the others' journals
+    // are.
     assert_eq!(collect(&[a, c, "--out", again]).0, 3);
     assert!(sweep(&directory, "one", &[]).1.starts_with("sweep: 0 runs done, 20 done before, 2 failed"));
 }
@@ -304,7 +306,8 @@ fn a_dry_run_says_what_would_be_run_and_runs_nothing() {
     let place = directory.path("");
     let stdout = stdout.replace(text(&place), "");
     assert_eq!(code, 0);
-    let start = "sweep.toml: 12 points of scenario.toml\nshard 2 of 5: 3 points\naxis: bytes (operation.0.bytes), 2 values\n\
+    let start = "sweep.toml: 12 points of scenario.toml\nshard 2 of 5: 3 points\naxis: bytes (operation.0.bytes), 2 \
+        values\n\
         axis: operation.0.src, 3 values\naxis: seed, 2 values\n\npoint  bytes";
     assert!(stdout.starts_with(start), "{stdout}");
     assert!(stdout.contains("\n    1     64    same-subarray     7  baseline, rowclone\n"), "{stdout}");
@@ -388,7 +391,8 @@ key = "system.controller.drain_high"
 values = [16, 48]
 "#;
     let directory = with_sweep(sweep_text);
-    let scenario = "system = \"system.toml\"\npolicies = [\"baseline\"]\nseed = 1\n[workload]\nkind = \"random\"\ncount = 100\n\
+    let scenario = "system = \"system.toml\"\npolicies = [\"baseline\"]\nseed = 1\n[workload]\nkind = \
+        \"random\"\ncount = 100\n\
                     bytes = 4096\n";
     fs::write(directory.path("scenario.toml"), scenario).unwrap();
     let (code, stderr) = sweep(&directory, "out", &[]);
@@ -489,20 +493,23 @@ fn a_value_that_no_point_can_use_is_refused_before_anything_runs() {
     refused(
         &format!("key = {rows:?}\nvalues = [256, 3, 512]"),
         "sweep.toml: no point can be run with `system.geometry.rows_per_subarray=3`: \
-         --set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
+         --set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a whole number from \
+         128 to 1024, or a list of 1 to 8 of them",
         "try `rows_per_subarray = 128`",
     );
     // Where no point can be run, the error is that of the first.
     refused(
         &format!("key = {rows:?}\nvalues = [3, 5]"),
-        "--set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a whole number from 128 to 1024, or a list of 1 to 8 of them",
+        "--set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a whole number from \
+            128 to 1024, or a list of 1 to 8 of them",
         "try `rows_per_subarray = 128`",
     );
     refused(
         "key = \"system.device.bin\"\nvalues = [\"1066G\", \"1066Z\"]",
         "sweep.toml: no point can be run with `system.device.bin=1066Z`: \
          --set system.device.bin=1066Z: `device.bin` is \"1066Z\", which is none of its values",
-        "did you mean `1066E`? the values are `800D`, `800E`, `1066E`, `1066F`, `1066G`, `1333G`, `1333H`, `1600H`, `1600J`, \
+        "did you mean `1066E`? the values are `800D`, `800E`, `1066E`, `1066F`, `1066G`, `1333G`, `1333H`, `1600H`, \
+            `1600J`, \
          `1600K`, `1866K`, `1866L`, `1866M`, `2133L`, `2133M`, `2133N`",
     );
 }
@@ -555,7 +562,8 @@ fn a_sweep_without_its_reference_reports_its_empty_ratios() {
     let directory = with_sweep(&format!("baseline = false\n{body}"));
     let (code, stderr) = sweep(&directory, "out", &[]);
     assert_eq!(code, 0, "{stderr}");
-    let message = "no reference of 8 rows: speedup and energy_ratio are empty; without `baseline = false` in the sweep file, the same \
+    let message = "no reference of 8 rows: speedup and energy_ratio are empty; without `baseline = false` in the sweep \
+        file, the same \
                    command runs what is missing";
     assert_eq!(stderr.matches(message).count(), 1, "{stderr}");
     let rows = table(&directory.path("out/results.csv"));

@@ -34,7 +34,8 @@ fn directory() -> Directory {
     .unwrap();
     fs::write(
         directory.path("sweep.toml"),
-        "scenario = \"scenario.toml\"\n[[axis]]\nname = \"trace\"\nkey = \"workload.file\"\nvalues = [\"a.trace\", \"b.trace\"]\n\
+        "scenario = \"scenario.toml\"\n[[axis]]\nname = \"trace\"\nkey = \"workload.file\"\nvalues = [\"a.trace\", \
+            \"b.trace\"]\n\
          [[axis]]\nname = \"speed\"\nkey = \"workload.instructions_per_clock\"\nvalues = [4.0, 12.0]\n",
     )
     .unwrap();
@@ -48,17 +49,6 @@ fn sweep(directory: &Directory, out: &str, more: &[&str]) -> (i32, String) {
     let (file, out) = (directory.path("sweep.toml"), directory.path(out));
     let (code, _, stderr) = run(&[&["sweep", text(&file), "--out", text(&out)], more].concat());
     (code, stderr.lines().next().unwrap().to_owned())
-}
-
-#[test]
-fn the_cache_changes_no_byte() {
-    let directory = directory();
-    for (out, cache) in [("all", "1G"), ("one", "30K"), ("none", "0")] {
-        assert_eq!(sweep(&directory, out, &["--trace-cache", cache]), (0, "sweep: 8 runs done".to_owned()));
-    }
-    let results = |out: &str| fs::read(directory.path(out).join("results.csv")).unwrap();
-    assert_eq!(results("all"), results("none"));
-    assert_eq!(results("all"), results("one"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Sweeps as job arrays, with programs in place of Slurm's that follow a script: the submitted tasks, and those that are
-//! submitted again after a failure. `xtask/slurm.sh` does the same with a real Slurm.
+//! Sweeps as job arrays, with programs in place of Slurm's that follow a script: the submitted tasks, and those that
+//! are submitted again after a failure. `xtask/slurm.sh` does the same with a real Slurm.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -171,7 +171,8 @@ fn after_a_failure_what_is_neither_finished_nor_in_the_queue_is_submitted() {
     let cluster = Cluster::new(SWEEP);
     let cut = ["--points-per-task", "2"];
     let (first, _) = cluster.submit(&cut);
-    // Of five shards, the first task has two. It is done; the third was killed in the middle; the others are in the queue.
+    // Of five shards, the first task has two. It is done; the third was killed in the middle; the others are in the
+    // queue.
     assert_eq!(cluster.task(&first, 1), (0, vec![1, 5]));
     assert_eq!(cluster.task(&first, 3), (0, vec![3]));
     let journal = cluster.path("out/journal-3-of-5.jsonl");
@@ -307,7 +308,8 @@ fn what_sbatch_refuses_is_said_with_what_would_work() {
         ("invalid partition specified: x", "give another with `--partition`: long, short\n"),
         ("Batch job submission failed: Invalid job array specification", "make the array smaller with `--max-queued`"),
         (
-            "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
+            "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or \
+                time limits)",
             "where the cap is on queued jobs, give it as `--max-queued`",
         ),
         ("Batch job submission failed: Invalid account", "give yours with `--sbatch-option=--account=NAME`"),

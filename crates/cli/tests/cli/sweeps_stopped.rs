@@ -97,8 +97,8 @@ fn what_has_finished_can_be_collected_while_the_sweep_runs() {
     assert_eq!(fs::read_to_string(now.join("results.csv")).unwrap().lines().count(), 5);
 }
 
-/// A file that may not grow beyond 64 KB stands for a full disk. The journal is filled up to 100 bytes below: that is enough for the
-/// title of another writer, and less than any record, whose length varies with the digits of a time.
+/// A file that may not grow beyond 64 KB stands for a full disk. The journal is filled up to 100 bytes below: that is
+/// enough for the title of another writer, and less than any record, whose length varies with the digits of a time.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_said_and_what_was_finished_is_kept() {

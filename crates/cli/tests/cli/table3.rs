@@ -9,8 +9,8 @@ fn table3(arguments: &[&str]) -> Value {
     json(&[&["reproduce", "table3"], arguments].concat())
 }
 
-/// Tolerances: latency 2 % (the published zeroing is no whole number of clocks; all others are within 0.7 %); energy 12 %
-/// with the set that was selected for being nearest.
+/// Tolerances: latency 2 % (the published zeroing is no whole number of clocks; all others are within 0.7 %); energy 12
+/// % with the set that was selected for being nearest.
 #[test]
 fn every_row_comes_near_the_published_one_with_the_default_currents() {
     let table = table3(&[]);

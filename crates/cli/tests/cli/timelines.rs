@@ -60,9 +60,9 @@ fn notes(event: &TrackEvent) -> BTreeMap<String, String> {
     event.debug_annotations.iter().map(note).collect()
 }
 
-/// Reads a timeline, and checks what holds for all: tracks are described before they are used, the events of each are in the order of
-/// time, at the instants that the cycles in their notes have (but where the window cuts them), and every slice that begins ends before
-/// the next one does.
+/// Reads a timeline, and checks what holds for all: tracks are described before they are used, the events of each are
+/// in the order of time, at the instants that the cycles in their notes have (but where the window cuts them), and
+/// every slice that begins ends before the next one does.
 fn read(path: &Path, system: &SystemConfig, window: (u64, u64)) -> Tracks {
     let ns = |cycle: u64| nanoseconds(system.memory.system().clock(), Cycle(cycle));
     let trace = Trace::decode(fs::read(path).unwrap().as_slice()).unwrap();
@@ -217,7 +217,8 @@ fn drawn_by_hand(system: &SystemConfig, log: &[Issued], end: u64) -> BTreeMap<St
     slices
 }
 
-/// Scenarios with every mechanism, ragged lines, queues that fill up, copies that are broken off, sleep, and several channels and ranks.
+/// Scenarios with every mechanism, ragged lines, queues that fill up, copies that are broken off, sleep, and several
+/// channels and ranks.
 fn scenarios() -> Vec<(&'static str, Vec<&'static str>)> {
     let mixed = [
         "policies=[\"baseline\", \"rowclone\"]",

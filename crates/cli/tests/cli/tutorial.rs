@@ -1,8 +1,9 @@
 //! The commands of the tutorial print what its pages show.
 //!
-//! A block `sh` holds commands, which run in a directory with the files of the repository; a block `text` after it is their standard
-//! output, in which a line `[...]` stands for any lines. `<!-- file NAME -->` before another block makes a file of it, and
-//! `<!-- not run: REASON -->` before a block `sh` leaves it out. With `UPDATE_TUTORIAL=1` the pages get the present output.
+//! A block `sh` holds commands, which run in a directory with the files of the repository; a block `text` after it is
+//! their standard output, in which a line `[...]` stands for any lines. `<!-- file NAME -->` before another block makes
+//! a file of it, and `<!-- not run: REASON -->` before a block `sh` leaves it out. With `UPDATE_TUTORIAL=1` the pages
+//! get the present output.
 #![cfg(unix)]
 
 use std::fs;
@@ -13,11 +14,11 @@ use std::process::Command;
 use crate::common::workspace;
 
 /// A place in which the commands of a page run.
-struct Place(tempfile::TempDir);
+struct TutorialFolder(tempfile::TempDir);
 
-impl Place {
-    fn new() -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
+impl TutorialFolder {
+    fn new() -> TutorialFolder {
+        let place = TutorialFolder(tempfile::tempdir().unwrap());
         for name in ["configs", "docs", "sweeps", "traces"] {
             symlink(fs::canonicalize(workspace().join(name)).unwrap(), place.path(name)).unwrap();
         }
@@ -57,7 +58,7 @@ fn is_shown(text: &str, output: &str) -> bool {
 
 /// A page with the present output of its commands.
 fn present(page: &str) -> String {
-    let place = Place::new();
+    let place = TutorialFolder::new();
     let (mut text, mut output, mut remark): (String, Option<String>, &str) = (String::new(), None, "");
     for (index, piece) in page.split("```").enumerate() {
         text += if index > 0 { "```" } else { "" };

@@ -45,13 +45,16 @@ fn a_size_or_time_with_a_unit_is_its_plain_number() {
 fn a_unit_that_does_not_exist_is_refused() {
     let directory = Directory::sound();
     let message = |set: &str| directory.scenario(&[set]).unwrap_err().0;
-    let expected = "--set operation.0.bytes=4kB: `operation.0.bytes` is the string \"4kB\", but must be a whole number of bytes, \
+    let expected = "--set operation.0.bytes=4kB: `operation.0.bytes` is the string \"4kB\", but must be a whole number \
+        of bytes, \
                     or a size such as \"4KiB\"";
     assert_eq!(message("operation.0.bytes=4kB"), expected);
-    let expected = "--set warm_up_cycles=5 days: `warm_up_cycles` is the string \"5 days\", but must be a whole number of clocks, \
+    let expected = "--set warm_up_cycles=5 days: `warm_up_cycles` is the string \"5 days\", but must be a whole number \
+        of clocks, \
                     or a time such as \"50ns\"";
     assert_eq!(message("warm_up_cycles=5 days"), expected);
-    let expected = "--set system.device.density_gb=4GB: `device.density_gb` is the string \"4GB\", but must be a number of Gb, \
+    let expected = "--set system.device.density_gb=4GB: `device.density_gb` is the string \"4GB\", but must be a \
+        number of Gb, \
                     or a capacity such as \"4Gb\"";
     assert_eq!(message("system.device.density_gb=4GB"), expected);
     assert!(
@@ -105,7 +108,7 @@ fn a_replaced_timing_holds_and_every_output_lists_it() {
     assert_eq!(code, 0, "{stderr}");
     let output = format!("{stdout}{stderr}").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(output.contains(warning), "{output}");
-    // The log names the bin with its timings, and is judged by them.
+    // The log names the bin with its timings, and is checked with them.
     let text = fs::read_to_string(&log).unwrap();
     assert!(text.contains("# bin = 1066G[tRP=10,tRAS=25]\n"), "{text}");
     let (code, _, _) = run(&["check", log.to_str().unwrap()]);

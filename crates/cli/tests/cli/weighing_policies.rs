@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::common::{Directory, run};
 
-/// One operation on an idle memory with one rank, from another subarray of the bank: the mechanism, and dynamic energy, nJ.
+/// One operation on an idle memory with one rank, from another subarray of the bank: the mechanism, and dynamic energy,
+/// nJ.
 fn taken(policy: &str, bytes: u64, currents: &str) -> (String, f64) {
     let directory = Directory::with(("2 Gb x8 -25E", currents), ("\"baseline\", \"rowclone\"", &format!("{policy:?}")));
     let scenario = directory.path("scenario.toml");

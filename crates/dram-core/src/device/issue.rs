@@ -5,7 +5,7 @@ use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Effect, R
 use super::{Device, Refusal};
 use crate::bank::{raise, raise_to};
 use crate::cells::Movement;
-use crate::constraints::{KeptKind, Place, raises};
+use crate::constraints::{HoldScope, KeptKind, raises};
 use crate::hold::Hold;
 use crate::rank::Power;
 use crate::rules::Kind;
@@ -245,7 +245,7 @@ impl Device {
     pub(super) fn delay_by_own_time(&mut self, at: Cycle, id: BankId, kind: Kind, own_time: Cycles) {
         let gaps = self.constraints.after(kind, own_time, &self.timings);
         let bank = &mut self.banks[self.topology.index(id)];
-        raise(&mut bank.holds, at, &gaps, raises(kind, Place::Bank));
+        raise(&mut bank.holds, at, &gaps, raises(kind, HoldScope::Bank));
         bank.lasts.issued(at, kind);
         self.delay_in_rank(at, id, kind);
     }
@@ -253,7 +253,7 @@ impl Device {
     #[inline]
     fn delay_in_bank(&mut self, at: Cycle, id: BankId, kind: impl IsKind) {
         let bank = &mut self.banks[self.topology.index(id)];
-        raise(&mut bank.holds, at, &self.constraints.of(kind.kind()).bank, raises(kind.kind(), Place::Bank));
+        raise(&mut bank.holds, at, &self.constraints.of(kind.kind()).bank, raises(kind.kind(), HoldScope::Bank));
         bank.lasts.issued(at, kind.kind());
     }
 
@@ -262,16 +262,16 @@ impl Device {
         let pushes = self.constraints.of(kind.kind());
         self.bus = Hold::new(at, pushes.bus);
         let (rank, holds) = (&mut self.ranks[id.rank], self.floors.of_mut(self.banks[self.topology.index(id)].group));
-        raise(holds, at, &pushes.group, raises(kind.kind(), Place::Group));
+        raise(holds, at, &pushes.group, raises(kind.kind(), HoldScope::Group));
         rank.lasts.issued(at, kind.kind());
-        if raises(kind.kind(), Place::Window).contains(&true) {
+        if raises(kind.kind(), HoldScope::Window).contains(&true) {
             rank.enter_window(at, pushes.window);
-            rank.delay_by_window(pushes.window, raises(kind.kind(), Place::Window), holds);
+            rank.delay_by_window(pushes.window, raises(kind.kind(), HoldScope::Window), holds);
         }
         if pushes.reaches_groups {
             self.delay_in_all_groups(at, id.rank, kind);
         }
-        if raises(kind.kind(), Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
+        if raises(kind.kind(), HoldScope::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
             self.delay_in_other_ranks(at, id.rank, kind.kind());
         }
     }
@@ -282,9 +282,9 @@ impl Device {
         if matches!(kind.kind(), Kind::Wr | Kind::Wra) && self.has_exclusion() {
             self.exclude_after(at, rank);
         }
-        let (pushes, kinds) = (self.constraints.of(kind.kind()), raises(kind.kind(), Place::Rank));
+        let (pushes, kinds) = (self.constraints.of(kind.kind()), raises(kind.kind(), HoldScope::Rank));
         let mut to = pushes.rank.map(|gap| Hold::new(at, gap));
-        if raises(kind.kind(), Place::Window).contains(&true) {
+        if raises(kind.kind(), HoldScope::Window).contains(&true) {
             self.ranks[rank].delay_by_window(pushes.window, kinds, &mut to);
         }
         for holds in self.floors.of_rank_mut(rank) {
@@ -297,7 +297,7 @@ impl Device {
         let gaps = &self.constraints.of(kind).other_ranks;
         for other in (0..self.geometry.ranks()).filter(|&other| other != rank) {
             for holds in self.floors.of_rank_mut(other) {
-                raise(holds, at, gaps, raises(kind, Place::OtherRanks));
+                raise(holds, at, gaps, raises(kind, HoldScope::OtherRanks));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! DDR5-4800B, 16 Gb x8: tCK 5/12 ns. ACT, RD and WR take two cycles on the command bus.
 //!
-//! CL 40, CWL 38, BL/2 8; tRCD 39, tRP 39, tRAS 77 (32 ns); tWR 72 (30 ns), tRTP 18; tCCD_S 8, tCCD_L 12, tCCD_L_WR2 24;
-//! tRRD_S 8, tRRD_L 12; tWTR_S 6, tWTR_L 24; tPPD 2; tRFC1 708 (295 ns), tRFC2 384 (160 ns), tRFCsb 312 (130 ns),
+//! CL 40, CWL 38, BL/2 8; tRCD 39, tRP 39, tRAS 77 (32 ns); tWR 72 (30 ns), tRTP 18; tCCD_S 8, tCCD_L 12, tCCD_L_WR2
+//! 24; tRRD_S 8, tRRD_L 12; tWTR_S 6, tWTR_L 24; tPPD 2; tRFC1 708 (295 ns), tRFC2 384 (160 ns), tRFCsb 312 (130 ns),
 //! tREFSBRD 72 (30 ns); tXS 708; tXP and tPD 18 (7.5 ns); tCSL 24 (10 ns); tRTRS 2.
 
 use dram_spec::{Density, ReferenceCycle, Standard, System};

@@ -12,7 +12,7 @@ use dram_spec::{
     AutoPrecharge, BankId, Column, Command, Cycle, Density, Geometry, RawGeometry, Refresh, Row, SpeedBin, System,
     Width,
 };
-use table::{Cell, Place, Table};
+use table::{Cell, PairScope, Table};
 
 /// Cycle after the set-up of a pair.
 const QUIET: Cycle = Cycle(10_000);
@@ -105,22 +105,22 @@ const ROWS: [u32; 2] = [5, 600];
 
 /// The two commands of a pair at a place. With four banks per group, banks 0 and 2 are of one group and bank 5 is of
 /// another; the other banks of TRANSFERs are the last two, in a third group.
-fn ends(system: &System, from: &'static str, to: &'static str, place: Place) -> (End, End) {
+fn ends(system: &System, from: &'static str, to: &'static str, place: PairScope) -> (End, End) {
     let topology = system.geometry.topology();
     let bank = |bank| BankId { rank: 0, bank };
     let last = topology.banks_per_rank - 1;
     let (to_bank, to_other) = match place {
-        Place::Bank => (bank(0), bank(last - 1)),
-        Place::SameNumber => (bank(topology.banks_per_group), bank(last - 1)),
-        Place::Group => (bank(2), bank(last - 1)),
-        Place::Rank => (bank(5), bank(last - 1)),
-        Place::OtherRank => (BankId { rank: 1, bank: 0 }, BankId { rank: 1, bank: last }),
+        PairScope::Bank => (bank(0), bank(last - 1)),
+        PairScope::SameNumber => (bank(topology.banks_per_group), bank(last - 1)),
+        PairScope::Group => (bank(2), bank(last - 1)),
+        PairScope::Rank => (bank(5), bank(last - 1)),
+        PairScope::OtherRank => (BankId { rank: 1, bank: 0 }, BankId { rank: 1, bank: last }),
     };
     // An RBM moves the row buffer to the other subarray, in which a copy activation follows.
     let moves = |name| usize::from(name == "RBM");
     let row = |end: usize| Row(ROWS[end] + 1);
     let from_end = End { name: from, bank: bank(0), other: bank(last), row: row(moves(from)) };
-    let to_row = if place == Place::Bank && from == "RBM" { 1 - moves(to) } else { moves(to) };
+    let to_row = if place == PairScope::Bank && from == "RBM" { 1 - moves(to) } else { moves(to) };
     (from_end, End { name: to, bank: to_bank, other: to_other, row: row(to_row) })
 }
 
@@ -155,8 +155,8 @@ fn takes_two_cycles(system: &System, name: &str) -> bool {
 fn check(system: &System, table: &Table, shift: impl Fn(u64, &str, &str) -> u64) {
     for (&(from, to), cells) in &table.pairs {
         let has_sets = [from, to].contains(&"REFsb");
-        let same_number = has_sets.then_some((Place::SameNumber, cells[0]));
-        for (place, cell) in Place::COLUMNS.into_iter().zip(*cells).chain(same_number) {
+        let same_number = has_sets.then_some((PairScope::SameNumber, cells[0]));
+        for (place, cell) in PairScope::COLUMNS.into_iter().zip(*cells).chain(same_number) {
             let bus = if takes_two_cycles(system, from) { 2 } else { 1 };
             let expected = match cell {
                 Cell::Ordinary => continue,

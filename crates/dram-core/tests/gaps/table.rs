@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 /// The bank of the later command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PairScope {
     /// That of the earlier command.
     Bank,
-    /// The bank with the same number in another group: for pairs with REFsb, as [`Place::Bank`].
+    /// The bank with the same number in another group: for pairs with REFsb, as [`PairScope::Bank`].
     SameNumber,
     /// Another bank of its group.
     Group,
@@ -17,9 +17,9 @@ pub enum Place {
     OtherRank,
 }
 
-impl Place {
+impl PairScope {
     /// The columns of a table.
-    pub const COLUMNS: [Place; 4] = [Place::Bank, Place::Group, Place::Rank, Place::OtherRank];
+    pub const COLUMNS: [PairScope; 4] = [PairScope::Bank, PairScope::Group, PairScope::Rank, PairScope::OtherRank];
 }
 
 /// A cell of a table.
@@ -35,7 +35,7 @@ pub enum Cell {
     State(&'static str),
 }
 
-/// The cells of each pair, in the order of [`Place::COLUMNS`].
+/// The cells of each pair, in the order of [`PairScope::COLUMNS`].
 pub struct Table {
     pub pairs: BTreeMap<(&'static str, &'static str), [Cell; 4]>,
 }

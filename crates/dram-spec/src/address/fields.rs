@@ -4,13 +4,13 @@ use super::raw::{AddressMapError, Field, RawXor};
 use super::{FieldPart, Hash, Layout, Split};
 
 /// A parsed entry of `fields`.
-pub(super) struct Entry {
+pub(super) struct FieldEntry {
     pub(super) field: Field,
     width: Option<u32>,
 }
 
-impl Entry {
-    pub(super) fn read(text: &str) -> Result<Entry, AddressMapError> {
+impl FieldEntry {
+    pub(super) fn read(text: &str) -> Result<FieldEntry, AddressMapError> {
         let (name, width) = match text.split_once(':') {
             None => (text.trim(), None),
             Some((name, width)) => (name.trim(), Some(width.trim())),
@@ -19,12 +19,15 @@ impl Entry {
             Field::from_name(name).ok_or_else(|| AddressMapError::UnknownField { found: text.trim().to_owned() })?;
         let bad = || AddressMapError::BadWidth { found: text.trim().to_owned(), field: name.to_owned() };
         let width = width.map(|width| width.parse().ok().filter(|&bits| bits < 64).ok_or_else(bad)).transpose()?;
-        Ok(Entry { field, width })
+        Ok(FieldEntry { field, width })
     }
 }
 
 /// Assigns address bits to each entry, from the low end. `needed` returns the width of a field.
-pub(super) fn lay_out(entries: &[Entry], needed: impl Fn(Field) -> u32) -> Result<Vec<FieldPart>, AddressMapError> {
+pub(super) fn lay_out(
+    entries: &[FieldEntry],
+    needed: impl Fn(Field) -> u32,
+) -> Result<Vec<FieldPart>, AddressMapError> {
     let split = Split::of(entries);
     let is_part_of_another = |field| field == Field::Subarray && !split.row || field == Field::BankGroup && !split.bank;
     for field in Field::ALL {
@@ -46,7 +49,7 @@ pub(super) fn lay_out(entries: &[Entry], needed: impl Fn(Field) -> u32) -> Resul
     }
     let mut parts: Vec<FieldPart> = Vec::new();
     let mut address_bit = 0;
-    for &Entry { field, width } in entries.iter().rev() {
+    for &FieldEntry { field, width } in entries.iter().rev() {
         let rest = || {
             let listed: u32 = entries.iter().filter(|other| other.field == field).filter_map(|other| other.width).sum();
             needed(field) - listed

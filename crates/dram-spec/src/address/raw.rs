@@ -1,6 +1,6 @@
 //! Address maps in a user's notation, presets, and errors.
 
-use super::fields::Entry;
+use super::fields::FieldEntry;
 use crate::geometry::Geometry;
 use crate::subarrays::RowsPerSubarray;
 
@@ -26,10 +26,10 @@ pub enum Fields {
 
 impl Fields {
     /// The entries in a geometry.
-    pub(super) fn entries(&self, geometry: &Geometry) -> Result<Vec<Entry>, AddressMapError> {
+    pub(super) fn entries(&self, geometry: &Geometry) -> Result<Vec<FieldEntry>, AddressMapError> {
         match self {
-            Fields::Preset(preset) => preset.fields_in(geometry).map(Entry::read).collect(),
-            Fields::List(list) => list.iter().map(|text| Entry::read(text)).collect(),
+            Fields::Preset(preset) => preset.fields_in(geometry).map(FieldEntry::read).collect(),
+            Fields::List(list) => list.iter().map(|text| FieldEntry::read(text)).collect(),
         }
     }
 }

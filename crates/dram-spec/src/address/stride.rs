@@ -2,9 +2,9 @@
 
 /// How the runs of a row follow each other in the memory.
 ///
-/// Within each aligned block of `span` bytes, the runs that lie a multiple of `bytes` apart follow each other in one row, in the order of their
-/// addresses; those that do not lie in different rows. Both are powers of two; they are the bytes of a run where the runs of a row are not
-/// equally far apart.
+/// Within each aligned block of `span` bytes, the runs that lie a multiple of `bytes` apart follow each other in one
+/// row, in the order of their addresses; those that do not lie in different rows. Both are powers of two; they are the
+/// bytes of a run where the runs of a row are not equally far apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stride {
     /// From a run of a row to the next one.

@@ -173,7 +173,10 @@ proptest! {
     }
 
     #[test]
-    fn the_inverse_of_a_random_matrix_inverts_it(rows in proptest::collection::vec(any::<u64>(), 1..12), input in any::<u64>()) {
+    fn the_inverse_of_a_random_matrix_inverts_it(
+        rows in proptest::collection::vec(any::<u64>(), 1..12),
+        input in any::<u64>(),
+    ) {
         let mask = (1 << rows.len()) - 1;
         let rows: Vec<u64> = rows.into_iter().map(|row| row & mask).collect();
         let input = input & mask;
@@ -182,7 +185,8 @@ proptest! {
         };
         match matrix::inverse(&rows, 0..rows.len()) {
             Ok(inverse) => {
-                let back = (0..rows.len()).filter(|bit| output(input) >> bit & 1 == 1).fold(0, |sum, bit| sum ^ inverse[bit]);
+                let ones = (0..rows.len()).filter(|bit| output(input) >> bit & 1 == 1);
+                let back = ones.fold(0, |sum, bit| sum ^ inverse[bit]);
                 prop_assert_eq!(back, input);
             }
             Err(_) => prop_assert!((1..=mask).any(|other| output(other) == 0), "refused, but one to one"),

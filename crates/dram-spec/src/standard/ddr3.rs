@@ -124,7 +124,8 @@ const fn rate(clock: Clock) -> SpeedBin {
             t_ras: Min::ps(34_000),
             t_rrd_1k: Min::max(4, 5_000),
             t_rrd_2k: Min::max(4, 6_000),
-            // JESD79-3F gives 27 ns, which Ramulator 1's 26 clocks cover. Files with 25 ns (24 clocks) use the 2133 value.
+            // JESD79-3F gives 27 ns, which Ramulator 1's 26 clocks cover. Files with 25 ns (24 clocks) use the 2133
+            // value.
             t_faw_1k: Min::ps(27_000),
             t_faw_2k: Min::ps(35_000),
             t_xp: Min::max(3, 6_000),
@@ -249,7 +250,8 @@ mod tests {
         }
     }
 
-    /// The nanosecond minima of each data rate, in ps (`docs/sources.md`). Where a count is below its minimum, the count is wrong.
+    /// The nanosecond minima of each data rate, in ps (`docs/sources.md`). Where a count is below its minimum, the
+    /// count is wrong.
     #[test]
     #[rustfmt::skip]
     fn no_stored_count_is_below_its_minimum_in_ns() {

@@ -148,7 +148,7 @@ const fn bin(name: &'static str, k: u64, cl: u64, rcd_rp: u64, source: &'static 
 const JEDEC: &str = "JESD79-4, tables 80 to 83 and 101";
 const M4: &str = "Micron 4 Gb DDR4 rev G; JESD79-4";
 const RAM2: &str = "Ramulator 2.1 DDR4; ns: Micron 4 Gb and 8 Gb DDR4";
-const DERIVED: &str = "derived from the neighbouring bins; ns: Micron 4 Gb and 8 Gb DDR4";
+const DERIVED: &str = "derived from the neighboring bins; ns: Micron 4 Gb and 8 Gb DDR4";
 
 /// Every bin of DDR4-1600J to DDR4-3200AC.
 #[rustfmt::skip] // One bin per line: read it beside the tables.

@@ -1,7 +1,7 @@
 //! A machine: cores, caches, processes and their kernel, in front of the memory controller.
 //!
-//! The machine is a [`RequestSource`](memctrl::RequestSource). A core computes the cycle of its next action from what it
-//! knows; an action that affects another core or the memory waits until the controller has reached
+//! The machine is a [`RequestSource`](memctrl::RequestSource). A core computes the cycle of its next action from what
+//! it knows; an action that affects another core or the memory waits until the controller has reached
 //! that cycle, and actions of all cores take effect in the order of their cycles. Nothing advances
 //! cycle by cycle. `docs/cores.md` has the model.
 //!
@@ -256,12 +256,10 @@ impl Machine {
             return self.attempt(index, work, limits);
         }
         // With contents, the flat memory executes each step, too. Where hits are requests, they are made
-        // step by step.
-        let pause = if self.memory.check.is_some() || self.memory.caches.are_hits_requests() {
-            Pause::Step
-        } else {
-            core.run(&mut self.memory, limits)
-        };
+        // step by step, and where interrupts may come, they come between steps.
+        let is_stepwise = self.memory.check.is_some() || self.memory.caches.are_hits_requests();
+        let pause =
+            if is_stepwise || core.interrupts_due > 0 { Pause::Step } else { core.run(&mut self.memory, limits) };
         match pause {
             Pause::Waits(outcome) => outcome,
             Pause::Step => match self.cores[index].first_step() {
@@ -272,10 +270,11 @@ impl Machine {
     }
 
     /// The slots before which a core may execute actions without effect on others. An access to a line
-    /// of a private cache is one, and may be ahead of the controller, unless a device may remove the line.
+    /// of a private cache is one, and may be ahead of the controller, unless a device may remove the line. No
+    /// instruction is ahead of an interrupt.
     #[inline]
     fn limits(&self, index: usize, until: CoreCycle) -> Limits {
-        let run = until.max(self.horizon);
+        let run = if self.cores[index].interrupts_due > 0 { until } else { until.max(self.horizon) };
         let hit = if self.hits_are_local { run } else { until };
         self.cores[index].limits(run, hit, until)
     }
@@ -310,6 +309,7 @@ impl Machine {
             Work::Access(access) => core.access(access, memory, limits),
             Work::Instruction { access, needs } => core.issue(access, *needs, memory, limits),
             Work::Time(cycles) => core.pause(*cycles),
+            Work::Interrupt { at, cycles } => core.interrupt(*at, *cycles),
             Work::Pages { pages, cycles, data } => {
                 self.kernel.next_page(core, memory.line_size(), (*pages, *cycles, *data))
             }

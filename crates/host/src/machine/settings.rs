@@ -503,7 +503,7 @@ pub struct DmaSettings {
     pub pin_cycles: u64,
     /// Core cycles to unpin a page.
     pub unpin_cycles: u64,
-    /// Core cycles after which a core gives up a copy that is not complete, and the run ends with an error.
+    /// Core cycles after which a wait for a copy fails: the copy is incomplete, and the run ends with an error.
     pub timeout_cycles: u64,
 }
 

@@ -129,8 +129,10 @@ impl ReplayError {
                 format!("{}; or leave such records out with `unusable_records = \"skip\"`", source.help())
             }
             ReplayError::ReservedRecords { .. } => {
-                "take a preset map, or list `row` above `subarray` as the highest fields: all reserved rows are then the end \
-                 of the memory, if `rows_per_subarray` is a power of two; or leave such records out with `unusable_records = \"skip\"`"
+                "take a preset map, or list `row` above `subarray` as the highest fields: all reserved rows are then \
+                    the end \
+                 of the memory, if `rows_per_subarray` is a power of two; or leave such records out with \
+                 `unusable_records = \"skip\"`"
                     .to_owned()
             }
             ReplayError::PlacedCoordinates { .. } => "play it as recorded: `placement = \"as-recorded\"`".to_owned(),

@@ -10,8 +10,8 @@ use dram_spec::{
 };
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, Classes, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, DmaCompletion, DmaSettings,
-    EngineMode, EngineSettings, KernelSettings, LineSettings, LoopSettings, MachineSettings, Order, Sharing,
+    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, DmaCompletion, DmaSettings, EngineMode,
+    EngineSettings, KernelSettings, LineSettings, LoopSettings, MachineSettings, Order, PrefetcherKind, Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
@@ -317,17 +317,9 @@ pub fn arb_case_with_dma() -> impl Strategy<Value = Case> {
         let settings = &mut case.settings;
         settings.kernel.copier = Copier::Dma(dma);
         settings.kernel.inserts_zero_lines = false;
-        settings.lines = LineSettings::default();
-        settings.bus = None;
-        if settings.clock == ClockRatio::new(2, 3) {
-            // Open: the order of requests of a core and of the engine that arrive in one cycle.
-            settings.clock = ClockRatio::new(3, 2);
-        }
-        settings.core = CoreSettings { classes: Classes::PLAIN, load_store_queue: None, ..settings.core };
-        settings.last_level = CacheShape::new(1 << 20, 16, settings.last_level.latency);
-        // Where an interrupt finds a core at other work, few cases differ.
-        let waits_for_all = dma.completion == DmaCompletion::Interrupt;
-        for program in case.programs.iter_mut().filter(|_| !waits_for_all) {
+        let shapes = [settings.l1.as_mut(), settings.l2.as_mut(), Some(&mut settings.last_level)];
+        shapes.into_iter().flatten().for_each(|shape| shape.prefetcher = PrefetcherKind::None);
+        for program in &mut case.programs {
             program.steps = with_waits(with_begins(std::mem::take(&mut program.steps), &numbers));
         }
         case

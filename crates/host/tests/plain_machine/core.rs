@@ -237,25 +237,6 @@ impl Core {
         self.window.iter().all(|entry| entry.retired.is_some_and(|at| at / width < cycle))
     }
 
-    /// Whether an interrupt takes its cycles now, and not after instructions without memory access.
-    pub fn takes_interrupts(&self) -> bool {
-        let next = self.work.front();
-        !matches!(next, Some(Work::Compute(..) | Work::Instruction(InstructionKind::Compute { .. }, _)))
-    }
-
-    /// Whether instructions whose results are known retire so late that a load of a status line behind them is open.
-    pub fn retires_late(&self, slot: u64, has_ended: bool, latency: u64) -> bool {
-        let width = self.settings.width;
-        // One retires in this slot already.
-        let mut retired = slot;
-        for entry in self.window.iter().filter(|entry| entry.retired.is_none()) {
-            let Data::At(there) = entry.data else { return true };
-            retired = (retired + 1).max(there).max(entry.dispatched + width);
-        }
-        let (now, last) = (slot / width, retired / width);
-        retired > slot && if has_ended { last >= now + latency } else { last >= now }
-    }
-
     /// Records that a line arrived.
     pub fn arrive(&mut self, line: u64, slot: u64) {
         self.mshrs.retain(|other| *other != line);

@@ -42,8 +42,12 @@ impl PlainMachine {
             is_dirty |= found.dirty.is_some();
         }
         let is_dirty = is_dirty && !self.is_whole(line, range.from, range.bytes);
-        let Some(holds) = on_its_way.or(is_dirty.then_some(Holds::Nothing)) else { return answers };
-        self.pass_line(answers, snooper, (line, holds), is_dirty)
+        let mut there = answers;
+        if let Some(holds) = on_its_way {
+            there = self.pass_line(there, snooper, (line, holds), false);
+        }
+        there = self.pass_entries(there, line);
+        if is_dirty { self.pass_line(there, snooper, (line, Holds::Nothing), true) } else { there }
     }
 
     /// Passes a line that was dirty in a cache, or whose write-back was counted when it was replaced, from a cycle on.

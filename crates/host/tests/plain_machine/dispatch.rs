@@ -30,7 +30,7 @@ impl PlainMachine {
             if core.waits_for_copy {
                 return Err(Stall::ControllerCopy);
             }
-            if core.takes_interrupts() && self.check_window(at).is_ok() && self.takes_interrupt(at) {
+            if self.check_window(at).is_ok() && self.takes_interrupt(at) {
                 continue;
             }
             let core = &mut self.cores[at];
@@ -392,8 +392,8 @@ impl PlainMachine {
         Ok(true)
     }
 
-    /// Why an in-order core cannot begin an access. One that dispatches alone counts a pending copy, and what it lacks in
-    /// the caches.
+    /// Why an in-order core cannot begin an access. One that dispatches alone counts a pending copy, and what it lacks
+    /// in the caches.
     fn check_begin(&self, at: usize, slot: u64, access: Access, wants: Wants) -> Result<(), Stall> {
         let core = &self.cores[at];
         let Err(cause) = core.check_begin(wants, slot) else { return Ok(()) };

@@ -74,13 +74,12 @@ pub struct Dma {
     /// Pinned frames, the least recently used one first.
     pinned: Vec<u64>,
     descriptors: u64,
-    /// Cores whose interrupts have arrived and that have not taken them.
+    /// Interrupts of each core that have arrived at other work, and that it has not taken.
     interrupts: Vec<u64>,
+    /// Whether each core waits for an interrupt.
+    awaits_interrupt: Vec<bool>,
     /// Copies of each core that have begun, and whose end it has not seen.
     unseen: Vec<u64>,
-    /// Cycle in which each core has seen the end of its copies, and that of its last load of the status line.
-    seen: Vec<u64>,
-    loaded: Vec<u64>,
     /// Status lines in flight that are dropped when their data are there.
     stale: Vec<u64>,
 }
@@ -99,7 +98,7 @@ pub enum DmaWork {
     /// The core loads its status line.
     Load,
     /// The load has dispatched, with what it saw.
-    Loaded { has_ended: bool, is_hit: bool },
+    Loaded { has_ended: bool },
     /// The core waits for an interrupt.
     Interrupt,
 }
@@ -127,8 +126,7 @@ impl Dma {
             descriptors: 0,
             interrupts: vec![0; cores],
             unseen: vec![0; cores],
-            seen: vec![0; cores],
-            loaded: vec![0; cores],
+            awaits_interrupt: vec![false; cores],
             stale: Vec::new(),
         })
     }
@@ -225,6 +223,7 @@ impl PlainMachine {
         let cycles = set_up + pinned * settings.pin_cycles + unpinned * settings.unpin_cycles;
         let own = self.cache_of(at);
         for line in self.lines(address, DESCRIPTOR_BYTES) {
+            self.drop_prefetches(line, Some(own));
             for other in (0..self.caches.len()).filter(|other| *other != own) {
                 self.caches[other].remove(line);
                 self.leave_l1s(other, line);
@@ -264,7 +263,13 @@ impl PlainMachine {
                 let dma = self.dma();
                 let mut copies = std::mem::take(&mut dma.without_doorbell[at]);
                 copies.last_mut().expect("it has written descriptors").is_last = true;
-                dma.ringing.push((at, copies));
+                dma.ringing.push((at, copies.clone()));
+                for copy in copies {
+                    let descriptor = element(&self.dma().channels[copy.core % settings.channels].ring, copy.slot);
+                    for range in [copy.src, copy.dst, Range { from: descriptor, bytes: DESCRIPTOR_BYTES }] {
+                        self.lines(range.from, range.bytes).for_each(|line| self.empty_entries(now, line));
+                    }
+                }
                 let leaves = now + settings.doorbell_cycles.max(self.settings.last_level.latency);
                 self.post(now, leaves, Message::Doorbell { core: at });
                 Ok(false)
@@ -278,6 +283,9 @@ impl PlainMachine {
             }
             DmaWork::Wait => {
                 let dma = self.dma();
+                if dma.awaits_interrupt[at] {
+                    return Err(Stall::ControllerCopy);
+                }
                 let has_ended = !dma.live.iter().any(|copy| copy.core == at);
                 if settings.completion == DmaCompletion::Interrupt && dma.unseen[at] > 0 && self.is_in_progress(at) {
                     return Err(Stall::Kernel);
@@ -291,6 +299,7 @@ impl PlainMachine {
                 } else if settings.completion == DmaCompletion::Polling {
                     self.cores[at].push_front([Work::Dma(DmaWork::Load)]);
                 } else {
+                    self.dma().awaits_interrupt[at] = true;
                     return Err(Stall::ControllerCopy);
                 }
                 Ok(false)
@@ -307,26 +316,23 @@ impl PlainMachine {
                     return Err(Stall::Kernel);
                 }
                 let has_ended = !self.dma().live.iter().any(|copy| copy.core == at);
-                self.is_open |= self.cores[at].retires_late(slot, has_ended, self.settings.last_level.latency);
                 let status = Address::Physical(element(&self.dma().status, at));
                 // It takes the place of this work.
                 self.kernel_or_plain(at, slot, status, 8, Purpose::KernelData, Kind::Load)?;
-                self.dma().loaded[at] = now;
                 let core = &mut self.cores[at];
-                let is_hit = core.window.back().is_some_and(|load| matches!(load.data, Data::At(_)));
                 core.counters.dma.polls += 1;
-                core.push_front([Work::Dma(DmaWork::Loaded { has_ended, is_hit })]);
+                core.push_front([Work::Dma(DmaWork::Loaded { has_ended })]);
                 Ok(true)
             }
-            DmaWork::Loaded { has_ended, is_hit } => {
-                let core = &self.cores[at];
-                if core.window.iter().any(|entry| entry.retired.is_none()) {
-                    return Err(if has_ended || !is_hit { Stall::Kernel } else { Stall::ControllerCopy });
+            DmaWork::Loaded { has_ended } => {
+                let mut waiting = self.cores[at].window.iter().filter(|entry| entry.retired.is_none());
+                if let Some(load) = waiting.next_back() {
+                    let has_data = matches!(load.data, Data::At(_));
+                    return Err(if has_data && !has_ended { Stall::ControllerCopy } else { Stall::Kernel });
                 }
                 self.cores[at].work.pop_front();
                 if has_ended {
                     self.dma().unseen[at] = 0;
-                    self.dma().seen[at] = now;
                     return Ok(false);
                 }
                 if settings.completion == DmaCompletion::Polling {
@@ -334,19 +340,6 @@ impl PlainMachine {
                 }
                 Ok(false)
             }
-        }
-    }
-
-    /// Notes what is open about a cycle in which a core loads its status line, or has seen the end of its copies.
-    ///
-    /// The page gives requests of a cycle the order of the cores, but the machine gives those of this core after those
-    /// of others. The machine lets instructions behind accesses that this cycle defers begin a cycle early.
-    pub fn note_order(&mut self, now: u64, made: &[bool]) {
-        let Some(dma) = &self.dma else { return };
-        for (at, core) in self.cores.iter().enumerate() {
-            let (has_seen, has_loaded) = (dma.seen[at] == now, dma.loaded[at] == now);
-            let is_behind_others = made[at] && made[at + 1..].contains(&true);
-            self.is_open |= has_seen && !core.deferred.is_empty() || (has_seen || has_loaded) && is_behind_others;
         }
     }
 

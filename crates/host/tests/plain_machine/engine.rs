@@ -161,15 +161,15 @@ impl PlainMachine {
             self.send(sender, now, operation);
             let Next::Read { at, line } = next else { continue };
             let answers = self.answers(now, copy);
-            let mut snooped = self.snoop_for_reading(now, answers, snooper, line);
+            let snooped = self.snoop_for_reading(now, answers, snooper, line);
             self.engine().transfer.read(at).snooped = snooped;
+            self.wake(now, snooped);
             for (part, range) in self.engine().transfer.parts_after(at) {
                 let answers = self.answers(now, copy);
                 let there = self.snoop_for_writing(now, answers, snooper, range);
                 self.engine().transfer.part_snooped(part, there);
-                snooped = snooped.max(there);
+                self.wake(now, there);
             }
-            self.wake(now, snooped);
         }
     }
 

@@ -43,6 +43,11 @@ pub enum Sender {
     Status {
         channel: usize,
     },
+    /// A device, which writes an entry of the write buffer of a core.
+    PassedEntry {
+        core: usize,
+        entry: u64,
+    },
     /// A device, which writes a dirty line of a cache.
     Passed {
         core: usize,
@@ -70,6 +75,8 @@ pub enum Message {
     Reply(Copy, Reply),
     /// The doorbell of a core, to the DMA engine.
     Doorbell { core: usize },
+    /// Of the DMA engine, to a core.
+    Interrupt { core: usize },
 }
 
 impl Sender {
@@ -145,8 +152,6 @@ pub struct PlainMachine {
     requests: u64,
     /// Requests and messages so far.
     made: u64,
-    /// Whether the run had an event of a DMA engine that the page leaves open.
-    pub is_open: bool,
     /// The next core cycle to execute.
     next: u64,
 }
@@ -174,7 +179,6 @@ impl PlainMachine {
             waiting: BTreeMap::new(),
             requests: 0,
             made: 0,
-            is_open: false,
             next: 0,
         }
     }
@@ -274,6 +278,7 @@ impl PlainMachine {
             Incoming::Message(Message::Copy(copy)) => self.receive_copy(now, copy),
             Incoming::Message(Message::Reply(copy, reply)) => self.receive_reply(now, copy, reply),
             Incoming::Message(Message::Doorbell { core }) => self.receive_doorbell(now, core),
+            Incoming::Message(Message::Interrupt { core }) => self.receive_interrupt(core),
             Incoming::Snooped if self.engine.is_some() => self.advance_copy(now),
             Incoming::Snooped => self.advance_channels(now),
         }
@@ -321,13 +326,9 @@ impl PlainMachine {
         while self.next < until {
             let now = self.next;
             self.begin_cycle(now);
-            let mut made = Vec::new();
             for core in 0..self.cores.len() {
-                let before = self.made;
                 self.tick(core, now);
-                made.push(self.made > before);
             }
-            self.note_order(now, &made);
             for core in self.caches.iter_mut().flat_map(|cache| std::mem::take(&mut cache.useless)) {
                 self.cores[core].count_prefetch(|counts| &mut counts.useless);
             }
@@ -394,7 +395,7 @@ impl RequestSource for PlainMachine {
             let entry = buffer.iter().position(|entry| *entry == BufferedStore::Write(line)).expect("it is buffered");
             buffer.remove(entry);
         }
-        if let Sender::WriteBuffer { core, entry } = sender {
+        if let Sender::WriteBuffer { core, entry } | Sender::PassedEntry { core, entry } = sender {
             self.accept_write(core, entry);
         }
         let waiting = match (sender, operation) {
@@ -405,7 +406,7 @@ impl RequestSource for PlainMachine {
             (Sender::Dma { channel, core }, _) => Waiting::DmaCopy { channel, core },
             (_, Operation::Read { .. }) => Waiting::EngineRead { line },
             (Sender::Engine { core } | Sender::Passed { core }, _) => Waiting::EngineCopy { core },
-            (Sender::Status { .. }, _) => unreachable!("it is a write"),
+            (Sender::Status { .. } | Sender::PassedEntry { .. }, _) => unreachable!("it is a write"),
         };
         let id = self.requests;
         self.requests += 1;

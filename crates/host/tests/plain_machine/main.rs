@@ -10,9 +10,7 @@
 //! `determined` of `laws.rs` names what the page leaves open.
 //!
 //! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with
-//! a copy engine, lines and stores have the defaults; with
-//! a DMA engine, the last level is one of 1 MiB, there are no prefetchers, classes and bus, the memory has no faster
-//! clock than the cores, lines and stores have the defaults, and programs that interrupts serve begin no copies;
+//! a copy engine, lines and stores have the defaults; with a DMA engine, there are no prefetchers;
 //! `filled` stands at the beginning of a program, before any process exits; the map is `row-interleaved`, the
 //! scheduler FR-FCFS, and the memory fresh.
 
@@ -38,14 +36,14 @@ mod levels;
 mod listed;
 mod machine;
 mod pipeline;
-#[allow(dead_code, reason = "its other users select schedulers and read the cells")]
-#[path = "../../../memctrl/tests/plain/mod.rs"]
-mod plain;
 mod prefetch;
 mod processes;
 mod programs;
+#[allow(dead_code, reason = "its other users select schedulers and read the cells")]
+#[path = "../../../memctrl/tests/reference_model/mod.rs"]
+mod reference_model;
 mod runs;
-#[path = "../../../memctrl/tests/twin/sequence.rs"]
+#[path = "../../../memctrl/tests/model_comparison/sequence.rs"]
 mod sequence;
 mod transfer;
 mod write_buffer;

@@ -158,7 +158,8 @@ impl PlainMachine {
         true
     }
 
-    /// The line changes in memory or in a cache: its data will be dropped, but not on their way to a cache that keeps it.
+    /// The line changes in memory or in a cache: its data will be dropped, but not on their way to a cache that keeps
+    /// it.
     pub fn drop_prefetches(&mut self, line: u64, keeps: Option<usize>) {
         let cache_of = |core| Some(self.settings.sharing.cache_of(core));
         let is = |prefetch: &&mut Prefetch| prefetch.line == line && cache_of(prefetch.core) != keeps;

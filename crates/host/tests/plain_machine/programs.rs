@@ -138,12 +138,25 @@ pub fn with_begins(steps: Vec<Step>, numbers: &[u8]) -> Vec<Step> {
     changed
 }
 
+/// Addresses that a `share` or a `move` gave other pages: first byte, that of the pages, and bytes.
+type Alias = (u64, u64, u64);
+
+/// The lines of a range, at the addresses that their pages had first.
+fn original_lines(aliases: &[Alias], address: PhysicalAddress, bytes: u64) -> RangeInclusive<u64> {
+    let original = |address, &(from, to, bytes): &Alias| {
+        if (from..from + bytes).contains(&address) { address - from + to } else { address }
+    };
+    let first = aliases.iter().rev().fold(address.0, original);
+    first / LINE_MAX..=(first + bytes - 1) / LINE_MAX
+}
+
 /// Adds a `wait` before each step that may access a line which copies in progress read or write.
 pub fn with_waits(steps: Vec<Step>) -> Vec<Step> {
-    let lines = |address: PhysicalAddress, bytes: u64| address.0 / LINE_MAX..=(address.0 + bytes - 1) / LINE_MAX;
+    let mut aliases = Vec::new();
     let mut begun: Vec<RangeInclusive<u64>> = Vec::new();
     let mut waiting = Vec::new();
     for step in steps {
+        let lines = |address, bytes| original_lines(&aliases, address, bytes);
         let touched = match step {
             Step::Load { address } | Step::Store { address } => vec![lines(address, 8)],
             Step::Instruction {
@@ -169,6 +182,9 @@ pub fn with_waits(steps: Vec<Step>) -> Vec<Step> {
         match step {
             Step::Device(DeviceStep::Begin { .. }) => begun.extend(touched),
             Step::Device(DeviceStep::Wait) | Step::Fork { .. } | Step::Run { .. } | Step::Exit => begun.clear(),
+            Step::Share { address: from, source: to, bytes } | Step::Move { from: to, to: from, bytes } => {
+                aliases.push((from.0, to.0, bytes));
+            }
             _ => {}
         }
         waiting.push(step);

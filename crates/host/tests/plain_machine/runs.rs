@@ -16,7 +16,7 @@ use trace_io::trace::Recorded;
 
 use crate::cases::Case;
 use crate::machine::PlainMachine;
-use crate::plain::{Plain, Rows, Scheduler};
+use crate::reference_model::{ReferenceModel, Rows, Scheduler};
 
 /// A request, with the clock in which the controller took it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ pub fn tick_by_tick(case: &Case) -> Outcome {
     let mut source = Logged { source: machine(case, None), taken: Vec::new() };
     // The cases have these two row policies.
     let rows = if case.config.row_policy == RowPolicy::Closed { Rows::Closed } else { Rows::Open };
-    let (events, _) = Plain::new(&case.config, &Scheduler::FrFcfs, rows).run(&mut source);
+    let (events, _) = ReferenceModel::new(&case.config, &Scheduler::FrFcfs, rows).run(&mut source);
     let commands = events.iter().map(CommandEvent::issued).collect();
     let cores = figures(&source.source.into_outcome().expect("the programs are sound").cores);
     Outcome { requests: source.taken, commands, cores }
@@ -145,14 +145,8 @@ pub fn checked(case: &Case, seed: u64) -> (CommandLog, MachineOutcome) {
 }
 
 pub fn plain(case: &Case) -> Outcome {
-    plain_or_open(case).0
-}
-
-/// The plain machine, and whether the run had an event of a DMA engine that the page leaves open.
-pub fn plain_or_open(case: &Case) -> (Outcome, bool) {
     let (source, commands) = run(&case.config, PlainMachine::new(case.settings, &case.programs, case.map()));
-    let is_open = source.source.is_open;
-    (Outcome { requests: source.taken, commands, cores: source.source.outcome() }, is_open)
+    Outcome { requests: source.taken, commands, cores: source.source.outcome() }
 }
 
 /// Compares lists, with the elements before the first difference in the message.

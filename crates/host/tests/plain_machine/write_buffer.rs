@@ -95,22 +95,45 @@ impl PlainMachine {
     }
 
     fn send_entry(&mut self, at: usize, now: u64, index: usize) {
-        let line_bytes = self.settings.lines.bytes;
         let leaves = now + self.settings.last_level.latency;
-        let Entry { number, line, written, purpose, .. } = self.cores[at].write_buffer[index];
-        let writes = runs(written);
+        let entry = self.cores[at].write_buffer[index].number;
+        for (address, bytes) in self.leave_entry(at, index) {
+            let operation = Operation::Write { address: PhysicalAddress(address), bytes };
+            self.send(Sender::WriteBuffer { core: at, entry }, leaves, operation);
+        }
+    }
+
+    /// Passes the entries of a line of all cores to a device, from a cycle on; returns the cycle in which it has them.
+    pub fn pass_entries(&mut self, mut from: u64, line: u64) -> u64 {
+        for core in 0..self.cores.len() {
+            let buffer = &self.cores[core].write_buffer;
+            let Some(index) = buffer.iter().position(|entry| entry.holds(line)) else { continue };
+            let entry = buffer[index].number;
+            for (address, bytes) in self.leave_entry(core, index) {
+                from = self.bus.data(from, bytes);
+                let operation = Operation::Write { address: PhysicalAddress(address), bytes };
+                self.send(Sender::PassedEntry { core, entry }, from, operation);
+            }
+        }
+        from
+    }
+
+    /// An entry leaves; returns address and size of its writes.
+    fn leave_entry(&mut self, at: usize, index: usize) -> Vec<(u64, u64)> {
+        let line_bytes = self.settings.lines.bytes;
+        let Entry { line, written, purpose, .. } = self.cores[at].write_buffer[index];
+        let writes: Vec<_> =
+            runs(written).into_iter().map(|(first, bytes)| (line * line_bytes + first, bytes)).collect();
         self.cores[at].write_buffer[index].left = Some(writes.len() as u64);
-        for (first, bytes) in writes {
-            let address = line * line_bytes + first;
-            if self.cores[at].ended.is_none() {
-                let counts = self.cores[at].counters.of(purpose);
+        if self.cores[at].ended.is_none() {
+            let counts = self.cores[at].counters.of(purpose);
+            for &(address, bytes) in &writes {
                 counts.buffered += 1;
                 counts.buffered_bursts += bursts(address, bytes);
                 counts.buffered_bytes += bytes;
             }
-            let operation = Operation::Write { address: PhysicalAddress(address), bytes };
-            self.send(Sender::WriteBuffer { core: at, entry: number }, leaves, operation);
         }
+        writes
     }
 
     /// The controller has accepted a write of an entry.

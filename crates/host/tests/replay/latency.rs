@@ -1,4 +1,5 @@
-//! Read latency with `subarray-aware` beside `buddy`, under the policy `baseline`: pages touched in order, and the recordings.
+//! Read latency with `subarray-aware` beside `buddy`, under the policy `baseline`: pages touched in order, and the
+//! recordings.
 
 use memctrl::policy::copy::BASELINE;
 use std::collections::{BTreeMap, BTreeSet};

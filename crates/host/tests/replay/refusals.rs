@@ -14,7 +14,8 @@ use crate::driver::{SETTINGS, allocator, drive, planner, replay, small};
 
 /// Under [`scattered`], the last byte lies in the zero row of a subarray; `20000000` is the end of the memory.
 const UNUSABLE: &str = "R 1fffffc0 1000 10\nR 1000 20000000 10\nR 20000000 1fffffc0 10\nR 1000 0 10\n\
-                        C 1ffff000 1000 4096 7\nC 1000 20000000 64 7\nS 1ffff800 0 4096 7\nS 1fffe000 0 8192 7\nS 1000 0 64 7\n";
+                        C 1ffff000 1000 4096 7\nC 1000 20000000 64 7\nS 1ffff800 0 4096 7\nS 1fffe000 0 8192 7\nS 1000 \
+                        0 64 7\n";
 
 /// The whole row number above the bank: the zero row of a subarray is the last row of each 16 MiB.
 fn scattered() -> Planner {
@@ -105,7 +106,8 @@ fn a_preset_plays_every_record_below_its_usable_capacity() {
         "R 1fef8000 0 1\n",
         settings,
         "line 1: `address` = 0x1fef8000 with 64 bytes reaches past the end of the usable memory at 0x1fef8000",
-        "the last address that fits is 0x1fef7fc0; the usable capacity is 535789568 bytes; if the addresses of the trace \
+        "the last address that fits is 0x1fef7fc0; the usable capacity is 535789568 bytes; if the addresses of the \
+            trace \
          are not physical, let an allocator place its pages (`placement = \"allocator\"`); or leave such records out \
          with `unusable_records = \"skip\"`",
     );
@@ -142,7 +144,8 @@ fn pages_recorded_anywhere_are_placed_in_the_memory() {
 /// bits.
 #[test]
 fn virtual_addresses_use_all_64_bits() {
-    let trace = "R 0xffffffffffffffff\nCOPY 0xfffffffffffff000 0x7ffff000 4096\nZERO 0xffffffffffffe800 6144\nR 0x7ffff000\n\
+    let trace = "R 0xffffffffffffffff\nCOPY 0xfffffffffffff000 0x7ffff000 4096\nZERO 0xffffffffffffe800 6144\nR \
+        0x7ffff000\n\
                  R 0x800000007ffff000\nW 0xffffffffffffffc0\n";
     let placement = Placement::Allocator(allocator(Policy::Sequential));
     let (played, outcome) = play(trace, ReplaySettings { placement, timing: Timing::Recorded, ..SETTINGS });
@@ -202,7 +205,8 @@ fn errors_name_the_line_and_a_remedy() {
     refused(
         "R 12345 0 1\n",
         full(1.0),
-        "line 1: no frame is left for page 0x12000: all 130808 frames that there are to hand out are in use, 130808 of them \
+        "line 1: no frame is left for page 0x12000: all 130808 frames that there are to hand out are in use, 130808 of \
+            them \
          since before the trace began",
         "lower `utilization`, or give the system more memory",
     );

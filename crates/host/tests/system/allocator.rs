@@ -23,7 +23,8 @@ proptest! {
     /// A page, or a whole unit, copied from anywhere to a near or a distant place.
     #[test]
     fn frames_are_copied_and_zeroed_as_the_planner_classifies(
-        system in arb_system(), raw in arb_map(), at in any::<u32>(), flips in any::<u32>(), near in 0u32..32, whole in any::<bool>(),
+        system in arb_system(), raw in arb_map(), at in any::<u32>(), flips in any::<u32>(), near in 0u32..32,
+        whole in any::<bool>(),
     ) {
         let Ok(map) = AddressMap::new(system.geometry, &raw) else { return Ok(()) };
         let planner = Planner::new(map.clone(), FaultyRows::default());
@@ -34,7 +35,8 @@ proptest! {
         let bytes = u64::from(frames) * 4096;
         let copy = Operation::Copy { src: src.address(), dst: dst.address(), bytes };
         if src != dst && planner.check(&copy).is_ok() {
-            let mut reported: Vec<_> = (0..frames).map(|at| map.copied(src, dst, frames, at).mechanism.name()).collect();
+            let mechanism = |at| map.copied(src, dst, frames, at).mechanism.name();
+            let mut reported: Vec<_> = (0..frames).map(mechanism).collect();
             reported.sort_unstable();
             reported.dedup();
             prop_assert_eq!(reported, planned(&planner, &copy), "{} with {}", copy, map.unit().unwrap_or(0));

@@ -20,7 +20,7 @@ use rowclone::{FaultyRows, Operation};
 
 use crate::cases::{Case, arb_map, arb_system};
 use crate::common::{Outcome, config};
-use crate::laws::{leaves_a_legal_stream_and_a_plain_memory, outcome, runs};
+use crate::properties::{leaves_a_legal_stream_and_a_plain_memory, outcome, runs};
 
 /// One of few lines of the memory, so that requests conflict.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,8 @@ fn arb_kind() -> impl Strategy<Value = Kind> {
         1 => (1u64..40, 0u64..4).prop_map(|(lines, offset)| Kind::Copy(lines * 64, offset * 64, 0)),
         1 => (1u64..3000, 0u64..64, 0u64..64).prop_map(|(bytes, from, to)| Kind::Copy(bytes, from, to)),
         1 => (any::<bool>(), select(vec![0u8, 0, 7])).prop_map(|(row, value)| Kind::PageInit { row, value }),
-        1 => (1u64..3000, 0u64..64, select(vec![0u8, 7])).prop_map(|(bytes, offset, value)| Kind::Init(bytes, offset, value)),
+        1 => (1u64..3000, 0u64..64, select(vec![0u8, 7]))
+            .prop_map(|(bytes, offset, value)| Kind::Init(bytes, offset, value)),
     ]
 }
 

@@ -5,9 +5,9 @@
 mod allocator;
 mod cases;
 mod common;
-mod laws;
 mod load;
 mod oracles;
 mod paper_timings;
+mod properties;
 mod refresh;
 mod regressions;

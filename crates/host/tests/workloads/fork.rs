@@ -76,8 +76,8 @@ fn fpm_serves_random_frames_with_the_expected_probability() {
     assert!(by_fpm(Policy::SubarrayAware) * 100 >= 16_384 * 95);
 }
 
-/// Checks that every copy of the child lies in the subarray of the parent's page, on DDR4; `subarray` derives its number
-/// from that of the row.
+/// Checks that every copy of the child lies in the subarray of the parent's page, on DDR4; `subarray` derives its
+/// number from that of the row.
 fn copies_stay_in_subarrays(rows_per_subarray: RowsPerSubarray, subarray: impl Fn(u32) -> (u32, usize)) {
     let (standard, density, width, row_bytes) = (Standard::Ddr4, Density::Gb4, Width::X8, ROW);
     let (channels, ranks) = (1, 1);

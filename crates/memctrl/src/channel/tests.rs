@@ -6,7 +6,8 @@ use std::sync::Arc;
 use dram_core::Device;
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{Standard, 
-    AutoPrecharge, BankId, BankIndex, Column, Command, CommandLog, Cycle, Cycles, Density, Geometry, PhysicalAddress, RawGeometry,
+    AutoPrecharge, BankId, BankIndex, Column, Command, CommandLog, Cycle, Cycles, Density, Geometry, PhysicalAddress,
+    RawGeometry,
     Refresh, RequestId, Row, SourceId, System, Width,
 };
 use proptest::prelude::*;
@@ -27,7 +28,9 @@ const ROWS: [RowPolicy; 3] = [RowPolicy::Open, RowPolicy::Closed, RowPolicy::Tim
 
 fn system() -> System {
     let (density, width) = (Density::Gb2, Width::X8);
-    let raw = RawGeometry { standard: Standard::Ddr3, channels: 1, ranks: 2, density, width, row_bytes: 4096, rows_per_subarray: 512.into() };
+    let rows_per_subarray = 512.into();
+    let (standard, row_bytes) = (Standard::Ddr3, 4096);
+    let raw = RawGeometry { standard, channels: 1, ranks: 2, density, width, row_bytes, rows_per_subarray };
     let paper = System::paper(1, density, width);
     System { geometry: Geometry::try_from(raw).unwrap(), refresh: Refresh::Off, ..paper }
 }

@@ -49,7 +49,8 @@ pub(crate) fn term_end(
     Situation { urgent, must, .. }: Situation,
     around: &impl Surroundings,
 ) -> Option<TermEnd> {
-    // The thread that would read the data may wait for the refresh of its own rank, which may wait for a thread of the same sort.
+    // The thread that would read the data may wait for the refresh of its own rank, which may wait for a thread of the
+    // same sort.
     let waits = thread.remaining().intersects(urgent) && thread.awaits_data();
     if (waits || thread.remaining().intersects(must)) && !thread.is_copying() {
         return Some(TermEnd::Refresh);

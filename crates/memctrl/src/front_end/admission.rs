@@ -85,7 +85,7 @@ pub(crate) enum Wait {
 
 /// Location of a line.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct LineLocation {
     channel: ChannelId,
     bank: BankIndex,
     row: Row,
@@ -93,7 +93,7 @@ pub(crate) struct Place {
 }
 
 /// Locator of the lines of requests, which are usually consecutive.
-pub(crate) type LineLocator = Locator<Place>;
+pub(crate) type LineLocator = Locator<LineLocation>;
 
 /// Numbers of accesses accepted by each channel, and of copies accepted by the front end, in a
 /// cycle.
@@ -185,7 +185,7 @@ impl FrontEnd {
     #[inline]
     fn locate(&mut self) {
         let topology = self.topology;
-        let keep = |place: Location| Place {
+        let keep = |place: Location| LineLocation {
             channel: place.channel,
             bank: topology.index(place.bank),
             row: place.row,
@@ -193,7 +193,7 @@ impl FrontEnd {
         };
         let lines = &mut self.head.lines;
         let located = self.locator.locate(self.planner.map(), lines.access.address, keep);
-        let (Place { channel, bank, row, column }, further) = located.expect("requests lie in the memory");
+        let (LineLocation { channel, bank, row, column }, further) = located.expect("requests lie in the memory");
         let (column, access) = (Column(column.0 + further), &mut lines.access);
         (access.bank, access.row, access.column, access.filter) = (bank, row, column, line_hash(bank, row, column));
         lines.channel = channel;

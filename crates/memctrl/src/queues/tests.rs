@@ -13,7 +13,7 @@ const KINDS: [AccessKind; 2] = [AccessKind::Read, AccessKind::Write];
 
 /// An event at the queues.
 #[derive(Clone, Debug)]
-enum Step {
+enum QueueStep {
     /// An access is queued after some cycles: kind, bank, row, column, source.
     Queue(u64, AccessKind, usize, u32, u16, u16),
     /// One of the accesses is served.
@@ -28,18 +28,20 @@ enum Step {
     AwaitRow(AccessKind, u32),
 }
 
-fn arb_step() -> impl Strategy<Value = Step> {
+fn arb_step() -> impl Strategy<Value = QueueStep> {
     let kind = || prop::sample::select(&KINDS[..]);
     let any_index = || any::<Index>();
     prop_oneof![
         6 => (0..3_u64, kind(), 0..4_usize, 0..3_u32, 0..3_u16, 0..2_u16)
-            .prop_map(|(after, kind, bank, row, column, source)| Step::Queue(after, kind, bank, row, column, source)),
-        4 => any_index().prop_map(Step::Serve),
-        1 => kind().prop_map(Step::Block),
-        1 => kind().prop_map(Step::Unblock),
-        2 => (any_index(), any::<bool>()).prop_map(|(index, opens)| Step::RowCommand(index, opens)),
-        1 => (kind(), 0..4_usize).prop_map(|(kind, bank)| Step::AwaitNewest(kind, bank)),
-        1 => (kind(), 0..3_u32).prop_map(|(kind, row)| Step::AwaitRow(kind, row)),
+            .prop_map(|(after, kind, bank, row, column, source)| {
+                QueueStep::Queue(after, kind, bank, row, column, source)
+            }),
+        4 => any_index().prop_map(QueueStep::Serve),
+        1 => kind().prop_map(QueueStep::Block),
+        1 => kind().prop_map(QueueStep::Unblock),
+        2 => (any_index(), any::<bool>()).prop_map(|(index, opens)| QueueStep::RowCommand(index, opens)),
+        1 => (kind(), 0..4_usize).prop_map(|(kind, bank)| QueueStep::AwaitNewest(kind, bank)),
+        1 => (kind(), 0..3_u32).prop_map(|(kind, row)| QueueStep::AwaitRow(kind, row)),
     ]
 }
 
@@ -101,9 +103,9 @@ fn place(queues: &Queues, model: &Model, index: usize) -> u16 {
     accesses.find(|(_, access)| access.id().0 == id).unwrap().0
 }
 
-fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut Cycle) {
+fn apply(queues: &mut Queues, model: &mut Model, step: &QueueStep, id: u64, now: &mut Cycle) {
     match *step {
-        Step::Queue(after, kind, number, row, column, source) => {
+        QueueStep::Queue(after, kind, number, row, column, source) => {
             now.0 += after;
             let (bank, row, column, source) = (bank(number), Row(row), Column(column), SourceId(source));
             let access = Access {
@@ -136,14 +138,14 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
                 is_awaited,
             });
         }
-        Step::Serve(index) if !model.list.is_empty() => {
+        QueueStep::Serve(index) if !model.list.is_empty() => {
             let index = index.index(model.list.len());
             let place = place(queues, model, index);
             let served = model.list.remove(index);
             queues.remove(place, *now);
             assert_eq!(known(queues.get(place)), served, "it stays at its place until another is queued");
         }
-        Step::RowCommand(index, opens) if !model.list.is_empty() => {
+        QueueStep::RowCommand(index, opens) if !model.list.is_empty() => {
             let index = index.index(model.list.len());
             let outcome = if opens { RowOutcome::Miss } else { RowOutcome::Conflict };
             queues.note_row_command(place(queues, model, index), *now, outcome);
@@ -153,22 +155,22 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
                 access.row_outcome = outcome;
             }
         }
-        Step::Block(kind) => {
+        QueueStep::Block(kind) => {
             queues.take_entry(kind, *now);
             model.blocked[kind as usize] += 1;
         }
-        Step::Unblock(kind) if model.blocked[kind as usize] > 0 => {
+        QueueStep::Unblock(kind) if model.blocked[kind as usize] > 0 => {
             queues.free_entry(kind, *now);
             model.blocked[kind as usize] -= 1;
         }
-        Step::AwaitNewest(kind, number) => {
+        QueueStep::AwaitNewest(kind, number) => {
             let mut accesses = model.list.iter_mut().rev();
             if let Some(newest) = accesses.find(|known| (known.kind, known.bank) == (kind, bank(number))) {
                 newest.is_awaited = true;
                 queues.await_newest(kind, bank(number));
             }
         }
-        Step::AwaitRow(kind, row) => {
+        QueueStep::AwaitRow(kind, row) => {
             let mut found = 0;
             for known in model.list.iter_mut().filter(|known| known.kind == kind && known.row == Row(row)) {
                 known.is_awaited = true;
@@ -176,7 +178,7 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
             }
             assert_eq!(queues.await_where(kind, |access| access.row() == Row(row)), found);
         }
-        Step::Serve(_) | Step::RowCommand(..) | Step::Unblock(_) => {}
+        QueueStep::Serve(_) | QueueStep::RowCommand(..) | QueueStep::Unblock(_) => {}
     }
 }
 

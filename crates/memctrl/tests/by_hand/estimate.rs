@@ -11,18 +11,18 @@ use rowclone::{Block, FPM, PSM, PSM2, Program};
 use crate::{bank, config_of, system};
 
 /// A channel, a bank and a row.
-type Place = (u8, u8, u32);
+type BankRow = (u8, u8, u32);
 
 fn config(channels: u64) -> Config {
     config_of(system(channels, Refresh::Off), Preset::RowInterleaved)
 }
 
-fn address(config: &Config, (channel, id, row): Place, column: u16) -> PhysicalAddress {
+fn address(config: &Config, (channel, id, row): BankRow, column: u16) -> PhysicalAddress {
     let (channel, bank, row, column) = (Channel(channel), bank(id), Row(row), Column(column));
     config.planner.map().address(Location { channel, bank, row, column, offset: 0 }).unwrap()
 }
 
-fn copy(config: &Config, src: Place, dst: Place, bytes: u64) -> Block {
+fn copy(config: &Config, src: BankRow, dst: BankRow, bytes: u64) -> Block {
     let operation = Operation::Copy { src: address(config, src, 0), dst: address(config, dst, 0), bytes };
     config.planner.blocks(&operation).next().unwrap()
 }

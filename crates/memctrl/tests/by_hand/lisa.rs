@@ -88,8 +88,8 @@ fn the_destination_has_the_contents_of_the_source() {
 }
 
 /// Row 3 of bank 1 must be closed within 9 tREFI. The rank yields the margin of 206 clocks earlier, and what a movement
-/// through the bank takes: 128 times 8 ns are 547 clocks, then tRP + tRAS = 28. A copy that has begun ends; the next one
-/// waits for the PREA.
+/// through the bank takes: 128 times 8 ns are 547 clocks, then tRP + tRAS = 28. A copy that has begun ends; the next
+/// one waits for the PREA.
 #[test]
 fn a_copy_is_preempted_between_rows_only() {
     let config = config(Refresh::Off, LISA);

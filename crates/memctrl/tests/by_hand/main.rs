@@ -32,8 +32,8 @@ use memctrl::policy::copy::BASELINE;
 use memctrl::{Config, Request};
 use rowclone::{FaultyRows, Planner};
 
-/// DDR3-1066G, one rank of eight banks, 64 lines per row. Cycles: CL 8, CWL 6, BL/2 4, tRCD 8, tRP 8, tRAS 20, tRC 28, tRRD 4, tCCD 4,
-/// tRTP 4, tWR 8, tWTR 4, tXP 4, tDLLK 512, tREFI 4160, tRFC 86.
+/// DDR3-1066G, one rank of eight banks, 64 lines per row. Cycles: CL 8, CWL 6, BL/2 4, tRCD 8, tRP 8, tRAS 20, tRC 28,
+/// tRRD 4, tCCD 4, tRTP 4, tWR 8, tWTR 4, tXP 4, tDLLK 512, tREFI 4160, tRFC 86.
 fn system(channels: u64, refresh: Refresh) -> System {
     let (density, width) = (Density::Gb2, Width::X8);
     let raw = RawGeometry {

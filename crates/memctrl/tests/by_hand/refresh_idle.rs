@@ -82,7 +82,8 @@ fn accesses_closer_than_the_idle_time_keep_the_rows_open_until_all_is_owed_that_
     let reads: Vec<_> = (46..94).map(|number| (90 * number, read(line(0, 0, number % 64)))).collect();
     let outcome = crate::drive::run_until(&postponing(2, 100), requests(&reads), 8640);
     let row_commands: Vec<_> = outcome.listing.iter().filter(|line| !line.contains(" RD ")).collect();
-    // The last read, 93 x 90 = 8370, is delayed by tRFC 86: ACT at 8414, RD at 8422; 100 idle cycles later its row is closed.
+    // The last read, 93 x 90 = 8370, is delayed by tRFC 86: ACT at 8414, RD at 8422; 100 idle cycles later its row is
+    // closed.
     let expected =
         ["4140 ACT r0 b0 row 0", "8320 PREA r0", "8328 REF r0", "8414 ACT r0 b0 row 0", "8522 PREA r0", "8530 REF r0"];
     assert_eq!(row_commands, expected);

@@ -1,5 +1,5 @@
-//! Copies on DDR4 with subarrays whose size is no power of two. With 640, 640 and 768 rows, subarrays end with rows 639,
-//! 1279 and 2047; with 576 rows, the last one of a bank of 65,536 rows is that of the rows from 65,088 on.
+//! Copies on DDR4 with subarrays whose size is no power of two. With 640, 640 and 768 rows, subarrays end with rows
+//! 639, 1279 and 2047; with 576 rows, the last one of a bank of 65,536 rows is that of the rows from 65,088 on.
 
 use std::sync::Arc;
 

@@ -31,7 +31,8 @@ enum Move {
 
 fn moves() -> impl Strategy<Value = Vec<Move>> {
     let one = prop_oneof![
-        6 => (0..=MAX_ORDER, prop::option::of(any::<u32>())).prop_map(|(order, source)| Move::Allocate { order, source }),
+        6 => (0..=MAX_ORDER, prop::option::of(any::<u32>()))
+            .prop_map(|(order, source)| Move::Allocate { order, source }),
         6 => prop::option::of(any::<u32>()).prop_map(|source| Move::Allocate { order: 0, source }),
         1 => (0_u32..40).prop_map(|left| Move::Drain { left }),
         8 => any::<u32>().prop_map(|which| Move::Free { which }),

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// An event: its kind, and numbers that select its operands.
-type Step = (u8, u32, u64, u64);
+type EventRecord = (u8, u32, u64, u64);
 
 /// Contents of a frame or a page: 0 for zeros, a distinct number per write.
 type Contents = u64;
@@ -65,7 +65,7 @@ impl Model<'_> {
         }
     }
 
-    fn step(&mut self, (kind, which, page, more): Step) -> Result<(), Fault> {
+    fn step(&mut self, (kind, which, page, more): EventRecord) -> Result<(), Fault> {
         let ids: Vec<ProcessId> = self.processes.keys().copied().collect();
         let pick = |which: u32| ids.get(which as usize % ids.len().max(1)).copied().unwrap_or(ProcessId(1000));
         let process = pick(which);
@@ -131,9 +131,9 @@ impl Model<'_> {
                 assert!(self.kernel.checkpoints.keys().eq(self.checkpoints.keys()), "{kept} was dropped");
             }
             9 => {
-                let twin = self.kernel.clone_machine(process, &mut operations)?;
+                let clone = self.kernel.clone_machine(process, &mut operations)?;
                 self.apply(operations);
-                self.processes.insert(twin, self.processes[&process].clone());
+                self.processes.insert(clone, self.processes[&process].clone());
             }
             10 => {
                 // Only grains of equal contents may be merged.
@@ -218,7 +218,7 @@ fn run(
     policy: Policy,
     zero_on_free: ZeroOnFree,
     age: Option<Age>,
-    steps: impl IntoIterator<Item = Step>,
+    steps: impl IntoIterator<Item = EventRecord>,
 ) -> Report {
     let (map, set) = memories()[memory].clone();
     let mut kernel = Kernel::over(map, set, policy, 7, zero_on_free).unwrap();
@@ -276,7 +276,7 @@ fn the_search_covers_every_cause_and_huge_pages() {
     let mut met = [0; Cause::ALL.len()];
     let (mut huge, mut huge_copies) = (HugePages::default(), 0);
     for zero_on_free in [ZeroOnFree::Off, ZeroOnFree::On].into_iter().cycle().take(40) {
-        let steps: Vec<Step> = (0..60).map(|_| step()).collect();
+        let steps: Vec<EventRecord> = (0..60).map(|_| step()).collect();
         let report = run(0, Policy::Buddy, zero_on_free, None, steps);
         for (met, cause) in met.iter_mut().zip(Cause::ALL) {
             *met += report.traffic.copies_of(cause).operations + report.traffic.zeroings_of(cause).operations;

@@ -100,7 +100,8 @@ proptest! {
         let (all, grain) = (set.frames() as f64, f64::from(set.grain_frames()));
         prop_assert!((aged.utilization - utilization).abs() * all <= grain);
         let free = allocator.free_frames() as f64;
-        prop_assert!((aged.unusable() - unusable).abs() * free <= 256.0 + grain, "{} for {}", aged.unusable(), unusable);
+        prop_assert!((aged.unusable() - unusable).abs() * free <= 256.0 + grain, "{} for \
+            {}", aged.unusable(), unusable);
         prop_assert_eq!(aged.unusable().to_bits(), allocator.free_blocks().unusable(HUGE_ORDER).to_bits());
         prop_assert_eq!(aged.held.len() as u64 * u64::from(set.grain_frames()) + allocator.free_frames(), set.frames());
         prop_assert!(aged.held.iter().all(|&grain| !allocator.is_free(grain)));

@@ -15,7 +15,7 @@ impl CompareTable {
         tables.push(self.figures_of_page());
         let refusals: Vec<String> = self.refusals(usize::MAX).lines().skip(1).map(str::to_owned).collect();
         let mut pictures = self.pictures();
-        // The first state and share of each operation, and then the others.
+        // The first state and share of each operation precede the others.
         let first = ["copy", "zero", "receive"].map(|operation| {
             let of_operation = self.cases.iter().find(|case| case.operation == operation);
             of_operation.map(pictures::stem)

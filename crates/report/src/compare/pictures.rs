@@ -8,13 +8,13 @@ use crate::plot::{Chart, Kind, Request, Spacing, Table};
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
-    /// Name of a file without its ending, such as `compare-copy-cold-0-time`.
+    /// Name of a file without its extension, such as `compare-copy-cold-0-time`.
     pub name: String,
     /// Chart.
     pub chart: Chart,
 }
 
-/// The question in a file name, and the column of its chart.
+/// The question as part of a file name, and the column of its chart.
 const fn column(question: Question) -> (&'static str, &'static str) {
     match question {
         Question::Time => ("time", "time_ns"),
@@ -25,7 +25,7 @@ const fn column(question: Question) -> (&'static str, &'static str) {
 }
 
 impl CompareTable {
-    /// The pictures of cases of several sizes: of each operation and state, for the first and the last share that is read.
+    /// Pictures of cases of several sizes: one per operation and state, for the first and the last share that is read.
     pub fn pictures(&self) -> Vec<Drawn> {
         let groups: Vec<&[ComparedCase]> = self.groups().filter(|group| group.len() > 1).collect();
         let same = |a: &ComparedCase, b: &ComparedCase| (a.operation, &a.state) == (b.operation, &b.state);
@@ -44,10 +44,10 @@ impl CompareTable {
 /// The picture of a question; none where no copier has a figure above 0.
 fn drawn(group: &[ComparedCase], question: Question) -> Option<Drawn> {
     let (name, column) = column(question);
-    // A logarithm has no 0: no energy where all lines are in a cache.
+    // A logarithmic axis has no 0, and the energy is 0 if all lines are in a cache.
     let is_log = question != Question::Displacement;
     let figures = group.iter().map(|case| (case.bytes.unwrap_or(0), by_kind(case, question))).collect::<Vec<_>>();
-    // By kind, so that a kind has the same color in all pictures.
+    // One order for all pictures, so that each kind has one color.
     let rows = CopierKind::ALL.into_iter().flat_map(|kind| {
         let of_kind = figures.iter().flat_map(|(bytes, figures)| figures.iter().map(move |figure| (bytes, figure)));
         let of_kind = of_kind.filter(move |(_, (known, value))| *known == kind && (*value > 0.0 || !is_log));
@@ -70,14 +70,14 @@ fn drawn(group: &[ComparedCase], question: Question) -> Option<Drawn> {
     Some(Drawn { name: format!("{}{name}", stem(&group[0])), chart })
 }
 
-/// Begin of the names of a case's pictures, such as `compare-copy-cold-0-`.
+/// Prefix of the names of a case's pictures, such as `compare-copy-cold-0-`.
 pub(super) fn stem(case: &ComparedCase) -> String {
     let ComparedCase { operation, state, read_percent, .. } = case;
     let state = if state.is_empty() { String::new() } else { format!("{state}-") };
     format!("compare-{operation}-{state}{}-", read_percent.unwrap_or(0))
 }
 
-/// What a picture shows, for its title.
+/// Subject of a picture, for its title.
 fn heading(question: Question, case: &ComparedCase) -> &'static str {
     match question {
         Question::Time => "time of the best copier of each kind",

@@ -1,11 +1,11 @@
-//! Whether copies in DRAM help a program, why, and what would help more.
+//! Verdict on copies in DRAM for a program: whether they help, why, and which change would help more.
 
 use rowclone_sim::compare::{CopierFigures, CopierKind, NamedCopier};
 
 use super::ComparedCase;
 use crate::table::percent;
 
-/// Smallest difference of time that is called a help or a loss.
+/// Smallest relative difference of time that counts as a gain or a loss.
 const LEAST: f64 = 0.005;
 
 /// A copier with its figures.

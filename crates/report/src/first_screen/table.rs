@@ -15,12 +15,13 @@ pub(super) const HEADER_LINES: usize = 3;
 
 /// Units of times, a factor of 1,000 apart.
 const TIMES: [&str; 3] = ["ns", "us", "ms"];
-/// Requests with mean latencies, in the order of [`Outcome::mean_latency_ratios`]; a table has the first two that it can.
+/// Requests with mean latencies, in the order of [`Outcome::mean_latency_ratios`]; a table has the first two that it
+/// can.
 pub(super) const MEANS: [&str; 3] = ["read", "copy", "write"];
-/// Ranks of their columns where they do not carry the answer.
+/// Ranks of their columns in tables whose main figures are others.
 const MEAN_RANKS: [u8; 3] = [4, 3, 5];
 
-/// The figures with which a screen answers.
+/// The main figures of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lead {
     /// The latency of each listed operation.
@@ -32,7 +33,7 @@ pub(super) enum Lead {
 }
 
 impl Lead {
-    /// The figures that answer for these results.
+    /// The main figures of these results.
     pub(super) fn of(reports: &[RunReport]) -> Lead {
         if run_tables::operations_most(reports) > 0 {
             Lead::Operations
@@ -81,7 +82,7 @@ pub(super) fn by_result(reports: &[RunReport]) -> Vec<Row> {
     reports.iter().map(of_result).collect()
 }
 
-/// One row per policy: the result with the greatest ratio of the figures that answer.
+/// One row per policy: the result with the greatest ratio of the main figures.
 pub(super) fn best_of_policies(reports: &[RunReport], lead: Lead) -> Vec<Row> {
     let of_lead = |outcome: &Outcome| match lead {
         Lead::MeanLatencies => outcome.mean_latency_ratios().into_iter().flatten().next(),
@@ -117,7 +118,7 @@ fn of_result(report: &RunReport) -> Row {
     }
 }
 
-/// How copies were served, or without copies initializations.
+/// Mechanisms of copies, or of initializations if there are no copies.
 pub(super) fn of_copies(served: &[ServedRow]) -> Vec<&ServedRow> {
     let of = |operation: &str| -> Vec<&ServedRow> { served.iter().filter(|row| row.operation == operation).collect() };
     let copies = of("copy");
@@ -144,20 +145,20 @@ pub(super) fn percent(part: u64, all: u64) -> String {
 }
 
 /// A column of the table.
-struct Column {
-    /// With the unit in the last line.
+struct ScreenColumn {
+    /// The header; its last line has the unit.
     header: String,
     align: Align,
     cells: Vec<String>,
-    /// 0 of a column that carries the answer, which is in every table. Of the others, a table that is too wide lacks those of
-    /// the highest ranks.
+    /// Priority of the column: 0 for main figures, which all tables have. A table that is too wide omits the columns of
+    /// the highest numbers first.
     rank: u8,
 }
 
-fn column(rank: u8, header: &str, align: Align, rows: &[Row], cell: impl Fn(&Row) -> String) -> Column {
-    // The last lines of all headers stand beside each other.
+fn column(rank: u8, header: &str, align: Align, rows: &[Row], cell: impl Fn(&Row) -> String) -> ScreenColumn {
+    // The last lines of all headers are aligned.
     let above = "\n".repeat((HEADER_LINES - 1).saturating_sub(header.matches('\n').count()));
-    Column { rank, header: above + header, align, cells: rows.iter().map(cell).collect() }
+    ScreenColumn { rank, header: above + header, align, cells: rows.iter().map(cell).collect() }
 }
 
 fn figure(value: Option<f64>, scale: f64) -> String {
@@ -178,7 +179,7 @@ pub(super) fn text(rows: &[Row], lead: Lead) -> String {
     }
     let excess = width(&columns).saturating_sub(COLUMNS_MAX);
     if excess > 0 && lead == Lead::Operations {
-        // The labels of operations are long where the file has large numbers.
+        // Labels of operations are long if the scenario has large numbers.
         let labels = &mut columns[0].cells;
         let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         for label in labels {
@@ -189,7 +190,7 @@ pub(super) fn text(rows: &[Row], lead: Lead) -> String {
     aligned(&headers, &cells)
 }
 
-fn columns(rows: &[Row], lead: Lead) -> Vec<Column> {
+fn columns(rows: &[Row], lead: Lead) -> Vec<ScreenColumn> {
     let (time, time_unit) = unit(rows.iter().map(|row| Some(row.latency_ns)), TIMES);
     let (energy, energy_unit) = unit(rows.iter().map(|row| row.energy_nj), ["nJ", "uJ", "mJ"]);
     let is_listed = rows.iter().any(|row| !row.operation.is_empty());
@@ -218,9 +219,9 @@ fn columns(rows: &[Row], lead: Lead) -> Vec<Column> {
     columns
 }
 
-/// Columns of the mean latencies of the first two of [`MEANS`] that there are. Where they carry the answer, each has its ratio;
-/// elsewhere, those of copies are the last that a wide table lacks.
-fn means(rows: &[Row], lead: Lead) -> Vec<Column> {
+/// Columns of the mean latencies of the first two of [`MEANS`] that exist. As main figures, each has its ratio;
+/// otherwise, those of copies are the first that a wide table omits.
+fn means(rows: &[Row], lead: Lead) -> Vec<ScreenColumn> {
     let (scale, unit) = unit(rows.iter().flat_map(|row| row.means), TIMES);
     let is_answer = lead == Lead::MeanLatencies;
     let present = (0..MEANS.len()).filter(|of| rows.iter().any(|row| row.means[*of].is_some()));
@@ -235,14 +236,14 @@ fn means(rows: &[Row], lead: Lead) -> Vec<Column> {
 }
 
 /// Headers and rows of columns.
-fn parts(columns: &[Column]) -> (Vec<Header<'_>>, Vec<Vec<String>>) {
+fn parts(columns: &[ScreenColumn]) -> (Vec<Header<'_>>, Vec<Vec<String>>) {
     let rows = columns.first().map_or(0, |column| column.cells.len());
     let row = |row: usize| columns.iter().map(|column| column.cells[row].clone()).collect();
     let headers = columns.iter().map(|column| (column.header.as_str(), column.align));
     (headers.collect(), (0..rows).map(row).collect())
 }
 
-fn width(columns: &[Column]) -> usize {
+fn width(columns: &[ScreenColumn]) -> usize {
     let (headers, cells) = parts(columns);
     total(&widths(&headers, &cells))
 }
@@ -288,7 +289,8 @@ mod tests {
         assert_eq!(cut("abcdef", 5), "abc..");
     }
 
-    /// A makespan of 2 us against 4, energy of 100 nJ against 400, mean latencies of 100 and 900 ns against 300 and 1,800.
+    /// A makespan of 2 us against 4, energy of 100 nJ against 400, mean latencies of 100 and 900 ns against 300 and
+    /// 1,800.
     fn row(label: &str) -> Row {
         Row {
             label: label.to_owned(),

@@ -60,8 +60,10 @@ Published only: web server behind a proxy, at an exponent that is not stated: 1,
 Published only: receive, option 5: 5,514 Mb/s without, 5,586 with
 ";
 
-const CORRECTED: &str = "The work of the receiver was corrected after the first comparison, because its model contradicted the \
-                         reasons of its constants; no constant was changed. docs/validation.md has the causes of distances.";
+const CORRECTED: &str = "The work of the receiver was corrected after the first comparison, because its model \
+    contradicted the \
+                         reasons of its constants; no constant was changed. docs/validation.md has the causes of \
+                         distances.";
 
 /// Width of texts.
 const WIDTH: usize = 100;
@@ -260,7 +262,8 @@ mod tests {
         assert_eq!(core.limits(), ["core", "channel"]);
     }
 
-    /// 10 threads and 2,000 and 2,500 transactions per second: 5 and 4 ms per transaction, 1 ms of which is the client's.
+    /// 10 threads and 2,000 and 2,500 transactions per second: 5 and 4 ms per transaction, 1 ms of which is the
+    /// client's.
     #[test]
     fn the_cause_is_the_time_of_an_answer() {
         let run = |transactions| MeasuredFigures { transactions_s: Some(transactions), ..RUN };

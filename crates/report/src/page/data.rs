@@ -30,11 +30,11 @@ pub struct Fact {
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// The run could not be done.
+    /// The run failed.
     Error,
-    /// `--check` found something.
+    /// `--check` found an error.
     Violation,
-    /// To be known before a number is believed.
+    /// A limit of the validity of the results.
     Warning,
 }
 
@@ -52,7 +52,7 @@ pub struct Finding {
 /// An operation under a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// Its place in the scenario's list, from 0: what several policies did with the same one.
+    /// Index of the operation in the scenario's list, from 0, by which operations of several policies are compared.
     pub index: usize,
     /// Policy, and placement where there is one.
     pub run: String,
@@ -170,9 +170,9 @@ pub struct Beside {
 /// Published figures, where the runs have their setting.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PublishedFigures {
-    /// Rows that match; none where nothing does.
+    /// Rows with a published counterpart.
     pub rows: Vec<Beside>,
-    /// Notes on them, or why there are none.
+    /// Notes on them, or the reason why there are none.
     pub notes: Vec<String>,
 }
 
@@ -187,13 +187,13 @@ pub struct Runs {
 /// Content of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// The heading.
+    /// Title of the page.
     pub title: String,
     /// Subject.
     pub origin: Origin,
     /// Facts that are not in the table.
     pub facts: Vec<Fact>,
-    /// Command lines that do it again.
+    /// Command lines that repeat the runs.
     pub commands: Vec<String>,
     /// Errors, violations and warnings that are not in the table.
     pub findings: Vec<Finding>,
@@ -207,7 +207,7 @@ pub struct Page {
     pub cores: Vec<Core>,
     /// Decisions by reason; of a sweep, summed over the runs of a policy.
     pub served: Vec<Served>,
-    /// Pictures that lie beside the table.
+    /// Pictures in the directory of the table.
     pub pictures: Vec<Picture>,
     /// Simulated values beside published ones.
     pub published: PublishedFigures,
@@ -220,7 +220,7 @@ impl Runs {
         Runs { table, axes, places }
     }
 
-    /// The number of its rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.table.rows().len()
     }
@@ -239,12 +239,12 @@ impl Runs {
         self.places.get(column).map_or("", |&place| self.table.cell(row, place))
     }
 
-    /// The number in a row under a column; nothing where there is no such column, or something else.
+    /// The number in a row and column; none without such a column or number.
     pub fn number(&self, row: usize, column: &str) -> Option<f64> {
         self.cell(row, column).parse().ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// The text of a row under a column; empty where there is nothing.
+    /// The text in a row and column; empty without one.
     pub fn text(&self, row: usize, column: &str) -> String {
         self.cell(row, column).to_owned()
     }
@@ -255,7 +255,8 @@ impl Runs {
         if placement.is_empty() { policy } else { format!("{policy}/{placement}") }
     }
 
-    /// Policies with their placements, in the order of the rows. A point that could not be read has a row without a policy.
+    /// Policies with their placements, in the order of the rows. The row of a point that could not be read has no
+    /// policy.
     pub(super) fn variants(&self) -> Vec<String> {
         in_order((0..self.len()).map(|row| self.variant(row)).filter(|variant| !variant.is_empty()))
     }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use energy::Cause;
 
 use super::data::{Runs, in_order};
-use super::figures::{Entry, LINEAR, chart, named_parts, point_name, summed};
+use super::figures::{ChartValue, LINEAR, chart, named_parts, point_name, summed};
 use super::sortable::{Shown, Sortable, heads};
 use crate::plot::{Chart, Kind};
 use rowclone_sim::cause_key;
 
-/// The most runs that have a bar each; of more runs, each policy has one.
+/// Maximum number of runs with one bar each. If there are more, each policy has one bar.
 const BARS_MAX: usize = 24;
 
-/// The chart, or why it is not drawn, and the table of the energy of each run, or, of many runs, of each policy over the points
-/// that all policies finished; none without such points.
+/// The chart, or the reason why it is not drawn, and the table of the energy of each run. For many runs, the table has
+/// means per policy over the points that all policies finished; none without such points.
 pub(super) fn by_cause(runs: &Runs) -> Option<(Result<Chart, String>, Sortable)> {
     let columns = Cause::ALL.map(|cause| (cause.name(), format!("energy_{}_nj", cause_key(cause))));
     let spent = |row: usize, column: &str| runs.number(row, column).unwrap_or(0.0);
@@ -32,14 +32,15 @@ pub(super) fn by_cause(runs: &Runs) -> Option<(Result<Chart, String>, Sortable)>
     }
     let name = |row: usize| if by_policy { runs.variant(row) } else { name(runs, row) };
     let entry = |(row, (cause, column)): (usize, &(&str, String))| (name(row), (*cause).to_owned(), spent(row, column));
-    let entries: Vec<Entry> =
+    let entries: Vec<ChartValue> =
         done.iter().flat_map(|&row| causes.iter().map(move |cause| (row, cause))).map(entry).collect();
     let of = if by_policy { "mean of each policy over the points that all policies finished" } else { "of each run" };
     let title = format!("Energy by cause, {of}");
     let part = named_parts(entries.iter().map(|(_, cause, energy)| (cause.as_str(), *energy)));
     // The sum of the smaller causes of a run is one value of its bar.
-    let of_run = |run: &[Entry]| summed(run.iter().map(|(bar, cause, energy)| (bar.clone(), part(cause), *energy)));
-    let parts: Vec<Entry> = entries.chunks(causes.len().max(1)).flat_map(of_run).collect();
+    let of_run =
+        |run: &[ChartValue]| summed(run.iter().map(|(bar, cause, energy)| (bar.clone(), part(cause), *energy)));
+    let parts: Vec<ChartValue> = entries.chunks(causes.len().max(1)).flat_map(of_run).collect();
     let columns = [if by_policy { "policy" } else { "run" }, "energy_nj", "cause"];
     let chart = chart(Kind::Stacked, &title, columns, LINEAR, &parts);
     (!entries.is_empty()).then(|| (chart, table(title, &causes, &entries)))
@@ -52,7 +53,7 @@ fn name(runs: &Runs, row: usize) -> String {
 }
 
 /// The mean of the values of each bar and cause, and their sum.
-fn table(caption: String, causes: &[(&str, String)], entries: &[Entry]) -> Sortable {
+fn table(caption: String, causes: &[(&str, String)], entries: &[ChartValue]) -> Sortable {
     let names: Vec<&str> = causes.iter().map(|(cause, _)| *cause).collect();
     let heads = heads(&format!("of | {} (nJ) | total (nJ)", names.join(" (nJ) | ")));
     let mean = |bar: &String, cause: &str| {

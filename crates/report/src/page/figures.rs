@@ -7,11 +7,11 @@ use super::words::{Heading, number};
 use crate::plot::{Chart, Kind, Request, Spacing, Table, capitalized};
 use rowclone_sim::OperationRow;
 
-/// A figure that matters to many readers.
+/// A main figure.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figure {
     pub(super) column: &'static str,
-    /// Whether the lowest value is the best. For other figures this depends on the question.
+    /// Whether lower values are better. For other figures this depends on the question.
     pub(super) lowest_is_best: bool,
     /// Whether the figure has a chart.
     pub(super) drawn: bool,
@@ -38,11 +38,11 @@ const FIGURES: [Figure; 17] = [
     Figure { column: "requests",               lowest_is_best: false, drawn: false },
 ];
 
-/// The most panels of one figure, and the most operations, that are drawn.
+/// Maximum number of panels of one figure, and of operations, that are drawn.
 const PANELS_MAX: usize = 16;
 const OPERATIONS_MAX: usize = 16;
 
-/// The most lines, bars per place, and parts per bar of a chart.
+/// Maximum number of lines, bars per position, and parts per bar of a chart.
 const SERIES_MAX: usize = 5;
 
 /// The note on policies beyond the first [`SERIES_MAX`].
@@ -50,10 +50,11 @@ fn left_out(policies: usize) -> String {
     format!("Charts show the first {SERIES_MAX} of {} policies; the tables have all.", SERIES_MAX + policies)
 }
 
-/// The part of a bar that stands for all parts without a name.
+/// Name of the part of a bar for all parts without a name.
 const OTHER: &str = "other";
 
-/// Names of the parts of a bar in a chart, by the sum of each: all, or the four greatest of more than [`SERIES_MAX`], and [`OTHER`].
+/// Names of the parts of a bar in a chart, by the sum of each: all, or the four greatest of more than [`SERIES_MAX`],
+/// and [`OTHER`].
 pub(super) fn named_parts<'a>(parts: impl IntoIterator<Item = (&'a str, f64)>) -> impl Fn(&str) -> String {
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     for (name, value) in parts {
@@ -67,24 +68,24 @@ pub(super) fn named_parts<'a>(parts: impl IntoIterator<Item = (&'a str, f64)>) -
     move |name| if names.iter().any(|(named, _)| named == name) { name.to_owned() } else { OTHER.to_owned() }
 }
 
-/// Values that are all positive and lie further apart than this are drawn by their logarithm.
+/// Ratio of positive values above which the axis is logarithmic.
 const LOGARITHMIC_FROM: f64 = 30.0;
 
-/// The figures of which a table has a value.
+/// The figures with a value in the table.
 pub(super) fn present(runs: &Runs) -> Vec<Figure> {
     let there = |figure: &Figure| (0..runs.len()).any(|row| runs.number(row, figure.column).is_some_and(|v| v != 0.0));
     FIGURES.into_iter().filter(there).collect()
 }
 
-/// A value that is to be drawn: its place across, its series, and what it is.
-pub(super) type Entry = (String, String, f64);
+/// A value to draw: its horizontal position, its series, and the value.
+pub(super) type ChartValue = (String, String, f64);
 
 /// Both axes linear.
 pub(super) const LINEAR: (Spacing, Spacing) = (Spacing::Linear, Spacing::Linear);
 
-/// The entries with the values of each place and series summed, in the order of their first ones.
-pub(super) fn summed(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
-    let mut sums: Vec<Entry> = Vec::new();
+/// The entries with the values of each position and series summed, in the order of their first occurrence.
+pub(super) fn summed(entries: impl Iterator<Item = ChartValue>) -> Vec<ChartValue> {
+    let mut sums: Vec<ChartValue> = Vec::new();
     for (x, by, value) in entries {
         match sums.iter_mut().find(|(place, series, _)| x == *place && by == *series) {
             Some((.., sum)) => *sum += value,
@@ -97,15 +98,15 @@ pub(super) fn summed(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
 /// The chart of some entries. The columns name the quantities across and up, with their units, and the series.
 ///
 /// # Errors
-/// Reason why the figures cannot be drawn, in words.
+/// Reason why the figures cannot be drawn.
 pub(super) fn chart(
     kind: Kind,
     title: &str,
     [x, y, by]: [&str; 3],
     (x_spacing, y_spacing): (Spacing, Spacing),
-    entries: &[Entry],
+    entries: &[ChartValue],
 ) -> Result<Chart, String> {
-    let row = |(x, by, value): &Entry| vec![x.clone(), value.to_string(), by.clone()];
+    let row = |(x, by, value): &ChartValue| vec![x.clone(), value.to_string(), by.clone()];
     let one_series = entries.iter().all(|(_, by, _)| *by == entries[0].1);
     let request = Request {
         kind,
@@ -137,7 +138,8 @@ pub(super) fn panels(page: &Page) -> Panels {
     panels
 }
 
-/// The main figures over the first numeric axis, which titles call `over`; over the axis of the most values, where none is numeric.
+/// The main figures over the first numeric axis, which titles call `over`; over the axis of the most values, where none
+/// is numeric.
 fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
     let numeric = runs.axes().iter().find(|axis| is_numeric(runs, axis));
     let x = numeric.or_else(|| runs.axes().iter().max_by_key(|axis| runs.distinct(axis).len()));
@@ -157,8 +159,8 @@ fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
     }
 }
 
-/// The lines or bars of each chart: a policy with its placement each, or, where these are more than [`SERIES_MAX`], a policy each in a
-/// chart per placement.
+/// The lines or bars of each chart: a policy with its placement each, or, where these are more than [`SERIES_MAX`], a
+/// policy each in a chart per placement.
 struct Series {
     by_placement: bool,
     names: Vec<String>,
@@ -175,7 +177,7 @@ impl Series {
         Series { by_placement, names, left_out }
     }
 
-    /// The series of a row, unless it is left out.
+    /// The series of a row; none if the row is not drawn.
     fn of_row(&self, runs: &Runs, row: usize) -> Option<String> {
         let name = if self.by_placement { runs.text(row, "policy") } else { runs.variant(row) };
         self.names.contains(&name).then_some(name)
@@ -192,7 +194,7 @@ fn valued<'a>(runs: &'a Runs, column: &'a str) -> impl Iterator<Item = (usize, f
     (0..runs.len()).filter_map(move |row| Some((row, runs.number(row, column)?)))
 }
 
-/// A panel for each combination of the other axes, all with one axis of values; a line or a bar per series.
+/// One panel per combination of the other axes, all with one axis of values; one line or bar per series.
 fn facets(panels: &mut Panels, runs: &Runs, series: &Series, (kind, column): (Kind, &str), (x, over): (&str, &str)) {
     let others: Vec<&String> = runs.axes().iter().filter(|axis| *axis != x).collect();
     let placement = |row: usize| series.by_placement.then(|| runs.text(row, "placement"));
@@ -209,7 +211,7 @@ fn facets(panels: &mut Panels, runs: &Runs, series: &Series, (kind, column): (Ki
     let all = in_order(drawn.iter().map(|(row, ..)| panel_of[*row].clone()));
     for panel in all.iter().take(PANELS_MAX) {
         let of_panel = drawn.iter().filter(|(row, ..)| panel_of[*row] == *panel);
-        let entries: Vec<Entry> =
+        let entries: Vec<ChartValue> =
             of_panel.map(|(row, series, value)| (runs.text(*row, x), series.clone(), *value)).collect();
         let colon = if panel.is_empty() { "" } else { ": " };
         let title = format!("{}, by {over}{colon}{panel}", Heading::of(column).name);
@@ -232,7 +234,7 @@ fn spacing(values: &[f64]) -> Spacing {
 
 /// A bar per policy.
 fn bars(panels: &mut Panels, runs: &Runs, column: &str) {
-    let entries: Vec<Entry> =
+    let entries: Vec<ChartValue> =
         valued(runs, column).map(|(row, value)| (runs.variant(row), String::new(), value)).collect();
     let title = capitalized(&format!("{} by policy", Heading::of(column).name));
     panels.push(chart(Kind::Bars, &title, ["policy", column, "series"], LINEAR, &entries));
@@ -250,7 +252,8 @@ fn operations(panels: &mut Panels, page: &Page) {
     let shown =
         || page.operations.iter().filter(|operation| operation.index < OPERATIONS_MAX && is_drawn(&operation.run));
     let mut add = |title: &str, y: &str, value: fn(&OperationRow) -> Option<f64>| {
-        let entries: Vec<Entry> = shown().filter_map(|it| Some((name(it), it.run.clone(), value(&it.row)?))).collect();
+        let entries: Vec<ChartValue> =
+            shown().filter_map(|it| Some((name(it), it.run.clone(), value(&it.row)?))).collect();
         if entries.is_empty() {
             return;
         }

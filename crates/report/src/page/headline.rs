@@ -1,4 +1,4 @@
-//! The headline of a page: the ratios of each policy against its reference.
+//! Headline of a page: the ratios of each policy to its reference.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::data::{Runs, in_order};
 use super::figures::point_name;
 use crate::table::three_digits;
 
-/// A ratio: its column; its name; and in words what it is above, near and below 1.
+/// A ratio: its column, its name, and the words for values above, near and below 1.
 type Measure = (&'static str, &'static str, [&'static str; 3]);
 
 /// Of runs whose arrivals depend on completions.
@@ -116,7 +116,8 @@ pub(super) fn draw(runs: &Runs) -> Markup {
                     }
                 }
             }
-            p.note { "Speedup and energy ratio: time and dynamic energy of the reference, divided by those of the policy. Reference: " (references) "." }
+            p.note { "Speedup and energy ratio: time and dynamic energy of the reference, divided by those of the \
+                policy. Reference: " (references) "." }
         }
     }
 }

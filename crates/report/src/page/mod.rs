@@ -1,6 +1,6 @@
 //! A report as one HTML page without external files: it contains its style, its script and its charts as inline SVG.
 //!
-//! The same data give the same bytes: no date, no path, no number that is not in the data.
+//! Equal data give equal bytes: the page contains no date, no path, and no number that is not in the data.
 
 pub(crate) mod compared;
 mod data;
@@ -28,13 +28,13 @@ use crate::plot::{self, Chart, Extent, inline_svg};
 
 use rowclone_sim::quantity::{counted, grouped};
 
-/// Content security policy: the page loads nothing, whatever names are in the data.
+/// Content security policy: the page loads nothing, whatever the names in the data are.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// A section: its `id`, its heading, and how it is made.
+/// A section: its `id`, its heading, and the function that writes it.
 type Section = (&'static str, &'static str, fn(&Page) -> Markup);
 
-/// In their order.
+/// Sections in the order of the page.
 const SECTIONS: [Section; 8] = [
     ("headline", "Speedup and energy ratio", |page| headline::draw(&page.runs)),
     ("warnings", "Warnings", warnings_section),
@@ -46,17 +46,18 @@ const SECTIONS: [Section; 8] = [
     ("what", "What was run", what),
 ];
 
-/// The panels that are shown at once; a selector shows one of the others.
+/// Number of panels that are visible; a selector shows one of the others.
 const PANELS_SHOWN: usize = 9;
 
-/// Tables of more rows than this are folded.
+/// Number of rows above which a table is folded.
 const ROWS_SHOWN: usize = 24;
 
 impl Page {
     /// The page as HTML.
     pub fn to_html(&self) -> String {
         let sections = SECTIONS.map(|(id, name, section)| (id, name, section(self)));
-        let footer = "Every number is computed from commands that the simulator issued, but for those in the columns named “published”.";
+        let footer = "Every number is computed from commands that the simulator issued, but for those in the columns \
+            named “published”.";
         document(&self.title, &lead(self), "Skip to the report", &sections, footer)
     }
 }
@@ -79,7 +80,9 @@ fn document(title: &str, lead: &str, skip: &str, sections: &[(&str, &str, Markup
             body {
                 a.skip href="#main" { (skip) }
                 header { h1 { (title) } p.lead { (lead) } }
-                nav aria-label="Sections" { ul { @for (id, name, _) in sections { li { a href={ "#" (id) } { (name) } } } } }
+                nav aria-label="Sections" {
+                    ul { @for (id, name, _) in sections { li { a href={ "#" (id) } { (name) } } } }
+                }
                 main id="main" tabindex="-1" {
                     @for (id, name, section) in sections {
                         section aria-labelledby=(id) { h2 id=(id) { (name) } (section) }
@@ -151,7 +154,7 @@ fn what(page: &Page) -> Markup {
     }
 }
 
-/// Values in a line; of many, the first and the last.
+/// Values in a line; of many values, only the first and the last.
 fn some_of(values: &[String]) -> String {
     if values.len() <= 24 {
         return values.join(", ");
@@ -165,7 +168,10 @@ fn comparison(page: &Page) -> Markup {
         Origin::Run => "under any policy or placement",
     };
     html! {
-        p.note { "A click on a heading sorts, a second one reverses the order; so does Enter or Space. ★ is the lowest " (group) "." }
+        p.note {
+            "A click on a heading sorts, a second one reverses the order; so does Enter or Space. ★ is the lowest "
+            (group) "."
+        }
         @if !page.operations.is_empty() { (tables::operations(page).draw()) }
         @if let Some(table) = tables::tally(&page.runs) { (table.folded()) }
         @if !page.cores.is_empty() { (tables::cores(page).folded()) }
@@ -179,7 +185,8 @@ fn plots(page: &Page) -> Markup {
     let charts: Vec<&Chart> = panels.iter().flatten().collect();
     let more = counted(charts.len().saturating_sub(PANELS_SHOWN) as u64, "more chart") + ": ";
     html! {
-        p.note { "Point at a mark for its value, or go to a chart with the tab key and from mark to mark with the arrows." }
+        p.note { "Point at a mark for its value, or go to a chart with the tab key and from mark to mark with the \
+            arrows." }
         @if charts.is_empty() && page.pictures.is_empty() { p { "There is nothing to draw." } }
         (in_panels(&charts, PANELS_SHOWN, &more))
         @for note in panels.iter().filter_map(|panel| panel.as_ref().err()) { p.note { (note) } }
@@ -213,7 +220,7 @@ fn figure(chart: &Chart, extent: Extent) -> Markup {
     html! { figure { (drawn(chart, extent)) } }
 }
 
-/// A chart as wide as the page, or why there is none.
+/// A chart with the width of the page, or the reason why there is none.
 fn wide(chart: &Result<Chart, String>) -> Markup {
     match chart {
         Ok(chart) => figure(chart, Extent::PAGE),
@@ -221,7 +228,7 @@ fn wide(chart: &Result<Chart, String>) -> Markup {
     }
 }
 
-/// A picture that lay beside the results; its values are in the tables.
+/// A picture from the directory of the results. The tables have its values.
 fn picture_of(picture: &Picture) -> Markup {
     let Picture { name, media_type, bytes } = picture;
     let source = format!("data:{media_type};base64,{}", BASE64_STANDARD.encode(bytes));
@@ -256,7 +263,8 @@ fn energy_section(page: &Page) -> Markup {
         @if let Some((chart, table)) = energy::by_cause(&page.runs) {
             (wide(&chart))
             (table.folded())
-            p.note { "The sum of all causes is the total energy. Standby, power-down and refresh are not part of the dynamic energy." }
+            p.note { "The sum of all causes is the total energy. Standby, power-down and refresh are not part of the \
+                dynamic energy." }
         } @else { p { "The data hold no energy." } }
     }
 }

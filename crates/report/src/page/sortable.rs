@@ -1,10 +1,11 @@
-//! Tables that a reader can sort, by pointer and by keyboard. Numbers stand to the right; the best of a group has a sign.
+//! Tables that a reader can sort, by pointer and by keyboard. Numbers are aligned to the right; the best of a group has
+//! a mark.
 
 use maud::{Markup, html};
 
 use super::words::{Heading, number};
 
-/// A cell: what is shown, and what it is sorted by.
+/// A cell: the displayed text, and the key for sorting.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown {
     pub(super) text: String,
@@ -12,7 +13,7 @@ pub(super) struct Shown {
     pub(super) value: Option<f64>,
     /// Whether the value is the best of its group.
     pub(super) best: bool,
-    /// A command, or another text to be taken letter by letter.
+    /// Whether the text is shown verbatim, such as a command.
     pub(super) code: bool,
 }
 
@@ -26,9 +27,9 @@ pub(super) struct Sortable {
     pub(super) rows: Vec<Vec<Shown>>,
 }
 
-/// A longer text may be broken into lines.
+/// Number of characters above which a text may be broken into lines.
 const WRAPPED_FROM: usize = 36;
-/// More rows than this scroll in a box of their own.
+/// Number of rows above which a table scrolls within a box.
 const BOXED_FROM: usize = 40;
 
 /// Columns by their names, with their units in brackets: `operation | latency (ns)`.
@@ -62,7 +63,7 @@ impl Shown {
         Shown::number(format!("{:.1}", share * 100.0), share)
     }
 
-    /// The place in a list, counted from 0.
+    /// A position in a list, counted from 0.
     pub(super) fn ordinal(index: usize) -> Shown {
         Shown::number(index.to_string(), index as f64)
     }
@@ -85,7 +86,7 @@ impl Sortable {
         Sortable { id, caption: caption.into(), heads, rows: values.into_iter().map(row).collect() }
     }
 
-    /// Marks, in a column, the lowest value of each group of rows, where there is another to compare it with.
+    /// Marks the lowest value of each group of rows in a column, if the group has several values.
     pub(super) fn mark_lowest(&mut self, column: usize, group: impl Fn(usize) -> usize) {
         let groups = (0..self.rows.len()).map(&group).max().map_or(0, |last| last + 1);
         let mut range = vec![(f64::INFINITY, f64::NEG_INFINITY); groups];
@@ -97,18 +98,18 @@ impl Sortable {
         }
         for (row, cells) in self.rows.iter_mut().enumerate() {
             let (low, high) = range[group(row)];
-            // Bit by bit: it is the same value.
+            // Values are compared bit by bit, because the lowest value is one of them.
             let lowest = cells[column].value.is_some_and(|value| value.to_bits() == low.to_bits());
             cells[column].best = low < high && lowest;
         }
     }
 
-    /// Draws it folded: a table of secondary interest, which opens at its caption.
+    /// Writes a table of secondary interest: it is folded, and opens at its caption.
     pub(super) fn folded(&self) -> Markup {
         html! { details { summary { (self.caption) } (self.draw()) } }
     }
 
-    /// Draws it.
+    /// Writes the table.
     pub(super) fn draw(&self) -> Markup {
         let Sortable { id, caption, heads, rows } = self;
         let boxed = rows.len() > BOXED_FROM;
@@ -127,7 +128,11 @@ impl Sortable {
                             }
                         }
                     } }
-                    tbody { @for row in rows { tr { @for (numeric, cell) in numeric.iter().zip(row) { (draw_cell(*numeric, cell)) } } } }
+                    tbody {
+                        @for row in rows {
+                            tr { @for (numeric, cell) in numeric.iter().zip(row) { (draw_cell(*numeric, cell)) } }
+                        }
+                    }
                 }
             }
         }

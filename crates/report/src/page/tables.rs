@@ -1,4 +1,4 @@
-//! The comparison tables: every run, and every operation where they are listed.
+//! Comparison tables: all runs, and all operations if they are listed.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::sortable::{Column, Shown, Sortable, heads};
 use super::words::Heading;
 use rowclone_sim::quantity::grouped;
 
-/// The group of each row: what differs in policy and placement alone.
+/// The group of each row: rows that differ only in policy and placement.
 fn groups(runs: &Runs) -> Vec<usize> {
     let mut known = BTreeMap::new();
     (0..runs.len())
@@ -19,7 +19,7 @@ fn groups(runs: &Runs) -> Vec<usize> {
         .collect()
 }
 
-/// The most runs that are listed: a page of more is slow to open.
+/// Maximum number of listed runs. A page with more is slow to open.
 const LISTED_MOST: usize = 2000;
 
 /// Rows of a table that are listed, with the caption.

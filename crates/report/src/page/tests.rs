@@ -1,4 +1,4 @@
-//! Laws of a page as a whole: a parser of the standard's reads it back.
+//! Properties of a page as a whole: a parser of the standard's reads it back.
 
 use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, parse_document};
@@ -10,7 +10,7 @@ use super::*;
 use crate::cell::{Cell, Column, Kind};
 use crate::plot::Table;
 
-/// A name that would be a program, if it were not escaped.
+/// A name that would be a script if it were not escaped.
 const HOSTILE: &str = "</style><script>alert('\"&\")</script><img src=x onerror=alert(1)>";
 
 /// A table of cells.
@@ -127,7 +127,7 @@ fn run(name: &str) -> Page {
     }
 }
 
-/// Reads a page as a browser does.
+/// Parses a page like a browser.
 fn parsed(html: &str) -> RcDom {
     let dom = parse_document(RcDom::default(), ParseOpts::default()).one(html);
     assert_eq!(*dom.errors.borrow(), Vec::<std::borrow::Cow<str>>::new());
@@ -317,8 +317,8 @@ fn charts_beyond_the_ninth_are_behind_a_selector() {
     assert_eq!(count(6), (12, 2, 3), "one of the three others is shown");
 }
 
-/// The headline of a table of ratios, whose axis is `bytes`: `(bytes, policy, reference, fixed arrivals, speedup, ratio of mean read
-/// latencies, energy ratio)`.
+/// The headline of a table of ratios, whose axis is `bytes`: `(bytes, policy, reference, fixed arrivals, speedup, ratio
+/// of mean read latencies, energy ratio)`.
 fn headline_of(rows: &[(u64, &str, &str, bool, f64, f64, f64)]) -> Vec<String> {
     let texts = ["policy", "reference"].map(|name| Column::new(name, Kind::Text));
     let numbers = ["speedup", "read_latency_ratio", "energy_ratio"].map(|name| Column::new(name, Kind::Number));
@@ -353,7 +353,7 @@ fn the_page_begins_with_speedup_and_energy_ratio() {
     assert!(headline_of(&without).is_empty());
 }
 
-/// No mean: points differ in what they ask.
+/// There is no mean, because the points ask different questions.
 #[test]
 fn the_headline_of_several_points_is_a_range_with_its_points() {
     let rows = [
@@ -365,7 +365,8 @@ fn the_headline_of_several_points_is_a_range_with_its_points() {
     assert_eq!(headline_of(&rows), expected);
     let fixed =
         rows.map(|(bytes, policy, reference, _, speedup, ..)| (bytes, policy, reference, true, 1.0, speedup, 5.0));
-    let expected = "rowclone: ratio of mean read latencies 0.99 (bytes 64) to 11.6 (bytes 4,096), energy ratio 5.00 in each of 3 runs";
+    let expected = "rowclone: ratio of mean read latencies 0.99 (bytes 64) to 11.6 (bytes 4,096), energy ratio 5.00 in \
+        each of 3 runs";
     assert_eq!(headline_of(&fixed), [expected]);
 }
 
@@ -408,7 +409,7 @@ fn a_page_of_very_many_runs_lists_the_first_with_a_caption() {
     assert!(html.contains("data-v=\"1999\"") && !html.contains("data-v=\"2000\""));
 }
 
-/// The texts of the legend, or all texts, of the charts whose titles begin so.
+/// The texts of the legend, or all texts, of the charts whose titles have a prefix.
 fn charts(page: &Page, title: &str) -> Vec<Vec<String>> {
     let dom = parsed(&page.to_html());
     let of_chart = |svg: &Handle| {

@@ -1,4 +1,4 @@
-//! Limits of the numbers of a page, which are its first section.
+//! Warnings of a page, which are its first section.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ fn of_the_table(page: &Page) -> Vec<Finding> {
     found
 }
 
-/// Points are numbered from 0 on: how many of them, up to the last one here, are not here.
+/// Number of missing points: those from 0 to the largest number that have no row.
 fn missing_points(page: &Page) -> u64 {
     let points: std::collections::BTreeSet<u64> =
         (0..page.runs.len()).filter_map(|row| page.runs.number(row, "point")).filter_map(whole).collect();

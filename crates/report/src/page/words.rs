@@ -1,4 +1,4 @@
-//! Texts of columns and numbers in a page.
+//! Names of columns and forms of numbers in a page.
 
 pub(super) use crate::plot::number;
 
@@ -12,13 +12,13 @@ pub(super) struct Heading {
 }
 
 impl Heading {
-    /// Of a column: `copy_latency_mean_ns` is `copy latency, mean` in ns.
+    /// The heading of a column: `copy_latency_mean_ns` is `copy latency, mean` in ns.
     pub(super) fn of(column: &str) -> Heading {
         let (unit, name) = Unit::of_column(column);
         Heading { unit: if unit.symbol() == name { String::new() } else { unit.symbol() }, name }
     }
 
-    /// As it is written: `latency (ns)`.
+    /// The heading as text: `latency (ns)`.
     pub(super) fn written(text: &str) -> Heading {
         let (name, unit) = text.trim().split_once(" (").unwrap_or((text.trim(), ""));
         Heading { name: name.to_owned(), unit: unit.trim_end_matches(')').to_owned() }
@@ -30,7 +30,7 @@ impl Heading {
     }
 }
 
-/// A value that is a count, as one.
+/// The value as a count, if it is one.
 #[expect(clippy::cast_sign_loss, reason = "it is not below 0")]
 pub(super) fn whole(value: f64) -> Option<u64> {
     (value >= 0.0 && value.fract() == 0.0 && value < u64::MAX as f64).then_some(value as u64)

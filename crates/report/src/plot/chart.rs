@@ -1,4 +1,4 @@
-//! A chart as data: axes and what is drawn between them.
+//! A chart as data: axes, series and marks.
 
 use super::scale::Spacing;
 use super::unit::Unit;
@@ -6,17 +6,17 @@ use super::unit::Unit;
 /// Kind of a chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// A line a series, with a mark at each point.
+    /// One line per series, with a mark at each point.
     #[default]
     Lines,
     /// Bars side by side.
     Bars,
-    /// Bars of several parts, one on the other.
+    /// Stacked bars.
     Stacked,
-    /// A colored cell a point.
+    /// A heat map: one colored cell per point.
     Heat,
-    /// A box from the first to the third quartile of repeated points, whiskers to the least and the greatest; of fewer than
-    /// [`BOX_MIN`] points, the points themselves.
+    /// A box from the first to the third quartile of repeated points, whiskers to the least and the greatest; of fewer
+    /// than [`BOX_MIN`] points, the points themselves.
     Boxes,
 }
 
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// The fewest points whose quartiles are drawn as a box.
+/// Minimum number of points for a box.
 pub const BOX_MIN: usize = 5;
 
 /// Axis of values.
@@ -55,27 +55,27 @@ pub struct Axis {
 pub enum Across {
     /// Numbers.
     Numbers(Axis),
-    /// One place each; a point's `x` is the index.
+    /// Categories; the `x` of a point is the index.
     Categories(Categories),
 }
 
 /// Places side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Categories {
-    /// What they are.
+    /// Name of the axis.
     pub label: String,
-    /// Their names.
+    /// Names of the categories.
     pub names: Vec<String>,
-    /// Whether they are numbers in order, so that one may be left out where there is no room.
+    /// Whether they are ordered numbers, so that labels may be omitted.
     pub ordered: bool,
 }
 
-/// Values at one place of a series.
+/// Values at one position of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The value across, or the index of the category.
+    /// The horizontal value, or the index of the category.
     pub x: f64,
-    /// All values there, ascending; at least one.
+    /// The values, ascending; at least one.
     pub values: Vec<f64>,
 }
 
@@ -89,18 +89,18 @@ impl Point {
         self.values[below] + (self.values[above] - self.values[below]) * (place - below as f64)
     }
 
-    /// The value in the middle.
+    /// The median.
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
 
-    /// The sum of all values by their number.
+    /// The mean.
     pub fn mean(&self) -> f64 {
         self.values.iter().sum::<f64>() / self.values.len() as f64
     }
 }
 
-/// Points that belong together.
+/// Points of one series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Name in the legend; empty for the only series of a chart.
@@ -112,26 +112,26 @@ pub struct Series {
 /// Crossing of two lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crossover {
-    /// The value across, from the straight line between the nearest points on both sides.
+    /// The horizontal value, interpolated between the nearest points on both sides.
     pub x: f64,
     /// Both series.
     pub names: (String, String),
 }
 
-/// Values of a chart of lines that its lines join.
+/// Values that the lines of a chart connect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Joined {
-    /// Those of each series.
+    /// The simulated values of each series.
     #[default]
     Series,
-    /// The published values of each series; the others are single marks.
+    /// The published values of each series; other published values are single marks.
     Published,
 }
 
 /// A chart, ready to be laid out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// The title, which says without other text what the chart shows.
+    /// The title, which describes the chart without other text.
     pub title: String,
     /// Kind.
     pub kind: Kind,
@@ -143,18 +143,19 @@ pub struct Chart {
     pub rows: Option<Categories>,
     /// Series; of a heat map, one per row.
     pub series: Vec<Series>,
-    /// Published values, drawn over the others as hollow marks. A series with the name of a simulated one has its look.
+    /// Published values, drawn as hollow marks over the others. A published series has the style of the simulated one
+    /// of its name.
     pub published: Vec<Series>,
-    /// What lines join.
+    /// Values that lines connect.
     pub joined: Joined,
     /// Crossings of lines.
     pub crossovers: Vec<Crossover>,
-    /// Values that the axis of values must hold besides, such as those of charts beside this one.
+    /// Further values that the axis must include, such as those of neighboring charts.
     pub reach: Vec<f64>,
 }
 
 impl Chart {
-    /// The most values that stand behind one mark.
+    /// Maximum number of values per mark.
     pub fn repeated(&self) -> usize {
         self.series.iter().flat_map(|series| &series.points).map(|point| point.values.len()).max().unwrap_or(0)
     }
@@ -164,7 +165,7 @@ impl Chart {
         self.series.iter().map(|series| series.points.len()).sum()
     }
 
-    /// Finds all places where two of the lines cross; on a logarithmic axis the lines are straight on paper.
+    /// Finds all crossings of two lines; on a logarithmic axis, lines are straight on the paper.
     pub(super) fn crossings(&self) -> Vec<Crossover> {
         let Across::Numbers(axis) = &self.x else { return Vec::new() };
         let mut found = Vec::new();
@@ -182,8 +183,8 @@ impl Chart {
 /// A difference of two lines that changes by more than this many times its change before and after is a step.
 const STEP: f64 = 3.0;
 
-/// Whether the difference of two lines makes a step between the points `index - 1` and `index`: nothing is known about the place where a
-/// step lies between its points. Two points alone do not show whether they are the ends of a step.
+/// Whether the difference of two lines makes a step between the points `index - 1` and `index`: nothing is known about
+/// the place where a step lies between its points. Two points alone do not show whether they are the ends of a step.
 fn is_step(differences: &[(f64, f64)], index: usize) -> bool {
     let slope = |index: usize| {
         let ((from, before), (to, after)) = (differences[index - 1], differences[index]);
@@ -193,8 +194,8 @@ fn is_step(differences: &[(f64, f64)], index: usize) -> bool {
     beside.map(slope).reduce(f64::max).is_none_or(|beside| slope(index) > STEP * beside)
 }
 
-/// Crossings of two lines, where one passes from below the other to above it without a step. Points that only one of them has are
-/// skipped.
+/// Crossings of two lines, where one passes from below the other to above it without a step. Points that only one of
+/// them has are skipped.
 fn crossings(a: &Series, b: &Series, across: Spacing, up: Spacing) -> Vec<f64> {
     let on_paper = |value: f64, spacing: Spacing| match spacing {
         Spacing::Linear => value,
@@ -253,7 +254,8 @@ mod tests {
         assert!((log[0] - 4.0).abs() < 1e-9 && log.len() == 1, "{log:?}");
     }
 
-    /// FPM copies whole rows only: its latency falls between half a row and a row, and nothing is known about sizes between them.
+    /// FPM copies whole rows only: its latency falls between half a row and a row, and nothing is known about sizes
+    /// between them.
     #[test]
     fn a_step_between_two_points_is_no_crossing() {
         let channel = series(&[(1024.0, 300.0), (2048.0, 550.0), (4096.0, 1046.0), (8192.0, 1046.0)]);

@@ -1,4 +1,4 @@
-//! The values of a table, sorted by where they lie on a chart.
+//! Values of a table, grouped by their position on a chart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use super::scale::Spacing;
 use super::table::{Row, Table, TableError, number, select};
 use super::unit::Unit;
 
-/// The different values of a column.
+/// The distinct values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Keys {
     /// Values in the order of the table: numbers ascending, others by first appearance.
     cells: Vec<String>,
-    /// Index of each value, by its tidy form.
+    /// Index of each value, by its normal form.
     places: BTreeMap<String, usize>,
     /// Whether all of them are numbers.
     pub(super) numeric: bool,
@@ -74,9 +74,9 @@ impl Keys {
     }
 }
 
-/// `4096.0` is `4096`, where all are numbers.
+/// `4096.0` is `4096` if all values are numbers.
 fn tidy(cell: &str, numeric: bool) -> String {
-    // Adding 0 makes a zero of a negative one.
+    // Adding 0 turns -0 into 0.
     number(cell).filter(|_| numeric).map_or_else(|| cell.to_owned(), |number| (number + 0.0).to_string())
 }
 
@@ -117,7 +117,7 @@ impl<'a> Entries<'a> {
         let by_columns = request.by.iter().map(column).collect::<Result<Vec<_>, _>>()?;
         let (y_unit, y_label, y_names) = named_values(&request.y)?;
         let all = select(table, &request.conditions)?;
-        // A row without any value, as a point that failed, has no place either.
+        // A row without values, as of a failed point, has no position.
         let is_there = |row: &Row, index: usize| !row.cells[index].trim().is_empty();
         let has_values = |row: &Row| is_there(row, x_column) && y_columns.iter().any(|&index| is_there(row, index));
         let rows: Vec<&Row> = all.iter().copied().filter(|row| has_values(row)).collect();
@@ -170,13 +170,14 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The number of values that have no place.
+    /// Number of values without a position.
     pub(super) fn unplaced(&self, categories: Option<&Keys>) -> usize {
         let unplaced = self.values.iter().filter(|(at, _)| self.place(at.x, categories).is_none());
         unplaced.map(|(_, values)| values.len()).sum()
     }
 
-    /// A series for each value of `by` and each `y`, at numbers or at places of categories. Values without a place are left out.
+    /// A series for each value of `by` and each `y`, at numbers or at places of categories. Values without a place are
+    /// left out.
     pub(super) fn series(&self, categories: Option<&Keys>) -> Vec<Series> {
         let mut groups: BTreeMap<(&[usize], usize), Vec<Point>> = BTreeMap::new();
         for (at, values) in &self.values {
@@ -213,7 +214,7 @@ pub(super) fn totals(parts: &[Series]) -> Series {
     Series { name: String::new(), points }
 }
 
-/// Parts that are 0 in every bar need no place in the legend.
+/// Parts that are 0 in all bars have no entry in the legend.
 pub(super) fn without_nothing(mut series: Vec<Series>) -> Vec<Series> {
     let all = series.clone();
     series.retain(|part| part.points.iter().any(|point| point.values.iter().any(|&value| value != 0.0)));
@@ -247,7 +248,7 @@ fn value(row: &Row, index: usize, column: &str) -> Result<f64, TableError> {
     number(&row.cells[index]).ok_or_else(|| {
         let cell = &row.cells[index];
         let must = match cell.trim().parse::<f64>() {
-            Ok(number) if number.is_finite() => "but an axis ends at 1e30, and 1e-30 is as nothing on it",
+            Ok(number) if number.is_finite() => "but an axis takes values from 1e-30 to 1e30",
             _ => "but must be a number",
         };
         let message = format!("`{column}` is {cell:?}, {must}");

@@ -82,8 +82,8 @@ impl Size {
         shown
     }
 
-    /// The text in lines of at most `width` mm, broken after spaces, hyphens and similar characters, but not within a hexadecimal
-    /// number; longer words are cut.
+    /// The text in lines of at most `width` mm, broken after spaces, hyphens and similar characters, but not within a
+    /// hexadecimal number; longer words are cut.
     pub(super) fn wrap(self, text: &str, width: f64) -> Vec<String> {
         let mut lines = vec![String::new()];
         for piece in text.split_inclusive(' ').flat_map(pieces) {

@@ -169,8 +169,8 @@ impl<'c> Layout<'c> {
         self.label_below();
     }
 
-    /// Places the texts of crossovers in rows above the chart, so that they do not touch. Lines that one line crosses at one place share
-    /// a text.
+    /// Places the texts of crossovers in rows above the chart, so that they do not touch. Lines that one line crosses
+    /// at one place share a text.
     fn find_crossovers(&mut self) {
         let Across::Numbers(axis) = &self.chart.x else { return };
         let mut crossings: Vec<(f64, String, String)> = Vec::new();

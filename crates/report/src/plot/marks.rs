@@ -63,8 +63,8 @@ impl Marks<'_> {
         (if series < bars { (series as f64 - (bars - 1) as f64 / 2.0) * width } else { 0.0 }, width)
     }
 
-    /// A symbol over a line from the least to the greatest value. A symbol that would touch the last one of its line is replaced by a
-    /// transparent area: a dense line stays a line.
+    /// A symbol over a line from the least to the greatest value. A symbol that would touch the last one of its line is
+    /// replaced by a transparent area: a dense line stays a line.
     fn symbol(&self, index: usize, point: &Point, last: &mut Option<At>) {
         let (x, y) = self.at(point.x, point.median());
         let apart = |(left, up): At| f64::from(x - left).hypot(f64::from(y - up));
@@ -105,7 +105,8 @@ impl Marks<'_> {
         }
     }
 
-    /// A box from the first to the third quartile, a line at the median, whiskers to the ends; of few points, these themselves.
+    /// A box from the first to the third quartile, a line at the median, whiskers to the ends; of few points, these
+    /// themselves.
     fn quartiles(&self, index: usize, point: &Point) {
         let (canvas, (offset, width)) = (self.canvas, self.placed(index));
         let (middle, half) = (point.x + offset, width * 0.36);

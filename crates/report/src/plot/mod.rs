@@ -1,8 +1,9 @@
-//! Charts: a table becomes a [`Chart`], this module lays it out and draws its marks, plotters draws axes and texts, and the [`Picture`]
-//! becomes an SVG document or a PNG file.
+//! Charts of tables: the module lays out a [`Chart`] and draws its marks, plotters draws axes and texts, and the
+//! [`Picture`] becomes an SVG document or a PNG file.
 //!
-//! A picture for a paper's column is 85 mm wide, with letters of 6 points and more. Series differ by colors that color-blind
-//! readers can tell apart, and by the shape of their marks, their dashes or their hatches. This module opens no file.
+//! A picture for a paper's column is 85 mm wide, with letters of 6 points and more. Series differ by colors that
+//! color-blind readers can tell apart, and by the shape of their marks, their dashes or their hatches. This module
+//! opens no file.
 
 mod canvas;
 mod chart;

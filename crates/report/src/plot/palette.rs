@@ -17,7 +17,8 @@ pub(super) const RULE: Rgb = (0xde, 0xde, 0xde);
 /// The number of colors of series.
 const COLORS: usize = 8;
 
-/// Every color that has a counterpart in the dark scheme, with that; the last eight are those of series, after Okabe and Ito.
+/// Every color that has a counterpart in the dark scheme, with that; the last eight are those of series, after Okabe
+/// and Ito.
 pub(super) const ROLES: [(Rgb, &str); 4 + COLORS] = [
     (PAPER, "#14181d"),
     (INK, "#e6e9ec"),
@@ -67,7 +68,8 @@ pub(super) fn dashes(series: usize) -> Option<(f64, f64)> {
     Some(dashes[second_sign(series)]).filter(|(stroke, _)| *stroke > 0.0)
 }
 
-/// The corners of a series' mark around a center, as distances in mm; none of a disc. All marks have the area of the disc.
+/// The corners of a series' mark around a center, as distances in mm; none of a disc. All marks have the area of the
+/// disc.
 fn outline(series: usize, radius: f64) -> Option<Vec<(f64, f64)>> {
     let polygon = |corners: u32, turn: f64| -> Vec<(f64, f64)> {
         let count = f64::from(corners);

@@ -87,7 +87,8 @@ fn paint(backend: &mut BitMapBackend<'_>, shape: &Shape) -> Drawn {
     }
 }
 
-/// A line with round corners. plotters fills the outline of a wide line, which fails at sharp corners: each piece is drawn by itself.
+/// A line with round corners. plotters fills the outline of a wide line, which fails at sharp corners: each piece is
+/// drawn by itself.
 fn line(backend: &mut BitMapBackend<'_>, points: &[At], color: RGBColor, width: u32) -> Drawn {
     for ends in points.windows(2) {
         backend.draw_path(ends.to_vec(), &color.stroke_width(width))?;

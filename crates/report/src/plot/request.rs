@@ -1,4 +1,4 @@
-//! The request for a chart of a table, and the chart made from it.
+//! Requests for charts of tables, and the charts made from them.
 
 use super::chart::{Across, Axis, Categories, Chart, Joined, Kind, Point, Series};
 use super::entries::{Entries, Keys, differing, named_values, totals, without_nothing};
@@ -12,7 +12,7 @@ use super::unit::{Unit, capitalized};
 pub struct Request {
     /// Kind of the chart.
     pub kind: Kind,
-    /// The column that lies across.
+    /// The horizontal column.
     pub x: String,
     /// The columns of values, at least one, all of one unit; of a heat map the one column that its colors show.
     pub y: Vec<String>,
@@ -41,7 +41,8 @@ pub struct Drawing {
     pub chart: Chart,
     /// Number of rows, or values of rows, that were left out because a cell is empty.
     pub empty: usize,
-    /// In what else the rows behind one mark differ, each time alike: seeds, or an axis that was forgotten.
+    /// Columns in which the rows behind one mark differ, if each mark has the same set: seeds, or an axis that the
+    /// request does not use.
     pub differing: Vec<String>,
     /// Number of published values without a place on the chart.
     pub unplaced: usize,
@@ -49,7 +50,7 @@ pub struct Drawing {
     x: Keys,
 }
 
-/// The most categories that have room for their names.
+/// Maximum number of categories whose names fit.
 const CATEGORIES_MAX: usize = 24;
 
 /// Maximum number of bars or boxes that readers can distinguish at the width of a column.
@@ -62,7 +63,7 @@ impl Request {
     /// The chart of a table.
     ///
     /// # Errors
-    /// A column is not there, a cell is no number, or the chart would not be readable.
+    /// A column is absent, a cell is no number, or the chart would be unreadable.
     pub fn draw(&self, table: &Table) -> Result<Drawing, TableError> {
         self.check(false)?;
         let entries = Entries::of(table, self)?;
@@ -118,7 +119,8 @@ impl Request {
         Ok(Drawing { chart, empty: entries.empty, differing, unplaced: 0, request: self.clone(), x: entries.x })
     }
 
-    /// That it can be drawn, as far as that does not depend on the table; `published` where published values are to be added.
+    /// Checks that the request can be drawn, as far as this does not depend on the table; `published` if published
+    /// values are added.
     ///
     /// # Errors
     /// The options contradict each other.
@@ -154,7 +156,7 @@ impl Request {
         named_values(&self.y).map(drop)
     }
 
-    /// The title of a chart that was given none: what is shown over what, and what its series are.
+    /// The default title: the values, the axis, and the series.
     fn default_title(&self, y: &str) -> String {
         let label = |column: &String| Unit::of_column(column).1;
         let over = if self.kind == Kind::Lines { "over" } else { "by" };
@@ -165,11 +167,11 @@ impl Request {
 }
 
 impl Drawing {
-    /// Puts published values over the others: a table with columns of the same names. Conditions on columns that it does
-    /// not have do not touch it, and without the columns of `by` its values are a series of their own.
+    /// Adds published values: a table with columns of the same names. Conditions on columns that it lacks have no
+    /// effect, and without the columns of `by` its values are a series of their own.
     ///
     /// # Errors
-    /// As for [`Request::draw`]; or there is nothing to put it over.
+    /// As for [`Request::draw`]; or the chart has no values.
     pub fn add_published(&mut self, table: &Table) -> Result<(), TableError> {
         let has = |column: &String| table.columns().contains(column);
         let mut request = self.request.clone();
@@ -213,7 +215,7 @@ fn check_series(count: usize) -> Result<(), TableError> {
     Ok(())
 }
 
-/// That the chart can be read at a column's width.
+/// Checks that the chart is readable at the width of a column.
 fn check_size(chart: &Chart) -> Result<(), TableError> {
     let too_many = |what: &str, found: usize, most: usize| {
         let message = format!("{found} {what}, but there is room for {most}");

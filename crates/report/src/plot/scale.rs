@@ -125,8 +125,8 @@ impl Scale {
         self.ticks.iter().flat_map(|tick| &tick.lines).map(|line| Size::TICK.width(line)).fold(0.0, f64::max)
     }
 
-    /// Leaves ticks out whose labels would touch: all but every second, third or later one, or, where these would be few, those
-    /// that are too near. `extent` gives the length of a label along the axis of this length, in mm.
+    /// Leaves ticks out whose labels would touch: all but every second, third or later one, or, where these would be
+    /// few, those that are too near. `extent` gives the length of a label along the axis of this length, in mm.
     pub(super) fn thin(&mut self, length: f64, extent: impl Fn(&Tick) -> f64) {
         let without_touching = |ticks: &mut dyn Iterator<Item = &Tick>| {
             let mut end = f64::NEG_INFINITY;

@@ -49,7 +49,7 @@ impl Table {
     /// A table of these columns and rows, which stand below each other from the file's second line on.
     ///
     /// # Errors
-    /// A row has another number of cells, or a column has no name of its own.
+    /// A row has another number of cells, or a column has no unique name.
     pub fn new(columns: Vec<String>, rows: Vec<Vec<String>>) -> Result<Table, TableError> {
         check_names(&columns)?;
         let rows: Vec<Row> = (2..).zip(rows).map(|(line, cells)| Row { line, cells }).collect();
@@ -63,7 +63,7 @@ impl Table {
     /// Reads a CSV file with a header.
     ///
     /// # Errors
-    /// It is no CSV, or as for [`Table::new`].
+    /// The text is no CSV; or as for [`Table::new`].
     pub fn read(file: impl Read) -> Result<Table, TableError> {
         let mut reader = csv::ReaderBuilder::new().has_headers(true).from_reader(file);
         let columns: Vec<String> =
@@ -134,7 +134,7 @@ fn unreadable(error: &csv::Error) -> TableError {
     TableError { line, message, help: Some(help.to_owned()) }
 }
 
-/// The number in a cell; none where the cell holds something else, or a number outside the range of axes.
+/// The number in a cell; none if the cell has other content, or a number outside the range of axes.
 pub(super) fn number(cell: &str) -> Option<f64> {
     let shown = |number: &f64| *number == 0.0 || (1e-30..1e30).contains(&number.abs());
     cell.trim().parse::<f64>().ok().filter(shown)
@@ -184,7 +184,7 @@ fn same(a: &str, b: &str) -> bool {
 /// The rows that meet all conditions.
 ///
 /// # Errors
-/// A condition names a column that is not there, or a value that no row has; or nothing is left.
+/// A condition names an absent column, or a value of no row; or no row is left.
 pub(super) fn select<'a>(table: &'a Table, conditions: &[Condition]) -> Result<Vec<&'a Row>, TableError> {
     let mut rows: Vec<&Row> = table.rows.iter().collect();
     for condition in conditions {

@@ -1,4 +1,4 @@
-//! Laws of whole charts.
+//! Properties of whole charts.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The unit of a column, as its name states it, and how its values are written.
+//! Units of columns, from their names, and the form of their values.
 
 use rowclone::Mechanism;
 use rowclone_sim::quantity;
@@ -24,11 +24,11 @@ pub enum Unit {
     },
     /// A share, 0 to 1: written in per cent.
     Share,
-    /// Any other, written as it is.
+    /// Another unit; values are written unchanged.
     Named(&'static str),
 }
 
-/// Ends of column names that state a unit; the first that fits counts.
+/// Suffixes of column names that state a unit; the first that fits is taken.
 #[rustfmt::skip]
 const SUFFIXES: &[(&str, Unit)] = &[
     ("gb_s", Unit::Prefixed { symbol: "B/s", exponent: 9 }),
@@ -84,7 +84,8 @@ const NAMES: [(&str, &str); 9] = [
 ];
 
 impl Unit {
-    /// The unit that the name of a column states, and its quantity in words: `read_latency_mean_ns` is "read latency, mean" in ns.
+    /// The unit that the name of a column states, and its quantity in words: `read_latency_mean_ns` is "read latency,
+    /// mean" in ns.
     ///
     /// The unit and the label of a column. Of a dotted name, the last part counts.
     pub fn of_column(column: &str) -> (Unit, String) {

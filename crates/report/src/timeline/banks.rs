@@ -44,7 +44,7 @@ pub(super) struct ChannelTracks {
     queues: [Counter; 2],
 }
 
-/// The values of the power counter.
+/// Values of the power counter.
 const AWAKE: u64 = 0;
 const ACTIVE_POWER_DOWN: u64 = 1;
 const PRECHARGE_POWER_DOWN: u64 = 2;
@@ -105,7 +105,7 @@ impl ChannelTracks {
         self.ranks[usize::from(bank.rank)].banks[usize::from(bank.bank)].1
     }
 
-    /// Draws a command, and what it does to rows and ranks; returns the banks that it closes.
+    /// Draws a command and its effects on rows and ranks; returns the banks that it closes.
     pub(super) fn push<W: Write>(&mut self, writer: &mut PacketWriter<W>, event: &CommandEvent) -> Vec<BankId> {
         let CommandEvent { at, ref command, effect, .. } = *event;
         let end = at + self.bus_cycles[event.kind()];
@@ -129,7 +129,7 @@ impl ChannelTracks {
             }
             Command::SelfRefreshEnter { rank } => self.power(writer, at, rank, SELF_REFRESH),
             Command::PowerDownExit { rank } | Command::SelfRefreshExit { rank } => self.power(writer, at, rank, AWAKE),
-            // The others have a slice on the command bus, and one on the data bus, and open and close rows.
+            // Other commands have a slice on the command bus, and column commands one on the data bus.
             _ => {}
         }
         self.change_rows(writer, event)
@@ -152,17 +152,17 @@ impl ChannelTracks {
             self.close(writer, at, bank);
             self.bank(bank).1 = opened;
         }
-        // A bank whose contents have left the open row stays in use.
+        // A bank whose contents have left the open row remains in use.
         if command.row_change() == RowChange::Closes { banks } else { Vec::new() }
     }
 
-    /// Draws what is still open when the run ends.
+    /// Draws the rows and states that last to the end of the run.
     pub(super) fn finish<W: Write>(&mut self, writer: &mut PacketWriter<W>, end: Cycle) {
         for rank in 0..self.geometry.ranks() {
             (0..self.geometry.banks()).for_each(|bank| self.close(writer, end, BankId { rank, bank }));
             self.ranks[usize::from(rank)].power.begin(writer);
         }
-        // A run ends when all is served.
+        // A run ends when all requests are complete.
         self.queued(writer, end, Queued::default());
         self.queues.iter_mut().for_each(|counter| counter.begin(writer));
     }

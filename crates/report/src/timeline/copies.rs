@@ -1,4 +1,5 @@
-//! Copies and initializations, from request to completion, with their programs: each in a lane of its own.
+//! Copies and initializations from request to completion, with their programs, on tracks that have no overlapping
+//! slices.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,7 +12,7 @@ use rowclone_sim::quantity::bytes;
 use super::writer::{Note, PacketWriter, Shows, Track, count, word};
 
 /// A bank of the whole system.
-pub(super) type Place = (Channel, BankId);
+pub(super) type ChannelBank = (Channel, BankId);
 
 /// Effect of a command of a copy program.
 #[derive(Clone, Copy, Debug)]
@@ -22,9 +23,9 @@ pub(super) struct Step {
     /// The command.
     pub(super) at: Cycle,
     /// The banks that it used.
-    pub(super) banks: [Option<Place>; 2],
+    pub(super) banks: [Option<ChannelBank>; 2],
     /// The destination row that it filled, in whole or in part.
-    pub(super) filled: Option<(Place, Row)>,
+    pub(super) filled: Option<(ChannelBank, Row)>,
     /// Bytes of the destination that were written.
     pub(super) bytes: u64,
 }
@@ -35,9 +36,9 @@ struct Running {
     mechanism: Mechanism,
     begin: Cycle,
     bytes: u64,
-    filled: Option<(Place, Row)>,
+    filled: Option<(ChannelBank, Row)>,
     /// Banks that it has used and not closed.
-    banks: Vec<Place>,
+    banks: Vec<ChannelBank>,
 }
 
 /// A copy in progress.
@@ -50,18 +51,18 @@ struct Copy {
     programs: BTreeMap<u64, Running>,
 }
 
-/// A line of copies one after another, and of their programs.
+/// A track of copies that do not overlap, with tracks of their programs.
 #[derive(Clone, Debug)]
 struct Lane {
     track: Track,
     group: Track,
-    /// End of its last copy; none while it is in progress.
+    /// End of the last copy of the track; none while it is in progress.
     free_from: Option<Cycle>,
-    /// Lines of programs one after another, and where the last of each ends.
+    /// Tracks of programs that do not overlap, with the end of the last program of each.
     programs: Vec<(Track, Cycle)>,
 }
 
-/// More lanes are made only for copies that are in progress at once.
+/// Maximum number of tracks, except that copies in progress at once each have a track.
 const LANES_MOST: usize = 64;
 
 /// The copies in progress.
@@ -77,7 +78,7 @@ impl Copies {
         Copies { group, lanes: Vec::new(), running: BTreeMap::new() }
     }
 
-    /// A copy or initialization was taken.
+    /// The controller accepted a copy or initialization.
     pub(super) fn taken<W: Write>(&mut self, writer: &mut PacketWriter<W>, now: Cycle, request: &Request) {
         let arrival = request.arrival.unwrap_or(now);
         let lane = self.lane(writer, arrival);
@@ -85,7 +86,7 @@ impl Copies {
         self.running.insert(request.id, Copy { operation: request.operation, lane, begin, programs: BTreeMap::new() });
     }
 
-    /// A lane that is free from `arrival` on; where there are too many, the one that has been free longest.
+    /// A track that is free from `arrival` on; beyond the maximum number, the one that has been free longest.
     fn lane<W: Write>(&mut self, writer: &mut PacketWriter<W>, arrival: Cycle) -> usize {
         let free = |lane: &Lane| lane.free_from.is_some_and(|free| free <= arrival);
         if let Some(index) = self.lanes.iter().position(free) {
@@ -128,8 +129,8 @@ impl Copies {
         }
     }
 
-    /// A bank was closed: programs that have written something, and have no other bank open, end.
-    pub(super) fn closed<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: Place) {
+    /// A bank was closed: programs that wrote data, and have no other bank open, end.
+    pub(super) fn closed<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: ChannelBank) {
         for copy in self.running.values_mut() {
             let lane = &mut self.lanes[copy.lane];
             copy.programs.retain(|_, program| {
@@ -144,7 +145,7 @@ impl Copies {
         }
     }
 
-    /// A copy is done; a read or write is none of these.
+    /// A request is complete; requests that are not copies have no effect.
     pub(super) fn done<W: Write>(&mut self, writer: &mut PacketWriter<W>, completion: &Completion) {
         let Some(copy) = self.running.remove(&completion.id) else { return };
         let lane = &mut self.lanes[copy.lane];
@@ -159,7 +160,8 @@ impl Copies {
 
 impl Lane {
     fn program<W: Write>(&mut self, writer: &mut PacketWriter<W>, program: &Running, end: Cycle) {
-        // They come in the order of their ends: the fullest line that has room leaves the others free for longer ones.
+        // Programs come in the order of their ends. The track with the latest end that is free leaves the others for
+        // longer programs.
         let free = self.programs.iter_mut().filter(|(_, free_from)| *free_from <= program.begin);
         let track = if let Some((track, free_from)) = free.max_by_key(|(_, free_from)| *free_from) {
             *free_from = end;

@@ -1,8 +1,8 @@
 //! Timelines: traces of runs in the format of Perfetto, written during the run.
 //!
-//! A [`Timeline`] hears each command as it is issued, and each request when the controller takes it and when it is done. It keeps what is
-//! in progress, and nothing else. Slices are written when they end: events of one track are in the order of time, and those of different
-//! tracks are not. `docs/timeline.md` says what each track shows.
+//! A [`Timeline`] observes each command when it is issued, and each request when the controller accepts and completes
+//! it. Its memory is proportional to what is in progress. Slices are written when they end: events of one track are in
+//! the order of time, events of different tracks are not. `docs/timeline.md` describes the tracks.
 
 mod banks;
 mod copies;
@@ -26,7 +26,8 @@ pub use writer::{Window, nanoseconds};
 
 /// A trace of a run.
 ///
-/// Nothing here can fail, so the first I/O error is kept, nothing is written after it, and [`into_result`](Self::into_result) returns it.
+/// Observer methods cannot return an error. The first I/O error is kept, later output is dropped, and
+/// [`into_result`](Self::into_result) returns the error.
 #[derive(Debug)]
 pub struct Timeline<W: Write> {
     writer: PacketWriter<W>,
@@ -53,7 +54,7 @@ impl<W: Write> Timeline<W> {
         Timeline { writer, map: map.clone(), channels, copies, depths }
     }
 
-    /// The output, with everything in it.
+    /// The output, after everything was written to it.
     ///
     /// # Errors
     /// The first error of the output.
@@ -61,7 +62,7 @@ impl<W: Write> Timeline<W> {
         self.writer.into_result()
     }
 
-    /// What a command does for the copy that it was issued for.
+    /// Effect of a command on the copy for which it was issued.
     fn step(&self, event: &CommandEvent) -> Option<(RequestId, Step)> {
         let Cause::Copy { request, mechanism, program } = event.cause else { return None };
         let open = |bank| self.channels[usize::from(event.channel.0)].open_row(bank).map(|open| open.row);
@@ -91,7 +92,7 @@ impl<W: Write> Timeline<W> {
     }
 }
 
-/// Which of the counters of requests in progress an operation is counted in.
+/// The counter of requests in progress for an operation.
 const fn kind(operation: &Operation) -> usize {
     match operation {
         Operation::Read { .. } => 0,

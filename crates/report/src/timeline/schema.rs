@@ -1,10 +1,10 @@
-//! The few messages and fields of Perfetto's trace format that a timeline needs, with their published numbers
+//! Messages and fields of Perfetto's trace format that a timeline uses, with their published numbers
 //! (`protos/perfetto/trace/trace_packet.proto`, `track_event/track_event.proto`, `track_event/track_descriptor.proto`,
 //! `track_event/counter_descriptor.proto` and `track_event/debug_annotation.proto` of Perfetto).
 
 use prost::{Enumeration, Message, Oneof};
 
-/// A trace file: packets, one after another. A file is written packet by packet, each as the field that it is here.
+/// A trace file: a sequence of packets. A file is written packet by packet, each as one field of this message.
 #[derive(Clone, PartialEq, Message)]
 pub struct Trace {
     /// The packets.
@@ -15,13 +15,13 @@ pub struct Trace {
 /// One packet: the description of a track, or an event on one.
 #[derive(Clone, PartialEq, Message)]
 pub struct TracePacket {
-    /// When, in ns; of an event.
+    /// Time of an event, ns.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
-    /// The writer's number; there is one writer a file.
+    /// Number of the writer; a file has one writer.
     #[prost(uint32, optional, tag = "10")]
     pub trusted_packet_sequence_id: Option<u32>,
-    /// 1 in the first packet: nothing before it counts.
+    /// 1 in the first packet: the reader drops its state from before.
     #[prost(uint32, optional, tag = "13")]
     pub sequence_flags: Option<u32>,
     /// Content of the packet.
@@ -49,10 +49,10 @@ pub struct TrackDescriptor {
     /// Name of the track.
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
-    /// The group that it is shown in.
+    /// The group that contains the track.
     #[prost(uint64, optional, tag = "5")]
     pub parent_uuid: Option<u64>,
-    /// Present where it is a counter.
+    /// Present if the track is a counter.
     #[prost(message, optional, tag = "8")]
     pub counter: Option<CounterDescriptor>,
     /// Order of the tracks of the group.
@@ -66,10 +66,10 @@ pub struct TrackDescriptor {
     pub description: Option<String>,
 }
 
-/// That a track is a counter, and what it counts.
+/// Marks a track as a counter, with its unit.
 #[derive(Clone, PartialEq, Message)]
 pub struct CounterDescriptor {
-    /// The unit, in words.
+    /// The unit, as text.
     #[prost(string, optional, tag = "6")]
     pub unit_name: Option<String>,
 }
@@ -93,13 +93,13 @@ pub struct TrackEvent {
     /// Kind of the event.
     #[prost(enumeration = "EventType", optional, tag = "9")]
     pub r#type: Option<i32>,
-    /// On which track.
+    /// Track of the event.
     #[prost(uint64, optional, tag = "11")]
     pub track_uuid: Option<u64>,
     /// Name of the slice or instant.
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
-    /// The value of a counter from then on.
+    /// Value of a counter from the time of the event on.
     #[prost(int64, optional, tag = "30")]
     pub counter_value: Option<i64>,
 }
@@ -108,15 +108,15 @@ pub struct TrackEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Enumeration)]
 #[repr(i32)]
 pub enum EventType {
-    /// Nothing.
+    /// None.
     Unspecified = 0,
     /// A slice begins.
     SliceBegin = 1,
     /// The slice that began last on the track ends.
     SliceEnd = 2,
-    /// Something that takes no time.
+    /// An event without duration.
     Instant = 3,
-    /// A counter gets a value.
+    /// A new value of a counter.
     Counter = 4,
 }
 
@@ -137,7 +137,7 @@ pub enum Value {
     /// A count, an address or a cycle.
     #[prost(uint64, tag = "3")]
     UintValue(u64),
-    /// A word.
+    /// A text.
     #[prost(string, tag = "6")]
     StringValue(String),
 }

@@ -1,4 +1,4 @@
-//! Packets to a file: tracks, slices and counters, in cycles here and in ns there.
+//! Writer of packets: tracks, slices and counters. Times are in cycles in this module, and in ns in the file.
 
 use std::io::{self, BufWriter, Write};
 use std::mem;
@@ -31,12 +31,12 @@ pub(super) type Track = u64;
 /// Attributes of a slice besides its name.
 pub(super) type Note = (&'static str, Value);
 
-/// A count, an address or a cycle as a note.
+/// An annotation with a count, an address or a cycle.
 pub(super) fn count(name: &'static str, value: u64) -> Note {
     (name, Value::UintValue(value))
 }
 
-/// A word as a note.
+/// An annotation with a text.
 pub(super) fn word(name: &'static str, value: impl Into<String>) -> Note {
     (name, Value::StringValue(value.into()))
 }
@@ -52,7 +52,7 @@ pub(super) enum Shows {
     Counter(&'static str),
 }
 
-/// Writes packets, and keeps the first error: nothing is written after it.
+/// Writes packets, and keeps the first error; later packets are dropped.
 #[derive(Debug)]
 pub(super) struct PacketWriter<W: Write> {
     output: io::Result<BufWriter<W>>,
@@ -60,14 +60,14 @@ pub(super) struct PacketWriter<W: Write> {
     window: Window,
     tracks: Track,
     is_first: bool,
-    /// The current packet, in one buffer for all.
+    /// Buffer for packets.
     bytes: Vec<u8>,
 }
 
 /// The number of the only writer.
 const SEQUENCE: u32 = 1;
 
-/// Nothing before the first packet counts.
+/// The reader drops its state from before the first packet.
 const SEQUENCE_BEGINS: u32 = 1;
 
 impl<W: Write> PacketWriter<W> {
@@ -76,12 +76,12 @@ impl<W: Write> PacketWriter<W> {
         PacketWriter { output, clock, window, tracks: 0, is_first: true, bytes: Vec::new() }
     }
 
-    /// The output, with everything in it.
+    /// The output, after everything was written to it.
     pub(super) fn into_result(self) -> io::Result<W> {
         self.output?.into_inner().map_err(io::IntoInnerError::into_error)
     }
 
-    /// A new track in a group.
+    /// Creates a track in a group.
     pub(super) fn track(&mut self, parent: Option<Track>, rank: usize, name: &str, about: &str, shows: Shows) -> Track {
         self.tracks += 1;
         let (counter, ordering) = match shows {
@@ -104,7 +104,8 @@ impl<W: Write> PacketWriter<W> {
         self.tracks
     }
 
-    /// A slice, as much of it as is drawn; of no clocks, an instant. Its notes tell the whole of it.
+    /// Writes a slice, cut to the drawn range; a slice of no clocks is an instant. Its annotations have the whole
+    /// range.
     pub(super) fn slice(&mut self, track: Track, begin: Cycle, end: Cycle, name: String, notes: Vec<Note>) {
         let Window { from, to } = self.window;
         let (first, last) = (begin.max(from), end.min(to));
@@ -126,7 +127,7 @@ impl<W: Write> PacketWriter<W> {
         }
     }
 
-    /// A counter has this value from now on.
+    /// Sets the value of a counter from now on.
     pub(super) fn counter(&mut self, track: Track, at: Cycle, value: u64) {
         let value = i64::try_from(value).ok();
         let event = TrackEvent { counter_value: value, ..event(track, EventType::Counter) };
@@ -147,13 +148,13 @@ impl<W: Write> PacketWriter<W> {
         if let Err(error) = output.write_all(&self.bytes)
             && let Ok(output) = mem::replace(&mut self.output, Err(error))
         {
-            // Dropped whole, it would write what it still holds.
+            // A writer that is dropped without this would write its buffer.
             let _ = output.into_parts();
         }
     }
 }
 
-/// A cycle in the ns of the file, to the nearest: DDR3-1066, cycle 7 (13.125 ns): 13.
+/// Nanoseconds of a cycle in the file, rounded: DDR3-1066, cycle 7 (13.125 ns): 13.
 #[expect(clippy::cast_sign_loss, reason = "no cycle is before cycle 0")]
 pub fn nanoseconds(clock: Clock, at: Cycle) -> u64 {
     clock.ns(Cycles(at.0)).round() as u64
@@ -163,7 +164,7 @@ fn event(track: Track, r#type: EventType) -> TrackEvent {
     TrackEvent { r#type: Some(r#type.into()), track_uuid: Some(track), ..TrackEvent::default() }
 }
 
-/// A counter that is drawn from where the window begins, with the value that it has there.
+/// A counter that is drawn from the begin of the range, with its value there.
 #[derive(Debug)]
 pub(super) struct Counter {
     track: Track,
@@ -195,7 +196,7 @@ impl Counter {
         }
     }
 
-    /// Draws what it was at the beginning, if that has not been drawn.
+    /// Writes the value at the begin of the range, if it is not yet written.
     pub(super) fn begin<W: Write>(&mut self, writer: &mut PacketWriter<W>) {
         if !mem::replace(&mut self.is_drawn, true) {
             writer.counter(self.track, writer.window.from, self.value);

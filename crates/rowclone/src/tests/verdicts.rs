@@ -280,7 +280,8 @@ fn the_error_of_an_impossible_operation_has_help() {
     );
     check(
         Operation::Init { dst: PhysicalAddress(u64::MAX), bytes: u64::MAX, value: 0 },
-        "`dst` = 0xffffffffffffffff with 18446744073709551615 bytes reaches past the end of the usable memory at 0x80000000",
+        "`dst` = 0xffffffffffffffff with 18446744073709551615 bytes reaches past the end of the usable memory at \
+            0x80000000",
         "the usable capacity is 2147483648 bytes",
     );
     check(
@@ -292,7 +293,8 @@ fn the_error_of_an_impossible_operation_has_help() {
     );
     check(
         Operation::Read { address: temporary, bytes: 1 },
-        "`address` reaches 0x7fff0080, which lies in a reserved temporary row: channel 0 rank 0 bank 0 row 65534 column 2",
+        "`address` reaches 0x7fff0080, which lies in a reserved temporary row: channel 0 rank 0 bank 0 row 65534 \
+            column 2",
         "the last row but one of each bank is the intermediate row of 2 x PSM: choose addresses in other rows",
     );
 }

@@ -139,7 +139,7 @@ impl CopierComparison<'_> {
                 let core = &outcome.cores.as_ref().expect("a program ran on a core").cores[0];
                 let busy_ns = (core.cycles as f64 - core.stall_cycles.idle) * core_ns;
                 let found = CopierFigures { cpu_ns: Some(busy_ns), ..figures(&outcome, core_ns) };
-                return Ok(judged(copier, &outcome, found));
+                return Ok(copier_result(copier, &outcome, found));
             }
         };
         let is_zeroing = case.operation == CaseOperation::Zero;
@@ -160,7 +160,7 @@ impl CopierComparison<'_> {
             found.lines_lost = Some(requested(ReadAgain::Backward)?);
             found.extra_misses = Some(requested(ReadAgain::Forward)?);
         }
-        Ok(judged(copier, &outcome, found))
+        Ok(copier_result(copier, &outcome, found))
     }
 
     /// Runs a program that copies or zeroes.
@@ -224,7 +224,7 @@ fn figures(outcome: &Outcome, core_ns: f64) -> CopierFigures {
 }
 
 /// The result of a run, unless its policy copies in DRAM, and the run copied nothing there.
-fn judged(copier: NamedCopier, outcome: &Outcome, figures: CopierFigures) -> CopierResult {
+fn copier_result(copier: NamedCopier, outcome: &Outcome, figures: CopierFigures) -> CopierResult {
     let is_in_dram = copier.policy.needs_dram();
     let most = outcome.served.iter().max_by_key(|row| row.bytes);
     // A policy that weighs mechanisms may have preferred the channel.
@@ -242,6 +242,6 @@ impl CopierResult {
         let cycles: u64 =
             outcome.cores.iter().flat_map(|cores| &cores.cores).map(|core| core.cycles).max().unwrap_or(0);
         let core_ns = if cycles > 0 { outcome.latency_ns / cycles as f64 } else { 0.0 };
-        judged(copier, outcome, figures(outcome, core_ns))
+        copier_result(copier, outcome, figures(outcome, core_ns))
     }
 }

@@ -38,7 +38,8 @@ impl std::fmt::Debug for Delivery {
     }
 }
 
-/// Time of 1,000 bytes on a link of 10 Gb/s, for machines without an adapter: on slower links, all copiers wait for packets.
+/// Time of 1,000 bytes on a link of 10 Gb/s, for machines without an adapter: on slower links, all copiers wait for
+/// packets.
 const NS_PER_1000_BYTES: f64 = 800.0;
 
 /// A machine that receives one message, and the program that receives it. `work` has the instructions of the program,

@@ -119,8 +119,8 @@ fn a_copier_that_leaves_the_operation_to_another_one_says_why() {
     assert_eq!(why("copy-engine-async-rowclone", CaseOperation::Zero, 4096, 0), Unable::DoesNotZero);
 }
 
-/// A message of 4 KiB is a packet: (24 + 66 + 4096) bytes take 3.3488 us on a link of 10 Gb/s. In DRAM, its copy moves no
-/// byte over the channel; by the loop at least a page is read and fetched.
+/// A message of 4 KiB is a packet: (24 + 66 + 4096) bytes take 3.3488 us on a link of 10 Gb/s. In DRAM, its copy moves
+/// no byte over the channel; by the loop at least a page is read and fetched.
 #[test]
 fn a_message_is_received_under_each_kind_of_copier() {
     let receive = CaseOperation::Receive(&Delivery::ALL[0]);

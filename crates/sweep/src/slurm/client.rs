@@ -1,4 +1,4 @@
-//! Slurm's own programs, and what their errors mean.
+//! Calls of the programs of Slurm, and the meaning of their errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -8,13 +8,13 @@ use std::process::{Command, Output};
 use crate::rerun::quoted;
 use rowclone_config::Failure;
 
-/// `MaxArraySize` where the cluster does not say it: Slurm's default.
+/// Value of `MaxArraySize` if the cluster does not report one: the default of Slurm.
 const ARRAY_SIZE: u64 = 1001;
 
-/// Submits a script; the number of its job. Of what was asked for on the command line, the environment changes nothing.
+/// Submits a script; returns the number of its job. Environment variables that override the script are removed.
 ///
 /// # Errors
-/// `sbatch` is not there, or refuses.
+/// `sbatch` is not installed, or refuses the job.
 pub(super) fn submit(script: &Path, decided: &[&str]) -> Result<u64, Failure> {
     let mut sbatch = Command::new("sbatch");
     for variable in decided {
@@ -25,15 +25,15 @@ pub(super) fn submit(script: &Path, decided: &[&str]) -> Result<u64, Failure> {
         return Err(refused(&said(&output), script));
     }
     let answer = String::from_utf8_lossy(&output.stdout);
-    // With several clusters, the cluster's name follows.
+    // With several clusters, the name of the cluster follows.
     let id = answer.trim().split(';').next().and_then(|id| id.parse().ok());
     id.ok_or_else(|| Failure::new(format!("sbatch answered `{}`, which is no job", answer.trim())))
 }
 
-/// The tasks of some jobs that wait or run, by job.
+/// Tasks of some jobs that wait or run, by job.
 ///
 /// # Errors
-/// `squeue` is not there, or fails.
+/// `squeue` is not installed, or fails.
 pub(super) fn queued(jobs: &BTreeSet<u64>) -> Result<BTreeMap<u64, BTreeSet<u64>>, Failure> {
     let output = output(Command::new("squeue").args(["--noheader", "--array", "--me", "--format=%F %K"]))?;
     if !output.status.success() {
@@ -50,7 +50,7 @@ pub(super) fn queued(jobs: &BTreeSet<u64>) -> Result<BTreeMap<u64, BTreeSet<u64>
     Ok(queued)
 }
 
-/// The largest array that the cluster takes, numbered from 1.
+/// Largest array that the cluster accepts; arrays are numbered from 1.
 pub(super) fn tasks_max() -> u64 {
     let output = Command::new("scontrol").args(["show", "config"]).output();
     let size = output.ok().and_then(|output| array_size(&String::from_utf8_lossy(&output.stdout)));
@@ -62,7 +62,7 @@ fn array_size(config: &str) -> Option<u64> {
     line.split_once('=')?.1.trim().parse().ok()
 }
 
-/// The cluster's partitions, if it tells.
+/// Partitions of the cluster, if it reports them.
 fn partitions() -> Option<String> {
     let output = Command::new("sinfo").args(["--noheader", "--format=%R"]).output().ok()?;
     let names = String::from_utf8_lossy(&output.stdout);
@@ -77,7 +77,7 @@ fn said(output: &Output) -> String {
     if lines.is_empty() { output.status.to_string() } else { lines.join("; ") }
 }
 
-/// Output of a program of Slurm, which may have failed.
+/// Output of a program of Slurm, or its error.
 fn output(command: &mut Command) -> Result<Output, Failure> {
     command.output().map_err(|error| {
         let program = command.get_program().display();
@@ -90,7 +90,7 @@ fn output(command: &mut Command) -> Result<Output, Failure> {
     })
 }
 
-/// What it means that `sbatch` said this.
+/// Help for a message of `sbatch`.
 fn refused(said: &str, script: &Path) -> Failure {
     let low = said.to_ascii_lowercase();
     let about = |words: &[&str]| words.iter().any(|word| low.contains(word));

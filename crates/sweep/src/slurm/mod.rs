@@ -1,6 +1,6 @@
-//! A sweep as a job array of Slurm: its tasks run shards, and what is not finished can be submitted again.
+//! Sweeps as job arrays of Slurm: tasks run shards, and shards that are not finished can be submitted again.
 //!
-//! `docs/cluster.md` is the page about it.
+//! `docs/cluster.md` describes the options.
 
 mod client;
 mod options;

@@ -1,45 +1,45 @@
-//! What the user wants of a job array.
+//! Options of a job array.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use rowclone_config::Failure;
 
-/// Maximum number of tasks, where the user gives no number of points per task: each takes Slurm a second or two.
+/// Maximum number of tasks if the user gives no number of points per task. Slurm takes one to two seconds per task.
 const TASKS: u64 = 100;
-/// Maximum number of shards: more files make a directory slow to list.
+/// Maximum number of shards. A directory with more files is slow to list.
 const SHARDS_MAX: u64 = 100_000;
 
-/// What the user wants of a job array.
+/// Options of a job array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Points of a shard, at most.
+    /// Maximum number of points per shard.
     pub points_per_task: Option<NonZeroU64>,
-    /// Tasks in the queue, waiting or running, at most.
+    /// Maximum number of tasks in the queue, waiting or running.
     pub max_queued: Option<NonZeroU64>,
-    /// Tasks that run at once, at most.
+    /// Maximum number of tasks that run at once.
     pub max_running: Option<NonZeroU64>,
-    /// The partition; without it, the cluster's default.
+    /// Partition; none for the default of the cluster.
     pub partition: Option<String>,
-    /// The time limit of a task, as `sbatch --time` takes it.
+    /// Time limit per task, as of `sbatch --time`.
     pub time: Option<String>,
-    /// More options of `sbatch`, each one word.
+    /// Further options of `sbatch`, one word each.
     pub more: Vec<String>,
-    /// Processors of a task.
+    /// Processors per task.
     pub jobs: NonZeroUsize,
-    /// What each task adds to the command line of its sweep.
+    /// Arguments that each task adds to the command line of its sweep.
     pub arguments: Vec<String>,
-    /// The sweep file, as the user wrote it.
+    /// Path of the sweep file, as given by the user.
     pub sweep: PathBuf,
-    /// The directory of the results, as the user wrote it.
+    /// Directory of the results, as given by the user.
     pub directory: PathBuf,
 }
 
 impl Options {
-    /// The number of shards of a sweep with `points` points.
+    /// Number of shards of a sweep with `points` points.
     ///
     /// # Errors
-    /// Too many.
+    /// The number exceeds the maximum.
     pub(super) fn shards(&self, points: u64) -> Result<u64, Failure> {
         let each = self.points_per_task.map_or(points.div_ceil(TASKS).max(1), NonZeroU64::get);
         let shards = points.div_ceil(each);

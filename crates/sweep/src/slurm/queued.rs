@@ -1,4 +1,4 @@
-//! The jobs that were submitted from a directory, in a file of it: a line of JSON each.
+//! Jobs that were submitted from a directory, as lines of JSON in a file of the directory.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,35 +9,35 @@ use crate::atomic_file::{AtomicFile, Existing};
 use rowclone_config::Failure;
 use serde::{Deserialize, Serialize};
 
-/// What it is called.
+/// Name of the file.
 const NAME: &str = "slurm-jobs";
 
-/// A job array that was submitted.
+/// A submitted job array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Job {
-    /// Slurm's number of it.
+    /// Job number of Slurm.
     pub(super) id: u64,
     /// Tasks of the array.
     pub(super) tasks: u64,
-    /// Into how many shards the sweep was cut.
+    /// Number of shards of the sweep.
     pub(super) of: u64,
-    /// The shards that it was given, ascending.
+    /// Shards of the job, ascending.
     pub(super) shards: Vec<u64>,
 }
 
 impl Job {
-    /// The shards of some of its tasks, counted from 1.
+    /// Shards of some tasks, counted from 1.
     pub(super) fn shards_of(&self, tasks: &BTreeSet<u64>) -> impl Iterator<Item = u64> {
         let dealt = (1..=self.tasks).cycle().zip(&self.shards);
         dealt.filter(|(task, _)| tasks.contains(task)).map(|(_, &shard)| shard)
     }
 }
 
-/// The jobs of a directory; none where none were submitted.
+/// Jobs of a directory; none if none were submitted.
 ///
 /// # Errors
-/// The file cannot be read, or is not ours.
+/// The file cannot be read, or has another content.
 pub(super) fn read(directory: &Path) -> Result<Vec<Job>, Failure> {
     let path = path(directory);
     let text = match fs::read_to_string(&path) {
@@ -54,7 +54,7 @@ pub(super) fn read(directory: &Path) -> Result<Vec<Job>, Failure> {
     jobs.collect()
 }
 
-/// Keeps these jobs for the next time, and forgets all others.
+/// Replaces the jobs of a directory.
 ///
 /// # Errors
 /// The file cannot be written.

@@ -1,4 +1,4 @@
-//! The job script: what Slurm is asked for, and what each task does.
+//! The job script: options of Slurm, and the command of each task.
 
 use std::env;
 use std::fmt::Write as _;
@@ -11,10 +11,11 @@ use super::options::Options;
 use super::submission::{LOGS, Submission};
 
 impl Submission<'_> {
-    /// The script that would be submitted.
+    /// Text of the script.
     ///
     /// # Errors
-    /// A path has characters that cannot be in a script, or the system does not say where this program and its directory are.
+    /// A path has characters that a script cannot contain, or the paths of the program and of the working directory are
+    /// unknown.
     pub fn script(&self) -> Result<String, Failure> {
         let unknown =
             |what: &'static str| move |error| Failure::new(format!("the system does not say {what}: {error}"));
@@ -32,8 +33,8 @@ impl Submission<'_> {
         let shards = ranges(shards);
         Ok(format!(
             r#"#!/bin/sh
-# A job array for Slurm, as `rowclone-sim sweep --slurm` submits it. Each task runs shards of the sweep, and keeps each run
-# as soon as it is done: a task may be killed or requeued at any moment, and the same command submits what is left.
+# A job array for Slurm, as `rowclone-sim sweep --slurm` submits it. Each task runs shards of the sweep, and records
+# each run when it ends: a task may be killed or requeued at any time, and the same command submits the rest.
 {head}
 
 cd {here} || exit 2
@@ -64,11 +65,11 @@ exit "$worst"
         ))
     }
 
-    /// Options of `sbatch`; where it is given one twice, it takes the later.
+    /// Options of `sbatch`. Of repeated options, `sbatch` uses the last.
     fn head(&self, logs: &Path) -> Result<Vec<String>, Failure> {
         let Options { max_running, partition, time, more, jobs, .. } = self.options;
         let throttle = max_running.map_or(String::new(), |running| format!("%{running}"));
-        // `%` begins a pattern there, and what follows a backslash is taken as it is.
+        // `%` begins a pattern of `sbatch`, and a backslash escapes the next character.
         let logs = text(logs)?.replace('%', "%%");
         let mut head = vec![
             format!("--job-name={}", self.name),
@@ -101,7 +102,7 @@ fn ranges(numbers: &[u64]) -> String {
     text
 }
 
-/// A path as it can stand in a script.
+/// A path in the form for a script.
 fn text(path: &Path) -> Result<&str, Failure> {
     let plain = |text: &&str| !text.contains(|c: char| c.is_control() || c == '\\');
     path.to_str().filter(plain).ok_or_else(|| {
@@ -110,7 +111,7 @@ fn text(path: &Path) -> Result<&str, Failure> {
     })
 }
 
-/// As `sbatch` takes it for one word: it knows quotes, and backslashes within them.
+/// Quotes a text as one word of an option of `sbatch`, which reads quotes, and backslashes within them.
 fn for_sbatch(option: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-[]".contains(c);
     if option.chars().all(plain) {

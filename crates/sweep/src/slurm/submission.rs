@@ -1,4 +1,4 @@
-//! What of a sweep is to be submitted, and its submission.
+//! Submission of the unfinished part of a sweep.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,49 +16,49 @@ use super::client;
 use super::options::Options;
 use super::queued::{self, Job};
 
-/// The script, in the directory of the results.
+/// File name of the script, in the directory of the results.
 const SCRIPT: &str = "slurm.sh";
-/// What tasks say, in the same.
+/// Directory of the output of tasks, in the directory of the results.
 pub(super) const LOGS: &str = "slurm-logs";
 
-/// What of a sweep is not finished, and how it would be submitted.
+/// The unfinished part of a sweep, with its job array.
 #[derive(Clone, Debug)]
 pub struct Submission<'a> {
     pub(super) options: &'a Options,
-    /// The sweep's name, which is the job's.
+    /// Name of the sweep and of the job.
     pub(super) name: &'a str,
-    /// The shards that are neither finished nor in the queue.
+    /// Shards that are neither finished nor in the queue.
     pub shards: Vec<u64>,
-    /// Into how many the sweep is cut.
+    /// Number of shards of the sweep.
     pub of: u64,
-    /// The shards that wait or run.
+    /// Shards that wait or run.
     pub waiting: u64,
-    /// How many points cannot be run, whatever is submitted.
+    /// Number of points that cannot run.
     pub wrong: u64,
-    /// The first of them, and why.
+    /// The first point that cannot run, with its error.
     pub first_wrong: Option<(u64, String)>,
     /// Tasks of the array.
     pub tasks: u64,
-    /// Those of the jobs submitted before that are in the queue.
+    /// Earlier jobs with tasks in the queue.
     jobs: Vec<Job>,
 }
 
 /// A job in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
-    /// Slurm's number of it.
+    /// Job number of Slurm.
     pub job: u64,
-    /// What was submitted.
+    /// The submitted job array.
     pub script: PathBuf,
-    /// Where its tasks write what they say.
+    /// Path of the output of its tasks.
     pub logs: PathBuf,
 }
 
 impl<'a> Submission<'a> {
-    /// Finds out what of a sweep is neither finished nor in the queue.
+    /// Determines the shards of a sweep that are neither finished nor in the queue.
     ///
     /// # Errors
-    /// There would be too many shards, a journal cannot be read, or tasks of other shards are in the queue.
+    /// There would be too many shards, a journal cannot be read, or the queue has tasks with another number of shards.
     pub fn new(sweep: &'a Sweep<'_>, options: &'a Options) -> Result<Submission<'a>, Failure> {
         let of = options.shards(sweep.points.count())?;
         let (jobs, waiting) = waiting(&options.directory, of)?;
@@ -76,10 +76,10 @@ impl<'a> Submission<'a> {
         Ok(Submission { options, name, shards, of, waiting, wrong, first_wrong, tasks, jobs })
     }
 
-    /// Writes the script into the directory, and submits it; none where there is nothing to run.
+    /// Writes the script into the directory, and submits it; none if every shard is finished or in the queue.
     ///
     /// # Errors
-    /// The directory is another sweep's or cannot be written, or Slurm refuses.
+    /// The directory has files of another sweep or cannot be written, or Slurm refuses the job.
     pub fn submit(self, sweep: &Sweep<'_>, force: bool) -> Result<Option<Submitted>, Failure> {
         let directory = &self.options.directory;
         claim(sweep, directory, None, force)?;
@@ -101,7 +101,7 @@ impl<'a> Submission<'a> {
         Ok(Some(Submitted { job, script, logs }))
     }
 
-    /// Variables of the environment that `sbatch` would prefer to what stands in the script.
+    /// Environment variables that take precedence over options of the script in `sbatch`.
     fn decided(&self) -> Vec<&'static str> {
         let Options { partition, time, .. } = self.options;
         let chosen = [("SBATCH_PARTITION", partition.is_some()), ("SBATCH_TIMELIMIT", time.is_some())];
@@ -110,7 +110,7 @@ impl<'a> Submission<'a> {
     }
 }
 
-/// The jobs submitted before that have tasks in the queue, with these, and all their shards.
+/// Earlier jobs with tasks in the queue, and all shards of these tasks.
 type Waiting = (Vec<(Job, BTreeSet<u64>)>, BTreeSet<u64>);
 
 fn waiting(directory: &Path, of: u64) -> Result<Waiting, Failure> {
@@ -131,10 +131,10 @@ fn waiting(directory: &Path, of: u64) -> Result<Waiting, Failure> {
     Ok((jobs, shards))
 }
 
-/// The shards with a run that is not done, the number of points that cannot be run, and the first of these with its error.
+/// Shards with an unfinished run, the number of points that cannot run, and the first of these with its error.
 type Unfinished = (Vec<u64>, u64, Option<(u64, String)>);
 
-/// What is not finished of a sweep; a run that failed is not.
+/// Unfinished part of a sweep. A failed run is unfinished.
 fn unfinished(sweep: &Sweep<'_>, directory: &Path, of: u64) -> Result<Unfinished, Failure> {
     let mut journals = Journals::default();
     journals.read(directory)?;

@@ -153,11 +153,11 @@ fn other_version(line: &[u8]) -> LineError {
 /// The entries of a header, and the line that ends it.
 #[derive(Default)]
 struct Entries {
-    values: [Option<Entry>; KEYS.len()],
+    values: [Option<HeaderEntry>; KEYS.len()],
     last_line: u64,
 }
 
-struct Entry {
+struct HeaderEntry {
     line: u64,
     value: Vec<u8>,
 }
@@ -177,15 +177,15 @@ impl Entries {
             let help = format!("the keys are {}", KEYS.map(|(key, _)| key).join(", "));
             LineError::new(format!("`{}` is not a key of the header", shown(key)), help)
         })?;
-        if let Some(Entry { line: first, .. }) = &self.values[index] {
+        if let Some(HeaderEntry { line: first, .. }) = &self.values[index] {
             let what = format!("`{}` was given in line {first} already", KEYS[index].0);
             return Err(LineError::new(what, format!("keep one of lines {first} and {line}")));
         }
-        self.values[index] = Some(Entry { line, value: value.to_vec() });
+        self.values[index] = Some(HeaderEntry { line, value: value.to_vec() });
         Ok(())
     }
 
-    fn find(&self, key: &str) -> Option<&Entry> {
+    fn find(&self, key: &str) -> Option<&HeaderEntry> {
         KEYS.iter().position(|(name, _)| *name == key).and_then(|index| self.values[index].as_ref())
     }
 
@@ -196,7 +196,7 @@ impl Entries {
         expected: impl FnOnce() -> String,
         parse: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<T, LineError> {
-        let Entry { line, value } = self.find(key).ok_or_else(|| self.missing(key))?;
+        let HeaderEntry { line, value } = self.find(key).ok_or_else(|| self.missing(key))?;
         parse(value).ok_or_else(|| {
             let what = format!("`{key}` is `{}`, but must be {}", shown(value), expected());
             LineError::new(what, format!("write for example `# {key} = {}`", example(key))).in_line(*line)
@@ -262,7 +262,7 @@ impl Entries {
         match self.find("reference_cycle") {
             None => Ok(ReferenceCycle::default()),
             Some(_) if standard.definition().two_cycle_commands => self.choice("reference_cycle", REFERENCE_CYCLES),
-            Some(Entry { line, .. }) => {
+            Some(HeaderEntry { line, .. }) => {
                 let what = format!("`reference_cycle` is given, but has no effect in {}", standard.name());
                 Err(LineError::new(what, "leave the line out").in_line(*line))
             }

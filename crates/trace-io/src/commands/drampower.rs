@@ -7,7 +7,7 @@ use dram_spec::{BankId, Column, Command, Cycle, Issued, Row};
 use super::Place;
 use super::field::{Field, wrong_shape};
 use super::memory::Memory;
-use super::reader::Line;
+use super::reader::TraceLine;
 use crate::LineError;
 use crate::line::{cells, shown};
 
@@ -19,7 +19,7 @@ const COMMANDS: [&str; 21] = [
 ];
 
 /// Parses a line. Rows and columns, which the format does not have, are 0.
-pub(super) fn parse(text: &[u8], place: Place, memory: Memory) -> Result<Line, LineError> {
+pub(super) fn parse(text: &[u8], place: Place, memory: Memory) -> Result<TraceLine, LineError> {
     let mut cells = cells(text);
     let (Some(clock), Some(name), bank, None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
         return Err(wrong_shape(text, "a clock, a command and a bank, with commas"));
@@ -53,10 +53,10 @@ pub(super) fn parse(text: &[u8], place: Place, memory: Memory) -> Result<Line, L
         b"PUP_ACT" | b"PUP_PRE" | b"PDX" => rank_wide(Command::PowerDownExit { rank })?,
         b"SREN" | b"SRE" => rank_wide(Command::SelfRefreshEnter { rank })?,
         b"SREX" | b"SRX" => rank_wide(Command::SelfRefreshExit { rank })?,
-        b"END" => return rank_wide(Command::PrechargeAll { rank }).map(|_| Line::End(at)),
-        _ => return Ok(Line::unknown(name, &COMMANDS)),
+        b"END" => return rank_wide(Command::PrechargeAll { rank }).map(|_| TraceLine::End(at)),
+        _ => return Ok(TraceLine::unknown(name, &COMMANDS)),
     };
-    Ok(Line::Command(Issued { at, channel: place.channel, command }))
+    Ok(TraceLine::Command(Issued { at, channel: place.channel, command }))
 }
 
 fn other_exit(name: &[u8], system: &str) -> LineError {

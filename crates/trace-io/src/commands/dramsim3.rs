@@ -6,7 +6,7 @@ use dram_spec::{Column, Command, Cycle, Issued, Row};
 
 use super::field::{Field, wrong_shape};
 use super::memory::Memory;
-use super::reader::{FileChannel, Line};
+use super::reader::{FileChannel, TraceLine};
 use crate::LineError;
 use crate::line::first_fields;
 use crate::number::decimal;
@@ -30,7 +30,7 @@ fn cut(text: &[u8]) -> Option<[&[u8]; FIELDS.len()]> {
 }
 
 /// Parses a line. Rank-wide commands have -1 in the fields that they do not use.
-pub(super) fn parse(text: &[u8], memory: Memory, file: &mut FileChannel) -> Result<Line, LineError> {
+pub(super) fn parse(text: &[u8], memory: Memory, file: &mut FileChannel) -> Result<TraceLine, LineError> {
     let expected = "eight fields: clock command channel rank bankgroup bank 0xrow 0xcolumn";
     let words = cut(text).ok_or_else(|| wrong_shape(text, expected))?;
     let field = |index: usize| Field { name: FIELDS[index], text: words[index] };
@@ -57,9 +57,9 @@ pub(super) fn parse(text: &[u8], memory: Memory, file: &mut FileChannel) -> Resu
             let what = format!("`refresh_bank`, but {} refreshes {refreshes}", memory.standard.name());
             return Err(memory.lacks(what));
         }
-        name => return Ok(Line::unknown(name, &COMMANDS)),
+        name => return Ok(TraceLine::unknown(name, &COMMANDS)),
     };
-    Ok(Line::Command(Issued { at, channel, command }))
+    Ok(TraceLine::Command(Issued { at, channel, command }))
 }
 
 /// The channel of the first line that names one.

@@ -5,7 +5,7 @@ use dram_spec::{BankId, BankSet, Channel, Column, Command, Cycle, Issued, Row};
 
 use super::field::{Field, wrong_shape};
 use super::memory::Memory;
-use super::reader::{FileChannel, Line};
+use super::reader::{FileChannel, TraceLine};
 use crate::LineError;
 use crate::line::{cells, first_fields, shown};
 
@@ -67,7 +67,7 @@ impl Levels {
     }
 
     /// Parses a command.
-    pub(super) fn command(&mut self, text: &[u8], file: &mut FileChannel) -> Result<Line, LineError> {
+    pub(super) fn command(&mut self, text: &[u8], file: &mut FileChannel) -> Result<TraceLine, LineError> {
         let (cells, count) = first_fields::<CELLS_MAX>(cells(text));
         if count != self.cells {
             return Err(wrong_shape(text, "as many cells as the first line"));
@@ -100,14 +100,14 @@ impl Levels {
             b"WRA" => Command::Write { bank: bank()?, column: column()?, auto_precharge: Yes },
             b"REF" | b"REFab" => Command::Refresh { rank },
             b"REFsb" => Command::RefreshSameBank { bank: self.refreshed(bank_of_any()?)? },
-            name => return Ok(Line::unknown(name, &COMMANDS)),
+            name => return Ok(TraceLine::unknown(name, &COMMANDS)),
         };
         self.follow(&command);
-        Ok(Line::Command(Issued { at, channel, command }))
+        Ok(TraceLine::Command(Issued { at, channel, command }))
     }
 
-    /// The bank that a PREsb closes: of its banks, the only one with an open row. Several cannot be closed by one command
-    /// here.
+    /// The bank that a PREsb closes: of its banks, the only one with an open row. Several cannot be closed by one
+    /// command here.
     fn bank_of_set(&self, bank: BankId) -> Result<BankId, LineError> {
         let Memory { topology, .. } = self.memory;
         if self.memory.index(bank).is_none() {

@@ -27,7 +27,7 @@ pub struct TraceReader<R> {
 }
 
 /// Content of a line.
-pub(super) enum Line {
+pub(super) enum TraceLine {
     Command(Issued),
     End(Cycle),
     /// The names of the columns.
@@ -36,9 +36,9 @@ pub(super) enum Line {
     Unknown(String, &'static [&'static str]),
 }
 
-impl Line {
-    pub(super) fn unknown(name: &[u8], known: &'static [&'static str]) -> Line {
-        Line::Unknown(shown(name), known)
+impl TraceLine {
+    pub(super) fn unknown(name: &[u8], known: &'static [&'static str]) -> TraceLine {
+        TraceLine::Unknown(shown(name), known)
     }
 }
 
@@ -73,13 +73,13 @@ enum Parser {
 }
 
 impl Parser {
-    fn parse(&mut self, text: &[u8]) -> Result<Line, LineError> {
+    fn parse(&mut self, text: &[u8]) -> Result<TraceLine, LineError> {
         match self {
             Parser::DramPower(place, memory) => drampower::parse(text, *place, *memory),
             Parser::Ramulator2(_, Some(levels), channel) => levels.command(text, channel),
             Parser::Ramulator2(memory, levels @ None, _) => {
                 *levels = Some(Levels::parse(text, *memory)?);
-                Ok(Line::Header)
+                Ok(TraceLine::Header)
             }
             Parser::DramSim3(memory, channel) => dramsim3::parse(text, *memory, channel),
         }
@@ -120,10 +120,10 @@ impl<R: Read> TraceReader<R> {
                 return Err(LineError::new(what, "leave out what follows `END`, or the `END`").in_line(line));
             }
             match self.parser.parse(text).map_err(|error| error.in_line(line))? {
-                Line::Command(issued) => return Ok(Some(issued)),
-                Line::End(end) => self.end = Some((end, line)),
-                Line::Header => {}
-                Line::Unknown(name, known) => return Err(self.unknown_commands(name, known).in_line(line)),
+                TraceLine::Command(issued) => return Ok(Some(issued)),
+                TraceLine::End(end) => self.end = Some((end, line)),
+                TraceLine::Header => {}
+                TraceLine::Unknown(name, known) => return Err(self.unknown_commands(name, known).in_line(line)),
             }
         }
         match self.parser {
@@ -139,7 +139,7 @@ impl<R: Read> TraceReader<R> {
     fn unknown_commands(&mut self, first: String, known: &[&str]) -> LineError {
         let mut found = vec![first];
         while found.len() < UNKNOWN_MAX && matches!(self.lines.advance(), Ok(true)) {
-            if let Ok(Line::Unknown(name, _)) = self.parser.parse(self.lines.line())
+            if let Ok(TraceLine::Unknown(name, _)) = self.parser.parse(self.lines.line())
                 && !found.contains(&name)
             {
                 found.push(name);

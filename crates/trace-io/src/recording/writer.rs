@@ -45,7 +45,7 @@ impl<B: Read + Write + Seek> Writer<B> {
         })
     }
 
-    /// Sets what the recorder could not see, which it knows at the end.
+    /// Sets what the recorder could not observe, which is complete at the end.
     pub fn set_unseen(&mut self, sentences: Vec<String>) {
         self.metadata.unseen = sentences;
     }

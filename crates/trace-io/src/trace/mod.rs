@@ -2,7 +2,8 @@
 //!
 //! All formats produce [`Record`]s. A format is one file of this module and one entry of
 //! [`FORMATS`]; `docs/formats.md` has the grammars. The [`Reader`] detects plain, gzip and zstd
-//! text, and the format by the first record and the extension of the file name. It reads recordings of page faults, too.
+//! text, and the format by the first record and the extension of the file name. It reads recordings of page faults,
+//! too.
 
 mod batch;
 mod convert;

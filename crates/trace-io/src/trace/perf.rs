@@ -34,7 +34,7 @@ pub(super) static FORMAT: Format = Format {
     addresses: Addresses::Processes,
     recorded: Recorded::OsEvents,
     recognizes: |mut fields| {
-        let event = Line::split(fields.line()).map_or(&b""[..], |line| line.event);
+        let event = PerfLine::split(fields.line()).map_or(&b""[..], |line| line.event);
         event.starts_with(FAULT) || event.starts_with(b"PERF_RECORD_") || is_without_code(event)
     },
     parser: || {
@@ -66,7 +66,7 @@ fn is_without_code(event: &[u8]) -> bool {
 }
 
 /// Columns of a line.
-struct Line<'a> {
+struct PerfLine<'a> {
     process: &'a [u8],
     time: &'a [u8],
     /// Time in ns; `None` if it is out of range.
@@ -74,9 +74,9 @@ struct Line<'a> {
     event: &'a [u8],
 }
 
-impl<'a> Line<'a> {
+impl<'a> PerfLine<'a> {
     /// Finds the columns: the first colon after a time ends the time. A command may contain colons.
-    fn split(line: &'a [u8]) -> Option<Line<'a>> {
+    fn split(line: &'a [u8]) -> Option<PerfLine<'a>> {
         memchr_iter(b':', line).find_map(|colon| {
             let time = memrchr(b' ', &line[..colon])? + 1;
             let (seconds, rest) = number_field::long_decimal::<b'.'>(&line[time..])?;
@@ -91,7 +91,12 @@ impl<'a> Line<'a> {
             let (before, last) = last_word(&line[..time])?;
             // The processor.
             let process = if last.ends_with(b"]") { last_word(before)?.1 } else { last };
-            Some(Line { process, time: &line[time..colon], nanoseconds, event: line[colon + 1..].trim_ascii_start() })
+            Some(PerfLine {
+                process,
+                time: &line[time..colon],
+                nanoseconds,
+                event: line[colon + 1..].trim_ascii_start(),
+            })
         })
     }
 }
@@ -153,7 +158,7 @@ impl Recording {
     #[inline]
     fn parse(&mut self, fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
         let text = fields.line();
-        let Some(line) = Line::split(text) else { return Fields::wrong(text, "line", LINE) };
+        let Some(line) = PerfLine::split(text) else { return Fields::wrong(text, "line", LINE) };
         let arrival = self.arrival(&line)?;
         let event = line.event;
         let os = if let Some(fault) = event.strip_prefix(FAULT) {
@@ -186,7 +191,7 @@ impl Recording {
     }
 
     /// Time since the first of the trace.
-    fn arrival(&mut self, line: &Line<'_>) -> Result<Arrival, LineError> {
+    fn arrival(&mut self, line: &PerfLine<'_>) -> Result<Arrival, LineError> {
         let since_first = line.nanoseconds.and_then(|ns| match ns {
             0 => Some(0),
             _ => ns.checked_sub(*self.first.get_or_insert(ns))?.checked_mul(1000),
@@ -194,7 +199,7 @@ impl Recording {
         since_first.map_or_else(|| Fields::wrong(line.time, "time", TIME), |ps| Ok(Arrival::AtPicoseconds(ps)))
     }
 
-    fn fault(&self, line: &Line<'_>, fault: &[u8]) -> Result<OsEvent, LineError> {
+    fn fault(&self, line: &PerfLine<'_>, fault: &[u8]) -> Result<OsEvent, LineError> {
         let named = fault.strip_prefix(b"user: ").or_else(|| fault.strip_prefix(b"kernel: "));
         let Some(operands) = named else { return Fields::wrong(line.event, "event", EVENTS) };
         let Some((address, code)) = operands_of(operands) else {

@@ -7,7 +7,8 @@ use super::{accessed, at, format, located, read, read_after, untimed, write};
 
 #[test]
 fn native_and_recorded_traces_read_as_documented() {
-    let rc = b"# a comment\nR 7c025cc0 0 12\r\n\nR 7F0AAFC0 7c02 0\nC 79e9d000 1fcff000 4096 1349 # of a page\n  S 7a556000 255 4096 711";
+    let rc = b"# a comment\nR 7c025cc0 0 12\r\n\nR 7F0AAFC0 7c02 0\nC 79e9d000 1fcff000 4096 1349 # of a page\n  S \
+        7a556000 255 4096 711";
     let bulk = |event| Record { arrival: Arrival::AfterInstructions(0), event };
     let expected = [
         read_after(12, 0x7c02_5cc0, None),
@@ -18,7 +19,8 @@ fn native_and_recorded_traces_read_as_documented() {
     assert_eq!(read(rc, None).unwrap(), expected);
     let cpu = [read_after(3, 9_618_752, None), read_after(0, 100, Some(at(200)))];
     assert_eq!(read(b"3 9618752\n0 100 200\n", None).unwrap(), cpu);
-    let native = b"\n# times in clocks\nR 0x12340\n\tW\t0x000000000000000012340  @90\r\nCOPY 0x2000 0xFFff 4096 @1500ns #here\nZERO 0x0 00001 @7ps";
+    let native = b"\n# times in clocks\nR 0x12340\n\tW\t0x000000000000000012340  @90\r\nCOPY 0x2000 0xFFff 4096 \
+        @1500ns #here\nZERO 0x0 00001 @7ps";
     let expected = [
         untimed(Event::Read { address: at(0x12340), bytes: None, writeback: None }),
         timed(Arrival::AtCycle(Cycle(90)), Event::Write { address: at(0x12340), bytes: None }),

@@ -19,17 +19,23 @@ fn fault(pid: u32, address: u64, kind: FaultKind) -> OsEvent {
 }
 
 const RECORDING: &str = "\
-         swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x120bb08) @ 0xffffffff81000000]: x [kernel.kallsyms]_text
+         swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x120bb08) @ \
+         0xffffffff81000000]: x [kernel.kallsyms]_text
        perf-exec     0 [000]     0.000000: PERF_RECORD_COMM: perf-exec:8067/8067
          python3  8067 [000] 46123.288281: PERF_RECORD_COMM exec: python3:8067/8067
-         python3  8067 [000] 46123.288335: PERF_RECORD_MMAP2 8067/8067: [0x5629ddecd000(0x6000) @ 0x2000 fe:00 247149 0]: r-xp /usr/bin/env
-         python3  8067 [000] 46123.288571: exceptions:page_fault_kernel: address=0x5629dded7424 ip=elf_load error_code=0x2
-         python3  8067 [000] 46123.288665:   exceptions:page_fault_user: address=0x7f1cd5daeb70 ip=0x7f1cd5daeb70 error_code=0x14
+         python3  8067 [000] 46123.288335: PERF_RECORD_MMAP2 8067/8067: [0x5629ddecd000(0x6000) @ 0x2000 fe:00 247149 \
+         0]: r-xp /usr/bin/env
+         python3  8067 [000] 46123.288571: exceptions:page_fault_kernel: address=0x5629dded7424 ip=elf_load \
+         error_code=0x2
+         python3  8067 [000] 46123.288665:   exceptions:page_fault_user: address=0x7f1cd5daeb70 ip=0x7f1cd5daeb70 \
+         error_code=0x14
          tmux: a  8067 [001] 46123.515565: PERF_RECORD_FORK(8067:8137):(8067:8067)
-         python3  8137 [000] 46123.517000:   exceptions:page_fault_user: address=0x7f1cd5dc7e06 ip=0x7f1cd5daf7ad error_code=0x6
+         python3  8137 [000] 46123.517000:   exceptions:page_fault_user: address=0x7f1cd5dc7e06 ip=0x7f1cd5daf7ad \
+         error_code=0x6
          python3  8137 [000] 46123.518022: PERF_RECORD_EXIT(8067:8137):(8052:8052)
             bash  8067 [000] 46123.518643: PERF_RECORD_FORK(8138:8138):(8067:8067)
-            bash  8138 [001] 46123.519000:   exceptions:page_fault_user: address=0x7f1cd5dc7e06 ip=0x7f1cd5daf7ad error_code=0x7
+            bash  8138 [001] 46123.519000:   exceptions:page_fault_user: address=0x7f1cd5dc7e06 ip=0x7f1cd5daf7ad \
+            error_code=0x7
               ls  8138 [001] 46123.521701: PERF_RECORD_COMM exec: ls:8138/8138
               ls  8138 [001] 46123.522958: PERF_RECORD_EXIT(8138:8138):(8067:8067)
 ";
@@ -98,8 +104,10 @@ fn a_process_ends_with_its_last_thread() {
 /// Message and help of each malformed line.
 #[test]
 fn other_lines_are_refused() {
-    let record = "write `line` as `<command> <pid> [<cpu>] <time>: <event>: <fields>`, as perf script prints it without call graphs";
-    let codes = "0x6, 0x2 (a write to an absent page), 0x4, 0x14, 0x0, 0x10 (a read or fetch of one), 0x7 or 0x3 (a write to a write-protected page)";
+    let record = "write `line` as `<command> <pid> [<cpu>] <time>: <event>: <fields>`, as perf script prints it \
+        without call graphs";
+    let codes = "0x6, 0x2 (a write to an absent page), 0x4, 0x14, 0x0, 0x10 (a read or fetch of one), 0x7 or 0x3 (a \
+        write to a write-protected page)";
     let names =
         "exceptions:page_fault_user, exceptions:page_fault_kernel, or PERF_RECORD_ and FORK, EXIT, COMM, MMAP or MMAP2";
     let time = "seconds with 6 or 9 decimal places, a number not below the first of the trace";
@@ -110,23 +118,33 @@ fn other_lines_are_refused() {
         (format!("`{key}` is `{found}`, but must be {expected}"), format!("write `{key}` as {expected}{number}"))
     };
     let cases = [
-        ("\t7f17 _start+0x0 (/lib/ld.so)", (format!("`line` is `7f17 _start+0x0 (/lib/ld.so)`, but must be {}", record.trim_start_matches("write `line` as ")), record.to_owned())),
+        ("\t7f17 _start+0x0 (/lib/ld.so)", (format!("`line` is `7f17 _start+0x0 (/lib/ld.so)`, but must be \
+            {}", record.trim_start_matches("write `line` as ")), record.to_owned())),
         ("sh 7 [001] 5.250000: 1 page-faults: 7f17 _start+0x0 (/lib/ld.so)", (
             "is a page fault without its error code, which distinguishes the first write of a page from a copy".into(),
-            "record `perf record -e exceptions:page_fault_user -e exceptions:page_fault_kernel -- PROGRAM`, and print it with `perf script --show-task-events`".into(),
+            "record `perf record -e exceptions:page_fault_user -e exceptions:page_fault_kernel -- PROGRAM`, and print \
+                it with `perf script --show-task-events`".into(),
         )),
         ("sh 7 [001] 5.250000: cycles: 7f17 _start", field("event", "cycles: 7f17 _start", names)),
         ("sh 7 [001] 5.250000: PERF_RECORD_LOST lost 9", field("event", "PERF_RECORD_LOST lost 9", names)),
-        ("sh 7 [001] 5.250000: exceptions:page_fault_user: address=0x10 ip=0x0 error_code=0x5", field("error_code", "0x5", codes)),
-        ("sh 7 [001] 5.250000: exceptions:page_fault_user: address=0x10 ip=0x0", field("fault", "address=0x10 ip=0x0", operands)),
-        ("sh 7 [001] 5.250000: exceptions:page_fault_user: address=10 error_code=0x6", field("fault", "address=10 error_code=0x6", operands)),
-        ("sh 7x [001] 5.250000: exceptions:page_fault_user: address=0x10 ip=0x0 error_code=0x6", field("pid", "7x", "a decimal number below 2^32, or two with a slash between them")),
-        ("sh 7 [001] 5.25: exceptions:page_fault_user: address=0x10 ip=0x0 error_code=0x6", field("time", "5.25", time)),
-        ("sh 7 [001] 4.250000: exceptions:page_fault_user: address=0x10 ip=0x0 error_code=0x6", field("time", "4.250000", time)),
-        ("sh 7 [001] 18446750.000000: exceptions:page_fault_user: address=0x10 ip=0x0 error_code=0x6", field("time", "18446750.000000", time)),
+        ("sh 7 [001] 5.250000: exceptions:page_fault_user: address=0x10 ip=0x0 \
+            error_code=0x5", field("error_code", "0x5", codes)),
+        ("sh 7 [001] 5.250000: exceptions:page_fault_user: address=0x10 ip=0x0", field("fault", "address=0x10 \
+            ip=0x0", operands)),
+        ("sh 7 [001] 5.250000: exceptions:page_fault_user: address=10 error_code=0x6", field("fault", "address=10 \
+            error_code=0x6", operands)),
+        ("sh 7x [001] 5.250000: exceptions:page_fault_user: address=0x10 ip=0x0 error_code=0x6", field("pid", "7x", "a \
+            decimal number below 2^32, or two with a slash between them")),
+        ("sh 7 [001] 5.25: exceptions:page_fault_user: address=0x10 ip=0x0 \
+            error_code=0x6", field("time", "5.25", time)),
+        ("sh 7 [001] 4.250000: exceptions:page_fault_user: address=0x10 ip=0x0 \
+            error_code=0x6", field("time", "4.250000", time)),
+        ("sh 7 [001] 18446750.000000: exceptions:page_fault_user: address=0x10 ip=0x0 \
+            error_code=0x6", field("time", "18446750.000000", time)),
         ("sh 7 [001] 5.250000: PERF_RECORD_FORK(8:8)", field("fork", "(8:8)", tasks)),
         ("sh 7 [001] 5.250000: PERF_RECORD_EXIT(8:8):(7)", field("exit", "(8:8):(7)", tasks)),
-        ("sh 7 [001] 5.250000: PERF_RECORD_COMM exec: sh", field("pid", "sh", "a decimal number below 2^32, or two with a slash between them")),
+        ("sh 7 [001] 5.250000: PERF_RECORD_COMM exec: sh", field("pid", "sh", "a decimal number below 2^32, or two \
+            with a slash between them")),
     ];
     for (line, (message, help)) in cases {
         let text = format!("a 7 5.000000: PERF_RECORD_EXIT(9:9):(1:1)\n{line}\n");

@@ -1,4 +1,4 @@
-//! Laws of all formats, on arbitrary records and bytes.
+//! Properties of all formats, on arbitrary records and bytes.
 
 use std::path::Path;
 
@@ -17,7 +17,8 @@ proptest! {
         for packed in [text.clone(), gzip(&text), zstd(&text)] {
             let reader = Reader::with_name(&packed[..], Path::new(&name)).unwrap();
             prop_assert_eq!(reader.format(), format);
-            prop_assert_eq!(reader.collect::<Result<Vec<_>, _>>().unwrap(), records.clone(), "the format is recognized");
+            prop_assert_eq!(reader.collect::<Result<Vec<_>, _>>().unwrap(), records.clone(), "the format is \
+                recognized");
             prop_assert_eq!(read(&packed, Some(format)).unwrap(), records.clone());
         }
     }

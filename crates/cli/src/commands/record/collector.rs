@@ -26,21 +26,21 @@ pub struct Block {
 #[derive(Debug)]
 pub struct Collector {
     state: Mutex<State>,
-    /// A thread may have ended.
+    /// Set when a thread may have ended.
     ended: Condvar,
-    /// Words that have arrived.
+    /// Number of words that have arrived.
     pub words: AtomicU64,
 }
 
 #[derive(Debug)]
 struct State {
-    /// Numbers given.
+    /// Counters for new numbers.
     threads: u32,
     processes: u32,
-    /// The block that grows.
+    /// The current block.
     block: Block,
     blocks: Option<SyncSender<Block>>,
-    /// Threads that will begin, but not those that the program starts with `clone`.
+    /// Threads that will connect, without those that the program starts with `clone`.
     expected: BTreeSet<u32>,
     /// Processes that begin without memory.
     created: BTreeSet<u32>,
@@ -158,12 +158,12 @@ impl Collector {
         !locked(&self.state).created.contains(&1)
     }
 
-    /// Numbers in the system of the processes that run.
+    /// System process numbers of the running processes.
     pub fn pids(&self) -> BTreeSet<u32> {
         locked(&self.state).connected.values().map(|(_, pid)| *pid).collect()
     }
 
-    /// Sends the last block, and no further one. Returns what the recorder could not see.
+    /// Sends the last block; later words are dropped. Returns what the recorder could not observe.
     pub fn finish(&self) -> BTreeSet<String> {
         let mut state = locked(&self.state);
         state.send();
@@ -265,7 +265,7 @@ impl State {
         }
     }
 
-    /// Sends the block, unless it is empty. A writer that has failed says so itself.
+    /// Sends the block, unless it is empty. An error of the writer is reported by the writer.
     fn send(&mut self) {
         let empty = Block { task: self.block.task, words: Vec::new(), contents: Vec::new() };
         let block = std::mem::replace(&mut self.block, empty);
@@ -363,7 +363,7 @@ mod tests {
         let child = Task { thread: 2, process: 1 };
         let replies = send(&collector, &[begin(child), Request::Exec { task: child, shares_memory: true }]);
         assert_eq!(replies[1], [2, 0]);
-        // The child does not use the memory any longer.
+        // The child no longer uses the memory.
         send(&collector, &[Request::AwaitChild { thread: 2 }, begin(Task { thread: 2, process: 2 })]);
         collector.finish();
         let of_child = [event(Event::Create { process: 2 }), event(Event::Exit)].concat();

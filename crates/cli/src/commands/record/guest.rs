@@ -24,7 +24,7 @@ const PROGRAM: &str = "qemu-system-x86_64";
 /// Words of the kernel's command line before those of the user: a console, fixed addresses of the kernel, and an end of
 /// qemu after a panic.
 const COMMAND_LINE: &str = "console=ttyS0 nokaslr panic=-1";
-/// What the recorder never sees.
+/// Limits of the recorder.
 const UNSEEN: [&str; 7] = [
     "Processes: addresses are physical, and all accesses are those of process 1, the memory of the guest.",
     "Page table walks of the processor, and instruction fetches.",
@@ -46,7 +46,7 @@ pub struct Guest<'args> {
     initrd: PathBuf,
 }
 
-/// Whether the machine has what a recording of a guest needs.
+/// Checks that the machine has the programs and files for a recording of a guest.
 ///
 /// # Errors
 /// A program, a file or the plugin is missing.
@@ -131,7 +131,8 @@ impl Guest<'_> {
         Ok(run)
     }
 
-    /// Seconds that the guest takes without recorder. Its output is dropped: it was that of the recorded run.
+    /// Duration of the guest without recorder, in seconds. Its output is dropped, because the recorded run printed the
+    /// same.
     ///
     /// # Errors
     /// It cannot be started; an interruption.
@@ -142,7 +143,7 @@ impl Guest<'_> {
         Ok(start.elapsed().as_secs_f64())
     }
 
-    /// The guest in words: kernel, command line, and program.
+    /// Description of the guest: kernel, command line, and program.
     pub fn words(&self) -> Vec<String> {
         let name = self.kernel.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let line = COMMAND_LINE.split(' ').chain(self.args.append.iter().flat_map(|words| words.split_whitespace()));

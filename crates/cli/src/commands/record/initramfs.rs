@@ -1,4 +1,5 @@
-//! Archives of the initial RAM disk of a guest: `cpio`, format `newc` (`Documentation/driver-api/early-userspace` of Linux).
+//! Archives of the initial RAM disk of a guest: `cpio`, format `newc` (`Documentation/driver-api/early-userspace` of
+//! Linux).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,11 +10,11 @@ const FOLDER: u32 = 0o040_000;
 const FILE: u32 = 0o100_000;
 const LINK: u32 = 0o120_000;
 
-/// An archive that grows.
+/// An archive under construction.
 #[derive(Debug, Default)]
 pub struct Archive {
     bytes: Vec<u8>,
-    /// Number of entries, of which each gets the next one as its inode.
+    /// Number of entries; the inode of the next entry follows from it.
     entries: u32,
     folders: BTreeSet<String>,
 }
@@ -52,7 +53,8 @@ impl Archive {
         self.folder(&parent.unwrap_or_default());
     }
 
-    /// Adds an entry: a header of hexadecimal numbers, the name with a zero byte, and the contents, each padded to 4 bytes.
+    /// Adds an entry: a header of hexadecimal numbers, the name with a zero byte, and the contents, each padded to 4
+    /// bytes.
     fn entry(&mut self, name: &str, mode: u32, contents: &[u8]) {
         self.entries += 1;
         let (links, name_bytes) = (1, name.len() + 1);

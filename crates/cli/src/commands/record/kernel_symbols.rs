@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use rowclone_config::Failure;
 
-/// Routines of x86 that copy a page. A copy on write whose memory errors can be survived ends in `memcpy`; only calls that
-/// copy a page are marked.
+/// Routines of x86 that copy a page. A copy on write whose memory errors can be survived ends in `memcpy`; only calls
+/// that copy a page are marked.
 const COPY: [&str; 7] = [
     "copy_page",
     "copy_page_regs",

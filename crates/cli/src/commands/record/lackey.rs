@@ -1,4 +1,5 @@
-//! The recorder `lackey`: a tool of valgrind that prints each instruction and access. Each process has a file of its own.
+//! The recorder `lackey`: a tool of valgrind that prints each instruction and access. Each process has a file of its
+//! own.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,7 +21,7 @@ use crate::interrupt;
 const PROGRAM: &str = "valgrind";
 /// Words after which a block is written.
 const BLOCK_WORDS: usize = 1 << 15;
-/// What the recorder never sees.
+/// Limits of the recorder.
 const UNSEEN: [&str; 4] = [
     "The order of accesses of different processes, but for forks and exits.",
     "Accesses of a process between its fork and the program that it executes.",
@@ -60,7 +61,7 @@ pub fn record(args: &RecordArgs, output: Output) -> Result<Run, Failure> {
     Ok(Run { output, status, seconds })
 }
 
-/// How a process begins.
+/// Origin of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begin {
     Create,
@@ -150,7 +151,7 @@ fn number(text: &str) -> Option<u64> {
 struct Conversion<'a> {
     directory: &'a Path,
     output: Output,
-    /// Numbers given.
+    /// Counters for new numbers.
     processes: u32,
 }
 

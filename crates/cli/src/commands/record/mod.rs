@@ -1,4 +1,4 @@
-//! `record`: a program, as a recording.
+//! `record`: records a run of a program.
 
 pub mod child;
 mod collector;
@@ -37,7 +37,7 @@ const PAGE_BYTES: u64 = 4096;
 /// A recording that is being written.
 struct Output {
     file: RecordingFile,
-    /// What the recorder could not see.
+    /// What the recorder could not observe.
     unseen: BTreeSet<String>,
     events: u64,
 }
@@ -53,7 +53,8 @@ struct Run {
 /// Records a program.
 ///
 /// # Errors
-/// There is no recorder, or no such program; the file exists or cannot be written; an interruption. Then no file is written.
+/// There is no recorder, or no such program; the file exists or cannot be written; an interruption. Then no file is
+/// written.
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
     if let Some(kernel) = &args.guest.kernel {
         return run_guest(args, kernel);
@@ -121,7 +122,7 @@ fn complete(
 }
 
 impl Output {
-    /// Begins the file, and says which recorder writes it.
+    /// Begins the file, and prints the name of the recorder.
     fn new(
         args: &RecordArgs,
         program: Vec<String>,
@@ -157,7 +158,7 @@ impl Output {
     }
 }
 
-/// Prints what was recorded.
+/// Prints the totals of the recording.
 fn summarize(metadata: &Metadata, events: u64, args: &RecordArgs, seconds: f64) -> Result<(), Failure> {
     let bytes = args.output.metadata().map_err(|error| Failure::reading(&args.output, &error))?.len();
     let Totals { instructions, loads, stores, processes, threads, .. } = metadata.totals;
@@ -187,7 +188,8 @@ fn summarize(metadata: &Metadata, events: u64, args: &RecordArgs, seconds: f64) 
     Ok(())
 }
 
-/// Seconds that the program takes without recorder. Its output is dropped: it had its effect in the recorded run.
+/// Duration of the program without recorder, in seconds. Its output is dropped, because the recorded run had its
+/// effects.
 fn plain_run(program: &[OsString]) -> Result<f64, Failure> {
     let stop = interrupt::flag();
     let mut command = Command::new(&program[0]);

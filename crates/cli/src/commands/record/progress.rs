@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use rowclone_sim::quantity::grouped;
 
-/// A line that says how many words are recorded.
+/// A line with the number of recorded words.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,

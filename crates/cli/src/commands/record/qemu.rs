@@ -18,7 +18,7 @@ pub const PROGRAM: &str = "qemu-x86_64";
 const PLUGIN: &str = "librowclone_record_qemu.so";
 /// The processor: without fast string instructions, of which qemu would execute one instruction per byte.
 pub const PROCESSOR: &str = "max,-erms,-fsrm";
-/// What the recorder never sees.
+/// Limits of the recorder.
 const UNSEEN: [&str; 6] = [
     "The kernel's own accesses: page tables, zeroed pages, copies of pages. Copies of data and structures by system \
      calls are events.",

@@ -1,4 +1,4 @@
-//! The recorders, and which of them the machine has.
+//! The recorders, and the choice of an installed one.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -10,10 +10,10 @@ use super::{lackey, perf, qemu};
 use crate::args::{RecordArgs, Recorder};
 use crate::output;
 
-/// The recorder of the arguments, or the first that the machine has; prints why those before it are not used.
+/// The recorder of the arguments, or the first installed one; prints why those before it are not used.
 ///
 /// # Errors
-/// It is not installed, or none is.
+/// The recorder is not installed, or none is.
 pub fn chosen(args: &RecordArgs) -> Result<Recorder, Failure> {
     if let Some(recorder) = args.recorder {
         available(recorder, args)?;
@@ -37,7 +37,7 @@ pub fn chosen(args: &RecordArgs) -> Result<Recorder, Failure> {
     Err(Failure::new("this machine has no recorder").with_help(missing.join("\n      ")))
 }
 
-/// Whether the machine has a recorder.
+/// Whether a recorder is installed.
 fn available(recorder: Recorder, args: &RecordArgs) -> Result<(), Failure> {
     match recorder {
         Recorder::Qemu => qemu::program().and_then(|_| qemu::plugin(args)).map(drop),

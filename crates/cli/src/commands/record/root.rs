@@ -15,8 +15,8 @@ const BUSYBOX: &str = "busybox";
 /// Folder of the program's file in the guest.
 const FOLDER: &str = "root";
 
-/// The archive of a guest that runs a program, writes its exit code to the second serial port, and powers off. The program
-/// is an applet of busybox, or a file of this machine. Without words, the guest powers off at once.
+/// The archive of a guest that runs a program, writes its exit code to the second serial port, and powers off. The
+/// program is an applet of busybox, or a file of this machine. Without words, the guest powers off at once.
 ///
 /// # Errors
 /// Busybox or the program cannot run in the guest.

@@ -1,4 +1,4 @@
-//! `rowclone-sim report`: what a sweep or a run has written, as one HTML page.
+//! `rowclone-sim report`: the results of a sweep or a run as one HTML page.
 
 mod published;
 mod results_csv;
@@ -24,9 +24,9 @@ use results_json::RunJson;
 /// Reads a directory and writes its page.
 ///
 /// # Errors
-/// A file that cannot be read, or holds what no sweep and no run writes; a page that cannot be written.
+/// A file cannot be read, or is no output of a sweep or a run; the page cannot be written.
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    // Before anything is read: an existing page is refused at once.
+    // The page is opened first, so that an existing page is an error at once.
     let file = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
     let page = page(&args.directory, args.title.as_deref())?;
     file.complete(page.to_html().as_bytes())?;
@@ -37,7 +37,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
 /// Results in a directory.
 ///
 /// # Errors
-/// A file that cannot be read, or holds what no sweep and no run writes.
+/// A file cannot be read, or is no output of a sweep or a run.
 pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, Failure> {
     let path = directory.join("results.csv");
     if directory.is_file() || (directory.is_dir() && !path.exists()) {
@@ -63,7 +63,7 @@ fn of_a_sweep(directory: &Path, table: &Results, title: Option<&str>) -> Result<
         title,
         origin: Origin::Sweep,
         facts,
-        // Where the file of the sweep lies is not kept; each run has its command.
+        // The location of the sweep file is not recorded; each run has its command.
         served: Served::of_all(&runs),
         pictures: pictures(directory)?,
         published: published::of_a_sweep(&runs),
@@ -126,7 +126,7 @@ fn operations(run: &RunJson) -> impl Iterator<Item = Operation> {
     run.operations.iter().enumerate().map(|(index, row)| Operation { index, run: run.variant(), row: row.clone() })
 }
 
-/// The pictures that lie in a directory, by name.
+/// The pictures in a directory, in the order of their names.
 fn pictures(directory: &Path) -> Result<Vec<Picture>, Failure> {
     let fault = |error: io::Error| Failure::reading(directory, &error);
     let mut pictures = Vec::new();

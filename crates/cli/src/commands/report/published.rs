@@ -13,7 +13,8 @@ use crate::commands::run::summary;
 use rowclone_config::{Library, ResolvedScenario, Workload};
 use rowclone_sweep as sweep;
 
-/// The setting of the published table, in the words of a result's line about its system: the clock, one rank, a page a row.
+/// Setting of the published table, in the words of the system description of a result: the clock, one rank, and a row
+/// per page.
 const SETTING: [&str; 3] = ["DDR3-1066G 8-8-8, ", " x 1 rank, ", " rows of 4 KiB, "];
 
 /// Location of the source, mechanism, and published row.
@@ -28,15 +29,17 @@ const ROWS: [(&str, &str, &str); 7] = [
     ("zero 4 KiB",                "fpm",     "zero/fpm"),
 ];
 
-/// Said under every comparison.
+/// Note under each comparison.
 const NOTES: [&str; 3] = [
     "Latencies are those of the legal sequences of commands, and no parameter was fitted to them.",
-    "Energies depend on a calibrated choice: of the shipped current sets, `2 Gb x8 -25E` comes nearest to the published \
+    "Energies depend on a calibrated choice: of the shipped current sets, `2 Gb x8 -25E` comes nearest to the \
+        published \
      energies and is the default by selection, which is no validation. Both are dynamic energies.",
-    "The published energies of FPM are the baseline's divided by the published ratios, for the printed ones are rounded.",
+    "The published energies of FPM are the baseline's divided by the published ratios, for the printed ones are \
+        rounded.",
 ];
 
-/// The operations of a run that were done alone on the published system.
+/// Operations of the run that were executed alone on the published system.
 pub(super) fn of_a_run(results: &[RunJson]) -> PublishedFigures {
     let rows = results.iter().filter(|result| has_the_setting(&result.system)).flat_map(|result| {
         let operations = result.operations.iter().enumerate();
@@ -49,9 +52,10 @@ pub(super) fn of_a_run(results: &[RunJson]) -> PublishedFigures {
     with_notes(rows.collect(), Vec::new())
 }
 
-/// The rows of a sweep that are of one operation on the published system.
+/// Rows of a sweep that consist of one operation on the published system.
 ///
-/// A table does not say which system its rows had: the scenario does, if it is here, and gives a row the same digest still.
+/// A table does not contain the systems of its rows. The scenario contains them if its file is present and still gives
+/// the rows their digests.
 pub(super) fn of_a_sweep(runs: &Runs) -> PublishedFigures {
     let (library, mut rows, mut unknown) = (Library::default(), Vec::new(), 0_u64);
     for row in (0..runs.len()).filter(|&row| runs.number(row, "requests") == Some(1.0)) {
@@ -70,7 +74,8 @@ pub(super) fn of_a_sweep(runs: &Runs) -> PublishedFigures {
     }
     let note = (unknown > 0).then(|| {
         format!(
-            "The systems of {unknown} runs of one operation are unknown: their scenario was not found from the directory in which this \
+            "The systems of {unknown} runs of one operation are unknown: their scenario was not found from the \
+                directory in which this \
              page was made, or was changed since."
         )
     });
@@ -87,15 +92,15 @@ fn mechanism(runs: &Runs, row: usize) -> Option<Mechanism> {
     MECHANISMS.into_iter().find(served_all)
 }
 
-/// The operation of a row, as a result's list would name it.
+/// Operation of a row, as in the list of operations of a result.
 enum Label {
-    /// On the published system.
+    /// The system is the published one.
     Matching(String),
-    /// On another.
+    /// The system is another one.
     Other,
 }
 
-/// Setting of the scenario of a row; none if the scenario is not the one that was run.
+/// Setting of the scenario of a row; none if the scenario differs from the one of the run.
 fn label(library: &Library, rerun: &str, digest: &str) -> Option<Label> {
     let words = sweep::words(rerun)?;
     let (path, sets) = (words.get(2)?, words.get(3..)?);
@@ -115,19 +120,20 @@ fn label(library: &Library, rerun: &str, digest: &str) -> Option<Label> {
 
 fn with_notes(rows: Vec<Beside>, more: Vec<String>) -> PublishedFigures {
     let none = format!(
-        "Nothing here has the setting of the published table: one operation of {FRAME_BYTES} bytes, alone on DDR3-1066 8-8-8 \
+        "Nothing here has the setting of the published table: one operation of {FRAME_BYTES} bytes, alone on DDR3-1066 \
+            8-8-8 \
          with one rank and rows of 4 KiB. `rowclone-sim reproduce table3` simulates it."
     );
     let notes = if rows.is_empty() { vec![none] } else { NOTES.map(str::to_owned).into() };
     PublishedFigures { rows, notes: notes.into_iter().chain(more).collect() }
 }
 
-/// The name of a system is its owner's: only what follows it counts.
+/// The user chooses the name of a system; the setting is the text after it.
 fn has_the_setting(system: &str) -> bool {
     system.rsplit_once(" (").is_some_and(|(_, line)| SETTING.iter().all(|part| line.contains(part)))
 }
 
-/// Whether no other operation was in progress in that time.
+/// Whether no other operation was in progress during the operation.
 fn is_alone(operations: &[OperationRow], index: usize) -> bool {
     let end = |operation: &OperationRow| operation.arrival_cycle.saturating_add(operation.latency_cycles);
     let this = &operations[index];

@@ -1,4 +1,4 @@
-//! `results.csv` and `epochs.csv`, read back.
+//! Reader of `results.csv` and `epochs.csv`.
 
 use std::path::{Path, PathBuf};
 
@@ -28,10 +28,10 @@ impl Results {
         Ok(Results { path: path.to_owned(), table })
     }
 
-    /// The command that has written it, by its first column.
+    /// The command that wrote the table, from its first column.
     ///
     /// # Errors
-    /// Another first column, or no policies.
+    /// The first column is unknown, or the table has no policies.
     pub(super) fn origin(&self) -> Result<Origin, Failure> {
         let origin = match self.table.columns()[0].as_str() {
             "point" => Origin::Sweep,
@@ -56,7 +56,7 @@ impl Results {
     /// The columns between `point` and `seed`.
     ///
     /// # Errors
-    /// There is no `seed`.
+    /// The column `seed` is absent.
     pub(super) fn axes_of_a_sweep(&self) -> Result<Vec<String>, Failure> {
         Ok(self.table.columns()[1..self.place("seed")?.max(1)].to_vec())
     }
@@ -64,7 +64,7 @@ impl Results {
     /// Rows; the figures of known columns are checked.
     ///
     /// # Errors
-    /// A cell that the program does not write.
+    /// A cell has a form that the program does not write.
     pub(super) fn runs(&self, axes: &[String]) -> Result<Runs, Failure> {
         let columns = self.table.columns();
         for known in run_cells::columns().iter().filter(|known| !axes.contains(&known.name)) {

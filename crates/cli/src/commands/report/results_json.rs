@@ -1,4 +1,4 @@
-//! `results.json`, read back: what its table of figures does not hold.
+//! Reader of `results.json`, for data that the table of figures does not have.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) struct RunJson {
     pub(super) system: String,
     pub(super) controller: String,
     pub(super) currents: Option<String>,
-    /// Results of before it was written have none.
+    /// Absent in files of earlier versions.
     pub(super) rerun: Option<String>,
     pub(super) served: Vec<Served>,
     pub(super) operations: Vec<OperationRow>,
@@ -42,7 +42,7 @@ struct CheckJson {
     memory_mismatch: Option<String>,
 }
 
-/// The version alone, which tells whether the rest can be read.
+/// The version alone, which decides whether the rest can be read.
 #[derive(Debug, Deserialize)]
 struct VersionJson {
     schema_version: u32,
@@ -55,7 +55,7 @@ struct VersionJson {
 pub(super) fn read(path: &Path, text: &str) -> Result<Vec<RunJson>, Failure> {
     let again = "run the scenario again with `--out`, and this version of the program";
     let fault = |error: &serde_json::Error| {
-        // serde_json says the place last: ours comes first.
+        // serde_json puts the location last, and this program puts it first.
         let said = error.to_string();
         let what = said.split(" at line ").next().unwrap_or(&said);
         Failure::new(format!("{}:{}: {what}", path.display(), error.line())).with_help(again)
@@ -75,7 +75,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<RunJson>, Failure> {
 }
 
 impl RunJson {
-    /// Policy, and placement where there is one.
+    /// The policy, and the placement if there is one.
     pub(super) fn variant(&self) -> String {
         match &self.placement {
             Some(placement) => format!("{}/{placement}", self.policy),
@@ -83,7 +83,7 @@ impl RunJson {
         }
     }
 
-    /// The size from which the device of the policy copies faster than the loop, in words; none without one.
+    /// Sentence on the size from which the device of the policy copies faster than the loop; none without such a size.
     pub(super) fn break_even(&self) -> Option<String> {
         self.break_even_bytes.map(|size| format!("{}: {}", self.variant(), bytes(size)))
     }
@@ -94,7 +94,7 @@ impl RunJson {
         cores.map(|core| Core { run: self.variant(), ..core.clone() })
     }
 
-    /// Whether the independent checker ran, in words.
+    /// Whether the independent checker ran.
     pub(super) fn checked(&self) -> &'static str {
         if self.check.is_some() { "yes, every command and all of memory" } else { "no: `run --check` does it" }
     }

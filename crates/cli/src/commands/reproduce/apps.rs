@@ -29,7 +29,13 @@ pub struct AppsArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
     /// Further sizes of the last-level cache
-    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = size, default_values_t = [256 << 10, 4 << 20])]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_delimiter = ',',
+        value_parser = size,
+        default_values_t = [256 << 10, 4 << 20]
+    )]
     pub cache_sizes: Vec<u64>,
     /// Copies that the copier of a policy executes: `kernel`, `library` or `all`
     #[arg(long, value_name = "NAME", value_parser = copies(), default_value = "kernel")]

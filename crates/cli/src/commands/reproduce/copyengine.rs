@@ -32,10 +32,20 @@ pub struct CopyEngineArgs {
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// Measured packets of each run
-    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2_000,
+        value_parser = clap::value_parser!(u64).range(2..=1_000_000)
+    )]
     pub packets: u64,
     /// Packets before the measured ones; 900 of 512 bytes fill the L2 with dirty lines
-    #[arg(long, value_name = "N", default_value_t = 1_200, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1_200,
+        value_parser = clap::value_parser!(u64).range(0..=1_000_000)
+    )]
     pub warm_up: u64,
     /// Sets a key of both machines, `zhao-2005-in-order` and `zhao-2005-out-of-order`; after `system.`, of their memory
     #[arg(long = "set", value_name = "KEY=VALUE")]

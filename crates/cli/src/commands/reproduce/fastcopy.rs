@@ -1,4 +1,5 @@
-//! `rowclone-sim reproduce fastcopy`: copy loops of a core on historical and present machines, beside FreeBSD's figures.
+//! `rowclone-sim reproduce fastcopy`: copy loops of a core on historical and present machines, beside FreeBSD's
+//! figures.
 
 use std::path::{Path, PathBuf};
 
@@ -27,10 +28,20 @@ use crate::commands::plot;
     rowclone-sim reproduce fastcopy --plot fastcopy.svg --plot-machine p6-200")]
 pub struct FastCopyArgs {
     /// Bytes that are copied before the measured copies of a size, and in them; at least one copy
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 18, value_parser = clap::value_parser!(u64).range(4096..=1 << 22))]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 1 << 18,
+        value_parser = clap::value_parser!(u64).range(4096..=1 << 22)
+    )]
     pub bytes: u64,
     /// The largest copy, bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 22, value_parser = clap::value_parser!(u64).range(8192..=1 << 22))]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 1 << 22,
+        value_parser = clap::value_parser!(u64).range(8192..=1 << 22)
+    )]
     pub largest: u64,
     /// Draws the rates of a machine over the size; the name ends with `.svg` or `.png`
     #[arg(long, value_name = "FILE")]
@@ -41,7 +52,8 @@ pub struct FastCopyArgs {
     /// Replaces an existing picture
     #[arg(long, requires = "plot")]
     pub force: bool,
-    /// Checks each load against a flat, coherent memory, and the commands of machines with a controller against the rules
+    /// Checks each load against a flat, coherent memory, and the commands of machines with a controller against the
+    /// rules
     #[arg(long)]
     pub check: bool,
     /// Format of the table

@@ -24,7 +24,13 @@ pub struct ForkbenchArgs {
     #[arg(long, value_name = "MIB", value_delimiter = ',', default_values_t = [64, 128], value_parser = mebibytes)]
     pub mebibytes: Vec<u64>,
     /// Updates of the child: N
-    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [2, 8, 32, 128, 512, 1024, 4096, 16_384], value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_values_t = [2, 8, 32, 128, 512, 1024, 4096, 16_384],
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+    )]
     pub updates: Vec<u64>,
     /// Seed of the random pages
     #[arg(long, default_value_t = 1)]

@@ -44,7 +44,8 @@ const PUBLISHED: [(&str, PublishedCopy); 4 + HOPS.len()] = [
 ];
 
 const TITLE: &str = "LISA (HPCA 2016): one 8 KB copy, DDR3-1600 11-11-11, 8 KB rows, 1 rank";
-const NOTE: &str = "The hops take 8 ns x (hops + 1), rounded up to clocks, and 0.0057 uJ each, which is the slope of the \
+const NOTE: &str = "The hops take 8 ns x (hops + 1), rounded up to clocks, and 0.0057 uJ each, which is the slope of \
+    the \
                     published energies. The other energies are of the current set.";
 
 /// Bytes of a copy: a row.

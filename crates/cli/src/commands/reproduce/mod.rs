@@ -33,7 +33,8 @@ pub enum Reproduce {
     Lisa(lisa::LisaArgs),
     /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
     Zi(zi::ZiArgs),
-    /// The DMA engine of the I/OAT measurements (2006): copies by size, CPU utilization of receiving packets, and servers
+    /// The DMA engine of the I/OAT measurements (2006): copies by size, CPU utilization of receiving packets, and
+    /// servers
     Ioat(ioat::IoatArgs),
     /// Copy loops of a core (FreeBSD on P5, P6 and 486): MB/s by size, also on present machines
     #[command(name = "fastcopy")]

@@ -39,13 +39,18 @@ pub struct MulticoreArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = method(), hide_possible_values = true)]
     pub policies: Vec<CopyMethod>,
     /// Schedulers, instead of that of the machine; `by-policy` leaves the scheduler to the machine and to each policy
-    #[arg(long, value_name = "NAME", value_delimiter = ',', default_values_t = ["fr-fcfs", "bliss", "par-bs"].map(str::to_owned))]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_values_t = ["fr-fcfs", "bliss", "par-bs"].map(str::to_owned)
+    )]
     pub schedulers: Vec<String>,
     /// Programs of the mixes
     #[arg(long, value_enum, default_value_t)]
     pub programs: Programs,
-    /// Mixes per number of cores: of generated programs, 3 or 6 contain each equally often, and 9 also each pair on 2 cores; of
-    /// recorded ones, 8 contain each equally often
+    /// Mixes per number of cores: of generated programs, 3 or 6 contain each equally often, and 9 also each pair on 2
+    /// cores; of recorded ones, 8 contain each equally often
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=9))]
     pub mixes: u64,
     /// Instructions of each program before its measured region
@@ -54,14 +59,15 @@ pub struct MulticoreArgs {
     /// Instructions of each measured region
     #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub instructions: u64,
-    /// Replaces the program of a core by a program trace or a memory trace of the format `rc`, `cpu` or `lackey`: the first `--trace`
-    /// on core 0, the second on core 1
+    /// Replaces the program of a core by a program trace or a memory trace of the format `rc`, `cpu` or `lackey`: the
+    /// first `--trace` on core 0, the second on core 1
     #[arg(long = "trace", value_name = "FILE")]
     pub traces: Vec<PathBuf>,
     /// Seed of the programs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Draws the gain of each mix over its copy share, with the paper's means as lines; the name ends with `.svg` or `.png`
+    /// Draws the gain of each mix over its copy share, with the paper's means as lines; the name ends with `.svg` or
+    /// `.png`
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// Replaces an existing picture
@@ -138,7 +144,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         name => args.machine.read_for_paper(&[format!("system.controller.scheduler={name}")]),
     };
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
-    // Opened before anything runs: a name that cannot be had is known at once.
+    // The picture is opened before the runs, so that a name that cannot be written is an error at once.
     let picture = match &args.plot {
         Some(path) => Some((PictureFormat::of(path)?, AtomicFile::create(path, Existing::with_force(args.force))?)),
         None => None,

@@ -53,8 +53,8 @@ pub fn of_mixes() -> Result<[Vec<PathBuf>; 2], Failure> {
     Ok([find(&COPY_INTENSIVE)?, find(&MEMORY_INTENSIVE)?])
 }
 
-/// The recordings of a mix by core, as their list and their place in it: copy-intensive ones on even cores, memory-intensive
-/// ones on odd cores.
+/// The recordings of a mix by core, as their list and their place in it: copy-intensive ones on even cores,
+/// memory-intensive ones on odd cores.
 pub fn mix(number: usize, cores: usize) -> Vec<(usize, usize)> {
     let of = |core: usize| {
         let first = number + core / 2;

@@ -25,8 +25,8 @@ pub struct Table3Args {
     pub format: Format,
 }
 
-/// The operations behind the six rows, in the order of the published table: the policy that takes the mechanism, and where
-/// the source lies.
+/// The operations of the six rows, in the order of the published table: the policy that selects the mechanism, and the
+/// location of the source.
 const ROWS: [(&dyn CopyPolicy, Kind, Option<Place>); 6] = [
     (BASELINE, Kind::Copy, Some(Place::SameBank)),
     (ROWCLONE, Kind::Copy, Some(Place::SameSubarray)),
@@ -63,7 +63,7 @@ pub fn table3(args: &Table3Args) -> Result<String, Failure> {
 /// If the memory has no space for one of the pairs; every legal geometry has.
 pub fn simulate(currents: &Currents) -> Result<Table3, Failure> {
     let builder = SystemBuilder::default().channels(1).chips(currents.density(), currents.width());
-    // The paper's DDR3-1066 8-8-8 with 4 KB rows, one channel and one rank, made of the chips that the currents are of.
+    // The DDR3-1066 8-8-8 of the paper with 4 KB rows, one channel and one rank, with chips of the current set.
     let system = builder.currents(currents.clone()).build();
     let system = system.map_err(|error| Failure::new(&error).with_help(error.help()))?;
     let prices = system.prices().expect("it was built with currents");

@@ -22,7 +22,13 @@ pub struct ZiArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
     /// Pages that are zeroed, and then read and written
-    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [16, 64, 128, 192, 256, 512, 1024], value_parser = clap::value_parser!(u64).range(1..=65_536))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_values_t = [16, 64, 128, 192, 256, 512, 1024],
+        value_parser = clap::value_parser!(u64).range(1..=65_536)
+    )]
     pub pages: Vec<u64>,
     /// Checks commands against the rules, and each load against a flat, coherent memory
     #[arg(long)]
@@ -72,8 +78,8 @@ fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingR
     Ok(ZeroingRow { pages, methods: [baseline?, plain?, inserted?] })
 }
 
-/// The cache is full of dirty lines of other memory. Pages that have frames are zeroed by one `meminit`; in phase 2 each line is
-/// read and written.
+/// The cache is full of dirty lines of other memory. Pages that have frames are zeroed by one `meminit`; in phase 2
+/// each line is read and written.
 fn program(machine: &MachineConfig, pages: u64, has_phase_2: bool) -> Box<dyn Program> {
     let (address, bytes) = (PhysicalAddress(START), pages * FRAME_BYTES);
     // Twice the cache, so that no set has an empty way for the pages.

@@ -458,7 +458,8 @@ bytes = 4096
     },
     Fixture {
         name: "migration",
-        body: "[workload]\nkind = 'migration'\nbytes = 0x10_0000\npages = 20\n[allocator]\npolicies = ['subarray-aware']\n",
+        body: "[workload]\nkind = 'migration'\nbytes = 0x10_0000\npages = 20\n[allocator]\npolicies = \
+            ['subarray-aware']\n",
         set: SMALL,
         cases: &[figures("workload.to", "'near-source'", "'anywhere'")],
     },
@@ -530,7 +531,8 @@ bytes = 4096
     },
     Fixture {
         name: "cores with other caches",
-        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['cores.program', 'cores.program', 'cores.program']\n",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['cores.program', 'cores.program', \
+            'cores.program']\n",
         set: &[("policies", "['baseline', 'rowclone-zi']"), ("machine.caches.sharing", "'shared'")],
         cases: &[
             figures("machine.caches.line_bytes", "64", "128"),
@@ -709,7 +711,8 @@ bytes = 4096
     },
     Fixture {
         name: "a network adapter",
-        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', \
+            'packets.program']\n",
         set: &[],
         cases: &[
             figures("machine.network.ports", "1", "2"),
@@ -738,7 +741,8 @@ bytes = 4096
     },
     Fixture {
         name: "injected packets",
-        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', \
+            'packets.program']\n",
         set: &[
             ("machine.network.queues", "2"),
             ("machine.network.spread", "'connections'"),
@@ -761,7 +765,8 @@ bytes = 4096
     },
     Fixture {
         name: "packets injected by size",
-        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', \
+            'packets.program']\n",
         set: &[
             ("machine.network.queues", "2"),
             ("machine.network.spread", "'connections'"),
@@ -775,7 +780,8 @@ bytes = 4096
     },
     Fixture {
         name: "packets injected into a share of the ways",
-        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', \
+            'packets.program']\n",
         set: &[
             ("machine.network.queues", "2"),
             ("machine.network.spread", "'connections'"),
@@ -789,7 +795,8 @@ bytes = 4096
     },
     Fixture {
         name: "expected packets injected",
-        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', 'packets.program']\n",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['packets.program', \
+            'packets.program']\n",
         set: &[
             ("machine.network.queues", "2"),
             ("machine.network.spread", "'connections'"),

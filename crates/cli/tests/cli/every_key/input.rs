@@ -91,7 +91,8 @@ fn program(compute: u64) -> String {
     let (loads, stores) = (lines("load", 192), lines("store", 448));
     let child = "store 0x12080\nstore 0x140c0\ncopy 0x22000 0x10000 8192\nzero 0x24000 4096\nload 0x24000\n";
     format!(
-        "map 0x10000 131072\nfilled 0x10000 65536\nfork 2\nrun 2\ncompute {compute}\n{child}{loads}exit\nrun 1\n{loads}{stores}\
+        "map 0x10000 131072\nfilled 0x10000 65536\nfork 2\nrun 2\ncompute {compute}\n{child}{loads}exit\nrun \
+            1\n{loads}{stores}\
          copy 0x26000 0x10000 16384\n{loads}"
     )
 }
@@ -147,7 +148,8 @@ fn packets() -> String {
     });
     let rounds: String = rounds.collect();
     format!(
-        "map 0x10000 131072\npresent 0x10000 131072\nmap 0x30000 4096\npresent 0x30000 4096\n{posted}compute 1\n{rounds}"
+        "map 0x10000 131072\npresent 0x10000 131072\nmap 0x30000 4096\npresent 0x30000 4096\n{posted}compute \
+            1\n{rounds}"
     )
 }
 
@@ -157,7 +159,8 @@ fn answers() -> String {
     let posted: String = (0..64).map(post).collect();
     let rounds = "await\nsend 0 0x90000 300\nsend 0 0x90000 300\ncompute 300\n".repeat(64);
     format!(
-        "map 0x10000 262144\npresent 0x10000 262144\nmap 0x90000 4096\npresent 0x90000 4096\n{posted}compute 1\n{rounds}"
+        "map 0x10000 262144\npresent 0x10000 262144\nmap 0x90000 4096\npresent 0x90000 4096\n{posted}compute \
+            1\n{rounds}"
     )
 }
 

@@ -1,7 +1,8 @@
 //! What the figures of the run are, each with how it comes about.
 //!
-//! DDR3-1066G, in clocks of 1.875 ns: CL 8, CWL 6, a burst 4, tRCD 8, tRP 8, tRAS 20, tWR 8, tRFC 86. Read hits take 8 + 4, write hits 6 + 4; a
-//! miss takes 8 more, a conflict 16. Figures begin at 1,000 and end at 20,520: 19,520 clocks, 36,600 ns, of two channels.
+//! DDR3-1066G, in clocks of 1.875 ns: CL 8, CWL 6, a burst 4, tRCD 8, tRP 8, tRAS 20, tWR 8, tRFC 86. Read hits take 8
+//! + 4, write hits 6 + 4; a miss takes 8 more, a conflict 16. Figures begin at 1,000 and end at 20,520: 19,520 clocks,
+//! 36,600 ns, of two channels.
 
 /// A value of a field.
 #[derive(Debug)]
@@ -30,8 +31,8 @@ file = "native.trace"
 /// The clock in ns.
 const CK: f64 = 1.875;
 
-/// 195 + 1 + 1 + 1 + 1 reads of 12, 16, 20 and 24 clocks are hits; two misses; the reads behind FPM (56) and PSM (78 - 9 i); 11 conflicts; nine
-/// that were answered the clock after they arrived.
+/// 195 + 1 + 1 + 1 + 1 reads of 12, 16, 20 and 24 clocks are hits; two misses; the reads behind FPM (56) and PSM (78 -
+/// 9 i); 11 conflicts; nine that were answered the clock after they arrived.
 const READS: f64 = 195.0 * 12.0
     + (12.0 + 16.0 + 20.0 + 24.0)
     + 2.0 * 20.0
@@ -41,10 +42,12 @@ const READS: f64 = 195.0 * 12.0
     + 9.0;
 /// 7 and then 10, 14, .. 42; a miss; 14 conflicts.
 const WRITES: f64 = 7.0 * 10.0 + 9.0 * (10.0 + 42.0) / 2.0 + 18.0 + 14.0 * 26.0;
-/// FPM takes 20 + 20 + 8, the first zeroing 8 more to close the row of the read. PSM stops at 200, is idle until 222, and ends at 326 + 8. Copies over
-/// the channel end 292, 450, 544 and 606 after they arrive: in the bank of the destination, each takes 292, 158, 94 and 62 from ACT to ACT.
+/// FPM takes 20 + 20 + 8, the first zeroing 8 more to close the row of the read. PSM stops at 200, is idle until 222,
+/// and ends at 326 + 8. Copies over the channel end 292, 450, 544 and 606 after they arrive: in the bank of the
+/// destination, each takes 292, 158, 94 and 62 from ACT to ACT.
 const COPIES: f64 = 10.0 * 48.0 + 8.0 + 5.0 * 334.0 + (292.0 + 450.0 + 544.0 + 606.0 - WAITS);
-/// From 17,000 on, each copy over the channel opens its source 8 clocks after the PRE of the source before: at 272, 416 and 496.
+/// From 17,000 on, each copy over the channel opens its source 8 clocks after the PRE of the source before: at 272, 416
+/// and 496.
 const WAITS: f64 = 272.0 + 416.0 + 496.0;
 /// Both channels, clocks.
 const BOTH: f64 = 2.0 * 19_520.0;
@@ -244,7 +247,8 @@ pub(super) const FIGURES: &[(&str, Expected)] = &[
     ("warnings.0", Text("no last-level cache is modeled: every recorded access, copy and zeroing goes to memory")),
 ];
 
-/// One of each cause, nJ, with `2 Gb x8 -25E` (docs/energy.md): ACT 24.75, RD 15.6, WR 19.8, REF 403.2; I/O 2.484 and 12.72.
+/// One of each cause, nJ, with `2 Gb x8 -25E` (docs/energy.md): ACT 24.75, RD 15.6, WR 19.8, REF 403.2; I/O 2.484 and
+/// 12.72.
 const ACTIVATE: f64 = 72.0 * 24.75;
 const COPY_ACTIVATION: f64 = 10.0 * 24.75;
 const READ: f64 = 338.0 * 15.6;
@@ -254,8 +258,8 @@ const READ_IO: f64 = 338.0 * 2.484;
 const WRITE_IO: f64 = 151.0 * 12.72;
 const REFRESH: f64 = 2.0 * 403.2;
 const OPERATION: f64 = ACTIVATE + COPY_ACTIVATION + READ + WRITE + TRANSFER + READ_IO + WRITE_IO;
-/// Clocks of a rank with a bank open, or in a REF. Bank 0 of channel 0 is open up to 20,000 and from 20,500 on; in channel 1, each copy opens
-/// its source from ACT to PRE.
+/// Clocks of a rank with a bank open, or in a REF. Bank 0 of channel 0 is open up to 20,000 and from 20,500 on; in
+/// channel 1, each copy opens its source from ACT to PRE.
 const ACTIVE: f64 = (19_000.0 + 86.0 + 20.0) + (264.0 + 136.0 + 72.0 + 40.0) + 86.0;
 /// 1.5 V x 8 chips x 65 mA, or 50 mA, x 1.875 ns.
 const ACTIVE_STANDBY: f64 = ACTIVE * 1.4625;
@@ -277,8 +281,8 @@ pub(super) const ENERGIES: &[(&str, Expected)] = &[
     ("io_share_of_dynamic_energy", Number((READ_IO + WRITE_IO) / OPERATION)),
 ];
 
-/// The last zeroing arrives at 13,300 and is done at 13,348: it counts in the second epoch, of 7,175 clocks. There the six last reads and the copies of
-/// PSM and over the channel are, too.
+/// The last zeroing arrives at 13,300 and is done at 13,348: it counts in the second epoch, of 7,175 clocks. There the
+/// six last reads and the copies of PSM and over the channel are, too.
 #[rustfmt::skip] // One field a line.
 pub(super) const EPOCHS: &[(&str, Expected)] = &[
     ("epochs.0.from_cycle", Count(1_000)),

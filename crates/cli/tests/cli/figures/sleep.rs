@@ -47,12 +47,12 @@ bytes = 64
 at_cycle = 9_000
 "#;
 
-/// The power state of the rank from each clock on: 300 clocks after the last command PDE, with all banks closed and then with one open; at
-/// 3,024 = 1,024 + 2,000 PDX, and after PREA SRE. The read and the write wake the rank.
+/// The power state of the rank from each clock on: 300 clocks after the last command PDE, with all banks closed and
+/// then with one open; at 3,024 = 1,024 + 2,000 PDX, and after PREA SRE. The read and the write wake the rank.
 pub(crate) const POWER_STATES: [(u64, i64); 6] = [(682, 2), (1_000, 0), (1_324, 1), (3_024, 0), (3_036, 3), (9_000, 0)];
 
-/// One of each, nJ: V (IDD0 tRC - IDD3N tRAS - IDD2N (tRC - tRAS)) n at 1600K, that is 12 (70 x 39 - 55 x 28 - 43 x 11) 1.25 ps; the bursts
-/// 12 (156 - 55) 5 and 12 (145 - 55) 5.
+/// One of each, nJ: V (IDD0 tRC - IDD3N tRAS - IDD2N (tRC - tRAS)) n at 1600K, that is 12 (70 x 39 - 55 x 28 - 43 x 11)
+/// 1.25 ps; the bursts 12 (156 - 55) 5 and 12 (145 - 55) 5.
 const ACTIVATE: f64 = 12.0 * (70.0 * 39.0 - 55.0 * 28.0 - 43.0 * 11.0) * 1.25 / 1e3;
 const READ: f64 = 6.06;
 const WRITE: f64 = 5.4;

@@ -44,7 +44,8 @@ pub(super) fn text() -> String {
     (0..4).for_each(|index| trace.read(9_050, line(0, 8, index)));
     trace.read(9_100, line(1, 8, 0));
     (0..11).for_each(|index| trace.read(9_200 + 50 * index, line(1, 9 + index, 0)));
-    // 16 row hits of writes, the last nine at once; a miss; 14 conflicts, the last with nine reads of its line behind it.
+    // 16 row hits of writes, the last nine at once; a miss; 14 conflicts, the last with nine reads of its line behind
+    // it.
     (0..7).for_each(|index| trace.write(10_000 + 50 * index, line(0, 8, index)));
     (0..9).for_each(|index| trace.write(10_400, line(0, 8, index)));
     trace.write(10_600, line(3, 8, 0));

@@ -96,7 +96,7 @@ pub(super) struct Removed {
     pub(super) line: LineNumber,
     /// Who made it dirty, if it was.
     pub(super) dirty: Option<Purpose>,
-    /// The requester for which it was prefetched in vain.
+    /// The requester for which it was prefetched without use.
     pub(super) prefetched_for: Option<u8>,
     /// Whether it belongs to a copy, and the program has not accessed it since.
     pub(super) is_copied: bool,

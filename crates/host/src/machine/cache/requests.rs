@@ -10,7 +10,7 @@ use super::super::settings::WritePolicy;
 use super::access::Access;
 use super::line::{LineNumber, LineRequest, LineRequestKind, LineSize, Removed};
 use super::port::Away;
-use super::write_buffer::Entry;
+use super::write_buffer::BufferedLine;
 use super::{Answer, Caches};
 use crate::decisions::{Decided, Decisions};
 
@@ -101,7 +101,7 @@ impl Caches {
     }
 
     /// Sends an entry of a write buffer: a write per run of consecutive bytes.
-    fn send_entry(&mut self, requester: usize, entry: &Entry) {
+    fn send_entry(&mut self, requester: usize, entry: &BufferedLine) {
         let start = self.line_size.address(entry.line).0;
         let mut runs = entry.runs().peekable();
         while let Some(run) = runs.next() {

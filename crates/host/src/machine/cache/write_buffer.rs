@@ -13,7 +13,7 @@ const BYTES_MAX: u64 = 128;
 
 /// The stores to a line that have not left.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct BufferedLine {
     pub(super) line: LineNumber,
     /// On whose behalf the first of them was made.
     pub(super) purpose: Purpose,
@@ -23,9 +23,9 @@ pub(super) struct Entry {
     pub(super) data: Option<Box<[u8]>>,
 }
 
-impl Entry {
-    fn new(line: LineNumber, purpose: Purpose, data: Option<Box<[u8]>>) -> Entry {
-        Entry { line, purpose, written: 0, data }
+impl BufferedLine {
+    fn new(line: LineNumber, purpose: Purpose, data: Option<Box<[u8]>>) -> BufferedLine {
+        BufferedLine { line, purpose, written: 0, data }
     }
 
     /// Adds a store.
@@ -58,7 +58,7 @@ const fn mask(bytes: u64) -> u128 {
 #[derive(Debug)]
 pub(super) struct WriteBuffer {
     /// Entries that have not left, oldest first.
-    open: VecDeque<Entry>,
+    open: VecDeque<BufferedLine>,
     /// Entries that have left, and that the controller has not accepted.
     sent: usize,
     entries: usize,
@@ -97,10 +97,10 @@ impl WriteBuffer {
         purpose: Purpose,
         (offset, bytes): (u64, u64),
         data: Option<&[u8]>,
-    ) -> Vec<Entry> {
+    ) -> Vec<BufferedLine> {
         assert!(self.has_room(line), "the write buffer has room");
         if self.merging == WriteMerging::None {
-            let mut entry = Entry::new(line, purpose, data.map(|_| vec![0; line_bytes as usize].into()));
+            let mut entry = BufferedLine::new(line, purpose, data.map(|_| vec![0; line_bytes as usize].into()));
             entry.store(offset, bytes, data);
             self.sent += 1;
             return vec![entry];
@@ -108,12 +108,13 @@ impl WriteBuffer {
         let known = self.open.iter().position(|entry| entry.line == line);
         let place = known.unwrap_or_else(|| {
             let empty = data.map(|_| vec![0; line_bytes as usize].into());
-            self.open.push_back(Entry::new(line, purpose, empty));
+            self.open.push_back(BufferedLine::new(line, purpose, empty));
             self.open.len() - 1
         });
         self.open[place].store(offset, bytes, data);
         let is_whole = self.open[place].written == mask(line_bytes);
-        let mut leaving: Vec<Entry> = if is_whole { self.open.remove(place) } else { None }.into_iter().collect();
+        let mut leaving: Vec<BufferedLine> =
+            if is_whole { self.open.remove(place) } else { None }.into_iter().collect();
         self.sent += leaving.len();
         if self.is_full() && self.sent == 0 {
             leaving.extend(self.open.pop_front());
@@ -123,7 +124,7 @@ impl WriteBuffer {
     }
 
     /// The stores to a line leave, if there are any.
-    pub(super) fn flush(&mut self, line: LineNumber) -> Option<Entry> {
+    pub(super) fn flush(&mut self, line: LineNumber) -> Option<BufferedLine> {
         let place = self.open.iter().position(|entry| entry.line == line)?;
         self.sent += 1;
         self.open.remove(place)

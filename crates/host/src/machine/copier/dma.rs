@@ -11,7 +11,7 @@ use rowclone::Operation;
 
 use super::super::bulk::{Bulk, CopyId};
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, Limits, Outcome, Work};
+use super::super::core::{Core, Limits, Outcome, Stall, Work};
 use super::super::counters::Purpose;
 use super::super::interconnect::{Agent, Descriptor, Message};
 use super::super::memory::{Access, AccessKind, Memory, OnMiss, StoreData};
@@ -69,15 +69,17 @@ struct OfCore {
 /// What a core does next for its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It writes the doorbell, and then waits for the end or goes on.
+    /// It writes the doorbell, and then waits for the end or continues.
     Ring { waits: bool },
     /// It begins to wait.
     Wait,
-    /// It loads the status line, having waited since a cycle.
+    /// It is to load the status line, having waited since a cycle.
     Poll { since: CoreCycle },
-    /// It has loaded it.
-    Polled { since: CoreCycle, is_complete: bool },
-    /// It was interrupted.
+    /// It dispatches this load.
+    Load { since: CoreCycle },
+    /// The load is to retire.
+    Loaded { since: CoreCycle, is_complete: bool },
+    /// It waits for an interrupt, or takes it.
     Interrupted,
     /// Nothing.
     Idle,
@@ -228,6 +230,7 @@ impl DmaCopies {
             memory.interconnect.post_later(own, ENGINE, Message::Described { channel, descriptor }, leaves);
             of_core.rung.push_back(descriptor);
         }
+        core.interrupts_due += u64::from(self.settings.completion == DmaCompletion::Interrupt);
         memory.interconnect.post_later(own, ENGINE, Message::Doorbell { channel, core: core.index() }, leaves);
     }
 
@@ -254,10 +257,10 @@ impl DmaCopies {
         }
     }
 
-    /// Loads the status line at a cycle, and then looks at it.
+    /// Loads the status line, and then looks at it.
     fn load_status(&mut self, core: &mut Core, bulk: Bulk, since: CoreCycle) {
         let of_core = &mut self.cores[core.index()];
-        of_core.phase = Phase::Polled { since, is_complete: of_core.rung.is_empty() };
+        of_core.phase = Phase::Load { since };
         core.counters.dma.polls += 1;
         core.add(Work::CopyRest(bulk));
         // No bytes are compared: the load may be on its way when the engine writes the line.
@@ -265,14 +268,25 @@ impl DmaCopies {
         core.add(Work::Access(Access { address, bytes: 0, kind: AccessKind::Load, purpose, on_miss }));
     }
 
-    /// Looks at the status line, which has been loaded, at a cycle.
-    fn polled(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, at: CoreCycle) -> Outcome {
+    /// Looks at the status line, whose load has dispatched, and goes on when it retires.
+    fn loaded(
+        &mut self,
+        core: &mut Core,
+        memory: &mut Memory,
+        bulk: Bulk,
+        (since, is_complete): (CoreCycle, bool),
+        until: CoreCycle,
+    ) -> Outcome {
         let of_core = &mut self.cores[core.index()];
-        let Phase::Polled { since, is_complete } = of_core.phase else { unreachable!("the line was loaded") };
-        if std::mem::take(&mut of_core.is_status_stale) {
-            let line = memory.line_size().line(of_core.status);
-            memory.drop_line(core.index(), line);
+        if of_core.is_status_stale && core.is_settled() {
+            of_core.is_status_stale = false;
+            memory.drop_line(core.index(), memory.line_size().line(of_core.status));
         }
+        let cause = if is_complete { Stall::Drain } else { Stall::Copier };
+        let at = match core.go_on_after_retirement(until, cause) {
+            Ok(at) => at,
+            Err(outcome) => return outcome,
+        };
         if is_complete {
             of_core.phase = Phase::Idle;
             return Outcome::Done;
@@ -282,12 +296,12 @@ impl DmaCopies {
         }
         of_core.phase = Phase::Poll { since };
         core.add(Work::CopyRest(bulk));
-        if at.0 - since.0 >= self.settings.timeout_cycles {
+        if at.0 + 1 - since.0 >= self.settings.timeout_cycles {
             self.given_up.get_or_insert((core.index(), bulk));
             core.wait_for_copier();
             return Outcome::Issued;
         }
-        core.delay_until(CoreCycle(at.0 + self.settings.poll_cycles), |stalls| &mut stalls.controller_copy);
+        core.delay_until(CoreCycle(at.0 + 1 + self.settings.poll_cycles), |stalls| &mut stalls.controller_copy);
         Outcome::Done
     }
 }
@@ -344,7 +358,7 @@ impl Copier for DmaCopies {
             core.add(Work::Wait);
             return self.issue(core);
         }
-        match core.quiet_before(until) {
+        match core.settled_before(until) {
             Ok(at) => {
                 of_core.begun = None;
                 core.begin_copy();
@@ -355,40 +369,45 @@ impl Copier for DmaCopies {
     }
 
     fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome {
-        let phase = self.cores[core.index()].phase;
-        if phase == Phase::Idle {
-            return self.loops.proceed(core, memory, rest, until);
-        }
-        let at = match core.quiet_before(until) {
+        let of_core = &mut self.cores[core.index()];
+        let begin = match of_core.phase {
+            Phase::Idle => return self.loops.proceed(core, memory, rest, until),
+            Phase::Load { since } => {
+                of_core.phase = Phase::Loaded { since, is_complete: of_core.rung.is_empty() };
+                core.add(Work::CopyRest(rest));
+                return Outcome::Done;
+            }
+            Phase::Loaded { since, is_complete } => {
+                return self.loaded(core, memory, rest, (since, is_complete), until);
+            }
+            Phase::Ring { .. } => core.quiet_before(until),
+            Phase::Wait | Phase::Poll { .. } | Phase::Interrupted => core.settled_before(until),
+        };
+        let at = match begin {
             Ok(at) => at,
             Err(outcome) => return outcome,
         };
-        match phase {
+        match of_core.phase {
             Phase::Ring { waits } => {
+                of_core.phase = if waits { Phase::Wait } else { Phase::Idle };
                 self.ring(core, memory, at);
-                self.cores[core.index()].phase = if waits { Phase::Wait } else { Phase::Idle };
                 if waits {
                     core.add(Work::CopyRest(rest));
                 }
-                Outcome::Done
             }
-            Phase::Wait => self.wait_for_all(core, rest, at),
-            Phase::Poll { since } => {
-                self.load_status(core, rest, since);
-                Outcome::Done
-            }
-            Phase::Polled { .. } => self.polled(core, memory, rest, at),
+            Phase::Poll { since } => self.load_status(core, rest, since),
             Phase::Interrupted => {
                 core.delay_until(CoreCycle(at.0 + self.settings.interrupt_cycles), |stalls| &mut stalls.kernel);
                 core.counters.dma.interrupts += 1;
-                self.load_status(core, rest, at);
-                Outcome::Done
+                of_core.phase = Phase::Poll { since: at };
+                core.add(Work::CopyRest(rest));
             }
-            Phase::Idle => unreachable!("excluded above"),
+            _ => return self.wait_for_all(core, rest, at),
         }
+        Outcome::Done
     }
 
-    fn received(&mut self, core: &mut Core, _: &mut Memory, message: Message, at: CoreCycle) {
+    fn received(&mut self, core: &mut Core, memory: &mut Memory, message: Message, at: CoreCycle) {
         let of_core = &mut self.cores[core.index()];
         match message {
             Message::StatusWritten { id, counts, channel_bytes } => {
@@ -399,15 +418,20 @@ impl Copier for DmaCopies {
                     slots.iter_mut().find(|(slot, _)| *slot == address).expect("a slot of the ring").1 = false;
                     self.pages.release(&bulk);
                 }
-                of_core.is_status_stale = matches!(of_core.phase, Phase::Polled { .. });
+                of_core.is_status_stale |=
+                    memory.caches.is_in_flight(core.index(), memory.line_size().line(of_core.status));
                 core.counters.coherence += counts;
                 core.counters.controller_copy_bytes += channel_bytes;
             }
-            Message::Interrupt if of_core.phase == Phase::Interrupted => core.copier_done(at),
+            Message::Interrupt if of_core.phase == Phase::Interrupted => {
+                core.interrupts_due -= 1;
+                core.copier_done(at);
+            }
             // It interrupts other work.
             Message::Interrupt => {
+                core.interrupts_due -= 1;
                 core.counters.dma.interrupts += 1;
-                core.add(Work::Time(self.settings.interrupt_cycles));
+                core.add(Work::Interrupt { at, cycles: self.settings.interrupt_cycles });
             }
             _ => unreachable!("a DMA engine sends no {message:?}"),
         }

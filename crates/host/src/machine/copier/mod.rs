@@ -77,7 +77,7 @@ pub trait Copier: Debug {
         unreachable!("no device sends {message:?}");
     }
 
-    /// The copy that a core has given up, for which it waited too long, and the core.
+    /// The copy whose end a core awaited longer than the limit, and the core.
     fn given_up(&self) -> Option<(usize, Bulk)> {
         None
     }

@@ -77,13 +77,13 @@ impl PinnedPages {
     }
 }
 
-/// The frames of a copy, each once.
+/// The frames of a copy in the order of their last uses, those of the source before those of the destination.
 fn frames(bulk: &Bulk) -> Vec<u64> {
     let mut frames = Vec::new();
     for PhysicalAddress(start) in bulk.src.into_iter().chain([bulk.dst]) {
         let of_range = start / FRAME_BYTES..=(start + (bulk.bytes - 1)) / FRAME_BYTES;
-        let new: Vec<u64> = of_range.filter(|frame| !frames.contains(frame)).collect();
-        frames.extend(new);
+        frames.retain(|frame| !of_range.contains(frame));
+        frames.extend(of_range);
     }
     frames
 }

@@ -202,7 +202,8 @@ impl Body {
             _ => return None,
         };
         let word = word.min(line_bytes);
-        // An iteration has whole words, and with stores of lines whole lines, whichever loop the settings were made for.
+        // An iteration has whole words, and with stores of lines whole lines, whichever loop the settings were made
+        // for.
         let least = if settings.copy_loop == CopyLoop::NonTemporalBlock { line_bytes } else { word };
         let unroll = loops.unroll_bytes.map_or(unroll, u64::from).max(least);
         Some(Body { copy_loop: settings.copy_loop, settings: loops, unroll, word, line_bytes })

@@ -1,15 +1,17 @@
 //! A core: pipeline, store buffer, load queue, and the steps of its program.
 //!
-//! The core knows no cache. It accesses lines at its port of the memory, waits for tickets, and executes
+//! The core has no access to the caches. It accesses lines at its port of the memory, waits for tickets, and executes
 //! the [`Work`] that the kernel and the copier give it.
 
 mod accesses;
 mod awaited;
 mod deferred;
+mod interrupts;
 mod issue;
 mod overlap;
 mod pending_copies;
 mod pipeline;
+
 mod steps;
 mod translations;
 mod units;
@@ -72,6 +74,8 @@ pub struct Core {
     quiet_at: u64,
     /// Whether misses of its program take a place in the caches.
     on_miss: OnMiss,
+    /// Interrupts by which a device will report the end of copies, each before any instruction.
+    pub interrupts_due: u64,
     /// Frames of pages that the program has used.
     pub translations: Translations,
     /// Counts of the core; those of lines are kept by the caches.
@@ -123,6 +127,7 @@ impl Core {
             not_with_previous: Slot(0),
             quiet_at: 0,
             on_miss: if is_cached { OnMiss::Allocate } else { OnMiss::Bypass },
+            interrupts_due: 0,
             translations: Translations::new(),
             counters: CoreCounters::default(),
             boundary,
@@ -318,7 +323,7 @@ impl Core {
         is_new
     }
 
-    /// Ends the copy or zeroing in the first slot in which the core goes on.
+    /// Ends the copy or zeroing in the first slot in which the core continues.
     pub fn end_copy(&mut self) -> Outcome {
         let from = self.copy_from.take().expect("it has begun");
         self.counters.copy_slots += self.position() - from;
@@ -353,7 +358,7 @@ impl Core {
         self.stall == Some(Stall::Idle)
     }
 
-    /// Tells the program which packets have arrived.
+    /// Passes to the program which packets have arrived.
     pub fn receive(&mut self, packets: &[Packet]) {
         self.program.receive(packets);
     }

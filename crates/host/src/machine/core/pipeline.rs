@@ -22,7 +22,7 @@ pub struct EntryId(usize);
 
 /// An instruction of the window.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct WindowEntry {
     /// If the retirement of the instruction is known: the first slot in which the entry can be used again;
     /// otherwise the first slot in which the instruction may retire, and [`AWAITED`] until its result is known.
     free: u64,
@@ -43,7 +43,7 @@ pub struct Pipeline {
     /// First slot in which the oldest of them, or else the next instruction, may retire.
     next_retire: u64,
     /// The entries of the window, a ring that begins full of instructions that left it before slot 0.
-    entries: Box<[Entry]>,
+    entries: Box<[WindowEntry]>,
     /// The entry of the next instruction, which is that of the oldest one.
     place: usize,
     /// The load that blocks an in-order core.
@@ -68,7 +68,7 @@ impl Pipeline {
             next: 0,
             unresolved: 0,
             next_retire: 0,
-            entries: vec![Entry::default(); window as usize].into(),
+            entries: vec![WindowEntry::default(); window as usize].into(),
             place: 0,
             blocking: None,
             window_stall: 0,
@@ -185,7 +185,7 @@ impl Pipeline {
         for entry in &mut self.entries[self.place..self.place + count] {
             let slot = next.max(entry.free);
             next = slot + 1;
-            *entry = Entry { free: slot + width, result: slot + width };
+            *entry = WindowEntry { free: slot + width, result: slot + width };
             if is_resolved {
                 let retires = next_retire.max(slot + width);
                 next_retire = retires + 1;
@@ -226,7 +226,7 @@ impl Pipeline {
         let first_free = self.next_retire + self.width - self.window;
         let first_ready = self.next + self.width - self.window;
         for (entry, (free, result)) in self.entries.iter_mut().zip((first_free..).zip(first_ready..)) {
-            *entry = Entry { free, result };
+            *entry = WindowEntry { free, result };
         }
     }
 
@@ -245,7 +245,7 @@ impl Pipeline {
                 if latency.is_some() { ready } else { ready | AWAITED }
             }
         };
-        self.entries[id.0] = Entry { free, result: if latency.is_some() { ready } else { AWAITED } };
+        self.entries[id.0] = WindowEntry { free, result: if latency.is_some() { ready } else { AWAITED } };
         self.advance(1);
         if self.order == Order::InOrder {
             match latency {
@@ -264,7 +264,7 @@ impl Pipeline {
         self.next = slot.0 + 1;
         let is_known = self.unresolved == 0 && ready & AWAITED == 0;
         self.unresolved += u64::from(!is_known);
-        self.entries[id.0] = Entry { free: if is_known { self.retire(ready) } else { ready }, result: ready };
+        self.entries[id.0] = WindowEntry { free: if is_known { self.retire(ready) } else { ready }, result: ready };
         self.advance(1);
         id
     }
@@ -349,7 +349,7 @@ impl Pipeline {
         let entry = &mut self.entries[id.0];
         assert!(entry.free & AWAITED != 0, "data arrive once");
         let result = (entry.free & !AWAITED).max(ready);
-        *entry = Entry { free: result, result };
+        *entry = WindowEntry { free: result, result };
         while self.unresolved > 0 {
             let oldest = self.oldest_unresolved();
             let may_retire = self.entries[oldest].free;
@@ -368,9 +368,19 @@ impl Pipeline {
     /// Dispatches nothing before a cycle. Returns the slots by which the next instruction is
     /// delayed.
     pub fn delay_until(&mut self, at: CoreCycle) -> u64 {
-        let delay = (at.0 * self.width).saturating_sub(self.next);
+        self.delay_to(self.first_slot(at))
+    }
+
+    /// As [`Self::delay_until`], before a slot.
+    pub(super) fn delay_to(&mut self, Slot(slot): Slot) -> u64 {
+        let delay = slot.saturating_sub(self.next);
         self.next += delay;
         delay
+    }
+
+    /// The slot in which the latest instruction retires; `None` while its data are awaited.
+    pub(super) fn last_retirement(&self) -> Option<Slot> {
+        (self.unresolved == 0).then(|| Slot(self.next_retire.saturating_sub(1)))
     }
 
     /// The cycle after the last retirement, and after all delays; `None` while data are awaited.

@@ -118,7 +118,8 @@ impl Core {
     /// `count` is the number of those left.
     #[inline]
     pub fn run_instructions(&mut self, count: &mut u64, purpose: Purpose, limits: Limits) -> Outcome {
-        if self.is_integer_plain && !self.overlap.is_active() {
+        // One by one, where an interrupt may come between two of them.
+        if self.is_integer_plain && !self.overlap.is_active() && self.interrupts_due == 0 {
             self.run_plain::<false>(count, purpose, limits)
         } else {
             self.run_class(count, Needs::class(InstructionClass::Integer), purpose, limits)

@@ -29,13 +29,20 @@ pub enum Work {
     },
     /// Time of the kernel, in core cycles.
     Time(u64),
+    /// An interrupt of a device that arrived at a cycle, and its time in core cycles.
+    Interrupt {
+        /// When it arrived.
+        at: CoreCycle,
+        /// Its time.
+        cycles: u64,
+    },
     /// A copy or zeroing of physical memory, for the copier.
     Copy(Bulk),
     /// The rest of a copy or zeroing that the copier has begun.
     CopyRest(Bulk),
-    /// The end of a copy or zeroing, after which the core goes on.
+    /// The end of a copy or zeroing, after which the core continues.
     CopyEnd,
-    /// A piece of a copy that the copier is to begin; the core goes on.
+    /// A piece of a copy that the copier is to begin; the core continues.
     Begin {
         /// The piece.
         bulk: Bulk,

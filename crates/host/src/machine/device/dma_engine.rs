@@ -37,7 +37,7 @@ struct Channel {
     described: Vec<Descriptor>,
     /// Descriptors, of which the first is in progress.
     queue: VecDeque<Descriptor>,
-    step: Step,
+    step: DescriptorPhase,
     /// Of the descriptors since the last write of a status line.
     counts: CoherenceCounts,
     /// Bytes that these moved over memory channels.
@@ -46,7 +46,7 @@ struct Channel {
 
 /// What a channel does with its first descriptor.
 #[derive(Debug, Default)]
-enum Step {
+enum DescriptorPhase {
     /// There is none.
     #[default]
     Idle,
@@ -74,7 +74,7 @@ impl DmaEngine {
         let Some(&descriptor) = queue.front() else { return };
         let requester = Requester { core: descriptor.core, device: Some(device) };
         match step {
-            Step::Idle => {
+            DescriptorPhase::Idle => {
                 let (own, size) = (Agent::Device(device), memory.line_size());
                 let mut reads = Vec::new();
                 for (line, _) in size.lines(descriptor.address, DESCRIPTOR_BYTES) {
@@ -84,17 +84,22 @@ impl DmaEngine {
                     memory.interconnect.post_later(own, own, Message::Continue, read.ready());
                     reads.push(read);
                 }
-                *step = Step::Fetch(reads);
+                *step = DescriptorPhase::Fetch(reads);
             }
-            Step::Fetch(reads) if reads.iter().all(|read| read.is_there(at)) => {
+            DescriptorPhase::Fetch(reads) if reads.iter().all(|read| read.is_there(at)) => {
                 for read in reads.iter() {
                     let found = read.data.as_ref().map(|line| &line[..line.len().min(DESCRIPTOR_BYTES as usize)]);
                     memory.check_device_load(descriptor.core, read.address(), found);
                 }
-                *step = Step::Copy(Transfer::new(requester, descriptor.bulk, memory.line_size(), Snoops::PerLine));
+                *step = DescriptorPhase::Copy(Transfer::new(
+                    requester,
+                    descriptor.bulk,
+                    memory.line_size(),
+                    Snoops::PerLine,
+                ));
                 self.proceed(channel, at, memory);
             }
-            Step::Copy(transfer) => {
+            DescriptorPhase::Copy(transfer) => {
                 let was_requested = transfer.is_requested();
                 transfer.proceed(at, route, memory);
                 let is_requested = transfer.is_requested() && !was_requested;
@@ -102,7 +107,7 @@ impl DmaEngine {
                     self.report(channel, &descriptor, at, memory);
                 }
             }
-            Step::Fetch(_) | Step::Status { .. } => {}
+            DescriptorPhase::Fetch(_) | DescriptorPhase::Status { .. } => {}
         }
     }
 
@@ -110,7 +115,7 @@ impl DmaEngine {
     fn copied(&mut self, channel: usize, at: CoreCycle, memory: &mut Memory) {
         let device = self.device;
         let Channel { queue, step, counts, moved_bytes, .. } = &mut self.channels[channel];
-        let Step::Copy(transfer) = std::mem::take(step) else { unreachable!("a copy is in progress") };
+        let DescriptorPhase::Copy(transfer) = std::mem::take(step) else { unreachable!("a copy is in progress") };
         *counts += transfer.counts;
         *moved_bytes += transfer.channel_bytes;
         let descriptor = queue.pop_front().expect("it is in progress");
@@ -120,7 +125,7 @@ impl DmaEngine {
             let operation = Operation::Write { address: descriptor.status, bytes: LINE_BYTES };
             let data = memory.device_store(descriptor.status, LINE_BYTES);
             let request = memory.device_request(requester, known, operation, data);
-            *step = Step::Status { request, descriptor };
+            *step = DescriptorPhase::Status { request, descriptor };
         } else {
             self.proceed(channel, at, memory);
         }
@@ -129,12 +134,16 @@ impl DmaEngine {
     /// The status line of a core is in memory at a cycle.
     fn status_written(&mut self, channel: usize, at: CoreCycle, memory: &mut Memory) {
         let Channel { step, counts, .. } = &mut self.channels[channel];
-        let Step::Status { descriptor, .. } = std::mem::take(step) else { unreachable!("it was written") };
+        let DescriptorPhase::Status { descriptor, .. } = std::mem::take(step) else { unreachable!("it was written") };
         let (core, status) = (descriptor.core, descriptor.status);
         // The core drops a line in flight when its data are there.
-        if !memory.caches.is_in_flight(core, memory.line_size().line(status)) {
-            let requester = Requester { core, device: Some(self.device) };
-            memory.snoop_for_write(requester, (status, LINE_BYTES), Purpose::KernelData, counts, (at, at));
+        let size = memory.line_size();
+        for (line, _) in size.lines(status, LINE_BYTES) {
+            if !memory.caches.is_in_flight(core, line) {
+                let requester = Requester { core, device: Some(self.device) };
+                let part = (size.address(line), size.bytes().min(LINE_BYTES));
+                memory.snoop_for_write(requester, part, Purpose::KernelData, counts, (at, at));
+            }
         }
         self.report(channel, &descriptor, at, memory);
         self.proceed(channel, at, memory);
@@ -169,7 +178,7 @@ impl Device for DmaEngine {
     fn accepted(&mut self, request: u64, at: CoreCycle, memory: &mut Memory) {
         for channel in 0..self.channels.len() {
             match &mut self.channels[channel].step {
-                Step::Copy(transfer) => {
+                DescriptorPhase::Copy(transfer) => {
                     if transfer.accepted(request) {
                         let is_written = transfer.is_written();
                         return if is_written {
@@ -179,12 +188,12 @@ impl Device for DmaEngine {
                         };
                     }
                 }
-                Step::Status { request: write, .. } => {
+                DescriptorPhase::Status { request: write, .. } => {
                     if *write == request {
                         return self.status_written(channel, at, memory);
                     }
                 }
-                Step::Idle | Step::Fetch(_) => {}
+                DescriptorPhase::Idle | DescriptorPhase::Fetch(_) => {}
             }
         }
     }
@@ -192,9 +201,9 @@ impl Device for DmaEngine {
     fn completed(&mut self, completion: &Completion, at: CoreCycle, memory: &mut Memory) {
         for channel in 0..self.channels.len() {
             let (is_answered, is_ended) = match &mut self.channels[channel].step {
-                Step::Fetch(reads) => (reads.iter_mut().any(|read| read.answered(completion)), false),
-                Step::Copy(transfer) => (transfer.answered(completion), transfer.is_ended_by(completion)),
-                Step::Idle | Step::Status { .. } => (false, false),
+                DescriptorPhase::Fetch(reads) => (reads.iter_mut().any(|read| read.answered(completion)), false),
+                DescriptorPhase::Copy(transfer) => (transfer.answered(completion), transfer.is_ended_by(completion)),
+                DescriptorPhase::Idle | DescriptorPhase::Status { .. } => (false, false),
             };
             if is_answered {
                 return self.proceed(channel, at, memory);
@@ -206,6 +215,6 @@ impl Device for DmaEngine {
     }
 
     fn is_idle(&self) -> bool {
-        self.channels.iter().all(|channel| matches!(channel.step, Step::Idle) && channel.queue.is_empty())
+        self.channels.iter().all(|channel| matches!(channel.step, DescriptorPhase::Idle) && channel.queue.is_empty())
     }
 }

@@ -122,7 +122,7 @@ impl NetworkAdapter {
         Agent::Device(self.device)
     }
 
-    /// Tells a core something at a cycle.
+    /// Sends a notice to a core at a cycle.
     fn tell(&self, core: usize, message: NetworkMessage, at: CoreCycle, memory: &mut Memory) {
         memory.interconnect.post(self.own(), Agent::Core(core), Message::Network(message), at);
     }
@@ -309,7 +309,7 @@ impl NetworkAdapter {
         }
     }
 
-    /// Tells the core of a queue of the packets that are written.
+    /// Notifies the core of a queue of the written packets.
     fn received(&mut self, index: usize, at: CoreCycle, memory: &mut Memory) {
         while self.queues[index].writing.front().is_some_and(Writing::is_written) {
             let Writing { number, packet, counts, injected, .. } =
@@ -346,7 +346,7 @@ impl NetworkAdapter {
         self.tell(index, NetworkMessage::Interrupt, at, memory);
     }
 
-    /// Tells all cores that no packet follows, if all packets arrived and are written.
+    /// Notifies all cores that no packet follows, if all packets arrived and are written.
     fn end_if_over(&self, at: CoreCycle, memory: &mut Memory) {
         let is_over = self.ports.iter().all(|port| port.arrived == self.settings.packets)
             && self.queues.iter().all(|queue| queue.writing.is_empty());

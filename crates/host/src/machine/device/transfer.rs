@@ -244,9 +244,7 @@ impl Transfer {
     /// Requests lines of the source for which the buffer has room.
     fn read(&mut self, at: CoreCycle, buffer_lines: usize, memory: &mut Memory) {
         while !self.is_requested() && self.requested < self.freed() + buffer_lines {
-            let ready = self.read_next(at, memory);
-            let own = Agent::Device(self.requester.device.expect("a device copies"));
-            memory.interconnect.post_later(own, own, Message::Continue, ready);
+            self.read_next(at, memory);
         }
     }
 
@@ -267,21 +265,21 @@ impl Transfer {
     }
 
     /// Requests the next line of the source, and snoops it and the lines of the destination that it
-    /// completes. Returns the cycle in which the caches' answers, and the lines that they pass, are there.
-    fn read_next(&mut self, at: CoreCycle, memory: &mut Memory) -> CoreCycle {
+    /// completes. The device continues when the caches have answered, and have passed a line.
+    fn read_next(&mut self, at: CoreCycle, memory: &mut Memory) {
         let (number, purpose, requester) = (self.requested, self.bulk.purpose(), self.requester);
+        let own = Agent::Device(requester.device.expect("a device copies"));
         self.requested += 1;
         self.channel_bytes += self.size.bytes();
         let known = self.snoops.known(at, memory);
         self.reads[number].request(requester, purpose, &mut self.counts, (at, known), memory);
-        let mut ready = self.reads[number].ready;
+        memory.interconnect.post_later(own, own, Message::Continue, self.reads[number].ready);
         for write in self.writes.iter_mut().filter(|write| write.reads.1 == number) {
             let known = self.snoops.known(at, memory);
             let range = (write.dst, write.bytes);
             write.snooped = memory.snoop_for_write(requester, range, purpose, &mut self.counts, (at, known));
-            ready = ready.max(write.snooped);
+            memory.interconnect.post_later(own, own, Message::Continue, write.snooped);
         }
-        ready
     }
 
     /// Snoops all lines, and requests the copy from the controller.

@@ -71,7 +71,8 @@ pub enum ProgramFault {
         bytes: u64,
     },
     /// A range lies in another region than the step needs.
-    #[error("the {bytes} bytes at {:#x} lie in the wrong region: addresses from 2^63 on are those of the kernel", address.0)]
+    #[error("the {bytes} bytes at {:#x} lie in the wrong region: addresses from 2^63 on are those of the \
+        kernel", address.0)]
     WrongRegion {
         /// First byte.
         address: PhysicalAddress,
@@ -113,7 +114,8 @@ impl ProgramFault {
             Self::NoRoomForBuffer { .. } => "use a longer ring or post fewer buffers; core N has receive queue N",
             Self::PacketCrossesPage { .. } => "place each header and each payload within a page of 4 KiB",
             Self::WrongRegion { .. } => {
-                "keep each range on one side of 2^63: `share` maps pages of a process to pages of the kernel, and `move` \
+                "keep each range on one side of 2^63: `share` maps pages of a process to pages of the kernel, and \
+                    `move` \
                  stays on one side"
             }
             Self::Unaligned { .. } => "move pages to whole pages",

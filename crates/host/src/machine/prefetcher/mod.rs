@@ -1,6 +1,6 @@
 //! Prefetchers: which lines a cache requests before accesses to them.
 //!
-//! A prefetcher is a file of this folder and a line of [`prefetcher`]. It knows no cache: it observes
+//! A prefetcher is a file of this folder and a line of [`prefetcher`]. It has no access to the caches: it observes
 //! accesses, and names lines. The cache requests those that it lacks.
 
 mod next_line;

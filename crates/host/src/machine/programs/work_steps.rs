@@ -29,8 +29,8 @@ impl WorkSteps {
         self.add(Step::Device(step));
     }
 
-    /// Adds work of a number of instructions: a chain of integer instructions, one per core cycle. A chain with the loads
-    /// takes the same cycles, and many times as long to simulate.
+    /// Adds work of a number of instructions: a chain of integer instructions, one per core cycle. A chain with the
+    /// loads takes the same cycles, and many times as long to simulate.
     pub(super) fn work(&mut self, instructions: u64) {
         if instructions > 0 {
             let kind = InstructionKind::Compute { instructions: instructions * CYCLES_PER_INSTRUCTION };

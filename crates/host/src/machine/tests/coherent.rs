@@ -145,7 +145,8 @@ proptest! {
         let order = if is_in_order { Order::InOrder } else { Order::OutOfOrder };
         let core = CoreSettings { order, ..CoreSettings::PAPER };
         let last_level = CacheShape::new(cache_bytes, 16, 12);
-        check(seed, cores, &MachineSettings { core, l1, last_level, sharing, bus: has_bus.then_some(BUS), ..settings() });
+        let bus = has_bus.then_some(BUS);
+        check(seed, cores, &MachineSettings { core, l1, last_level, sharing, bus, ..settings() });
     }
 }
 

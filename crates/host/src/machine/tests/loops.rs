@@ -1,5 +1,5 @@
-//! Instructions and cycles of copy loops, computed by hand: an in-order core, one instruction per cycle, and all lines in
-//! a cache with a latency of a cycle, so that each instruction takes one.
+//! Instructions and cycles of copy loops, computed by hand: an in-order core, one instruction per cycle, and all lines
+//! in a cache with a latency of a cycle, so that each instruction takes one.
 
 use trace_io::program::InstructionClass;
 
@@ -89,8 +89,8 @@ fn avx2_copies_four_registers_per_iteration() {
     check(base(CopyLoop::Avx2, 8), 256, (2 * (4 + 4 + 5), 26 + 24));
 }
 
-/// Two iterations of 4 loads, 3 instructions in the place of the first stores of a line, its store past the caches, and 5
-/// instructions.
+/// Two iterations of 4 loads, 3 instructions in the place of the first stores of a line, its store past the caches, and
+/// 5 instructions.
 #[test]
 fn lines_are_stored_past_the_caches() {
     let (instructions, _, lines) = copy(base(CopyLoop::NonTemporalBlock, 8), 128, 0);

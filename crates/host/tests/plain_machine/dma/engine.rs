@@ -7,7 +7,7 @@ use super::{Activity, DESCRIPTOR_BYTES, Descriptor, DmaWork, STATUS_BYTES, eleme
 use crate::bulk::Range;
 use crate::core::Work;
 use crate::devices::Snooper;
-use crate::machine::{PlainMachine, Sender};
+use crate::machine::{Message, PlainMachine, Sender};
 use crate::transfer::{Next, Read, Transfer, receive};
 
 impl PlainMachine {
@@ -85,15 +85,15 @@ impl PlainMachine {
             self.send(sender, now, operation);
             let Next::Read { at, line } = next else { continue };
             let answers = self.bus.snoop(now);
-            let mut snooped = self.snoop_for_reading(now, answers, snooper, line);
+            let snooped = self.snoop_for_reading(now, answers, snooper, line);
             self.transfer(channel).read(at).snooped = snooped;
+            self.wake(now, snooped);
             for (part, range) in self.transfer(channel).parts_after(at) {
                 let answers = self.bus.snoop(now);
                 let there = self.snoop_for_writing(now, answers, snooper, range);
                 self.transfer(channel).part_snooped(part, there);
-                snooped = snooped.max(there);
+                self.wake(now, there);
             }
-            self.wake(now, snooped);
         }
     }
 
@@ -174,28 +174,25 @@ impl PlainMachine {
                 stale.push(line);
                 continue;
             }
-            self.cores[core].counters.coherence.lookups += 1;
-            if found == Some(false) {
-                self.cores[core].counters.coherence.invalidated += 1;
-                self.caches[cache].remove(line);
-                self.leave_l1s(cache, line);
-            }
+            let snooper = Snooper { core, purpose: Purpose::KernelData };
+            let line_bytes = self.settings.lines.bytes;
+            let part = Range { from: line * line_bytes, bytes: line_bytes.min(STATUS_BYTES) };
+            self.snoop_for_writing(now, now, snooper, part);
         }
         if completion == DmaCompletion::Interrupt {
-            let cycles = self.dma().settings.interrupt_cycles;
-            let (until, cause) = self.cores[core].busy;
-            if now < until {
-                self.cores[core].counters.dma.interrupts += 1;
-                self.cores[core].busy = (until + cycles, cause);
-            } else if matches!(self.cores[core].work.front(), Some(Work::Dma(DmaWork::Wait)))
-                && !self.is_in_progress(core)
-            {
-                self.cores[core].push_front([Work::Dma(DmaWork::Interrupt), Work::Dma(DmaWork::Load)]);
-            } else {
-                self.dma().interrupts[core] += 1;
-            }
+            self.post(now, now, Message::Interrupt { core });
         }
         self.end_descriptor(now, channel);
+    }
+
+    /// An interrupt arrives at a core.
+    pub fn receive_interrupt(&mut self, core: usize) {
+        let dma = self.dma();
+        if std::mem::take(&mut dma.awaits_interrupt[core]) {
+            self.cores[core].push_front([Work::Dma(DmaWork::Interrupt), Work::Dma(DmaWork::Load)]);
+        } else {
+            dma.interrupts[core] += 1;
+        }
     }
 
     /// Drops the status line of a core whose data are there, if the status has become visible meanwhile.

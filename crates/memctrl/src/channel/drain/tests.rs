@@ -67,7 +67,8 @@ proptest! {
                 let (id, source, row, column) = (RequestId(0), SourceId(0), Row(0), Column(0));
                 queues.take_entry(kind, Cycle(now));
                 let (arrival, address) = (Cycle(now), PhysicalAddress(0));
-                let access = Access { id, arrival, address, slot: 0, kind, source, bank: bank(number), row, column, filter: 0 };
+                let bank = bank(number);
+                let access = Access { id, arrival, address, slot: 0, kind, source, bank, row, column, filter: 0 };
                 queues.queue(&access, Cycle(now));
                 *if kind == AccessKind::Read { &mut banks[number].0 } else { &mut banks[number].1 } += 1;
             }

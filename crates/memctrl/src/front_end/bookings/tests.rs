@@ -18,11 +18,11 @@ use crate::policy::copy::{CopyPolicy, FASTEST, LEAST_ENERGY, Outlook};
 use crate::price::PriceTable;
 
 /// A bank and a row.
-type Place = (u8, u32);
+type BankRow = (u8, u32);
 
 const NOW: Cycle = Cycle(1000);
 /// Another subarray of bank 0. The indirect way leads through the temporary row of bank 1.
-const WITHIN_A_BANK: (Place, Place) = ((0, 1), (0, 600));
+const WITHIN_A_BANK: (BankRow, BankRow) = ((0, 1), (0, 600));
 /// Prices of which no two sum to a third.
 const PRICES: PriceTable = PriceTable::new(Picojoule(0.0))
     .with(CommandKind::Activate, Picojoule(1000.0))
@@ -89,8 +89,8 @@ impl Memory {
         self
     }
 
-    fn copy(&self, (src, dst): (Place, Place)) -> Block {
-        let address = |(number, row): Place| -> PhysicalAddress {
+    fn copy(&self, (src, dst): (BankRow, BankRow)) -> Block {
+        let address = |(number, row): BankRow| -> PhysicalAddress {
             let (channel, bank, row, column) = (dram_spec::Channel(0), bank(number), Row(row), Column(0));
             self.config.planner.map().address(Location { channel, bank, row, column, offset: 0 }).unwrap()
         };
@@ -98,7 +98,7 @@ impl Memory {
         self.config.planner.blocks(&operation).next().unwrap()
     }
 
-    fn choose(&self, policy: &dyn CopyPolicy, places: (Place, Place), now: Cycle) -> Mechanism {
+    fn choose(&self, policy: &dyn CopyPolicy, places: (BankRow, BankRow), now: Cycle) -> Mechanism {
         let (estimator, channels, prices) = (&self.estimator, &self.channels[..], self.config.prices.as_ref());
         let present = Present { estimator, channels, now };
         let outlook = Outlook { forecast: &present, prices, staging_lines: 64 };
@@ -110,7 +110,7 @@ impl Memory {
         self.choose(FASTEST, WITHIN_A_BANK, NOW)
     }
 
-    fn book(&mut self, places: (Place, Place), mechanism: Mechanism, now: Cycle) {
+    fn book(&mut self, places: (BankRow, BankRow), mechanism: Mechanism, now: Cycle) {
         let program = self.copy(places).programs_of(0, mechanism, 64).remove(0);
         self.estimator.book(&program, &self.channels, now);
     }

@@ -11,7 +11,7 @@ use crate::access::{Access, AccessKind};
 
 /// An event, within eight lines.
 #[derive(Clone, Debug)]
-enum Step {
+enum HazardStep {
     /// An access of a line is accepted.
     Access(AccessKind, u64),
     /// A copy, initialization or partial write is accepted.
@@ -20,7 +20,7 @@ enum Step {
     Deliver(Index),
 }
 
-fn arb_step() -> impl Strategy<Value = Step> {
+fn arb_step() -> impl Strategy<Value = HazardStep> {
     let byte = || (0..448_u64).prop_map(PhysicalAddress);
     let operation = prop_oneof![
         (byte(), byte(), 1..64_u64).prop_map(|(src, dst, bytes)| Operation::Copy { src, dst, bytes }),
@@ -29,9 +29,9 @@ fn arb_step() -> impl Strategy<Value = Step> {
     ];
     let kind = prop::sample::select(vec![AccessKind::Read, AccessKind::Write]);
     prop_oneof![
-        3 => (kind, 0..8_u64).prop_map(|(kind, line)| Step::Access(kind, 64 * line)),
-        2 => operation.prop_map(Step::Copy),
-        1 => any::<Index>().prop_map(Step::Deliver),
+        3 => (kind, 0..8_u64).prop_map(|(kind, line)| HazardStep::Access(kind, 64 * line)),
+        2 => operation.prop_map(HazardStep::Copy),
+        1 => any::<Index>().prop_map(HazardStep::Deliver),
     ]
 }
 
@@ -76,7 +76,7 @@ proptest! {
         let (mut copies, mut waiting) = (Vec::<(u32, Operation)>::new(), Vec::<Waiting>::new());
         for (number, step) in (0..).zip(steps) {
             match step {
-                Step::Access(kind, line) => {
+                HazardStep::Access(kind, line) => {
                     let before: Vec<u32> =
                         copies.iter().filter(|(_, copy)| conflicts(copy, kind, line)).map(|&(slot, _)| slot).collect();
                     prop_assert_eq!(hazards.conflicts(kind, PhysicalAddress(line)) as usize, before.len());
@@ -86,13 +86,13 @@ proptest! {
                         waiting.push(Waiting { accepted: number, kind, line, copies: before });
                     }
                 }
-                Step::Copy(operation) => {
+                HazardStep::Copy(operation) => {
                     let slot = number as u32 + 100;
                     let found = waiting.iter().filter(|access| conflicts(&operation, access.kind, access.line)).count();
                     prop_assert_eq!(hazards.copy_accepted(slot, number, CopyLines::new(&operation)) as usize, found);
                     copies.push((slot, operation));
                 }
-                Step::Deliver(index) if !copies.is_empty() => {
+                HazardStep::Deliver(index) if !copies.is_empty() => {
                     let (slot, _) = copies.remove(index.index(copies.len()));
                     for access in &mut waiting {
                         access.copies.retain(|&other| other != slot);
@@ -103,7 +103,7 @@ proptest! {
                     let free: Vec<_> = free.iter().map(|access| (access.accepted, access.kind, access.line)).collect();
                     prop_assert_eq!(found, free, "in the order of acceptance");
                 }
-                Step::Deliver(_) => {}
+                HazardStep::Deliver(_) => {}
             }
             prop_assert_eq!(hazards.copies(), copies.len());
             prop_assert_eq!(hazards.is_any_blocked(), !waiting.is_empty());

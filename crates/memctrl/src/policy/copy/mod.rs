@@ -139,7 +139,7 @@ pub const ROWCLONE_ZI: &dyn CopyPolicy = &WithCores::in_dram("rowclone-zi");
 pub const COPY_ENGINE_SYNC_NLB: &dyn CopyPolicy = &WithCores::over_channel("copy-engine-sync-nlb");
 /// As before, with accesses of cores before those of the engine.
 pub const COPY_ENGINE_SYNC_WLB: &dyn CopyPolicy = &WithCores::over_channel("copy-engine-sync-wlb");
-/// A copy engine that copies while its core goes on.
+/// A copy engine that copies while its core continues.
 pub const COPY_ENGINE_ASYNC: &dyn CopyPolicy = &WithCores::over_channel("copy-engine-async");
 /// [`COPY_ENGINE_SYNC_NLB`], whose copies the controller executes by the paper's rule.
 pub const COPY_ENGINE_SYNC_NLB_ROWCLONE: &dyn CopyPolicy = &WithCores::in_dram("copy-engine-sync-nlb-rowclone");
@@ -190,7 +190,7 @@ pub trait Forecast {
     fn done(&self, program: &Program) -> Cycle;
 }
 
-/// What a policy knows when a block is planned.
+/// Inputs of a policy when a block is planned.
 #[derive(Clone, Copy)]
 pub struct Outlook<'a> {
     pub(crate) forecast: &'a dyn Forecast,

@@ -8,10 +8,10 @@ use crate::access::{AccessKind, QueuedAccess};
 /// BLISS: a source with many consecutive reads served is blacklisted for a period. Reads of other
 /// sources have the highest priority, then row hits, then the oldest access.
 ///
-/// The count of consecutive reads starts at 0 when the source changes, and each read served adds 1. A source whose count exceeds the
-/// threshold is blacklisted, and the count is cleared. So with the threshold 4 the fifth consecutive read blacklists its source; the
-/// paper's text leaves open whether the fourth does. The blacklist is cleared every `clearing_interval`. Writes are
-/// ordered as under FR-FCFS.
+/// The count of consecutive reads starts at 0 when the source changes, and each read served adds 1. A source whose
+/// count exceeds the threshold is blacklisted, and the count is cleared. So with the threshold 4 the fifth consecutive
+/// read blacklists its source; the paper's text leaves open whether the fourth does. The blacklist is cleared every
+/// `clearing_interval`. Writes are ordered as under FR-FCFS.
 ///
 /// Source: Subramanian et al., "The Blacklisting Memory Scheduler", ICCD 2014.
 #[derive(Clone, Debug)]

@@ -7,14 +7,14 @@ use super::{Depth, Gauge};
 
 /// An event after some cycles: an entry is taken or freed, or the depth is read.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum GaugeStep {
     Enter,
     Leave,
     Take,
 }
 
-fn arb_step() -> impl Strategy<Value = (u64, Step)> {
-    (0..5_u64, prop_oneof![3 => Just(Step::Enter), 3 => Just(Step::Leave), 1 => Just(Step::Take)])
+fn arb_step() -> impl Strategy<Value = (u64, GaugeStep)> {
+    (0..5_u64, prop_oneof![3 => Just(GaugeStep::Enter), 3 => Just(GaugeStep::Leave), 1 => Just(GaugeStep::Take)])
 }
 
 proptest! {
@@ -30,12 +30,12 @@ proptest! {
             now += after;
             let open = |spans: &[(u64, u64)]| spans.iter().filter(|span| span.1 == u64::MAX).count();
             match step {
-                Step::Enter => {
+                GaugeStep::Enter => {
                     gauge.enter(Cycle(now));
                     spans.push((now, u64::MAX));
                     most = most.max(open(&spans));
                 }
-                Step::Leave => {
+                GaugeStep::Leave => {
                     if let Some(span) = spans.iter_mut().find(|span| span.1 == u64::MAX) {
                         // In the cycle of the command; the entry is free in the next cycle.
                         now += 1;
@@ -43,7 +43,7 @@ proptest! {
                         gauge.leave(Cycle(now));
                     }
                 }
-                Step::Take => {
+                GaugeStep::Take => {
                     let in_cycle = |cycle| spans.iter().filter(|&&(from, to)| (from..to).contains(&cycle)).count();
                     let entry_cycles = (since..now).map(in_cycle).sum::<usize>() as u64;
                     prop_assert_eq!(gauge.take(Cycle(now)), Depth { entry_cycles, most: most as u64 });

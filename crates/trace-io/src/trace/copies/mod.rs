@@ -13,7 +13,7 @@ use dram_spec::PhysicalAddress;
 use super::convert::Arrivals;
 use super::record::{Access, Event, Record};
 
-use run::{Origin, Run, Write};
+use run::{CandidateSource, Run, Write};
 use slots::{Fate, Slot, Slots};
 use span::{PIECE_BYTES, Recent, Span};
 
@@ -276,7 +276,7 @@ impl CopyFinder {
         // Each read belongs to one copy.
         let first = run.first;
         let numbers: rustc_hash::FxHashSet<u64> = reads.iter().map(|&(_, number)| number).collect();
-        let is_taken = |origin: &Origin| origin.reads.iter().any(|(_, number)| numbers.contains(number));
+        let is_taken = |origin: &CandidateSource| origin.reads.iter().any(|(_, number)| numbers.contains(number));
         for run in self.runs.iter_mut().filter(|run| run.first != first && !run.is_chosen()) {
             if !run.origins.iter().all(is_taken) {
                 run.origins.retain(|origin| !is_taken(origin));
@@ -292,7 +292,7 @@ impl CopyFinder {
         let mut sources: Vec<(u64, usize)> = best.iter().map(|&at| (run.origins[at].first_read, at)).collect();
         sources.sort_unstable_by(|one, other| other.cmp(one));
         let competes = |other: &&Run| {
-            let shares = |origin: &Origin| sources.iter().any(|(read, _)| *read == origin.first_read);
+            let shares = |origin: &CandidateSource| sources.iter().any(|(read, _)| *read == origin.first_read);
             !other.is_chosen() && other.origins.iter().any(shares)
         };
         let mut first_writes: Vec<u64> = self.runs.iter().filter(competes).map(|run| run.first).collect();

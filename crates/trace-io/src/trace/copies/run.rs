@@ -15,7 +15,7 @@ pub(super) struct Run {
     pub(super) last: u64,
     /// The last piece.
     piece: Span,
-    pub(super) origins: Vec<Origin>,
+    pub(super) origins: Vec<CandidateSource>,
     /// Numbers of the writes, until the origin is chosen.
     pub(super) writes: Vec<u64>,
     /// Equally good origins when it was chosen, at least 1; 0 before.
@@ -27,7 +27,7 @@ pub(super) struct Run {
 
 /// Possible origin of the data of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Origin {
+pub(super) struct CandidateSource {
     pub(super) from: Data,
     /// Whether the piece before the first source was not read.
     begins: bool,
@@ -84,7 +84,7 @@ impl Run {
         sources: impl Iterator<Item = u64>,
         reads: &Recent,
     ) -> Option<Run> {
-        let mut origins: Vec<Origin> = Vec::new();
+        let mut origins: Vec<CandidateSource> = Vec::new();
         for source in sources {
             let from = Data::Memory(source.wrapping_sub(first.at.start));
             if source == first.at.start || origins.iter().any(|origin| origin.from == from) {
@@ -96,10 +96,15 @@ impl Run {
             let begins = before.is_none_or(|at| reads.unused(at, first.number).is_none());
             let starts = [first.at.start, second.at.start].map(|start| from.at(start));
             let reads = vec![(starts[0], one.number), (starts[1], two.number)];
-            origins.push(Origin { from, begins, reads, first_read: one.number });
+            origins.push(CandidateSource { from, begins, reads, first_read: one.number });
         }
         if first.is_zero && second.is_zero {
-            origins.push(Origin { from: Data::Zeros, begins: true, reads: Vec::new(), first_read: first.number });
+            origins.push(CandidateSource {
+                from: Data::Zeros,
+                begins: true,
+                reads: Vec::new(),
+                first_read: first.number,
+            });
         }
         let mut dst = first.at;
         dst.grow(second.at);
@@ -141,7 +146,7 @@ impl Run {
     pub(super) fn extend(&mut self, write: Write, reads: &Recent) -> Result<Option<(u64, u64)>, ()> {
         let Write { at, number, is_zero } = write;
         let dst = self.dst;
-        let read_of = |origin: &Origin| match origin.from {
+        let read_of = |origin: &CandidateSource| match origin.from {
             Data::Zeros => is_zero.then_some((at.start, number)),
             // A source that the run has written holds other bytes than before the run.
             from @ Data::Memory(_) => {
@@ -177,14 +182,15 @@ impl Run {
 
     /// Whether an access of other origin changes or observes what the run has done.
     pub(super) fn is_disturbed(&self, at: Span, is_write: bool) -> bool {
-        let is_source = |origin: &Origin| origin.from.source(self.dst).is_some_and(|source| source.overlaps(at));
+        let is_source =
+            |origin: &CandidateSource| origin.from.source(self.dst).is_some_and(|source| source.overlaps(at));
         self.dst.overlaps(at) || is_write && self.origins.iter().any(is_source)
     }
 
     /// Indices of the best origins: those whose source begins and, at the end of the run, ends with
     /// it, as far as is known before piece `now`. Reads before zeros.
     pub(super) fn best(&self, now: u64, is_over: bool, reads: &Recent) -> Vec<usize> {
-        let score = |origin: &Origin| {
+        let score = |origin: &CandidateSource| {
             let after = origin.from.source(self.piece).and_then(|at| at.beside(self.direction));
             let ends = is_over && after.is_none_or(|at| reads.unused(at, now).is_none());
             (origin.from != Data::Zeros, u8::from(origin.begins) + u8::from(ends))

@@ -79,7 +79,7 @@ pub(super) const PIECE_BYTES: u64 = 64;
 #[derive(Debug)]
 pub(super) struct Recent {
     window: u64,
-    by_start: FxHashMap<u64, Entry>,
+    by_start: FxHashMap<u64, SpanEntry>,
     order: VecDeque<(u64, u64)>,
     /// Bitwise or of all first bytes, whose trailing zeros give their alignment.
     starts: u64,
@@ -87,7 +87,7 @@ pub(super) struct Recent {
 
 /// A recent access.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct SpanEntry {
     pub(super) bytes: u64,
     /// Number of its piece.
     pub(super) number: u64,
@@ -103,7 +103,7 @@ impl Recent {
     /// Adds a piece, and drops those that left both windows.
     pub(super) fn add(&mut self, at: Span, number: u64) {
         self.starts |= at.start;
-        self.by_start.insert(at.start, Entry { bytes: at.bytes, number, is_used: false });
+        self.by_start.insert(at.start, SpanEntry { bytes: at.bytes, number, is_used: false });
         self.order.push_back((number, at.start));
         while let Some(&(old, start)) = self.order.front()
             && old + 2 * self.window < number
@@ -116,8 +116,8 @@ impl Recent {
     }
 
     /// The piece with exactly these bytes that belongs to no copy, if it is in the window before `number`.
-    pub(super) fn unused(&self, at: Span, number: u64) -> Option<Entry> {
-        let is_match = |entry: &&Entry| {
+    pub(super) fn unused(&self, at: Span, number: u64) -> Option<SpanEntry> {
+        let is_match = |entry: &&SpanEntry| {
             entry.bytes == at.bytes && !entry.is_used && entry.number < number && entry.number + self.window >= number
         };
         self.by_start.get(&at.start).filter(is_match).copied()

@@ -41,7 +41,7 @@ impl Instruction {
 
 /// A dispatched instruction.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct WindowEntry {
     instruction: Instruction,
     dispatched: u64,
     begin: Option<u64>,
@@ -62,9 +62,9 @@ enum Lost {
     StoreBuffer,
 }
 
-struct PlainCore {
+struct ReferenceCore {
     settings: CoreSettings,
-    entries: Vec<Entry>,
+    entries: Vec<WindowEntry>,
     /// Pool of units, first cycle and cycle after the last one.
     occupied: Vec<(InstructionClass, u64, u64)>,
     present: BTreeSet<u64>,
@@ -81,7 +81,7 @@ struct PlainCore {
     stalls: [u64; 6],
 }
 
-impl PlainCore {
+impl ReferenceCore {
     fn units(&self, class: InstructionClass) -> Option<(InstructionClass, u64)> {
         match self.settings.classes.of(class).units {
             ClassUnits::Unlimited => None,
@@ -127,7 +127,7 @@ impl PlainCore {
     /// Lets instructions begin whose operands have become known.
     fn choose_units(&mut self) {
         for at in 0..self.entries.len() {
-            let Entry { instruction, begin: None, dispatched, .. } = self.entries[at] else { continue };
+            let WindowEntry { instruction, begin: None, dispatched, .. } = self.entries[at] else { continue };
             let Some(operands) = self.operands(&instruction, at) else { continue };
             let begin = self.with_unit(instruction.class, operands.max(dispatched));
             self.occupy(instruction.class, begin);
@@ -173,7 +173,7 @@ impl PlainCore {
         self.present.insert(line);
         self.buffered.retain(|&other| other != line);
         for at in 0..self.entries.len() {
-            let Entry { instruction, is_accepted: true, result: None, .. } = self.entries[at] else { continue };
+            let WindowEntry { instruction, is_accepted: true, result: None, .. } = self.entries[at] else { continue };
             if instruction.line == Some(line) {
                 let latency = self.settings.classes.of(instruction.class).latency;
                 let result = (cycle + latency) * self.settings.width;
@@ -187,7 +187,9 @@ impl PlainCore {
     fn attempt_deferred(&mut self, cycle: u64) {
         let width = self.settings.width;
         for at in 0..self.entries.len() {
-            let Entry { instruction, begin: Some(begin), is_accepted: false, .. } = self.entries[at] else { continue };
+            let WindowEntry { instruction, begin: Some(begin), is_accepted: false, .. } = self.entries[at] else {
+                continue;
+            };
             if begin / width > cycle || self.is_behind(&instruction, at) {
                 continue;
             }
@@ -215,7 +217,7 @@ impl PlainCore {
         }
     }
 
-    fn in_window(&self, slot: u64) -> impl Iterator<Item = &Entry> {
+    fn in_window(&self, slot: u64) -> impl Iterator<Item = &WindowEntry> {
         self.entries.iter().filter(move |it| it.retired.is_none_or(|at| at + self.settings.width > slot))
     }
 
@@ -254,7 +256,7 @@ impl PlainCore {
             }
         }
         let begin = operands.map(|operands| self.with_unit(instruction.class, operands.max(slot)));
-        let mut entry = Entry {
+        let mut entry = WindowEntry {
             instruction: *instruction,
             dispatched: slot,
             begin,
@@ -317,7 +319,7 @@ impl PlainCore {
             }
             assert!(cycle < 1_000_000, "the core ends");
         }
-        let last = |of: fn(&Entry) -> u64| self.entries.iter().map(of).max().unwrap_or(0) + 1;
+        let last = |of: fn(&WindowEntry) -> u64| self.entries.iter().map(of).max().unwrap_or(0) + 1;
         last(|it| it.retired.unwrap()).max(last(|it| it.dispatched)).div_ceil(self.settings.width)
     }
 }
@@ -388,7 +390,7 @@ proptest! {
 
         let number = |operation: Operation| operation.target().0 % 4096 / 64;
         let arrivals: Vec<(u64, u64)> = played.done.iter().map(|(it, at)| (number(*it), at.0 * 6)).collect();
-        let mut plain = PlainCore {
+        let mut reference = ReferenceCore {
             settings: core,
             entries: Vec::new(),
             occupied: Vec::new(),
@@ -401,8 +403,8 @@ proptest! {
             alone_until: 0,
             stalls: [0; 6],
         };
-        let cycles = plain.run(&instructions, &arrivals);
-        let requests: Vec<(u64, u64)> = plain.requests.iter().map(|&(line, at)| (line, at.div_ceil(6))).collect();
+        let cycles = reference.run(&instructions, &arrivals);
+        let requests: Vec<(u64, u64)> = reference.requests.iter().map(|&(line, at)| (line, at.div_ceil(6))).collect();
         let found: Vec<(u64, u64)> = played.requests.iter().map(|(at, it)| (number(*it), at.0)).collect();
         prop_assert_eq!(found, requests);
         let outcome = played.outcome.cores[0];
@@ -410,7 +412,7 @@ proptest! {
         let stalls = outcome.counters.stalls;
         let found =
             [stalls.window, stalls.load_store_queue, stalls.operand, stalls.unit, stalls.mshr, stalls.store_buffer];
-        prop_assert_eq!(found, plain.stalls);
+        prop_assert_eq!(found, reference.stalls);
         if let Some((loads, wrong)) = played.outcome.check {
             prop_assert_eq!((loads, wrong), (instructions.iter().filter(|it| it.is_load()).count() as u64, None));
         }

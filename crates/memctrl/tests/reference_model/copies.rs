@@ -38,7 +38,9 @@ fn admitted(policy: &str) -> &'static [Mechanism] {
         | "dma-rowclone" => &[FPM, PSM, PSM2, Mechanism::CHANNEL],
         "lisa" => &[FPM, LISA, Mechanism::CHANNEL],
         "rowclone+lisa" | "fastest" | "least-energy" => &[FPM, LISA, PSM, PSM2, Mechanism::CHANNEL],
-        other => panic!("the copy policy `{other}` is registered, but `tests/plain/copies.rs` does not define it"),
+        other => {
+            panic!("the copy policy `{other}` is registered, but `tests/reference_model/copies.rs` does not define it")
+        }
     }
 }
 

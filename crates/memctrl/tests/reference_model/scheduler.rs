@@ -87,28 +87,28 @@ impl Scheduler {
     /// row has served.
     pub fn priority(&self, access: &Access, is_hit: bool, served: u32) -> Priority {
         let stamp = access.stamp.expect("it is queued");
-        let plain = Priority { class: 0, total: 0, is_miss: !is_hit, rank: 0, stamp };
+        let base = Priority { class: 0, total: 0, is_miss: !is_hit, rank: 0, stamp };
         match self {
-            Scheduler::Fcfs | Scheduler::Fifo => Priority { is_miss: false, ..plain },
-            Scheduler::FrFcfs => plain,
-            Scheduler::FrFcfsCap(cap) => Priority { is_miss: !(is_hit && served < *cap), ..plain },
+            Scheduler::Fcfs | Scheduler::Fifo => Priority { is_miss: false, ..base },
+            Scheduler::FrFcfs => base,
+            Scheduler::FrFcfsCap(cap) => Priority { is_miss: !(is_hit && served < *cap), ..base },
             Scheduler::Bliss { .. } | Scheduler::ParBs { .. } | Scheduler::CpuFirst { .. }
                 if access.kind == Kind::Write =>
             {
-                plain
+                base
             }
-            Scheduler::CpuFirst { .. } => Priority { class: self.class_of(access.source), ..plain },
-            Scheduler::Atlas { .. } if access.kind == Kind::Write => Priority { class: 1, ..plain },
+            Scheduler::CpuFirst { .. } => Priority { class: self.class_of(access.source), ..base },
+            Scheduler::Atlas { .. } if access.kind == Kind::Write => Priority { class: 1, ..base },
             Scheduler::Atlas { threshold, now, .. } => {
                 let class = u8::from(now - stamp.cycle <= *threshold);
-                Priority { class, total: self.total(access.source), ..plain }
+                Priority { class, total: self.total(access.source), ..base }
             }
             Scheduler::Bliss { blacklist, .. } => {
-                Priority { class: u8::from(blacklist.contains(&access.source)), ..plain }
+                Priority { class: u8::from(blacklist.contains(&access.source)), ..base }
             }
             Scheduler::ParBs { marked, ranking, .. } => {
                 let rank = ranking.iter().position(|source| *source == access.source).unwrap_or(usize::MAX);
-                Priority { class: u8::from(!marked.contains(&stamp)), rank, ..plain }
+                Priority { class: u8::from(!marked.contains(&stamp)), rank, ..base }
             }
         }
     }

@@ -99,7 +99,8 @@ proptest! {
             after.execute(&operation, program, data);
         }
         let (start, bytes) = (operation.target().0, operation.bytes());
-        for address in (start.saturating_sub(64)..start + bytes + 64).filter(|&a| a < planner.map().geometry().bytes()) {
+        let bytes_of_memory = planner.map().geometry().bytes();
+        for address in (start.saturating_sub(64)..start + bytes + 64).filter(|&a| a < bytes_of_memory) {
             let expected = match operation {
                 _ if !(start..start + bytes).contains(&address) => before.byte(address),
                 Operation::Copy { src, dst, .. } => before.byte(address - dst.0 + src.0),
@@ -161,7 +162,8 @@ proptest! {
                 let chosen: Vec<Mechanism> = other.parts().iter().map(|part| best(part, &liked)).collect();
                 prop_assert_eq!(&chosen, &choices);
                 let shift = block.shift(number);
-                let shifted: Vec<Program> = programs.iter().map(|program| shift.program(program, &mut Vec::new())).collect();
+                let shifted = programs.iter().map(|program| shift.program(program, &mut Vec::new()));
+                let shifted: Vec<Program> = shifted.collect();
                 prop_assert_eq!(shifted, super::programs(&other, &choices, 3));
             }
         }
@@ -205,7 +207,8 @@ proptest! {
                     match part.allows(mechanism) {
                         Ok(()) => prop_assert!(offered.contains(&name)),
                         Err(reason) if !offered.contains(&name) => {
-                            let is_known = matches!(reason, Reason::NotOffered) || Err(reason) == other.allows(mechanism)
+                            let is_known = matches!(reason, Reason::NotOffered)
+                                || Err(reason) == other.allows(mechanism)
                                 || !offered.contains(&"zero-rows");
                             prop_assert!(is_known, "{reason:?}");
                         }
@@ -221,7 +224,9 @@ proptest! {
 
     /// The search for reserved rows by address bits equals a search of every line.
     #[test]
-    fn a_check_refuses_exactly_what_touches_a_reserved_row(map in arb_map(), start in any::<u64>(), bytes in 1..100_000_u64) {
+    fn a_check_refuses_exactly_what_touches_a_reserved_row(
+        map in arb_map(), start in any::<u64>(), bytes in 1..100_000_u64,
+    ) {
         let planner = Planner::new(map, FaultyRows::default());
         let map = planner.map();
         // Near the end of a subarray more often than elsewhere.

@@ -1,4 +1,4 @@
-//! The judgment of each command: the rules that bind it, one function per kind of command.
+//! Conformance of each command: the rules that bind it, one function per kind of command.
 
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, Geometry, Issued, Operands, Row};
 
@@ -9,8 +9,8 @@ use crate::history::{
 use crate::rule::Rule;
 
 impl ChannelHistory {
-    /// Judges a command against the history of its channel.
-    pub(crate) fn judge(&self, check: &mut Check<'_>, command: &Command) {
+    /// Checks a command against the history of its channel.
+    pub(crate) fn check(&self, check: &mut Check<'_>, command: &Command) {
         check.order(self.last);
         check.on_bus(Rule::Bus, self.last);
         check.on_bus(Rule::BusTransfer, self.last_transfer);
@@ -27,15 +27,15 @@ impl ChannelHistory {
             }
         }
         if let Some(rank) = self.ranks.get(usize::from(command.rank())) {
-            rank.judge(check, command);
+            rank.check(check, command);
             if self.ranks.len() > 1 {
-                self.judge_rank_switch(check, command);
+                self.check_rank_switch(check, command);
             }
         }
     }
 
     /// RD and WR against the data bursts of the other ranks on the shared data bus.
-    fn judge_rank_switch(&self, check: &mut Check<'_>, command: &Command) {
+    fn check_rank_switch(&self, check: &mut Check<'_>, command: &Command) {
         let rules = match command {
             Command::Read { .. } => [Rule::RdRdRank, Rule::WrRdRank],
             Command::Write { .. } => [Rule::RdWrRank, Rule::WrWrRank],
@@ -78,19 +78,19 @@ pub(crate) fn exists(geometry: &Geometry, command: &Command) -> bool {
 }
 
 impl RankHistory {
-    /// Judges the maxima at the end of the run.
-    pub(crate) fn judge_end(&self, check: &mut Check<'_>) {
+    /// Checks the maxima at the end of the run.
+    pub(crate) fn check_end(&self, check: &mut Check<'_>) {
         for bank in self.open_banks() {
             check.maximum(Rule::TRasMax, bank.last.act);
         }
         if self.in_power_down() {
             check.maximum(Rule::TPdMax, self.pde);
         }
-        self.ledger.judge(check);
+        self.ledger.check(check);
     }
 
-    fn judge(&self, check: &mut Check<'_>, command: &Command) {
-        self.judge_power_state(check, command);
+    fn check(&self, check: &mut Check<'_>, command: &Command) {
+        self.check_power_state(check, command);
         if !matches!(
             command,
             Command::PowerDownEnter { .. } | Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }
@@ -101,47 +101,47 @@ impl RankHistory {
         match *command {
             Command::Activate { bank, row } => {
                 if let Some(history) = self.bank(bank) {
-                    self.judge_activate(check, bank, history, row);
+                    self.check_activate(check, bank, history, row);
                 }
             }
             Command::Precharge { bank } => {
                 if let Some(bank) = self.bank(bank) {
-                    self.judge_precharge(check, &bank.last);
-                    judge_close(check, bank);
-                    self.judge_moved(check, bank.moved);
+                    self.check_precharge(check, &bank.last);
+                    check_close(check, bank);
+                    self.check_moved(check, bank.moved);
                 }
             }
             Command::PrechargeAll { .. } => {
-                self.judge_precharge(check, &self.last);
+                self.check_precharge(check, &self.last);
                 for bank in self.open_banks() {
-                    judge_close(check, bank);
+                    check_close(check, bank);
                 }
-                self.judge_moved(check, self.moved());
+                self.check_moved(check, self.moved());
             }
             Command::Read { bank, auto_precharge, .. } => {
-                self.judge_read(check, bank, auto_precharge);
-                self.judge_access(check, bank, auto_precharge);
+                self.check_read(check, bank, auto_precharge);
+                self.check_access(check, bank, auto_precharge);
             }
             Command::Write { bank, auto_precharge, .. } => {
-                self.judge_write(check, bank);
-                self.judge_access(check, bank, auto_precharge);
+                self.check_write(check, bank);
+                self.check_access(check, bank, auto_precharge);
             }
-            Command::Transfer { src, dst, .. } => self.judge_transfer(check, src, dst),
-            Command::MoveRowBuffer { bank, row } => self.judge_movement(check, bank, row),
+            Command::Transfer { src, dst, .. } => self.check_transfer(check, src, dst),
+            Command::MoveRowBuffer { bank, row } => self.check_movement(check, bank, row),
             Command::Refresh { .. } => {
-                self.judge_refresh(check);
+                self.check_refresh(check);
                 check.minimum(Rule::RefWindow, self.refreshes.oldest());
-                self.ledger.judge(check);
+                self.ledger.check(check);
             }
-            Command::RefreshSameBank { bank } => self.judge_refresh_same_bank(check, bank),
+            Command::RefreshSameBank { bank } => self.check_refresh_same_bank(check, bank),
             Command::SelfRefreshEnter { .. } => {
-                self.judge_refresh(check);
+                self.check_refresh(check);
                 check.minimum(Rule::TRdpden, self.last.read);
                 if self.srx_without_refresh.is_some() {
-                    self.judge_state(check, Rule::SrxRefSre, self.srx_without_refresh);
+                    self.check_state(check, Rule::SrxRefSre, self.srx_without_refresh);
                 }
             }
-            Command::PowerDownEnter { .. } => self.judge_power_down(check),
+            Command::PowerDownEnter { .. } => self.check_power_down(check),
             Command::PowerDownExit { .. } => check.minimum(Rule::TPd, self.pde),
             Command::SelfRefreshExit { .. } => check.minima([Rule::TCkesr, Rule::TCkeSr, Rule::TCsl], self.sre),
         }
@@ -152,7 +152,7 @@ impl RankHistory {
     }
 
     /// `asleep`, `awake` and `tPD-max`.
-    fn judge_power_state(&self, check: &mut Check<'_>, command: &Command) {
+    fn check_power_state(&self, check: &mut Check<'_>, command: &Command) {
         let entry = match self.power_state {
             PowerState::Awake => None,
             PowerState::ActivePowerDown | PowerState::PrechargePowerDown => self.pde,
@@ -170,30 +170,30 @@ impl RankHistory {
 
     /// A state rule of the banks or of self-refresh. A rank in power-down or self-refresh does not decode commands:
     /// there `asleep` alone applies, as in the table of pairs.
-    fn judge_state(&self, check: &mut Check<'_>, rule: Rule, earlier: Option<Issued>) {
+    fn check_state(&self, check: &mut Check<'_>, rule: Rule, earlier: Option<Issued>) {
         if self.power_state == PowerState::Awake {
             check.state(rule, earlier);
         }
     }
 
-    fn judge_activate(&self, check: &mut Check<'_>, id: BankId, bank: &BankHistory, row: Row) {
+    fn check_activate(&self, check: &mut Check<'_>, id: BankId, bank: &BankHistory, row: Row) {
         let activation = bank.activation(row, check.setting);
         if let Some(moved) = bank.moved {
             if moved.subarray == check.setting.geometry.subarray(row) {
                 check.at_least(moved.duration(check.setting), Rule::Rbm, moved.rbm);
             } else {
-                self.judge_state(check, Rule::RbmSubarray, Some(moved.rbm));
+                self.check_state(check, Rule::RbmSubarray, Some(moved.rbm));
             }
         }
         match activation {
-            Activation::Dropped => return self.judge_state(check, Rule::FpmSubarray, bank.last.act),
+            Activation::Dropped => return self.check_state(check, Rule::FpmSubarray, bank.last.act),
             Activation::Copy => {
                 check.minimum(Rule::Fpm, bank.last.act);
                 check.minimum(Rule::FpmTWr, check.latest([bank.last.write, bank.last.transfer_in]));
             }
             Activation::Ordinary => {
                 if bank.open_row.is_some() {
-                    self.judge_state(check, Rule::BankOpen, bank.last.act);
+                    self.check_state(check, Rule::BankOpen, bank.last.act);
                 }
                 check.minimum(Rule::TRc, bank.last.act);
             }
@@ -220,29 +220,29 @@ impl RankHistory {
     }
 
     /// An RBM ends the use of its source row, as a PRE does.
-    fn judge_movement(&self, check: &mut Check<'_>, bank: BankId, row: Row) {
+    fn check_movement(&self, check: &mut Check<'_>, bank: BankId, row: Row) {
         if check.setting.dialect == Dialect::Jedec {
             check.state(Rule::RbmJedec, None);
         }
         let Some(bank) = self.bank(bank) else { return };
-        self.judge_precharge(check, &bank.last);
-        judge_close(check, bank);
+        self.check_precharge(check, &bank.last);
+        check_close(check, bank);
         match bank.hops(row, check.setting) {
-            None => self.judge_state(check, Rule::BankClosed, closed_by(check, bank)),
-            Some(0) => self.judge_state(check, Rule::RbmSubarray, bank.last.act),
+            None => self.check_state(check, Rule::BankClosed, closed_by(check, bank)),
+            Some(0) => self.check_state(check, Rule::RbmSubarray, bank.last.act),
             Some(_) => {}
         }
     }
 
     /// `RBM-ACT`: a command that would lose moved contents.
-    fn judge_moved(&self, check: &mut Check<'_>, moved: Option<Moved>) {
+    fn check_moved(&self, check: &mut Check<'_>, moved: Option<Moved>) {
         if let Some(moved) = moved {
-            self.judge_state(check, Rule::RbmAct, Some(moved.rbm));
+            self.check_state(check, Rule::RbmAct, Some(moved.rbm));
         }
     }
 
     /// PRE against the last commands of its bank, PREA against those of its rank.
-    fn judge_precharge(&self, check: &mut Check<'_>, last: &LastCommands) {
+    fn check_precharge(&self, check: &mut Check<'_>, last: &LastCommands) {
         check.minimum(Rule::TRas, last.act);
         check.minimum(Rule::TRtp, last.read);
         check.minimum(Rule::TWr, last.write);
@@ -253,7 +253,7 @@ impl RankHistory {
     }
 
     /// RD against the column commands of its rank and its group.
-    fn judge_read(&self, check: &mut Check<'_>, bank: BankId, auto_precharge: AutoPrecharge) {
+    fn check_read(&self, check: &mut Check<'_>, bank: BankId, auto_precharge: AutoPrecharge) {
         match self.group(bank) {
             None => {
                 check.minimum(Rule::TCcdRd, self.last.read);
@@ -274,7 +274,7 @@ impl RankHistory {
     }
 
     /// WR against the column commands of its rank and its group.
-    fn judge_write(&self, check: &mut Check<'_>, bank: BankId) {
+    fn check_write(&self, check: &mut Check<'_>, bank: BankId) {
         match self.group(bank) {
             None => check.minimum(Rule::TCcdWr, self.last.write),
             Some(group) => {
@@ -288,19 +288,19 @@ impl RankHistory {
     }
 
     /// The rules that bind RD and WR alike.
-    fn judge_access(&self, check: &mut Check<'_>, bank: BankId, auto_precharge: AutoPrecharge) {
+    fn check_access(&self, check: &mut Check<'_>, bank: BankId, auto_precharge: AutoPrecharge) {
         check.minima([Rule::TXpdll, Rule::TXards], self.pdx_slow);
         check.minima([Rule::TXsdll, Rule::TXsrd], self.srx);
         let Some(bank) = self.bank(bank) else { return };
         check.minimum(Rule::TRcd, bank.last.act);
         if bank.open_row.is_none() {
-            self.judge_state(check, Rule::BankClosed, closed_by(check, bank));
+            self.check_state(check, Rule::BankClosed, closed_by(check, bank));
         } else if auto_precharge == AutoPrecharge::Yes {
-            judge_close(check, bank);
+            check_close(check, bank);
         }
     }
 
-    fn judge_transfer(&self, check: &mut Check<'_>, src: BankId, dst: BankId) {
+    fn check_transfer(&self, check: &mut Check<'_>, src: BankId, dst: BankId) {
         if !between_two_banks(src, dst) {
             return;
         }
@@ -312,12 +312,12 @@ impl RankHistory {
         check.minimum(Rule::TransferTRcd, check.latest([src.last.act, dst.last.act]));
         check.minimum(Rule::TransferTurnaround, src.last.transfer_in);
         if let Some(closed) = [src, dst].into_iter().find(|bank| bank.open_row.is_none()) {
-            self.judge_state(check, Rule::BankClosed, closed_by(check, closed));
+            self.check_state(check, Rule::BankClosed, closed_by(check, closed));
         }
     }
 
     /// REF and SRE.
-    fn judge_refresh(&self, check: &mut Check<'_>) {
+    fn check_refresh(&self, check: &mut Check<'_>) {
         check.minimum(Rule::TRpRef, self.last.pre);
         check.minimum(Rule::TRcRef, self.last.act);
         check.minimum(Rule::RdaRef, self.last.rda);
@@ -327,16 +327,16 @@ impl RankHistory {
         }
         check.minima([Rule::TXs, Rule::TXsnr], self.srx);
         if let Some(open) = self.open_banks().next() {
-            self.judge_state(check, Rule::BanksOpen, open.last.act);
+            self.check_state(check, Rule::BanksOpen, open.last.act);
         } else if let Some(moved) = self.moved() {
-            self.judge_state(check, Rule::BanksOpen, Some(moved.rbm));
+            self.check_state(check, Rule::BanksOpen, Some(moved.rbm));
         }
     }
 
     /// `REFsb`: only its banks must be closed and ready.
-    fn judge_refresh_same_bank(&self, check: &mut Check<'_>, id: BankId) {
+    fn check_refresh_same_bank(&self, check: &mut Check<'_>, id: BankId) {
         if !self.same_bank.exists() {
-            return self.judge_state(check, Rule::Address, None);
+            return self.check_state(check, Rule::Address, None);
         }
         let last = |of: fn(&LastCommands) -> Option<Issued>| self.bank_set(id).map(move |bank| of(&bank.last));
         check.minimum(Rule::TRpRefsb, check.latest(last(|last| last.pre)));
@@ -348,18 +348,18 @@ impl RankHistory {
         check.minimum(Rule::RefsbRefsb, check.latest(self.same_bank.of_others(id)));
         check.minimum(Rule::TXs, self.srx);
         if check.setting.limits.refresh.per_same_bank > 0 {
-            self.ledger.judge(check);
+            self.ledger.check(check);
         }
         if let Some(open) = self.bank_set(id).find(|bank| bank.open_row.is_some() || bank.moved.is_some()) {
-            self.judge_state(check, Rule::BanksOpen, open.last.act);
+            self.check_state(check, Rule::BanksOpen, open.last.act);
         }
         if self.same_bank.is_in_round(id) {
-            self.judge_state(check, Rule::RefsbRound, self.same_bank.of(id));
+            self.check_state(check, Rule::RefsbRound, self.same_bank.of(id));
         }
     }
 
-    fn judge_power_down(&self, check: &mut Check<'_>) {
-        self.judge_moved(check, self.moved());
+    fn check_power_down(&self, check: &mut Check<'_>) {
+        self.check_moved(check, self.moved());
         check.minimum(Rule::TRdpden, self.last.read);
         check.minimum(Rule::TWrpden, self.last.wr);
         check.minimum(Rule::TWrapden, self.last.wra);
@@ -373,7 +373,7 @@ impl RankHistory {
         let rules = check.setting.limits.rules;
         check.minimum(rules.exit_to_power_down, self.srx);
         if rules.refresh_before_power_down && self.srx_without_refresh.is_some() {
-            self.judge_state(check, Rule::SrxRefPde, self.srx_without_refresh);
+            self.check_state(check, Rule::SrxRefPde, self.srx_without_refresh);
         }
     }
 }
@@ -385,7 +385,7 @@ fn closed_by(check: &Check<'_>, bank: &BankHistory) -> Option<Issued> {
 }
 
 /// `tRAS-max`, at a command that closes the bank.
-fn judge_close(check: &mut Check<'_>, bank: &BankHistory) {
+fn check_close(check: &mut Check<'_>, bank: &BankHistory) {
     if bank.open_row.is_some() {
         check.maximum(Rule::TRasMax, bank.last.act);
     }

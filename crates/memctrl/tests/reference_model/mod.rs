@@ -36,20 +36,20 @@ pub use scheduler::Scheduler;
 /// A longer run is considered deadlocked.
 const CYCLES_MOST: u64 = 20_000_000;
 
-/// The plain controller.
-pub struct Plain {
+/// The reference model.
+pub struct ReferenceModel {
     front: FrontEnd,
     channels: Vec<Channel>,
     recorder: Recorder,
 }
 
-impl Plain {
+impl ReferenceModel {
     /// Creates a controller at cycle 0: all banks closed, no request in progress. Scheduler and row
     /// policy replace those of `config`.
-    pub fn new(config: &Config, scheduler: &Scheduler, rows: Rows) -> Plain {
+    pub fn new(config: &Config, scheduler: &Scheduler, rows: Rows) -> ReferenceModel {
         let channels = 0..config.system.geometry.channels();
         let channels = channels.map(|id| Channel::new(id, config, scheduler, rows)).collect();
-        Plain { front: FrontEnd::new(config), channels, recorder: Recorder::new(config) }
+        ReferenceModel { front: FrontEnd::new(config), channels, recorder: Recorder::new(config) }
     }
 
     /// Runs `source` until all requests are delivered (1).

@@ -1,4 +1,4 @@
-//! Runs of a case: by the engine, by the engine in steps, and by the plain controller.
+//! Runs of a case: by the engine, by the engine in steps, and by the reference model.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use proptest::test_runner::TestCaseError;
 
 use crate::cases::{Case, Item, When};
 use crate::memory::{ChangedRow, Contents, FlatMemory, changed_rows, payload};
-use crate::plain::Plain;
+use crate::reference_model::ReferenceModel;
 
 /// Issues the requests of a case, and executes them on a flat memory in the order in which they are
 /// taken.
@@ -120,7 +120,7 @@ impl Run {
     }
 
     /// The outcome. Commands must be legal, and memory and read data those of a flat memory.
-    fn judged(self, stats: Stats) -> Result<Outcome, TestCaseError> {
+    fn checked(self, stats: Stats) -> Result<Outcome, TestCaseError> {
         let Run { config, source, controller, log } = self;
         prop_assert!(log.checker.total() == 0, "{:#?}", log.checker.violations());
         prop_assert_eq!(source.completions.len(), source.items.len(), "requests that were not answered");
@@ -144,7 +144,7 @@ pub fn engine(case: &Case) -> Result<Outcome, TestCaseError> {
     let mut run = Run::new(case);
     let stop = AtomicBool::new(false);
     let stats = run.controller.run(&mut run.source, &mut run.log, &stop).expect("it is not interrupted");
-    run.judged(stats)
+    run.checked(stats)
 }
 
 /// Commands of a run, in order of time on each channel.
@@ -232,14 +232,14 @@ pub fn stepped(case: &Case, distances: &[u64]) -> Result<Outcome, TestCaseError>
         prop_assert!(reached == limit || reached >= announced, "{announced} was announced, it stopped at {reached}");
     }
     let stats = controller.finish(log);
-    run.judged(stats)
+    run.checked(stats)
 }
 
-/// Runs the plain controller.
-pub fn plain(case: &Case) -> Outcome {
+/// Runs the reference model.
+pub fn model(case: &Case) -> Outcome {
     let config = config(case);
     let mut source = Source::new(&case.items);
-    let mut controller = Plain::new(&config, &case.scheduler, case.rows);
+    let mut controller = ReferenceModel::new(&config, &case.scheduler, case.rows);
     let (events, stats) = controller.run(&mut source);
     let geometry = &config.system.geometry;
     let channels = (0..geometry.channels()).map(Channel);

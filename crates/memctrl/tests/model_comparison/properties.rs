@@ -12,27 +12,27 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 use crate::cases::{Case, arb_case, registered_copy_policies};
-use crate::judge::same;
-use crate::runs::{Outcome, engine, plain, silent, stepped, unordered};
+use crate::compare::same;
+use crate::runs::{Outcome, engine, model, silent, stepped, unordered};
 
 #[path = "sequence.rs"]
 mod sequence;
 
 use self::sequence::runs;
 
-/// Number of random cases of the comparison with the plain controller.
+/// Number of random cases of the comparison with the reference model.
 const CASES: u32 = 120;
 
 /// Commands, their cycles and causes, completions, memory and statistics are equal. The cases draw
 /// each registered scheduler, row policy and copy policy.
 #[test]
-fn engine_and_plain_controller_agree() {
+fn engine_and_reference_model_agree() {
     let drawn = RefCell::new(BTreeSet::new());
     let config = runs(CASES, 1);
     let compare = |case: Case| {
         let Config { scheduler, row_policy, copy_policy, .. } = &case.config;
         drawn.borrow_mut().extend([scheduler.name(), row_policy.name(), copy_policy.name()]);
-        same(["engine", "plain"], [&engine(&case)?, &plain(&case)])
+        same(["engine", "model"], [&engine(&case)?, &model(&case)])
     };
     let cases = config.cases;
     TestRunner::new(config).run(&arb_case(), compare).unwrap_or_else(|failure| panic!("{failure}"));
@@ -64,8 +64,8 @@ proptest! {
     #[test]
     fn readers_without_order_get_the_same_commands(case in arb_case()) {
         let (events, stats) = unordered(&case);
-        let expected = plain(&case);
-        same(["unordered", "plain"], [&Outcome { events, stats, ..expected.clone() }, &expected])?;
+        let expected = model(&case);
+        same(["unordered", "model"], [&Outcome { events, stats, ..expected.clone() }, &expected])?;
     }
 }
 

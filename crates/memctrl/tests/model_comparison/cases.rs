@@ -22,17 +22,17 @@ use proptest::sample::select;
 use proptest::strategy::Union;
 use rowclone::{FaultyRows, Planner};
 
-use crate::plain;
+use crate::reference_model;
 
-/// A setting of the engine, with the definition of the plain controller.
+/// A setting of the engine, with the definition of the reference model.
 #[derive(Clone, Debug)]
 pub struct Chosen<E, P> {
     pub engine: E,
-    pub plain: P,
+    pub model: P,
 }
 
-type ChosenScheduler = Chosen<Box<dyn Scheduler>, plain::Scheduler>;
-type ChosenRows = Chosen<RowPolicy, plain::Rows>;
+type ChosenScheduler = Chosen<Box<dyn Scheduler>, reference_model::Scheduler>;
+type ChosenRows = Chosen<RowPolicy, reference_model::Rows>;
 
 /// Arrival of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +57,9 @@ pub struct Item {
 #[derive(Clone)]
 pub struct Case {
     pub config: Config,
-    /// The plain controller's definitions of the scheduler and of the row policy.
-    pub scheduler: plain::Scheduler,
-    pub rows: plain::Rows,
+    /// The reference model's definitions of the scheduler and of the row policy.
+    pub scheduler: reference_model::Scheduler,
+    pub rows: reference_model::Rows,
     pub items: Vec<Item>,
 }
 
@@ -163,38 +163,46 @@ fn arb_scheduler() -> impl Strategy<Value = ChosenScheduler> {
 /// A registered scheduler with parameters.
 ///
 /// # Panics
-/// If the plain controller has no definition of it.
+/// If the reference model has no definition of it.
 fn arb_parameters(registered: &'static dyn Scheduler) -> BoxedStrategy<ChosenScheduler> {
-    let without = |plain| Just(Chosen { engine: registered.clone_box(), plain }).boxed();
+    let without = |model| Just(Chosen { engine: registered.clone_box(), model }).boxed();
     match registered.name() {
-        Fcfs::NAME => without(plain::Scheduler::Fcfs),
-        Fifo::NAME => without(plain::Scheduler::Fifo),
-        FrFcfs::NAME => without(plain::Scheduler::FrFcfs),
+        Fcfs::NAME => without(reference_model::Scheduler::Fcfs),
+        Fifo::NAME => without(reference_model::Scheduler::Fifo),
+        FrFcfs::NAME => without(reference_model::Scheduler::FrFcfs),
         FrFcfsCap::NAME => (1u32..9)
-            .prop_map(|cap| Chosen { engine: FrFcfsCap { cap }.clone_box(), plain: plain::Scheduler::FrFcfsCap(cap) })
+            .prop_map(|cap| Chosen {
+                engine: FrFcfsCap { cap }.clone_box(),
+                model: reference_model::Scheduler::FrFcfsCap(cap),
+            })
             .boxed(),
         Bliss::NAME => (1u32..6, prop_oneof![50u64..500, 500u64..10_000])
             .prop_map(|(n, interval)| Chosen {
                 engine: Bliss::new(n, Cycles(interval)).clone_box(),
-                plain: plain::Scheduler::bliss(n, interval),
+                model: reference_model::Scheduler::bliss(n, interval),
             })
             .boxed(),
         ParBs::NAME => (1usize..6)
-            .prop_map(|cap| Chosen { engine: ParBs::new(cap).clone_box(), plain: plain::Scheduler::par_bs(cap) })
+            .prop_map(|cap| Chosen {
+                engine: ParBs::new(cap).clone_box(),
+                model: reference_model::Scheduler::par_bs(cap),
+            })
             .boxed(),
         Atlas::NAME => (prop_oneof![40u64..400, 400u64..3000], 0u64..500, prop_oneof![Just(875u64), 0u64..=1000])
             .prop_map(|(quantum, threshold, bias)| Chosen {
                 engine: Atlas::new(Cycles(quantum), Cycles(threshold), bias).clone_box(),
-                plain: plain::Scheduler::atlas(quantum, threshold, bias),
+                model: reference_model::Scheduler::atlas(quantum, threshold, bias),
             })
             .boxed(),
         CpuFirst::NAME => prop_oneof![Just(CpuFirst::SHARE), 0u64..=100]
             .prop_map(|share| Chosen {
                 engine: CpuFirst::new(share).clone_box(),
-                plain: plain::Scheduler::CpuFirst { share, credit: 0 },
+                model: reference_model::Scheduler::CpuFirst { share, credit: 0 },
             })
             .boxed(),
-        other => panic!("the scheduler `{other}` is registered, but `tests/plain/scheduler.rs` does not define it"),
+        other => {
+            panic!("the scheduler `{other}` is registered, but `tests/reference_model/scheduler.rs` does not define it")
+        }
     }
 }
 
@@ -205,14 +213,14 @@ fn arb_rows() -> impl Strategy<Value = ChosenRows> {
 
 /// A registered row policy with its parameter.
 fn arb_row_policy(registered: RowPolicy) -> BoxedStrategy<ChosenRows> {
-    let without = |plain| Just(Chosen { engine: registered, plain }).boxed();
+    let without = |model| Just(Chosen { engine: registered, model }).boxed();
     match registered {
-        RowPolicy::Open => without(plain::Rows::Open),
-        RowPolicy::Closed => without(plain::Rows::Closed),
+        RowPolicy::Open => without(reference_model::Rows::Open),
+        RowPolicy::Closed => without(reference_model::Rows::Closed),
         RowPolicy::Timeout { .. } => (1u64..500)
             .prop_map(|after| Chosen {
                 engine: RowPolicy::Timeout { after: Cycles(after) },
-                plain: plain::Rows::Timeout(after),
+                model: reference_model::Rows::Timeout(after),
             })
             .boxed(),
     }
@@ -245,7 +253,7 @@ struct Knobs {
     chip: rowclone::Chip,
 }
 
-/// The registered copy policies. The plain controller has a definition of each (`tests/plain/copies.rs`).
+/// The registered copy policies. The reference model has a definition of each (`tests/reference_model/copies.rs`).
 pub fn registered_copy_policies() -> Vec<&'static dyn CopyPolicy> {
     POLICIES.into_iter().chain(WITH_CORES).collect()
 }
@@ -453,8 +461,8 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
             let items: Vec<Item> = crowd.iter().chain(&drafts).filter_map(|draft| draft.resolve(&config)).collect();
             (!items.is_empty()).then_some(Case {
                 config,
-                scheduler: knobs.scheduler.plain,
-                rows: knobs.rows.plain,
+                scheduler: knobs.scheduler.model,
+                rows: knobs.rows.model,
                 items,
             })
         },

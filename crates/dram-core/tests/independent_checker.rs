@@ -151,7 +151,8 @@ proptest! {
                 Err(refusal) => {
                     let names = found(&system, &log, log.end + Cycles(2000), &command);
                     let name = refusal.to_string();
-                    prop_assert!(names.contains(&name.as_str()), "{command} is refused by {name}, and by {names:?} in {log:?}");
+                    prop_assert!(names.contains(&name.as_str()), "{command} is refused by {name}, and by {names:?} in \
+                        {log:?}");
                     continue;
                 }
             };

@@ -142,12 +142,12 @@ proptest! {
         // Commands in one cycle on two channels are independent; a channel's first command may have
         // no predecessor.
         for (index, issued) in commands.iter().enumerate().skip(1) {
-            let mut hasty = outcome.log.clone();
+            let mut early = outcome.log.clone();
             if issued.at.0 == 0 {
                 continue;
             }
-            hasty.commands[index].at.0 -= 1;
-            let found = protocol_check::audit(&case.config.system, dialect(&case), &hasty);
+            early.commands[index].at.0 -= 1;
+            let found = protocol_check::audit(&case.config.system, dialect(&case), &early);
             prop_assert!(!found.is_empty(), "{issued:?} has slack");
         }
     }
