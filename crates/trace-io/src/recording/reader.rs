@@ -216,13 +216,11 @@ impl<R: Read> Reader<R> {
                 return Err(at_end(LineError::new(what, error::DAMAGED)));
             }
         }
-        match self.input.read(&mut [0])? {
-            0 => Ok(()),
-            _ => {
-                let tail = LineError::new("bytes follow the end of the recording", error::DAMAGED);
-                Err(self.input.error(self.input.offset - 1, tail))
-            }
+        if self.input.read(&mut [0])? == 0 {
+            return Ok(());
         }
+        let tail = LineError::new("bytes follow the end of the recording", error::DAMAGED);
+        Err(self.input.error(self.input.offset - 1, tail))
     }
 }
 
