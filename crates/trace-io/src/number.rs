@@ -1,25 +1,14 @@
 //! Conversion of unsigned integers without prefix and separators from and to text.
 
-/// An integer type of a field.
-pub(crate) trait Number: TryFrom<u64> {
-    /// Greatest value.
-    const MOST: u64;
+/// Greatest value of an unsigned integer type of at most 64 bits.
+pub(crate) const fn greatest<T>() -> u64 {
+    u64::MAX >> (64 - 8 * size_of::<T>())
 }
 
-impl Number for u8 {
-    const MOST: u64 = u8::MAX as u64;
-}
-
-impl Number for u16 {
-    const MOST: u64 = u16::MAX as u64;
-}
-
-impl Number for u32 {
-    const MOST: u64 = u32::MAX as u64;
-}
-
-impl Number for u64 {
-    const MOST: u64 = u64::MAX;
+/// Parses a decimal number of an unsigned integer type. The error has the valid numbers, for messages.
+pub(crate) fn decimal_of<T: TryFrom<u64>>(digits: &[u8]) -> Result<T, String> {
+    let number = decimal(digits).and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| format!("a whole number from 0 to {}", greatest::<T>()))
 }
 
 /// Parses a decimal number below 2^64.

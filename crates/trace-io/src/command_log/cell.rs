@@ -7,7 +7,7 @@ use dram_spec::{BankId, Channel, Column, Command, Constructor, Cycle, Issued, Ro
 use super::COLUMNS;
 use crate::LineError;
 use crate::line::{cells, first_fields, shown};
-use crate::number::{Number, decimal};
+use crate::number::decimal_of;
 
 /// A line, divided at its commas.
 struct Cells<'a>([&'a [u8]; COLUMNS.len()]);
@@ -77,9 +77,8 @@ impl<'a> Cells<'a> {
         Ok(BankId { rank: self.number(RANK)?, bank: self.number(column)? })
     }
 
-    fn number<T: Number>(&self, column: usize) -> Result<T, LineError> {
-        let number = decimal(self.0[column]).and_then(|number| T::try_from(number).ok());
-        number.ok_or_else(|| self.wrong(column, format!("a whole number from 0 to {}", T::MOST)))
+    fn number<T: TryFrom<u64>>(&self, column: usize) -> Result<T, LineError> {
+        decimal_of(self.0[column]).map_err(|expected| self.wrong(column, expected))
     }
 
     fn expect_empty(&self, columns: &[usize]) -> Result<(), LineError> {

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::LineError;
 use crate::line::shown;
-use crate::number::{Number, decimal, hex};
+use crate::number::{decimal, decimal_of, greatest, hex};
 
 const CORRECT: &str = "correct the line, or name the trace's format; docs/command-traces.md has the grammars";
 
@@ -17,20 +17,19 @@ pub(super) struct Field<'a> {
 
 impl Field<'_> {
     /// A decimal number.
-    pub(super) fn number<T: Number>(self) -> Result<T, LineError> {
-        let number = decimal(self.text).and_then(|number| T::try_from(number).ok());
-        number.ok_or_else(|| self.wrong(format!("a whole number from 0 to {}", T::MOST)))
+    pub(super) fn number<T: TryFrom<u64>>(self) -> Result<T, LineError> {
+        decimal_of(self.text).map_err(|expected| self.wrong(expected))
     }
 
     /// A decimal number, or none where the tool writes -1.
-    pub(super) fn number_or_none<T: Number>(self) -> Result<Option<T>, LineError> {
+    pub(super) fn number_or_none<T: TryFrom<u64>>(self) -> Result<Option<T>, LineError> {
         if self.text == b"-1" { Ok(None) } else { self.number().map(Some) }
     }
 
     /// A hexadecimal number with `0x`.
-    pub(super) fn hex<T: Number>(self) -> Result<T, LineError> {
+    pub(super) fn hex<T: TryFrom<u64>>(self) -> Result<T, LineError> {
         let number = self.text.strip_prefix(b"0x").and_then(hex).and_then(|number| T::try_from(number).ok());
-        number.ok_or_else(|| self.wrong(format!("a hexadecimal number from 0x0 to 0x{:x}", T::MOST)))
+        number.ok_or_else(|| self.wrong(format!("a hexadecimal number from 0x0 to 0x{:x}", greatest::<T>())))
     }
 
     /// Checks a number that the command does not use: any, or -1.
