@@ -15,16 +15,15 @@ fn wide(text: &str) -> Vec<usize> {
         let code = line.trim_start();
         let indentation = line.len() - code.len();
         match skipped {
-            Some((_, false)) if code.starts_with("#[") || code.starts_with("//") => {}
             Some((outer, false)) => {
+                let is_before_item = code.starts_with("#[") || code.starts_with("//");
                 let is_one_line = code.ends_with(';') || code.ends_with('}');
-                skipped = (!is_one_line).then_some((outer, true));
+                skipped = (is_before_item || !is_one_line).then_some((outer, !is_before_item));
             }
             Some((outer, true)) if indentation <= outer && code.starts_with([']', ')', '}']) => skipped = None,
-            Some(_) => {}
             None if code.starts_with("#[rustfmt::skip]") => skipped = Some((indentation, false)),
             None if line.chars().count() > COLUMNS => found.push(number),
-            None => {}
+            Some(_) | None => {}
         }
     }
     found

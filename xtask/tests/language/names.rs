@@ -114,7 +114,7 @@ fn each_path_of_a_page_leads_to_a_file() {
             let exists = if FOLDERS.iter().any(|folder| text.starts_with(folder)) {
                 workspace().join(text).exists()
             } else {
-                !text.ends_with(".rs")
+                text.strip_suffix(".rs").is_none()
                     || sources.iter().any(|source| format!("/{source}").ends_with(&format!("/{text}")))
             };
             if is_name && !exists && !EXAMPLES.contains(&text) {
