@@ -16,7 +16,10 @@ use super::digest::Digest;
 
 /// Files that were read.
 #[derive(Debug, Default)]
-pub(super) struct Traces(Mutex<BTreeMap<PathBuf, Arc<OnceLock<Result<Trace, Failure>>>>>);
+pub(super) struct Traces(Mutex<BTreeMap<PathBuf, Reading>>);
+
+/// The result of reading a file, once it was read.
+type Reading = Arc<OnceLock<Result<Trace, Failure>>>;
 
 /// A file that a run reads.
 #[derive(Clone, Debug)]
