@@ -47,7 +47,13 @@ pub struct FastCopyArgs {
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// The machine of the picture
-    #[arg(long, value_name = "NAME", default_value = MACHINES[0], requires = "plot", value_parser = PossibleValuesParser::new(MACHINES))]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = MACHINES[0],
+        requires = "plot",
+        value_parser = PossibleValuesParser::new(MACHINES)
+    )]
     pub plot_machine: String,
     /// Replaces an existing picture
     #[arg(long, requires = "plot")]

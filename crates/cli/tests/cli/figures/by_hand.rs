@@ -1,8 +1,8 @@
 //! What the figures of the run are, each with how it comes about.
 //!
 //! DDR3-1066G, in clocks of 1.875 ns: CL 8, CWL 6, a burst 4, tRCD 8, tRP 8, tRAS 20, tWR 8, tRFC 86. Read hits take
-//! 12 (8 and 4), write hits 10 (6 and 4); a miss takes 8 more, a conflict 16. Figures begin at 1,000 and end at 20,520: 19,520 clocks,
-//! 36,600 ns, of two channels.
+//! 12 (8 and 4), write hits 10 (6 and 4); a miss takes 8 more, a conflict 16. Figures begin at 1,000 and end at 20,520:
+//! 19,520 clocks, 36,600 ns, of two channels.
 
 /// A value of a field.
 #[derive(Debug)]
