@@ -121,7 +121,8 @@ fn page_faults_take_time_before_their_copies() {
     assert!(refused.contains("workload.fault_time` is given") && refused.contains("no page faults"), "{refused}");
 }
 
-/// Two pages share two rows: a fault of the first zeroes both, that of the second does nothing, and the child copies both.
+/// Two pages share two rows: a fault of the first zeroes both, that of the second does nothing, and the child copies
+/// both.
 #[test]
 fn neighbors_in_the_events_of_perf_share_a_unit() {
     let fault = |pid: u32, at: u32, address: u32, code: u32| {

@@ -198,7 +198,8 @@ impl Memory {
         }
     }
 
-    /// Passes write-backs to a device, which makes them; returns the cycle in which it has them. They keep their entries.
+    /// Passes write-backs to a device, which makes them; returns the cycle in which it has them. They keep their
+    /// entries.
     fn write_for(
         &mut self,
         requester: Requester,
