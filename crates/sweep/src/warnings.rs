@@ -96,10 +96,12 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
     }
     if variant.placement.allocator().is_some() {
         warnings.push(match run.trace.as_ref().filter(|trace| trace.page_faults > 0) {
-            None => "no cores are modeled: page faults, system calls and page tables of the kernel take no time".to_owned(),
+            None => {
+                "no cores are modeled: page faults, system calls and page tables of the kernel take no time".to_owned()
+            }
             Some(trace) => format!(
-                "no cores are modeled: of the kernel, {} took {:.1} µs of CPU time (`workload.fault_time`) beside their copies \
-                 and zeroings; system calls and page tables take no time",
+                "no cores are modeled: of the kernel, {} took {:.1} µs of CPU time (`workload.fault_time`) beside \
+                 their copies and zeroings; system calls and page tables take no time",
                 counted(trace.page_faults, "page fault"),
                 trace.page_fault_ns / 1e3
             ),

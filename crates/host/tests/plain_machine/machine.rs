@@ -289,8 +289,8 @@ impl PlainMachine {
         self.push(sender, leaves, operation, Holds::Nothing);
     }
 
-    /// Removes the write-back of a line that arrives at the controller after a cycle, if there is one; returns the entry
-    /// that it occupies.
+    /// Removes the write-back of a line that arrives at the controller after a cycle, if there is one; returns the
+    /// entry that it occupies.
     pub fn drop_write_back(&mut self, now: u64, line: u64) -> Option<Holds> {
         let target = PhysicalAddress(line * self.settings.lines.bytes);
         let is = |outgoing: &Outgoing| {

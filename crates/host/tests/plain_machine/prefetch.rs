@@ -145,8 +145,8 @@ impl PlainMachine {
         self.prefetch_of(self.cache_of(at), line).is_some_and(|prefetch| prefetch.is_stale)
     }
 
-    /// An access waits for a line that is being prefetched, and takes a place for it if it takes any; returns whether it
-    /// is.
+    /// An access waits for a line that is being prefetched, and takes a place for it if it takes any; returns
+    /// whether it is.
     pub fn join_prefetch(&mut self, at: usize, line: u64) -> bool {
         let shared = self.cache_of(at);
         let cache_of = |core| self.settings.sharing.cache_of(core);

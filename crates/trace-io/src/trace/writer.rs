@@ -24,7 +24,8 @@ impl<W: Write> Writer<W> {
     /// Writes one record. A reader of this format returns an equal record.
     ///
     /// # Errors
-    /// If the record is invalid, or the output fails. [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the format cannot express the
+    /// If the record is invalid, or the output fails. [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if
+    /// the format cannot express the
     /// record.
     pub fn write_record(&mut self, record: &Record) -> Result<(), LineError> {
         record.check()?;

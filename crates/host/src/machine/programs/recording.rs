@@ -104,9 +104,10 @@ impl<R: Read> RecordedProgram<R> {
         let &Metadata { detail, page_bytes, .. } = reader.metadata();
         if detail == Detail::Faults {
             return Err(LineError::new(
-                "the metadata of the recording have `detail` = `faults`: it has page faults, and no accesses for a core",
-                "record the program with `detail` = `accesses`, or run it without cores: `rowclone-sim run FILE --system \
-                 SYSTEM`",
+                "the metadata of the recording have `detail` = `faults`: it has page faults, and no accesses for a \
+                 core",
+                "record the program with `detail` = `accesses`, or run it without cores: `rowclone-sim run FILE \
+                 --system SYSTEM`",
             ));
         }
         if page_bytes != FRAME_BYTES {
