@@ -202,6 +202,16 @@ impl<'a> Entries<'a> {
     }
 }
 
+impl Entries<'_> {
+    /// The event whose first word was read. Most words are accesses: the loop over them stays small without this code.
+    #[inline(never)]
+    fn event(&mut self, number: u8, further: u8, first: u64) -> Option<Event> {
+        let (operands, rest) = self.words.split_at_checked(further.into())?;
+        self.words = rest;
+        Event::of(number, first, operands).ok()
+    }
+}
+
 impl Iterator for Entries<'_> {
     type Item = Entry;
 
@@ -213,11 +223,7 @@ impl Iterator for Entries<'_> {
         match Word::from_bits(bits).ok()? {
             Word::Access(access) => Some(Entry::Access(access)),
             Word::Instructions(count) => Some(Entry::Instructions(count)),
-            Word::Event { number, further, first } => {
-                let (operands, rest) = rest.split_at_checked(further.into())?;
-                self.words = rest;
-                Event::of(number, first, operands).ok().map(Entry::Event)
-            }
+            Word::Event { number, further, first } => self.event(number, further, first).map(Entry::Event),
         }
     }
 }
