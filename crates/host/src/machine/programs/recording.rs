@@ -111,9 +111,11 @@ impl<R: Read> RecordedProgram<R> {
             ));
         }
         if page_bytes != FRAME_BYTES {
-            let what = "but pages of the machine have 4096 bytes";
             return Err(LineError::new(
-                format!("the metadata of the recording have `page_bytes` = {page_bytes}, {what}"),
+                format!(
+                    "the metadata of the recording have `page_bytes` = {page_bytes}, but pages of the machine have \
+                     {FRAME_BYTES} bytes"
+                ),
                 "record the program on a system with pages of 4 KiB",
             ));
         }
