@@ -58,7 +58,8 @@ pub(crate) fn named(name: &str, unknown: impl FnOnce(String) -> Failure) -> Resu
     if let Some(set) = Currents::named(name) {
         return Ok(set);
     }
-    let names: Vec<&str> = energy::names().collect();
+    let sets: Vec<Currents> = energy::shipped().collect();
+    let names: Vec<&str> = sets.iter().map(Currents::name).collect();
     let choices = suggestion::choices(name, "shipped sets", &names);
     Err(unknown(format!("{choices}; or give a path that ends in `.toml`")))
 }

@@ -27,4 +27,4 @@ pub use error::EnergyError;
 pub use prices::{EventPrices, Prices};
 pub use raw_currents::{CurrentsError, RawCurrents};
 pub use report::EnergyReport;
-pub use shipped::{fitting, names, shipped};
+pub use shipped::{fitting, shipped};

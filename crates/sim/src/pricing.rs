@@ -24,7 +24,7 @@ mod tests {
             let sets = energy::shipped().filter(|set| set.fits(standard, Width::X8));
             for set in sets {
                 let name = set.name().to_owned();
-                let system = SystemBuilder::default().ranks(ranks).currents(set.clone()).build().unwrap();
+                let system = SystemBuilder::default().ranks(ranks).currents(set).build().unwrap();
                 let prices = system.prices().unwrap();
                 let table = price_table(prices);
                 for kind in CommandKind::ALL {

@@ -196,7 +196,7 @@ fn chips_of(set: &energy::Currents) -> SystemBuilder {
 #[test]
 fn each_shipped_current_set_loads_by_name() {
     for set in energy::shipped() {
-        let builder = chips_of(set).current_set(set.name());
+        let builder = chips_of(&set).current_set(set.name());
         let builder = if set.refresh().is_some() {
             builder
         } else {
