@@ -24,6 +24,7 @@ const TABLES: &[(&str, &str)] = &[
 /// Pages whose blocks of code a test runs, or compares with outputs of the program or with its sources.
 const CODE: &[&str] = &[
     "command-traces.md",
+    "cores.md",
     "extending.md",
     "formats.md",
     "style.md",
