@@ -97,6 +97,7 @@ const TABLES: &[(&str, &str, &[Part])] = &[
             ("`runs` of `multicore`", "crates/report/src/multicore.rs", "MixRun"),
         ],
     ),
+    ("copiers.md", "fields of compare", &[("", "crates/report/src/compare.rs", "CompareRow")]),
     ("cores.md", "slots without dispatch", &[("", "crates/host/src/machine/counters.rs", "StallSlots")]),
     (
         "recordings.md",

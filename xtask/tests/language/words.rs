@@ -15,8 +15,9 @@ const TABLES: &[(&str, &str)] = &[
     ("rules.md", "Every ordered pair"),
     // `energy`, `sets`.
     ("energy.md", "Comparison with the paper"),
-    // `trace-io`, `recognition`: the properties of each format.
+    // `trace-io`, `recognition` and `exports`: the properties of each format.
     ("formats.md", ""),
+    ("command-traces.md", ""),
     // `cli`, `pages_of_keys`.
     ("plots.md", "Kinds"),
 ];
