@@ -116,7 +116,7 @@ pub struct EngineRuns {
     pub base: f64,
     /// Those of BASE without the copies.
     pub base_without_copies: f64,
-    /// The modes, as [`MODES`].
+    /// The modes `sync-nlb`, `sync-wlb` and `async`.
     pub modes: [EngineCycles; 3],
 }
 
@@ -153,7 +153,7 @@ impl Gain {
 pub struct MemoryRuns {
     /// GB/s, or the mean latency in ns.
     pub setting: f64,
-    /// Time per packet of BASE, then of the modes as [`MODES`].
+    /// Time per packet of BASE, then of the modes.
     pub packet_ns: [f64; 4],
 }
 
@@ -175,7 +175,7 @@ pub struct Ordering {
 pub struct CopyEngineTable {
     /// The version of these fields.
     pub schema_version: u32,
-    /// Machine files, in the order of [`CORES`].
+    /// Machine files: with the in-order and the out-of-order core.
     pub machines: [String; 2],
     /// The receive program.
     pub program: String,
