@@ -29,6 +29,7 @@ const CODE: &[&str] = &[
     "extending.md",
     "formats.md",
     "style.md",
+    "sweeps.md",
     "tutorial/fork.md",
     "tutorial/paper.md",
     "tutorial/workload.md",
