@@ -47,6 +47,14 @@ pub enum MachineError {
         /// Bytes.
         bytes: u64,
     },
+    /// A program accesses a line while a device writes it.
+    #[error("a device writes {:#x} for core {core} while a program accesses it", address.0)]
+    WrittenInFlight {
+        /// Core on whose behalf the device writes.
+        core: usize,
+        /// Physical address of the line.
+        address: PhysicalAddress,
+    },
     /// A program waits for packets, and some receive queue has no program that does so.
     #[error("core {core} waits for packets that never arrive")]
     NoPackets {
@@ -75,6 +83,9 @@ impl MachineError {
             Self::TooShort { .. } => "use a shorter warm-up, or a longer program".to_owned(),
             Self::LostCopy { .. } => "if `dma.timeout_cycles` of the machine is given, try a longer time; otherwise \
                                       this is a defect of the simulator: please report it with the input"
+                .to_owned(),
+            Self::WrittenInFlight { .. } => "let the program execute `wait` between `begin` and each access to the \
+                                             destination, also by another `begin`, whose small pieces the loop copies"
                 .to_owned(),
             Self::NoPackets { .. } => "let the program of each core with a receive queue await packets".to_owned(),
             Self::NoCore { cores, .. } => {

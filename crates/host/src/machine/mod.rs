@@ -198,6 +198,9 @@ impl Machine {
         if let Some(error) = self.error {
             return Err(error);
         }
+        if let Some((core, address)) = self.memory.conflict {
+            return Err(MachineError::WrittenInFlight { core, address });
+        }
         if let Some(&lost) = self.copier.pending().first() {
             return Err(lost_copy(lost));
         }

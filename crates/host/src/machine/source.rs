@@ -16,7 +16,7 @@ const RUN_AHEAD: u64 = 1 << 12;
 /// The number of a request, modulo the number of cores, is the core on whose behalf it is made.
 impl RequestSource for Machine {
     fn next_arrival(&self) -> Option<Cycle> {
-        if self.error.is_some() {
+        if self.error.is_some() || self.memory.conflict.is_some() {
             return None;
         }
         let at = self.next_event().min(self.memory.interconnect.first_request());

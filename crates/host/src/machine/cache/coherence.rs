@@ -39,9 +39,17 @@ pub struct Invalidated {
     pub lines: u64,
     /// Lines written back.
     pub written_back: u64,
+    /// A line that the caches keep, because its data are on their way to an access.
+    pub in_flight: Option<LineNumber>,
 }
 
 impl Invalidated {
+    /// Asserts that no line was in flight.
+    pub fn whole(self) -> Invalidated {
+        assert!(self.in_flight.is_none(), "{:x?} is removed while its data are on their way", self.in_flight);
+        self
+    }
+
     /// Adds the counts to those of a core.
     pub const fn add_to(&self, counts: &mut CoherenceCounts) {
         counts.invalidated += self.lines;
@@ -101,6 +109,10 @@ impl Caches {
             self.drop_prefetches(line, |requester| is_concerned(levels[requester]));
             for level in (0..self.last_level.len()).filter(|level| is_concerned(*level)) {
                 let Some(way) = self.last_level[level].find(line) else { continue };
+                if self.last_level[level].state(way).is_pending {
+                    done.in_flight = Some(line);
+                    continue;
+                }
                 let removed = self.remove(level, way).expect("the way holds the line");
                 done.lines += 1;
                 if let DirtyData::WrittenBack(purpose) = dirty_data {

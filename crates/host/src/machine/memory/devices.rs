@@ -135,6 +135,9 @@ impl Memory {
         let dirty_data = |is_whole| if is_whole { DirtyData::Discarded } else { DirtyData::WrittenBack(Some(purpose)) };
         let lines = size.lines(address, bytes).map(|(line, is_whole)| (line, dirty_data(is_whole)));
         let done = self.caches.invalidate(requester.core, lines, Scope::All);
+        if let Some(line) = done.in_flight {
+            self.conflict.get_or_insert((requester.core, size.address(line)));
+        }
         done.add_to(counts);
         counts.lookups += done.lookups;
         self.send_for(requester, known)
@@ -194,7 +197,7 @@ impl Memory {
     /// Removes a line that a device wrote while it was in flight from the caches of a core.
     pub fn drop_line(&mut self, core: usize, line: LineNumber) {
         if Decided::invalidates_destination() {
-            let _ = self.caches.invalidate(core, [(line, DirtyData::Discarded)].into_iter(), Scope::Own);
+            let _ = self.caches.invalidate(core, [(line, DirtyData::Discarded)].into_iter(), Scope::Own).whole();
         }
     }
 

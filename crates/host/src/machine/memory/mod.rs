@@ -40,6 +40,8 @@ pub struct Memory {
     latency: u64,
     /// Messages that are sent when lines in flight are there.
     repeated: Vec<(LineNumber, Agent, Message)>,
+    /// A line that a device writes for a core while it is on its way to an access.
+    pub conflict: Option<(usize, PhysicalAddress)>,
 }
 
 /// Answer to an access to a line of which the caches hold no data.
@@ -65,7 +67,14 @@ impl Memory {
         let caches = Caches::new(settings, lacking, flat.is_some());
         let check = flat.map(|flat| CoherenceCheck::new(flat, caches.line_size()));
         let interconnect = Interconnect::new(settings.bus);
-        Memory { caches, interconnect, check, latency: settings.last_level.latency, repeated: Vec::new() }
+        Memory {
+            caches,
+            interconnect,
+            check,
+            latency: settings.last_level.latency,
+            repeated: Vec::new(),
+            conflict: None,
+        }
     }
 
     /// Size of the lines of the caches.
@@ -250,7 +259,7 @@ impl Memory {
         let lines = self.line_size().lines(address, bytes).map(|(line, is_whole)| (line, dirty_data(is_whole)));
         // Before the write-back of any line of the range.
         self.caches.flush_stores(address, bytes);
-        let done = self.caches.invalidate(core, lines, scope);
+        let done = self.caches.invalidate(core, lines, scope).whole();
         self.send(leaves);
         done
     }
@@ -259,7 +268,7 @@ impl Memory {
     /// cycle.
     pub fn flush_others(&mut self, core: usize, lines: impl Iterator<Item = LineNumber>, leaves: CoreCycle) {
         let lines = lines.map(|line| (line, DirtyData::WrittenBack(None)));
-        self.caches.invalidate(core, lines, Scope::Others);
+        let _ = self.caches.invalidate(core, lines, Scope::Others).whole();
         self.send(leaves);
     }
 

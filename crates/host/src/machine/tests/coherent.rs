@@ -153,17 +153,30 @@ proptest! {
 /// A program whose copies are begun, two at a time where they follow each other, and then waited for.
 fn begun(steps: Vec<Step>) -> Vec<Step> {
     let mut begun = Vec::new();
+    // Destinations of copies for which the program has not waited.
+    let mut destinations: Vec<std::ops::Range<u64>> = Vec::new();
     for (number, step) in steps.into_iter().enumerate() {
         match step {
             Step::Copy { dst, src, bytes } => {
+                let range = dst.0..dst.0 + bytes;
+                // The loop, which copies small pieces, does not wait for the device.
+                if destinations.iter().any(|other| other.start < range.end && range.start < other.end) {
+                    begun.push(Step::Device(DeviceStep::Wait));
+                    destinations.clear();
+                }
+                destinations.push(range);
                 begun.push(Step::Device(DeviceStep::Begin { dst, src, bytes }));
                 begun.push(Step::Compute { instructions: 1 + 700 * (number as u64 % 3) });
                 // Without a step between them, the next fork, run, exit or page fault waits, or comes first.
-                begun.extend((number % 4 > 0).then_some(Step::Device(DeviceStep::Wait)));
+                if number % 4 > 0 {
+                    begun.push(Step::Device(DeviceStep::Wait));
+                    destinations.clear();
+                }
             }
             // A store could change a source, and a load read a destination.
             Step::Load { .. } | Step::Store { .. } | Step::Zero { .. } => {
                 begun.extend([Step::Device(DeviceStep::Wait), step]);
+                destinations.clear();
             }
             _ => begun.push(step),
         }
@@ -342,6 +355,23 @@ fn the_pending_copy_table_is_needed() {
         PLANTED.set(None);
         assert!(is_found, "{mode:?}");
     }
+}
+
+/// A program that loads from a destination while the DMA engine writes it ends with an error.
+#[test]
+fn a_load_of_a_line_that_a_device_writes_is_an_error() {
+    let (dst, src) = (line(0), PhysicalAddress(START + 4096));
+    let mut program = vec![Step::Map { address: dst, bytes: 8192 }, Step::Filled { address: dst, bytes: 8192 }];
+    program.push(Step::Device(DeviceStep::Begin { dst, src, bytes: 4096 }));
+    program.extend((0..64).map(load));
+    let dma = DmaSettings::new(DmaCompletion::Polling, true);
+    let kernel = KernelSettings { copier: Copier::Dma(dma), ..KernelSettings::default() };
+    let message =
+        try_play(MachineSettings { kernel, ..settings() }, &[program], ROWCLONE, None).unwrap_err().to_string();
+    assert!(
+        message.starts_with("a device writes 0x") && message.ends_with(" for core 0 while a program accesses it"),
+        "{message}"
+    );
 }
 
 /// The end of a copy by a DMA engine that is lost ends the run, also if the core polls for it.
