@@ -18,7 +18,6 @@ const WITH_CYCLES: &[&str] = &[
     "dram-core/src",
     "dram-spec/src",
     "dram-spec/src/address",
-    "host/src",
     "memctrl/src/copy",
     "os-alloc-sim/src",
     "record-qemu/src",
