@@ -26,9 +26,6 @@ const WITH_CYCLES: &[&str] = &[
     "rowclone/src",
     "sim/src",
     "sweep/src",
-    "trace-io/src",
-    "trace-io/src/commands",
-    "trace-io/src/recording",
 ];
 
 /// A module within its crate, or a path of Rust: `["address", "raw"]`.
