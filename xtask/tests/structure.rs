@@ -20,7 +20,6 @@ const WITH_CYCLES: &[&str] = &[
     "dram-spec/src/address",
     "memctrl/src/copy",
     "os-alloc-sim/src",
-    "record-qemu/src",
     "report/src",
     "report/src/plot",
     "rowclone/src",
