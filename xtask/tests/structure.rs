@@ -18,7 +18,6 @@ const WITH_CYCLES: &[&str] = &[
     "dram-core/src",
     "dram-spec/src",
     "dram-spec/src/address",
-    "memctrl/src/copy",
     "os-alloc-sim/src",
     "report/src",
     "report/src/plot",
