@@ -15,8 +15,6 @@ const WITH_CYCLES: &[&str] = &[
     "cli/src/commands",
     "cli/src/commands/record",
     "config/src",
-    "dram-spec/src",
-    "dram-spec/src/address",
     "os-alloc-sim/src",
     "report/src",
     "report/src/plot",
