@@ -15,7 +15,6 @@ const WITH_CYCLES: &[&str] = &[
     "cli/src/commands",
     "cli/src/commands/record",
     "config/src",
-    "os-alloc-sim/src",
     "report/src",
     "report/src/plot",
     "rowclone/src",
