@@ -18,7 +18,6 @@ const WITH_CYCLES: &[&str] = &[
     "report/src",
     "report/src/plot",
     "rowclone/src",
-    "sim/src",
     "sweep/src",
 ];
 
