@@ -17,7 +17,6 @@ const WITH_CYCLES: &[&str] = &[
     "config/src",
     "report/src",
     "report/src/plot",
-    "rowclone/src",
     "sweep/src",
 ];
 
