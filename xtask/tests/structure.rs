@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
 use syn::UseTree;
 use syn::visit::{self, Visit};
 
@@ -151,7 +150,7 @@ impl<'tree> Visit<'tree> for Module<'_> {
         | syn::Item::Impl(syn::ItemImpl { attrs, .. })
         | syn::Item::Mod(syn::ItemMod { attrs, .. })
         | syn::Item::Use(syn::ItemUse { attrs, .. }) = item
-            && attrs.iter().any(|attribute| attribute.to_token_stream().to_string() == "# [cfg (test)]")
+            && attrs.iter().any(is_cfg_test)
         {
             return;
         }
@@ -164,7 +163,9 @@ impl<'tree> Visit<'tree> for Module<'_> {
         if let Some((_, items)) = &module.content {
             self.modules.0.insert(name.clone(), BTreeSet::new());
             let mut inner = Module { name, folder, modules: self.modules };
-            items.iter().for_each(|item| inner.visit_item(item));
+            for item in items {
+                inner.visit_item(item);
+            }
         } else {
             let file = folder.with_extension("rs");
             let file = if file.is_file() { file } else { folder.join("mod.rs") };
@@ -186,6 +187,11 @@ impl<'tree> Visit<'tree> for Module<'_> {
     }
 }
 
+/// Whether an attribute is `#[cfg(test)]`.
+fn is_cfg_test(attribute: &syn::Attribute) -> bool {
+    attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Ident>().is_ok_and(|argument| argument == "test")
+}
+
 /// Removes modules that are in no cycle: those that import none, or that none imports.
 fn keep_cycles(imports: &mut Imports) {
     loop {
@@ -195,7 +201,9 @@ fn keep_cycles(imports: &mut Imports) {
             return;
         }
         imports.retain(|name, _| imported.contains(name));
-        imports.values_mut().for_each(|others| others.retain(|name, _| importing.contains(name)));
+        for others in imports.values_mut() {
+            others.retain(|name, _| importing.contains(name));
+        }
         imports.retain(|_, others| !others.is_empty());
     }
 }
@@ -223,4 +231,23 @@ fn no_module_is_in_an_import_cycle() {
     assert!(new.is_empty(), "modules import each other in cycles: {new:#?}");
     let gone: Vec<_> = WITH_CYCLES.iter().filter(|folder| !found.contains(**folder)).collect();
     assert!(gone.is_empty(), "these folders have no cycle; remove them from the list: {gone:?}");
+}
+
+/// Paths of `super`, and names that the parent imports from a child, lead to the module that declares
+/// them. `d` imports modules of a cycle, and is in none.
+#[test]
+fn a_planted_cycle_is_found() {
+    let names = |path: &str| path.split("::").map(str::to_owned).collect::<Names>();
+    let module = |name, paths: &[&str]| (names(name), paths.iter().map(|path| names(path)).collect());
+    let parent = (Names::new(), BTreeSet::from([names("b::Bank")]));
+    let modules = Modules(BTreeMap::from([
+        parent,
+        module("a", &["super::Bank"]),
+        module("b", &["crate::c::Clock"]),
+        module("c", &["std::fmt", "crate::a::Address"]),
+        module("d", &["crate::a", "crate::b"]),
+    ]));
+    let mut imports = modules.imports().remove(&Names::new()).expect("modules import each other");
+    keep_cycles(&mut imports);
+    assert_eq!(imports.into_keys().collect::<Vec<_>>(), ["a", "b", "c"]);
 }
