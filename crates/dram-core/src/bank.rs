@@ -3,8 +3,8 @@
 use dram_spec::{Cycle, GroupIndex, Row, Topology};
 
 use crate::constraints::{Gaps, KEPT, KeptKind, Raises};
+use crate::history::Lasts;
 use crate::hold::Hold;
-use crate::rules::Kind;
 
 /// Earliest cycle of each of the [`KEPT`] kinds of commands, and the rule that sets it.
 pub(crate) type Holds = [Hold; KEPT.len()];
@@ -91,33 +91,6 @@ impl Floors {
     #[inline]
     pub(crate) fn at(&self, Floor(number): Floor) -> Hold {
         self.groups.as_flattened()[usize::from(number) % (Topology::GROUPS_MAX * KEPT.len())]
-    }
-}
-
-/// Cycle of the last command of each kind; [`Cycle::NEVER`] if there was none.
-#[derive(Clone, Debug)]
-pub(crate) struct Lasts([Cycle; Kind::COUNT]);
-
-impl Default for Lasts {
-    fn default() -> Self {
-        Lasts([Cycle::NEVER; Kind::COUNT])
-    }
-}
-
-impl Lasts {
-    #[inline]
-    pub(crate) fn issued(&mut self, at: Cycle, kind: Kind) {
-        self.0[kind as usize] = at;
-    }
-
-    pub(crate) fn of(&self, kind: Kind) -> Cycle {
-        self.0[kind as usize]
-    }
-
-    /// Cycle of the last command to a bank, excluding rank-wide commands and REFsb.
-    pub(crate) fn of_banks(&self) -> Option<Cycle> {
-        let kinds = Kind::ALL.into_iter().filter(|kind| !kind.is_rank_wide() && *kind != Kind::RefSb);
-        kinds.map(|kind| self.of(kind)).filter(|&at| at != Cycle::NEVER).max()
     }
 }
 

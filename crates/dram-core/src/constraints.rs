@@ -2,8 +2,7 @@
 
 use dram_spec::{Command, Cycle, Cycles, Standard, System};
 
-use crate::bank::Lasts;
-use crate::device::exclusion::Exclusion;
+use crate::history::{Lasts, Refreshes, Ring};
 use crate::hold::{Gap, Hold};
 use crate::rules::{Kind, Rule, Scope, WINDOW, rules_of, table};
 use crate::timings::Timings;
@@ -229,34 +228,6 @@ pub(crate) const fn raises(from: Kind, place: HoldScope) -> Raises {
     RAISES[from as usize][place as usize]
 }
 
-/// The latest commands in the activation window of a rank: the cycle until which each delays a
-/// later one.
-#[derive(Clone, Debug)]
-pub(crate) struct Ring {
-    until: [Hold; Ring::DEPTH],
-    oldest: usize,
-}
-
-impl Ring {
-    /// Commands per window; a power of two, so that no index is out of bounds.
-    const DEPTH: usize = 4;
-
-    pub(crate) const EMPTY: Ring = Ring { until: [Hold::NONE; Ring::DEPTH], oldest: 0 };
-
-    /// Adds a command.
-    #[inline]
-    pub(crate) fn enter(&mut self, hold: Hold) {
-        self.until[self.oldest % Ring::DEPTH] = hold;
-        self.oldest = (self.oldest + 1) % Ring::DEPTH;
-    }
-
-    /// The delay by the oldest command of the window.
-    #[inline]
-    pub(crate) fn hold(&self) -> Hold {
-        self.until[self.oldest % Ring::DEPTH]
-    }
-}
-
 /// Delays caused by one kind of command, by place.
 #[derive(Clone, Debug)]
 pub(crate) struct Pushes {
@@ -289,31 +260,6 @@ impl Pushes {
     };
 }
 
-/// The latest REF of a rank.
-#[derive(Clone, Debug)]
-pub(crate) struct Refreshes {
-    at: [Cycle; Refreshes::DEPTH],
-    next: usize,
-}
-
-impl Refreshes {
-    /// The most REF in a window of any standard: DDR4's mode 4x.
-    const DEPTH: usize = 64;
-
-    pub(crate) const NONE: Refreshes = Refreshes { at: [Cycle::NEVER; Refreshes::DEPTH], next: 0 };
-
-    /// Adds a REF.
-    pub(crate) fn enter(&mut self, at: Cycle) {
-        self.at[self.next] = at;
-        self.next = (self.next + 1) % Refreshes::DEPTH;
-    }
-
-    /// Cycle of the `nth` latest REF; [`Cycle::NEVER`] if there were fewer.
-    fn nth(&self, nth: u8) -> Cycle {
-        self.at[(self.next + Refreshes::DEPTH - usize::from(nth)) % Refreshes::DEPTH]
-    }
-}
-
 /// A command that delays a kind that is not stored, and for how long.
 #[derive(Clone, Copy, Debug)]
 struct DelayedBy {
@@ -342,6 +288,32 @@ struct Origins {
     bank: Vec<DelayedBy>,
     /// In its rank.
     rank: Vec<DelayedBy>,
+}
+
+/// Distances of two WRs of a rank that are forbidden, between two that are permitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exclusion {
+    /// The shorter of these two.
+    pub(crate) after: Cycles,
+    /// The longer one, with the rule.
+    pub(crate) gap: Gap,
+}
+
+impl Exclusion {
+    /// Whether a distance is forbidden.
+    pub(crate) fn contains(self, distance: Cycles) -> bool {
+        self.after < distance && distance < self.gap.cycles()
+    }
+
+    /// First cycle in which a WR is forbidden after one at `last`.
+    pub(crate) fn begins(self, last: Cycle) -> Cycle {
+        last + self.after + Cycles(1)
+    }
+
+    /// The delay of a WR that is not issued before [`Self::begins`].
+    pub(crate) const fn hold(self, last: Cycle) -> Hold {
+        Hold::new(last, self.gap)
+    }
 }
 
 /// The rule table of one system, resolved for the device.

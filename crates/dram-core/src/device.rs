@@ -1,6 +1,6 @@
 //! The ranks of one channel and their command bus.
 
-pub(crate) mod exclusion;
+mod exclusion;
 mod issue;
 
 use std::fmt;

@@ -11,6 +11,7 @@ mod constraints;
 #[cfg(feature = "test-api")]
 mod defects;
 pub mod device;
+mod history;
 mod hold;
 mod rank;
 pub mod rules;

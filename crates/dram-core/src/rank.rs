@@ -2,8 +2,9 @@
 
 use dram_spec::{Cycle, Cycles, Refresh, System};
 
-use crate::bank::{Holds, Lasts};
-use crate::constraints::{KEPT, Raises, Refreshes, Ring};
+use crate::bank::Holds;
+use crate::constraints::{KEPT, Raises};
+use crate::history::{Lasts, Refreshes, Ring};
 use crate::hold::{Gap, Hold};
 use crate::rules::{PD_MAX, REF_GAP, REF_POSTPONED, maxima};
 use crate::timings::Timings;

@@ -7,8 +7,7 @@
 use std::fmt;
 
 use crate::coordinates::{BankId, Column, Row};
-use crate::properties::{Burst, BusTime, ChipEnergy, ChosenEnergy, Constructor, Mark, OfferedBy, Operands, RowChange};
-use crate::rows::Effect;
+use crate::properties::{Burst, BusTime, ChipEnergy, ChosenEnergy, Effect, Mark, OfferedBy, Operands, RowChange};
 use crate::units::Picojoule;
 
 /// Whether a column access precharges its bank (A10 high: RDA, WRA).
@@ -111,6 +110,21 @@ pub enum Command {
         /// Rank.
         rank: u8,
     },
+}
+
+/// Constructor of a command from its operands.
+#[derive(Clone, Copy, Debug)]
+pub enum Constructor {
+    /// [`Operands::Row`].
+    Row(fn(BankId, Row) -> Command),
+    /// [`Operands::Line`].
+    Line(fn(BankId, Column) -> Command),
+    /// [`Operands::Lines`].
+    Lines(fn((BankId, Column), (BankId, Column)) -> Command),
+    /// [`Operands::Bank`] and [`Operands::BankSet`].
+    Bank(fn(BankId) -> Command),
+    /// [`Operands::Rank`].
+    Rank(fn(u8) -> Command),
 }
 
 macro_rules! mnemonics {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{AddAssign, Index, IndexMut};
 
 use crate::command::{Command, CommandKind};
-use crate::rows::Effect;
+use crate::properties::Effect;
 
 /// One value per [`CommandKind`].
 #[derive(Clone, Copy, Default, PartialEq, Eq)]

@@ -2,9 +2,8 @@
 
 use crate::command::{Command, CommandKind};
 use crate::coordinates::Channel;
-use crate::log::Issued;
 use crate::mechanism::Mechanism;
-use crate::rows::Effect;
+use crate::properties::Effect;
 use crate::units::{Cycle, Cycles};
 
 /// Identifier of a request. Its requester chooses it; the controller returns it.
@@ -80,6 +79,17 @@ impl Cause {
             Cause::Refresh | Cause::Power | Cause::RowPolicy | Cause::Unknown => None,
         }
     }
+}
+
+/// A command, its cycle and its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issued {
+    /// First command-bus cycle.
+    pub at: Cycle,
+    /// Channel.
+    pub channel: Channel,
+    /// Command.
+    pub command: Command,
 }
 
 /// A command on the bus of a channel.

@@ -8,9 +8,9 @@ pub use raw::{GeometryError, RawGeometry, native_row_bytes};
 
 use crate::command::Command;
 use crate::coordinates::{BankId, Channel, Column, Row};
-use crate::datasheet::{Density, Width};
 use crate::properties::Operands;
 use crate::standard::{Chip, Standard};
+use crate::standard::{Density, Width};
 use crate::subarrays::{RowsPerSubarray, Subarrays};
 use crate::topology::Topology;
 

@@ -2,21 +2,10 @@
 
 use crate::command::Command;
 use crate::coordinates::Channel;
-use crate::event::{CommandEvent, EventSink};
+use crate::event::{CommandEvent, EventSink, Issued};
 use crate::geometry::Geometry;
 use crate::rows::OpenRows;
 use crate::units::Cycle;
-
-/// A command, its cycle and its channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Issued {
-    /// First command-bus cycle.
-    pub at: Cycle,
-    /// Channel.
-    pub channel: Channel,
-    /// Command.
-    pub command: Command,
-}
 
 /// A sink that stores all commands, for tests and small runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

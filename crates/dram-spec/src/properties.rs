@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::command::Command;
 use crate::coordinates::{BankId, Column, Row};
 use crate::units::Picojoule;
 
@@ -23,21 +22,6 @@ pub enum Operands {
     Rank(u8),
 }
 
-/// Constructor of a command from its operands.
-#[derive(Clone, Copy, Debug)]
-pub enum Constructor {
-    /// [`Operands::Row`].
-    Row(fn(BankId, Row) -> Command),
-    /// [`Operands::Line`].
-    Line(fn(BankId, Column) -> Command),
-    /// [`Operands::Lines`].
-    Lines(fn((BankId, Column), (BankId, Column)) -> Command),
-    /// [`Operands::Bank`] and [`Operands::BankSet`].
-    Bank(fn(BankId) -> Command),
-    /// [`Operands::Rank`].
-    Rank(fn(u8) -> Command),
-}
-
 /// Effect of a command on the open row of each of its banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowChange {
@@ -49,6 +33,63 @@ pub enum RowChange {
     Leaves,
     /// None.
     None,
+}
+
+/// Effect of a command beyond its usual effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// None.
+    Plain,
+    /// A copy activation copied a row.
+    Copied {
+        /// Row that was open.
+        src: Row,
+    },
+    /// A copy activation to another subarray than that of the open row, which the chip dropped.
+    Dropped {
+        /// Row that is still open.
+        open: Row,
+    },
+    /// A row buffer movement moved the contents of a row.
+    Moved {
+        /// Row that was open.
+        src: Row,
+        /// Subarrays from that of the open row to that of the destination.
+        hops: u16,
+    },
+}
+
+impl Effect {
+    /// Units by which the command is counted and priced: the hops of a row buffer movement, else 1.
+    #[inline]
+    pub const fn units(self) -> u64 {
+        if let Effect::Moved { hops, .. } = self { hops as u64 } else { 1 }
+    }
+
+    /// Row from which a copy activation copied.
+    pub const fn copied_from(self) -> Option<Row> {
+        if let Effect::Copied { src } = self { Some(src) } else { None }
+    }
+
+    /// What to add to the description of a command: " (copy)".
+    pub fn remark(self) -> String {
+        match self {
+            Effect::Plain => String::new(),
+            Effect::Copied { .. } => " (copy)".to_owned(),
+            Effect::Dropped { .. } => " (dropped)".to_owned(),
+            Effect::Moved { src, hops } => format!(" from row {}, hops {hops}", src.0),
+        }
+    }
+
+    /// The row of a command and the effect on it: "row 5 (copies 4)".
+    pub fn with_row(self, row: Row) -> String {
+        match self {
+            Effect::Plain => format!("row {}", row.0),
+            Effect::Copied { src } => format!("row {} (copies {})", row.0, src.0),
+            Effect::Dropped { .. } => format!("row {} (dropped)", row.0),
+            Effect::Moved { src, hops } => format!("row {} -> row {} (hops {hops})", src.0, row.0),
+        }
+    }
 }
 
 /// Chips that have the commands of a kind.

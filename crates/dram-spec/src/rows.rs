@@ -1,70 +1,12 @@
-//! Effects of commands on the rows of their banks.
+//! Open rows of banks, and the effects of the commands of a log.
 
 use std::collections::BTreeMap;
 
 use crate::command::Command;
 use crate::coordinates::{BankId, Channel, Row};
-use crate::event::CommandEvent;
+use crate::event::{CommandEvent, Issued};
 use crate::geometry::Geometry;
-use crate::log::Issued;
-use crate::properties::{Operands, RowChange};
-
-/// Effect of a command beyond its usual effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// None.
-    Plain,
-    /// A copy activation copied a row.
-    Copied {
-        /// Row that was open.
-        src: Row,
-    },
-    /// A copy activation to another subarray than that of the open row, which the chip dropped.
-    Dropped {
-        /// Row that is still open.
-        open: Row,
-    },
-    /// A row buffer movement moved the contents of a row.
-    Moved {
-        /// Row that was open.
-        src: Row,
-        /// Subarrays from that of the open row to that of the destination.
-        hops: u16,
-    },
-}
-
-impl Effect {
-    /// Units by which the command is counted and priced: the hops of a row buffer movement, else 1.
-    #[inline]
-    pub const fn units(self) -> u64 {
-        if let Effect::Moved { hops, .. } = self { hops as u64 } else { 1 }
-    }
-
-    /// Row from which a copy activation copied.
-    pub const fn copied_from(self) -> Option<Row> {
-        if let Effect::Copied { src } = self { Some(src) } else { None }
-    }
-
-    /// What to add to the description of a command: " (copy)".
-    pub fn remark(self) -> String {
-        match self {
-            Effect::Plain => String::new(),
-            Effect::Copied { .. } => " (copy)".to_owned(),
-            Effect::Dropped { .. } => " (dropped)".to_owned(),
-            Effect::Moved { src, hops } => format!(" from row {}, hops {hops}", src.0),
-        }
-    }
-
-    /// The row of a command and the effect on it: "row 5 (copies 4)".
-    pub fn with_row(self, row: Row) -> String {
-        match self {
-            Effect::Plain => format!("row {}", row.0),
-            Effect::Copied { src } => format!("row {} (copies {})", row.0, src.0),
-            Effect::Dropped { .. } => format!("row {} (dropped)", row.0),
-            Effect::Moved { src, hops } => format!("row {} -> row {} (hops {hops})", src.0, row.0),
-        }
-    }
-}
+use crate::properties::{Effect, Operands, RowChange};
 
 /// Open row of each bank after the commands of a log so far.
 ///
@@ -135,7 +77,7 @@ mod tests {
     use super::*;
     use crate::command::{AutoPrecharge, CommandKind};
     use crate::coordinates::Column;
-    use crate::datasheet::{Density, Width};
+    use crate::standard::{Density, Width};
     use crate::system::System;
     use crate::units::Cycle;
 

@@ -1,9 +1,9 @@
 //! Parameters of a memory system that determine which command streams are legal, and their energy.
 
 use crate::command::CommandKind;
-use crate::datasheet::{Density, SpeedBin, Width};
 use crate::geometry::{Geometry, PAPER_ROW_BYTES, RawGeometry};
 use crate::properties::BusTime;
+use crate::standard::{Density, SpeedBin, Width};
 use crate::standard::{RefreshMode, Standard};
 use crate::units::{Clock, Cycles, Min};
 

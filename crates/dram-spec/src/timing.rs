@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::datasheet::SpeedBin;
+use crate::standard::SpeedBin;
 use crate::standard::Standard;
 use crate::standard::ddr2::PAGE_MODE;
 use crate::units::{Cycles, Min};

@@ -1,10 +1,8 @@
-//! Causes of energy, and the energy of commands within the chips.
+//! Causes of energy.
 
 use std::fmt;
 
-use dram_spec::{Burst, ChipEnergy, CommandKind, PerKind, Picojoule, System};
-
-use crate::currents::{Currents, PerSupply};
+use dram_spec::{Burst, ChipEnergy, CommandKind};
 
 /// Part of the dynamic energy of a command, by place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,25 +109,6 @@ impl Cause {
     pub const fn on_channel(self) -> bool {
         matches!(self, Cause::ReadIo | Cause::WriteIo | Cause::IdleRankIo)
     }
-}
-
-/// Energy of one command of each kind within the chips of a rank.
-pub(crate) fn in_chips(system: &System, currents: &Currents, rho: f64) -> PerKind<Picojoule> {
-    let chips = system.geometry.chips() as f64;
-    let (read, write) = (currents.read() * chips, currents.write() * chips);
-    // Without a refresh current, `Prices::report` accepts no refresh.
-    let all = |energy: Option<PerSupply>| energy.map_or(Picojoule(0.0), |energy| energy.total() * chips);
-    PerKind::from_fn(|kind| match kind.chip_energy() {
-        ChipEnergy::Zero => Picojoule(0.0),
-        ChipEnergy::Activation | ChipEnergy::CopyActivation => currents.activate(rho).total() * chips,
-        ChipEnergy::Read => read,
-        ChipEnergy::Write => write,
-        ChipEnergy::Transfer => (read + write) * 0.5,
-        ChipEnergy::Refresh => all(currents.refresh_in(system.refresh_mode)),
-        ChipEnergy::RefreshSameBank => all(currents.refresh_same_bank(system.refresh_mode)),
-        ChipEnergy::NormalRefresh => all(currents.refresh()),
-        ChipEnergy::Chosen(energy) => energy.of_row(system.geometry.row_bytes()),
-    })
 }
 
 impl fmt::Display for Cause {

@@ -1,10 +1,10 @@
 //! Energy of each command and each clock, for one system and one current set.
 
-use dram_spec::{Burst, CommandCounts, CommandKind, Cycles, PerKind, Picojoule, PinPowers, System};
+use dram_spec::{Burst, ChipEnergy, CommandCounts, CommandKind, Cycles, PerKind, Picojoule, PinPowers, System};
 
-use crate::cause::{Cause, Component, in_chips};
+use crate::cause::{Cause, Component};
 use crate::counts::{Counts, PowerState};
-use crate::currents::Currents;
+use crate::currents::{Currents, PerSupply};
 use crate::error::EnergyError;
 use crate::pins;
 use crate::report::EnergyReport;
@@ -216,5 +216,24 @@ fn bursts(system: &System, ranks: f64, powers: impl Fn(PinPowers) -> (f64, f64))
         Some(Burst::Read) => burst(read, pins::read_pins(&system.geometry)),
         Some(Burst::Write) => burst(write, pins::write_pins(&system.geometry)),
         None => Picojoule(0.0),
+    })
+}
+
+/// Energy of one command of each kind within the chips of a rank.
+fn in_chips(system: &System, currents: &Currents, rho: f64) -> PerKind<Picojoule> {
+    let chips = system.geometry.chips() as f64;
+    let (read, write) = (currents.read() * chips, currents.write() * chips);
+    // Without a refresh current, `Prices::report` accepts no refresh.
+    let all = |energy: Option<PerSupply>| energy.map_or(Picojoule(0.0), |energy| energy.total() * chips);
+    PerKind::from_fn(|kind| match kind.chip_energy() {
+        ChipEnergy::Zero => Picojoule(0.0),
+        ChipEnergy::Activation | ChipEnergy::CopyActivation => currents.activate(rho).total() * chips,
+        ChipEnergy::Read => read,
+        ChipEnergy::Write => write,
+        ChipEnergy::Transfer => (read + write) * 0.5,
+        ChipEnergy::Refresh => all(currents.refresh_in(system.refresh_mode)),
+        ChipEnergy::RefreshSameBank => all(currents.refresh_same_bank(system.refresh_mode)),
+        ChipEnergy::NormalRefresh => all(currents.refresh()),
+        ChipEnergy::Chosen(energy) => energy.of_row(system.geometry.row_bytes()),
     })
 }

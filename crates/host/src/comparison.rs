@@ -4,7 +4,8 @@ use dram_core::{Cells, LineBytes, RowOrigin, StoredRow};
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
-use crate::flat_memory::{BLOCK_LINES, Block, FlatMemory, Held, line_in};
+use crate::contents::BLOCK_LINES;
+use crate::flat_memory::{Block, FlatMemory, Held, line_in};
 
 /// A byte of the cells that differs from the flat memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use dram_core::{Background, LineBytes};
 use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Row, Topology};
 
-use crate::flat_memory::BLOCK_LINES;
+/// Lines per aligned block, in which lines are stored and compared.
+pub(crate) const BLOCK_LINES: u64 = 64;
 
 /// Memory contents at reset: each byte is a function of the seed and its physical address.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use rowclone::Operation;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-pub use crate::contents::Contents;
+use crate::contents::{BLOCK_LINES, Contents};
 
 /// A flat array of bytes. It stores the lines that operations wrote; all other lines have their
 /// [`Contents`] at reset.
@@ -54,8 +54,6 @@ pub(crate) struct Block {
     /// The stored lines, in order.
     lines: SmallVec<[Held; 1]>,
 }
-
-pub(crate) const BLOCK_LINES: u64 = 64;
 
 impl Block {
     fn of(origin: u64) -> Block {

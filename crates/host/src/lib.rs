@@ -2,7 +2,6 @@
 //! checked against.
 
 pub mod aged_memory;
-pub mod allocator_settings;
 pub mod checked_source;
 pub mod comparison;
 pub mod contents;
@@ -15,8 +14,7 @@ pub mod scenario;
 pub mod virtual_memory;
 pub mod workload;
 
-pub use aged_memory::{AgedMemories, AgedMemory};
-pub use allocator_settings::{AllocatorError, AllocatorSettings};
+pub use aged_memory::{AgedMemories, AgedMemory, AllocatorError, AllocatorSettings};
 pub use checked_source::{CheckedSource, MemoryCheck};
 pub use comparison::Mismatch;
 pub use contents::Contents;

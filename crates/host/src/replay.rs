@@ -43,7 +43,7 @@ use rowclone::{Operation, Planner};
 use trace_io::trace::{Access, Addresses, Arrival, Event, Reader, Record};
 
 use crate::aged_memory::AgedMemories;
-use crate::flat_memory::Contents;
+use crate::contents::Contents;
 use crate::scenario::payload;
 use crate::virtual_memory::{EventLog, VirtualCheck, WrongByte};
 use arrivals::{Arrivals, NoArrival};

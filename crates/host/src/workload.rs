@@ -33,8 +33,7 @@ use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::Report;
 use rowclone::{Operation, Planner};
 
-use crate::aged_memory::AgedMemories;
-use crate::allocator_settings::AllocatorSettings;
+use crate::aged_memory::{AgedMemories, AllocatorSettings};
 use crate::contents::Contents;
 use crate::scenario::payload;
 use crate::virtual_memory::{VirtualCheck, WrongByte};

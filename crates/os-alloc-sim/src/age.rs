@@ -5,7 +5,6 @@ use crate::blocks::{FreeBlocks, HUGE_ORDER};
 use crate::frame::Frame;
 use crate::frame_set::FrameSet;
 use crate::generator::Generator;
-use crate::kernel::Kernel;
 
 /// Target utilization and fragmentation of an aged memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,18 +149,4 @@ pub fn age(set: &FrameSet, allocator: &mut dyn FrameAllocator, age: Age, seed: u
     let in_use = held.len() as f64 * f64::from(set.grain_frames());
     let utilization = if set.frames() == 0 { 1.0 } else { in_use / set.frames() as f64 };
     Aged { held, utilization, free: allocator.free_blocks() }
-}
-
-impl Kernel {
-    /// Ages the memory before any process exists, see [`age`]. The grains in use then belong to the
-    /// background, an idle user. The result lists them.
-    ///
-    /// # Panics
-    ///
-    /// If frames of the memory are already in use.
-    pub fn age(&mut self, target: Age, seed: u64) -> Aged {
-        let aged = age(&self.set, self.allocator.as_mut(), target, seed);
-        self.hold(aged.clone());
-        aged
-    }
 }

@@ -1,14 +1,22 @@
-//! The interface of all allocation policies.
+//! The interface of all allocation policies, of which each has a file.
+
+mod buddy;
+mod fullest;
+mod pools;
+mod random;
+mod sequential;
+mod subarray_aware;
 
 use std::fmt;
 
+pub use buddy::Buddy;
+pub use random::Random;
+pub use sequential::Sequential;
+pub use subarray_aware::{Near, SubarrayAware};
+
 use crate::blocks::FreeBlocks;
-use crate::buddy::Buddy;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
-use crate::random::Random;
-use crate::sequential::Sequential;
-use crate::subarray_aware::{Near, SubarrayAware};
 
 /// A request for frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::allocator::{Found, Grant};
-use crate::fault::Fault;
 use crate::frame::Frame;
-use crate::kernel::{CheckpointId, Kernel, ProcessId};
+use crate::kernel::{CheckpointId, Fault, Kernel, ProcessId};
 use crate::operation::{Cause, MemoryOperation};
 use crate::page_table::PageTableEntry;
 

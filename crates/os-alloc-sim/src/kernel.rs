@@ -1,12 +1,11 @@
-//! The kernel: frames with reference counts, and processes.
+//! The kernel: frames with reference counts, processes, and errors of events.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::age::Aged;
+use crate::age::{Age, Aged, age};
 use crate::allocator::{FrameAllocator, Grant, Policy, PolicyError, Request};
 use crate::blocks::FreeBlocks;
-use crate::fault::Fault;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::{CopyUnit, FrameSet};
 use crate::operation::{Cause, MemoryOperation};
@@ -33,6 +32,63 @@ impl fmt::Display for CheckpointId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "checkpoint {}", self.0)
     }
+}
+
+/// Reason why an event failed. A failed event changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The process does not exist.
+    #[error("{process} does not exist")]
+    NoProcess {
+        /// The process.
+        process: ProcessId,
+    },
+    /// The checkpoint does not exist.
+    #[error("{checkpoint} does not exist")]
+    NoCheckpoint {
+        /// The checkpoint.
+        checkpoint: CheckpointId,
+    },
+    /// The page is not mapped.
+    #[error("page {page:#x} of {process} is not mapped")]
+    NotMapped {
+        /// The process.
+        process: ProcessId,
+        /// The page.
+        page: u64,
+    },
+    /// The page is mapped, but was never touched, and so has no frame.
+    #[error("page {page:#x} of {process} has no frame yet")]
+    NotPresent {
+        /// The process.
+        process: ProcessId,
+        /// The page.
+        page: u64,
+    },
+    /// The page has a frame.
+    #[error("page {page:#x} of {process} has a frame")]
+    Present {
+        /// The process.
+        process: ProcessId,
+        /// The page.
+        page: u64,
+    },
+    /// The page shares its frame, and therefore cannot be moved.
+    #[error("page {page:#x} of {process} is shared")]
+    Shared {
+        /// The process.
+        process: ProcessId,
+        /// The page.
+        page: u64,
+    },
+    /// Too few frames are free.
+    #[error("{needed} frames are needed, but {free} are free")]
+    OutOfMemory {
+        /// Frames required.
+        needed: u64,
+        /// Frames free.
+        free: u64,
+    },
 }
 
 /// Whether a frame is zeroed when its last user releases it.
@@ -132,6 +188,18 @@ impl Kernel {
         };
         kernel.hold(aged);
         kernel
+    }
+
+    /// Ages the memory before any process exists, see [`crate::age()`]. The grains in use then belong to the
+    /// background, an idle user. The result lists them.
+    ///
+    /// # Panics
+    ///
+    /// If frames of the memory are already in use.
+    pub fn age(&mut self, target: Age, seed: u64) -> Aged {
+        let aged = age(&self.set, self.allocator.as_mut(), target, seed);
+        self.hold(aged.clone());
+        aged
     }
 
     /// Gives the grains in use after aging to the background.

@@ -2,9 +2,8 @@
 
 use crate::allocator::Grant;
 use crate::blocks::HUGE_ORDER;
-use crate::fault::Fault;
 use crate::frame::Frame;
-use crate::kernel::{Kernel, ProcessId};
+use crate::kernel::{Fault, Kernel, ProcessId};
 use crate::operation::{Cause, MemoryOperation};
 use crate::page_table::{AddressSpace, PageSize, PageTableEntry};
 

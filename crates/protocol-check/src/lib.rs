@@ -1,7 +1,7 @@
 //! An independent checker of DDR2, DDR3, DDR4, DDR5 and RowClone command streams.
 //!
 //! The crate reads the commands on the command bus and their cycles. It decides from the written rules
-//! (`docs/rules.md`) and the datasheet's picoseconds ([`dram_spec::datasheet`]) whether a device would accept the
+//! (`docs/rules.md`) and the datasheet's picoseconds ([`dram_spec::SpeedBin`]) whether a device would accept the
 //! stream. Each standard has a table of its rules and their limits. The crate depends on [`dram_spec`] alone and shares
 //! neither a table nor an algorithm with the device model or the controller, so that an error in them does not hide
 //! itself.

@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering;
 use trace_io::recording::executable::Executable;
 use trace_io::recording::request::Request;
 
+use crate::link;
 use crate::qemu;
 use crate::thread::{HAS_CONTENTS, Thread};
-use crate::{link, system_call};
 
 /// Path of the plugin.
 pub static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
@@ -42,7 +42,7 @@ pub fn execute(thread: &Thread, [path, arguments, environment]: [u64; 3]) {
         return;
     };
     let task = thread.link().task();
-    let shares_memory = system_call::shares_memory();
+    let shares_memory = link::SHARES_MEMORY.load(Ordering::Relaxed);
     let [process, _] = thread.link().request(&Request::Exec { task, shares_memory });
     // A comma separates the arguments of a plugin.
     let quoted = |path: &Path| path.to_string_lossy().replace(',', ",,");

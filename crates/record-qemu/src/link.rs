@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use trace_io::recording::request::{Reply, Request, Task, read_reply};
 
@@ -16,6 +16,9 @@ pub static SOCKET: OnceLock<PathBuf> = OnceLock::new();
 
 /// Number of the process that the program is; it changes at a fork.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the process uses the memory of its parent: it is a child of `vfork`. In qemu it has a copy.
+pub static SHARES_MEMORY: AtomicBool = AtomicBool::new(false);
 
 /// The number of the process that the program is.
 pub fn process() -> u32 {

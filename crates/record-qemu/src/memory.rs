@@ -1,6 +1,7 @@
-//! Memory that the program has when it begins.
+//! Memory of the program: its mappings when it begins, and its contents.
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
 use trace_io::recording::{Event, MapFlags, ObjectAddress};
@@ -83,4 +84,13 @@ pub fn initial(thread: &Thread) {
             Symbols::lock().add_file(mapping.path.as_ref(), address, mapping.offset);
         }
     }
+}
+
+/// Numbers in the program's memory; 0 where it has none.
+pub fn read_numbers(address: u64, count: u64) -> Vec<u64> {
+    let mut bytes = vec![0; 8 * count as usize];
+    if let Ok(memory) = fs::File::open("/proc/self/mem") {
+        let _ = memory.read_exact_at(&mut bytes, address.wrapping_add(qemu::base()));
+    }
+    bytes.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number)).collect()
 }

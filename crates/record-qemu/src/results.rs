@@ -5,8 +5,8 @@
 use trace_io::recording::request::Direction;
 use trace_io::recording::{Event, ObjectAddress};
 
+use crate::memory::read_numbers;
 use crate::object::{self, File};
-use crate::system_call::read_numbers;
 use crate::thread::Thread;
 
 /// Bytes of structures of Linux on x86-64 that differ from those of the C library.

@@ -1,13 +1,12 @@
 //! System calls that concern memory.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use trace_io::recording::request::{Direction, Request, Task};
 use trace_io::recording::{Event, MapFlags, ObjectAddress};
 
+use crate::memory::read_numbers;
 use crate::object::{self, number};
 use crate::qemu::{self, Id};
 use crate::symbols::Symbols;
@@ -17,16 +16,8 @@ use crate::{exec, link, results};
 /// Bytes of a page.
 const PAGE: u64 = 4096;
 
-/// Whether the process uses the memory of its parent: it is a child of `vfork`. In qemu it has a copy.
-static SHARES_MEMORY: AtomicBool = AtomicBool::new(false);
-
 /// End of the memory that `brk` moves; 0 before the first call.
 static BREAK: AtomicU64 = AtomicU64::new(0);
-
-/// Whether the process uses the memory of its parent.
-pub fn shares_memory() -> bool {
-    SHARES_MEMORY.load(Relaxed)
-}
 
 /// Before a system call.
 pub extern "C" fn on_call(
@@ -59,7 +50,7 @@ pub extern "C" fn on_call(
                 thread.link().request(&Request::Unseen(text));
             }
             let task = thread.link().task();
-            thread.link().request(&Request::End { task, shares_memory: shares_memory() });
+            thread.link().request(&Request::End { task, shares_memory: link::SHARES_MEMORY.load(Relaxed) });
         }
         _ => {}
     }
@@ -95,7 +86,7 @@ fn forked(thread: &Thread, shares_memory: bool, result: i64) {
         0 => {
             thread.forked(child.thread);
             link::set_process(child.process);
-            SHARES_MEMORY.store(shares_memory, Relaxed);
+            link::SHARES_MEMORY.store(shares_memory, Relaxed);
             thread.link().begin();
             results::write(thread, number_of_child, size_of::<libc::pid_t>() as u64);
         }
@@ -259,13 +250,4 @@ fn buffers(array: u64, count: u64) -> Vec<(u64, u64)> {
 fn message(address: u64) -> Vec<(u64, u64)> {
     let header = read_numbers(address, 4);
     buffers(header[2], header[3])
-}
-
-/// Numbers in the program's memory; 0 where it has none.
-pub fn read_numbers(address: u64, count: u64) -> Vec<u64> {
-    let mut bytes = vec![0; 8 * count as usize];
-    if let Ok(memory) = File::open("/proc/self/mem") {
-        let _ = memory.read_exact_at(&mut bytes, address.wrapping_add(qemu::base()));
-    }
-    bytes.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number)).collect()
 }

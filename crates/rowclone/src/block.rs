@@ -2,20 +2,14 @@
 
 use std::sync::Arc;
 
-use dram_spec::{Channel, Column, LINE_BYTES, Location, PhysicalAddress};
+use dram_spec::{Channel, Location, Mechanism, Operation, PhysicalAddress};
 use smallvec::{SmallVec, smallvec};
 
-use crate::blocks::PartKind;
 use crate::faulty::RowAddress;
+use crate::mechanism::shared::{Coverage, Shared};
 use crate::mechanism::{Copied, Held, IN_DRAM, InDram, MECHANISMS, Route};
-use crate::planner::Shared;
-use crate::program::{Program, StepList, Thread};
 use crate::reason::Reason;
-use crate::rules::Coverage;
-use crate::step::{ColumnRun, Line, Run, RunWrite, Step};
-use crate::stripe::Stripe;
-use dram_spec::Mechanism;
-use dram_spec::Operation;
+use crate::stripe::Piece;
 
 /// Bytes of an operation in one destination row, within one granularity-aligned block of
 /// destination addresses.
@@ -36,42 +30,14 @@ pub struct Block {
 #[derive(Clone, Copy, Debug)]
 pub struct Shift {
     /// From an address to that of the other block.
-    bytes: u64,
+    pub(crate) bytes: u64,
     /// The bits in which the numbers of the channels differ.
     channels: u8,
 }
 
 impl Shift {
-    fn channel(self, Channel(channel): Channel) -> Channel {
+    pub(crate) fn channel(self, Channel(channel): Channel) -> Channel {
         Channel(channel ^ self.channels)
-    }
-
-    fn line(self, Line { address, location }: Line) -> Line {
-        let address = PhysicalAddress(address.0 + self.bytes);
-        Line { address, location: Location { channel: self.channel(location.channel), ..location } }
-    }
-
-    fn step(self, step: &Step) -> Step {
-        let shifted = |run: Run| Run { first: self.line(run.first), ..run };
-        match *step {
-            Step::Read { bank, run } => Step::Read { bank, run: shifted(run) },
-            Step::Write { bank, write } => Step::Write { bank, write: RunWrite { run: shifted(write.run), ..write } },
-            Step::Open { .. }
-            | Step::LeaveRow { .. }
-            | Step::CopyOpen { .. }
-            | Step::Close { .. }
-            | Step::Transfer { .. } => *step,
-        }
-    }
-
-    /// The program of the other block that corresponds to one of this block.
-    pub fn program(self, program: &Program, spare: &mut Vec<StepList>) -> Program {
-        let threads = program.threads.iter().map(|thread| {
-            let mut shifted = Thread::on(self.channel(thread.channel), spare);
-            shifted.steps.extend(thread.steps.iter().map(|step| self.step(step)));
-            shifted
-        });
-        Program { threads: threads.collect(), ..*program }
     }
 }
 
@@ -94,6 +60,17 @@ pub struct Part {
     pub(crate) sources: Sources,
 }
 
+/// Property that the bytes of one part of a destination row have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartKind {
+    /// Whole lines from this row.
+    From(RowAddress),
+    /// Whole lines of an initialization.
+    Lines,
+    /// Bytes that need the channel under any geometry.
+    Channel(Reason),
+}
+
 /// Rows inside the DRAM from which a part can be copied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sources {
@@ -105,27 +82,6 @@ pub(crate) enum Sources {
     Held(Held),
     /// None: every mechanism except the channel is impossible.
     None(Reason),
-}
-
-/// Destination bytes of one row, in ranges that follow each other there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
-    /// The destination addresses.
-    pub(crate) dst: Stripe,
-    /// The column of the first byte.
-    pub(crate) dst_column: Column,
-    /// Source column of the first byte; without a source address, the destination column.
-    pub(crate) src_column: Column,
-}
-
-impl Piece {
-    /// Source and destination columns of the whole lines, where a run has `run_lines`.
-    pub(crate) fn columns(&self, run_lines: u16) -> impl Iterator<Item = ColumnRun> {
-        let Piece { src_column, dst_column, dst } = *self;
-        let (lines, ranges) = ((dst.bytes / LINE_BYTES) as u16, dst.count as u16);
-        let (count, runs) = if lines == run_lines { (lines * ranges, 1) } else { (lines, ranges) };
-        (0..runs).map(move |run| ColumnRun { src: src_column, dst: dst_column, count }.after(run * run_lines))
-    }
 }
 
 impl Block {

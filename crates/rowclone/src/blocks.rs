@@ -5,16 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dram_spec::address::Stride;
-use dram_spec::{Channel, LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
+use dram_spec::{Channel, LINE_BYTES, Location, Operation, PhysicalAddress, Row, SubarrayId};
 
-use crate::block::{Block, Direction, Part, Piece, Sources};
+use crate::block::{Block, Direction, Part, PartKind, Sources};
 use crate::faulty::RowAddress;
 use crate::mechanism::Held;
-use crate::planner::{MAX_WINDOW_BYTES, Shared};
-use crate::reason::Reason;
-use crate::rules::Coverage;
-use crate::stripe::Stripe;
-use dram_spec::Operation;
+use crate::mechanism::shared::{Coverage, Shared};
+use crate::reason::{MAX_WINDOW_BYTES, Reason};
+use crate::stripe::{Piece, Stripe};
 
 /// Iterator over the blocks of one operation. Blocks that share a bank must start in this order.
 #[derive(Clone, Debug)]
@@ -49,17 +47,6 @@ struct Written {
     first: BTreeMap<(Channel, u8), RowAddress>,
     /// First such row per subarray that is not remapped.
     sound: BTreeMap<SubarrayId, Row>,
-}
-
-/// Property that the bytes of one part of a destination row have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PartKind {
-    /// Whole lines from this row.
-    From(RowAddress),
-    /// Whole lines of an initialization.
-    Lines,
-    /// Bytes that need the channel under any geometry.
-    Channel(Reason),
 }
 
 impl Blocks {

@@ -1,4 +1,4 @@
-//! Faulty rows, which the chip has remapped away from their address.
+//! Addresses of rows, and faulty rows, which the chip has remapped away from their address.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,6 +22,9 @@ impl fmt::Display for RowAddress {
         write!(f, "channel {} {} row {}", self.channel.0, self.bank, self.row.0)
     }
 }
+
+/// A row of a bank of a channel.
+pub(crate) type BankRow = (BankId, Row);
 
 /// The rows that the chip has replaced by spares outside their subarray.
 ///

@@ -1,27 +1,18 @@
 //! Planner of one memory system: checks operations and divides them into blocks.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dram_spec::address::AddressMap;
-use dram_spec::{Column, LINE_BYTES, Location, Mechanism, Operation, PhysicalAddress};
+use dram_spec::{Column, Mechanism, Operation, PhysicalAddress};
 
-use crate::block::{Part, Piece, Sources};
+use crate::block::{Part, PartKind, Sources};
 use crate::blocks::Blocks;
-use crate::blocks::PartKind;
 use crate::check::{PlanError, Reserved};
 use crate::faulty::{FaultyRows, RowAddress};
+use crate::mechanism::shared::{Coverage, Shared, Spread, channels_in_turn};
 use crate::mechanism::{Chip, FPM, IN_DRAM, MECHANISMS};
 use crate::reason::Reason;
-use crate::rules::Coverage;
-use crate::stripe::Stripe;
-
-/// Maximum number of destination bytes planned at a time, 16 MiB.
-///
-/// Practical maps have a smaller granularity (32 KB rows over 8 channels, 4 ranks and 8 banks: 8
-/// MiB). Under a map with a larger granularity (such as with the column above the row), FPM is
-/// impossible.
-pub const MAX_WINDOW_BYTES: u64 = 16 << 20;
+use crate::stripe::{Piece, Stripe};
 
 /// Share of a destination row that an operation covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,65 +43,6 @@ pub struct Classification {
 #[derive(Clone, Debug)]
 pub struct Planner {
     pub(crate) shared: Arc<Shared>,
-}
-
-/// Data that clones of a planner and its blocks share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) map: AddressMap,
-    pub(crate) faulty: FaultyRows,
-    pub(crate) chip: Chip,
-    pub(crate) spread: Spread,
-    /// Runs of addresses that follow each other in rows which differ in nothing but the channel.
-    pub(crate) channels_in_turn: u64,
-    reserved: Reserved,
-    /// End of the usable memory.
-    end: PhysicalAddress,
-}
-
-/// Numbers of channels and banks in the smallest block of whole rows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Spread {
-    pub(crate) channels: u32,
-    /// Banks per channel, of all ranks.
-    pub(crate) banks: u32,
-}
-
-impl Spread {
-    fn new(map: &AddressMap) -> Spread {
-        // The map is linear (XOR): the channels of a block are all sums of the channels of its
-        // address bits, and so are the banks.
-        let mut channels = BTreeSet::from([0]);
-        let mut banks = BTreeSet::from([(0, 0)]);
-        for bit in LINE_BYTES.trailing_zeros()..map.granularity().trailing_zeros() {
-            let Some(Location { channel, bank, .. }) = map.locate(PhysicalAddress(1 << bit)) else { continue };
-            channels = channels.iter().flat_map(|&other| [other, other ^ channel.0]).collect();
-            banks = banks.iter().flat_map(|&(rank, b)| [(rank, b), (rank ^ bank.rank, b ^ bank.bank)]).collect();
-        }
-        Spread { channels: channels.len() as u32, banks: banks.len() as u32 }
-    }
-}
-
-/// Runs between a run of a row and the next one, if they differ in nothing but the channel; else 1.
-fn channels_in_turn(map: &AddressMap) -> u64 {
-    let (run, stride) = (map.run_bytes(), map.stride().bytes);
-    let is_of_channel = |bit: u32| {
-        let location = map.locate(PhysicalAddress(1 << bit));
-        location.is_some_and(|Location { channel, .. }| location == Some(Location { channel, ..Location::default() }))
-    };
-    if (run.trailing_zeros()..stride.trailing_zeros()).all(is_of_channel) { stride / run } else { 1 }
-}
-
-impl Shared {
-    /// Reason why an operation without a block of whole rows does not cover a row.
-    pub(crate) fn uncovered(&self, covered: u64, operation_bytes: u64) -> Reason {
-        let (row_bytes, granularity) = (self.map.geometry().row_bytes(), self.map.granularity());
-        if granularity == row_bytes {
-            return Reason::PartialRow { covered, row_bytes, operation_bytes, granularity };
-        }
-        let Spread { channels, banks } = self.spread;
-        Reason::Interleaved { covered, row_bytes, granularity, run_bytes: self.map.run_bytes(), channels, banks }
-    }
 }
 
 impl Planner {

@@ -4,13 +4,13 @@
 //! price table sums the prices of its commands, and `explain plan` prints it. `docs/planner.md`
 //! defines the rules of execution.
 
-use dram_spec::{BankId, Channel, LINE_BYTES, Location, Mechanism, Operation, PhysicalAddress};
+use dram_spec::{LINE_BYTES, Location, Mechanism, Operation, PhysicalAddress};
 use smallvec::SmallVec;
 
-use crate::block::{Block, Direction, Part};
+use crate::block::{Block, Direction, Part, Shift};
 use crate::faulty::RowAddress;
-use crate::mechanism::{BankRow, Columns};
-use crate::step::{ColumnRun, Line, Run, RunWrite, Step};
+use crate::mechanism::Columns;
+use crate::step::{Line, Run, RunWrite, Step, StepList, Thread};
 use crate::stripe::{Bytes, Stripe, Stripes, chunks, falling, joined};
 
 /// Steps that copy or initialize a part of a block by one mechanism.
@@ -25,22 +25,6 @@ pub struct Program {
     /// Steps per channel, in the order in which the program first uses the channels.
     pub threads: SmallVec<[Thread; 1]>,
 }
-
-/// Steps of a program on one channel, in order.
-///
-/// A step waits for all earlier steps of the thread that use one of its banks. A column step
-/// (Transfer, Read, Write) also waits for the previous column step. A later step closes each opened
-/// bank.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thread {
-    /// The channel.
-    pub channel: Channel,
-    /// The steps.
-    pub steps: StepList,
-}
-
-/// Steps of a thread. Their memory is used again ([`Block::programs_in`]).
-pub type StepList = Vec<Step>;
 
 impl Program {
     /// Lines that the program reads over the channels.
@@ -73,85 +57,6 @@ impl Program {
         let [one, other] = &self.threads[..] else { return false };
         let separate = only(one, true) && only(other, false) || only(one, false) && only(other, true);
         separate && self.lines_read() == self.lines_written()
-    }
-}
-
-impl Thread {
-    /// No steps, in spare memory.
-    pub(crate) fn on(channel: Channel, spare: &mut Vec<StepList>) -> Thread {
-        let mut steps = spare.pop().unwrap_or_default();
-        steps.clear();
-        Thread { channel, steps }
-    }
-
-    /// Adds a step.
-    pub(crate) fn push(&mut self, step: Step) {
-        self.steps.push(step);
-    }
-
-    /// Opens a row that is not open, after closing another open row of the bank.
-    fn open(&mut self, (bank, row): BankRow) {
-        let opened = self.steps.iter().rev().find_map(|step| match *step {
-            Step::Open { bank: other, row } | Step::CopyOpen { bank: other, row } if other == bank => Some(row),
-            _ => None,
-        });
-        match opened {
-            Some(open) if open == row => return,
-            Some(_) => self.push(Step::Close { bank }),
-            None => {}
-        }
-        self.push(Step::Open { bank, row });
-    }
-
-    /// Copies lines from the open row of a bank to that of another bank.
-    pub(crate) fn transfer(&mut self, src: BankId, dst: BankId, columns: impl Iterator<Item = ColumnRun>) {
-        let mut push = |ColumnRun { src: src_column, dst: dst_column, count }| {
-            self.steps.push(Step::Transfer { src, src_column, dst, dst_column, count });
-        };
-        let mut last: Option<ColumnRun> = None;
-        for run in columns {
-            if !last.as_mut().is_some_and(|last| last.append(run)) {
-                last.replace(run).into_iter().for_each(&mut push);
-            }
-        }
-        last.into_iter().for_each(push);
-    }
-
-    /// Reads lines of a row, which it opens.
-    fn read(&mut self, run: Run) {
-        let Location { bank, row, .. } = run.first.location;
-        self.open((bank, row));
-        if let Some(Step::Read { run: last, .. }) = self.steps.last_mut()
-            && last.append(&run)
-        {
-            return;
-        }
-        self.push(Step::Read { bank, run });
-    }
-
-    /// Writes lines of a row, which it opens.
-    fn write(&mut self, write: RunWrite) {
-        let Location { bank, row, .. } = write.run.first.location;
-        self.open((bank, row));
-        if let Some(Step::Write { write: last, .. }) = self.steps.last_mut()
-            && last.append(&write)
-        {
-            return;
-        }
-        self.push(Step::Write { bank, write });
-    }
-
-    /// Adds the steps that close all banks, in the order of their first opening.
-    fn close(&mut self) {
-        let mut opened: SmallVec<[BankId; 8]> = SmallVec::new();
-        for step in &self.steps {
-            if let Step::Open { bank, .. } = *step
-                && !opened.contains(&bank)
-            {
-                opened.push(bank);
-            }
-        }
-        self.steps.extend(opened.into_iter().map(|bank| Step::Close { bank }));
     }
 }
 
@@ -303,6 +208,36 @@ impl Block {
                 address = next;
             }
         }
+    }
+}
+
+impl Shift {
+    fn line(self, Line { address, location }: Line) -> Line {
+        let address = PhysicalAddress(address.0 + self.bytes);
+        Line { address, location: Location { channel: self.channel(location.channel), ..location } }
+    }
+
+    fn step(self, step: &Step) -> Step {
+        let shifted = |run: Run| Run { first: self.line(run.first), ..run };
+        match *step {
+            Step::Read { bank, run } => Step::Read { bank, run: shifted(run) },
+            Step::Write { bank, write } => Step::Write { bank, write: RunWrite { run: shifted(write.run), ..write } },
+            Step::Open { .. }
+            | Step::LeaveRow { .. }
+            | Step::CopyOpen { .. }
+            | Step::Close { .. }
+            | Step::Transfer { .. } => *step,
+        }
+    }
+
+    /// The program of the other block that corresponds to one of this block.
+    pub fn program(self, program: &Program, spare: &mut Vec<StepList>) -> Program {
+        let threads = program.threads.iter().map(|thread| {
+            let mut shifted = Thread::on(self.channel(thread.channel), spare);
+            shifted.steps.extend(thread.steps.iter().map(|step| self.step(step)));
+            shifted
+        });
+        Program { threads: threads.collect(), ..*program }
     }
 }
 

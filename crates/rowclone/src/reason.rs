@@ -6,7 +6,13 @@ use dram_spec::LINE_BYTES;
 use dram_spec::address::FRAME_BYTES;
 
 use crate::faulty::RowAddress;
-use crate::planner::MAX_WINDOW_BYTES;
+
+/// Maximum number of destination bytes planned at a time, 16 MiB.
+///
+/// Practical maps have a smaller granularity (32 KB rows over 8 channels, 4 ranks and 8 banks: 8
+/// MiB). Under a map with a larger granularity (such as with the column above the row), FPM is
+/// impossible.
+pub const MAX_WINDOW_BYTES: u64 = 16 << 20;
 
 /// Reason why a mechanism is impossible for a part of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,9 @@
-//! Steps of copy programs, and the lines that they move.
+//! Steps of copy programs on a channel, and the lines that they move.
 
-use dram_spec::{BankId, Column, Command, CommandKind, Effect, LINE_BYTES, Location, PhysicalAddress, Row};
+use dram_spec::{BankId, Channel, Column, Command, CommandKind, Effect, LINE_BYTES, Location, PhysicalAddress, Row};
+use smallvec::SmallVec;
 
-use crate::mechanism::BankRow;
+use crate::faulty::BankRow;
 
 /// Step of a copy program. A column step represents `count` lines, one command per line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +121,101 @@ impl Step {
             Step::Read { run, .. } => Some(run.count),
             Step::Write { write, .. } => Some(write.run.count),
         }
+    }
+}
+
+/// Steps of a program on one channel, in order.
+///
+/// A step waits for all earlier steps of the thread that use one of its banks. A column step
+/// (Transfer, Read, Write) also waits for the previous column step. A later step closes each opened
+/// bank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// The channel.
+    pub channel: Channel,
+    /// The steps.
+    pub steps: StepList,
+}
+
+/// Steps of a thread. Their memory is used again ([`crate::Block::programs_in`]).
+pub type StepList = Vec<Step>;
+
+impl Thread {
+    /// No steps, in spare memory.
+    pub(crate) fn on(channel: Channel, spare: &mut Vec<StepList>) -> Thread {
+        let mut steps = spare.pop().unwrap_or_default();
+        steps.clear();
+        Thread { channel, steps }
+    }
+
+    /// Adds a step.
+    pub(crate) fn push(&mut self, step: Step) {
+        self.steps.push(step);
+    }
+
+    /// Opens a row that is not open, after closing another open row of the bank.
+    fn open(&mut self, (bank, row): BankRow) {
+        let opened = self.steps.iter().rev().find_map(|step| match *step {
+            Step::Open { bank: other, row } | Step::CopyOpen { bank: other, row } if other == bank => Some(row),
+            _ => None,
+        });
+        match opened {
+            Some(open) if open == row => return,
+            Some(_) => self.push(Step::Close { bank }),
+            None => {}
+        }
+        self.push(Step::Open { bank, row });
+    }
+
+    /// Copies lines from the open row of a bank to that of another bank.
+    pub(crate) fn transfer(&mut self, src: BankId, dst: BankId, columns: impl Iterator<Item = ColumnRun>) {
+        let mut push = |ColumnRun { src: src_column, dst: dst_column, count }| {
+            self.steps.push(Step::Transfer { src, src_column, dst, dst_column, count });
+        };
+        let mut last: Option<ColumnRun> = None;
+        for run in columns {
+            if !last.as_mut().is_some_and(|last| last.append(run)) {
+                last.replace(run).into_iter().for_each(&mut push);
+            }
+        }
+        last.into_iter().for_each(push);
+    }
+
+    /// Reads lines of a row, which it opens.
+    pub(crate) fn read(&mut self, run: Run) {
+        let Location { bank, row, .. } = run.first.location;
+        self.open((bank, row));
+        if let Some(Step::Read { run: last, .. }) = self.steps.last_mut()
+            && last.append(&run)
+        {
+            return;
+        }
+        self.push(Step::Read { bank, run });
+    }
+
+    /// Writes lines of a row, which it opens.
+    pub(crate) fn write(&mut self, write: RunWrite) {
+        let Location { bank, row, .. } = write.run.first.location;
+        self.open((bank, row));
+        if let Some(Step::Write { write: last, .. }) = self.steps.last_mut()
+            && last.append(&write)
+        {
+            return;
+        }
+        self.push(Step::Write { bank, write });
+    }
+
+    /// Adds the steps that close all banks, in the order of their first opening.
+    pub(crate) fn close(&mut self) {
+        let mut opened: SmallVec<[BankId; 8]> = SmallVec::new();
+        for step in &self.steps {
+            if let Step::Open { bank, .. } = *step
+                && !opened.contains(&bank)
+            {
+                opened.push(bank);
+            }
+        }
+        self.steps.extend(opened.into_iter().map(|bank| Step::Close { bank }));
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use dram_spec::LINE_BYTES;
+use dram_spec::{Column, LINE_BYTES};
 use smallvec::SmallVec;
+
+use crate::step::ColumnRun;
 
 /// Bytes of the memory, by address; the end is not among them.
 pub(crate) type Bytes = Range<u64>;
@@ -20,6 +22,27 @@ pub(crate) struct Stripe {
     pub(crate) stride: u64,
     /// How many there are, at least one.
     pub(crate) count: u64,
+}
+
+/// Destination bytes of one row, in ranges that follow each other there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// The destination addresses.
+    pub(crate) dst: Stripe,
+    /// The column of the first byte.
+    pub(crate) dst_column: Column,
+    /// Source column of the first byte; without a source address, the destination column.
+    pub(crate) src_column: Column,
+}
+
+impl Piece {
+    /// Source and destination columns of the whole lines, where a run has `run_lines`.
+    pub(crate) fn columns(&self, run_lines: u16) -> impl Iterator<Item = ColumnRun> {
+        let Piece { src_column, dst_column, dst } = *self;
+        let (lines, ranges) = ((dst.bytes / LINE_BYTES) as u16, dst.count as u16);
+        let (count, runs) = if lines == run_lines { (lines * ranges, 1) } else { (lines, ranges) };
+        (0..runs).map(move |run| ColumnRun { src: src_column, dst: dst_column, count }.after(run * run_lines))
+    }
 }
 
 /// Stripes, without memory of their own where they are few.

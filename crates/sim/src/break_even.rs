@@ -10,9 +10,10 @@ use trace_io::program::Step;
 
 use crate::copy_method::{CopyMethod, DeviceSettings};
 use crate::error::ExperimentError;
-use crate::experiment::{Attachments, Experiment, Workload};
-use crate::machine::Programs;
+use crate::experiment::Experiment;
+use crate::observer::Attachments;
 use crate::system::MemorySystem;
+use crate::workload::{Programs, Workload};
 
 /// The largest copy that is tried, a line times a power of two: above it, the time per byte hardly changes.
 const BYTES_MAX: u64 = 64 << 10;

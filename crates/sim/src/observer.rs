@@ -1,9 +1,12 @@
 //! Observers of the commands and requests of a run.
 
 use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
 
 use dram_spec::{Channel, CommandEvent, Cycle, EventSink, Queued};
 use memctrl::{Completion, Request};
+
+use crate::progress::Progress;
 
 /// An observer of commands and requests.
 pub trait Observer: EventSink {
@@ -16,6 +19,19 @@ pub trait Observer: EventSink {
 
 /// An observer shared by the request source and the event sink of a run.
 pub type Shared<'a> = &'a RefCell<dyn Observer + 'a>;
+
+/// Optional observers of a run.
+#[derive(Default)]
+pub struct Attachments<'a, 'o> {
+    /// Set by the caller to stop the run.
+    pub stop: Option<&'a AtomicBool>,
+    /// Sink of the commands, for example a log.
+    pub commands: Option<&'a mut dyn EventSink>,
+    /// Observer of commands and requests.
+    pub observer: Option<Shared<'o>>,
+    /// Called every [`Progress::STEP_REQUESTS`] requests.
+    pub progress: Option<&'a dyn Fn(Progress)>,
+}
 
 /// Event sink that forwards to an observer.
 pub struct ObserverSink<'a>(pub Shared<'a>);

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::line::LINE_BYTES_MAX;
-
 /// Reason why an input cannot be read, or a record or command cannot be written, with its place and a suggested change.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.message)]
@@ -54,13 +52,6 @@ impl LineError {
         };
         let message = format!("the input cannot be read any further after {offset} bytes of text: {source}");
         LineError::new(message, help).in_line(line).of_kind(ErrorKind::Io(source))
-    }
-
-    /// The error of a line longer than [`LINE_BYTES_MAX`].
-    #[cold]
-    pub(crate) fn too_long(line: u64) -> LineError {
-        let help = "this looks like another kind of file: give one of text lines, plain, gzip or zstd";
-        LineError::new(format!("longer than {LINE_BYTES_MAX} bytes"), help).in_line(line)
     }
 
     /// Adds the line, counted from 1, to the message.

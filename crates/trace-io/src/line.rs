@@ -80,7 +80,7 @@ impl<R: Read> Lines<R> {
         while self.whole == 0 {
             let (start, line) = (self.unread.end, self.number + 1);
             if start == BUFFER_BYTES {
-                return Err(LineError::too_long(line));
+                return Err(too_long(line));
             }
             match self.input.read(&mut self.buffer[start..BUFFER_BYTES]) {
                 Ok(0) if start == 0 => break,
@@ -114,7 +114,7 @@ impl<R: Read> Lines<R> {
             self.take(1, end + 1);
             let text = &self.buffer[start..start + end];
             if is_too_long(text) {
-                return Err(LineError::too_long(self.number));
+                return Err(too_long(self.number));
             }
             let start = start + text.len() - text.trim_ascii_start().len();
             self.line = start..start + text.trim_ascii().len();
@@ -133,6 +133,13 @@ impl<R: Read> Lines<R> {
     pub(crate) const fn number(&self) -> u64 {
         self.number
     }
+}
+
+/// The error of a line longer than [`LINE_BYTES_MAX`].
+#[cold]
+pub(crate) fn too_long(line: u64) -> LineError {
+    let help = "this looks like another kind of file: give one of text lines, plain, gzip or zstd";
+    LineError::new(format!("longer than {LINE_BYTES_MAX} bytes"), help).in_line(line)
 }
 
 /// Whether a line is longer than [`LINE_BYTES_MAX`] without its end.

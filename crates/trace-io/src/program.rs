@@ -31,7 +31,7 @@ use dram_spec::PhysicalAddress;
 
 use crate::LineError;
 use crate::fields::Fields;
-use crate::line::{Lines, is_too_long, shown};
+use crate::line::{Lines, is_too_long, shown, too_long};
 use crate::text::Text;
 
 /// A step of a program. Addresses are virtual, of the running process.
@@ -313,7 +313,7 @@ impl<R: Read> ProgramReader<R> {
                 Err(_) => self.parse_further()?,
             };
             if is_too_long(&text[..length]) {
-                return Err(LineError::too_long(self.lines.number() + 1));
+                return Err(too_long(self.lines.number() + 1));
             }
             self.lines.take(1, length);
             if step.is_some() {
@@ -336,7 +336,7 @@ impl<R: Read> ProgramReader<R> {
         let text = self.lines.ahead();
         let (line, text) = (self.lines.number() + 1, &text[..Fields::new(text).length()]);
         if is_too_long(text) {
-            return Err(LineError::too_long(line));
+            return Err(too_long(line));
         }
         let comment = text.iter().position(|&byte| byte == b'#').unwrap_or(text.len() - 1);
         let blank =

@@ -1,36 +1,10 @@
 //! Forbidden distances of two WRs between permitted ones.
 
-use dram_spec::{Cycle, Cycles};
+use dram_spec::Cycle;
 
 use super::Device;
 use crate::constraints::KeptKind;
-use crate::hold::{Gap, Hold};
-
-/// Distances of two WRs of a rank that are forbidden, between two that are permitted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Exclusion {
-    /// The shorter of these two.
-    pub(crate) after: Cycles,
-    /// The longer one, with the rule.
-    pub(crate) gap: Gap,
-}
-
-impl Exclusion {
-    /// Whether a distance is forbidden.
-    pub(crate) fn contains(self, distance: Cycles) -> bool {
-        self.after < distance && distance < self.gap.cycles()
-    }
-
-    /// First cycle in which a WR is forbidden after one at `last`.
-    fn begins(self, last: Cycle) -> Cycle {
-        last + self.after + Cycles(1)
-    }
-
-    /// The delay of a WR that is not issued before [`Self::begins`].
-    const fn hold(self, last: Cycle) -> Hold {
-        Hold::new(last, self.gap)
-    }
-}
+use crate::hold::Hold;
 
 impl Device {
     /// Whether some distances of two commands are forbidden that are longer than a permitted one: a command that is

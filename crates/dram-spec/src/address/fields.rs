@@ -1,7 +1,8 @@
 //! Conversion of a user's map: fields to parts, hashes to masks.
 
-use super::raw::{AddressMapError, Field, RawXor};
+use super::raw::{AddressMapError, Field, Fields, RawXor};
 use super::{FieldPart, Hash, Layout, Split};
+use crate::geometry::Geometry;
 
 /// A parsed entry of `fields`.
 pub(super) struct FieldEntry {
@@ -10,7 +11,7 @@ pub(super) struct FieldEntry {
 }
 
 impl FieldEntry {
-    pub(super) fn read(text: &str) -> Result<FieldEntry, AddressMapError> {
+    fn read(text: &str) -> Result<FieldEntry, AddressMapError> {
         let (name, width) = match text.split_once(':') {
             None => (text.trim(), None),
             Some((name, width)) => (name.trim(), Some(width.trim())),
@@ -20,6 +21,16 @@ impl FieldEntry {
         let bad = || AddressMapError::BadWidth { found: text.trim().to_owned(), field: name.to_owned() };
         let width = width.map(|width| width.parse().ok().filter(|&bits| bits < 64).ok_or_else(bad)).transpose()?;
         Ok(FieldEntry { field, width })
+    }
+}
+
+impl Fields {
+    /// The entries in a geometry.
+    pub(super) fn entries(&self, geometry: &Geometry) -> Result<Vec<FieldEntry>, AddressMapError> {
+        match self {
+            Fields::Preset(preset) => preset.fields_in(geometry).map(FieldEntry::read).collect(),
+            Fields::List(list) => list.iter().map(|text| FieldEntry::read(text)).collect(),
+        }
     }
 }
 

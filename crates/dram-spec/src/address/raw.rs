@@ -1,6 +1,5 @@
 //! Address maps in a user's notation, presets, and errors.
 
-use super::fields::FieldEntry;
 use crate::geometry::Geometry;
 use crate::subarrays::RowsPerSubarray;
 
@@ -22,16 +21,6 @@ pub enum Fields {
     /// The coordinates from the high to the low address bits, each `"name"` or `"name:width"` with the width in
     /// bits: `["row", "rank", "bank", "column", "channel", "offset"]`.
     List(Vec<String>),
-}
-
-impl Fields {
-    /// The entries in a geometry.
-    pub(super) fn entries(&self, geometry: &Geometry) -> Result<Vec<FieldEntry>, AddressMapError> {
-        match self {
-            Fields::Preset(preset) => preset.fields_in(geometry).map(FieldEntry::read).collect(),
-            Fields::List(list) => list.iter().map(|text| FieldEntry::read(text)).collect(),
-        }
-    }
 }
 
 impl From<Vec<String>> for Fields {

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::*;
-use crate::datasheet::{Density, Width};
 use crate::geometry::{PAPER_ROW_BYTES, RawGeometry, native_row_bytes};
 use crate::standard::{Chip, Standard};
+use crate::standard::{Density, Width};
 use crate::subarrays::RowsPerSubarray;
 
 /// The paper's rows on `channels` channels, one rank.

@@ -1,8 +1,8 @@
 //! Geometries in a user's notation, errors, and validation.
 
 use super::{Geometry, PAPER_ROW_BYTES};
-use crate::datasheet::{Density, Width};
 use crate::standard::Standard;
+use crate::standard::{Density, Width};
 use crate::subarrays::{self, RowsPerSubarray, Subarrays, SubarraysError};
 use crate::topology::BankSet;
 

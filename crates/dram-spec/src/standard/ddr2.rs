@@ -3,10 +3,10 @@
 //! Sources: the parameters of Micron's DDR2 HDL model, Samsung K4T51083QC, and Micron module sheets.
 //! Additive latency is 0. `docs/sources.md` lists the sources with what is recalled only.
 
+use super::datasheet::Density::{self, Gb1, Gb2, Gb4, Mb256, Mb512};
+use super::datasheet::SpeedBin;
+use super::datasheet::Width::{self, X4, X8, X16};
 use super::{Chip, Definition, PinPowers, RefreshMode, SlowExit, Standard};
-use crate::datasheet::Density::{self, Gb1, Gb2, Gb4, Mb256, Mb512};
-use crate::datasheet::SpeedBin;
-use crate::datasheet::Width::{self, X4, X8, X16};
 use crate::units::{Clock, Cycles, Min};
 
 /// Chips of DDR2: four banks up to 512 Mb, then eight.

@@ -1,9 +1,9 @@
 //! DDR3: chips, speed bins and refresh. `docs/sources.md` lists the sources behind the short names.
 
+use super::datasheet::Density::{self, Gb1, Gb2, Gb4, Gb8};
+use super::datasheet::SpeedBin;
+use super::datasheet::Width::{self, X4, X8, X16};
 use super::{Chip, Definition, PinPowers, RefreshMode, SlowExit, Standard};
-use crate::datasheet::Density::{self, Gb1, Gb2, Gb4, Gb8};
-use crate::datasheet::SpeedBin;
-use crate::datasheet::Width::{self, X4, X8, X16};
 use crate::units::{Clock, Cycles, Min};
 
 /// Chips of DDR3: rows per chip from Ramulator 1's organization table (`DRAMsim3` agrees for 8 Gb),

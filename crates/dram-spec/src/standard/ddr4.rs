@@ -3,10 +3,10 @@
 //! Sources: JESD79-4 (2012) up to 2400; Micron 4 Gb rev G and 8 Gb sheets, and Ramulator 2 above.
 //! `docs/sources.md` lists them with the tables.
 
+use super::datasheet::Density::{self, Gb2, Gb4, Gb8, Gb16};
+use super::datasheet::SpeedBin;
+use super::datasheet::Width::{self, X4, X8, X16};
 use super::{Chip, Definition, RefreshMode, Standard};
-use crate::datasheet::Density::{self, Gb2, Gb4, Gb8, Gb16};
-use crate::datasheet::SpeedBin;
-use crate::datasheet::Width::{self, X4, X8, X16};
 use crate::units::{Clock, Cycles, Min};
 
 /// Chips of DDR4 (JESD79-4, 2.7; tRFC of 16 Gb: Micron).

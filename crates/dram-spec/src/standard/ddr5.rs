@@ -3,10 +3,10 @@
 //! Sources: notes that quote JESD79-5 (2020) and JESD79-5B by section, a decoded SPD of a DDR5-4800
 //! module, and Ramulator 2.1. `docs/sources.md` lists them.
 
+use super::datasheet::Density::{self, Gb8, Gb16, Gb32};
+use super::datasheet::SpeedBin;
+use super::datasheet::Width::{self, X4, X8, X16};
 use super::{Chip, Definition, RefreshMode, Standard};
-use crate::datasheet::Density::{self, Gb8, Gb16, Gb32};
-use crate::datasheet::SpeedBin;
-use crate::datasheet::Width::{self, X4, X8, X16};
 use crate::units::{Clock, Cycles, Min};
 
 /// Chips of DDR5 (Ramulator 2.1; 16 Gb x8 confirmed by the SPD).

@@ -1,11 +1,13 @@
 //! DRAM standards as data: chips, speed bins, refresh modes. One file per standard.
 
+mod datasheet;
 pub(crate) mod ddr2;
 mod ddr3;
 mod ddr4;
 mod ddr5;
 
-use crate::datasheet::{Density, SpeedBin, Width};
+pub use datasheet::{Density, SpeedBin, Width};
+
 use crate::units::{Clock, Cycles, Min};
 
 /// A DRAM standard.

@@ -4,7 +4,7 @@ use dram_spec::PhysicalAddress;
 use trace_io::LineError;
 
 use super::kernel::ProgramFault;
-use crate::allocator_settings::AllocatorError;
+use crate::aged_memory::AllocatorError;
 
 /// Reason why a program did not run to its end.
 #[derive(Debug, thiserror::Error)]

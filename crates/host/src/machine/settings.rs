@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use trace_io::program::InstructionClass;
 
 use super::clock::ClockRatio;
-use crate::allocator_settings::AllocatorSettings;
+use crate::aged_memory::AllocatorSettings;
 
 /// Whether a core dispatches past a load whose data are not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use dram_spec::address::Location;
 use rowclone::PlanError;
 use trace_io::LineError;
 
-use crate::allocator_settings::AllocatorError;
+use crate::aged_memory::AllocatorError;
 
 use super::settings::RESERVED_PERCENT_MAX;
 

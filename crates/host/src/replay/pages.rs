@@ -6,8 +6,7 @@ use os_alloc_sim::{Cause, Found, Frame, HugePages, MemoryOperation, Report, Requ
 use rustc_hash::FxHashMap;
 
 use super::pieces::{DestinationUnit, Piece};
-use crate::aged_memory::AgedMemory;
-use crate::allocator_settings::AllocatorSettings;
+use crate::aged_memory::{AgedMemory, AllocatorSettings};
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 /// Counts of the allocator during a replay.

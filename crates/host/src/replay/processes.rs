@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace_io::trace::{FaultKind, OsEvent};
 
 use super::pages::{NoFrame, PageReport};
-use crate::allocator_settings::AllocatorSettings;
+use crate::aged_memory::AllocatorSettings;
 use crate::decisions::{Decided, Decisions};
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 use crate::workload::request;

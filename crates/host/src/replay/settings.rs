@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use dram_spec::{Clock, Cycles};
 
-use crate::allocator_settings::AllocatorSettings;
+use crate::aged_memory::AllocatorSettings;
 
 /// Treatment of a record that does not fit the memory. With [`Self::SkipReserved`] and [`Self::Skip`], skipped records
 /// are counted.

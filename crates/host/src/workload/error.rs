@@ -3,7 +3,7 @@
 use dram_spec::PhysicalAddress;
 use rowclone::PlanError;
 
-use crate::allocator_settings::AllocatorError;
+use crate::aged_memory::AllocatorError;
 use crate::placement::PlacementError;
 
 /// Reason why a workload cannot be built. If one setting is the cause, the message starts with its name.

@@ -4,8 +4,7 @@ use dram_spec::AddressMap;
 use os_alloc_sim::{Kernel, ZeroOnFree};
 
 use super::error::WorkloadError;
-use crate::aged_memory::AgedMemories;
-use crate::allocator_settings::AllocatorSettings;
+use crate::aged_memory::{AgedMemories, AllocatorSettings};
 
 /// Settings of the allocator, if the workload was given one, and the memories that are kept.
 #[derive(Clone, Copy, Debug)]

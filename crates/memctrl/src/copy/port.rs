@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 
 use dram_core::{Floor, KeptKind};
 use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, GroupIndex, PerBank, Row, SourceId};
-use rowclone::{Run, RunWrite, StepList};
+use rowclone::StepList;
 
 use super::CopyProgram;
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
 use super::row_step::RowStep;
-use super::thread::{ColumnStep, Phase, Thread};
+use super::thread::{ColumnStep, MovedLines, Phase, Thread};
 use crate::access::{AccessKind, Stamp};
 
 /// A contender for column commands: a thread whose next column step has its rows open. The oldest
@@ -29,13 +29,6 @@ impl ColumnContender {
     pub(crate) fn slot(&self) -> u8 {
         self.slot
     }
-}
-
-/// Lines that column commands moved over the channel.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum MovedLines {
-    Read(Run),
-    Written(RunWrite),
 }
 
 /// Threads of a channel.

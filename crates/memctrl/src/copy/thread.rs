@@ -5,12 +5,11 @@ use dram_core::{Floor, KeptKind};
 use dram_spec::{
     AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, GroupIndex, Row, Topology,
 };
-use rowclone::{Step, StepList};
+use rowclone::{Run, RunWrite, Step, StepList};
 use smallvec::SmallVec;
 
 use super::CopyProgram;
 use super::data_gate::DataGate;
-use super::port::MovedLines;
 use crate::access::{AccessKind, Stamp};
 
 /// Phase of a thread.
@@ -67,6 +66,13 @@ impl ColumnStep {
             ready: Cycle::NEVER,
         }
     }
+}
+
+/// Lines that column commands moved over the channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MovedLines {
+    Read(Run),
+    Written(RunWrite),
 }
 
 /// A thread in the port of a channel.

@@ -8,7 +8,7 @@ use dram_spec::{Column, LINE_BYTES, Location, RequestId};
 use super::FrontEnd;
 use crate::access::{Access, AccessKind};
 use crate::channel::{Channel, ThreadStep};
-use crate::copy::port::MovedLines;
+use crate::copy::thread::MovedLines;
 use crate::request::Request;
 
 /// Data of reads and writes of one line without a slot.

@@ -153,8 +153,7 @@ mod tests {
     use std::cell::Cell;
 
     use dram_spec::address::Preset;
-    use dram_spec::datasheet::{Density, Width};
-    use dram_spec::{BankId, Command, CommandKind, Effect, Row};
+    use dram_spec::{BankId, Command, CommandKind, Density, Effect, Row, Width};
 
     use super::*;
 

@@ -2,13 +2,11 @@
 
 use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 
-use super::{BankRow, Columns, Copied, Held, InDram, Route};
-use crate::faulty::RowAddress;
-use crate::planner::Shared;
-use crate::program::Thread;
+use super::shared::{Coverage, Shared, same_rank};
+use super::{Columns, Copied, Held, InDram, Route};
+use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::rules::{Coverage, same_rank};
-use crate::step::Step;
+use crate::step::{Step, Thread};
 
 /// Fast parallel mode: a whole row by a copy activation within one subarray.
 pub const FPM: Mechanism =

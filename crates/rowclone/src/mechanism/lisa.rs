@@ -4,13 +4,11 @@
 
 use dram_spec::{Command, CommandKind, Mechanism, MechanismInfo};
 
-use super::{BankRow, Columns, Copied, Held, InDram, Route};
-use crate::faulty::RowAddress;
-use crate::planner::Shared;
-use crate::program::Thread;
+use super::shared::{Coverage, Shared, same_rank};
+use super::{Columns, Copied, Held, InDram, Route};
+use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::rules::{Coverage, same_rank};
-use crate::step::Step;
+use crate::step::{Step, Thread};
 
 /// A whole row to another subarray of its bank, by a row buffer movement and two activations of the
 /// destination row, one for each half of the row.

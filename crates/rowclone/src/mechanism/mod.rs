@@ -6,6 +6,7 @@ mod fpm;
 mod lisa;
 mod psm;
 mod psm2;
+pub(crate) mod shared;
 
 use dram_spec::{BankId, Geometry, Mechanism, Row};
 
@@ -14,13 +15,11 @@ pub use lisa::LISA;
 pub use psm::PSM;
 pub use psm2::PSM2;
 
-use crate::block::Piece;
-use crate::faulty::RowAddress;
-use crate::planner::Shared;
-use crate::program::Thread;
+use self::shared::{Coverage, Shared};
+use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::rules::Coverage;
-use crate::step::ColumnRun;
+use crate::step::{ColumnRun, Thread};
+use crate::stripe::Piece;
 
 /// A copy mechanism of the chips: when it is possible, and its steps.
 pub(crate) trait InDram: Sync {
@@ -74,9 +73,6 @@ const fn have_rising_ranks(mechanisms: &[Mechanism]) -> bool {
 pub fn mechanism(name: &str) -> Option<Mechanism> {
     MECHANISMS.into_iter().find(|mechanism| mechanism.name() == name)
 }
-
-/// A row of a bank of the destination's rank.
-pub(crate) type BankRow = (BankId, Row);
 
 /// Rows from which a mechanism copies to the destination row.
 #[derive(Clone, Copy, Debug)]

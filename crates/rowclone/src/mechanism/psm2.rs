@@ -2,13 +2,11 @@
 
 use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 
-use super::{BankRow, Columns, Copied, Held, InDram, PSM, Route};
-use crate::faulty::RowAddress;
-use crate::planner::Shared;
-use crate::program::Thread;
+use super::shared::{Coverage, Shared, same_rank};
+use super::{Columns, Copied, Held, InDram, PSM, Route};
+use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::rules::{Coverage, same_rank};
-use crate::step::{ColumnRun, Step};
+use crate::step::{ColumnRun, Step, Thread};
 
 /// Two TRANSFERs per line within one bank or one bank group, through the temporary row of another bank.
 pub const PSM2: Mechanism =

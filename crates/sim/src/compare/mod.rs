@@ -24,10 +24,11 @@ pub use self::receive::Delivery;
 
 use crate::copy_method::{CopyMethod, DeviceSettings};
 use crate::error::ExperimentError;
-use crate::experiment::{Attachments, Experiment, Workload};
-use crate::machine::Programs;
+use crate::experiment::Experiment;
+use crate::observer::Attachments;
 use crate::outcome::Outcome;
 use crate::system::MemorySystem;
+use crate::workload::{Programs, Workload};
 
 /// The machine on which copiers are compared.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,8 @@ use dram_spec::PrechargePowerDown::{FastExit, SlowExit};
 use dram_spec::{BankId, Column, Command, Cycle, Issued, Row};
 
 use super::FileRank;
-use super::field::{Field, wrong_shape};
 use super::memory::Memory;
-use super::reader::TraceLine;
+use super::trace_line::{Field, TraceLine, wrong_shape};
 use crate::LineError;
 use crate::line::{cells, shown};
 

@@ -4,9 +4,9 @@
 use dram_spec::AutoPrecharge::{No, Yes};
 use dram_spec::{Column, Command, Cycle, Issued, Row};
 
-use super::field::{Field, wrong_shape};
+use super::file_rank::FileChannel;
 use super::memory::Memory;
-use super::reader::{FileChannel, TraceLine};
+use super::trace_line::{Field, TraceLine, wrong_shape};
 use crate::LineError;
 use crate::line::first_fields;
 use crate::number::decimal;

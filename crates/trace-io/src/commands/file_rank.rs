@@ -1,8 +1,10 @@
-//! Channel and rank of a trace that does not name them.
+//! Channel and rank of a file.
 
 use dram_spec::Channel;
 
-/// Channel and rank of the commands of a file.
+use crate::LineError;
+
+/// Channel and rank of the commands of a file that does not name them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileRank {
     /// Channel.
@@ -24,6 +26,26 @@ impl FileRank {
     /// The text that names a place in a file name.
     pub fn file_name_part(self) -> String {
         format!("-chan-{}-rank-{}", self.channel.0, self.rank)
+    }
+}
+
+/// The channel of a file. Some tools leave it out (-1) for commands of a rank.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FileChannel(pub(super) Option<u8>);
+
+impl FileChannel {
+    /// The channel of a line. The first one decides for those that are left out.
+    pub(super) fn check(&mut self, found: Option<u8>) -> Result<Channel, LineError> {
+        match (self.0, found) {
+            (Some(expected), Some(found)) if found != expected => {
+                let what = format!("channel {found}, but the commands before are of channel {expected}");
+                Err(LineError::new(what, "give one file per channel, as the tools write them"))
+            }
+            (known, found) => {
+                self.0 = known.or(found);
+                Ok(Channel(self.0.unwrap_or(0)))
+            }
+        }
     }
 }
 

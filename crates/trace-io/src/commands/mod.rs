@@ -9,13 +9,13 @@
 mod drampower;
 mod dramsim3;
 mod export;
-mod field;
 mod file_rank;
 mod format;
 mod memory;
 mod peeked;
 mod ramulator2;
 mod reader;
+mod trace_line;
 
 pub use export::{Exporter, Inexpressible, InexpressibleCommands, ModeRegisters, Target, Unsupported};
 pub use file_rank::FileRank;

@@ -3,9 +3,9 @@
 use dram_spec::AutoPrecharge::{No, Yes};
 use dram_spec::{BankId, BankSet, Channel, Column, Command, Cycle, Issued, Row};
 
-use super::field::{Field, wrong_shape};
+use super::file_rank::FileChannel;
 use super::memory::Memory;
-use super::reader::{FileChannel, TraceLine};
+use super::trace_line::{Field, TraceLine, wrong_shape};
 use crate::LineError;
 use crate::line::{cells, first_fields, shown};
 

@@ -2,11 +2,13 @@
 
 use std::io::Read;
 
-use dram_spec::{Channel, Cycle, Issued, System};
+use dram_spec::{Cycle, Issued, System};
 
+use super::file_rank::FileChannel;
 use super::format::Grammar;
 use super::memory::Memory;
 use super::ramulator2::{Levels, wrong_levels};
+use super::trace_line::TraceLine;
 use super::{FileRank, Format, Peeked, drampower, dramsim3};
 use crate::LineError;
 use crate::line::{Lines, shown};
@@ -26,44 +28,8 @@ pub struct TraceReader<R> {
     ended: bool,
 }
 
-/// Content of a line.
-pub(super) enum TraceLine {
-    Command(Issued),
-    End(Cycle),
-    /// The names of the columns.
-    Header,
-    /// A command that the format does not have, and the commands that it has.
-    Unknown(String, &'static [&'static str]),
-}
-
-impl TraceLine {
-    pub(super) fn unknown(name: &[u8], known: &'static [&'static str]) -> TraceLine {
-        TraceLine::Unknown(shown(name), known)
-    }
-}
-
 /// Greatest number of unknown commands that an error lists.
 const UNKNOWN_MAX: usize = 8;
-
-/// The channel of a file. Some tools leave it out (-1) for commands of a rank.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FileChannel(Option<u8>);
-
-impl FileChannel {
-    /// The channel of a line. The first one decides for those that are left out.
-    pub(super) fn check(&mut self, found: Option<u8>) -> Result<Channel, LineError> {
-        match (self.0, found) {
-            (Some(expected), Some(found)) if found != expected => {
-                let what = format!("channel {found}, but the commands before are of channel {expected}");
-                Err(LineError::new(what, "give one file per channel, as the tools write them"))
-            }
-            (known, found) => {
-                self.0 = known.or(found);
-                Ok(Channel(self.0.unwrap_or(0)))
-            }
-        }
-    }
-}
 
 #[derive(Debug)]
 enum Parser {

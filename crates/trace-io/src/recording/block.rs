@@ -74,10 +74,10 @@ impl Head {
         let instructions = u64::from(number(20)) << 32 | u64::from(number(16));
         match kind {
             BlockKind::Words if count as usize > BLOCK_WORDS_MAX => {
-                return Err(error::length("the number of words", count));
+                return Err(wrong_length("the number of words", count));
             }
             BlockKind::Contents if count > CONTENTS_MAX => {
-                return Err(error::length("the number of bytes of contents", count));
+                return Err(wrong_length("the number of bytes of contents", count));
             }
             BlockKind::Contents if instructions != 0 => {
                 return Err(error::value("the number of instructions of contents", instructions, "0"));
@@ -105,10 +105,25 @@ impl Head {
 pub(super) fn check_numbers(thread: u32, process: u32) -> Result<(), LineError> {
     for (what, found) in [("the thread", thread), ("the process", process)] {
         if !(1..=NUMBER_MAX).contains(&found) {
-            return Err(error::number(what, found));
+            return Err(wrong_number(what, found));
         }
     }
     Ok(())
+}
+
+/// The error for a length beyond its limit.
+pub(super) fn wrong_length(what: &str, found: u32) -> LineError {
+    let limit = match what {
+        "the length of the metadata" => METADATA_MAX,
+        "the number of words" => BLOCK_WORDS_MAX as u32,
+        _ => CONTENTS_MAX,
+    };
+    error::value(what, found, &format!("at most {limit}"))
+}
+
+/// The error for a thread or process beyond its range.
+pub(super) fn wrong_number(what: &str, found: u32) -> LineError {
+    error::value(what, found, &format!("from 1 to {NUMBER_MAX}"))
 }
 
 /// Whether the CRC-32 of bytes is the stored one.

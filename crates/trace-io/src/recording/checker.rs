@@ -1,6 +1,6 @@
 //! Consistency of the blocks of a recording.
 
-use super::block::{BLOCK_WORDS_MAX, NUMBER_MAX, check_numbers};
+use super::block::{BLOCK_WORDS_MAX, NUMBER_MAX, check_numbers, wrong_length, wrong_number};
 use super::error;
 use super::event::Event;
 use super::metadata::{Detail, Metadata, Totals};
@@ -123,7 +123,7 @@ impl Checker {
     pub fn words(&mut self, thread: u32, process: u32, words: &[u64]) -> Result<Sums, (usize, LineError)> {
         check_numbers(thread, process).map_err(|fault| (0, fault))?;
         if words.len() > BLOCK_WORDS_MAX {
-            return Err((0, error::length("the number of words", words.len() as u32)));
+            return Err((0, wrong_length("the number of words", words.len() as u32)));
         }
         let of_thread = state(&mut self.threads, thread);
         if *of_thread == Thread::Unseen {
@@ -211,7 +211,7 @@ impl Checker {
     /// Begins a process.
     fn begin(&mut self, process: u32) -> Result<(), LineError> {
         if process > NUMBER_MAX {
-            return Err(error::number("the process", process));
+            return Err(wrong_number("the process", process));
         }
         let of_process = state(&mut self.processes, process);
         if *of_process != Process::NotBegun {

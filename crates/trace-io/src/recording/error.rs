@@ -1,6 +1,5 @@
 //! Errors of recordings.
 
-use super::block::{BLOCK_WORDS_MAX, CONTENTS_MAX, METADATA_MAX, NUMBER_MAX};
 use super::word::WordError;
 use crate::LineError;
 
@@ -48,21 +47,6 @@ pub(super) fn unexpected_contents() -> LineError {
 #[cold]
 pub(super) fn value(what: &str, found: impl Into<u64>, expected: &str) -> LineError {
     wrong(format!("{what} is {}, but must be {expected}", found.into()))
-}
-
-/// The error for a length beyond its limit.
-pub(super) fn length(what: &str, found: u32) -> LineError {
-    let limit = match what {
-        "the length of the metadata" => METADATA_MAX,
-        "the number of words" => BLOCK_WORDS_MAX as u32,
-        _ => CONTENTS_MAX,
-    };
-    value(what, found, &format!("at most {limit}"))
-}
-
-/// The error for a thread or process beyond its range.
-pub(super) fn number(what: &str, found: u32) -> LineError {
-    value(what, found, &format!("from 1 to {NUMBER_MAX}"))
 }
 
 /// Checks that a stored total is the computed one.

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use super::block::{Block, BlockKind, HEAD_BYTES, Head, MAGIC, METADATA_MAX, VERSION, check};
+use super::block::{Block, BlockKind, HEAD_BYTES, Head, MAGIC, METADATA_MAX, VERSION, check, wrong_length};
 use super::checker::Checker;
 use super::columns::Columns;
 use super::error::{self, check_total};
@@ -121,7 +121,7 @@ impl<R: Read> Reader<R> {
             return Err(at(8, LineError::new(what, format!("record the program again in version {VERSION}"))));
         }
         if length > METADATA_MAX {
-            return Err(at(12, error::length("the length of the metadata", length)));
+            return Err(at(12, wrong_length("the length of the metadata", length)));
         }
         bytes.resize(16 + length as usize, 0);
         input.fill(&mut bytes[16..])?;

@@ -4,7 +4,7 @@ use std::io::{self, Read, Seek, Write};
 
 use sha2::{Digest, Sha256};
 
-use super::block::{BlockKind, Head, MAGIC, METADATA_MAX, VERSION};
+use super::block::{BlockKind, Head, MAGIC, METADATA_MAX, VERSION, wrong_length};
 use super::checker::Checker;
 use super::columns::Columns;
 use super::error::{self, check_total};
@@ -128,7 +128,7 @@ fn header(metadata: &Metadata) -> Result<Vec<u8>, LineError> {
         serde_json::to_vec(metadata).map_err(|error| error::wrong(format!("the metadata are wrong: {error}")))?;
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
     if length > METADATA_MAX {
-        return Err(error::length("the length of the metadata", length));
+        return Err(wrong_length("the length of the metadata", length));
     }
     let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &length.to_le_bytes(), &text].concat();
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());

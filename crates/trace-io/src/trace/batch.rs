@@ -3,7 +3,7 @@
 use super::record::Record;
 use crate::LineError;
 use crate::fields::Fields;
-use crate::line::is_too_long;
+use crate::line::{is_too_long, too_long};
 
 /// Most lines of a batch with a record.
 const RECORDS_MAX: usize = 64;
@@ -60,7 +60,7 @@ fn parse_line<'a>(
     }
     let length = fields.end()?;
     if is_too_long(&text[..length]) {
-        return Err(LineError::too_long(batch.line + 1));
+        return Err(too_long(batch.line + 1));
     }
     batch.line += 1;
     if let Some(record) = record {

@@ -11,7 +11,7 @@ use super::perf;
 use super::record::Record;
 use super::recorded_faults::RecordedFaults;
 use crate::fields::Fields;
-use crate::line::{Lines, is_too_long};
+use crate::line::{Lines, is_too_long, too_long};
 use crate::number;
 use crate::recording::MAGIC;
 use crate::text::Text;
@@ -248,7 +248,7 @@ fn find_fields<R: Read>(lines: &mut Lines<Text<R>>) -> Result<bool, LineError> {
         let is_too_long = is_too_long(&lines.ahead()[..length]);
         lines.take(1, length);
         if is_too_long {
-            return Err(LineError::too_long(lines.number()));
+            return Err(too_long(lines.number()));
         }
     }
     Ok(false)

@@ -1,13 +1,13 @@
 //! `subarray-aware`: copies within one subarray, all else in the order of `buddy`; and `bank-aware`:
 //! copies between two banks of a rank.
 
-use crate::allocator::{Found, FrameAllocator, Grant, Policy, Request};
+use super::buddy::Buddy;
+use super::fullest::Fullest;
+use super::pools::Pools;
+use super::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::blocks::FreeBlocks;
-use crate::buddy::Buddy;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
-use crate::fullest::Fullest;
-use crate::pools::Pools;
 
 /// Reciprocal of the share of a pool's free grains that is its quota.
 const QUOTA_PART: u32 = 8;

@@ -1,37 +1,18 @@
-//! Programs on cores, as the workload of an experiment, and their results.
+//! Results of programs on cores.
 
 use dram_spec::{Clock, Cycles, LINE_BYTES};
 use host::machine::{
-    CoreCounters, CoreOutcome, InjectionPolicy, LineCounts, Machine, MachineOutcome, MachineSettings, PrefetcherKind,
-    Program, Purpose, Region, StallSlots, StoreMiss, WritePolicy, write_bursts,
+    CoreCounters, CoreOutcome, InjectionPolicy, LineCounts, MachineOutcome, MachineSettings, PrefetcherKind, Purpose,
+    StallSlots, StoreMiss, WritePolicy, write_bursts,
 };
 use serde::Serialize;
 
-use crate::allocator_report::AllocatorReport;
-use crate::copy_method::{CopyMethod, DeviceSettings};
-use crate::error::ExperimentError;
-use crate::experiment::{Attachments, Run};
-use crate::interval::{IntervalMeter, MeasuredInterval};
+use crate::interval::MeasuredInterval;
 use crate::mix::MixMetrics;
-use crate::outcome::Outcome;
 
 mod devices;
 
 pub use self::devices::{DmaRow, NetworkRow};
-
-/// Programs, each on a core, and the settings of the machine.
-#[derive(Debug)]
-pub struct Programs {
-    /// Cores, caches, kernel, and allocator of the baseline. The copy policy of the experiment
-    /// replaces who copies, and the allocator, by its [`CopyMethod`].
-    pub settings: MachineSettings,
-    /// Devices that copy under some policies.
-    pub devices: DeviceSettings,
-    /// The program of each core.
-    pub programs: Vec<Box<dyn Program>>,
-    /// Warm-up and measured region.
-    pub region: Region,
-}
 
 /// Accesses of a core on behalf of the program, of copies or of zeroings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -144,9 +125,8 @@ impl StallRow {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(cycles: &f64) -> bool {
-    *cycles == 0.0
+fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }
 
 /// Results of a core in its region.
@@ -285,7 +265,7 @@ fn ratio(of: f64, to: f64) -> Option<f64> {
 }
 
 impl CoresReport {
-    fn new(
+    pub(crate) fn new(
         outcome: &MachineOutcome,
         settings: &MachineSettings,
         interval: &MeasuredInterval,
@@ -428,51 +408,6 @@ fn row(
         zero_lines_inserted: coherence.zero_lines,
         pending_copy_cycles: counters.pending_copy_cycles,
         overlapped_copy_cycles: counters.overlapped_copy_cycles,
-    }
-}
-
-impl Run<'_> {
-    /// Runs programs on cores.
-    pub(crate) fn programs(
-        self,
-        programs: Programs,
-        attachments: Attachments<'_, '_>,
-    ) -> Result<Outcome, ExperimentError> {
-        let Programs { settings, devices, programs, region } = programs;
-        let method = CopyMethod::of(self.policy);
-        let settings = method.applied_to(&settings, &devices);
-        let system = self.system.with_controller(method.controller(self.system.controller(), &devices));
-        self.on(&system).machine(settings, region, programs, attachments)
-    }
-
-    /// Runs programs on the cores of a machine, whose copier and allocator are those of the run.
-    fn machine(
-        self,
-        settings: MachineSettings,
-        region: Region,
-        programs: Vec<Box<dyn Program>>,
-        attachments: Attachments<'_, '_>,
-    ) -> Result<Outcome, ExperimentError> {
-        let (map, clock) = (self.system.map(), self.system.system().clock());
-        let cores = programs.len();
-        let memories = self.system.aged_memories();
-        let machine = Machine::with_memories(memories, settings, region, programs, map, self.check.clone())?;
-        let mut meter = IntervalMeter::new(self.system, &machine, cores, attachments.commands);
-        let attached = Attachments { commands: Some(&mut meter), ..attachments };
-        let (source, mut played) = self.play(machine, None, attached)?;
-        let machine = source.into_outcome()?;
-        played.check.iter_mut().for_each(|check| check.add_wrong_byte(machine.wrong));
-        let interval = meter.report(self.system)?.expect("all regions ended");
-        let has_bursts = self.system.page_mode().is_none();
-        let cores = CoresReport::new(&machine, &settings, &interval, (clock, has_bursts));
-        let longest = machine.cores.iter().map(|core| core.cycles).max().unwrap_or_default();
-        Ok(Outcome {
-            latency_cycles: settings.clock.memory_at(longest).0,
-            latency_ns: longest.0 as f64 * clock.ns(Cycles(1)) / settings.clock.per_clock(),
-            allocator: Some(AllocatorReport::new(&machine.os)),
-            cores: Some(cores),
-            ..Outcome::new(self.system, self.policy, played)
-        })
     }
 }
 

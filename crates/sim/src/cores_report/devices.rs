@@ -3,6 +3,8 @@
 use host::machine::{DmaCounts, NetworkCounts};
 use serde::Serialize;
 
+use super::is_zero;
+
 /// Work of a core for a DMA engine, in its region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DmaRow {
@@ -49,11 +51,6 @@ pub struct NetworkRow {
     /// Lines injected into caches; left out if there were none.
     #[serde(skip_serializing_if = "is_zero")]
     pub injected: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl NetworkRow {

@@ -1,11 +1,11 @@
 //! `random`: any free frame.
 
-use crate::allocator::{Found, FrameAllocator, Grant, Policy, Request};
+use super::pools::Pools;
+use super::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::blocks::FreeBlocks;
 use crate::frame::Frame;
 use crate::frame_set::FrameSet;
 use crate::generator::Generator;
-use crate::pools::Pools;
 
 /// Allocates any free grain with equal probability, by seed. Blocks above a grain are not
 /// supported.

@@ -1,12 +1,30 @@
-//! A field of a line.
+//! Content of a line of a trace, and its fields.
 
 use std::fmt::Display;
+
+use dram_spec::{Cycle, Issued};
 
 use crate::LineError;
 use crate::line::shown;
 use crate::number::{decimal, decimal_of, greatest, hex};
 
 const CORRECT: &str = "correct the line, or name the trace's format; docs/command-traces.md has the grammars";
+
+/// Content of a line.
+pub(super) enum TraceLine {
+    Command(Issued),
+    End(Cycle),
+    /// The names of the columns.
+    Header,
+    /// A command that the format does not have, and the commands that it has.
+    Unknown(String, &'static [&'static str]),
+}
+
+impl TraceLine {
+    pub(super) fn unknown(name: &[u8], known: &'static [&'static str]) -> TraceLine {
+        TraceLine::Unknown(shown(name), known)
+    }
+}
 
 /// A field, with its name for messages.
 #[derive(Clone, Copy)]

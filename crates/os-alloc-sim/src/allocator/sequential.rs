@@ -1,6 +1,6 @@
 //! `sequential`: the lowest free frame.
 
-use crate::allocator::{Found, FrameAllocator, Grant, Policy, Request};
+use super::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::bits::Bits;
 use crate::blocks::FreeBlocks;
 use crate::frame::Frame;

@@ -1,6 +1,6 @@
 //! `buddy`: blocks that are split in halves and merged again.
 
-use crate::allocator::{Found, FrameAllocator, Grant, Policy, PolicyError, Request};
+use super::{Found, FrameAllocator, Grant, Policy, PolicyError, Request};
 use crate::bits::Bits;
 use crate::blocks::{FreeBlocks, MAX_ORDER};
 use crate::frame::Frame;

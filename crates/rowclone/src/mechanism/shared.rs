@@ -1,10 +1,13 @@
-//! Conditions that mechanisms share: coverage of rows, location of rows, faulty rows.
+//! Data that the plans of a memory share, and the conditions that mechanisms share: coverage of rows, location of
+//! rows, faulty rows.
 
-use dram_spec::{BankId, Row};
+use std::collections::BTreeSet;
 
-use crate::faulty::RowAddress;
-use crate::mechanism::{BankRow, Copied};
-use crate::planner::Shared;
+use dram_spec::{AddressMap, BankId, LINE_BYTES, Location, PhysicalAddress, Row};
+
+use super::{Chip, Copied};
+use crate::check::Reserved;
+use crate::faulty::{BankRow, FaultyRows, RowAddress};
 use crate::reason::Reason;
 
 /// Share of a destination row that the operation covers, with the reason if it is not the whole
@@ -36,7 +39,64 @@ impl Coverage {
     }
 }
 
+/// Data that clones of a planner and its blocks share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) map: AddressMap,
+    pub(crate) faulty: FaultyRows,
+    pub(crate) chip: Chip,
+    pub(crate) spread: Spread,
+    /// Runs of addresses that follow each other in rows which differ in nothing but the channel.
+    pub(crate) channels_in_turn: u64,
+    pub(crate) reserved: Reserved,
+    /// End of the usable memory.
+    pub(crate) end: PhysicalAddress,
+}
+
+/// Numbers of channels and banks in the smallest block of whole rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    pub(crate) channels: u32,
+    /// Banks per channel, of all ranks.
+    pub(crate) banks: u32,
+}
+
+impl Spread {
+    pub(crate) fn new(map: &AddressMap) -> Spread {
+        // The map is linear (XOR): the channels of a block are all sums of the channels of its
+        // address bits, and so are the banks.
+        let mut channels = BTreeSet::from([0]);
+        let mut banks = BTreeSet::from([(0, 0)]);
+        for bit in LINE_BYTES.trailing_zeros()..map.granularity().trailing_zeros() {
+            let Some(Location { channel, bank, .. }) = map.locate(PhysicalAddress(1 << bit)) else { continue };
+            channels = channels.iter().flat_map(|&other| [other, other ^ channel.0]).collect();
+            banks = banks.iter().flat_map(|&(rank, b)| [(rank, b), (rank ^ bank.rank, b ^ bank.bank)]).collect();
+        }
+        Spread { channels: channels.len() as u32, banks: banks.len() as u32 }
+    }
+}
+
+/// Runs between a run of a row and the next one, if they differ in nothing but the channel; else 1.
+pub(crate) fn channels_in_turn(map: &AddressMap) -> u64 {
+    let (run, stride) = (map.run_bytes(), map.stride().bytes);
+    let is_of_channel = |bit: u32| {
+        let location = map.locate(PhysicalAddress(1 << bit));
+        location.is_some_and(|Location { channel, .. }| location == Some(Location { channel, ..Location::default() }))
+    };
+    if (run.trailing_zeros()..stride.trailing_zeros()).all(is_of_channel) { stride / run } else { 1 }
+}
+
 impl Shared {
+    /// Reason why an operation without a block of whole rows does not cover a row.
+    pub(crate) fn uncovered(&self, covered: u64, operation_bytes: u64) -> Reason {
+        let (row_bytes, granularity) = (self.map.geometry().row_bytes(), self.map.granularity());
+        if granularity == row_bytes {
+            return Reason::PartialRow { covered, row_bytes, operation_bytes, granularity };
+        }
+        let Spread { channels, banks } = self.spread;
+        Reason::Interleaved { covered, row_bytes, granularity, run_bytes: self.map.run_bytes(), channels, banks }
+    }
+
     /// The zero row of the subarray of a row.
     pub(crate) fn zero_row(&self, row: Row) -> Row {
         self.map.geometry().zero_row(self.map.geometry().subarray(row))

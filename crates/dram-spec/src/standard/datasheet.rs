@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::standard::Standard;
+use super::Standard;
 use crate::units::{Clock, Cycles, Min};
 
 /// Capacity of a chip.
