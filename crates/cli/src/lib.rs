@@ -6,7 +6,6 @@
 //! ended the program (130 for Ctrl-C).
 
 pub mod args;
-pub mod binding;
 pub mod command_trace;
 pub mod commands;
 pub mod faults;
