@@ -18,9 +18,7 @@ use std::path::{Path, PathBuf, absolute};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dram_spec::{SpeedBin, Standard};
-use rowclone_config::preset::SYSTEMS;
-use rowclone_config::{Failure, Scenario, Source, file};
-use rowclone_sweep::quoted;
+use rowclone_config::{Failure, Scenario, Source, file, overrides::quoted, preset::SYSTEMS};
 use serde::Serialize;
 use trace_io::recording::Detail;
 
@@ -201,7 +199,7 @@ impl ScenarioArgs {
 
 /// What a file has, if it is a recording: accesses for cores, or page faults, which are played as a memory trace.
 fn recorded_detail(path: &Path) -> Result<Option<Detail>, Failure> {
-    let metadata = if path.is_file() { rowclone_sweep::programs::recorded(path)? } else { None };
+    let metadata = if path.is_file() { rowclone_config::programs::recorded(path)? } else { None };
     Ok(metadata.map(|metadata| metadata.detail))
 }
 

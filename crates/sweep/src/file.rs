@@ -5,10 +5,9 @@ use std::sync::LazyLock;
 
 use toml::Value;
 
-use crate::plot_file::{self, PlotEntry};
+use report::plot_file::{self, PlotEntry};
 use rowclone_config::key::{Holds, Key};
-use rowclone_config::section::Section;
-use rowclone_config::{Document, Failure};
+use rowclone_config::{Document, Failure, section::Section};
 
 use super::axis::{Axis, check_axis, check_key};
 use super::columns;

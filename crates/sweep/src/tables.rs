@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use report::{Cell, Column, CsvTable, Kind, ParquetTable};
 use rowclone_sim::ratio;
 
-use crate::atomic_file::{AtomicFile, Existing};
-use rowclone_config::{Failure, Variant};
+use rowclone_config::{AtomicFile, Existing, Failure, Variant};
 
 use super::columns;
 use super::digest::{Digest, MODEL_VERSION};

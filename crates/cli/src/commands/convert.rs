@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dram_spec::{Channel, Cycle, EventSink, Issued};
-use rowclone_config::{Failure, SystemConfig, file};
+use rowclone_config::{AtomicFile, Existing, Failure, SystemConfig, file};
 use rowclone_sim::quantity::counted;
-use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::command_log::LogWriter;
 use trace_io::commands::{self, Exporter, Inexpressible, InexpressibleCommands, Place, Target, Unsupported};
 use trace_io::trace::{self, ConvertSystem, Converter};

@@ -4,9 +4,8 @@ use std::io::BufWriter;
 use std::num::NonZeroU32;
 
 use dram_spec::address::PhysicalAddress;
-use rowclone_config::{Failure, file};
+use rowclone_config::{AtomicFile, Failure, file};
 use rowclone_sim::quantity::counted;
-use rowclone_sweep::AtomicFile;
 use trace_io::recording::{self, BLOCK_WORDS_MAX, Detail, Entry, Metadata};
 use trace_io::trace::{self, Arrival, Converter, Record};
 

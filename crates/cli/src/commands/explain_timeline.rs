@@ -15,13 +15,13 @@ use rowclone_sim::quantity::counted;
 
 use super::lanes;
 use crate::args::ExplainTimelineArgs;
+use crate::experiment::{self, Wanted};
 use crate::instant::{self, Instant};
 use crate::interrupt;
 use crate::output;
 use crate::requests::{self, Taken};
 use rowclone_config::{Failure, Scenario, SystemConfig, Variant};
 use rowclone_sim::{Observer, Shared};
-use rowclone_sweep::experiment::{self, Wanted};
 
 /// Draws the first commands under each policy.
 ///

@@ -4,9 +4,8 @@ use std::io::BufWriter;
 
 use report::table::Align::{Left, Right};
 use report::table::{Column, listed};
-use rowclone_config::{Failure, Overrides, SystemConfig, file};
+use rowclone_config::{AtomicFile, Existing, Failure, Overrides, SystemConfig, file};
 use rowclone_sim::quantity::{bytes, counted, grouped};
-use rowclone_sweep::{AtomicFile, Existing};
 use serde_json::{Value, json};
 use trace_io::trace::copies::{Accesses, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
 use trace_io::trace::{Addresses, ConvertSystem, Converter, Event, Format, Reader, Record, in_rank, place_of};

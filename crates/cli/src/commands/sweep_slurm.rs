@@ -8,9 +8,9 @@ use rowclone_sim::quantity::counted;
 
 use crate::args::{SlurmArgs, SweepArgs};
 use crate::output;
-use rowclone_config::Failure;
+use rowclone_config::{Failure, overrides::quoted};
 use rowclone_sweep::slurm::{Options, Submission, Submitted};
-use rowclone_sweep::{Sweep, SweepFile, quoted};
+use rowclone_sweep::{Sweep, SweepFile};
 
 /// Exit code if a point cannot run; its row has the error.
 const FAILED: u8 = 1;

@@ -5,8 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::rerun::quoted;
-use rowclone_config::Failure;
+use rowclone_config::{Failure, overrides::quoted};
 
 /// Value of `MaxArraySize` if the cluster does not report one: the default of Slurm.
 const ARRAY_SIZE: u64 = 1001;

@@ -5,8 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::atomic_file::{AtomicFile, Existing};
-use rowclone_config::Failure;
+use rowclone_config::{AtomicFile, Existing, Failure};
 use serde::{Deserialize, Serialize};
 
 /// Name of the file.

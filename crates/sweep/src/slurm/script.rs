@@ -4,8 +4,7 @@ use std::env;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::rerun::quoted;
-use rowclone_config::Failure;
+use rowclone_config::{Failure, overrides::quoted};
 
 use super::options::Options;
 use super::submission::{LOGS, Submission};

@@ -5,12 +5,11 @@ use std::fs;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use crate::atomic_file::{AtomicFile, Existing};
 use crate::directory::claim;
 use crate::journal::Journals;
 use crate::run::Sweep;
 use crate::shard::Shard;
-use rowclone_config::Failure;
+use rowclone_config::{AtomicFile, Existing, Failure};
 
 use super::client;
 use super::options::Options;

@@ -1,4 +1,4 @@
-//! Output files that replace their target in one step, when they are complete.
+//! Output files that replace their target in one step, when they are complete, and output directories.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,9 +6,10 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rowclone_config::Failure;
-use rowclone_config::library::locked;
 use tempfile::{NamedTempFile, PersistError};
+
+use crate::Failure;
+use crate::library::locked;
 
 /// Treatment of an output file that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +147,17 @@ impl Seek for AtomicFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.temporary.seek(to)
     }
+}
+
+/// Creates the directory of `--out`, unless it exists.
+///
+/// # Errors
+/// The directory cannot be created, or the path is a file.
+pub fn create_directory(directory: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::at(directory, "is a file").with_help("give `--out` a directory"),
+        _ => Failure::writing(directory, &error),
+    })
 }
 
 #[cfg(test)]
