@@ -1,5 +1,7 @@
 //! Axes of a sweep: keys, and the values that they take together, step by step.
 
+use std::cmp::Ordering;
+
 use report::Kind;
 use toml::Value;
 
@@ -9,7 +11,7 @@ use rowclone_config::section::Section;
 
 use super::file::table_of;
 use super::series;
-use super::value::{self, same};
+use super::value::{self, compare};
 
 /// A key that a sweep sets, with the column of its values.
 #[derive(Clone, Debug)]
@@ -140,10 +142,15 @@ fn of_several_keys(table: &Section<'_>) -> Result<Axis, Failure> {
 const SAME_SEARCHED: usize = 1000;
 
 fn all_same(a: &[Value], b: &[Value]) -> bool {
-    a.iter().zip(b).all(|(a, b)| same(a, b))
+    a.iter().zip(b).all(|(a, b)| compare(a, b) == Some(Ordering::Equal))
 }
 
 impl Axis {
+    /// The values of each column.
+    pub(super) fn values(&self) -> impl Iterator<Item = Vec<&Value>> {
+        (0..self.columns.len()).map(|column| self.steps.iter().map(|step| &step.values[column]).collect())
+    }
+
     /// Keys with their column names, and the values of each step. Sizes and times with a unit are converted to numbers.
     pub(super) fn new(columns: Vec<(String, String)>, steps: Vec<Vec<Value>>) -> Axis {
         let plain = |values: Vec<Value>| {

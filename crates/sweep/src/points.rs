@@ -98,9 +98,9 @@ impl<'a> Points<'a> {
     }
 
     fn excluded(&self, index: u64) -> bool {
-        let steps = self.steps(index);
-        let value = |(axis, column): (usize, usize)| &self.file.axes[axis].steps[steps[axis]].values[column];
-        self.file.excludes.iter().any(|exclude| exclude.holds(value))
+        let steps = self.file.axes.iter().zip(self.steps(index));
+        let values: Vec<&Value> = steps.flat_map(|(axis, step)| &axis.steps[step].values).collect();
+        self.file.excludes.iter().any(|exclude| exclude.holds(&values))
     }
 
     /// Cells of a point in the columns of the axes, without `seed`, which all rows have.
