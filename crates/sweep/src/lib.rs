@@ -5,7 +5,6 @@
 
 mod axis;
 mod axis_values;
-mod columns;
 mod digest;
 pub mod directory;
 mod exclude;

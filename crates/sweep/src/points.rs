@@ -160,7 +160,7 @@ mod tests {
         let file = file(&[2, 3]);
         let points = Points::of(&file).unwrap();
         assert_eq!(points.point(5).words, ["seed=3", "a0=1", "a1=2"]);
-        let names: Vec<String> = crate::columns::all(&file.axes).into_iter().map(|column| column.name).collect();
+        let names: Vec<String> = crate::axis::columns(&file.axes).into_iter().map(|column| column.name).collect();
         assert_eq!(names[..4], ["point", "a0", "a1", "seed"]);
         assert_eq!(points.cells(&points.point(4)), [Cell::from(1), Cell::from(1)]);
     }

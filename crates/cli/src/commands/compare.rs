@@ -1,6 +1,5 @@
 //! `rowclone-sim compare`: every copier on one machine and workload.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -279,14 +278,6 @@ impl<'a> Files<'a> {
             let file = AtomicFile::create(&path, self.existing)?;
             contents.push((file, svg(&Picture::of(&picture.chart, Extent::COLUMN))));
         }
-        for (file, text) in &mut contents {
-            file.write_all(text.as_bytes()).map_err(|error| Failure::writing(file.target(), &error))?;
-        }
-        let mut names = Vec::new();
-        for (file, _) in contents {
-            names.push(file.target().display().to_string());
-            file.commit()?;
-        }
-        Ok(names)
+        AtomicFile::complete_all(contents)
     }
 }

@@ -236,16 +236,10 @@ impl Files {
             csv_file::operations(reports).map_err(Failure::new)?,
             csv_file::epochs(reports).map_err(Failure::new)?,
         ];
-        for (file, text) in self.results.iter_mut().zip(texts) {
-            let written = std::io::Write::write_all(file, text.as_bytes());
-            written.map_err(|error| Failure::writing(file.target(), &error))?;
-        }
-        let mut written = Vec::new();
         let per_result = self.logs.drain(..).chain(self.timelines.drain(..)).flatten();
-        for file in per_result.chain(self.results.drain(..)) {
-            written.push(file.target().display().to_string());
-            file.commit()?;
-        }
+        // Their contents are complete.
+        let per_result = per_result.map(|file| (file, String::new()));
+        let written = AtomicFile::complete_all(per_result.chain(self.results.drain(..).zip(texts)).collect())?;
         self.made = None;
         Ok(written)
     }
