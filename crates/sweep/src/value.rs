@@ -46,8 +46,8 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64))
 }
 
-/// Order of two values; none if they differ and have no order. Numbers have an order, and texts have one. Texts that are
-/// times are compared as times, because times of keys in clocks keep their unit.
+/// Order of two values; none if they differ and have no order. Numbers have an order, and texts have one. Texts that
+/// are times are compared as times, because times of keys in clocks keep their unit.
 pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
