@@ -4,7 +4,6 @@ mod browser;
 mod check_cost;
 mod gallery;
 mod instructions;
-mod licenses;
 mod lines;
 mod mutants;
 mod recordings;
@@ -17,11 +16,16 @@ use std::process::{Command, ExitCode};
 /// A step of a task: its name, its command line, and additional environment variables.
 type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
+/// Checks the dependencies by `deny.toml`. Installs cargo-deny if it is missing, without optimization, which would take
+/// longer than it saves.
+const DEPENDENCIES: &str = "cargo deny --version >/dev/null 2>&1 || cargo install --locked --debug cargo-deny && \
+    cargo deny --locked --log-level error check bans licenses sources";
+
 /// Steps of CI.
 const CHECK: &[Step] = &[
     ("formatting", &["cargo", "fmt", "--all", "--check"], &[]),
     ("lints", &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[]),
-    ("licenses", &["cargo", "xtask", "licenses"], &[]),
+    ("licenses and sources of all dependencies", &["sh", "-c", DEPENDENCIES], &[("CARGO_PROFILE_DEV_DEBUG", "0")]),
     ("tests, as the README runs them", &["cargo", "test", "--workspace"], &[("INSTA_UPDATE", "no")]),
     ("documentation", &["cargo", "doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")]),
     ("the README's run", &["cargo", "run", "--release", "--", "run", "traces/page-copy.toml"], &[]),
@@ -102,7 +106,6 @@ fn main() -> ExitCode {
         Some("browser") => return browser::check(),
         Some("gallery") => return gallery::draw(),
         Some("instructions") => return instructions::check(),
-        Some("licenses") => return licenses::check(),
         Some("lines") => return lines::count(),
         Some("recordings") => return recordings::check(),
         Some("recorded") => return recordings::table(),
@@ -110,8 +113,7 @@ fn main() -> ExitCode {
         Some("timelines") => return timelines::check(),
         _ => {
             eprintln!(
-                "usage: cargo xtask browser | check | full | gallery | instructions | licenses | lines | mutants | \
-                    recorded | \
+                "usage: cargo xtask browser | check | full | gallery | instructions | lines | mutants | recorded | \
                  recordings | timelines"
             );
             return ExitCode::from(2);

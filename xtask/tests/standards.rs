@@ -8,8 +8,6 @@ const OWN: &[&str] = &[
     "dram-spec/src/standard/",
     "dram-core/src/rules/",
     "protocol-check/src/standard/",
-    // Logs of tests, by standard.
-    "protocol-check/src/planted/",
     // Current sets.
     "energy/src/shipped/",
     // A format that has the mode registers of one standard.

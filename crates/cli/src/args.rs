@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod convert;
+mod explain;
 mod plot;
 mod programs;
 mod record;
@@ -12,15 +13,12 @@ mod system;
 mod trace;
 
 use std::ffi::OsStr;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, absolute};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dram_spec::{SpeedBin, Standard};
-use rowclone_config::preset::SYSTEMS;
-use rowclone_config::{Failure, Scenario, Source, file};
-use rowclone_sweep::quoted;
+use rowclone_config::{Failure, Scenario, Source, file, overrides::quoted, preset::SYSTEMS};
 use serde::Serialize;
 use trace_io::recording::Detail;
 
@@ -31,6 +29,7 @@ use crate::{flags, formats};
 pub use check::CheckArgs;
 pub use compare::CompareArgs;
 pub use convert::ConvertArgs;
+pub use explain::{Explain, ExplainAddressArgs, ExplainRequestArgs, ExplainRulesArgs, ExplainTimelineArgs};
 pub use plot::PlotArgs;
 pub use programs::{MachineArgs, ProgramsArgs, compared, copies, method};
 pub use record::{GuestArgs, RecordArgs, Recorder};
@@ -201,7 +200,7 @@ impl ScenarioArgs {
 
 /// What a file has, if it is a recording: accesses for cores, or page faults, which are played as a memory trace.
 fn recorded_detail(path: &Path) -> Result<Option<Detail>, Failure> {
-    let metadata = if path.is_file() { rowclone_sweep::programs::recorded(path)? } else { None };
+    let metadata = if path.is_file() { rowclone_config::programs::recorded(path)? } else { None };
     Ok(metadata.map(|metadata| metadata.detail))
 }
 
@@ -314,6 +313,12 @@ fn one_of<T: Clone + Send + Sync + 'static>(
     names.map(move |found: String| meaning(found).expect("clap has checked it"))
 }
 
+/// Instructions per clock.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
+    rate.ok_or_else(|| "must be above 0".to_owned())
+}
+
 /// The parser of a speed bin, with or without replaced timing parameters. Its help lists all bins, and an error those
 /// that may be meant.
 #[derive(Clone, Copy, Debug)]
@@ -336,95 +341,6 @@ impl TypedValueParser for BinParser {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(Standard::all_bins().map(|bin| PossibleValue::new(bin.name))))
     }
-}
-
-/// What can be explained.
-#[derive(Debug, Subcommand)]
-pub enum Explain {
-    /// The coordinates of an address, or the address of coordinates
-    Address(ExplainAddressArgs),
-    /// The timing rules in clocks and ns, with their sources
-    Rules(ExplainRulesArgs),
-    /// The parts of each operation, the mechanism of each part, and the reasons against faster ones
-    #[command(after_help = "Examples:\n  \
-        rowclone-sim explain plan traces/unaligned.toml\n  \
-        rowclone-sim explain plan traces/fork.toml --request 2")]
-    Plan(ExplainRequestArgs),
-    /// The energy of each operation, by command
-    #[command(
-        after_help = "Example:\n  rowclone-sim explain energy traces/page-copy.toml --set 'policies=[\"rowclone\"]'"
-    )]
-    Energy(ExplainRequestArgs),
-    /// The first commands of a scenario, with the rule that determined the time of each
-    Timeline(ExplainTimelineArgs),
-}
-
-/// `explain address`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    rowclone-sim explain address channel=0,rank=0,bank=3,row=17,column=5 \\\n    \
-    --system configs/ddr3-1066-paper.toml\n  \
-    rowclone-sim explain address 0x400000 --system configs/ddr3-1066-paper.toml")]
-pub struct ExplainAddressArgs {
-    /// A physical address (`0x400000` or decimal), or coordinates: `channel=0,rank=0,bank=3,row=17,column=5[,offset=0]`
-    #[arg(value_name = "ADDRESS|COORDINATES")]
-    pub place: String,
-    /// The system: a TOML file, or a name of `rowclone-sim systems`
-    #[arg(long, value_name = "SYSTEM")]
-    pub system: PathBuf,
-}
-
-/// `explain rules`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    rowclone-sim explain rules --bin 1600K\n  \
-    rowclone-sim explain rules --system ddr4-3200-16gb-dimm --format json")]
-pub struct ExplainRulesArgs {
-    /// The speed bin, such as 1066G or DDR4-2400R, or one with other timings, such as `DDR5-5200[CL=42,tRCD=42,tRP=42]`
-    /// [default: that of the system]
-    #[arg(long, value_name = "BIN", value_parser = BinParser)]
-    pub bin: Option<&'static SpeedBin>,
-    /// The system: a TOML file, or a name of `rowclone-sim systems` [default: that of the RowClone paper]
-    #[arg(long, value_name = "SYSTEM")]
-    pub system: Option<PathBuf>,
-    /// Format of the rules
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-}
-
-/// `explain plan` and `explain energy`.
-#[derive(Debug, Args)]
-pub struct ExplainRequestArgs {
-    /// Whose operations or requests.
-    #[command(flatten)]
-    pub scenario: ScenarioArgs,
-    /// Explains only this request, counted from 0 in the order in which the controller accepts them [default: all
-    /// listed operations; of a workload, the first request that copies or initializes]
-    #[arg(long, value_name = "N")]
-    pub request: Option<u64>,
-}
-
-/// `explain timeline`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    rowclone-sim explain timeline traces/page-copy.toml --set 'policies=[\"rowclone\"]'\n  \
-    rowclone-sim explain timeline traces/mixed.toml --from 50us --count 40")]
-pub struct ExplainTimelineArgs {
-    /// What to play.
-    #[command(flatten)]
-    pub scenario: ScenarioArgs,
-    /// Starts when the controller accepts this request, counted from 0
-    #[arg(long, value_name = "N", conflicts_with = "from")]
-    pub request: Option<u64>,
-    /// Starts at this instant: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
-    #[arg(long, value_name = "CYCLE")]
-    pub from: Option<Instant>,
-    /// Ends before this instant [default: the end]
-    #[arg(long, value_name = "CYCLE")]
-    pub to: Option<Instant>,
-    /// Number of commands
-    #[arg(long, value_name = "N", default_value = "20")]
-    pub count: NonZeroUsize,
 }
 
 /// `systems`.

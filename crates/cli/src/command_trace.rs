@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use dram_spec::{Channel, Cycle, Dialect, Issued, System};
 use rowclone_config::{Failure, file};
+use trace_io::Text;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{FORMATS, FileRank, Format, Peeked, TraceReader};
-use trace_io::{LineError, Text};
 
 use crate::args::TraceSystemArgs;
+use crate::formats::refused;
 
 /// The flag that chooses an input format, and the chosen format, if any.
 pub type Choice = (&'static str, Option<&'static Format>);
@@ -50,8 +51,7 @@ impl CommandTrace {
                 let message = format!("a command log names its system, and `{name}` gives another");
                 return Err(Failure::at(path, message).with_help(format!("leave out `{option}`")));
             }
-            let log =
-                LogReader::new(bytes).map_err(|error| Failure::of_reader(path, &error).with_help(error.help()))?;
+            let log = LogReader::new(bytes).map_err(|error| refused(path, &error))?;
             let system = log.header().system.clone();
             return Ok(CommandTrace { file: path.to_owned(), format, system, input: Input::Log(log), place });
         }
@@ -103,7 +103,7 @@ impl CommandTrace {
     /// The line is no command of the format.
     #[expect(clippy::should_implement_trait, reason = "an error ends the caller, so `?` is in each loop")]
     pub fn next(&mut self) -> Result<Option<Issued>, Failure> {
-        let fault = |error: LineError| Failure::of_reader(&self.file, &error).with_help(error.help());
+        let fault = |error| refused(&self.file, &error);
         let issued = match &mut self.input {
             Input::Log(log) => log.next().transpose().map_err(fault)?,
             Input::Trace(trace) => trace.next().transpose().map_err(fault)?,

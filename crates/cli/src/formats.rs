@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rowclone_config::{Failure, file};
 use trace_io::commands::{self, Peeked};
-use trace_io::{ErrorKind, Text, trace};
+use trace_io::{ErrorKind, LineError, Text, trace};
 
 use crate::command_trace::name_of;
 use crate::recording;
@@ -96,7 +96,7 @@ pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Fa
     let memory = match trace::Reader::with_name(bytes.head(), path) {
         Ok(mut reader) => reader.next().and_then(Result::ok).map(|_| FileFormat::from(reader.format())),
         Err(error) if matches!(error.kind(), ErrorKind::Ambiguous) => {
-            return Err(Failure::of_reader(path, &error).with_help(error.help()));
+            return Err(refused(path, &error));
         }
         Err(_) => None,
     };
@@ -105,6 +105,27 @@ pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Fa
         found = all().filter(|format| format.is_read && has_extension(format, &name)).collect();
     }
     one(path, &found, "--from", |format| format.is_read)
+}
+
+/// Opens a memory trace of a format, or of that of its first lines or its name.
+///
+/// # Errors
+/// The file cannot be read; its format is not known, or its first line is wrong.
+pub fn memory_trace(
+    path: &Path,
+    format: Option<&'static trace::Format>,
+) -> Result<trace::Reader<file::Input>, Failure> {
+    let text = file::stream(path).map_err(|error| Failure::reading(path, &error))?;
+    let reader = match format {
+        Some(_) => trace::Reader::new(text, format),
+        None => trace::Reader::with_name(text, path),
+    };
+    reader.map_err(|error| refused(path, &error))
+}
+
+/// The error of the reader of a memory trace.
+pub fn refused(path: &Path, error: &LineError) -> Failure {
+    Failure::of_reader(path, error).with_help(error.help())
 }
 
 /// The error for a trace that is given as a scenario; none if the file is no trace.

@@ -41,7 +41,7 @@ fn received(signal: i32) {
     } else {
         #[cfg(unix)]
         crate::commands::record::child::kill_all();
-        rowclone_sweep::remove_temporary_files();
+        rowclone_config::remove_temporary_files();
         std::process::exit(ENDED_BY_SIGNAL + signal);
     }
 }

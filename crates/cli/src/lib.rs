@@ -6,9 +6,9 @@
 //! ended the program (130 for Ctrl-C).
 
 pub mod args;
-pub mod binding;
 pub mod command_trace;
 pub mod commands;
+pub mod experiment;
 pub mod faults;
 pub mod flags;
 pub mod formats;
@@ -24,8 +24,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Effects, Style};
 use clap::Parser;
-use rowclone_config::Failure;
-use rowclone_config::error::Cause;
+use rowclone_config::{Failure, error::Cause};
 
 /// Exit code of an error of the input or output.
 const AT_FAULT: u8 = 2;

@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use rowclone_config::{Failure, file};
-use rowclone_sweep::{AtomicFile, Existing};
+use rowclone_config::{AtomicFile, Existing, Failure, file};
 use trace_io::recording::{MAGIC, Metadata, Reader, Writer};
 use trace_io::{ErrorKind, LineError, Text};
 

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_spec::{CommandEvent, Cycle, EventSink};
+use host::OperationSpec;
 use memctrl::{Completion, Request};
 use rowclone::Operation;
 use rowclone_sim::quantity::grouped;
 use rowclone_sim::{Observer, Shared, label};
 
+use crate::experiment::{self, Wanted};
 use crate::interrupt;
 use rowclone_config::{Failure, Scenario, Variant, Workload};
-use rowclone_sweep::experiment::{self, Wanted, resolve};
 
 /// A request that the controller took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,11 @@ pub fn nth(scenario: &Scenario, variant: Variant, number: Option<u64>) -> Result
 /// As [`nth`].
 pub fn chosen(scenario: &Scenario, number: Option<u64>) -> Result<Vec<(String, Operation)>, Failure> {
     if let Workload::Operations(specs) = &scenario.workload {
-        let all = specs.iter().map(|spec| Ok((label(spec), resolve(&scenario.system, spec)?)));
+        let resolve = |spec: &OperationSpec| {
+            let resolved = spec.resolve(scenario.system.memory.planner());
+            resolved.map_err(|error| Failure::new(&error).with_help(error.help()))
+        };
+        let all = specs.iter().map(|spec| Ok((label(spec), resolve(spec)?)));
         let all = all.collect::<Result<Vec<_>, Failure>>()?;
         let Some(number) = number else { return Ok(all) };
         let count = all.len();

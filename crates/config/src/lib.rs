@@ -7,6 +7,7 @@
 //! would work.
 
 pub mod allocator;
+mod atomic_file;
 mod caches;
 mod canonical;
 mod check;
@@ -17,6 +18,7 @@ pub mod currents;
 mod devices;
 pub mod document;
 pub mod error;
+mod experiment;
 pub mod file;
 pub mod key;
 pub mod library;
@@ -27,6 +29,7 @@ pub mod overrides;
 pub mod page;
 mod page_mode;
 pub mod preset;
+pub mod programs;
 pub mod quantity;
 pub mod receive;
 pub mod receiver;
@@ -38,6 +41,7 @@ pub mod system;
 pub mod workload;
 
 pub use allocator::{AllocatorConfig, larger_copy_unit};
+pub use atomic_file::{AtomicFile, Existing, create_directory, remove_temporary_files};
 pub use cores::{CorePrograms, CoreWorkload};
 pub use document::Document;
 pub use error::Failure;

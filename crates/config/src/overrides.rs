@@ -195,6 +195,15 @@ fn put(root: &mut Node, assignment: &Assignment) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Quotes a text as one word of a shell.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;

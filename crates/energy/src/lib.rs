@@ -1,8 +1,7 @@
 //! Energy of a command stream, by cause.
 //!
 //! An [`Account`] counts commands and clocks in integers; [`Prices`] convert the counts to
-//! picojoules with one multiplication each. `plain` (feature `test-api`) is an independent, simple
-//! implementation for comparison in tests. `docs/energy.md` defines the energy model.
+//! picojoules with one multiplication each. `docs/energy.md` defines the energy model.
 
 pub mod account;
 mod by_request;
@@ -11,8 +10,6 @@ pub mod counts;
 pub mod currents;
 pub mod error;
 pub mod pins;
-#[cfg(feature = "test-api")]
-pub mod plain;
 pub mod prices;
 mod raw_currents;
 pub mod report;

@@ -4,13 +4,13 @@
 
 mod common;
 
-use common::{act, bank, log, pre, rd, rda, set, system, transfer, wr, wra};
+use common::{act, bank, log, plain, pre, rd, rda, set, system, transfer, wr, wra};
 use dram_spec::{
     AutoPrecharge, Channel, Column, Command, CommandCounts, CommandEvent, CommandKind, Cycle, Effect, EventSink,
     Geometry, Picojoule, PrechargePowerDown, RawGeometry, SpeedBin, Standard, System, Width,
 };
 use energy::Component::{Core, IdleRankIo, Io};
-use energy::{Account, Cause, Component, Counts, EnergyError, PowerState, Prices, plain};
+use energy::{Account, Cause, Component, Counts, EnergyError, PowerState, Prices};
 
 const A: dram_spec::BankId = bank(0, 0);
 const B: dram_spec::BankId = bank(0, 1);

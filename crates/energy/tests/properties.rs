@@ -4,12 +4,12 @@
 
 mod common;
 
-use common::{act, bank, rd, rda, set, transfer, wr, wra};
+use common::{act, bank, plain, rd, rda, set, transfer, wr, wra};
 use dram_spec::{
     Channel, Command, CommandKind, CommandLog, Cycle, Cycles, EventSink, Geometry, OpenRows, Picojoule,
     PrechargePowerDown, RawGeometry, RowsPerSubarray, SpeedBin, System, Width,
 };
-use energy::{Account, Counts, Currents, EnergyReport, PowerState, Prices, RawCurrents, plain};
+use energy::{Account, Counts, Currents, EnergyReport, PowerState, Prices, RawCurrents};
 use proptest::prelude::*;
 
 /// Relative error of a sum of a few thousand floating-point terms.

@@ -1,10 +1,13 @@
 //! Throughput of the checker, in commands per second.
 
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Dialect, Row};
-use protocol_check::{Checker, planted};
+use protocol_check::Checker;
 
 /// Whole rows, read from one bank after the other: ACT, 64 RD, PRE.
 fn reads(rows: u64) -> CommandLog {
@@ -35,7 +38,7 @@ fn copies(count: u64) -> CommandLog {
 }
 
 fn audit(criterion: &mut Criterion) {
-    let system = planted::system();
+    let system = common::planted::system();
     let mut group = criterion.benchmark_group("audit");
     for (name, log) in [("reads", reads(2_000)), ("copies", copies(40_000))] {
         group.throughput(Throughput::Elements(log.commands.len() as u64));

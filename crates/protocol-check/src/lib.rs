@@ -66,8 +66,6 @@ mod conformance;
 mod history;
 mod limits;
 mod parameters;
-#[cfg(any(test, feature = "test-api"))]
-pub mod planted;
 mod refresh;
 mod report;
 mod rule;

@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{PDE, PDX, PREA, REF, SRE, SRX, act, bank, broken, ending, log, pre, rd, rda, transfer, wr};
+use common::{PDE, PDX, PREA, REF, SRE, SRX, act, bank, broken, ending, log, planted, pre, rd, rda, transfer, wr};
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Cycle, Density, Dialect, EventSink,
     PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
 };
-use protocol_check::{Checker, Report, Rule, audit, planted};
+use protocol_check::{Checker, Report, Rule, audit};
 
 /// The rules that a listing breaks in the `RowClone` dialect on the pairs' system, refresh off.
 fn found(listing: &[(u64, Command)]) -> Vec<Rule> {

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{PDE, PDX, PREA, REF, SRE, SRX, act, broken, log, pre, rd, rda, transfer, wr};
+use common::{PDE, PDX, PREA, REF, SRE, SRX, act, broken, log, planted, pre, rd, rda, transfer, wr};
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, PrechargePowerDown, Row, SpeedBin, System};
-use protocol_check::{Rule, planted};
+use protocol_check::Rule;
 
 const fn wra(id: u8, column: u16) -> Command {
     Command::Write { bank: BankId { rank: 0, bank: id }, column: Column(column), auto_precharge: AutoPrecharge::Yes }

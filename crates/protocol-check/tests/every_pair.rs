@@ -8,11 +8,11 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{log, other_standards};
+use common::{log, other_standards, planted};
 use dram_spec::{
     AutoPrecharge, BankId, Column, Command, Cycle, Dialect, PrechargePowerDown, Row, SpeedBin, Standard, System,
 };
-use protocol_check::{Rule, Sort, Violation, audit, planted};
+use protocol_check::{Rule, Sort, Violation, audit};
 
 const COMMANDS: [&str; 15] =
     ["ACT", "copy ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "RBM", "REF", "PDE", "PDX", "SRE", "SRX"];

@@ -1,7 +1,9 @@
 //! The planted pairs: a legal log per rule, and an illegal one that breaks this rule and no other.
 
+mod common;
+
+use common::planted::{self, Pair};
 use dram_spec::Standard;
-use protocol_check::planted::{self, Pair};
 use protocol_check::{Rule, Sort, audit};
 
 /// The pair of each rule, and all pairs of each standard.

@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{act, pre, rd, wr};
+use common::{act, planted, pre, rd, wr};
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, ColumnRun, Command, CommandEvent, Cycle, Cycles, Dialect, Effect,
     EventSink, Row, System,
 };
 use proptest::prelude::*;
-use protocol_check::{Checker, Rule, planted};
+use protocol_check::{Checker, Rule};
 
 fn arb_bank() -> impl Strategy<Value = BankId> {
     // Rank 2 does not exist.

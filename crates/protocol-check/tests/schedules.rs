@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{act, log, pre, rd, rules, transfer, wr};
+use common::{act, log, planted, pre, rd, rules, transfer, wr};
 use dram_spec::{Command, CommandLog, CopyActivations, Dialect, System};
-use protocol_check::{Rule, planted};
+use protocol_check::Rule;
 
 /// Lines of a row of 4 KB.
 const LINES: u16 = 64;

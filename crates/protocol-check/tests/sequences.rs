@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{PDE, PDX, REF, SRE, SRX, act, broken, log, pre};
+use common::{PDE, PDX, REF, SRE, SRX, act, broken, log, planted, pre};
 use dram_spec::{Command, Cycle, Cycles, Dialect, Refresh, SpeedBin, System};
-use protocol_check::{Rule, audit, planted};
+use protocol_check::{Rule, audit};
 
 /// The rules that a listing breaks at DDR3-1066G, refresh off.
 fn found(listing: &[(u64, Command)]) -> Vec<Rule> {

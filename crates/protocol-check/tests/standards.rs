@@ -233,7 +233,7 @@ fn same_bank_refreshes_do_not_count_in_other_modes() {
 
 #[test]
 fn a_standard_without_same_bank_refresh_has_no_such_banks() {
-    for system in [ddr4(), ddr2(Density::Gb1), protocol_check::planted::system()] {
+    for system in [ddr4(), ddr2(Density::Gb1), common::planted::system()] {
         assert_eq!(found(&system, &[(0, refsb(0)), (1, act(0, 0))]), [Rule::Address], "it has no effect");
     }
 }

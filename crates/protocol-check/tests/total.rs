@@ -2,12 +2,14 @@
 
 mod common;
 
+use common::planted;
+
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Dialect, EventSink,
     PrechargePowerDown, ReferenceCycle, Refresh, Row, System,
 };
 use proptest::prelude::*;
-use protocol_check::{Checker, Report, Violation, audit, planted};
+use protocol_check::{Checker, Report, Violation, audit};
 
 /// Usually small numbers, so that commands share banks; sometimes any number.
 fn byte(usual: u8) -> impl Strategy<Value = u8> {

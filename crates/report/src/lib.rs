@@ -19,6 +19,7 @@ pub mod multicore;
 pub mod page;
 pub mod parquet_table;
 pub mod plot;
+pub mod plot_file;
 pub mod programs;
 pub mod published_copies;
 mod result_tables;
@@ -31,6 +32,7 @@ pub mod table3;
 #[cfg(test)]
 mod tables_by_hand;
 pub mod timeline;
+pub mod warnings;
 pub mod zeroing;
 
 pub use apps::ApplicationTable;

@@ -1,6 +1,8 @@
 //! Axes of a sweep: keys, and the values that they take together, step by step.
 
-use report::Kind;
+use std::cmp::Ordering;
+
+use report::{Column, Kind, run_cells};
 use toml::Value;
 
 use rowclone_config::Failure;
@@ -9,7 +11,7 @@ use rowclone_config::section::Section;
 
 use super::file::table_of;
 use super::series;
-use super::value::{self, same};
+use super::value::{self, compare};
 
 /// A key that a sweep sets, with the column of its values.
 #[derive(Clone, Debug)]
@@ -140,10 +142,15 @@ fn of_several_keys(table: &Section<'_>) -> Result<Axis, Failure> {
 const SAME_SEARCHED: usize = 1000;
 
 fn all_same(a: &[Value], b: &[Value]) -> bool {
-    a.iter().zip(b).all(|(a, b)| same(a, b))
+    a.iter().zip(b).all(|(a, b)| compare(a, b) == Some(Ordering::Equal))
 }
 
 impl Axis {
+    /// The values of each column.
+    pub(super) fn values(&self) -> impl Iterator<Item = Vec<&Value>> {
+        (0..self.columns.len()).map(|column| self.steps.iter().map(|step| &step.values[column]).collect())
+    }
+
     /// Keys with their column names, and the values of each step. Sizes and times with a unit are converted to numbers.
     pub(super) fn new(columns: Vec<(String, String)>, steps: Vec<Vec<Value>>) -> Axis {
         let plain = |values: Vec<Value>| {
@@ -162,6 +169,19 @@ impl Axis {
         };
         Axis { steps: steps.into_iter().map(step).collect(), columns }
     }
+}
+
+/// All columns of the table of a sweep with these axes, in order.
+pub(super) fn columns(axes: &[Axis]) -> Vec<Column> {
+    use Kind::{Count, Number, Text};
+    let of_axes = axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.key != "seed");
+    let of_axes = of_axes.map(|column| (column.name.as_str(), column.kind));
+    let run = [("seed", Count), ("policy", Text), ("placement", Text), ("reference", Text)];
+    let ratios = ["speedup", "energy_ratio", "read_latency_ratio", "write_latency_ratio", "copy_latency_ratio"];
+    let after = [("error", Text), ("scenario", Text), ("model_version", Count), ("digest", Text), ("rerun", Text)];
+    let named = |(name, kind): (&str, Kind)| Column::new(name, kind);
+    let before = [("point", Count)].into_iter().chain(of_axes).chain(run).chain(ratios.map(|name| (name, Number)));
+    before.map(named).chain(run_cells::columns()).chain(after.map(named)).collect()
 }
 
 /// Checks that a key is one of a scenario, after `system.` one of a system, or after `machine.` one of a machine.

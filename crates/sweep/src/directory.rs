@@ -1,10 +1,8 @@
 //! A sweep in a directory: runs, journals and tables.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use rowclone_config::Failure;
+use rowclone_config::{Failure, create_directory};
 
 pub use super::journal::sweep_of as name_of;
 use super::journal::{self, Journals, Writer};
@@ -70,7 +68,7 @@ pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: boo
 
 /// Creates the directory, and checks that its files are of this sweep.
 pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, force: bool) -> Result<(), Failure> {
-    create(directory)?;
+    create_directory(directory)?;
     let name = &sweep.file.name;
     match journal::sweep_of(directory)? {
         _ if force => Ok(()),
@@ -91,17 +89,6 @@ fn foreign(sweep: &Sweep<'_>, directory: &Path) -> Option<PathBuf> {
     let pictures = sweep.file.plots.iter().map(|plot| plot.file.as_str());
     let mut written = tables::NAMES.into_iter().chain(pictures).map(|name| directory.join(name));
     written.find(|path| path.exists()).or_else(|| journal::foreign(directory))
-}
-
-/// Creates the directory of `--out`, unless it exists.
-///
-/// # Errors
-/// The directory cannot be created, or the path is a file.
-pub fn create(directory: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(directory).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::at(directory, "is a file").with_help("give `--out` a directory"),
-        _ => Failure::writing(directory, &error),
-    })
 }
 
 /// An error that ends a sweep, with the command that continues it.

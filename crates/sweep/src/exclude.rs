@@ -8,8 +8,8 @@ use rowclone_config::Failure;
 use rowclone_config::overrides::without_unit;
 use rowclone_config::section::Section;
 
-use super::axis::Axis;
-use super::value::{compare, same};
+use super::axis::{Axis, AxisColumn};
+use super::value::compare;
 
 /// A set of excluded points: those for which all conditions hold.
 #[derive(Clone, Debug)]
@@ -17,34 +17,33 @@ pub struct Exclude {
     conditions: Vec<Condition>,
 }
 
+/// A comparison of two values of a point. Columns count over all axes.
 #[derive(Clone, Debug)]
 struct Condition {
-    left: AxisColumn,
-    operator: Operator,
+    left: usize,
+    /// Orders of the left side to the right side for which it holds; `None` is that of values without an order.
+    orders: &'static [Option<Ordering>],
     right: Side,
 }
 
-/// Index of an axis, and of a column of the axis.
-type AxisColumn = (usize, usize);
-
 #[derive(Clone, Debug)]
 enum Side {
-    Column(AxisColumn),
+    Column(usize),
     Value(Value),
 }
 
-/// A comparison: its sign, whether it needs ordered values, and its predicate.
-type Operator = (&'static str, bool, fn(&Value, &Value) -> bool);
+const LESS: Option<Ordering> = Some(Ordering::Less);
+const EQUAL: Option<Ordering> = Some(Ordering::Equal);
+const GREATER: Option<Ordering> = Some(Ordering::Greater);
 
-/// Longer signs first, because `<` is a prefix of `<=`.
-const OPERATORS: [Operator; 7] = [
-    ("<=", true, |left, right| compare(left, right).is_some_and(Ordering::is_le)),
-    (">=", true, |left, right| compare(left, right).is_some_and(Ordering::is_ge)),
-    ("!=", false, |left, right| !same(left, right)),
-    ("==", false, same),
-    ("=", false, same),
-    ("<", true, |left, right| compare(left, right).is_some_and(Ordering::is_lt)),
-    (">", true, |left, right| compare(left, right).is_some_and(Ordering::is_gt)),
+/// The signs and their orders. Longer signs first, because `<` is a prefix of `<=`.
+const OPERATORS: [(&str, &[Option<Ordering>]); 6] = [
+    ("<=", &[LESS, EQUAL]),
+    (">=", &[GREATER, EQUAL]),
+    ("!=", &[LESS, GREATER, None]),
+    ("=", &[EQUAL]),
+    ("<", &[LESS]),
+    (">", &[GREATER]),
 ];
 
 impl Exclude {
@@ -68,15 +67,14 @@ impl Exclude {
         Ok(Exclude { conditions: conditions.collect::<Result<_, _>>()? })
     }
 
-    /// Whether a point is excluded. `value` returns the value of the point in a column.
-    pub(super) fn holds<'a>(&'a self, value: impl Fn(AxisColumn) -> &'a Value) -> bool {
-        self.conditions.iter().all(|condition| {
-            let right = match &condition.right {
-                Side::Column(place) => value(*place),
+    /// Whether a point with these values is excluded.
+    pub(super) fn holds(&self, values: &[&Value]) -> bool {
+        self.conditions.iter().all(|Condition { left, orders, right }| {
+            let right = match right {
+                Side::Column(column) => values[*column],
                 Side::Value(value) => value,
             };
-            let (.., holds) = condition.operator;
-            holds(value(condition.left), right)
+            orders.contains(&compare(values[*left], right))
         })
     }
 }
@@ -84,65 +82,48 @@ impl Exclude {
 impl Condition {
     /// Parses a condition. An error has the message after the text, and the help.
     fn parse(text: &str, axes: &[Axis]) -> Result<Condition, (String, String)> {
-        let at = |(at, _)| Some((at, OPERATORS.into_iter().find(|(sign, ..)| text[at..].starts_with(sign))?));
-        let Some((at, operator @ (sign, ..))) = text.char_indices().find_map(at) else {
+        let at = |(at, _)| Some((at, OPERATORS.into_iter().find(|(sign, _)| text[at..].starts_with(sign))?));
+        let Some((at, (sign, orders))) = text.char_indices().find_map(at) else {
             let help = "write a column, one of = != < <= > >=, and a value or another column".to_owned();
             return Err(("compares nothing".to_owned(), help));
         };
-        let (left, right) = (text[..at].trim(), text[at + sign.len()..].trim());
-        let columns = || {
-            let names = axes.iter().flat_map(|axis| &axis.columns).map(|column| format!("`{}`", column.name));
+        let (name, other) = (text[..at].trim(), text[at + sign.len()..].trim());
+        let columns: Vec<&AxisColumn> = axes.iter().flat_map(|axis| &axis.columns).collect();
+        let place = |name: &str| columns.iter().position(|column| column.name == name);
+        let named = || {
+            let names = columns.iter().map(|column| format!("`{}`", column.name));
             format!("the columns are {}", names.collect::<Vec<_>>().join(", "))
         };
-        let left_place = place(axes, left).ok_or_else(|| (format!("names `{left}`, which is no axis"), columns()))?;
-        let right_side = if let Some(place) = place(axes, right) {
-            Side::Column(place)
+        let left = place(name).ok_or_else(|| (format!("names `{name}`, which is no axis"), named()))?;
+        let right = match place(other) {
+            Some(column) => Side::Column(column),
+            None if other.is_empty() => return Err((format!("has no value after `{sign}`"), named())),
+            None => Side::Value(without_unit(&columns[left].key, value(other))),
+        };
+        // The condition must be able to hold for some points and to fail for others, as far as types show it.
+        let values: Vec<Vec<&Value>> = axes.iter().flat_map(Axis::values).collect();
+        let against = match &right {
+            Side::Column(column) => values[*column][0],
+            Side::Value(value) => value,
+        };
+        let found: Vec<_> = values[left].iter().map(|value| compare(value, against)).collect();
+        let is_order = sign.contains(['<', '>']);
+        let what = if is_order && found.contains(&None) {
+            "orders what has no order: numbers and texts"
+        } else if !is_order && matches!(right, Side::Value(_)) && !found.contains(&EQUAL) {
+            "compares with a value that the axis never has"
         } else {
-            let value = value(right).ok_or_else(|| (format!("has no value after `{sign}`"), columns()))?;
-            let (axis, column) = left_place;
-            Side::Value(without_unit(&axes[axis].columns[column].key, value))
+            return Ok(Condition { left, orders, right });
         };
-        let condition = Condition { left: left_place, operator, right: right_side };
-        condition.check(axes, left)?;
-        Ok(condition)
+        let shown = values[left].iter().take(8).map(ToString::to_string).collect::<Vec<_>>();
+        Err((what.to_owned(), format!("`{name}` has the values {}", shown.join(", "))))
     }
-
-    /// Checks that the condition can hold for some points and fail for others, as far as types show it.
-    fn check(&self, axes: &[Axis], left: &str) -> Result<(), (String, String)> {
-        let values = |(axis, column): AxisColumn| axes[axis].steps.iter().map(move |step| &step.values[column]);
-        let list = || {
-            let shown = values(self.left).take(8).map(ToString::to_string).collect::<Vec<_>>();
-            format!("`{left}` has the values {}", shown.join(", "))
-        };
-        let against: Vec<&Value> = match &self.right {
-            Side::Column(place) => values(*place).take(1).collect(),
-            Side::Value(value) => vec![value],
-        };
-        let (_, needs_order, _) = self.operator;
-        if needs_order {
-            if against.iter().any(|right| values(self.left).any(|left| compare(left, right).is_none())) {
-                return Err(("orders what has no order: numbers and texts".to_owned(), list()));
-            }
-        } else if matches!(self.right, Side::Value(_)) && !values(self.left).any(|value| same(value, against[0])) {
-            return Err(("compares with a value that the axis never has".to_owned(), list()));
-        }
-        Ok(())
-    }
-}
-
-fn place(axes: &[Axis], name: &str) -> Option<AxisColumn> {
-    axes.iter()
-        .enumerate()
-        .find_map(|(axis, it)| it.columns.iter().position(|column| column.name == name).map(|column| (axis, column)))
 }
 
 /// Parses a TOML value; any other text is a string.
-fn value(text: &str) -> Option<Value> {
-    if text.is_empty() {
-        return None;
-    }
+fn value(text: &str) -> Value {
     let table = toml::from_str::<toml::Table>(&format!("value = {text}"));
-    Some(table.ok().and_then(|mut table| table.remove("value")).unwrap_or_else(|| Value::String(text.to_owned())))
+    table.ok().and_then(|mut table| table.remove("value")).unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -167,14 +148,11 @@ mod tests {
     fn holding(text: &str) -> Vec<String> {
         let axes = axes();
         let exclude = Exclude { conditions: vec![Condition::parse(text, &axes).unwrap()] };
-        let mut points = Vec::new();
-        for steps in (0..8).map(|index| [index / 4, index / 2 % 2, index % 2]) {
-            if exclude.holds(|(axis, column)| &axes[axis].steps[steps[axis]].values[column]) {
-                let shown = (0..3).map(|axis| axes[axis].steps[steps[axis]].values[0].to_string().replace('"', ""));
-                points.push(shown.collect::<Vec<_>>().join("/"));
-            }
-        }
-        points
+        let points = (0..8).map(|index| [index / 4, index / 2 % 2, index % 2]);
+        let values = |steps: [usize; 3]| steps.into_iter().zip(&axes).map(|(step, axis)| &axis.steps[step].values[0]);
+        let points = points.filter(|&steps| exclude.holds(&values(steps).collect::<Vec<_>>()));
+        let shown = |value: &Value| value.to_string().replace('"', "");
+        points.map(|steps| values(steps).map(shown).collect::<Vec<_>>().join("/")).collect()
     }
 
     #[test]
@@ -182,7 +160,7 @@ mod tests {
         assert_eq!(holding("bytes < 100 ").len(), 4);
         assert_eq!(holding("bytes<=4096").len(), 8);
         assert_eq!(holding("stride > bytes"), ["64/8192/800D", "64/8192/1600K", "4096/8192/800D", "4096/8192/1600K"]);
-        assert_eq!(holding("bytes == stride"), ["64/64/800D", "64/64/1600K"]);
+        assert_eq!(holding("bytes = stride"), ["64/64/800D", "64/64/1600K"]);
         assert_eq!(holding("bin = 1600K").len(), 4);
         assert_eq!(holding("bin != \"1600K\"").len(), 4);
     }
@@ -193,13 +171,11 @@ mod tests {
         let axes = axes();
         let parsed = |text: &str| Condition::parse(text, &axes).unwrap();
         let exclude = Exclude { conditions: vec![parsed("bytes < 4096"), parsed("bin = 1600K")] };
-        let place_of = |name: &str| place(&axes, name).unwrap();
         for (bytes, bin, is_left_out) in
             [(64, "1600K", true), (64, "800D", false), (4096, "1600K", false), (4096, "800D", false)]
         {
             let (bytes, bin) = (Value::from(bytes), Value::from(bin));
-            let holds = exclude.holds(|place| if place == place_of("bytes") { &bytes } else { &bin });
-            assert_eq!(holds, is_left_out, "{bytes} {bin}");
+            assert_eq!(exclude.holds(&[&bytes, &bytes, &bin]), is_left_out, "{bytes} {bin}");
         }
     }
 
@@ -209,9 +185,9 @@ mod tests {
         // The axis with this key, and its values for which the condition holds.
         let holding = |text: &str| {
             let condition = Condition::parse(text, &axes).unwrap();
-            let (axis, exclude) = (condition.left.0, Exclude { conditions: vec![condition] });
+            let (axis, exclude) = (condition.left, Exclude { conditions: vec![condition] });
             let values = axes[axis].steps.iter().map(|step| &step.values[0]);
-            values.filter(|value| exclude.holds(|_| value)).map(Value::to_string).collect::<Vec<_>>()
+            values.filter(|value| exclude.holds(&[*value; 6])).map(Value::to_string).collect::<Vec<_>>()
         };
         assert_eq!(holding("operation.0.bytes = 4KiB"), ["4096"]);
         assert_eq!(holding("operation.0.bytes < \"4KiB\""), ["64"]);

@@ -5,13 +5,11 @@ use std::sync::LazyLock;
 
 use toml::Value;
 
-use crate::plot_file::{self, PlotEntry};
+use report::plot_file::{self, PlotEntry};
 use rowclone_config::key::{Holds, Key};
-use rowclone_config::section::Section;
-use rowclone_config::{Document, Failure};
+use rowclone_config::{Document, Failure, section::Section};
 
-use super::axis::{Axis, check_axis, check_key};
-use super::columns;
+use super::axis::{Axis, check_axis, check_key, columns};
 use super::exclude::Exclude;
 use super::value;
 
@@ -87,7 +85,7 @@ impl SweepFile {
         let excludes =
             root.tables("exclude").iter().map(|table| Exclude::check(table, &axes)).collect::<Result<_, _>>()?;
         let plots = plot_file::check_all(&document)?;
-        let columns = columns::all(&axes);
+        let columns = columns(&axes);
         for (index, plot) in plots.iter().enumerate() {
             plot.check_columns(&document, index, &columns)?;
         }
@@ -137,8 +135,8 @@ fn check_seeds(document: &Document, seeds: &Value) -> Result<Axis, Failure> {
 
 /// Checks that each key is set once, and that the names of columns differ.
 fn check_names(document: &Document, set: &[(String, Value)], axes: &[Axis]) -> Result<(), Failure> {
+    let reserved = columns(&[]);
     let columns = || axes.iter().enumerate().flat_map(|(axis, it)| it.columns.iter().map(move |column| (axis, column)));
-    let reserved = columns::all(&[]);
     for (index, (axis, column)) in columns().enumerate() {
         let place = format!("axis.{axis}");
         let fault = |message: String, help: &str| Err(document.fault(&place, message).with_help(help));

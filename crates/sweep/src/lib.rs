@@ -3,20 +3,14 @@
 //! A [`SweepFile`] names the axes, [`Points`] are their combinations, and a [`Sweep`] runs the points. Journals keep
 //! the finished runs, and a later run of the sweep continues from them. `docs/sweeps.md` describes the files.
 
-mod atomic_file;
 mod axis;
 mod axis_values;
-mod bars;
-mod columns;
 mod digest;
 pub mod directory;
 mod exclude;
-pub mod experiment;
 mod file;
 mod journal;
-pub mod plot_file;
 mod points;
-pub mod programs;
 mod progress;
 mod record;
 mod rerun;
@@ -27,15 +21,13 @@ pub mod slurm;
 mod tables;
 mod traces;
 mod value;
-pub mod warnings;
 
-pub use atomic_file::{AtomicFile, Existing, remove_temporary_files};
 pub use axis::{Axis, AxisColumn, Step};
 pub use digest::{Digest, MODEL_VERSION, of_operations as digest_of_operations};
 pub use exclude::Exclude;
 pub use file::{KEYS, SweepFile};
 pub use points::{Point, Points};
-pub use rerun::{command as command_line, quoted, words};
+pub use rerun::command as command_line;
 pub use run::{Sweep, Tally};
 pub use shard::Shard;
 pub use tables::{RESULTS, Tables};

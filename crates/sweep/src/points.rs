@@ -98,9 +98,9 @@ impl<'a> Points<'a> {
     }
 
     fn excluded(&self, index: u64) -> bool {
-        let steps = self.steps(index);
-        let value = |(axis, column): (usize, usize)| &self.file.axes[axis].steps[steps[axis]].values[column];
-        self.file.excludes.iter().any(|exclude| exclude.holds(value))
+        let steps = self.file.axes.iter().zip(self.steps(index));
+        let values: Vec<&Value> = steps.flat_map(|(axis, step)| &axis.steps[step].values).collect();
+        self.file.excludes.iter().any(|exclude| exclude.holds(&values))
     }
 
     /// Cells of a point in the columns of the axes, without `seed`, which all rows have.
@@ -160,7 +160,7 @@ mod tests {
         let file = file(&[2, 3]);
         let points = Points::of(&file).unwrap();
         assert_eq!(points.point(5).words, ["seed=3", "a0=1", "a1=2"]);
-        let names: Vec<String> = crate::columns::all(&file.axes).into_iter().map(|column| column.name).collect();
+        let names: Vec<String> = crate::axis::columns(&file.axes).into_iter().map(|column| column.name).collect();
         assert_eq!(names[..4], ["point", "a0", "a1", "seed"]);
         assert_eq!(points.cells(&points.point(4)), [Cell::from(1), Cell::from(1)]);
     }

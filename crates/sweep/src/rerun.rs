@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rowclone_config::{Placement, Variant};
+use rowclone_config::{Placement, Variant, overrides::quoted};
 use rowclone_sim::compare::NamedCopier;
 
 /// `rowclone-sim run SCENARIO --set … --set …`, quoted for a shell. For a point without runs, it is the command of the
@@ -25,18 +25,6 @@ pub fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<
     format!("rowclone-sim run {}{sets}", quoted(&scenario.display().to_string()))
 }
 
-/// Words of a command line, split as by a shell; none if a quote is not closed.
-pub use shlex::split as words;
-
-/// Quotes a text as one word of a shell.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use memctrl::policy::copy::ROWCLONE;
@@ -49,8 +37,8 @@ mod tests {
         let line = command(Path::new("a 'b'.toml"), &sets, &[], None);
         let mut expected = vec!["rowclone-sim".to_owned(), "run".to_owned(), "a 'b'.toml".to_owned()];
         expected.extend(sets.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
-        assert_eq!(words(&line), Some(expected));
-        assert_eq!(words("run 'a"), None);
+        assert_eq!(shlex::split(&line), Some(expected));
+        assert_eq!(shlex::split("run 'a"), None);
     }
 
     #[test]

@@ -10,13 +10,10 @@ use std::time::Instant;
 
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelBridge, ParallelIterator};
-use report::{Cell, Column, run_cells};
-use rowclone_sim::TraceTally;
+use report::{Cell, Column, run_cells, warnings};
+use rowclone_sim::{Attachments, Outcome, TraceTally};
 
-use crate::experiment::{self, Wanted};
-use crate::warnings;
-use rowclone_config::library::locked;
-use rowclone_config::{Failure, Library, ResolvedScenario, Scenario, Variant, Workload};
+use rowclone_config::{Failure, Library, ResolvedScenario, Scenario, Variant, Workload, library::locked};
 
 use super::digest::{Digest, ScenarioDigest};
 use super::file::SweepFile;
@@ -263,8 +260,10 @@ impl<'a> Sweep<'a> {
     fn cells(&self, ready: &Ready, variant: Variant) -> Result<Vec<Cell>, String> {
         let Ready { scenario, traces } = ready;
         let run = || {
-            let wanted = Wanted { progress: false, ..Wanted::new(self.stop) };
-            let (run, _) = experiment::run(scenario, variant, wanted, None)?;
+            let attachments = Attachments { stop: Some(self.stop), ..Attachments::default() };
+            let run = scenario.experiment(variant, |trace| Box::new(trace))?.run_with(attachments);
+            let run = run.map_err(|error| scenario.failure(error))?;
+            let run = Outcome { policy: variant.name(), ..run };
             traces.iter().try_for_each(Trace::check_unchanged)?;
             let geometry = scenario.system.memory.system().geometry;
             let reserved = geometry.reserved_bytes() as f64 / geometry.bytes() as f64;

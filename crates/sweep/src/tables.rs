@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use report::{Cell, Column, CsvTable, Kind, ParquetTable};
 use rowclone_sim::ratio;
 
-use crate::atomic_file::{AtomicFile, Existing};
-use rowclone_config::{Failure, Variant};
+use rowclone_config::{AtomicFile, Existing, Failure, Variant};
 
-use super::columns;
+use super::axis::columns;
 use super::digest::{Digest, MODEL_VERSION};
 use super::journal::Journals;
 use super::points::Point;
@@ -126,7 +125,7 @@ impl<'a> Writers<'a> {
     fn open(sweep: &'a Sweep<'_>, directory: &'a Path) -> Result<Writers<'a>, Failure> {
         let paths = NAMES.map(|name| directory.join(name));
         let [csv, parquet, times] = paths.each_ref().map(|path| AtomicFile::create(path, Existing::Replace));
-        let all = columns::all(&sweep.file.axes);
+        let all = columns(&sweep.file.axes);
         let timed =
             [("point", Kind::Count), ("policy", Kind::Text), ("placement", Kind::Text), ("wall_s", Kind::Number)];
         let timed = timed.map(|(name, kind)| Column::new(name, kind));
@@ -208,7 +207,7 @@ impl<'a> Writers<'a> {
             let file = output.and_then(|output| output.into_inner().map_err(io::IntoInnerError::into_error));
             files.push(named(directory, name, file)?);
         }
-        files.into_iter().try_for_each(AtomicFile::commit).map(|()| tables)
+        files.into_iter().try_for_each(|file| file.commit().map(drop)).map(|()| tables)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{TraceSystemArgs, one_of};
+use super::{TraceSystemArgs, one_of, rate};
 use crate::formats::{self, FileFormat};
 
 /// `convert`.
@@ -39,7 +39,7 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub system: TraceSystemArgs,
     /// Instructions per clock of the memory, which make clocks of the instructions of a memory trace
-    #[arg(long, value_name = "RATE", default_value = "4")]
+    #[arg(long, value_name = "RATE", default_value = "4", value_parser = rate)]
     pub instructions_per_clock: f64,
     /// Leaves out and counts what OUT cannot express; without it, the first such command or record is an error
     #[arg(long)]

@@ -63,9 +63,6 @@ pub struct SlurmArgs {
     /// Maximum number of points per shard; a task runs one shard [default: the least that gives at most 100 shards]
     #[arg(long, value_name = "N", requires = "slurm")]
     pub points_per_task: Option<NonZeroU64>,
-    /// Maximum number of tasks in the queue, waiting or running; with more shards, a task runs several
-    #[arg(long, value_name = "N", requires = "slurm")]
-    pub max_queued: Option<NonZeroU64>,
     /// Maximum number of running tasks
     #[arg(long, value_name = "N", requires = "slurm")]
     pub max_running: Option<NonZeroU64>,
@@ -140,9 +137,7 @@ fn sbatch_option(text: &str) -> Result<String, String> {
     }
     let name = text.split('=').next().unwrap_or_default();
     if ["--array", "--wrap", "--parsable", "--test-only"].contains(&name) || text.starts_with("-a") {
-        return Err(
-            "which tasks there are is said by `--points-per-task`, `--max-queued` and `--max-running`".to_owned()
-        );
+        return Err("which tasks there are is said by `--points-per-task` and `--max-running`".to_owned());
     }
     Ok(text)
 }

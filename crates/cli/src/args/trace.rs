@@ -7,7 +7,7 @@ use rowclone_config::quantity;
 use trace_io::trace::Format;
 use trace_io::trace::copies::FindSettings;
 
-use super::{ConvertArgs, Format as OutputFormat, one_of};
+use super::{ConvertArgs, Format as OutputFormat, one_of, rate};
 
 /// Commands about memory traces and recordings of programs.
 #[derive(Debug, Subcommand)]
@@ -111,7 +111,7 @@ pub struct FindCopiesArgs {
     #[arg(long, value_name = "SYSTEM")]
     pub system: Option<PathBuf>,
     /// Instructions per clock of the memory, which make clocks of the instructions of a trace
-    #[arg(long, value_name = "RATE", default_value = "4", requires = "write")]
+    #[arg(long, value_name = "RATE", default_value = "4", requires = "write", value_parser = rate)]
     pub instructions_per_clock: f64,
     /// Most copies that are listed; all are counted
     #[arg(long, value_name = "N", default_value = "10")]

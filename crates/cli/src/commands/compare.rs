@@ -1,11 +1,11 @@
 //! `rowclone-sim compare`: every copier on one machine and workload.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::experiment::{self, Wanted};
 use host::machine::{NetworkSettings, Region};
 use indicatif::ProgressBar;
 use memctrl::policy::copy::BASELINE;
@@ -16,13 +16,12 @@ use report::compare::ComparedCase;
 use report::plot::{Extent, Picture, svg};
 use report::table::Align::Left;
 use report::table::{Column, listed};
-use rowclone_config::error::Cause;
-use rowclone_config::{Failure, MachineConfig, ReceiverConfig, Scenario, Variant, Workload};
+use rowclone_config::{
+    AtomicFile, Existing, Failure, MachineConfig, ReceiverConfig, Scenario, Variant, Workload, create_directory,
+    error::Cause, programs, programs::assumptions,
+};
 use rowclone_sim::compare::{Case, CaseOperation, CopierComparison, CopierResult, NamedCopier, Unable};
 use rowclone_sim::{ExperimentError, Outcome};
-use rowclone_sweep::experiment::{self, Wanted};
-use rowclone_sweep::programs::assumptions;
-use rowclone_sweep::{AtomicFile, Existing, directory, programs};
 
 use super::core_runs::run_programs;
 use crate::args::{CompareArgs, RunFormat};
@@ -262,7 +261,7 @@ struct Files<'a> {
 
 impl<'a> Files<'a> {
     fn open(path: &'a Path, force: bool) -> Result<Files<'a>, Failure> {
-        directory::create(path)?;
+        create_directory(path)?;
         let existing = Existing::with_force(force);
         let names = ["report.txt", "results.json", "results.csv", "compare.html"];
         let open = |name: &str| AtomicFile::create(&path.join(name), existing);
@@ -279,14 +278,6 @@ impl<'a> Files<'a> {
             let file = AtomicFile::create(&path, self.existing)?;
             contents.push((file, svg(&Picture::of(&picture.chart, Extent::COLUMN))));
         }
-        for (file, text) in &mut contents {
-            file.write_all(text.as_bytes()).map_err(|error| Failure::writing(file.target(), &error))?;
-        }
-        let mut names = Vec::new();
-        for (file, _) in contents {
-            names.push(file.target().display().to_string());
-            file.commit()?;
-        }
-        Ok(names)
+        AtomicFile::complete_all(contents)
     }
 }

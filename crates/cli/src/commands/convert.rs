@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dram_spec::{Channel, Cycle, EventSink, Issued};
-use rowclone_config::{Failure, SystemConfig, file};
+use rowclone_config::{AtomicFile, Existing, Failure, SystemConfig, file};
 use rowclone_sim::quantity::counted;
-use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::command_log::LogWriter;
 use trace_io::commands::{self, Exporter, FileRank, Inexpressible, InexpressibleCommands, Target, Unsupported};
 use trace_io::trace::{self, ConvertSystem, Converter};
@@ -27,7 +26,8 @@ use crate::output;
 /// The input cannot be read; the pair of formats has no conversion; a command has no equivalent;
 /// an output exists or cannot be written. Then no file is written.
 pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
-    let args = &ConvertArgs { input: spooled(&args.input)?, ..args.clone() };
+    let input = file::spool(&args.input).map_err(|error| Failure::reading(&args.input, &error))?;
+    let args = &ConvertArgs { input, ..args.clone() };
     let from = formats::of_input(&args.input, args.from)?;
     let to = formats::of_output(&args.output, args.to)?;
     let is_of = |is_set: bool, format: FileFormat| !is_set || format.family == Family::Recording;
@@ -52,11 +52,6 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The path of an input that can be read several times.
-fn spooled(path: &Path) -> Result<PathBuf, Failure> {
-    file::spool(path).map_err(|error| Failure::reading(path, &error))
-}
-
 fn no_conversion(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Failure {
     let (family, of_output) = (from.family.name(), to.family.name());
     let message = format!("a {family} (`{}`) cannot be written as a {of_output} (`{}`)", from.name, to.name);
@@ -68,19 +63,15 @@ fn no_conversion(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Failur
 
 /// The converter to a format of memory traces.
 pub(super) fn converter(args: &ConvertArgs, to: FileFormat) -> Result<Converter<BufWriter<AtomicFile>>, Failure> {
-    let rate = args.instructions_per_clock;
-    if !(rate.is_finite() && rate > 0.0) {
-        let message = format!("`--instructions-per-clock` is {rate}, but must be above 0");
-        return Err(Failure::new(message).with_help("leave it out for 4"));
-    }
     let to = trace::Format::named(to.name).expect("it is a format of memory traces");
-    let of_memory = |config: SystemConfig| {
-        let memory = config.memory;
-        ConvertSystem { map: memory.map().clone(), clock: memory.system().clock() }
-    };
-    let system = args.system.read()?.map(of_memory);
+    let system = args.system.read()?.map(|system| convert_system(&system));
     let output = BufWriter::new(AtomicFile::create(&args.output, Existing::with_force(args.force))?);
-    Ok(Converter::new(output, to, system, rate, args.drop_unsupported))
+    Ok(Converter::new(output, to, system, args.instructions_per_clock, args.drop_unsupported))
+}
+
+/// The address map and the clock of a system.
+pub(super) fn convert_system(SystemConfig { memory, .. }: &SystemConfig) -> ConvertSystem {
+    ConvertSystem { map: memory.map().clone(), clock: memory.system().clock() }
 }
 
 /// The error of a converter at a place of the input.
@@ -99,9 +90,7 @@ pub(super) fn commit(
 ) -> Result<(), Failure> {
     let (output, dropped) = converter.finish();
     let file = output.into_inner().map_err(|error| Failure::writing(&args.output, error.error()))?;
-    let written = file.target().display().to_string();
-    file.commit()?;
-    output::message(&format!("wrote {written}"));
+    output::message(&format!("wrote {}", file.commit()?));
     if dropped > 0 {
         let records = counted(dropped, "record");
         output::message(&format!("warning: {records} left out, which `{}` cannot express", to.name));
@@ -113,13 +102,12 @@ pub(super) fn commit(
 fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Result<(), Failure> {
     let path = &args.input;
     let mut converter = converter(args, to)?;
-    let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    let refused = |error: LineError| Failure::of_reader(path, &error).with_help(error.help());
-    let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
+    let mut reader = formats::memory_trace(path, trace::Format::named(from.name))?;
     let stop = interrupt::flag();
     while let Some(record) = reader.next() {
         Failure::if_raised(&stop)?;
-        converter.push(&record.map_err(refused)?).map_err(|error| pushing(args, reader.line(), &error))?;
+        let record = record.map_err(|error| formats::refused(path, &error))?;
+        converter.push(&record).map_err(|error| pushing(args, reader.line(), &error))?;
     }
     commit(args, to, converter)
 }
@@ -145,11 +133,7 @@ fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Res
         next = trace.next()?;
     }
     let (files, found) = writer.finish(trace.end(), &args.output)?;
-    let mut written = Vec::with_capacity(files.len());
-    for file in files {
-        written.push(file.target().display().to_string());
-        file.commit()?;
-    }
+    let written = files.into_iter().map(AtomicFile::commit).collect::<Result<Vec<String>, Failure>>()?;
     output::message(&format!("wrote {}", written.join(", ")));
     if let Some(target) = target {
         warn(target, found);

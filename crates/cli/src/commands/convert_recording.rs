@@ -4,15 +4,14 @@ use std::io::BufWriter;
 use std::num::NonZeroU32;
 
 use dram_spec::address::PhysicalAddress;
-use rowclone_config::{Failure, file};
+use rowclone_config::{AtomicFile, Failure, file};
 use rowclone_sim::quantity::counted;
-use rowclone_sweep::AtomicFile;
 use trace_io::recording::{self, BLOCK_WORDS_MAX, Detail, Entry, Metadata};
 use trace_io::trace::{self, Arrival, Converter, Record};
 
 use super::convert::{commit, converter, pushing};
 use crate::args::ConvertArgs;
-use crate::formats::FileFormat;
+use crate::formats::{self, FileFormat};
 use crate::recording::{self as input, RecordingFile};
 use crate::{faults, interrupt, output::message};
 
@@ -101,9 +100,8 @@ pub fn to_trace(args: &ConvertArgs, to: FileFormat) -> Result<(), Failure> {
 /// A memory trace to a recording: of one process and thread, or of page faults.
 pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
     let path = &args.input;
-    let refused = |error: trace_io::LineError| Failure::of_reader(path, &error).with_help(error.help());
-    let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
+    let refused = |error| formats::refused(path, &error);
+    let mut reader = formats::memory_trace(path, trace::Format::named(from.name))?;
     let recorder = format!("rowclone-sim {} convert", env!("CARGO_PKG_VERSION"));
     let metadata = Metadata { recorder, ..Metadata::default() };
     let stop = interrupt::flag();

@@ -4,17 +4,17 @@ use std::io::BufWriter;
 
 use report::table::Align::{Left, Right};
 use report::table::{Column, listed};
-use rowclone_config::{Failure, Overrides, SystemConfig, file};
+use rowclone_config::{AtomicFile, Existing, Failure, Overrides, SystemConfig, file};
 use rowclone_sim::quantity::{bytes, counted, grouped};
-use rowclone_sweep::{AtomicFile, Existing};
 use serde_json::{Value, json};
 use trace_io::trace::copies::{Accesses, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
 use trace_io::trace::{Addresses, ConvertSystem, Converter, Event, Format, Reader, Record, in_rank, place_of};
 use trace_io::{ErrorKind, LineError};
 
+use super::convert::convert_system;
 use super::find_copies_recording;
 use crate::args::FindCopiesArgs;
-use crate::{interrupt, output, recording};
+use crate::{formats, interrupt, output, recording};
 
 /// The trace with copies, as `--write` writes it.
 type Output = Converter<BufWriter<AtomicFile>>;
@@ -28,21 +28,13 @@ type Output = Converter<BufWriter<AtomicFile>>;
 /// # Panics
 /// The native format does not exist, which a test of `trace-io` excludes.
 pub fn run(args: &FindCopiesArgs) -> Result<String, Failure> {
-    let rate = args.instructions_per_clock;
-    if !(rate.is_finite() && rate > 0.0) {
-        let message = format!("`--instructions-per-clock` is {rate}, but must be above 0");
-        return Err(Failure::new(message).with_help("leave it out for 4"));
-    }
     if args.input_format.is_none() && args.file.is_file() && recording::is_recording(&args.file)? {
         return find_copies_recording::run(args);
     }
-    let reader = open(args)?;
+    let reader = formats::memory_trace(file::of_argument(&args.file), args.input_format)?;
     let format = reader.format();
-    let system = args.system.as_ref().map(|system| {
-        let memory = SystemConfig::read(system, &Overrides::default())?.memory;
-        Ok::<_, Failure>(ConvertSystem { map: memory.map().clone(), clock: memory.system().clock() })
-    });
-    let system = system.transpose()?;
+    let system = args.system.as_ref().map(|system| SystemConfig::read(system, &Overrides::default())).transpose()?;
+    let system = system.as_ref().map(convert_system);
     check_addresses(args, format, system.as_ref())?;
     let native = Format::named("native").expect("it is a format");
     let create = |path| {
@@ -50,13 +42,12 @@ pub fn run(args: &FindCopiesArgs) -> Result<String, Failure> {
         Ok::<_, Failure>(BufWriter::new(file))
     };
     let output = args.write.as_deref().map(create).transpose()?;
-    let output = output.map(|output| Converter::new(output, native, None, rate, false));
+    let output = output.map(|output| Converter::new(output, native, None, args.instructions_per_clock, false));
     let (report, output) = search(args, reader, system.as_ref(), output)?;
     if let Some(output) = output {
         let path = args.write.as_deref().expect("there is an output");
         let written = output.finish().0.into_inner().map_err(|error| Failure::writing(path, error.error()))?;
-        written.commit()?;
-        output::message(&format!("wrote {}", path.display()));
+        output::message(&format!("wrote {}", written.commit()?));
     }
     rendered(args, format.name, &report, None)
 }
@@ -69,16 +60,6 @@ pub(super) fn rendered(
     marks: Option<(u64, u64)>,
 ) -> Result<String, Failure> {
     args.format.render(|| table(args, format, report, marks), &json(args, format, report, marks))
-}
-
-fn open(args: &FindCopiesArgs) -> Result<Reader<file::Input>, Failure> {
-    let path = file::of_argument(&args.file);
-    let text = file::stream(path).map_err(|error| Failure::reading(path, &error))?;
-    let reader = match args.input_format {
-        Some(format) => Reader::new(text, Some(format)),
-        None => Reader::with_name(text, path),
-    };
-    reader.map_err(|error| Failure::of_reader(path, &error).with_help(error.help()))
 }
 
 /// Refuses records without addresses.
@@ -104,7 +85,6 @@ fn search(
     let path = file::of_argument(&args.file);
     let FindCopiesArgs { window, min_bytes, instructions_per_clock, .. } = *args;
     let mut finder = CopyFinder::new(FindSettings { window, bytes_min: min_bytes, instructions_per_clock });
-    let refused = |error: LineError| Failure::of_reader(path, &error).with_help(error.help());
     let writing = |error: LineError| match (error.kind(), &args.write) {
         (ErrorKind::Io(error), Some(out)) => Failure::writing(out, error),
         _ => Failure::at(path, &error).with_help(error.help()),
@@ -112,7 +92,7 @@ fn search(
     let stop = interrupt::flag();
     while let Some(record) = reader.next() {
         Failure::if_raised(&stop)?;
-        let record = with_address(record.map_err(refused)?, system).map_err(|what| {
+        let record = with_address(record.map_err(|error| formats::refused(path, &error))?, system).map_err(|what| {
             Failure::new(format!("{}:{}: the memory system has no {what}", path.display(), reader.line()))
         })?;
         let leave = |record: &Record| output.as_mut().map_or(Ok(()), |output| output.push(record));

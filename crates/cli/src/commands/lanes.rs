@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use dram_spec::{BankId, Channel, Command, CommandKind, Mark, Operands, RowChange};
+use dram_spec::{BankId, Channel, Command, CommandEvent, CommandKind, Mark, Operands, RowChange};
 
-use super::explain_timeline::place;
-use crate::binding::Bound;
+use super::explain_timeline::{Listed, place};
 use rowclone_config::SystemConfig;
 
 /// Columns for the name of a bank, with the space after it.
@@ -58,15 +57,15 @@ impl Lanes {
 
     /// Marks a command in its banks; a command to a rank, or to a bank of each group, marks those of `several`, the
     /// drawn banks.
-    fn push(&mut self, column: u64, bound: &Bound, several: &[Lane]) {
-        let at = |bank: BankId| (bound.channel, bank);
-        let mark = CommandKind::of(&bound.command, bound.effect).mark();
-        let is_open = match bound.command.row_change() {
+    fn push(&mut self, column: u64, event: &CommandEvent, several: &[Lane]) {
+        let at = |bank: BankId| (event.channel, bank);
+        let mark = event.kind().mark();
+        let is_open = match event.command.row_change() {
             RowChange::Opens(_) => Some(true),
             RowChange::Closes | RowChange::Leaves => Some(false),
             RowChange::None => mark.needs_open_row.then_some(true),
         };
-        match bound.command.operands() {
+        match event.command.operands() {
             Operands::Row(bank, _) | Operands::Line(bank, _) | Operands::Bank(bank) => {
                 self.mark(column, at(bank), mark, is_open);
             }
@@ -99,27 +98,28 @@ impl Lanes {
 }
 
 /// One line per bank of at most `width` columns; empty without banks, or with too many.
-pub(super) fn drawing(system: &SystemConfig, bound: &[Bound], width: usize) -> String {
-    let (Some(first), Some(last)) = (bound.first(), bound.last()) else { return String::new() };
+pub(super) fn drawing(system: &SystemConfig, commands: &[Listed], width: usize) -> String {
+    let events = || commands.iter().map(|listed| &listed.event);
+    let (Some(first), Some(last)) = (events().next(), events().next_back()) else { return String::new() };
     let columns = width.saturating_sub(NAME_WIDTH).max(WIDTH_MIN);
     let clocks = (last.at.since(first.at).0 + 1).div_ceil(columns as u64);
-    let column = |bound: &Bound| bound.at.since(first.at).0 / clocks;
-    let used: BTreeSet<Lane> = bound.iter().flat_map(banks).collect();
+    let column = |event: &CommandEvent| event.at.since(first.at).0 / clocks;
+    let used: BTreeSet<Lane> = events().flat_map(banks).collect();
     if used.is_empty() || used.len() > LANES_MOST {
         return String::new();
     }
     let mut lanes = Lanes::default();
     let topology = system.memory.system().geometry.topology();
-    for bound in bound {
+    for event in events() {
         let receives = |(channel, bank): &&Lane| {
-            let is_in_set = match bound.command.operands() {
+            let is_in_set = match event.command.operands() {
                 Operands::BankSet(named) => topology.bank_set(named).contains(topology.index(*bank)),
-                _ => bank.rank == bound.command.rank(),
+                _ => bank.rank == event.command.rank(),
             };
-            *channel == bound.channel && is_in_set
+            *channel == event.channel && is_in_set
         };
         let several: Vec<Lane> = used.iter().filter(receives).copied().collect();
-        lanes.push(column(bound), bound, &several);
+        lanes.push(column(event), event, &several);
     }
     let scale = if clocks == 1 { "a clock".to_owned() } else { format!("{clocks} clocks") };
     let mut text = format!("\nOne column is {scale}, from cycle {}:\n{}\n\n", first.at, lanes.legend(width));
@@ -131,12 +131,12 @@ pub(super) fn drawing(system: &SystemConfig, bound: &[Bound], width: usize) -> S
 }
 
 /// The banks that a command names.
-fn banks(bound: &Bound) -> Vec<Lane> {
-    let banks = match bound.command.operands() {
+fn banks(event: &CommandEvent) -> Vec<Lane> {
+    let banks = match event.command.operands() {
         Operands::Lines((src, _), (dst, _)) => vec![src, dst],
-        _ => bound.command.bank().into_iter().collect(),
+        _ => event.command.bank().into_iter().collect(),
     };
-    banks.into_iter().map(|bank| (bound.channel, bank)).collect()
+    banks.into_iter().map(|bank| (event.channel, bank)).collect()
 }
 
 /// One bank, up to a column.
@@ -160,7 +160,6 @@ mod tests {
     use dram_spec::Cycle;
 
     use super::*;
-    use crate::binding::Wait;
 
     #[test]
     fn each_letter_has_one_meaning() {
@@ -178,9 +177,9 @@ mod tests {
             for (command, effect) in kind.examples() {
                 let bank = BankId { rank: 0, bank: 0 };
                 let (at, channel) = (Cycle(7), Channel(0));
-                let bound = Bound { number: 0, at, channel, command, effect, wait: Wait::Turn };
+                let event = CommandEvent::new(at, channel, command, effect);
                 let mut lanes = Lanes::default();
-                lanes.push(0, &bound, &[(channel, bank)]);
+                lanes.push(0, &event, &[(channel, bank)]);
                 let (mark, other) = (kind.mark(), (kind == CommandKind::Transfer).then_some(DESTINATION));
                 let letters: Vec<String> = lanes.0.values().map(|cells| line(cells, 0)).collect();
                 let expected: Vec<String> =

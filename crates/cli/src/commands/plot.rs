@@ -9,9 +9,8 @@ use rowclone_sim::quantity::{counted, grouped};
 
 use crate::args::PlotArgs;
 use crate::output;
-use rowclone_config::{Failure, suggestion};
-use rowclone_sweep::plot_file::{PictureFormat, PlotEntry, spacing};
-use rowclone_sweep::{AtomicFile, Existing};
+use report::plot_file::{PictureFormat, PlotEntry, spacing};
+use rowclone_config::{AtomicFile, Existing, Failure, suggestion};
 
 /// Draws, and writes the picture.
 ///

@@ -6,9 +6,9 @@ use host::machine::{ChosenCopies, Region};
 use indicatif::ProgressBar;
 use report::ProgramsTable;
 use report::programs::{MethodRow, SCHEMA_VERSION};
+use rowclone_config::programs::{assumptions, baseline, label, open, recording_settings};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
-use rowclone_sweep::programs::{assumptions, baseline, label, open, recording_settings};
 
 use super::core_runs::{break_even_bytes, run_programs};
 use crate::args::{ProgramsArgs, compared};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use dram_spec::Cycles;
 use report::timeline::Window;
-use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_tables};
+use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_tables, warnings};
 use rowclone_sim::quantity::{bytes, counted};
 use rowclone_sim::{ControllerSettings, CopyMethod, MemorySystem, Outcome, Reference, Shared};
 
@@ -15,12 +15,14 @@ use super::explain_address;
 use super::programs::alone_ipc;
 use super::same_bank::SameBankCopies;
 use crate::args::{RunArgs, RunFormat};
+use crate::experiment::{self, Wanted};
 use crate::instant;
 use crate::interrupt;
 use crate::output;
-use rowclone_config::{Failure, Scenario, SystemConfig, Variant, Workload, larger_copy_unit};
-use rowclone_sweep::experiment::{self, Wanted};
-use rowclone_sweep::{AtomicFile, Existing, directory, programs, warnings};
+use rowclone_config::{
+    AtomicFile, Existing, Failure, Scenario, SystemConfig, Variant, Workload, create_directory, larger_copy_unit,
+    programs,
+};
 use trace_io::trace::Recorded;
 
 /// Runs a scenario, and prints the requested outputs.
@@ -216,7 +218,7 @@ impl Files {
             if !directory.exists() {
                 files.made = Some(directory.clone());
             }
-            directory::create(directory)?;
+            create_directory(directory)?;
             let by_epoch = epoch.map(|_| "epochs.csv");
             for name in ["report.txt", "results.json", "results.csv", "operations.csv"].into_iter().chain(by_epoch) {
                 files.results.push(AtomicFile::create(&directory.join(name), existing)?);
@@ -234,16 +236,10 @@ impl Files {
             csv_file::operations(reports).map_err(Failure::new)?,
             csv_file::epochs(reports).map_err(Failure::new)?,
         ];
-        for (file, text) in self.results.iter_mut().zip(texts) {
-            let written = std::io::Write::write_all(file, text.as_bytes());
-            written.map_err(|error| Failure::writing(file.target(), &error))?;
-        }
-        let mut written = Vec::new();
         let per_result = self.logs.drain(..).chain(self.timelines.drain(..)).flatten();
-        for file in per_result.chain(self.results.drain(..)) {
-            written.push(file.target().display().to_string());
-            file.commit()?;
-        }
+        // Their contents are complete.
+        let per_result = per_result.map(|file| (file, String::new()));
+        let written = AtomicFile::complete_all(per_result.chain(self.results.drain(..).zip(texts)).collect())?;
         self.made = None;
         Ok(written)
     }

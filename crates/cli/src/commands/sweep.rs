@@ -10,8 +10,8 @@ use rowclone_sim::quantity::{counted, grouped};
 use crate::args::{CollectArgs, SweepArgs, SweepCommand};
 use crate::interrupt;
 use crate::output;
-use rowclone_config::Failure;
-use rowclone_sweep::{AxisColumn, Existing, RESULTS, Shard, Sweep, SweepFile, Tables, Tally, directory};
+use rowclone_config::{Existing, Failure};
+use rowclone_sweep::{AxisColumn, RESULTS, Shard, Sweep, SweepFile, Tables, Tally, directory};
 
 use super::{plot, sweep_slurm};
 

@@ -8,9 +8,9 @@ use rowclone_sim::quantity::counted;
 
 use crate::args::{SlurmArgs, SweepArgs};
 use crate::output;
-use rowclone_config::Failure;
-use rowclone_sweep::slurm::{Options, Submission, Submitted};
-use rowclone_sweep::{Sweep, SweepFile, quoted};
+use rowclone_config::{Failure, overrides::quoted};
+use rowclone_sweep::slurm::{Options, Submission};
+use rowclone_sweep::{Sweep, SweepFile};
 
 /// Exit code if a point cannot run; its row has the error.
 const FAILED: u8 = 1;
@@ -24,48 +24,45 @@ const ALLOW_SKIPPED: &str = "--allow-skipped";
 pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &SweepArgs) -> Result<ExitCode, Failure> {
     let options = options(path, file, args);
     let submission = Submission::new(sweep, &options)?;
-    let (wrong, first_wrong) = (submission.wrong, submission.first_wrong.clone());
-    let shards = submission.shards.len() as u64;
-    if args.dry_run && shards > 0 {
+    if args.dry_run && !submission.shards.is_empty() {
         return output::print(submission.script()?);
     }
-    let (waiting, tasks) = (submission.waiting, submission.tasks);
-    let submitted = if args.dry_run { None } else { submission.submit(sweep, args.force)? };
-    if let Some((point, error)) = first_wrong {
-        let points = counted(wrong, "point");
+    let job = if args.dry_run { None } else { submission.submit(sweep, args.force)? };
+    if let Some((point, error)) = &submission.first_wrong {
+        let points = counted(submission.wrong, "point");
         output::message(&format!("{points} cannot be run, the first is point {point}: {error}"));
     }
-    if let Some(Submitted { job, script, logs }) = submitted {
+    if let Some(job) = job {
         // Standard output has only the job number, for scripts that submit sweeps.
         output::print(format_args!("{job}\n"))?;
-        let (shards, tasks) = (counted(shards, "shard"), counted(tasks, "task"));
-        output::message(&format!("{}: {shards} in {tasks} submitted as job {job}", file.name));
+        let shards = counted(submission.shards.len() as u64, "shard");
+        let (script, logs) = (submission.script_path(), submission.logs());
+        output::message(&format!("{}: {shards} submitted as job {job}", file.name));
         output::message(&format!("its script: {}; what its tasks say: {}", script.display(), logs.display()));
         output::message(&format!("to watch it: squeue --job {job}"));
         output::message("after a failure, the same command submits what is not finished");
     } else {
-        let why = match waiting {
+        let why = match submission.waiting {
             0 => "every run is done".to_owned(),
             1 => "1 shard is in the queue, every other run is done".to_owned(),
-            _ => format!("{} are in the queue, every other run is done", counted(waiting, "shard")),
+            waiting => format!("{} are in the queue, every other run is done", counted(waiting as u64, "shard")),
         };
         output::message(&format!("{}: nothing to submit: {why}", file.name));
     }
     output::message(&format!("to merge what has finished, at any time: {}", collect(&options)));
-    Ok(ExitCode::from(if wrong > 0 { FAILED } else { 0 }))
+    Ok(ExitCode::from(if submission.wrong > 0 { FAILED } else { 0 }))
 }
 
 fn options(path: &Path, file: &SweepFile, args: &SweepArgs) -> Options {
-    let SlurmArgs { slurm: _, points_per_task, max_queued, max_running, partition, time, sbatch_options } = &args.slurm;
+    let SlurmArgs { slurm: _, points_per_task, max_running, partition, time, sbatch_options } = &args.slurm;
     let flags = [(args.force, "--force"), (args.allow_skipped, ALLOW_SKIPPED)];
     let arguments = flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.to_owned()).collect();
+    let partition = partition.iter().map(|partition| format!("--partition={partition}"));
+    let time = time.iter().map(|time| format!("--time={time}"));
     Options {
         points_per_task: *points_per_task,
-        max_queued: *max_queued,
         max_running: *max_running,
-        partition: partition.clone(),
-        time: time.clone(),
-        more: sbatch_options.clone(),
+        more: partition.chain(time).chain(sbatch_options.iter().cloned()).collect(),
         jobs: args.jobs.unwrap_or(NonZeroUsize::MIN),
         arguments,
         sweep: path.to_owned(),

@@ -8,11 +8,11 @@ use rowclone_config::{Failure, file};
 use rowclone_sim::quantity::{bytes, counted, grouped};
 use serde_json::{Value, json};
 use trace_io::Text;
-use trace_io::trace::{Format, Reader, Summary, Timing};
+use trace_io::trace::{Format, Summary, Timing};
 
 use super::recording_info;
 use crate::args::TraceInfoArgs;
-use crate::recording;
+use crate::{formats, recording};
 
 /// Lines that are shown from each end of the trace.
 const LINES: usize = 3;
@@ -34,17 +34,11 @@ pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
     if args.input_format.is_none() && recording::is_recording(path)? {
         return recording_info::run(args, path);
     }
-    let refused = |error: trace_io::LineError| Failure::of_reader(path, &error).with_help(error.help());
-    let reading = |error: io::Error| Failure::reading(path, &error);
-    let open = || file::open(path).map_err(reading);
-    let reader = match args.input_format {
-        Some(format) => Reader::new(open()?, Some(format)),
-        None => Reader::with_name(open()?, path),
-    };
-    let reader = reader.map_err(refused)?;
+    let reader = formats::memory_trace(path, args.input_format)?;
     let format = reader.format();
-    let summary = Summary::of(reader).map_err(refused)?;
-    let ends = Ends::of(BufReader::new(Text::new(open()?).map_err(reading)?)).map_err(reading)?;
+    let summary = Summary::of(reader).map_err(|error| formats::refused(path, &error))?;
+    let text = file::open(path).and_then(Text::new);
+    let ends = text.and_then(|text| Ends::of(BufReader::new(text))).map_err(|error| Failure::reading(path, &error))?;
     let table = || {
         let lines = ends.first.iter().chain(&ends.last);
         let lines = lines.map(|(number, line)| (format!("line {}", grouped(*number)), line.clone()));

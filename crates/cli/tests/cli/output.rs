@@ -1,5 +1,8 @@
 //! What the shipped page-copy run prints, field by field: `docs/output.md` documents it, and these snapshots guard it.
 
+#[path = "../../../energy/tests/common/plain.rs"]
+mod plain;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -176,10 +179,9 @@ fn the_energy_is_what_a_plain_pass_over_the_log_gives() {
         let end = reader.header().end.unwrap();
         let commands = reader.collect::<Result<Vec<_>, _>>().unwrap();
         let log = dram_spec::CommandLog { commands, end };
-        let plain =
-            energy::plain::total(scenario.system.memory.system(), scenario.system.memory.currents().unwrap(), &log)
-                .unwrap()
-                .nj();
+        let plain = plain::total(scenario.system.memory.system(), scenario.system.memory.currents().unwrap(), &log)
+            .unwrap()
+            .nj();
         let total = report["energy_nj"].as_f64().unwrap();
         assert!((total / plain - 1.0).abs() < 1e-12, "{total} and {plain}");
     }

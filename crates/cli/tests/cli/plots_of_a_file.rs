@@ -7,11 +7,8 @@ use report::plot::Table;
 
 use crate::common::{Directory, run, workspace};
 use cli::commands::plot;
-use rowclone_config::error::Cause;
-use rowclone_config::key::Key;
-use rowclone_config::{Document, Failure};
-use rowclone_sweep::Existing;
-use rowclone_sweep::plot_file::{KEYS, PictureFormat, PlotEntry, check_all};
+use report::plot_file::{KEYS, PictureFormat, PlotEntry, check_all};
+use rowclone_config::{Document, Existing, Failure, error::Cause, key::Key};
 
 const SOUND: &str = "\
 [[plot]]

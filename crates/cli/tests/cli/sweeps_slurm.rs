@@ -21,9 +21,12 @@ const SBATCH: &str = r#"for script in "$@"; do :; done
 [ -f "$fake/refusal" ] && { cat "$fake/refusal" >&2; exit 1; }
 id=$(($(ls "$fake" | grep -c '^job-') + 101))
 cp "$script" "$fake/job-$id.sh"
-echo "$1 ${SBATCH_ARRAY_INX-none} ${SBATCH_PARTITION-none}" >"$fake/called"
+echo "$1 $3" >"$fake/called"
 echo "$id"
 "#;
+
+/// The line of a script with the tasks of its array.
+const ARRAY: &str = "#SBATCH --array";
 
 /// A directory with a sweep in it, and a cluster.
 struct Cluster {
@@ -36,10 +39,7 @@ impl Cluster {
         fs::write(cluster.path("sweep.toml"), sweep).unwrap();
         fs::create_dir(cluster.path("fake")).unwrap();
         let queue = "[ -f \"$fake/queue\" ] && cat \"$fake/queue\"; exit 0\n";
-        let size = "echo 'MaxArraySize            = 5'\n";
-        let programs =
-            [("sbatch", SBATCH), ("squeue", queue), ("scontrol", size), ("sinfo", "echo long; echo short\n")];
-        for (name, text) in programs {
+        for (name, text) in [("sbatch", SBATCH), ("squeue", queue)] {
             let path = cluster.path("fake").join(name);
             fs::write(&path, format!("#!/bin/sh\nPATH=/usr/bin:/bin\nfake=${{0%/*}}\n{text}")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -126,7 +126,6 @@ fn a_script_says_what_slurm_is_asked_for_and_what_a_task_does() {
     let cluster = Cluster::new(SWEEP);
     let more = [
         "--points-per-task=2",
-        "--max-queued=3",
         "--max-running=2",
         "--partition=long",
         "--time=1-00:00:00",
@@ -149,16 +148,16 @@ fn each_shard_is_run_by_one_task_and_the_merged_table_is_the_local_one() {
     let cluster = Cluster::new(SWEEP);
     let (job, said) = cluster.submit(&["--points-per-task", "1", "--jobs", "2", "--partition", "long"]);
     assert_eq!(job, "101");
-    assert!(said.starts_with("sweep: 9 shards in 4 tasks submitted as job 101\n"), "{said}");
+    assert!(said.starts_with("sweep: 9 shards submitted as job 101\n"), "{said}");
     assert!(said.contains("\nto watch it: squeue --job 101\n"), "{said}");
     let collect = "rowclone-sim sweep collect sweep.toml out --out out\n";
     assert!(said.ends_with(&format!("to merge what has finished, at any time: {collect}")), "{said}");
     let called = fs::read_to_string(cluster.path("fake/called")).unwrap();
-    assert_eq!(called, "--parsable none none\n", "the environment does not undo what was asked for");
-    // No larger than the cluster takes.
-    assert_eq!(cluster.line(&job, "#SBATCH --array"), "#SBATCH --array=1-4");
-    let dealt: Vec<_> = (1..=4).map(|task| cluster.task(&job, task)).collect();
-    assert_eq!(dealt, [(0, vec![1, 5, 9]), (0, vec![2, 6]), (0, vec![3, 7]), (0, vec![4, 8])]);
+    assert_eq!(called, "--parsable --array=1-9\n", "the environment does not undo the options");
+    assert_eq!(cluster.line(&job, ARRAY), "#SBATCH --array=1-9");
+    for shard in 1..=9 {
+        assert_eq!(cluster.task(&job, shard), (0, vec![shard]));
+    }
     cluster.merges_to_the_local_table();
 
     let (none, said) = cluster.submit(&["--points-per-task", "1"]);
@@ -171,30 +170,30 @@ fn after_a_failure_what_is_neither_finished_nor_in_the_queue_is_submitted() {
     let cluster = Cluster::new(SWEEP);
     let cut = ["--points-per-task", "2"];
     let (first, _) = cluster.submit(&cut);
-    // Of five shards, the first task has two. It is done; the third was killed in the middle; the others are in the
-    // queue.
-    assert_eq!(cluster.task(&first, 1), (0, vec![1, 5]));
+    // Of five shards, the first is done; the third was killed in the middle; the others are in the queue.
+    assert_eq!(cluster.task(&first, 1), (0, vec![1]));
     assert_eq!(cluster.task(&first, 3), (0, vec![3]));
     let journal = cluster.path("out/journal-3-of-5.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, &text[..text.len() / 2]).unwrap();
-    cluster.queue("101 2\n101 4\n77 3\n");
+    cluster.queue("101 2\n101 4\n101 5\n77 3\n");
     let (second, said) = cluster.submit(&cut);
-    assert!(said.starts_with("sweep: 1 shard in 1 task submitted as job 102\n"), "{said}");
-    assert_eq!(cluster.line(&second, "for range"), "for range in 3; do");
+    assert!(said.starts_with("sweep: 1 shard submitted as job 102\n"), "{said}");
+    assert_eq!(cluster.line(&second, ARRAY), "#SBATCH --array=3");
 
-    // The first job's fourth task has gone without a trace, and so has the second job; nothing else is known of them.
+    // The first job's last tasks are gone, and so is the second job; nothing else is known of them.
     cluster.queue("101 2\n");
     let (third, _) = cluster.submit(&cut);
-    assert_eq!(cluster.line(&third, "for range"), "for range in 3-4; do");
-    cluster.queue("101 2\n103 1\n103 2\n");
+    assert_eq!(cluster.line(&third, ARRAY), "#SBATCH --array=3-5");
+    cluster.queue("101 2\n103 3\n103 4\n103 5\n");
     let (none, said) = cluster.submit(&cut);
     assert_eq!(none, "");
     assert!(
-        said.starts_with("sweep: nothing to submit: 3 shards are in the queue, every other run is done\n"),
+        said.starts_with("sweep: nothing to submit: 4 shards are in the queue, every other run is done\n"),
         "{said}"
     );
-    assert_eq!([cluster.task(&third, 1).0, cluster.task(&third, 2).0, cluster.task(&first, 2).0], [0, 0, 0]);
+    assert_eq!([3, 4, 5].map(|shard| cluster.task(&third, shard).0), [0; 3]);
+    assert_eq!(cluster.task(&first, 2).0, 0);
     cluster.queue("");
     assert!(cluster.submit(&cut).1.contains("every run is done"));
     cluster.merges_to_the_local_table();
@@ -205,7 +204,7 @@ fn after_a_failure_what_is_neither_finished_nor_in_the_queue_is_submitted() {
 fn a_point_with_one_of_two_runs_is_submitted_again() {
     let cluster = Cluster::new(&SWEEP.replace("seeds = 3\n", "").replace("64, 128, 4096", "64"));
     let (first, said) = cluster.submit(&[]);
-    assert!(said.starts_with("sweep: 1 shard in 1 task submitted as job 101\n"), "{said}");
+    assert!(said.starts_with("sweep: 1 shard submitted as job 101\n"), "{said}");
     assert_eq!(cluster.task(&first, 1), (0, vec![1]));
     let journal = cluster.path("out/journal-1-of-1.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
@@ -218,34 +217,11 @@ fn a_point_with_one_of_two_runs_is_submitted_again() {
     let rows = fs::read_to_string(cluster.path("merged/results.csv")).unwrap();
     assert_eq!(rows.lines().count(), 2, "the names and one run: {rows}");
     let (again, said) = cluster.submit(&[]);
-    assert!(said.starts_with("sweep: 1 shard in 1 task submitted as job 102\n"), "{said}");
-    assert_eq!(cluster.line(&again, "for range"), "for range in 1; do");
+    assert!(said.starts_with("sweep: 1 shard submitted as job 102\n"), "{said}");
+    assert_eq!(cluster.line(&again, ARRAY), "#SBATCH --array=1");
     assert_eq!(cluster.task(&again, 1).0, 0);
     cluster.merges_to_the_local_table();
     assert!(cluster.submit(&[]).1.contains("every run is done"));
-}
-
-#[test]
-fn no_more_tasks_are_in_the_queue_than_may_be() {
-    let cluster = Cluster::new(SWEEP);
-    let cut = ["--points-per-task", "1", "--max-queued", "2"];
-    let (first, said) = cluster.submit(&cut);
-    assert!(said.starts_with("sweep: 9 shards in 2 tasks"), "{said}");
-    assert_eq!(cluster.task(&first, 1), (0, vec![1, 3, 5, 7, 9]));
-    cluster.queue("101 2\n");
-    assert!(cluster.submit(&cut).1.contains("nothing to submit: 4 shards are in the queue"));
-
-    // What was finished is no longer what is wanted.
-    fs::write(cluster.path("sweep.toml"), SWEEP.replace("4096", "8192")).unwrap();
-    let (second, _) = cluster.submit(&cut);
-    assert_eq!(cluster.line(&second, "#SBATCH --array"), "#SBATCH --array=1-1");
-    assert_eq!(cluster.line(&second, "for range"), "for range in 7 9; do");
-    cluster.queue("101 2\n102 1\n");
-    fs::write(cluster.path("sweep.toml"), SWEEP.replace("64", "32")).unwrap();
-    assert_eq!(
-        cluster.refuses(&cut),
-        "error: 2 tasks of this sweep are in the queue already\nhelp: wait for them, or give more with `--max-queued`\n"
-    );
 }
 
 #[test]
@@ -260,7 +236,7 @@ fn shards_of_another_cut_are_not_run_beside_those_in_the_queue() {
     );
     cluster.queue("");
     let (job, _) = cluster.submit(&["--points-per-task", "3"]);
-    assert_eq!(cluster.line(&job, "for range"), "for range in 1-3; do");
+    assert_eq!(cluster.line(&job, ARRAY), "#SBATCH --array=1-3");
 }
 
 #[test]
@@ -271,15 +247,15 @@ fn points_that_cannot_be_run_are_said_and_not_submitted() {
     let (code, job, said) = cluster.sweep(&["sweep.toml", "--out", "out", "--slurm", "--points-per-task", "1"]);
     assert_eq!((code, job.as_str()), (1, "101\n"));
     assert!(said.starts_with("3 points cannot be run, the first is point 6: "), "{said}");
-    assert_eq!(cluster.line("101", "for range"), "for range in 1-6 10-12; do");
+    assert_eq!(cluster.line("101", ARRAY), "#SBATCH --array=1-6,10-12");
 }
 
 #[test]
-fn a_task_whose_sweep_cannot_be_done_stops() {
+fn a_task_whose_sweep_cannot_be_done_exits_with_2() {
     let cluster = Cluster::new(SWEEP);
     let (job, _) = cluster.submit(&["--points-per-task", "1"]);
     fs::create_dir(cluster.path("out/journal-1-of-9.jsonl")).unwrap();
-    assert_eq!(cluster.task(&job, 1), (2, vec![]), "and leaves its other shards for the next time");
+    assert_eq!(cluster.task(&job, 1), (2, vec![]));
 }
 
 #[test]
@@ -304,30 +280,13 @@ fn paths_may_have_any_characters_that_a_script_can_hold() {
 #[test]
 fn what_sbatch_refuses_is_said_with_what_would_work() {
     let cluster = Cluster::new(SWEEP);
-    let cases = [
-        ("invalid partition specified: x", "give another with `--partition`: long, short\n"),
-        ("Batch job submission failed: Invalid job array specification", "make the array smaller with `--max-queued`"),
-        (
-            "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or \
-                time limits)",
-            "where the cap is on queued jobs, give it as `--max-queued`",
-        ),
-        ("Batch job submission failed: Invalid account", "give yours with `--sbatch-option=--account=NAME`"),
-        ("Batch job submission failed: Requested time limit is invalid", "give another with `--time`"),
-        (
-            "Batch job submission failed: Unable to contact slurm controller",
-            "see with `sinfo` that the cluster is reached",
-        ),
-        (
-            "Batch job submission failed: It is Monday",
-            "`sbatch --test-only out/slurm.sh` tries what was to be submitted",
-        ),
-    ];
-    for (refusal, help) in cases {
-        fs::write(cluster.path("fake/refusal"), format!("sbatch: error: {refusal}\n")).unwrap();
-        let stderr = cluster.refuses(&[]);
-        assert!(stderr.starts_with(&format!("error: sbatch refuses: {refusal}\nhelp: {help}")), "{stderr}");
-    }
+    fs::write(cluster.path("fake/refusal"), "sbatch: error: invalid partition specified: x\n").unwrap();
+    let stderr = cluster.refuses(&[]);
+    assert!(
+        stderr.starts_with("error: sbatch refuses: invalid partition specified: x\nhelp: `sinfo` lists"),
+        "{stderr}"
+    );
+    assert!(stderr.ends_with("`sbatch --test-only out/slurm.sh` tries what was to be submitted\n"), "{stderr}");
     assert!(!cluster.path("out/slurm-jobs").exists());
     fs::remove_file(cluster.path("fake/sbatch")).unwrap();
     assert!(cluster.refuses(&[]).starts_with("error: `sbatch` cannot be found: Slurm is not installed here\nhelp: "));
@@ -339,9 +298,9 @@ fn options_of_a_job_array_are_for_slurm() {
     let cluster = Cluster::new(SWEEP);
     let sweep = text(&cluster.path("sweep.toml"));
     let cases: [&[&str]; 6] = [
-        &["--max-queued", "3"],
+        &["--max-running", "3"],
         &["--slurm", "--shard", "1/2"],
-        &["--slurm", "--max-queued", "0"],
+        &["--slurm", "--max-running", "0"],
         &["--slurm", "--sbatch-option", "--array=1-3"],
         &["--slurm", "--sbatch-option", "mem=4G"],
         &["--slurm", "--partition", "a\nb"],

@@ -4,6 +4,7 @@
 
 #[path = "../../examples/current-sets/files.rs"]
 pub mod files;
+pub mod plain;
 
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Density, EventSink, Geometry, RawGeometry, Row,

@@ -7,10 +7,14 @@ use dram_spec::{
 use super::*;
 use crate::check::Setting;
 use crate::history::Moved;
-use crate::planted;
+
+/// DDR3-1066G, 2 Gb x8 chips, rows of 4 KB, refresh off.
+fn ddr3() -> System {
+    System { refresh: Refresh::Off, ..System::paper(1, Density::Gb2, Width::X8) }
+}
 
 fn limits(bin: &str, width: Width, row_bytes: u64) -> Limits {
-    let system = planted::system();
+    let system = ddr3();
     let geometry = RawGeometry { width, row_bytes, ..system.geometry.raw() }.try_into().expect("a chip of the table");
     Limits::new(&System { bin: SpeedBin::named(bin).unwrap(), geometry, ..system })
 }
@@ -49,7 +53,7 @@ fn pages_of_two_kilobytes_have_their_own_activation_windows() {
 #[test]
 fn extreme_refresh_intervals_do_not_overflow() {
     for t_refi_ps in [0, 1, u64::MAX] {
-        let limits = Limits::new(&System { refresh: Refresh::Every { t_refi_ps }, ..planted::system() });
+        let limits = Limits::new(&System { refresh: Refresh::Every { t_refi_ps }, ..ddr3() });
         assert!(limits.refresh.interval >= 1);
         assert_eq!(limits.of(Rule::RefGap), limits.refresh.interval.saturating_mul(9));
     }
@@ -58,7 +62,7 @@ fn extreme_refresh_intervals_do_not_overflow() {
 /// 2 x 7,800,001 ps are a little more than 8320 clocks of 1875 ps.
 #[test]
 fn the_refresh_window_rounds_up_as_a_minimum() {
-    let limits = Limits::new(&System { refresh: Refresh::Every { t_refi_ps: 7_800_001 }, ..planted::system() });
+    let limits = Limits::new(&System { refresh: Refresh::Every { t_refi_ps: 7_800_001 }, ..ddr3() });
     assert_eq!((limits.refresh.interval, limits.of(Rule::RefWindow)), (4160, 8321));
 }
 
@@ -178,7 +182,7 @@ fn movements_take_the_hand_computed_clocks() {
         ("1066G", 3, 18),
         ("1066G", 63, 274),
     ] {
-        let system = System { bin: SpeedBin::named(bin).unwrap(), ..planted::system() };
+        let system = System { bin: SpeedBin::named(bin).unwrap(), ..ddr3() };
         let setting = Setting::new(&system, Dialect::RowClone);
         assert_eq!(Moved { rbm: issued, subarray: 0, hops }.duration(&setting), clocks, "{bin} {hops}");
     }
@@ -221,6 +225,6 @@ fn distances_from_a_command_of_two_cycles_are_a_clock_longer_from_its_first() {
         let longer = u64::from(follows && !of_the_bus && first.of(rule) > 0);
         assert_eq!(second.of(rule), first.of(rule) + longer, "{rule}");
     }
-    let ddr3 = System { reference_cycle: ReferenceCycle::First, ..planted::system() };
-    assert_eq!(Limits::new(&ddr3).clocks, Limits::new(&planted::system()).clocks);
+    let first = System { reference_cycle: ReferenceCycle::First, ..ddr3() };
+    assert_eq!(Limits::new(&first).clocks, Limits::new(&ddr3()).clocks);
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses some of the functions")]
 
+pub mod planted;
+
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Density, Dialect, EventSink, RawGeometry,
     Refresh, Row, SpeedBin, System, Width,

@@ -11,9 +11,6 @@ use rowclone_config::library::locked;
 use trace_io::recording::request::{Direction, Reply, Request, Task, write_reply};
 use trace_io::recording::{BLOCK_WORDS_MAX, CONTENTS_MAX, Event, ObjectAddress, Word};
 
-/// Most bytes of the contents of a block.
-const BLOCK_CONTENTS_MAX: usize = CONTENTS_MAX as usize;
-
 /// Words of a thread, and the contents of their accesses.
 #[derive(Debug)]
 pub struct Block {
@@ -249,7 +246,7 @@ impl State {
         }
         loop {
             let words_left = BLOCK_WORDS_MAX - self.block.words.len();
-            let bytes_left = BLOCK_CONTENTS_MAX - self.block.contents.len();
+            let bytes_left = CONTENTS_MAX as usize - self.block.contents.len();
             let (length, bytes) = if words.len() <= words_left && contents.len() <= bytes_left {
                 (words.len(), contents.len())
             } else {

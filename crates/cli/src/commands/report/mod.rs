@@ -14,9 +14,9 @@ use report::page::{Fact, Operation, Origin, Page, Picture, Runs, Served};
 
 use crate::args::ReportArgs;
 use crate::output;
-use rowclone_config::Failure;
-use rowclone_sweep::plot_file::PictureFormat;
-use rowclone_sweep::{AtomicFile, Existing, directory};
+use report::plot_file::PictureFormat;
+use rowclone_config::{AtomicFile, Existing, Failure};
+use rowclone_sweep::directory;
 
 use results_csv::Results;
 use results_json::RunJson;

@@ -102,7 +102,7 @@ enum Label {
 
 /// Setting of the scenario of a row; none if the scenario differs from the one of the run.
 fn label(library: &Library, rerun: &str, digest: &str) -> Option<Label> {
-    let words = sweep::words(rerun)?;
+    let words = shlex::split(rerun)?;
     let (path, sets) = (words.get(2)?, words.get(3..)?);
     let sets: Vec<String> = sets.iter().filter(|word| *word != "--set").cloned().collect();
     let resolved = ResolvedScenario::read(library, Path::new(path), &sets).ok()?;

@@ -8,9 +8,9 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::ApplicationTable;
 use report::apps::{ApplicationRow, ApplicationRun, PUBLISHED, SCHEMA_VERSION};
+use rowclone_config::programs::{baseline, open, recording_settings};
 use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::CopyMethod;
-use rowclone_sweep::programs::{baseline, open, recording_settings};
 
 use crate::args::{Format, MachineArgs, copies};
 use crate::commands::core_runs::run_programs;

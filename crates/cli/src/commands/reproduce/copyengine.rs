@@ -13,9 +13,9 @@ use report::copy_engine::{
     BANDWIDTHS, CORES, EngineCycles, EngineRuns, LATENCIES, MemoryRuns, PAYLOADS, PUBLISHED, SCHEMA_VERSION,
     WORK_SCALES,
 };
+use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig, Overrides, receive};
 use rowclone_sim::CopyMethod;
-use rowclone_sweep::programs::baseline;
 
 use crate::args::Format;
 use crate::commands::core_runs::run_programs;

@@ -11,10 +11,10 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::FastCopyTable;
 use report::fast_copy::{CROSSING_UNROLLS, Crossing, LOOPS, MACHINES, MachineRates, Rates, SCHEMA_VERSION, SIZES};
+use report::plot_file::PictureFormat;
+use rowclone_config::{AtomicFile, Existing};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
-use rowclone_sweep::plot_file::PictureFormat;
-use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::program::Step;
 
 use crate::args::Format;

@@ -6,9 +6,9 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::ForkbenchTable;
 use report::forkbench::{APPLICATION, Application, ForkRow, PUBLISHED, RunFigures, SCHEMA_VERSION};
+use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::CopyMethod;
-use rowclone_sweep::programs::baseline;
 
 use crate::args::{Format, MachineArgs};
 use crate::commands::core_runs::run_programs;

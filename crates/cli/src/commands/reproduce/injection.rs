@@ -13,10 +13,10 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::InjectionTable;
 use report::injection::{InjectionFigures, InjectionRow, SCHEMA_VERSION};
+use report::plot_file::PictureFormat;
+use rowclone_config::{AtomicFile, Existing};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::{CopyMethod, CoresReport};
-use rowclone_sweep::plot_file::PictureFormat;
-use rowclone_sweep::{AtomicFile, Existing};
 
 use crate::args::Format;
 use crate::commands::core_runs::run_programs;

@@ -9,11 +9,11 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use report::MulticoreTable;
 use report::multicore::{MethodRuns, MixRun, MulticoreRow, PUBLISHED, SCHEMA_VERSION};
+use report::plot_file::PictureFormat;
+use rowclone_config::programs::{baseline, label, open, recording_settings};
+use rowclone_config::{AtomicFile, Existing};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport};
-use rowclone_sweep::plot_file::PictureFormat;
-use rowclone_sweep::programs::{baseline, label, open, recording_settings};
-use rowclone_sweep::{AtomicFile, Existing};
 
 use crate::args::{Format, MachineArgs, compared, method};
 use crate::commands::core_runs::run_programs;

@@ -6,9 +6,9 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use host::machine::{Program, Region, Steps};
 use report::ZeroingTable;
 use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow};
+use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
-use rowclone_sweep::programs::baseline;
 use trace_io::program::Step;
 
 use crate::args::{Format, MachineArgs};

@@ -3,15 +3,6 @@
 //! For a timing rule or a maximum, the change moves the last command by one cycle. For a state rule, it removes,
 //! replaces or changes one command. The match in [`pair`] is exhaustive, so every rule has a pair:
 //!
-//! ```
-//! use protocol_check::{Rule, audit, planted};
-//! for rule in Rule::ALL {
-//!     let pair = planted::pair(rule);
-//!     assert!(audit(&pair.system, pair.dialect, &pair.legal).is_empty());
-//!     assert_eq!(audit(&pair.system, pair.dialect, &pair.illegal)[0].rule, rule);
-//! }
-//! ```
-//!
 //! [`pairs`] has those of a standard: for each rule that DDR3 does not have, or that has another limit.
 
 mod ddr2;
@@ -23,7 +14,9 @@ use dram_spec::{
     PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, Standard, System, Width,
 };
 
-use crate::rule::Rule;
+use protocol_check::Rule;
+
+use super::{PDE, PDX, PREA, REF, SRE, SRX, pre};
 
 /// A legal and an illegal log of one rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,10 +66,6 @@ const fn act(bank: u8) -> Command {
     act_row(bank, 0)
 }
 
-const fn pre(bank: u8) -> Command {
-    Command::Precharge { bank: in_rank(0, bank) }
-}
-
 const fn read(rank: u8, auto_precharge: AutoPrecharge) -> Command {
     Command::Read { bank: in_rank(rank, 0), column: Column(0), auto_precharge }
 }
@@ -106,12 +95,6 @@ const RD: Command = read(0, AutoPrecharge::No);
 const RDA: Command = read(0, AutoPrecharge::Yes);
 const WR: Command = write(0, AutoPrecharge::No);
 const WRA: Command = write(0, AutoPrecharge::Yes);
-const PREA: Command = Command::PrechargeAll { rank: 0 };
-const REF: Command = Command::Refresh { rank: 0 };
-const PDE: Command = Command::PowerDownEnter { rank: 0 };
-const PDX: Command = Command::PowerDownExit { rank: 0 };
-const SRE: Command = Command::SelfRefreshEnter { rank: 0 };
-const SRX: Command = Command::SelfRefreshExit { rank: 0 };
 
 type Listing = [(u64, Command)];
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use report::Column;
-use report::plot::{Condition, Kind, Request, Spacing};
+use crate::Column;
+use crate::plot::{Condition, Kind, Request, Spacing};
 
 use rowclone_config::key::{Holds, Key};
 use rowclone_config::section::Section;
@@ -90,7 +90,7 @@ impl PlotEntry {
                 let error = document.fault(&key, format!("`{key}` names `{name}`, which is no column of the results"));
                 return Err(error.with_help(format!("{near}docs/sweeps.md and docs/output.md list every column")));
             };
-            if role == "y" && column.kind == report::Kind::Text {
+            if role == "y" && column.kind == crate::Kind::Text {
                 let error = document.fault(&key, format!("`{key}` names `{name}`, whose cells are words"));
                 return Err(error.with_help("name a column of numbers"));
             }

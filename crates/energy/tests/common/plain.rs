@@ -1,6 +1,6 @@
 //! An independent implementation of the energy model, which visits every clock.
 //!
-//! It shares no formula, count or state with [`crate::Account`] and [`crate::Prices`]: it adds
+//! It shares no formula, count or state with [`energy::Account`] and [`energy::Prices`]: it adds
 //! picojoules command by command and clock by clock, from the currents of the set. Its time grows
 //! with the cycles of the run, so it is for tests and small runs.
 
@@ -8,10 +8,7 @@ use dram_spec::{
     AutoPrecharge, Channel, Command, CommandLog, Cycle, Min, Picojoule, PrechargePowerDown, Row, SlowExit, System,
 };
 
-use crate::cause::Cause;
-use crate::counts::PowerState;
-use crate::currents::Currents;
-use crate::error::EnergyError;
+use energy::{Cause, Currents, EnergyError, PowerState};
 
 /// Clocks per subtotal. A long sum of equal terms drifts in floating point; a sum of subtotals
 /// drifts far less.
@@ -27,7 +24,7 @@ pub fn total(system: &System, currents: &Currents, log: &CommandLog) -> Result<P
     Ok(by_cause(system, currents, rho, log)?.into_iter().map(|(_, energy)| energy).sum())
 }
 
-/// Energy of a run, in the order of [`Cause::ALL`]. `rho` is that of [`crate::Prices::with_background`];
+/// Energy of a run, in the order of [`Cause::ALL`]. `rho` is that of [`energy::Prices::with_background`];
 /// where the standard has no powers of the pins, their energy is 0.
 ///
 /// # Errors

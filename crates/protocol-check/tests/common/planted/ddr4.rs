@@ -6,7 +6,7 @@ use super::{
     PDE, PDX, Pair, RD, RDA, REF, SRE, SRX, WR, act, bin, differing, early, geometry_of, late, pre, rd,
     refreshes_in_window, transfer, wr,
 };
-use crate::rule::Rule;
+use protocol_check::Rule;
 
 /// Clocks: CL 16, CWL 12, tRCD 16, tRP 16, tRAS 39, tRRD 4 and 6, tFAW 26, tCCD 4 and 6, tRTP 9, tWR 18, tWTR 3 and 9,
 /// tXP 8, tCKE 6, tRFC 420, tXS 432, tDLLK 768, tREFI 9360.

@@ -10,13 +10,14 @@ use host::machine::{
     ChosenCopies, ContentsCounts, OtherByte, Program, RECORDED_COPIER_MIN_BYTES, RecordedProgram, RecordingSettings,
     Repeated, TraceProgram,
 };
-use rowclone_config::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
 use rowclone_sim::CopyMethod;
 use rowclone_sim::quantity::{counted, grouped};
 use trace_io::program::ProgramReader;
 use trace_io::recording::{self, Metadata};
 use trace_io::trace::{Reader, Recorded};
 use trace_io::{ErrorKind, LineError};
+
+use crate::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
 
 /// Description of the baseline, and of the copy unit of all methods if it is not a page.
 ///

@@ -1,4 +1,4 @@
-//! Output files that replace their target in one step, when they are complete.
+//! Output files that replace their target in one step, when they are complete, and output directories.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,9 +6,10 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rowclone_config::Failure;
-use rowclone_config::library::locked;
 use tempfile::{NamedTempFile, PersistError};
+
+use crate::Failure;
+use crate::library::locked;
 
 /// Treatment of an output file that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,23 +89,36 @@ impl AtomicFile {
     ///
     /// # Errors
     /// As [`AtomicFile::commit`].
-    pub fn complete(mut self, content: &[u8]) -> Result<(), Failure> {
+    pub fn complete(mut self, content: &[u8]) -> Result<String, Failure> {
         self.write_all(content).map_err(|source| Failure::writing(&self.target, &source))?;
         self.commit()
     }
 
-    /// Renames the complete file to its target.
+    /// Writes the whole content of each file, and then commits all files; returns their names.
+    ///
+    /// # Errors
+    /// As [`AtomicFile::commit`].
+    pub fn complete_all(files: Vec<(AtomicFile, String)>) -> Result<Vec<String>, Failure> {
+        let write = |(mut file, content): (AtomicFile, String)| match file.write_all(content.as_bytes()) {
+            Ok(()) => Ok(file),
+            Err(source) => Err(Failure::writing(&file.target, &source)),
+        };
+        let files = files.into_iter().map(write).collect::<Result<Vec<AtomicFile>, Failure>>()?;
+        files.into_iter().map(AtomicFile::commit).collect()
+    }
+
+    /// Renames the complete file to its target; returns the name of the target.
     ///
     /// # Errors
     /// The file cannot be written to the disk, or the target was created in the meantime and must not be replaced.
-    pub fn commit(self) -> Result<(), Failure> {
+    pub fn commit(self) -> Result<String, Failure> {
         let AtomicFile { temporary, target, existing, .. } = self;
         temporary.as_file().sync_all().map_err(|source| Failure::writing(&target, &source))?;
         let renamed = match existing {
             Existing::Keep => temporary.persist_noclobber(&target),
             Existing::Replace => temporary.persist(&target),
         };
-        renamed.map(drop).map_err(|PersistError { error, .. }| match error.kind() {
+        renamed.map(|_| target.display().to_string()).map_err(|PersistError { error, .. }| match error.kind() {
             io::ErrorKind::AlreadyExists => exists(&target),
             _ => Failure::writing(&target, &error),
         })
@@ -146,6 +160,17 @@ impl Seek for AtomicFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.temporary.seek(to)
     }
+}
+
+/// Creates the directory of `--out`, unless it exists.
+///
+/// # Errors
+/// The directory cannot be created, or the path is a file.
+pub fn create_directory(directory: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::at(directory, "is a file").with_help("give `--out` a directory"),
+        _ => Failure::writing(directory, &error),
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use dram_spec::{Density, Refresh, Standard, System, Width};
 
 use super::{PDE, PDX, PREA, Pair, RD, RDA, REF, SRE, SRX, WR, act, bin, early, geometry_of, late, pre, transfer};
-use crate::rule::Rule;
+use protocol_check::Rule;
 
 /// Clocks: CL 3, CWL 2, tRCD 3, tRP 3, tRAS 8, tRC 11, tRRD 2, tCCD 4 (a burst), tRTP 2, tWR 3, tWTR 2, tXP 2,
 /// tXARDS 6, tCKE 3, tRFC 26, tXSNR 28, tXSRD 200, tREFI 1560.

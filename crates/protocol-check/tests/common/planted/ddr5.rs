@@ -9,7 +9,7 @@ use super::{
     PDE, PDX, Pair, RD, RDA, REF, SRE, SRX, WR, WRA, act, bin, differing, early, geometry_of, in_rank, late, pre, rd,
     refreshes_in_window, transfer, wr,
 };
-use crate::rule::Rule;
+use protocol_check::Rule;
 
 /// Clocks: CL 40, CWL 38, tRCD 39, tRP 39, tRAS 77, tRC 116, tRRD 8 and 12, tCCD 8 and 12, `tCCD_L_WR` 48,
 /// `tCCD_L_WR2` 24, tRTP 18, tWR 72, tWTR 6 and 24, tXP and tPD 18, tRFC 708 (tRFC2 384), tRFCsb 312, tREFSBRD 72,
