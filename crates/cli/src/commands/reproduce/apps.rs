@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use host::machine::{ChosenCopies, RECORDED_COPIER_MIN_BYTES, Region};
-use indicatif::ProgressBar;
-use rayon::prelude::*;
 use report::ApplicationTable;
 use report::apps::{ApplicationRow, ApplicationRun, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::{baseline, open, recording_settings};
 
-use crate::args::{Format, MachineArgs, copies};
-use crate::commands::core_runs::run_programs;
+use crate::args::{MachineArgs, copies};
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::OutputArgs;
 use crate::commands::reproduce::recordings;
 
 /// `reproduce apps`.
@@ -40,12 +39,9 @@ pub struct AppsArgs {
     /// Copies that the copier of a policy executes: `kernel`, `library` or `all`
     #[arg(long, value_name = "NAME", value_parser = copies(), default_value = "kernel")]
     pub copies: ChosenCopies,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the tables
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 fn size(text: &str) -> Result<u64, String> {
@@ -78,17 +74,7 @@ pub fn run(args: &AppsArgs) -> Result<String, Failure> {
             jobs.extend(methods.map(|method| Job { recording, machine, method }));
         }
     }
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let figures = |job: &Job<'_>| {
-        let run = figures(job, args);
-        bar.inc(1);
-        run
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let found: Vec<Result<ApplicationRun, Failure>> = jobs.par_iter().map(figures).collect();
-    bar.finish_and_clear();
-    let mut runs = found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter();
+    let mut runs = in_parallel(&jobs, |job| figures(job, args))?.into_iter();
     let mut rows = Vec::new();
     for recording in &recordings {
         for machine in &machines {
@@ -106,13 +92,13 @@ pub fn run(args: &AppsArgs) -> Result<String, Failure> {
         published: PUBLISHED,
         rows,
     };
-    args.format.render(|| table.to_text(), &table)
+    args.output.format.render(|| table.to_text(), &table)
 }
 
 fn figures(job: &Job<'_>, args: &AppsArgs) -> Result<ApplicationRun, Failure> {
     let settings = recording_settings(args.copies, job.method);
     let program = open(job.recording, job.machine, settings)?;
-    let (outcome, cores) = run_programs(job.machine, job.method, vec![program], Region::default(), args.check)?;
+    let (outcome, cores) = run_programs(job.machine, job.method, vec![program], Region::default(), args.output.check)?;
     Ok(ApplicationRun {
         method: job.method.name(),
         ipc: cores.cores[0].ipc,

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dram_spec::Cycles;
 use host::machine::{ReceivedPackets, TcpReceive};
-use indicatif::ProgressBar;
 use memctrl::policy::copy::{BASELINE, COPY_ENGINE_ASYNC, COPY_ENGINE_SYNC_NLB, COPY_ENGINE_SYNC_WLB};
-use rayon::prelude::*;
 use report::CopyEngineTable;
 use report::copy_engine::{
     BANDWIDTHS, CORES, EngineCycles, EngineRuns, LATENCIES, MemoryRuns, PAYLOADS, PUBLISHED, SCHEMA_VERSION,
@@ -17,8 +15,8 @@ use rowclone_config::{Failure, MachineConfig, Overrides, receive};
 use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::baseline;
 
-use crate::args::Format;
-use crate::commands::core_runs::run_programs;
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::OutputArgs;
 
 /// `reproduce copyengine`.
 #[derive(Debug, Args)]
@@ -50,12 +48,9 @@ pub struct CopyEngineArgs {
     /// Sets a key of both machines, `zhao-2005-in-order` and `zhao-2005-out-of-order`; after `system.`, of their memory
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Machines, in the order of [`CORES`].
@@ -115,7 +110,7 @@ pub fn run(args: &CopyEngineArgs) -> Result<String, Failure> {
     for machine in std::iter::once(&doubled).chain(&slower) {
         jobs.extend(METHODS.map(|method| job(machine, method, packets)));
     }
-    let found = run_all(&jobs, &program, args.check)?;
+    let found = in_parallel(&jobs, |job| packet_run(job, &program, args.output.check))?;
     let (of_cells, of_memories) = found.split_at(cells.len() * (1 + METHODS.len()));
     let rows = cells.iter().zip(of_cells.chunks(1 + METHODS.len())).map(|(cell, runs)| engine_runs(*cell, runs));
     let mut of_memories = of_memories.chunks(METHODS.len()).map(memory_times);
@@ -138,7 +133,7 @@ pub fn run(args: &CopyEngineArgs) -> Result<String, Failure> {
         latencies: memory_runs(LATENCIES.map(|ns| ns as f64), [slower[0], slower[1], own]),
     };
     let table = table.compared();
-    args.format.render(|| table.to_text(), &table)
+    args.output.format.render(|| table.to_text(), &table)
 }
 
 /// Cores and packets of the rows: the factors, cores and payloads in this order.
@@ -161,21 +156,6 @@ fn slower(machine: &MachineConfig) -> Vec<String> {
     #[expect(clippy::cast_sign_loss, reason = "further time is not negative")]
     let cycles = further.map(|cycles| bus.response_latency + cycles.round() as u64);
     cycles.map(|cycles| format!("interconnect.response_latency={cycles}")).collect()
-}
-
-/// Runs all jobs, in parallel; the results are in the order of the jobs.
-fn run_all(jobs: &[Job<'_>], program: &TcpReceive, is_checked: bool) -> Result<Vec<PacketRun>, Failure> {
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let run = |job: &Job<'_>| {
-        let run = packet_run(job, program, is_checked);
-        bar.inc(1);
-        run
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let found: Vec<Result<PacketRun, Failure>> = jobs.par_iter().map(run).collect();
-    bar.finish_and_clear();
-    found.into_iter().collect()
 }
 
 /// Figures of a run per packet.

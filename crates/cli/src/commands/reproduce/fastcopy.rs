@@ -1,28 +1,24 @@
 //! `rowclone-sim reproduce fastcopy`: copy loops of a core on historical and present machines, beside FreeBSD's
 //! figures.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use dram_spec::PhysicalAddress;
 use host::machine::{CopyLoop, Program, Region, Steps};
-use indicatif::ProgressBar;
-use rayon::prelude::*;
 use report::FastCopyTable;
 use report::fast_copy::{CROSSING_UNROLLS, Crossing, LOOPS, MACHINES, MachineRates, Rates, SCHEMA_VERSION, SIZES};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
-use rowclone_sweep::plot_file::PictureFormat;
-use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::program::Step;
 
-use crate::args::Format;
-use crate::commands::core_runs::run_programs;
-use crate::commands::plot;
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
 
 /// `reproduce fastcopy`.
 #[derive(Debug, Args)]
+#[command(mut_arg("plot", |plot| plot.help("Draws the rates of a machine over the size; the name ends with `.svg` or `.png`")))]
 #[command(after_help = "Examples:\n  \
     rowclone-sim reproduce fastcopy\n  \
     rowclone-sim reproduce fastcopy --plot fastcopy.svg --plot-machine p6-200")]
@@ -43,9 +39,9 @@ pub struct FastCopyArgs {
         value_parser = clap::value_parser!(u64).range(8192..=1 << 22)
     )]
     pub largest: u64,
-    /// Draws the rates of a machine over the size; the name ends with `.svg` or `.png`
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
+    /// The picture
+    #[command(flatten)]
+    pub picture: PictureArgs,
     /// The machine of the picture
     #[arg(
         long,
@@ -55,16 +51,9 @@ pub struct FastCopyArgs {
         value_parser = PossibleValuesParser::new(MACHINES)
     )]
     pub plot_machine: String,
-    /// Replaces an existing picture
-    #[arg(long, requires = "plot")]
-    pub force: bool,
-    /// Checks each load against a flat, coherent memory, and the commands of machines with a controller against the
-    /// rules
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// A machine of the table: its name, its file, keys that differ, and its loops, in the order of [`LOOPS`].
@@ -113,16 +102,10 @@ struct Job {
 /// # Errors
 /// An error of a machine; a signal; a failed check; the picture cannot be written.
 pub fn run(args: &FastCopyArgs) -> Result<String, Failure> {
-    let picture = match &args.plot {
-        Some(path) => {
-            let format = PictureFormat::of(path)?;
-            Some((format, AtomicFile::create(path, Existing::with_force(args.force))?))
-        }
-        None => None,
-    };
+    let picture = args.picture.open()?;
     let machines = CASES.iter().map(machine).collect::<Result<Vec<_>, _>>()?;
     let jobs = jobs(args);
-    let mut rates = run_all(&jobs, &machines, args)?.into_iter();
+    let mut rates = in_parallel(&jobs, |job| rate(job, &machines[job.case], args))?.into_iter();
     let mut next = || rates.next().expect("each job has a rate");
     let of_machines = CASES.iter().map(|case| MachineRates {
         machine: case.name,
@@ -136,11 +119,8 @@ pub fn run(args: &FastCopyArgs) -> Result<String, Failure> {
         Crossing::of(unroll_bytes, &libc, &rates)
     });
     let table = FastCopyTable::new(SCHEMA_VERSION, of_machines, crossings.into());
-    if let Some((format, file)) = picture {
-        let chart = table.chart(&args.plot_machine).expect("the table has each machine");
-        plot::complete(file, format, &chart)?;
-    }
-    args.format.render(|| table.to_text(), &table)
+    picture.draw(|| table.chart(&args.plot_machine).expect("the table has each machine"))?;
+    args.output.format.render(|| table.to_text(), &table)
 }
 
 /// Sizes of the table.
@@ -176,21 +156,6 @@ fn machine(case: &Case) -> Result<MachineConfig, Failure> {
     MachineConfig::read(Path::new(case.machine), &Overrides::parse(&sets)?)
 }
 
-/// Runs all jobs, in parallel; the results are in the order of the jobs.
-fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &FastCopyArgs) -> Result<Vec<f64>, Failure> {
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let run = |job: &Job| {
-        let rate = rate(job, &machines[job.case], args);
-        bar.inc(1);
-        rate
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let found: Vec<Result<f64, Failure>> = jobs.par_iter().map(run).collect();
-    bar.finish_and_clear();
-    found.into_iter().collect()
-}
-
 const SOURCE: u64 = 1 << 32;
 const DESTINATION: u64 = 1 << 33;
 /// Distance between copies: no two use a line of the largest size.
@@ -217,7 +182,7 @@ fn rate(job: &Job, machine: &MachineConfig, args: &FastCopyArgs) -> Result<f64, 
     }));
     let region = Region { warm_up, instructions: None };
     let program: Box<dyn Program> = Box::new(Steps(steps.into_iter()));
-    let (outcome, _) = run_programs(&machine, CopyMethod::BASELINE, vec![program], region, args.check)?;
+    let (outcome, _) = run_programs(&machine, CopyMethod::BASELINE, vec![program], region, args.output.check)?;
     // Bytes per ns are 1,000 MB/s.
     Ok((measured * job.size) as f64 * 1000.0 / outcome.latency_ns)
 }

@@ -2,16 +2,15 @@
 
 use clap::Args;
 use host::machine::{CopyLoop, Forkbench, Purpose, Region};
-use indicatif::ProgressBar;
-use rayon::prelude::*;
 use report::ForkbenchTable;
 use report::forkbench::{APPLICATION, Application, ForkRow, PUBLISHED, RunFigures, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::baseline;
 
-use crate::args::{Format, MachineArgs};
-use crate::commands::core_runs::run_programs;
+use crate::args::MachineArgs;
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::OutputArgs;
 
 /// `reproduce forkbench`.
 #[derive(Debug, Args)]
@@ -35,12 +34,9 @@ pub struct ForkbenchArgs {
     /// Seed of the random pages
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// A number of MiB, or a size that is one.
@@ -76,17 +72,7 @@ pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
     let sizes = args.mebibytes.iter().flat_map(|&mebibytes| args.updates.iter().map(move |&it| (mebibytes << 20, it)));
     let benches: Vec<Forkbench> = sizes.map(|(bytes, updates)| Forkbench { bytes, updates, seed: args.seed }).collect();
     let jobs: Vec<Job> = benches.iter().flat_map(|&bench| jobs(bench, machine.settings.kernel.copy_loop)).collect();
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let figures = |job: &Job| {
-        let figures = figures(&machine, *job, args.check);
-        bar.inc(1);
-        figures
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let found: Vec<Result<RunFigures, Failure>> = jobs.par_iter().map(figures).collect();
-    bar.finish_and_clear();
-    let mut found = found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter();
+    let mut found = in_parallel(&jobs, |job| figures(&machine, *job, args.output.check))?.into_iter();
     let table = ForkbenchTable {
         schema_version: SCHEMA_VERSION,
         machine: machine.name.clone(),
@@ -94,7 +80,7 @@ pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
         published: PUBLISHED,
         rows: benches.iter().map(|&bench| row(bench, machine.settings.kernel.copy_loop, &mut found)).collect(),
     };
-    args.format.render(|| table.to_text(), &table)
+    args.output.format.render(|| table.to_text(), &table)
 }
 
 /// Whether the paper's table of applications has this size and number of updates.

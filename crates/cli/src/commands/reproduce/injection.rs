@@ -1,6 +1,6 @@
 //! `rowclone-sim reproduce injection`: cache injection beside prefetching, and the published figures of both.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use dram_spec::Cycles;
@@ -9,21 +9,17 @@ use host::machine::{
     CacheShape, InjectionLevel, InjectionPolicy, InjectionSettings, MachineSettings, MessageReader,
     MessageReaderSettings, NetworkSettings, PrefetcherKind, Program, Purpose, Region,
 };
-use indicatif::ProgressBar;
-use rayon::prelude::*;
 use report::InjectionTable;
 use report::injection::{InjectionFigures, InjectionRow, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::{CopyMethod, CoresReport};
-use rowclone_sweep::plot_file::PictureFormat;
-use rowclone_sweep::{AtomicFile, Existing};
 
-use crate::args::Format;
-use crate::commands::core_runs::run_programs;
-use crate::commands::plot;
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
 
 /// `reproduce injection`.
 #[derive(Debug, Args)]
+#[command(mut_arg("plot", |plot| plot.help("Draws the time relative to base by the number of cores on one channel; the name ends with `.svg` or `.png`")))]
 #[command(after_help = "Examples:\n  \
     rowclone-sim reproduce injection\n  \
     rowclone-sim reproduce injection --plot cores.svg --messages 2000\n  \
@@ -38,21 +34,15 @@ pub struct InjectionArgs {
     /// Divisor of the caches where messages are delayed, so that fewer messages fill them; 1 for those of the machine
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub cache_scale: u64,
-    /// Draws the time relative to base by the number of cores on one channel; the name ends with `.svg` or `.png`
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// Replaces an existing picture
-    #[arg(long, requires = "plot")]
-    pub force: bool,
+    /// The picture
+    #[command(flatten)]
+    pub picture: PictureArgs,
     /// Measurements to run [default: all]
     #[arg(long, value_name = "GROUP,...", value_enum, value_delimiter = ',')]
     pub only: Vec<Group>,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Measurements.
@@ -138,10 +128,7 @@ pub fn run(args: &InjectionArgs) -> Result<String, Failure> {
         MachineConfig::read(Path::new("power5-like"), &Overrides::parse(&[&args.set[..], &further].concat())?)
     };
     let (machine, one_channel) = (read(&[])?, read(&["system.geometry.channels=1"])?);
-    let picture = match &args.plot {
-        Some(path) => Some((PictureFormat::of(path)?, AtomicFile::create(path, Existing::with_force(args.force))?)),
-        None => None,
-    };
+    let picture = args.picture.open()?;
     let groups = if args.only.is_empty() { &Group::ALL[..] } else { &args.only };
     let mut cases = Vec::new();
     for group in Group::ALL.iter().filter(|group| groups.contains(group)) {
@@ -150,29 +137,15 @@ pub fn run(args: &InjectionArgs) -> Result<String, Failure> {
     }
     let runs: Vec<(&Case, usize)> =
         cases.iter().flat_map(|case| (0..case.modes.len()).map(move |it| (case, it))).collect();
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(runs.len() as u64);
-    let figures: Vec<Result<InjectionFigures, Failure>> = runs
-        .par_iter()
-        .map(|(case, mode)| {
-            let figures = case.figures(case.modes[*mode], args.check);
-            bar.inc(1);
-            figures
-        })
-        .collect();
-    bar.finish_and_clear();
-    let mut figures = figures.into_iter();
-    let mut rows = Vec::new();
-    for case in &cases {
-        let runs = figures.by_ref().take(case.modes.len()).collect::<Result<Vec<_>, _>>()?;
-        rows.push(InjectionRow { group: case.group, case: case.name.clone(), runs });
-    }
+    let figures = in_parallel(&runs, |(case, mode)| case.figures(case.modes[*mode], args.output.check))?;
+    let of_cases = cases.iter().zip(figures.chunks(MODES.len()));
+    let rows =
+        of_cases.map(|(case, runs)| InjectionRow { group: case.group, case: case.name.clone(), runs: runs.into() });
+    let rows = rows.collect();
     let machine = machine.name;
     let table = InjectionTable { schema_version: SCHEMA_VERSION, machine, messages: args.messages, rows };
-    if let Some((format, file)) = picture {
-        plot::complete(file, format, &table.chart())?;
-    }
-    args.format.render(|| table.to_text(), &table)
+    picture.draw(|| table.chart())?;
+    args.output.format.render(|| table.to_text(), &table)
 }
 
 /// Ratios of local data to those of the network, in percent.

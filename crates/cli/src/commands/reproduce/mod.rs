@@ -8,6 +8,7 @@ mod injection;
 mod ioat;
 mod lisa;
 mod multicore;
+mod output;
 mod recordings;
 mod table3;
 mod zi;

@@ -5,23 +5,20 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use host::machine::{ChosenCopies, MixProgram, Program, Region};
-use indicatif::ProgressBar;
-use rayon::prelude::*;
 use report::MulticoreTable;
 use report::multicore::{MethodRuns, MixRun, MulticoreRow, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport};
-use rowclone_sweep::plot_file::PictureFormat;
 use rowclone_sweep::programs::{baseline, label, open, recording_settings};
-use rowclone_sweep::{AtomicFile, Existing};
 
-use crate::args::{Format, MachineArgs, compared, method};
-use crate::commands::core_runs::run_programs;
-use crate::commands::plot;
+use crate::args::{MachineArgs, compared, method};
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
 use crate::commands::reproduce::recordings;
 
 /// `reproduce multicore`.
 #[derive(Debug, Args)]
+#[command(mut_arg("plot", |plot| plot.help("Draws the gain of each mix over its copy share, with the paper's means as lines; the name ends with `.svg` or `.png`")))]
 #[command(after_help = "Examples:\n  \
     rowclone-sim reproduce multicore\n  \
     rowclone-sim reproduce multicore --cores 4 --schedulers bliss --details\n  \
@@ -66,22 +63,15 @@ pub struct MulticoreArgs {
     /// Seed of the programs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Draws the gain of each mix over its copy share, with the paper's means as lines; the name ends with `.svg` or
-    /// `.png`
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// Replaces an existing picture
-    #[arg(long, requires = "plot")]
-    pub force: bool,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
+    /// The picture
+    #[command(flatten)]
+    pub picture: PictureArgs,
     /// Prints also a line per core of each run
     #[arg(long)]
     pub details: bool,
-    /// Format of the tables
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// The programs of mixes.
@@ -144,11 +134,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         name => args.machine.read_for_paper(&[format!("system.controller.scheduler={name}")]),
     };
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
-    // The picture is opened before the runs, so that a name that cannot be written is an error at once.
-    let picture = match &args.plot {
-        Some(path) => Some((PictureFormat::of(path)?, AtomicFile::create(path, Existing::with_force(args.force))?)),
-        None => None,
-    };
+    let picture = args.picture.open()?;
     let recordings = match args.programs {
         Programs::Generated => Recordings::default(),
         Programs::Recorded => recordings::of_mixes()?,
@@ -190,10 +176,8 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         published: PUBLISHED,
         rows,
     };
-    if let Some((format, file)) = picture {
-        plot::complete(file, format, &table.chart())?;
-    }
-    args.format.render(|| table.to_text(args.details), &table)
+    picture.draw(|| table.chart())?;
+    args.output.format.render(|| table.to_text(args.details), &table)
 }
 
 /// All runs: mixes by row, method and number, then each program alone.
@@ -244,20 +228,13 @@ fn run_all(
     args: &MulticoreArgs,
 ) -> Result<Vec<CoresReport>, Failure> {
     let region = Region { warm_up: args.warm_up, instructions: Some(args.instructions) };
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let run = |job: &Job| {
+    in_parallel(jobs, |job| {
         let machine = &machines[job.scheduler];
         let program = |&member: &Member| program((member, job.method), machine, recordings, args);
         let programs = job.members.iter().map(program).collect::<Result<_, _>>()?;
-        let (_, report) = run_programs(machine, job.method, programs, region, args.check)?;
-        bar.inc(1);
+        let (_, report) = run_programs(machine, job.method, programs, region, args.output.check)?;
         Ok(report)
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let reports: Vec<Result<CoresReport, Failure>> = jobs.par_iter().map(run).collect();
-    bar.finish_and_clear();
-    reports.into_iter().collect()
+    })
 }
 
 fn program(

@@ -11,8 +11,9 @@ use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::baseline;
 use trace_io::program::Step;
 
-use crate::args::{Format, MachineArgs};
-use crate::commands::core_runs::run_programs;
+use crate::args::MachineArgs;
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::OutputArgs;
 
 /// `reproduce zi`.
 #[derive(Debug, Args)]
@@ -30,12 +31,9 @@ pub struct ZiArgs {
         value_parser = clap::value_parser!(u64).range(1..=65_536)
     )]
     pub pages: Vec<u64>,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// The methods of a row, in the order of [`ZeroingRow::methods`].
@@ -49,14 +47,14 @@ const START: u64 = 1 << 32;
 /// An error of the machine; pages that do not fit its memory; a signal; a failed check.
 pub fn run(args: &ZiArgs) -> Result<String, Failure> {
     let machine = args.machine.read_for_paper(&[])?;
-    let rows = args.pages.iter().map(|&pages| row(&machine, pages, args.check)).collect::<Result<_, _>>()?;
+    let rows = in_parallel(&args.pages, |&pages| row(&machine, pages, args.output.check))?;
     let table = ZeroingTable {
         schema_version: SCHEMA_VERSION,
         machine: machine.name.clone(),
         baseline: baseline(&machine),
         rows,
     };
-    args.format.render(|| table.to_text(), &table)
+    args.output.format.render(|| table.to_text(), &table)
 }
 
 fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingRow, Failure> {

@@ -8,9 +8,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use host::machine::NetworkSettings;
-use indicatif::ProgressBar;
 use memctrl::policy::copy::DMA;
-use rayon::prelude::*;
 use report::IoatTable;
 use report::ioat::SCHEMA_VERSION;
 use rowclone_config::{Failure, MachineConfig, Overrides, ReceiverConfig, ServersConfig};
@@ -18,7 +16,8 @@ use rowclone_sim::CopyMethod;
 
 use self::copies::{SIZES, copy_cost};
 use self::measurement::{Measurement, Plan};
-use crate::args::Format;
+use crate::commands::core_runs::in_parallel;
+use crate::commands::reproduce::output::OutputArgs;
 
 /// `reproduce ioat`.
 #[derive(Debug, Args)]
@@ -36,12 +35,9 @@ pub struct IoatArgs {
     /// Measurements [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_enum)]
     pub only: Vec<Group>,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Measurements that belong together.
@@ -87,11 +83,8 @@ pub fn run(args: &IoatArgs) -> Result<String, Failure> {
             measurements.extend(of_group(&plan));
         }
     }
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new((sizes.len() + measurements.len()) as u64);
-    let copies = in_parallel(sizes, &bar, |&bytes| copy_cost(&machine, bytes, args.check))?;
-    let rows = in_parallel(&measurements, &bar, |measurement| measurement.row(&machine, args.check))?;
-    bar.finish_and_clear();
+    let copies = in_parallel(sizes, |&bytes| copy_cost(&machine, bytes, args.output.check))?;
+    let rows = in_parallel(&measurements, |measurement| measurement.row(&machine, args.output.check))?;
     let table = IoatTable {
         schema_version: SCHEMA_VERSION,
         machine: machine.name.clone(),
@@ -99,15 +92,5 @@ pub fn run(args: &IoatArgs) -> Result<String, Failure> {
         copies,
         measurements: rows,
     };
-    args.format.render(|| table.to_text(), &table)
-}
-
-/// Results in the order of their jobs; of several errors the first one in this order, independent of the threads.
-fn in_parallel<J: Sync, R: Send>(
-    jobs: &[J],
-    bar: &ProgressBar,
-    run: impl Fn(&J) -> Result<R, Failure> + Sync,
-) -> Result<Vec<R>, Failure> {
-    let results: Vec<Result<R, Failure>> = jobs.par_iter().map(|job| run(job).inspect(|_| bar.inc(1))).collect();
-    results.into_iter().collect()
+    args.output.format.render(|| table.to_text(), &table)
 }
