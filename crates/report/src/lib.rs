@@ -21,6 +21,7 @@ pub mod parquet_table;
 pub mod plot;
 pub mod programs;
 pub mod published_copies;
+pub mod required;
 mod result_tables;
 pub mod run_cells;
 pub mod run_report;
