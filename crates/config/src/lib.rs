@@ -32,7 +32,6 @@ pub mod receive;
 pub mod receiver;
 pub mod scenario;
 pub mod section;
-pub mod servers;
 pub mod suggestion;
 pub mod system;
 pub mod workload;
@@ -47,7 +46,6 @@ pub use overrides::Overrides;
 pub use preset::Source;
 pub use receiver::ReceiverConfig;
 pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};
-pub use servers::{ServersConfig, ZipfConfig};
 pub use system::SystemConfig;
 pub use workload::TraceWorkload;
 

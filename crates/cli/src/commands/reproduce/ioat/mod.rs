@@ -2,20 +2,19 @@
 
 mod copies;
 mod measurement;
-mod servers;
 
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use host::machine::NetworkSettings;
 use memctrl::policy::copy::DMA;
 use report::IoatTable;
 use report::ioat::SCHEMA_VERSION;
-use rowclone_config::{Failure, MachineConfig, Overrides, ReceiverConfig, ServersConfig};
+use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
+use serde::Deserialize;
 
 use self::copies::{SIZES, copy_cost};
-use self::measurement::{Measurement, Plan};
+use self::measurement::measurements;
 use crate::commands::core_runs::in_parallel;
 use crate::commands::reproduce::output::OutputArgs;
 
@@ -41,7 +40,8 @@ pub struct IoatArgs {
 }
 
 /// Measurements that belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Group {
     /// Copies alone, by size
     Copies,
@@ -55,6 +55,14 @@ pub enum Group {
     Servers,
 }
 
+impl IoatArgs {
+    fn wants(&self, group: Group) -> bool {
+        self.only.is_empty() || self.only.contains(&group)
+    }
+}
+
+/// The machine of the measurements.
+const MACHINE: &str = "ioat-2006";
 /// The engine that is compared with the copy by the core.
 const ENGINE: CopyMethod = CopyMethod::of(DMA);
 
@@ -63,28 +71,11 @@ const ENGINE: CopyMethod = CopyMethod::of(DMA);
 /// # Errors
 /// An error of the machine; a signal; a failed check.
 pub fn run(args: &IoatArgs) -> Result<String, Failure> {
-    let machine = MachineConfig::read(Path::new("ioat-2006"), &Overrides::parse(&args.set)?)?;
-    let network = machine.settings.network.ok_or_else(|| Failure::new("the machine has no network adapter"))?;
-    let plan = Plan {
-        network: NetworkSettings { packets: args.packets, ..network },
-        receiver: ReceiverConfig::shipped()?,
-        servers: ServersConfig::shipped()?,
-    };
-    let wants = |group: Group| args.only.is_empty() || args.only.contains(&group);
-    let sizes = if wants(Group::Copies) { &SIZES[..] } else { &[] };
-    let mut measurements = Vec::new();
-    for (group, of_group) in [
-        (Group::Receive, Plan::receive as fn(&Plan) -> Vec<Measurement>),
-        (Group::Options, Plan::options),
-        (Group::Messages, Plan::messages),
-        (Group::Servers, Plan::servers),
-    ] {
-        if wants(group) {
-            measurements.extend(of_group(&plan));
-        }
-    }
+    let machine = MachineConfig::read(Path::new(MACHINE), &Overrides::parse(&args.set)?)?;
+    let sizes = if args.wants(Group::Copies) { &SIZES[..] } else { &[] };
+    let measurements = measurements(args)?;
     let copies = in_parallel(sizes, |&bytes| copy_cost(&machine, bytes, args.output.check))?;
-    let rows = in_parallel(&measurements, |measurement| measurement.row(&machine, args.output.check))?;
+    let rows = in_parallel(&measurements, |measurement| measurement.row(args.output.check))?;
     let table = IoatTable {
         schema_version: SCHEMA_VERSION,
         machine: machine.name.clone(),
