@@ -28,7 +28,6 @@ pub mod run_report;
 pub mod run_tables;
 mod slowdowns;
 pub mod table;
-pub mod table3;
 #[cfg(test)]
 mod tables_by_hand;
 pub mod timeline;
@@ -46,8 +45,7 @@ pub use ioat::IoatTable;
 pub use multicore::MulticoreTable;
 pub use parquet_table::ParquetTable;
 pub use programs::ProgramsTable;
-pub use published_copies::CopyTable;
+pub use published_copies::{CopyTable, Published, Table3};
 pub use run_report::{NO_CURRENT_SET, RunReport, SCHEMA_VERSION};
-pub use table3::{Published, Row3, Table3};
 pub use timeline::Timeline;
 pub use zeroing::ZeroingTable;
