@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::table::Align::Right;
-use crate::table::{Column, aligned, change, headers, listed, or_dash, percent, wrapped};
+use crate::table::{aligned, change, headers, or_dash, percent, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -149,33 +148,31 @@ impl ForkbenchTable {
     /// Traffic of the baseline.
     fn traffic(&self) -> String {
         let mebibytes = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
-        let base = |row: &ForkRow| row.baselines[0].clone();
-        let columns: [Column<'_, ForkRow>; 9] = [
-            ("\nS, MiB", Right, &|row| format!("{}", row.bytes >> 20)),
-            ("\nN", Right, &|row| row.updates.to_string()),
-            ("from fork:\nall, MiB", Right, &|row| mebibytes(base(row).channel_bytes)),
-            ("\ncopies", Right, &|row| mebibytes(base(row).copy_bytes)),
-            ("no write-\nbacks", Right, &|row| mebibytes(base(row).copy_bytes_without_write_backs)),
-            ("copy\nshare", Right, &|row| percent(base(row).copy_share())),
-            ("with init:\nall, MiB", Right, &|row| mebibytes(row.with_initialization.channel_bytes)),
-            ("\nzeroings", Right, &|row| mebibytes(row.with_initialization.zeroing_bytes)),
-            ("copy\nshare", Right, &|row| percent(row.with_initialization.copy_share())),
-        ];
-        listed(&columns, &self.rows, usize::MAX)
+        let line = |row: &ForkRow| {
+            let (base, init) = (&row.baselines[0], &row.with_initialization);
+            let from_fork = [base.channel_bytes, base.copy_bytes, base.copy_bytes_without_write_backs].map(mebibytes);
+            let with_init = [init.channel_bytes, init.zeroing_bytes].map(mebibytes);
+            let [share, init_share] = [base, init].map(|run| percent(run.copy_share()));
+            let point = [(row.bytes >> 20).to_string(), row.updates.to_string()];
+            [&point[..], &from_fork, &[share], &with_init, &[init_share]].concat()
+        };
+        let columns = headers(
+            "\nS, MiB|\nN|from fork:\nall, MiB|\ncopies|no write-\nbacks|copy\nshare|with init:\nall, MiB|\nzeroings\
+             |copy\nshare",
+        );
+        aligned(&columns, &self.rows.iter().map(line).collect::<Vec<_>>())
     }
 
     /// Gains from the fork to the exit.
     fn gains(&self) -> String {
-        let columns: [Column<'_, ForkRow>; 7] = [
-            ("S, MiB", Right, &|row| format!("{}", row.bytes >> 20)),
-            ("N", Right, &|row| row.updates.to_string()),
-            ("baseline IPC x 1000", Right, &|row| format!("{:.3}", row.baselines[0].ipc * 1000.0)),
-            ("FPM IPC", Right, &|row| format!("{:.2}x", row.fpm.ratio(IPC, &row.baselines[0]))),
-            ("PSM IPC", Right, &|row| format!("{:.2}x", row.psm.ratio(IPC, &row.baselines[0]))),
-            ("FPM energy", Right, &|row| change(row.fpm.ratio(ENERGY, &row.baselines[0]))),
-            ("PSM energy", Right, &|row| change(row.psm.ratio(ENERGY, &row.baselines[0]))),
-        ];
-        listed(&columns, &self.rows, usize::MAX)
+        let line = |row: &ForkRow| {
+            let base = &row.baselines[0];
+            let ratios = |figure: Figure| [&row.fpm, &row.psm].map(|run| run.ratio(figure, base));
+            let point = [(row.bytes >> 20).to_string(), row.updates.to_string(), format!("{:.3}", base.ipc * 1000.0)];
+            [&point[..], &ratios(IPC).map(|ratio| format!("{ratio:.2}x")), &ratios(ENERGY).map(change)].concat()
+        };
+        let columns = headers("S, MiB|N|baseline IPC x 1000|FPM IPC|PSM IPC|FPM energy|PSM energy");
+        aligned(&columns, &self.rows.iter().map(line).collect::<Vec<_>>())
     }
 
     /// Published figures beside those against the baseline with each loop.
