@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use dram_spec::{Cycles, LINE_BYTES};
-use host::machine::{
-    AnswerSettings, FileSettings, NetworkSettings, Program, Receiver, ReceiverSettings, Region, Spread,
-};
+use host::machine::{AnswerSettings, FileSettings, NetworkSettings, Program, Receiver, ReceiverSettings, Region};
 use report::ioat::{Clients, MeasuredFigures, MeasuredRow, Published};
 use rowclone_config::{Failure, MachineConfig, Overrides, ReceiverConfig};
 use rowclone_sim::{CopyMethod, CoreRow, CoresReport, NetworkRow};
@@ -47,7 +45,8 @@ struct RawGroup<'a> {
     /// `key=value` of the machine, or after `receiver.` of the receiver.
     #[serde(default)]
     set: Vec<String>,
-    server: Option<RawServer>,
+    /// Of servers.
+    answer: Option<RawAnswer>,
     #[serde(borrow)]
     cases: Vec<RawCase<'a>>,
 }
@@ -61,24 +60,22 @@ struct RawCase<'a> {
     set: Vec<String>,
     #[serde(default)]
     split_headers: bool,
-    threads: Option<u64>,
-    file_bytes: Option<u64>,
+    /// Those of the answer, if they differ from those of the group.
+    bytes: Option<u64>,
     #[serde(default)]
     exponent_hundredths: u64,
     published: Option<Published>,
 }
 
-/// A server's request loop.
+/// The answer of a server to each message.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawServer {
-    ports: usize,
-    /// Threads of clients on all ports.
-    threads: u64,
-    client_cycles: u64,
-    request_bytes: u64,
+struct RawAnswer {
     instructions: u64,
-    file_bytes: u64,
+    bytes: u64,
+    segment_bytes: u64,
+    #[serde(default)]
+    forwarded_bytes: u64,
     /// Files of a web server; a proxy has none.
     files: Option<RawFiles>,
 }
@@ -119,19 +116,22 @@ impl Measurement {
         let mut overrides = Overrides::parse(set)?;
         let receiver = ReceiverConfig::shipped_with(&overrides.take_prefix("receiver"))?;
         let mut machine = MachineConfig::read(Path::new(MACHINE), &overrides)?;
-        let network = machine.settings.network.ok_or_else(|| Failure::new("the machine has no network adapter"))?;
-        let network = NetworkSettings { packets, ..network };
-        let receiver = receiver.settings(&network, case.split_headers);
-        let (network, receiver) = match &group.server {
-            Some(server) => server.request_loop(case, network, receiver),
+        let network = machine.settings.network.as_mut();
+        let network = network.ok_or_else(|| Failure::new("the machine has no network adapter"))?;
+        let mut receiver = receiver.settings(network, case.split_headers);
+        receiver.answer = group.answer.as_ref().map(|answer| answer.of(case));
+        network.packets = match receiver.answer {
+            Some(answer) => {
+                network.answer_packets = answer.packets();
+                (packets / 4).max(REQUESTS * network.clients) * network.burst
+            }
             // Each connection receives whole messages.
             None if network.connections == 1 => {
-                let needed = (MESSAGES * receiver.message_bytes).div_ceil(network.payload_bytes);
-                (NetworkSettings { packets: packets.max(needed), ..network }, receiver)
+                packets.max((MESSAGES * receiver.message_bytes).div_ceil(network.payload_bytes))
             }
-            None => (network, receiver),
+            None => packets,
         };
-        machine.settings.network = Some(network);
+        let network = *network;
         Ok(Measurement { group: group.name, name: case.case, machine, network, receiver, published: case.published })
     }
 
@@ -201,22 +201,9 @@ impl Measurement {
     }
 }
 
-impl RawServer {
-    /// The adapter and the receiver of the server.
-    fn request_loop(
-        &self,
-        case: &RawCase<'_>,
-        network: NetworkSettings,
-        receiver: ReceiverSettings,
-    ) -> (NetworkSettings, ReceiverSettings) {
-        let (threads, file_bytes) = (case.threads.unwrap_or(self.threads), case.file_bytes.unwrap_or(self.file_bytes));
-        let payload = network.payload_bytes;
-        // Requests are those of clients, or to a proxy the replies of the server behind it, of whole packets, as its
-        // answers are.
-        let (burst, payload_bytes, bytes, forwarded_bytes) = match self.files {
-            Some(_) => (1, self.request_bytes, file_bytes, 0),
-            None => (file_bytes.div_ceil(payload), payload, file_bytes.next_multiple_of(payload), self.request_bytes),
-        };
+impl RawAnswer {
+    fn of(&self, case: &RawCase<'_>) -> AnswerSettings {
+        let RawAnswer { instructions, segment_bytes, forwarded_bytes, .. } = *self;
         let files = self.files.map(|RawFiles { proxied, cached, files, fetch_instructions }| FileSettings {
             proxied,
             cached,
@@ -224,32 +211,8 @@ impl RawServer {
             exponent_hundredths: case.exponent_hundredths,
             fetch_instructions,
         });
-        let answer =
-            AnswerSettings { instructions: self.instructions, bytes, segment_bytes: payload, forwarded_bytes, files };
-        let ports = self.ports.min(threads as usize);
-        let clients = threads / ports as u64;
-        let network = NetworkSettings {
-            ports,
-            payload_bytes,
-            connections: clients,
-            burst,
-            spread: Spread::Connections,
-            packets: (network.packets / 4).max(REQUESTS * clients) * burst,
-            clients,
-            client_cycles: self.client_cycles,
-            answer_packets: answer.packets(),
-            ..network
-        };
-        let receiver = ReceiverSettings {
-            message_bytes: burst * payload_bytes,
-            // The answers acknowledge the requests.
-            packets_per_acknowledgment: 0,
-            payload_bytes,
-            connections: clients,
-            answer: Some(answer),
-            ..receiver
-        };
-        (network, receiver)
+        let bytes = case.bytes.unwrap_or(self.bytes);
+        AnswerSettings { instructions, bytes, segment_bytes, forwarded_bytes, files }
     }
 }
 

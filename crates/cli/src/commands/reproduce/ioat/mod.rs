@@ -7,8 +7,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use memctrl::policy::copy::DMA;
-use report::IoatTable;
-use report::ioat::SCHEMA_VERSION;
+use report::ioat::{IoatTable, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
 use serde::Deserialize;
@@ -16,7 +15,7 @@ use serde::Deserialize;
 use self::copies::{SIZES, copy_cost};
 use self::measurement::measurements;
 use crate::commands::core_runs::in_parallel;
-use crate::commands::reproduce::output::OutputArgs;
+use crate::commands::reproduce::output::{OutputArgs, count};
 
 /// `reproduce ioat`.
 #[derive(Debug, Args)]
@@ -29,7 +28,7 @@ pub struct IoatArgs {
     pub set: Vec<String>,
     /// Packets that arrive at each port; at least those of two messages, and of a server's requests a quarter, or 8 per
     /// client
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count(1..=1_000_000))]
     pub packets: u64,
     /// Measurements [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_enum)]
