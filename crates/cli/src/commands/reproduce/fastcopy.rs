@@ -4,18 +4,16 @@
 use std::path::Path;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use dram_spec::PhysicalAddress;
 use host::machine::{Program, Region, Steps};
-use report::FastCopyTable;
-use report::fast_copy::{CROSSING_UNROLLS, Crossing, LOOPS, MACHINES, MachineRates, Rates, SIZES};
+use report::fast_copy::{CROSSING_UNROLLS, Crossing, FastCopyTable, LOOPS, MACHINES, MachineRates, Rates, SIZES};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
 use serde::Deserialize;
 use trace_io::program::Step;
 
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs, count};
 
 /// `reproduce fastcopy`.
 #[derive(Debug, Args)]
@@ -26,32 +24,16 @@ use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
     rowclone-sim reproduce fastcopy --plot fastcopy.svg --plot-machine p6-200")]
 pub struct FastCopyArgs {
     /// Bytes that are copied before the measured copies of a size, and in them; at least one copy
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value_t = 1 << 18,
-        value_parser = clap::value_parser!(u64).range(4096..=1 << 22)
-    )]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 18, value_parser = count(4096..=1 << 22))]
     pub bytes: u64,
     /// The largest copy, bytes
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value_t = 1 << 22,
-        value_parser = clap::value_parser!(u64).range(8192..=1 << 22)
-    )]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 22, value_parser = count(8192..=1 << 22))]
     pub largest: u64,
     /// The picture
     #[command(flatten)]
     pub picture: PictureArgs,
     /// The machine of the picture
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = MACHINES[0],
-        requires = "plot",
-        value_parser = PossibleValuesParser::new(MACHINES)
-    )]
+    #[arg(long, value_name = "NAME", default_value = MACHINES[0], requires = "plot", value_parser = MACHINES)]
     pub plot_machine: String,
     /// Checks and format
     #[command(flatten)]

@@ -9,14 +9,13 @@ use dram_spec::address::FRAME_BYTES;
 use host::machine::{
     MachineSettings, MessageReader, MessageReaderSettings, NetworkSettings, PrefetcherKind, Program, Purpose, Region,
 };
-use report::InjectionTable;
-use report::injection::{InjectionFigures, InjectionRow, SCHEMA_VERSION};
+use report::injection::{InjectionFigures, InjectionRow, InjectionTable, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::{CopyMethod, CoreRow, CoresReport, PrefetchRow};
 use serde::Deserialize;
 
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs, count};
 
 /// `reproduce injection`.
 #[derive(Debug, Args)]
@@ -31,10 +30,10 @@ pub struct InjectionArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Messages of 4 KiB that arrive at each core, or as many bytes in messages of another size
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(32..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = count(32..=1_000_000))]
     pub messages: u64,
     /// Divisor of the caches where messages are delayed, so that fewer messages fill them; 1 for those of the machine
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = count(1..=64))]
     pub cache_scale: u64,
     /// The picture
     #[command(flatten)]

@@ -5,16 +5,18 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use host::machine::{ChosenCopies, MixProgram, Region};
-use report::MulticoreTable;
-use report::multicore::{MethodRuns, MixRun, MulticoreRow, PUBLISHED, SCHEMA_VERSION};
+use report::multicore::{MethodRuns, MixRun, MulticoreRow, MulticoreTable, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport};
 use rowclone_sweep::programs::{baseline, label, open, recording_settings};
 
 use crate::args::{MachineArgs, compared, method};
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs, count};
 use crate::commands::reproduce::recordings;
+
+/// Schedulers by default.
+const SCHEDULERS: [&str; 3] = ["fr-fcfs", "bliss", "par-bs"];
 
 /// `reproduce multicore`.
 #[derive(Debug, Args)]
@@ -37,25 +39,20 @@ pub struct MulticoreArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = method(), hide_possible_values = true)]
     pub policies: Vec<CopyMethod>,
     /// Schedulers, instead of that of the machine; `by-policy` leaves the scheduler to the machine and to each policy
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        default_values_t = ["fr-fcfs", "bliss", "par-bs"].map(str::to_owned)
-    )]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_values = SCHEDULERS)]
     pub schedulers: Vec<String>,
     /// Programs of the mixes
     #[arg(long, value_enum, default_value_t)]
     pub programs: Programs,
     /// Mixes per number of cores: of generated programs, 3 or 6 contain each equally often, and 9 also each pair on 2
     /// cores; of recorded ones, 8 contain each equally often
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=9))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = count(1..=9))]
     pub mixes: u64,
     /// Instructions of each program before its measured region
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub warm_up: u64,
     /// Instructions of each measured region
-    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = count(1..))]
     pub instructions: u64,
     /// Replaces the program of a core by a program trace or a memory trace of the format `rc`, `cpu` or `lackey`: the
     /// first `--trace` on core 0, the second on core 1

@@ -4,8 +4,7 @@ use clap::Args;
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use host::machine::{Program, Region, Steps};
-use report::ZeroingTable;
-use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow};
+use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow, ZeroingTable};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::baseline;
@@ -13,7 +12,10 @@ use trace_io::program::Step;
 
 use crate::args::MachineArgs;
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::OutputArgs;
+use crate::commands::reproduce::output::{OutputArgs, count};
+
+/// Numbers of pages by default.
+const PAGES: [u64; 7] = [16, 64, 128, 192, 256, 512, 1024];
 
 /// `reproduce zi`.
 #[derive(Debug, Args)]
@@ -23,13 +25,7 @@ pub struct ZiArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
     /// Pages that are zeroed, and then read and written
-    #[arg(
-        long,
-        value_name = "N",
-        value_delimiter = ',',
-        default_values_t = [16, 64, 128, 192, 256, 512, 1024],
-        value_parser = clap::value_parser!(u64).range(1..=65_536)
-    )]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = PAGES, value_parser = count(1..=65_536))]
     pub pages: Vec<u64>,
     /// Checks and format
     #[command(flatten)]
