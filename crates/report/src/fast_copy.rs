@@ -12,16 +12,6 @@ use crate::table::{Column, fitted, headers, listed, or_dash, wrapped};
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Sizes of copies, bytes.
-pub const SIZES: [u64; 19] = {
-    let mut sizes = [16; 19];
-    let mut at = 1;
-    while at < sizes.len() {
-        sizes[at] = 2 * sizes[at - 1];
-        at += 1;
-    }
-    sizes
-};
 /// The loops.
 pub const LOOPS: [&str; 3] = ["libc", "integer", "floating point"];
 /// The machines.
@@ -317,6 +307,11 @@ fn rates(machine: &MachineRates) -> String {
 mod tests {
     use super::*;
 
+    /// 16 B to 4 MiB.
+    fn sizes() -> impl Iterator<Item = u64> {
+        (4..=22).map(|power| 1 << power)
+    }
+
     /// Machine `n` copies at 10 + n, 20 + n and 30 + n MB/s, below 64 bytes at 5; the P6 and the 486 at 10 by all
     /// loops.
     fn table() -> FastCopyTable {
@@ -326,7 +321,7 @@ mod tests {
                 _ if (3..5).contains(&machine) => [10.0; 3],
                 _ => [10.0, 20.0, 30.0].map(|rate| rate + machine as f64),
             };
-            SIZES.map(|bytes| Rates { bytes, mb_s: of(bytes) }).to_vec()
+            sizes().map(|bytes| Rates { bytes, mb_s: of(bytes) }).collect()
         };
         let loops = ["string", "integer", "float-block"];
         let machine = |number: usize| MachineRates { machine: MACHINES[number], loops, rates: rates(number) };
@@ -370,7 +365,7 @@ mod tests {
         let text = table().to_text();
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert!(text.contains("energy of machines with a page-mode memory is not computed"));
-        assert_eq!(table().chart("p6-200").unwrap().marks(), 3 * SIZES.len());
+        assert_eq!(table().chart("p6-200").unwrap().marks(), 3 * sizes().count());
         assert_eq!(table().chart("p6"), None);
     }
 }

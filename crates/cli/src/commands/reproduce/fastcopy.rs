@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use dram_spec::PhysicalAddress;
 use host::machine::{Program, Region, Steps};
-use report::fast_copy::{CROSSING_UNROLLS, Crossing, FastCopyTable, LOOPS, MACHINES, MachineRates, Rates, SIZES};
+use report::fast_copy::{CROSSING_UNROLLS, Crossing, FastCopyTable, LOOPS, MACHINES, MachineRates, Rates};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
 use serde::Deserialize;
@@ -92,10 +92,10 @@ pub fn run(args: &FastCopyArgs) -> Result<String, Failure> {
     args.output.format.render(|| table.to_text(), &table)
 }
 
-/// Sizes of the table.
+/// Sizes of the table: powers of two from 16 bytes on.
 fn sizes(args: &FastCopyArgs) -> impl Iterator<Item = u64> {
     let largest = args.largest;
-    SIZES.into_iter().filter(move |&bytes| bytes <= largest)
+    (4..=22).map(|power| 1 << power).filter(move |&bytes| bytes <= largest)
 }
 
 /// Sizes among which the crossing of a loop with libc is looked for.
