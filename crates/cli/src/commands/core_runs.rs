@@ -39,8 +39,8 @@ pub fn run_programs(
     Ok((outcome, cores))
 }
 
-/// Runs jobs in parallel, with a progress bar that is hidden unless standard error is a terminal. The results are in the
-/// order of the jobs.
+/// Runs jobs in parallel, with a progress bar that is hidden unless standard error is a terminal. The results are in
+/// the order of the jobs.
 ///
 /// # Errors
 /// The first error in the order of the jobs, independent of the threads.

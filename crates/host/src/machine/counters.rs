@@ -216,28 +216,27 @@ pub struct NetworkCounts {
 /// Dispatch slots in which a core was stalled, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StallSlots {
-    /// The window was full: an older load waited for its data.
+    /// The window was full, and the next instruction then dispatched.
     pub window: u64,
-    /// All MSHRs were in use.
+    /// No MSHR, no line to replace, or a non-temporal store whose line is in flight.
     pub mshr: u64,
-    /// The store buffer or the write buffer was full.
+    /// No entry of the store buffer, or of the write buffer.
     pub store_buffer: u64,
-    /// The load/store queue was full.
+    /// No entry of the load/store queue.
     pub load_store_queue: u64,
-    /// In an in-order core, the result of an earlier instruction was not there.
+    /// In-order core: an operand is not there.
     pub operand: u64,
-    /// In an in-order core, all units of the class were occupied, or an instruction dispatched alone.
+    /// In-order core: no unit is free, or an instruction dispatches alone.
     pub unit: u64,
-    /// In an in-order core, a load or store touched a pending copy.
+    /// In-order core: the access touches a pending copy.
     pub pending_copy: u64,
-    /// The kernel handled a page fault, a fork or an exit; or it, or a piece of a copy or a
-    /// zeroing, waited for earlier instructions and stores.
+    /// A kernel event, or a piece of a copy or zeroing, waits for its beginning; time of the kernel.
     pub kernel: u64,
-    /// Coherence before, and insertion of lines after, a copy or a zeroing in DRAM.
+    /// Time of the lines before and after a copy or a zeroing by the controller.
     pub coherence: u64,
-    /// A copy or a zeroing by the controller was in progress.
+    /// Time of the controller or a device.
     pub controller_copy: u64,
-    /// The program waited for packets.
+    /// The program waits for packets.
     pub idle: u64,
 }
 

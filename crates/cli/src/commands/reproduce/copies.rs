@@ -1,5 +1,5 @@
-//! `rowclone-sim reproduce table3` and `reproduce lisa`: the published copies of `RowClone` and LISA beside the simulated
-//! ones.
+//! `rowclone-sim reproduce table3` and `reproduce lisa`: the published copies of `RowClone` and LISA beside the
+//! simulated ones.
 
 use clap::Args;
 use dram_spec::{BankId, Location, Operation, PhysicalAddress, Row, SpeedBin};
@@ -101,9 +101,8 @@ const PUBLISHED_OF_LISA: [(&str, PublishedCopy); 4 + HOPS.len()] = [
 ];
 
 const TITLE_OF_LISA: &str = "LISA (HPCA 2016): one 8 KB copy, DDR3-1600 11-11-11, 8 KB rows, 1 rank";
-const NOTE_OF_LISA: &str = "The hops take 8 ns x (hops + 1), rounded up to clocks, and 0.0057 uJ each, which is the slope of \
-    the \
-                    published energies. The other energies are of the current set.";
+const NOTE_OF_LISA: &str = "The hops take 8 ns x (hops + 1), rounded up to clocks, and 0.0057 uJ each, which is the \
+                            slope of the published energies. The other energies are of the current set.";
 
 /// Bytes of a copy of LISA: a row.
 const ROW_BYTES: u64 = 8192;

@@ -11,6 +11,8 @@ use crate::args::MachineArgs;
 use crate::commands::core_runs::{in_parallel, run_programs};
 use crate::commands::reproduce::output::{OutputArgs, count};
 
+/// Updates at most.
+const MANY: u64 = 1_000_000;
 /// Numbers of updates by default.
 const UPDATES: [u64; 8] = [2, 8, 32, 128, 512, 1024, 4096, 16_384];
 
@@ -25,7 +27,7 @@ pub struct ForkbenchArgs {
     #[arg(long, value_name = "MIB", value_delimiter = ',', default_values_t = [64, 128], value_parser = mebibytes)]
     pub mebibytes: Vec<u64>,
     /// Updates of the child: N
-    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = UPDATES, value_parser = count(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = UPDATES, value_parser = count(1..=MANY))]
     pub updates: Vec<u64>,
     /// Seed of the random pages
     #[arg(long, default_value_t = 1)]
