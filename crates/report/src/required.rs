@@ -8,7 +8,7 @@ const POINTS: [f64; 2] = [6.0, 10.0];
 /// Comparisons of simulated figures that a condition requires.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparisons {
-    /// Their number.
+    /// Number of comparisons.
     pub comparisons: usize,
     /// Those that do not hold, in words.
     pub failed: Vec<String>,
