@@ -35,7 +35,6 @@ pub mod receive;
 pub mod receiver;
 pub mod scenario;
 pub mod section;
-pub mod servers;
 pub mod suggestion;
 pub mod system;
 pub mod workload;
@@ -51,7 +50,6 @@ pub use overrides::Overrides;
 pub use preset::Source;
 pub use receiver::ReceiverConfig;
 pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};
-pub use servers::{ServersConfig, ZipfConfig};
 pub use system::SystemConfig;
 pub use workload::TraceWorkload;
 

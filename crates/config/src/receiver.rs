@@ -5,7 +5,7 @@ use std::path::Path;
 use host::machine::{NetworkSettings, ReceiverSettings};
 
 use crate::key::{Holds, Key};
-use crate::{Document, Failure};
+use crate::{Document, Failure, Overrides};
 
 /// The receiver of the server of 2006, `configs/programs/ioat-2006.toml`.
 const SHIPPED: &str = include_str!("../../../configs/programs/ioat-2006.toml");
@@ -42,7 +42,17 @@ impl ReceiverConfig {
     /// # Errors
     /// Never: the file is tested.
     pub fn shipped() -> Result<ReceiverConfig, Failure> {
-        ReceiverConfig::of(Document::parse(Path::new(SHIPPED_PATH), SHIPPED, KEYS)?)
+        ReceiverConfig::shipped_with(&Overrides::default())
+    }
+
+    /// The shipped receiver with other values of keys.
+    ///
+    /// # Errors
+    /// There is no such key, or a value is not possible.
+    pub fn shipped_with(overrides: &Overrides) -> Result<ReceiverConfig, Failure> {
+        let mut document = Document::parse(Path::new(SHIPPED_PATH), SHIPPED, KEYS)?;
+        document.apply(overrides)?;
+        ReceiverConfig::of(document)
     }
 
     /// Reads and checks a program file.

@@ -8,8 +8,8 @@ use host::machine::{DmaCompletion, DmaSettings, NetworkSettings, Sharing};
 use rowclone_config::key::Key;
 use rowclone_config::preset::{self, Preset};
 use rowclone_config::{
-    Document, MachineConfig, Overrides, ReceiverConfig, Scenario, ServersConfig, Source, SystemConfig, currents,
-    machine, receiver, servers, system,
+    Document, MachineConfig, Overrides, ReceiverConfig, Scenario, Source, SystemConfig, currents, machine, receiver,
+    system,
 };
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -486,16 +486,4 @@ fn the_shipped_receiver_is_read() {
     assert!(message.contains("ioat-2006.toml:") && message.contains("`message_buffers` is 0"), "{message}");
     let message = refused("read_stride", "stride");
     assert!(message.contains("stride"), "{message}");
-}
-
-/// Web server and proxy of the server of 2006; errors name file, line and key.
-#[test]
-fn the_shipped_servers_are_read() {
-    let path = Path::new(REPOSITORY).join("configs/programs/ioat-2006-servers.toml");
-    let found = ServersConfig::read(&path).unwrap();
-    assert_eq!(ServersConfig::shipped(), Ok(found));
-    assert!(found.zipf.proxied < found.zipf.cached && found.zipf.cached < found.zipf.files);
-    let text = fs::read_to_string(&path).unwrap().replace("proxied = 256", "proxied = 4_096");
-    let error = Document::parse(&path, &text, servers::KEYS).and_then(ServersConfig::of).unwrap_err().to_string();
-    assert!(error.contains("ioat-2006-servers.toml:") && error.contains("`zipf.proxied` is 4096"), "{error}");
 }

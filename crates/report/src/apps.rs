@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::table::Align::{Left, Right};
-use crate::table::{Header, aligned, change, or_dash, percent};
+use crate::table::{Column, change, listed, or_dash, percent};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -21,6 +21,9 @@ pub struct PublishedApplication {
     pub plain: EnergyAndBytes,
     /// DRAM energy and channel bytes under `RowClone`-ZI.
     pub zi: EnergyAndBytes,
+    /// The recording of `traces/recorded` that is compared with it.
+    #[serde(skip)]
+    pub recording: &'static str,
 }
 
 /// Ratios to the baseline.
@@ -32,46 +35,24 @@ pub struct EnergyAndBytes {
     pub bytes: f64,
 }
 
-const fn published(name: &'static str, zi_ipc: f64, plain: [f64; 2], zi: [f64; 2]) -> PublishedApplication {
-    let [plain, zi] =
-        [EnergyAndBytes { energy: plain[0], bytes: plain[1] }, EnergyAndBytes { energy: zi[0], bytes: zi[1] }];
-    PublishedApplication { name, zi_ipc, plain, zi }
+const fn published(name: &'static str, recording: &'static str, ratios: [f64; 5]) -> PublishedApplication {
+    let [zi_ipc, energy, bytes, zi_energy, zi_bytes] = ratios;
+    let [plain, zi] = [EnergyAndBytes { energy, bytes }, EnergyAndBytes { energy: zi_energy, bytes: zi_bytes }];
+    PublishedApplication { name, zi_ipc, plain, zi, recording }
 }
 
-/// `MICRO` 2013, section 7.3.
+/// `MICRO` 2013, section 7.3: IPC under RowClone-ZI, energy and bytes under `RowClone`, and under RowClone-ZI.
 pub const PUBLISHED: [PublishedApplication; 6] = [
-    published("bootup", 1.15, [0.61, 0.51], [0.60, 0.48]),
-    published("compile", 1.09, [1.02, 0.98], [0.68, 0.53]),
-    published("forkbench", 1.66, [0.31, 0.40], [0.31, 0.40]),
-    published("mcached", 1.04, [1.00, 1.00], [0.85, 0.84]),
-    published("mysql", 1.04, [1.01, 1.00], [0.83, 0.79]),
-    published("shell", 1.40, [0.32, 0.19], [0.33, 0.19]),
+    published("bootup", "boot", [1.15, 0.61, 0.51, 0.60, 0.48]),
+    published("compile", "compiler", [1.09, 1.02, 0.98, 0.68, 0.53]),
+    published("forkbench", "fork-benchmark", [1.66, 0.31, 0.40, 0.31, 0.40]),
+    published("mcached", "memcached", [1.04, 1.00, 1.00, 0.85, 0.84]),
+    published("mysql", "mariadb", [1.04, 1.01, 1.00, 0.83, 0.79]),
+    published("shell", "shell", [1.40, 0.32, 0.19, 0.33, 0.19]),
 ];
 
-/// A program whose published counterpart, or whose required order, is known by the name of its recording.
-struct Known {
-    recording: &'static str,
-    /// Its published application.
-    application: Option<&'static str>,
-    /// Whether zeroing with insertion must use no more energy and bytes than plain `RowClone`.
-    is_required: bool,
-}
-
-const fn known(recording: &'static str, application: Option<&'static str>, is_required: bool) -> Known {
-    Known { recording, application, is_required }
-}
-
-/// Recordings of `traces/recorded`.
-const KNOWN: [Known; 8] = [
-    known("boot", Some("bootup"), false),
-    known("compiler", Some("compile"), true),
-    known("fork-benchmark", Some("forkbench"), false),
-    known("memcached", Some("mcached"), true),
-    known("redis", None, true),
-    known("mariadb", Some("mysql"), true),
-    known("sqlite", None, true),
-    known("shell", Some("shell"), false),
-];
+/// Recordings in which zeroing with insertion must use no more energy and bytes than plain `RowClone`.
+const REQUIRED: [&str; 5] = ["compiler", "memcached", "redis", "mariadb", "sqlite"];
 
 /// A run of a recording under a copy method.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -113,20 +94,15 @@ impl ApplicationRow {
         EnergyAndBytes { energy: run.energy_nj / base.energy_nj, bytes }
     }
 
-    fn known(&self) -> Option<&'static Known> {
-        KNOWN.iter().find(|known| known.recording == self.program)
-    }
-
     fn published(&self) -> Option<&'static PublishedApplication> {
-        let name = self.known()?.application?;
-        PUBLISHED.iter().find(|published| published.name == name)
+        PUBLISHED.iter().find(|published| published.recording == self.program)
     }
 
     /// Whether zeroing with insertion uses no more energy and bytes than plain `RowClone`, where this is required.
     fn required(&self) -> Option<bool> {
         let [_, plain, zi] = &self.runs;
         let holds = zi.energy_nj <= plain.energy_nj && zi.channel_bytes <= plain.channel_bytes;
-        self.known().filter(|known| known.is_required).map(|_| holds)
+        REQUIRED.contains(&&*self.program).then_some(holds)
     }
 }
 
@@ -196,67 +172,42 @@ impl ApplicationTable {
 
     /// A line per recording and size, in the order of sizes.
     fn sizes(&self) -> String {
-        let columns: [Header<'_>; 8] = [
-            ("program", Left),
-            ("cache", Right),
-            ("copy share\nof bytes", Right),
-            ("IPC:\nZI", Right),
-            ("energy:\nRowClone", Right),
-            ("\nZI", Right),
-            ("bytes:\nRowClone", Right),
-            ("\nZI", Right),
-        ];
-        let mut lines = Vec::new();
-        for rows in self.by_program() {
-            let mut rows: Vec<&ApplicationRow> = rows.iter().collect();
+        let mut rows: Vec<&ApplicationRow> = self.rows.iter().collect();
+        for rows in rows.chunk_by_mut(|a, b| a.program == b.program) {
             rows.sort_by_key(|row| row.last_level_bytes);
-            lines.extend(rows.iter().map(|row| {
-                let [plain, zi] = [row.ratios(PLAIN), row.ratios(ZI)];
-                let cells = [row.ipc(ZI), plain.energy, zi.energy, plain.bytes, zi.bytes].map(change);
-                let first = [
-                    row.program.clone(),
-                    format!("{} KiB", row.last_level_bytes >> 10),
-                    percent(row.runs[0].copy_share_of_channel_bytes),
-                ];
-                first.into_iter().chain(cells).collect()
-            }));
         }
-        aligned(&columns, &lines)
+        let columns: [Column<'_, &ApplicationRow>; 8] = [
+            ("program", Left, &|row| row.program.clone()),
+            ("cache", Right, &|row| format!("{} KiB", row.last_level_bytes >> 10)),
+            ("copy share\nof bytes", Right, &|row| percent(row.runs[0].copy_share_of_channel_bytes)),
+            ("IPC:\nZI", Right, &|row| change(row.ipc(ZI))),
+            ("energy:\nRowClone", Right, &|row| change(row.ratios(PLAIN).energy)),
+            ("\nZI", Right, &|row| change(row.ratios(ZI).energy)),
+            ("bytes:\nRowClone", Right, &|row| change(row.ratios(PLAIN).bytes)),
+            ("\nZI", Right, &|row| change(row.ratios(ZI).bytes)),
+        ];
+        listed(&columns, &rows, usize::MAX)
     }
 }
 
 /// A line per recording, with published changes in parentheses.
 fn comparison(rows: &[&ApplicationRow]) -> String {
-    let columns: [Header<'_>; 9] = [
-        ("program", Left),
-        ("published as", Left),
-        ("copy share\nof bytes", Right),
-        ("bandwidth,\nGB/s", Right),
-        ("IPC:\nZI", Right),
-        ("energy:\nRowClone", Right),
-        ("\nZI", Right),
-        ("bytes:\nRowClone", Right),
-        ("\nZI", Right),
-    ];
-    let line = |row: &&ApplicationRow| {
-        let (plain, zi, published) = (row.ratios(PLAIN), row.ratios(ZI), row.published());
-        let cell = |ratio: f64, of: fn(&PublishedApplication) -> f64| {
-            let published = published.map_or_else(String::new, |it| format!(" ({:+.0})", (of(it) - 1.0) * 100.0));
-            format!("{}{published}", change(ratio))
-        };
-        vec![
-            row.program.clone(),
-            or_dash(published, |it| it.name.to_owned()),
-            percent(row.runs[0].copy_share_of_channel_bytes),
-            format!("{:.2}", row.runs[0].bandwidth_gb_s),
-            cell(row.ipc(ZI), |it| it.zi_ipc),
-            cell(plain.energy, |it| it.plain.energy),
-            cell(zi.energy, |it| it.zi.energy),
-            cell(plain.bytes, |it| it.plain.bytes),
-            cell(zi.bytes, |it| it.zi.bytes),
-        ]
+    let cell = |row: &ApplicationRow, ratio: f64, of: fn(&PublishedApplication) -> f64| {
+        let published = row.published().map(|it| format!(" ({:+.0})", (of(it) - 1.0) * 100.0));
+        change(ratio) + &published.unwrap_or_default()
     };
-    aligned(&columns, &rows.iter().map(line).collect::<Vec<_>>())
+    let columns: [Column<'_, &ApplicationRow>; 9] = [
+        ("program", Left, &|row| row.program.clone()),
+        ("published as", Left, &|row| or_dash(row.published(), |it| it.name.to_owned())),
+        ("copy share\nof bytes", Right, &|row| percent(row.runs[0].copy_share_of_channel_bytes)),
+        ("bandwidth,\nGB/s", Right, &|row| format!("{:.2}", row.runs[0].bandwidth_gb_s)),
+        ("IPC:\nZI", Right, &|row| cell(row, row.ipc(ZI), |it| it.zi_ipc)),
+        ("energy:\nRowClone", Right, &|row| cell(row, row.ratios(PLAIN).energy, |it| it.plain.energy)),
+        ("\nZI", Right, &|row| cell(row, row.ratios(ZI).energy, |it| it.zi.energy)),
+        ("bytes:\nRowClone", Right, &|row| cell(row, row.ratios(PLAIN).bytes, |it| it.plain.bytes)),
+        ("\nZI", Right, &|row| cell(row, row.ratios(ZI).bytes, |it| it.zi.bytes)),
+    ];
+    listed(&columns, rows, usize::MAX)
 }
 
 #[cfg(test)]
@@ -301,12 +252,5 @@ mod tests {
         found("holds: compiler: rowclone-zi uses no more energy and bytes than rowclone");
         found("fails: redis: rowclone-zi uses no more energy and bytes than rowclone");
         found("compiler 256 KiB 25.0 % +25.0 % -10.0 % -5.0 % -20.0 % -30.0 %");
-    }
-
-    #[test]
-    fn each_known_application_is_published() {
-        for name in KNOWN.iter().filter_map(|known| known.application) {
-            assert!(PUBLISHED.iter().any(|published| published.name == name), "{name}");
-        }
     }
 }

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::required::{Comparisons, within};
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, change, listed, or_dash, whole, wrapped};
+use crate::table::{Column, change, fitted, headers, listed, or_dash, whole, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -27,8 +28,6 @@ pub const LATENCIES: [u64; 3] = [110, 95, 80];
 const WIDTH: usize = 80;
 /// A remainder of more points is marked.
 const REMAINDER_MAX: f64 = 1.0;
-/// Distances in points within which cells are counted.
-const DISTANCES: [f64; 2] = [6.0, 10.0];
 
 /// A reduction of the execution time, and its parts; percent of the time of BASE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -164,10 +163,9 @@ pub struct Ordering {
     pub ordering: &'static str,
     /// Factor of the instructions besides the copies.
     pub work_scale: f64,
-    /// Number of comparisons.
-    pub comparisons: usize,
-    /// Those that do not hold, in words.
-    pub failed: Vec<String>,
+    /// Its comparisons.
+    #[serde(flatten)]
+    pub result: Comparisons,
 }
 
 /// The comparison.
@@ -209,8 +207,8 @@ impl CopyEngineTable {
         let orderings = WORK_SCALES.iter().flat_map(|&scale| self.orderings_of(scale)).collect();
         let distances: Vec<f64> =
             CORES.iter().flat_map(|core| self.cells(core)).filter_map(|cell| cell.distance()).collect();
-        let within = DISTANCES.map(|most| distances.iter().filter(|distance| distance.abs() <= most).count());
-        let cells_within = [within[0], within[1], distances.len()];
+        let [within_6, within_10] = within(&distances);
+        let cells_within = [within_6, within_10, distances.len()];
         CopyEngineTable { orderings, cells_within, ..self }
     }
 
@@ -233,32 +231,40 @@ impl CopyEngineTable {
 
     /// The orderings under a factor of the instructions.
     fn orderings_of(&self, work_scale: f64) -> [Ordering; 4] {
-        let of = |payload: usize, core: &str, mode: usize| self.row(PAYLOADS[payload], core, work_scale).gain(mode);
-        let [mut modes, mut cores, mut faster, mut overlap] =
-            ORDERINGS.map(|(ordering, _)| Ordering { ordering, work_scale, comparisons: 0, failed: Vec::new() });
-        for (payload, bytes) in PAYLOADS.into_iter().enumerate() {
-            for core in CORES {
+        // A gain with its name, of a payload, a core and a mode.
+        let of = |[payload, core, mode]: [usize; 3], part: fn(&Gain) -> f64| {
+            let (bytes, core) = (PAYLOADS[payload], CORES[core]);
+            let name = format!("{core}, {bytes} B, {}", MODES[mode]);
+            (name, part(&self.row(bytes, core, work_scale).gain(mode)))
+        };
+        let mut results = [const { Comparisons { comparisons: 0, failed: Vec::new() } }; 4];
+        let [modes, cores, faster, overlap] = &mut results;
+        // The first value must be less than the second one.
+        let compare = |result: &mut Comparisons, part: fn(&Gain) -> f64, [less, more]: [[usize; 3]; 2]| {
+            let [(first, less), (second, more)] = [of(less, part), of(more, part)];
+            result.add(less < more, || format!("{first} {less:.1} and {second} {more:.1}"));
+        };
+        for payload in 0..PAYLOADS.len() {
+            for core in 0..CORES.len() {
                 for mode in 1..MODES.len() {
-                    let names = [mode - 1, mode].map(|mode| format!("{core}, {bytes} B, {}", MODES[mode]));
-                    modes.compare(&names, [mode - 1, mode].map(|mode| of(payload, core, mode).overall));
+                    compare(modes, |gain| gain.overall, [[payload, core, mode - 1], [payload, core, mode]]);
                 }
             }
-            for (mode, name) in MODES.iter().enumerate() {
-                let names = [CORES[1], CORES[0]].map(|core| format!("{core}, {bytes} B, {name}"));
-                cores.compare(&names, [CORES[1], CORES[0]].map(|core| of(payload, core, mode).overall));
+            for mode in 0..MODES.len() {
+                compare(cores, |gain| gain.overall, [[payload, 1, mode], [payload, 0, mode]]);
             }
         }
-        for core in CORES {
-            for (mode, name) in MODES.iter().enumerate() {
+        for core in 0..CORES.len() {
+            for mode in 0..MODES.len() {
                 for payload in 1..PAYLOADS.len() {
-                    let [less, more] = [payload - 1, payload];
-                    let named = |payload: usize| format!("{core}, {} B, {name}", PAYLOADS[payload]);
-                    faster.compare(&[less, more].map(named), [less, more].map(|it| of(it, core, mode).faster_copy));
-                    overlap.compare(&[more, less].map(named), [more, less].map(|it| of(it, core, mode).overlap));
+                    let [less, more] = [payload - 1, payload].map(|payload| [payload, core, mode]);
+                    compare(faster, |gain| gain.faster_copy, [less, more]);
+                    compare(overlap, |gain| gain.overlap, [more, less]);
                 }
             }
         }
-        [modes, cores, faster, overlap]
+        let mut names = ORDERINGS.iter().map(|(name, _)| *name);
+        results.map(|result| Ordering { ordering: names.next().expect("four orderings"), work_scale, result })
     }
 
     /// The tables for a terminal of 80 columns.
@@ -292,51 +298,33 @@ impl CopyEngineTable {
 
     /// Core cycles per packet.
     fn cycles(&self) -> String {
-        let rows: Vec<&EngineRuns> = WORK_SCALES[..1]
-            .iter()
-            .flat_map(|&scale| CORES.iter().flat_map(move |core| PAYLOADS.map(|payload| (payload, core, scale))))
-            .map(|(payload, core, scale)| self.row(payload, core, scale))
-            .collect();
-        let of = |row: &EngineRuns, mode: usize| {
-            let EngineCycles { cycles, copy, .. } = row.modes[mode];
-            format!("{} / {}", whole(cycles), whole(copy))
+        let rows = CORES.iter().flat_map(|core| PAYLOADS.map(|payload| self.row(payload, core, WORK_SCALES[0])));
+        let line = |row: &EngineRuns| {
+            let modes = row.modes.map(|mode| format!("{} / {}", whole(mode.cycles), whole(mode.copy)));
+            let base = [row.payload_bytes.to_string(), whole(row.base), whole(row.base_without_copies)];
+            std::iter::once(row.core.to_owned()).chain(base).chain(modes).collect()
         };
-        let columns: [Column<'_, &EngineRuns>; 7] = [
-            ("core cycles\nper packet", Left, &|row| row.core.to_owned()),
-            ("\nB", Right, &|row| row.payload_bytes.to_string()),
-            ("\nBASE", Right, &|row| whole(row.base)),
-            ("no\ncopies", Right, &|row| whole(row.base_without_copies)),
-            ("all / of ecpy:\nsync-nlb", Right, &|row| of(row, 0)),
-            ("\nsync-wlb", Right, &|row| of(row, 1)),
-            ("\nasync", Right, &|row| of(row, 2)),
-        ];
-        listed(&columns, &rows, WIDTH)
+        let columns =
+            headers("<core cycles\nper packet|\nB|\nBASE|no\ncopies|all / of ecpy:\nsync-nlb|\nsync-wlb|\nasync");
+        fitted(&columns, &rows.map(line).collect::<Vec<_>>(), WIDTH)
     }
 
     /// A line per ordering, and the comparisons that fail.
     fn orderings(&self) -> String {
-        let names: Vec<&'static str> =
-            self.orderings.iter().take(self.orderings.len() / WORK_SCALES.len()).map(|it| it.ordering).collect();
-        let held = |name: &str, scale: f64| {
-            let of = |it: &&Ordering| it.ordering == name && it.work_scale.total_cmp(&scale).is_eq();
-            let ordering = self.orderings.iter().find(of).expect("each ordering is compared under each factor");
-            format!("{} of {}", ordering.comparisons - ordering.failed.len(), ordering.comparisons)
+        let of_name = |name: &'static str| self.orderings.iter().filter(move |ordering| ordering.ordering == name);
+        let held = |name: &'static str| {
+            let at = |scale: &f64| of_name(name).find(|it| it.work_scale.total_cmp(scale).is_eq());
+            [0.5, 1.0, 2.0].map(|scale| at(&scale).map_or_else(String::new, |ordering| ordering.result.held()))
         };
-        let columns: [Column<'_, &'static str>; 4] = [
-            ("ordering, with other instructions times", Left, &|name| (*name).to_owned()),
-            ("0.5", Right, &|name| held(name, 0.5)),
-            ("1", Right, &|name| held(name, 1.0)),
-            ("2", Right, &|name| held(name, 2.0)),
-        ];
-        let mut text = listed(&columns, &names, WIDTH);
+        let lines = ORDERINGS.map(|(name, _)| std::iter::once(name.to_owned()).chain(held(name)).collect());
+        let mut text = fitted(&headers("<ordering, with other instructions times|0.5|1|2"), &lines, WIDTH);
         for (name, cause) in ORDERINGS {
-            let of_name = self.orderings.iter().filter(|ordering| ordering.ordering == name);
-            let failed: Vec<String> = of_name
-                .flat_map(|it| it.failed.iter().map(|failed| format!("times {}: {failed}", it.work_scale)))
+            let failed: Vec<String> = of_name(name)
+                .flat_map(|it| it.result.failed.iter().map(|failed| format!("times {}: {failed}", it.work_scale)))
                 .collect();
             if !failed.is_empty() {
                 text += &wrapped(format!("{name}: {cause}").trim_end(), WIDTH);
-                text += &failed.iter().map(|line| wrapped(line, WIDTH)).collect::<String>();
+                text.extend(failed.iter().map(|line| wrapped(line, WIDTH)));
             }
         }
         text
@@ -361,31 +349,22 @@ impl CopyEngineTable {
             let times = &self.latencies[run].packet_ns;
             100.0 * (1.0 - times[at] / times[0])
         };
-        let published = |run: usize, at: usize| or_dash(PUBLISHED_LATENCY[at][run], |percent| format!("{percent:.1}"));
-        let columns: [Column<'_, usize>; 10] = [
-            ("figure 8, 1024 B,\nout-of-order, %", Left, &|&at| name_of(at)),
-            ("published:\n110 ns", Right, &|&at| published(0, at)),
-            ("\n95", Right, &|&at| published(1, at)),
-            ("\n80", Right, &|&at| published(2, at)),
-            ("simulated:\n110 ns", Right, &|&at| format!("{:.1}", reduced(0, at))),
-            ("\n95", Right, &|&at| format!("{:.1}", reduced(1, at))),
-            ("\n80", Right, &|&at| format!("{:.1}", reduced(2, at))),
-            ("to BASE at the\nsame: 110 ns", Right, &|&at| format!("{:.1}", own(0, at))),
-            ("\n95", Right, &|&at| format!("{:.1}", own(1, at))),
-            ("\n80", Right, &|&at| format!("{:.1}", own(2, at))),
-        ];
-        let mut text = listed(&columns, &[0, 1, 2, 3], WIDTH);
-        let moved = |mode: &str| {
-            let at = 1 + MODES.iter().position(|name| *name == mode).expect("it is a mode");
-            (reduced(2, at) - reduced(0, at)).abs()
+        let line = |at: usize| {
+            let published = PUBLISHED_LATENCY[at].map(|percent| or_dash(percent, |percent| format!("{percent:.1}")));
+            let simulated = [0, 1, 2].map(|run| reduced(run, at)).into_iter().chain([0, 1, 2].map(|run| own(run, at)));
+            let simulated = simulated.map(|percent| format!("{percent:.1}"));
+            std::iter::once(name_of(at)).chain(published).chain(simulated).collect()
         };
-        let moves =
-            PUBLISHED_CHANGES.map(|(mode, points)| format!("{mode} {points} published, {:.1} simulated", moved(mode)));
-        text += &wrapped(
-            &format!("reductions relative to BASE at 110 ns; points from 110 to 80 ns: {}", moves.join("; ")),
-            WIDTH,
+        let columns = headers(
+            "<figure 8, 1024 B,\nout-of-order, %|published:\n110 ns|\n95|\n80|simulated:\n110 ns|\n95|\n80\
+             |to BASE at the\nsame: 110 ns|\n95|\n80",
         );
-        text
+        let moves = PUBLISHED_CHANGES.map(|(mode, points)| {
+            let at = 1 + MODES.iter().position(|name| *name == mode).expect("it is a mode");
+            format!("{mode} {points} published, {:.1} simulated", (reduced(2, at) - reduced(0, at)).abs())
+        });
+        let moves = format!("reductions relative to BASE at 110 ns; points from 110 to 80 ns: {}", moves.join("; "));
+        fitted(&columns, &[0, 1, 2, 3].map(line), WIDTH) + &wrapped(&moves, WIDTH)
     }
 }
 
@@ -425,16 +404,6 @@ fn gains(cells: &[GainCell]) -> String {
 /// BASE or a mode.
 fn name_of(at: usize) -> String {
     if at == 0 { "BASE".to_owned() } else { MODES[at - 1].to_owned() }
-}
-
-impl Ordering {
-    /// Adds a comparison: the first value must be less than the second one.
-    fn compare(&mut self, names: &[String; 2], [less, more]: [f64; 2]) {
-        self.comparisons += 1;
-        if less >= more {
-            self.failed.push(format!("{} {less:.1} and {} {more:.1}", names[0], names[1]));
-        }
-    }
 }
 
 #[cfg(test)]
@@ -502,19 +471,20 @@ mod tests {
     #[test]
     fn orderings_are_compared_under_each_factor() {
         let table = table().compared();
-        let counts: Vec<(usize, usize)> = table.orderings.iter().map(|it| (it.comparisons, it.failed.len())).collect();
+        let counts: Vec<(usize, usize)> =
+            table.orderings.iter().map(|it| (it.result.comparisons, it.result.failed.len())).collect();
         assert_eq!(counts, [(12, 0), (9, 0), (12, 0), (12, 0)].repeat(3));
         let mut other = table;
         // The reduction falls from 50 to 30 %.
         other.rows[1].modes[1].cycles = 700.0;
         let other = other.compared();
         assert_eq!(
-            other.orderings[0].failed,
+            other.orderings[0].result.failed,
             ["in-order, 1024 B, sync-nlb 39.0 and in-order, 1024 B, sync-wlb 30.0"],
             "and of async it is more"
         );
         assert_eq!(
-            other.orderings[1].failed,
+            other.orderings[1].result.failed,
             ["out-of-order, 1024 B, sync-wlb 39.0 and in-order, 1024 B, sync-wlb 30.0"]
         );
     }

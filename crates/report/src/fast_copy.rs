@@ -5,22 +5,13 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::plot::{Chart, Condition, Kind, Request, Spacing, Table};
+use crate::required::Comparisons;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed, wrapped};
+use crate::table::{Column, fitted, headers, listed, or_dash, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
-pub const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 1;
 
-/// Sizes of copies, bytes.
-pub const SIZES: [u64; 19] = {
-    let mut sizes = [16; 19];
-    let mut at = 1;
-    while at < sizes.len() {
-        sizes[at] = 2 * sizes[at - 1];
-        at += 1;
-    }
-    sizes
-};
 /// The loops.
 pub const LOOPS: [&str; 3] = ["libc", "integer", "floating point"];
 /// The machines.
@@ -48,6 +39,16 @@ const TAIL_BELOW: u64 = 64;
 const P6_CAUSE: &str = "p6-200: the loads of a block find the row of the source open, and libc and its stores change \
                         the row for each line; with closed rows (system.page_mode.read_hit=15, write_hit=7) it gains \
                         less than 1 %";
+
+type Compare = fn(&FastCopyTable, &mut Comparisons);
+
+/// The conditions, and what compares the figures of each.
+const REQUIRED: [(&str, Compare); 4] = [
+    ("pentium-133, above 4 KB: libc < integer < floating point", FastCopyTable::order),
+    ("pentium-133, below 64 B: all loops are the tail", FastCopyTable::tail),
+    ("the crossing of integer with libc moves right with the bytes of an iteration", FastCopyTable::unrolled),
+    ("p6-200, i486-100, above 4 KB: floating point gains at most 5 %", FastCopyTable::no_gain),
+];
 
 /// Rates of copies of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -83,10 +84,9 @@ pub struct Crossing {
 pub struct Required {
     /// The condition.
     pub condition: &'static str,
-    /// Comparisons.
-    pub comparisons: usize,
-    /// Those that fail.
-    pub failed: Vec<String>,
+    /// Its comparisons.
+    #[serde(flatten)]
+    pub result: Comparisons,
 }
 
 /// The tables.
@@ -130,10 +130,16 @@ impl FastCopyTable {
     ///
     /// # Panics
     /// If machines are missing.
-    pub fn new(schema_version: u32, machines: Vec<MachineRates>, crossings: Vec<Crossing>) -> FastCopyTable {
-        let mut table =
-            FastCopyTable { schema_version, published: PUBLISHED, machines, crossings, required: Vec::new() };
-        table.required = vec![table.order(), table.tail(), table.unrolled(), table.no_gain()];
+    pub fn new(machines: Vec<MachineRates>, crossings: Vec<Crossing>) -> FastCopyTable {
+        let (schema_version, published, required) = (SCHEMA_VERSION, PUBLISHED, Vec::new());
+        let mut table = FastCopyTable { schema_version, published, machines, crossings, required };
+        table.required = REQUIRED
+            .map(|(condition, compare)| {
+                let mut result = Comparisons::default();
+                compare(&table, &mut result);
+                Required { condition, result }
+            })
+            .into();
         table
     }
 
@@ -141,50 +147,44 @@ impl FastCopyTable {
         self.machines.iter().find(|machine| machine.machine == name).expect("the table has all machines")
     }
 
-    fn order(&self) -> Required {
-        let mut required = Required::new("pentium-133, above 4 KB: libc < integer < floating point");
-        for rates in self.machine(MACHINES[0]).rates.iter().filter(|rates| rates.bytes > ORDER_FROM) {
-            for (at, pair) in rates.mb_s.windows(2).enumerate() {
-                let names =
-                    format!("{} B, {} {:.1}, {} {:.1}", rates.bytes, LOOPS[at], pair[0], LOOPS[at + 1], pair[1]);
-                required.compare(pair[0] < pair[1], names);
-            }
-        }
-        required
+    /// The rates of a machine of copies of more than 4 KB.
+    fn large_copies(&self, name: &str) -> impl Iterator<Item = &Rates> {
+        self.machine(name).rates.iter().filter(|rates| rates.bytes > ORDER_FROM)
     }
 
-    fn tail(&self) -> Required {
-        let mut required = Required::new("pentium-133, below 64 B: all loops are the tail");
-        for rates in self.machine(MACHINES[0]).rates.iter().filter(|rates| rates.bytes < TAIL_BELOW) {
-            for (at, rate) in rates.mb_s.iter().enumerate().skip(1) {
-                let is_equal = rate.total_cmp(&rates.mb_s[0]).is_eq();
-                required.compare(is_equal, format!("{} B, {} {rate:.3}", rates.bytes, LOOPS[at]));
+    fn order(&self, order: &mut Comparisons) {
+        for Rates { bytes, mb_s } in self.large_copies(MACHINES[0]) {
+            for at in 1..LOOPS.len() {
+                let [less, more] = [at - 1, at].map(|at| format!("{} {:.1}", LOOPS[at], mb_s[at]));
+                order.add(mb_s[at - 1] < mb_s[at], || format!("{bytes} B, {less}, {more}"));
             }
         }
-        required
     }
 
-    fn unrolled(&self) -> Required {
-        let mut required =
-            Required::new("the crossing of integer with libc moves right with the bytes of an iteration");
+    fn tail(&self, tail: &mut Comparisons) {
+        for Rates { bytes, mb_s } in self.machine(MACHINES[0]).rates.iter().filter(|rates| rates.bytes < TAIL_BELOW) {
+            for (name, rate) in LOOPS.iter().zip(mb_s).skip(1) {
+                tail.add(rate.total_cmp(&mb_s[0]).is_eq(), || format!("{bytes} B, {name} {rate:.3}"));
+            }
+        }
+    }
+
+    fn unrolled(&self, unrolled: &mut Comparisons) {
         // A loop that is not unrolled enough never crosses.
-        let crossings: Vec<_> = self.crossings.iter().filter_map(|it| Some((it.unroll_bytes, it.bytes?))).collect();
+        let crossings: Vec<_> = self.crossings.iter().filter(|it| it.bytes.is_some()).collect();
         for pair in crossings.windows(2) {
-            let [(before, from), (after, to)] = [pair[0], pair[1]];
-            required.compare(from < to, format!("{before} and {after} B per iteration"));
+            let [before, after] = [pair[0].unroll_bytes, pair[1].unroll_bytes];
+            unrolled.add(pair[0].bytes < pair[1].bytes, || format!("{before} and {after} B per iteration"));
         }
-        required
     }
 
-    fn no_gain(&self) -> Required {
-        let mut required = Required::new("p6-200, i486-100, above 4 KB: floating point gains at most 5 %");
+    fn no_gain(&self, no_gain: &mut Comparisons) {
         for name in ["p6-200", "i486-100"] {
-            for rates in self.machine(name).rates.iter().filter(|rates| rates.bytes > ORDER_FROM) {
-                let gain = rates.mb_s[2] / rates.mb_s[0];
-                required.compare(gain <= NO_GAIN, format!("{name}, {} B: {:+.1} %", rates.bytes, 100.0 * (gain - 1.0)));
+            for Rates { bytes, mb_s } in self.large_copies(name) {
+                let gain = mb_s[2] / mb_s[0];
+                no_gain.add(gain <= NO_GAIN, || format!("{name}, {bytes} B: {:+.1} %", 100.0 * (gain - 1.0)));
             }
         }
-        required
     }
 
     /// The tables for a terminal of 80 columns.
@@ -207,19 +207,16 @@ impl FastCopyTable {
             ("\nto libc", Right, &|&at| format!("{:.2}", PUBLISHED[at] / PUBLISHED[0])),
             ("simulated:\nMB/s", Right, &|&at| format!("{:.1}", found[at])),
             ("\nto libc", Right, &|&at| format!("{:.2}", found[at] / found[0])),
-            ("off by", Right, &|&at| format!("{:+.0} %", 100.0 * (found[at] / PUBLISHED[at] - 1.0))),
+            ("off by", Right, &|&at| percent(PUBLISHED[at], found[at])),
         ];
         listed(&columns, &[0, 1, 2], WIDTH)
     }
 
     fn changes(&self) -> String {
         let [edo, fpm, slow] = [0, 1, 2].map(|at| self.machine(MACHINES[at]).large());
-        let percent = |from: f64, to: f64| format!("{:+.0} %", 100.0 * (to / from - 1.0));
         let columns: [Column<'_, usize>; 5] = [
             ("page-mode memory against\nEDO, largest size", Left, &|&at| LOOPS[at].to_owned()),
-            ("100 MHz:\npublished", Right, &|&at| {
-                PUBLISHED_CHANGES[at].map_or_else(|| "-".to_owned(), |change| format!("{change:+.0} %"))
-            }),
+            ("100 MHz:\npublished", Right, &|&at| or_dash(PUBLISHED_CHANGES[at], |change| format!("{change:+.0} %"))),
             ("\nsimulated", Right, &|&at| percent(edo[at], slow[at])),
             ("133 MHz: memory\nalone", Right, &|&at| percent(edo[at], fpm[at])),
             ("clock\nalone", Right, &|&at| percent(fpm[at], slow[at])),
@@ -244,22 +241,18 @@ impl FastCopyTable {
     fn crossings_text(&self) -> String {
         let columns: [Column<'_, Crossing>; 2] = [
             ("pentium-133, integer:\nbytes per iteration", Left, &|it| it.unroll_bytes.to_string()),
-            ("faster than libc\nfrom, B", Right, &|it| {
-                it.bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string())
-            }),
+            ("faster than libc\nfrom, B", Right, &|it| or_dash(it.bytes, |bytes| bytes.to_string())),
         ];
         listed(&columns, &self.crossings, WIDTH)
     }
 
     fn required_text(&self) -> String {
-        let held = |it: &Required| format!("{} of {}", it.comparisons - it.failed.len(), it.comparisons);
         let columns: [Column<'_, Required>; 2] =
-            [("required", Left, &|it| it.condition.to_owned()), ("holds", Right, &held)];
+            [("required", Left, &|it| it.condition.to_owned()), ("holds", Right, &|it| it.result.held())];
         let mut text = listed(&columns, &self.required, WIDTH);
-        for failed in self.required.iter().flat_map(|required| &required.failed) {
-            text += &wrapped(&format!("fails: {failed}"), WIDTH);
-        }
-        if self.required.iter().any(|required| required.failed.iter().any(|failed| failed.starts_with("p6-200"))) {
+        let failed: Vec<&String> = self.required.iter().flat_map(|it| &it.result.failed).collect();
+        text.extend(failed.iter().map(|failed| wrapped(&format!("fails: {failed}"), WIDTH)));
+        if failed.iter().any(|failed| failed.starts_with("p6-200")) {
             text += &wrapped(P6_CAUSE, WIDTH);
         }
         text
@@ -295,37 +288,29 @@ impl FastCopyTable {
     }
 }
 
-/// The rates of a machine by size.
-fn rates(machine: &MachineRates) -> String {
-    let [libc, integer, float] = machine.loops.map(|name| format!("\n{name}"));
-    let rate = |at: usize| move |rates: &Rates| format!("{:.1}", rates.mb_s[at]);
-    let (first, second, third) = (rate(0), rate(1), rate(2));
-    let [libc, integer, float] = [(0, libc), (1, integer), (2, float)].map(|(at, name)| format!("{}{name}", LOOPS[at]));
-    let columns: [Column<'_, Rates>; 4] = [
-        ("\nB", Right, &|rates| rates.bytes.to_string()),
-        (&libc, Right, &first),
-        (&integer, Right, &second),
-        (&float, Right, &third),
-    ];
-    listed(&columns, &machine.rates, WIDTH)
+/// The change from a rate to another one.
+fn percent(from: f64, to: f64) -> String {
+    format!("{:+.0} %", 100.0 * (to / from - 1.0))
 }
 
-impl Required {
-    const fn new(condition: &'static str) -> Required {
-        Required { condition, comparisons: 0, failed: Vec::new() }
-    }
-
-    fn compare(&mut self, holds: bool, names: String) {
-        self.comparisons += 1;
-        if !holds {
-            self.failed.push(names);
-        }
-    }
+/// The rates of a machine by size.
+fn rates(machine: &MachineRates) -> String {
+    let names: Vec<String> = LOOPS.iter().zip(machine.loops).map(|(name, own)| format!("{name}\n{own}")).collect();
+    let line = |rates: &Rates| {
+        let of_loops = rates.mb_s.iter().map(|rate| format!("{rate:.1}"));
+        std::iter::once(rates.bytes.to_string()).chain(of_loops).collect()
+    };
+    fitted(&headers(&format!("\nB|{}", names.join("|"))), &machine.rates.iter().map(line).collect::<Vec<_>>(), WIDTH)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 16 B to 4 MiB.
+    fn sizes() -> impl Iterator<Item = u64> {
+        (4..=22).map(|power| 1 << power)
+    }
 
     /// Machine `n` copies at 10 + n, 20 + n and 30 + n MB/s, below 64 bytes at 5; the P6 and the 486 at 10 by all
     /// loops.
@@ -336,18 +321,19 @@ mod tests {
                 _ if (3..5).contains(&machine) => [10.0; 3],
                 _ => [10.0, 20.0, 30.0].map(|rate| rate + machine as f64),
             };
-            SIZES.map(|bytes| Rates { bytes, mb_s: of(bytes) }).to_vec()
+            sizes().map(|bytes| Rates { bytes, mb_s: of(bytes) }).collect()
         };
         let loops = ["string", "integer", "float-block"];
         let machine = |number: usize| MachineRates { machine: MACHINES[number], loops, rates: rates(number) };
         let crossing = |unroll_bytes, bytes| Crossing { unroll_bytes, bytes };
         let crossings = vec![crossing(32, None), crossing(64, Some(64)), crossing(128, Some(144))];
-        FastCopyTable::new(SCHEMA_VERSION, (0..MACHINES.len()).map(machine).collect(), crossings)
+        FastCopyTable::new((0..MACHINES.len()).map(machine).collect(), crossings)
     }
 
     #[test]
     fn conditions_are_compared_for_each_size() {
-        let counts: Vec<_> = table().required.iter().map(|it| (it.comparisons, it.failed.len())).collect();
+        let counts: Vec<_> =
+            table().required.iter().map(|it| (it.result.comparisons, it.result.failed.len())).collect();
         assert_eq!(counts, [(20, 0), (4, 0), (1, 0), (20, 0)]);
         let mut other = table();
         // The last size of the first machine, and of the P6.
@@ -355,8 +341,8 @@ mod tests {
         other.machines[3].rates.last_mut().unwrap().mb_s[2] = 10.6;
         other.machines[0].rates[0].mb_s[1] = 5.1;
         other.crossings[2].bytes = Some(64);
-        let other = FastCopyTable::new(1, other.machines, other.crossings);
-        let failed: Vec<_> = other.required.iter().map(|it| it.failed.join("; ")).collect();
+        let other = FastCopyTable::new(other.machines, other.crossings);
+        let failed: Vec<_> = other.required.iter().map(|it| it.result.failed.join("; ")).collect();
         assert_eq!(failed[0], "4194304 B, integer 30.0, floating point 29.0");
         assert_eq!(failed[1], "16 B, integer 5.100");
         assert_eq!(failed[2], "64 and 128 B per iteration");
@@ -379,7 +365,7 @@ mod tests {
         let text = table().to_text();
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert!(text.contains("energy of machines with a page-mode memory is not computed"));
-        assert_eq!(table().chart("p6-200").unwrap().marks(), 3 * SIZES.len());
+        assert_eq!(table().chart("p6-200").unwrap().marks(), 3 * sizes().count());
         assert_eq!(table().chart("p6"), None);
     }
 }

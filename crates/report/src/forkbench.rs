@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::table::Align::{Left, Right};
-use crate::table::{Column, Header, aligned, change, listed, or_dash, percent, wrapped};
+use crate::table::{aligned, change, headers, or_dash, percent, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -36,21 +35,17 @@ impl RunFigures {
         (self.copy_bytes - self.zeroing_bytes) as f64 / self.channel_bytes as f64
     }
 
-    /// IPC relative to another run.
-    fn ipc_ratio(&self, baseline: &RunFigures) -> f64 {
-        self.ipc / baseline.ipc
-    }
-
-    /// Energy relative to another run.
-    fn energy_ratio(&self, baseline: &RunFigures) -> f64 {
-        self.energy_nj / baseline.energy_nj
-    }
-
-    /// Bytes over the channels relative to another run of the same instructions.
-    fn bytes_ratio(&self, baseline: &RunFigures) -> f64 {
-        self.channel_bytes as f64 / baseline.channel_bytes as f64
+    /// IPC, energy or bytes over the channels relative to another run of the same instructions.
+    fn ratio(&self, figure: Figure, baseline: &RunFigures) -> f64 {
+        figure(self) / figure(baseline)
     }
 }
+
+/// A figure of a run.
+type Figure = fn(&RunFigures) -> f64;
+const IPC: Figure = |run| run.ipc;
+const ENERGY: Figure = |run| run.energy_nj;
+const BYTES: Figure = |run| run.channel_bytes as f64;
 
 /// The point of the paper's table of applications, 64 MB and 1,024 updates: the runs that its figures
 /// compare.
@@ -153,114 +148,78 @@ impl ForkbenchTable {
     /// Traffic of the baseline.
     fn traffic(&self) -> String {
         let mebibytes = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
-        let base = |row: &ForkRow| row.baselines[0].clone();
-        let columns: [Column<'_, ForkRow>; 9] = [
-            ("\nS, MiB", Right, &|row| format!("{}", row.bytes >> 20)),
-            ("\nN", Right, &|row| row.updates.to_string()),
-            ("from fork:\nall, MiB", Right, &|row| mebibytes(base(row).channel_bytes)),
-            ("\ncopies", Right, &|row| mebibytes(base(row).copy_bytes)),
-            ("no write-\nbacks", Right, &|row| mebibytes(base(row).copy_bytes_without_write_backs)),
-            ("copy\nshare", Right, &|row| percent(base(row).copy_share())),
-            ("with init:\nall, MiB", Right, &|row| mebibytes(row.with_initialization.channel_bytes)),
-            ("\nzeroings", Right, &|row| mebibytes(row.with_initialization.zeroing_bytes)),
-            ("copy\nshare", Right, &|row| percent(row.with_initialization.copy_share())),
-        ];
-        listed(&columns, &self.rows, usize::MAX)
+        let line = |row: &ForkRow| {
+            let (base, init) = (&row.baselines[0], &row.with_initialization);
+            let from_fork = [base.channel_bytes, base.copy_bytes, base.copy_bytes_without_write_backs].map(mebibytes);
+            let with_init = [init.channel_bytes, init.zeroing_bytes].map(mebibytes);
+            let [share, init_share] = [base, init].map(|run| percent(run.copy_share()));
+            let point = [(row.bytes >> 20).to_string(), row.updates.to_string()];
+            [&point[..], &from_fork, &[share], &with_init, &[init_share]].concat()
+        };
+        let columns = headers(
+            "\nS, MiB|\nN|from fork:\nall, MiB|\ncopies|no write-\nbacks|copy\nshare|with init:\nall, MiB|\nzeroings\
+             |copy\nshare",
+        );
+        aligned(&columns, &self.rows.iter().map(line).collect::<Vec<_>>())
     }
 
     /// Gains from the fork to the exit.
     fn gains(&self) -> String {
-        let columns: [Column<'_, ForkRow>; 7] = [
-            ("S, MiB", Right, &|row| format!("{}", row.bytes >> 20)),
-            ("N", Right, &|row| row.updates.to_string()),
-            ("baseline IPC x 1000", Right, &|row| format!("{:.3}", row.baselines[0].ipc * 1000.0)),
-            ("FPM IPC", Right, &|row| format!("{:.2}x", row.fpm.ipc_ratio(&row.baselines[0]))),
-            ("PSM IPC", Right, &|row| format!("{:.2}x", row.psm.ipc_ratio(&row.baselines[0]))),
-            ("FPM energy", Right, &|row| change(row.fpm.energy_ratio(&row.baselines[0]))),
-            ("PSM energy", Right, &|row| change(row.psm.energy_ratio(&row.baselines[0]))),
-        ];
-        listed(&columns, &self.rows, usize::MAX)
+        let line = |row: &ForkRow| {
+            let base = &row.baselines[0];
+            let ratios = |figure: Figure| [&row.fpm, &row.psm].map(|run| run.ratio(figure, base));
+            let point = [(row.bytes >> 20).to_string(), row.updates.to_string(), format!("{:.3}", base.ipc * 1000.0)];
+            [&point[..], &ratios(IPC).map(|ratio| format!("{ratio:.2}x")), &ratios(ENERGY).map(change)].concat()
+        };
+        let columns = headers("S, MiB|N|baseline IPC x 1000|FPM IPC|PSM IPC|FPM energy|PSM energy");
+        aligned(&columns, &self.rows.iter().map(line).collect::<Vec<_>>())
     }
 
     /// Published figures beside those against the baseline with each loop.
     fn comparison(&self) -> String {
         let known = &self.published;
-        let share = |share: f64| format!("{:.0} %", share * 100.0);
-        let least = |of: &dyn Fn(&ForkRow) -> f64| self.rows.iter().map(of).fold(f64::INFINITY, f64::min);
-        let greatest = |of: &dyn Fn(&ForkRow) -> f64| self.rows.iter().map(of).fold(0.0, f64::max);
         let loops: Vec<&str> =
             self.rows.first().into_iter().flat_map(|row| &row.baselines).map(|base| base.method).collect();
-        let of_loops = |figure: &dyn Fn(usize) -> String| (0..loops.len()).map(figure).collect::<Vec<_>>();
-        let with_init = |of: String| vec![of].into_iter().chain(vec!["-".to_owned(); loops.len() - 1]).collect();
-        let figures = [
-            (
-                "copy share, least",
-                share(known.copy_share[0]),
-                of_loops(&|at| percent(least(&|row| row.baselines[at].copy_share()))),
-            ),
-            (
-                "copy share, greatest",
-                share(known.copy_share[1]),
-                of_loops(&|at| percent(greatest(&|row| row.baselines[at].copy_share()))),
-            ),
-            (
-                "copy share with init, least",
-                share(known.copy_share[0]),
-                with_init(percent(least(&|row| row.with_initialization.copy_share()))),
-            ),
-            (
-                "copy share with init, greatest",
-                share(known.copy_share[1]),
-                with_init(percent(greatest(&|row| row.with_initialization.copy_share()))),
-            ),
-            (
-                "FPM IPC, greatest",
-                format!("{:.1}x", known.fpm_ipc_ratio_max),
-                of_loops(&|at| format!("{:.2}x", greatest(&|row| row.fpm.ipc_ratio(&row.baselines[at])))),
-            ),
-            (
-                "PSM IPC, greatest",
-                "-".to_owned(),
-                of_loops(&|at| format!("{:.2}x", greatest(&|row| row.psm.ipc_ratio(&row.baselines[at])))),
-            ),
-            (
-                "FPM energy, least",
-                change(known.fpm_energy_ratio_min),
-                of_loops(&|at| change(least(&|row| row.fpm.energy_ratio(&row.baselines[at])))),
-            ),
-            (
-                "PSM energy, least",
-                change(known.psm_energy_ratio_min),
-                of_loops(&|at| change(least(&|row| row.psm.energy_ratio(&row.baselines[at])))),
-            ),
-        ];
-        let mut columns: Vec<Header<'_>> = vec![("\nfigure", Left), ("\npublished", Right)];
-        let starts = std::iter::once("copy loop:").chain(std::iter::repeat(""));
-        let titles: Vec<String> = starts.zip(&loops).map(|(start, name)| format!("{start}\n{name}")).collect();
-        columns.extend(titles.iter().map(|title| (title.as_str(), Right)));
-        let lines =
-            figures.map(|(figure, published, simulated)| [vec![figure.to_owned(), published], simulated].concat());
-        aligned(&columns, &lines)
+        let least = |of: &dyn Fn(&ForkRow) -> f64| self.rows.iter().map(of).fold(f64::INFINITY, f64::min);
+        let greatest = |of: &dyn Fn(&ForkRow) -> f64| self.rows.iter().map(of).fold(0.0, f64::max);
+        let mut lines = Vec::new();
+        let mut line = |figure: &str, published: String, of: &dyn Fn(usize) -> String| {
+            lines.push([figure.to_owned(), published].into_iter().chain((0..loops.len()).map(of)).collect::<Vec<_>>());
+        };
+        // The machine runs the initialization with its own loop only.
+        let with_init = |at: usize, share: &dyn Fn() -> f64| or_dash((at == 0).then(share), percent);
+        let [low, high] = known.copy_share.map(|share| format!("{:.0} %", share * 100.0));
+        let copy_share = |at: usize| move |row: &ForkRow| row.baselines[at].copy_share();
+        let init_share = |row: &ForkRow| row.with_initialization.copy_share();
+        let fpm = |figure: Figure, at: usize| move |row: &ForkRow| row.fpm.ratio(figure, &row.baselines[at]);
+        let psm = |figure: Figure, at: usize| move |row: &ForkRow| row.psm.ratio(figure, &row.baselines[at]);
+        line("copy share, least", low.clone(), &|at| percent(least(&copy_share(at))));
+        line("copy share, greatest", high.clone(), &|at| percent(greatest(&copy_share(at))));
+        line("copy share with init, least", low, &|at| with_init(at, &|| least(&init_share)));
+        line("copy share with init, greatest", high, &|at| with_init(at, &|| greatest(&init_share)));
+        let fpm_ipc = format!("{:.1}x", known.fpm_ipc_ratio_max);
+        line("FPM IPC, greatest", fpm_ipc, &|at| format!("{:.2}x", greatest(&fpm(IPC, at))));
+        line("PSM IPC, greatest", "-".to_owned(), &|at| format!("{:.2}x", greatest(&psm(IPC, at))));
+        line("FPM energy, least", change(known.fpm_energy_ratio_min), &|at| change(least(&fpm(ENERGY, at))));
+        line("PSM energy, least", change(known.psm_energy_ratio_min), &|at| change(least(&psm(ENERGY, at))));
+        aligned(&headers(&format!("<\nfigure|\npublished|copy loop:\n{}", loops.join("|\n"))), &lines)
     }
 }
 
 /// The row of the paper's table of applications.
 fn application(known: &PublishedForkbench, found: &Application) -> String {
     let known = &known.application;
-    let mut lines = Vec::new();
-    let mut line =
-        |figure: &str, published: Option<f64>, of: &dyn Fn(&RunFigures, &RunFigures) -> f64, method: usize| {
-            let simulated =
-                [&found.from_fork, &found.with_initialization].map(|runs| change(of(&runs[method], &runs[0])));
-            lines.push([vec![figure.to_owned(), or_dash(published, change)], simulated.to_vec()].concat());
-        };
-    line("IPC, RowClone", None, &RunFigures::ipc_ratio, 1);
-    line("IPC, RowClone-ZI", Some(known.zi_ipc_ratio), &RunFigures::ipc_ratio, 2);
-    line("energy, RowClone", Some(known.energy_ratio[0]), &RunFigures::energy_ratio, 1);
-    line("energy, RowClone-ZI", Some(known.energy_ratio[1]), &RunFigures::energy_ratio, 2);
-    line("bytes over the channels, RowClone", Some(known.bandwidth_ratio[0]), &RunFigures::bytes_ratio, 1);
-    line("bytes over the channels, RowClone-ZI", Some(known.bandwidth_ratio[1]), &RunFigures::bytes_ratio, 2);
-    let title = "table of applications, 64 MB, 1k";
-    let columns = [(title, Left), ("published", Right), ("from fork", Right), ("with init", Right)];
-    aligned(&columns, &lines)
+    let lines = [
+        ("IPC, RowClone", None, IPC, 1),
+        ("IPC, RowClone-ZI", Some(known.zi_ipc_ratio), IPC, 2),
+        ("energy, RowClone", Some(known.energy_ratio[0]), ENERGY, 1),
+        ("energy, RowClone-ZI", Some(known.energy_ratio[1]), ENERGY, 2),
+        ("bytes over the channels, RowClone", Some(known.bandwidth_ratio[0]), BYTES, 1),
+        ("bytes over the channels, RowClone-ZI", Some(known.bandwidth_ratio[1]), BYTES, 2),
+    ];
+    let lines = lines.map(|(figure, published, of, method)| {
+        let simulated = [&found.from_fork, &found.with_initialization].map(|runs| runs[method].ratio(of, &runs[0]));
+        [vec![figure.to_owned(), or_dash(published, change)], simulated.map(change).to_vec()].concat()
+    });
+    aligned(&headers("<table of applications, 64 MB, 1k|published|from fork|with init"), &lines)
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::plot::{Across, Axis, Chart, Joined, Kind, Point, Series, Spacing, Unit};
-use crate::table::Align::{Left, Right};
-use crate::table::{Column, change, listed};
+use crate::required;
+use crate::table::{aligned, change, headers};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -41,7 +41,7 @@ pub struct InjectionRow {
     /// What was varied.
     pub group: &'static str,
     /// Its value.
-    pub case: String,
+    pub case: &'static str,
     /// The runs.
     pub runs: Vec<InjectionFigures>,
 }
@@ -127,29 +127,19 @@ impl InjectionTable {
         if rows.is_empty() {
             return String::new();
         }
-        let names: Vec<&'static str> = rows[0].runs.iter().map(|run| run.mode).collect();
-        let reads = |row: &&InjectionRow, run: usize| format!("{:.2}", row.runs[run].reads_per_line);
-        let time = |row: &&InjectionRow, run: usize| change(row.runs[run].us_per_4_kib / row.base().us_per_4_kib);
-        let titles: Vec<String> = names.iter().map(|name| format!("\n{name}")).collect();
-        let columns: [Column<'_, &InjectionRow>; 10] = [
-            (group, Left, &|row| row.case.clone()),
-            ("reads:\nbase", Right, &|row| reads(row, 0)),
-            (&titles[1], Right, &|row| reads(row, 1)),
-            (&titles[2], Right, &|row| reads(row, 2)),
-            (&titles[3], Right, &|row| reads(row, 3)),
-            ("time:\nbase", Right, &|row| format!("{:.2}", row.base().us_per_4_kib)),
-            (&titles[1], Right, &|row| time(row, 1)),
-            (&titles[2], Right, &|row| time(row, 2)),
-            (&titles[3], Right, &|row| time(row, 3)),
-            ("written\nback", Right, &|row| {
-                let run = row.run(L3).unwrap_or_else(|| row.base());
-                format!(
-                    "{:.2}",
-                    run.written_back as f64 * row.base().reads_per_line / row.base().memory_reads.max(1) as f64
-                )
-            }),
-        ];
-        format!("\n{}", listed(&columns, &rows, usize::MAX))
+        let modes: Vec<&str> = rows[0].runs.iter().skip(1).map(|run| run.mode).collect();
+        let line = |row: &&InjectionRow| {
+            let reads = row.runs.iter().map(|run| format!("{:.2}", run.reads_per_line));
+            let base = row.base();
+            let time = format!("{:.2}", base.us_per_4_kib);
+            let times = row.runs.iter().skip(1).map(|run| change(run.us_per_4_kib / base.us_per_4_kib));
+            let written_back = row.run(L3).unwrap_or(base).written_back as f64 * base.reads_per_line;
+            let written_back = format!("{:.2}", written_back / base.memory_reads.max(1) as f64);
+            std::iter::once(row.case.to_owned()).chain(reads).chain([time]).chain(times).chain([written_back]).collect()
+        };
+        let modes = modes.join("|\n");
+        let names = format!("<{group}|reads:\nbase|\n{modes}|time:\nbase|\n{modes}|written\nback");
+        format!("\n{}", aligned(&headers(&names), &rows.iter().map(line).collect::<Vec<_>>()))
     }
 
     /// What must hold of the measurements that were made, and whether it does.
@@ -175,17 +165,10 @@ impl InjectionTable {
             let rule = "the gain of injection in time grows with the cores on one channel";
             rules.push((rule, times.is_sorted_by(|a, b| a > b)));
         }
-        let lines = rules
-            .into_iter()
-            .map(|(rule, holds)| format!("{} {rule}\n", if holds { "holds:        " } else { "does not hold:" }));
-        let reported = self.plain().and_then(|row| Some((row.time(L2)?, row.time(PREFETCH)?)));
-        let reported = reported.map_or_else(String::new, |(l2, prefetch)| {
-            format!(
-                "reported:      time of injection into the L2, relative to prefetching: {}\n",
-                change(l2 / prefetch)
-            )
+        let reported = self.plain().and_then(|row| Some(row.time(L2)? / row.time(PREFETCH)?)).map(|ratio| {
+            format!("reported:      time of injection into the L2, relative to prefetching: {}\n", change(ratio))
         });
-        format!("Required\n{}{reported}", lines.collect::<String>())
+        format!("Required\n{}{}", required::lines(rules), reported.unwrap_or_default())
     }
 
     /// Time relative to base, by the number of cores on one channel.
@@ -216,26 +199,18 @@ fn changes(row: &InjectionRow, mode: &str) -> [f64; 2] {
     [row.reads(mode), row.time(mode)].map(|ratio| ratio.map_or(0.0, |ratio| ratio - 1.0))
 }
 
-/// A mode, its changes, and the published ones.
-type ComparedLine = (&'static str, [f64; 2], Option<[f64; 2]>);
-
 /// Published and simulated changes.
 fn published(row: &InjectionRow) -> String {
-    let lines = [
-        (PREFETCH, changes(row, PREFETCH), Some(PUBLISHED[0])),
-        (L3, changes(row, L3), Some(PUBLISHED[1])),
-        (L2, changes(row, L2), None),
-    ];
-    let cell = |ours: f64, theirs: Option<f64>| {
-        let theirs = theirs.map_or_else(String::new, |theirs| format!(" ({:+.0} %)", theirs * 100.0));
-        format!("{:+.1} %{theirs}", ours * 100.0)
+    let cell = |(ours, theirs): (f64, Option<f64>)| {
+        let theirs = theirs.map(|theirs| format!(" ({:+.0} %)", theirs * 100.0));
+        format!("{:+.1} %{}", ours * 100.0, theirs.unwrap_or_default())
     };
-    let columns: [Column<'_, ComparedLine>; 3] = [
-        ("mode", Left, &|line| line.0.to_owned()),
-        ("memory reads", Right, &|line| cell(line.1[0], line.2.map(|cells| cells[0]))),
-        ("time", Right, &|line| cell(line.1[1], line.2.map(|cells| cells[1]))),
-    ];
-    listed(&columns, &lines, usize::MAX)
+    let line = |(mode, published): (&str, [Option<f64>; 2])| {
+        std::iter::once(mode.to_owned()).chain(changes(row, mode).into_iter().zip(published).map(cell)).collect()
+    };
+    let [prefetch, l3] = PUBLISHED.map(|changes| changes.map(Some));
+    let lines: [Vec<String>; 3] = [(PREFETCH, prefetch), (L3, l3), (L2, [None; 2])].map(line);
+    aligned(&headers("<mode|memory reads|time"), &lines)
 }
 
 /// What must hold without local data.
@@ -256,7 +231,5 @@ fn required_of(row: &InjectionRow) -> Vec<(&'static str, bool)> {
 /// The cells near the published ones.
 fn near(row: &InjectionRow) -> String {
     let ours = [changes(row, PREFETCH), changes(row, L3)].into_iter().flatten();
-    let distances: Vec<f64> = ours.zip(PUBLISHED.into_iter().flatten()).map(|(a, b)| (a - b).abs()).collect();
-    let within = |points: f64| distances.iter().filter(|&&distance| distance <= points / 100.0).count();
-    format!("of {} published cells, {} within 6 points, {} within 10\n", distances.len(), within(6.0), within(10.0))
+    required::near(ours.zip(PUBLISHED.into_iter().flatten()).map(|(a, b)| a - b))
 }

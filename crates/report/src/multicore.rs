@@ -7,8 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::plot::{Across, Axis, Chart, Joined, Kind, Point, Series, Spacing, Unit};
 use crate::programs::core_table;
-use crate::table::Align::{Left, Right};
-use crate::table::{Header, aligned, change, or_dash};
+use crate::table::{aligned, change, headers, or_dash};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -207,16 +206,11 @@ impl MulticoreTable {
             let _ = writeln!(text, "core {core}: {trace}");
         }
         let _ = write!(text, "\n{}\n{}", self.methods(), self.comparison());
-        if details {
-            for row in &self.rows {
-                for (method, run) in
-                    row.methods.iter().flat_map(|method| method.runs.iter().map(move |run| (method, run)))
-                {
-                    let programs = run.programs.join(", ");
-                    let cores = core_table(&run.report.cores);
-                    let _ = write!(text, "\n{}, {}: {programs}\n{cores}", row.scheduler, method.method);
-                }
-            }
+        let methods = self.rows.iter().flat_map(|row| row.methods.iter().map(move |method| (row, method)));
+        let runs = methods.flat_map(|(row, method)| method.runs.iter().map(move |run| (row, method, run)));
+        for (row, method, run) in runs.filter(|_| details) {
+            let (programs, cores) = (run.programs.join(", "), core_table(&run.report.cores));
+            let _ = write!(text, "\n{}, {}: {programs}\n{cores}", row.scheduler, method.method);
         }
         text
     }
@@ -261,14 +255,9 @@ impl MulticoreTable {
     /// A line per scheduler and method.
     fn methods(&self) -> String {
         let cores = self.cores();
-        let titles = ["weighted speedup:\n", "nJ per instruction:\n", "copy share of bytes:\n"];
-        let of_cores = |title| {
-            let starts = std::iter::once(title).chain(std::iter::repeat("\n"));
-            starts.zip(&cores).map(|(start, cores)| format!("{start}{cores} cores"))
-        };
-        let headers: Vec<String> = titles.into_iter().flat_map(of_cores).collect();
-        let mut columns: Vec<Header<'_>> = vec![("scheduler", Left), ("method", Left)];
-        columns.extend(headers.iter().map(|header| (header.as_str(), Right)));
+        let by_cores = cores.iter().map(|cores| format!("{cores} cores")).collect::<Vec<_>>().join("|\n");
+        let names = ["weighted speedup", "nJ per instruction", "copy share of bytes"];
+        let names = names.map(|name| format!("|{name}:\n{by_cores}")).concat();
         let mut lines = Vec::new();
         for first in self.rows.iter().filter(|row| row.cores == cores[0]) {
             let rows: Vec<_> = self.rows.iter().filter(|row| row.scheduler == first.scheduler).collect();
@@ -286,18 +275,15 @@ impl MulticoreTable {
                 lines.push([labels, figure(WEIGHTED_SPEEDUP), figure(ENERGY), shares].concat());
             }
         }
-        aligned(&columns, &lines)
+        aligned(&headers(&format!("<scheduler|<method{names}")), &lines)
     }
 
     /// Published figures beside those under the first scheduler.
     fn comparison(&self) -> String {
         let Some(scheduler) = self.rows.first().map(|row| row.scheduler.as_str()) else { return String::new() };
         let cores = self.cores();
-        let headers: Vec<String> =
-            cores.iter().flat_map(|cores| [format!("{cores} cores:\npublished"), "\nsimulated".to_owned()]).collect();
-        let title = format!("changes under {scheduler}");
-        let mut columns: Vec<Header<'_>> = vec![("method", Left), (&title, Left)];
-        columns.extend(headers.iter().map(|header| (header.as_str(), Right)));
+        let by_cores: Vec<String> =
+            cores.iter().map(|cores| format!("{cores} cores:\npublished|\nsimulated")).collect();
         let simulated = |method: &str, cores: usize, figure: usize| {
             let row = self.rows.iter().find(|row| row.cores == cores && row.scheduler == scheduler)?;
             Some(row.methods.iter().find(|it| it.method == method)?.ratios.0[figure])
@@ -315,7 +301,7 @@ impl MulticoreTable {
             lines.push(line(method, WEIGHTED_SPEEDUP, &|cores| (cores == at).then_some(ratio)));
         }
         lines.push(line("controller-copy", ENERGY, &|_| None));
-        aligned(&columns, &lines)
+        aligned(&headers(&format!("<method|<changes under {scheduler}|{}", by_cores.join("|"))), &lines)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rowclone_sim::quantity::counted;
-use rowclone_sim::{CoreRow, CoresReport, DmaRow, MixMetrics, NetworkRow, Outcome, PrefetchRow, ServedRow};
+use rowclone_sim::{CoreRow, CoresReport, DmaRow, MixMetrics, Outcome, ServedRow};
 use serde::Serialize;
 
 use crate::copiers;
@@ -12,7 +12,7 @@ use crate::run_report::RunReport;
 use crate::slowdowns::dirty_lines;
 pub(crate) use crate::slowdowns::{slowdowns, slower_in_dram};
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed, or_dash, percent, three_digits, wrapped};
+use crate::table::{Column, aligned, headers, listed, or_dash, percent, three_digits, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit, type or meaning.
 pub const SCHEMA_VERSION: u32 = 5;
@@ -220,105 +220,88 @@ pub(crate) fn definitions(rows: &[MethodRow]) -> String {
 
 /// Metrics of several programs.
 pub(crate) fn mixes(rows: &[MethodRow]) -> String {
-    let metric = |row: &MethodRow, of: fn(MixMetrics) -> f64| or_dash(row.mix, |mix| format!("{:.3}", of(mix)));
-    let columns: [Column<'_, MethodRow>; 5] = [
-        ("method", Left, &|row| row.method.to_owned()),
-        ("weighted speedup", Right, &|row| metric(row, |mix| mix.weighted_speedup)),
-        ("instruction throughput", Right, &|row| metric(row, |mix| mix.instruction_throughput)),
-        ("harmonic speedup", Right, &|row| metric(row, |mix| mix.harmonic_speedup)),
-        ("maximum slowdown", Right, &|row| metric(row, |mix| mix.maximum_slowdown)),
-    ];
-    listed(&columns, rows, usize::MAX)
+    let line = |row: &MethodRow| {
+        let metrics = row.mix.map(|mix| {
+            [mix.weighted_speedup, mix.instruction_throughput, mix.harmonic_speedup, mix.maximum_slowdown].map(Some)
+        });
+        let metrics = metrics.unwrap_or_default().map(|metric| or_dash(metric, |metric| format!("{metric:.3}")));
+        std::iter::once(row.method.to_owned()).chain(metrics).collect()
+    };
+    let columns = headers("<method|weighted speedup|instruction throughput|harmonic speedup|maximum slowdown");
+    aligned(&columns, &rows.iter().map(line).collect::<Vec<_>>())
 }
 
-const LOAD_STORE_QUEUE: &str = "\nload/store queue";
-const OPERAND: &str = "\noperand";
-const UNIT: &str = "\nunit";
-const PENDING_COPY: &str = "\npending copy";
-const IDLE: &str = "\nidle";
+/// Causes of stalls that most cores do not have: omitted if all cores have none.
+const RARE: [&str; 5] = ["\nload/store queue", "\noperand", "\nunit", "\npending copy", "\nidle"];
 
 /// A line per core.
 pub(crate) fn core_table(rows: &[CoreRow]) -> String {
-    let stall = |value: f64| format!("{value:.0}");
     let known = |value: Option<f64>, factor: f64| or_dash(value, |value| format!("{:.2}", value * factor));
-    let columns: [Column<'_, CoreRow>; 20] = [
-        ("core", Right, &|row| row.core.to_string()),
-        ("instructions", Right, &|row| row.instructions.to_string()),
-        ("kernel\ninstructions", Right, &|row| row.kernel_instructions.to_string()),
-        ("cycles", Right, &|row| row.cycles.to_string()),
-        ("IPC x 1000", Right, &|row| format!("{:.2}", row.ipc * 1000.0)),
-        ("misses per 1000\ninstructions", Right, &|row| format!("{:.1}", row.misses_per_1000_instructions)),
-        ("faults", Right, &|row| row.faults.to_string()),
-        ("copy share\nof bytes, %", Right, &|row| known(row.copy_share_of_channel_bytes, 100.0)),
-        ("GB/s", Right, &|row| known(row.bandwidth_gb_s, 1.0)),
-        ("dynamic nJ per\ninstruction", Right, &|row| known(row.dynamic_energy_per_instruction_nj, 1.0)),
-        ("stalls:\nwindow", Right, &|row| stall(row.stall_cycles.window)),
-        ("\nMSHR", Right, &|row| stall(row.stall_cycles.mshr)),
-        ("\nstore buffer", Right, &|row| stall(row.stall_cycles.store_buffer)),
-        (LOAD_STORE_QUEUE, Right, &|row| stall(row.stall_cycles.load_store_queue)),
-        (OPERAND, Right, &|row| stall(row.stall_cycles.operand)),
-        (UNIT, Right, &|row| stall(row.stall_cycles.unit)),
-        (PENDING_COPY, Right, &|row| stall(row.stall_cycles.pending_copy)),
-        ("\nkernel", Right, &|row| stall(row.stall_cycles.kernel)),
-        ("\ncopies in DRAM", Right, &|row| stall(row.stall_cycles.coherence + row.stall_cycles.controller_copy)),
-        (IDLE, Right, &|row| stall(row.stall_cycles.idle)),
-    ];
-    // Causes that most cores do not have are omitted if they are 0.
-    let rare = [LOAD_STORE_QUEUE, OPERAND, UNIT, PENDING_COPY, IDLE];
-    let is_shown =
-        |(name, _, cell): &Column<'_, CoreRow>| !rare.contains(name) || rows.iter().any(|row| cell(row) != "0");
-    let columns: Vec<Column<'_, CoreRow>> = columns.into_iter().filter(is_shown).collect();
-    listed(&columns, rows, usize::MAX) + &device_table(rows)
+    let line = |row: &CoreRow| {
+        let counts = [row.core as u64, row.instructions, row.kernel_instructions, row.cycles];
+        let figures = [
+            format!("{:.2}", row.ipc * 1000.0),
+            format!("{:.1}", row.misses_per_1000_instructions),
+            row.faults.to_string(),
+            known(row.copy_share_of_channel_bytes, 100.0),
+            known(row.bandwidth_gb_s, 1.0),
+            known(row.dynamic_energy_per_instruction_nj, 1.0),
+        ];
+        let stalls = &row.stall_cycles;
+        let for_core = [stalls.window, stalls.mshr, stalls.store_buffer, stalls.load_store_queue, stalls.operand];
+        let others = [stalls.unit, stalls.pending_copy, stalls.kernel, stalls.coherence + stalls.controller_copy];
+        let stalls = for_core.into_iter().chain(others).chain([stalls.idle]).map(|cycles| format!("{cycles:.0}"));
+        counts.iter().map(ToString::to_string).chain(figures).chain(stalls).collect()
+    };
+    let mut columns = headers(
+        "core|instructions|kernel\ninstructions|cycles|IPC x 1000|misses per 1000\ninstructions|faults\
+         |copy share\nof bytes, %|GB/s|dynamic nJ per\ninstruction|stalls:\nwindow|\nMSHR|\nstore buffer\
+         |\nload/store queue|\noperand|\nunit|\npending copy|\nkernel|\ncopies in DRAM|\nidle",
+    );
+    let mut lines: Vec<Vec<String>> = rows.iter().map(line).collect();
+    for place in (0..columns.len()).rev() {
+        if RARE.contains(&columns[place].0) && lines.iter().all(|line| line[place] == "0") {
+            columns.remove(place);
+            for line in &mut lines {
+                line.remove(place);
+            }
+        }
+    }
+    aligned(&columns, &lines) + &device_table(rows)
 }
 
 /// A line per core with its prefetches, its work for a DMA engine and its packets, where there are any.
 fn device_table(rows: &[CoreRow]) -> String {
-    let dma = |row: &CoreRow, of: fn(DmaRow) -> u64| row.dma.map_or(0, of).to_string();
-    let network = |row: &CoreRow, of: fn(NetworkRow) -> u64| row.network.map_or(0, of).to_string();
-    let core: Column<'_, CoreRow> = ("core", Right, &|row| row.core.to_string());
-    let of_dma: [Column<'_, CoreRow>; 6] = [
-        ("DMA:\ndescriptors", Right, &|row| dma(row, |dma| dma.descriptors)),
-        ("\ndoorbells", Right, &|row| dma(row, |dma| dma.doorbells)),
-        ("\nstatus loads", Right, &|row| dma(row, |dma| dma.polls)),
-        ("\ninterrupts", Right, &|row| dma(row, |dma| dma.interrupts)),
-        ("\npages pinned", Right, &|row| dma(row, |dma| dma.pinned_pages)),
-        ("\nunpinned", Right, &|row| dma(row, |dma| dma.unpinned_pages)),
-    ];
-    let of_network: [Column<'_, CoreRow>; 4] = [
-        ("network:\npackets", Right, &|row| network(row, |network| network.packets)),
-        ("\ndropped", Right, &|row| network(row, |network| network.dropped)),
-        ("\ninterrupts", Right, &|row| network(row, |network| network.interrupts)),
-        ("\nsent", Right, &|row| network(row, |network| network.sent)),
-    ];
-    let of_injection: [Column<'_, CoreRow>; 2] = [
-        ("\ninjected", Right, &|row| network(row, |network| network.injected)),
-        ("\nwritten back", Right, &|row| {
-            let rows = row.accesses.iter().filter(|row| row.purpose == "network");
-            rows.map(|row| row.write_backs).sum::<u64>().to_string()
-        }),
-    ];
-    let prefetched = |row: &CoreRow, of: fn(PrefetchRow) -> u64| row.prefetches.map_or(0, of).to_string();
-    let of_prefetchers: [Column<'_, CoreRow>; 5] = [
-        ("prefetches:\nrequested", Right, &|row| prefetched(row, |lines| lines.requested)),
-        ("\nuseful", Right, &|row| prefetched(row, |lines| lines.useful)),
-        ("\nlate", Right, &|row| prefetched(row, |lines| lines.late)),
-        ("\nuseless", Right, &|row| prefetched(row, |lines| lines.useless)),
-        ("\ndropped", Right, &|row| prefetched(row, |lines| lines.dropped)),
-    ];
-    let mut columns = vec![core];
-    if rows.iter().any(|row| row.prefetches.is_some()) {
-        columns.extend(of_prefetchers);
-    }
-    if rows.iter().any(|row| row.dma.is_some()) {
-        columns.extend(of_dma);
-    }
-    if rows.iter().any(|row| row.network.is_some()) {
-        columns.extend(of_network);
-    }
-    if rows.iter().any(|row| row.network.is_some_and(|network| network.injected > 0)) {
-        columns.extend(of_injection);
-    }
-    if columns.len() == 1 { String::new() } else { listed(&columns, rows, usize::MAX) }
+    let (mut names, mut lines) =
+        ("core".to_owned(), rows.iter().map(|row| vec![row.core.to_string()]).collect::<Vec<_>>());
+    let mut add = |headers: &str, counts: &dyn Fn(&CoreRow) -> Option<Vec<u64>>| {
+        if rows.iter().any(|row| counts(row).is_some()) {
+            names += headers;
+            for (line, row) in lines.iter_mut().zip(rows) {
+                let counts = counts(row).unwrap_or_else(|| vec![0; headers.matches('|').count()]);
+                line.extend(counts.iter().map(ToString::to_string));
+            }
+        }
+    };
+    add("|prefetches:\nrequested|\nuseful|\nlate|\nuseless|\ndropped", &|row| {
+        row.prefetches.map(|it| vec![it.requested, it.useful, it.late, it.useless, it.dropped])
+    });
+    add("|DMA:\ndescriptors|\ndoorbells|\nstatus loads|\ninterrupts|\npages pinned|\nunpinned", &|row| {
+        let counts = |it: DmaRow| {
+            vec![it.descriptors, it.doorbells, it.polls, it.interrupts, it.pinned_pages, it.unpinned_pages]
+        };
+        row.dma.map(counts)
+    });
+    add("|network:\npackets|\ndropped|\ninterrupts|\nsent", &|row| {
+        row.network.map(|it| vec![it.packets, it.dropped, it.interrupts, it.sent])
+    });
+    let is_injecting = rows.iter().any(|row| row.network.is_some_and(|network| network.injected > 0));
+    add("|\ninjected|\nwritten back", &|row| {
+        let of_network = row.accesses.iter().filter(|row| row.purpose == "network");
+        let written_back = of_network.map(|row| row.write_backs).sum::<u64>();
+        is_injecting.then(|| vec![row.network.map_or(0, |network| network.injected), written_back])
+    });
+    if names == "core" { String::new() } else { aligned(&headers(&names), &lines) }
 }
 
 #[cfg(test)]

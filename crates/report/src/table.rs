@@ -12,6 +12,12 @@ pub type Header<'a> = (&'a str, Align);
 /// A column of a table of values: its header, its alignment, and the cell of a value.
 pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
 
+/// The headers that `|` separates: those of words begin with `<`, the others are those of numbers.
+pub(crate) fn headers(names: &str) -> Vec<Header<'_>> {
+    let names = names.split('|');
+    names.map(|name| name.strip_prefix('<').map_or((name, Align::Right), |name| (name, Align::Left))).collect()
+}
+
 /// Spaces between columns.
 const GAP: usize = 2;
 

@@ -6,8 +6,8 @@ use rowclone_sim::{
 };
 
 use crate::programs::tests::core;
+use crate::published_copies::{Simulated, Table3};
 use crate::run_report::{RunReport, SCHEMA_VERSION};
-use crate::table3::{Simulated, Table3};
 use crate::zeroing::{ZeroingFigures, ZeroingRow, ZeroingTable};
 use crate::{allocator_tables, csv_file, result_tables, run_tables};
 

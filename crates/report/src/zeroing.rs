@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::table::Align::Right;
-use crate::table::{Column, change, listed};
+use crate::table::{aligned, change, headers};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -46,26 +45,23 @@ pub struct ZeroingTable {
 impl ZeroingTable {
     /// The table for a terminal.
     pub fn to_text(&self) -> String {
-        let zero = |row: &ZeroingRow, method: usize| (row.methods[method].zero_cycles / row.pages).to_string();
-        let reuse = |row: &ZeroingRow, method: usize| (row.methods[method].use_cycles / row.pages).to_string();
-        let energy = |row: &ZeroingRow, method: usize| change(row.methods[method].energy_nj / row.methods[0].energy_nj);
-        let columns: [Column<'_, ZeroingRow>; 9] = [
-            ("pages", Right, &|row| row.pages.to_string()),
-            ("zero:\nbaseline", Right, &|row| zero(row, 0)),
-            ("\nrowclone", Right, &|row| zero(row, 1)),
-            ("\nrowclone-zi", Right, &|row| zero(row, 2)),
-            ("use:\nbaseline", Right, &|row| reuse(row, 0)),
-            ("\nrowclone", Right, &|row| reuse(row, 1)),
-            ("\nrowclone-zi", Right, &|row| reuse(row, 2)),
-            ("energy:\nrowclone", Right, &|row| energy(row, 1)),
-            ("\nrowclone-zi", Right, &|row| energy(row, 2)),
-        ];
+        let line = |row: &ZeroingRow| {
+            let per_page =
+                |of: fn(&ZeroingFigures) -> u64| row.methods.map(|method| (of(&method) / row.pages).to_string());
+            let energy = |method: usize| change(row.methods[method].energy_nj / row.methods[0].energy_nj);
+            let cycles = [per_page(|method| method.zero_cycles), per_page(|method| method.use_cycles)].concat();
+            [vec![row.pages.to_string()], cycles, [1, 2].map(energy).to_vec()].concat()
+        };
+        let columns = headers(
+            "pages|zero:\nbaseline|\nrowclone|\nrowclone-zi|use:\nbaseline|\nrowclone|\nrowclone-zi|energy:\nrowclone\
+             |\nrowclone-zi",
+        );
         format!(
             "RowClone-ZI: N pages are zeroed; then each line is read and written. Core cycles per page\n\
              machine {}; energy relative to the baseline, {}\n\n{}",
             self.machine,
             self.baseline,
-            listed(&columns, &self.rows, usize::MAX)
+            aligned(&columns, &self.rows.iter().map(line).collect::<Vec<_>>())
         )
     }
 }

@@ -1,6 +1,8 @@
 //! Runs of programs on the cores of a machine.
 
 use host::machine::{Program, Region};
+use indicatif::ProgressBar;
+use rayon::prelude::*;
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{Attachments, BreakEven, CopyMethod, CoresReport, Experiment, Outcome, Programs, Workload};
 
@@ -35,6 +37,21 @@ pub fn run_programs(
             .with_help("this is a defect of the simulator: report the command line"));
     }
     Ok((outcome, cores))
+}
+
+/// Runs jobs in parallel, with a progress bar that is hidden unless standard error is a terminal. The results are in
+/// the order of the jobs.
+///
+/// # Errors
+/// The first error in the order of the jobs, independent of the threads.
+pub fn in_parallel<J: Sync, R: Send>(
+    jobs: &[J],
+    run: impl Fn(&J) -> Result<R, Failure> + Sync,
+) -> Result<Vec<R>, Failure> {
+    let bar = ProgressBar::new(jobs.len() as u64);
+    let results: Vec<Result<R, Failure>> = jobs.par_iter().map(|job| run(job).inspect(|_| bar.inc(1))).collect();
+    bar.finish_and_clear();
+    results.into_iter().collect()
 }
 
 /// The size from which the device of a method copies faster than the loop; none without a device, or if it is slower in

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use host::machine::{ChosenCopies, Region};
 use indicatif::ProgressBar;
-use report::ProgramsTable;
-use report::programs::{MethodRow, SCHEMA_VERSION};
+use report::programs::{MethodRow, ProgramsTable, SCHEMA_VERSION};
 use rowclone_config::programs::{assumptions, baseline, label, open, recording_settings};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;

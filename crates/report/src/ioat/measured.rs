@@ -1,6 +1,6 @@
 //! Measurements without and with the DMA engine, and what limits their throughput.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Load from which a resource limits the throughput.
 const LIMITING: f64 = 0.9;
@@ -36,7 +36,8 @@ impl MeasuredFigures {
 }
 
 /// Published figures of a measurement; none where not published.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Published {
     /// CPU utilization without the engine, 0 to 1.
     pub without: Option<f64>,
@@ -48,12 +49,6 @@ pub struct Published {
     pub throughput_gain: Option<f64>,
     /// Transactions per second, without and with the engine.
     pub transactions_s: Option<[f64; 2]>,
-}
-
-impl Published {
-    /// No figures.
-    pub const NONE: Published =
-        Published { without: None, with: None, benefit: None, throughput_gain: None, transactions_s: None };
 }
 
 /// Clients that await answers.
@@ -71,7 +66,7 @@ pub struct MeasuredRow {
     /// Group of measurements.
     pub group: &'static str,
     /// What was varied.
-    pub case: String,
+    pub case: &'static str,
     /// The copy by the core.
     pub without: MeasuredFigures,
     /// The copy by the engine.
@@ -124,6 +119,6 @@ impl MeasuredRow {
         let Some(published) = self.published else { return Vec::new() };
         let ours = [self.without.cpu_utilization, self.with.cpu_utilization, self.benefit(), self.gain()];
         let theirs = [published.without, published.with, published.benefit, published.throughput_gain];
-        ours.iter().zip(theirs).filter_map(|(ours, theirs)| theirs.map(|theirs| (ours - theirs).abs())).collect()
+        ours.iter().zip(theirs).filter_map(|(ours, theirs)| theirs.map(|theirs| ours - theirs)).collect()
     }
 }

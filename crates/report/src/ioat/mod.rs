@@ -7,6 +7,7 @@ pub use measured::{Clients, MeasuredFigures, MeasuredRow, Published};
 use rowclone_sim::quantity::bytes;
 use serde::Serialize;
 
+use crate::required;
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, listed, percent, whole, wrapped};
 
@@ -123,8 +124,7 @@ impl IoatTable {
     /// What must hold, and whether it does.
     fn required(&self) -> String {
         let rules = rules::of_copies(&self.copies).into_iter().chain(rules::of_measurements(self));
-        let line = |(rule, holds)| format!("{} {rule}\n", if holds { "holds:        " } else { "does not hold:" });
-        format!("Required\n{}", rules.map(line).collect::<String>())
+        format!("Required\n{}", required::lines(rules))
     }
 
     /// Gains of throughput that no resource limits, with their causes.
@@ -150,9 +150,7 @@ impl IoatTable {
 
     /// The cells near the published ones.
     fn near(&self) -> String {
-        let distances: Vec<f64> = self.measurements.iter().flat_map(MeasuredRow::distances).collect();
-        let within = |points: f64| distances.iter().filter(|&&distance| distance <= points / 100.0).count();
-        format!("of {} published cells, {} within 6 points, {} within 10\n", distances.len(), within(6.0), within(10.0))
+        required::near(self.measurements.iter().flat_map(MeasuredRow::distances))
     }
 }
 
@@ -169,7 +167,7 @@ fn of(row: &MeasuredRow, part: fn(&Published) -> Option<f64>) -> Option<f64> {
 fn utilization(rows: &[&MeasuredRow]) -> String {
     let columns: [Column<'_, &MeasuredRow>; 7] = [
         ("measurement", Left, &|row| row.group.to_owned()),
-        ("case", Left, &|row| row.case.clone()),
+        ("case", Left, &|row| row.case.to_owned()),
         ("without %", Right, &|row| cell(row.without.cpu_utilization, of(row, |pair| pair.without))),
         ("with %", Right, &|row| cell(row.with.cpu_utilization, of(row, |pair| pair.with))),
         ("points", Right, &|row| format!("{:.1}", row.points() * 100.0)),
@@ -193,7 +191,7 @@ fn limits(row: &MeasuredRow) -> String {
 fn throughput(rows: &[&MeasuredRow]) -> String {
     let columns: [Column<'_, &MeasuredRow>; 9] = [
         ("measurement", Left, &|row| row.group.to_owned()),
-        ("case", Left, &|row| row.case.clone()),
+        ("case", Left, &|row| row.case.to_owned()),
         ("Mb/s:\nwithout", Right, &|row| whole(row.without.mbit_s)),
         ("\nwith", Right, &|row| whole(row.with.mbit_s)),
         ("\ngain %", Right, &|row| cell(row.gain(), of(row, |pair| pair.throughput_gain))),
@@ -213,7 +211,7 @@ fn transactions(rows: &[&MeasuredRow]) -> String {
     let answer = |row: &MeasuredRow, run: usize| row.answer_us().map_or(0.0, |times| times[run]);
     let columns: [Column<'_, &MeasuredRow>; 11] = [
         ("server", Left, &|row| row.group.to_owned()),
-        ("case", Left, &|row| row.case.clone()),
+        ("case", Left, &|row| row.case.to_owned()),
         ("TPS:\nwithout", Right, &|row| count(row.without.throughput(), row, 0)),
         ("\nwith", Right, &|row| count(row.with.throughput(), row, 1)),
         ("\ngain %", Right, &|row| cell(row.gain(), of(row, |pair| pair.throughput_gain))),
@@ -242,8 +240,8 @@ mod tests {
         dropped: 0,
     };
 
-    fn row(group: &'static str, case: &str, with: MeasuredFigures) -> MeasuredRow {
-        MeasuredRow { group, case: case.to_owned(), without: RUN, with, published: None, clients: None }
+    fn row(group: &'static str, case: &'static str, with: MeasuredFigures) -> MeasuredRow {
+        MeasuredRow { group, case, without: RUN, with, published: None, clients: None }
     }
 
     fn table(measurements: Vec<MeasuredRow>) -> IoatTable {
@@ -274,7 +272,7 @@ mod tests {
         assert!(text.contains("proxy, 10 threads: +25.0 %: clients wait: an answer takes 4000 us"), "{text}");
     }
 
-    fn with_cpu(group: &'static str, case: &str, cpu_utilization: f64) -> MeasuredRow {
+    fn with_cpu(group: &'static str, case: &'static str, cpu_utilization: f64) -> MeasuredRow {
         row(group, case, MeasuredFigures { cpu_utilization, ..RUN })
     }
 
@@ -337,12 +335,12 @@ mod tests {
             with: Some(0.42),
             benefit: Some(0.05),
             throughput_gain: Some(0.0),
-            ..Published::NONE
+            ..Published::default()
         };
         let rows = vec![
             MeasuredRow { published: Some(published), ..with_cpu("receive", "1 port", 0.5) },
             MeasuredRow {
-                published: Some(Published { benefit: Some(0.0), ..Published::NONE }),
+                published: Some(Published { benefit: Some(0.0), ..Published::default() }),
                 ..with_cpu("receive", "2 ports", 0.5)
             },
         ];

@@ -1,6 +1,6 @@
 //! Ratios and tables of programs, by hand.
 
-use rowclone_sim::{AccessRow, StallRow};
+use rowclone_sim::{AccessRow, NetworkRow, PrefetchRow, StallRow};
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dram_spec::address::FRAME_BYTES;
 use report::page::{Beside, PublishedFigures, Runs};
-use report::table3::PUBLISHED;
+use report::published_copies::PUBLISHED;
 use rowclone::{MECHANISMS, Mechanism};
 use rowclone_sim::OperationRow;
 

@@ -4,17 +4,18 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use host::machine::{ChosenCopies, RECORDED_COPIER_MIN_BYTES, Region};
-use indicatif::ProgressBar;
-use rayon::prelude::*;
-use report::ApplicationTable;
-use report::apps::{ApplicationRow, ApplicationRun, PUBLISHED, SCHEMA_VERSION};
+use report::apps::{ApplicationRow, ApplicationRun, ApplicationTable, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::programs::{baseline, open, recording_settings};
 use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::CopyMethod;
 
-use crate::args::{Format, MachineArgs, copies};
-use crate::commands::core_runs::run_programs;
+use crate::args::{MachineArgs, copies};
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::OutputArgs;
 use crate::commands::reproduce::recordings;
+
+/// Further sizes of the last-level cache by default.
+const CACHE_SIZES: [u64; 2] = [256 << 10, 4 << 20];
 
 /// `reproduce apps`.
 #[derive(Debug, Args)]
@@ -29,23 +30,14 @@ pub struct AppsArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
     /// Further sizes of the last-level cache
-    #[arg(
-        long,
-        value_name = "BYTES",
-        value_delimiter = ',',
-        value_parser = size,
-        default_values_t = [256 << 10, 4 << 20]
-    )]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = size, default_values_t = CACHE_SIZES)]
     pub cache_sizes: Vec<u64>,
     /// Copies that the copier of a policy executes: `kernel`, `library` or `all`
     #[arg(long, value_name = "NAME", value_parser = copies(), default_value = "kernel")]
     pub copies: ChosenCopies,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the tables
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 fn size(text: &str) -> Result<u64, String> {
@@ -53,12 +45,8 @@ fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "give a size: `262144`, or `256KiB`".to_owned())
 }
 
-/// A run.
-struct Job<'args> {
-    recording: &'args Path,
-    machine: &'args MachineConfig,
-    method: CopyMethod,
-}
+/// The methods of a row.
+const METHODS: [CopyMethod; 3] = [CopyMethod::BASELINE, CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];
 
 /// Simulates all recordings, and returns the tables.
 ///
@@ -71,32 +59,16 @@ pub fn run(args: &AppsArgs) -> Result<String, Failure> {
     let others = args.cache_sizes.iter().filter(|bytes| **bytes != own);
     let others = others.map(|bytes| args.machine.read_for_paper(&[format!("caches.last_level_bytes={bytes}")]));
     let machines = std::iter::once(Ok(machine)).chain(others).collect::<Result<Vec<_>, _>>()?;
-    let mut jobs = Vec::new();
-    for recording in &recordings {
-        for machine in &machines {
-            let methods = [CopyMethod::BASELINE, CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];
-            jobs.extend(methods.map(|method| Job { recording, machine, method }));
-        }
-    }
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let figures = |job: &Job<'_>| {
-        let run = figures(job, args);
-        bar.inc(1);
-        run
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let found: Vec<Result<ApplicationRun, Failure>> = jobs.par_iter().map(figures).collect();
-    bar.finish_and_clear();
-    let mut runs = found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter();
-    let mut rows = Vec::new();
-    for recording in &recordings {
-        for machine in &machines {
-            let runs = std::array::from_fn(|_| runs.next().expect("each job has a run"));
-            let last_level_bytes = machine.settings.last_level.bytes;
-            rows.push(ApplicationRow { program: recordings::name(recording), last_level_bytes, runs });
-        }
-    }
+    let rows: Vec<(&PathBuf, &MachineConfig)> =
+        recordings.iter().flat_map(|recording| machines.iter().map(move |machine| (recording, machine))).collect();
+    let runs: Vec<_> =
+        rows.iter().flat_map(|&(recording, machine)| METHODS.map(|method| (recording, machine, method))).collect();
+    let runs = in_parallel(&runs, |&(recording, machine, method)| figures(recording, machine, method, args))?;
+    let rows = rows.into_iter().zip(runs.chunks_exact(METHODS.len())).map(|((recording, machine), runs)| {
+        let last_level_bytes = machine.settings.last_level.bytes;
+        let runs = std::array::from_fn(|method| runs[method].clone());
+        ApplicationRow { program: recordings::name(recording), last_level_bytes, runs }
+    });
     let table = ApplicationTable {
         schema_version: SCHEMA_VERSION,
         machine: machines[0].name.clone(),
@@ -104,17 +76,21 @@ pub fn run(args: &AppsArgs) -> Result<String, Failure> {
         min_bytes: machines[0].settings.kernel.copier_min_bytes.unwrap_or(RECORDED_COPIER_MIN_BYTES),
         copies: ChosenCopies::NAMES[args.copies as usize].0,
         published: PUBLISHED,
-        rows,
+        rows: rows.collect(),
     };
-    args.format.render(|| table.to_text(), &table)
+    args.output.format.render(|| table.to_text(), &table)
 }
 
-fn figures(job: &Job<'_>, args: &AppsArgs) -> Result<ApplicationRun, Failure> {
-    let settings = recording_settings(args.copies, job.method);
-    let program = open(job.recording, job.machine, settings)?;
-    let (outcome, cores) = run_programs(job.machine, job.method, vec![program], Region::default(), args.check)?;
+fn figures(
+    recording: &Path,
+    machine: &MachineConfig,
+    method: CopyMethod,
+    args: &AppsArgs,
+) -> Result<ApplicationRun, Failure> {
+    let program = open(recording, machine, recording_settings(args.copies, method))?;
+    let (outcome, cores) = run_programs(machine, method, vec![program], Region::default(), args.output.check)?;
     Ok(ApplicationRun {
-        method: job.method.name(),
+        method: method.name(),
         ipc: cores.cores[0].ipc,
         energy_nj: outcome.figures.energy_nj.expect("`read_for_paper` refuses a machine without currents"),
         channel_bytes: cores.channel_bytes,

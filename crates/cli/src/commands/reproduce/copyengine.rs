@@ -5,20 +5,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dram_spec::Cycles;
 use host::machine::{ReceivedPackets, TcpReceive};
-use indicatif::ProgressBar;
 use memctrl::policy::copy::{BASELINE, COPY_ENGINE_ASYNC, COPY_ENGINE_SYNC_NLB, COPY_ENGINE_SYNC_WLB};
-use rayon::prelude::*;
-use report::CopyEngineTable;
 use report::copy_engine::{
-    BANDWIDTHS, CORES, EngineCycles, EngineRuns, LATENCIES, MemoryRuns, PAYLOADS, PUBLISHED, SCHEMA_VERSION,
-    WORK_SCALES,
+    BANDWIDTHS, CORES, CopyEngineTable, EngineCycles, EngineRuns, LATENCIES, MemoryRuns, PAYLOADS, PUBLISHED,
+    SCHEMA_VERSION, WORK_SCALES,
 };
 use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig, Overrides, receive};
 use rowclone_sim::CopyMethod;
 
-use crate::args::Format;
-use crate::commands::core_runs::run_programs;
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::{OutputArgs, count};
 
 /// `reproduce copyengine`.
 #[derive(Debug, Args)]
@@ -32,30 +29,17 @@ pub struct CopyEngineArgs {
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// Measured packets of each run
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 2_000,
-        value_parser = clap::value_parser!(u64).range(2..=1_000_000)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = count(2..=1_000_000))]
     pub packets: u64,
     /// Packets before the measured ones; 900 of 512 bytes fill the L2 with dirty lines
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1_200,
-        value_parser = clap::value_parser!(u64).range(0..=1_000_000)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1_200, value_parser = count(0..=1_000_000))]
     pub warm_up: u64,
     /// Sets a key of both machines, `zhao-2005-in-order` and `zhao-2005-out-of-order`; after `system.`, of their memory
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Machines, in the order of [`CORES`].
@@ -76,12 +60,7 @@ const PAYLOAD: u64 = PAYLOADS[1];
 const DOUBLED: [&str; 3] = ["system.device.bin=DDR2-800E", "system.device.currents=none", "cores.memory_clocks=2"];
 
 /// A run.
-#[derive(Clone, Copy, Debug)]
-struct Job<'a> {
-    machine: &'a MachineConfig,
-    method: CopyMethod,
-    packets: ReceivedPackets,
-}
+type Job<'a> = (&'a MachineConfig, CopyMethod, ReceivedPackets);
 
 /// Simulates all cells, and returns the tables.
 ///
@@ -105,24 +84,21 @@ pub fn run(args: &CopyEngineArgs) -> Result<String, Failure> {
         work_scale: 1.0,
         is_copied: true,
     };
-    let job = |machine, method, packets| Job { machine, method, packets };
     let cells = cells(packets);
-    let mut jobs = Vec::new();
-    for &(core, packets) in &cells {
-        jobs.push(job(&machines[core], METHODS[0], ReceivedPackets { is_copied: false, ..packets }));
-        jobs.extend(METHODS.map(|method| job(&machines[core], method, packets)));
-    }
-    for machine in std::iter::once(&doubled).chain(&slower) {
-        jobs.extend(METHODS.map(|method| job(machine, method, packets)));
-    }
-    let found = run_all(&jobs, &program, args.check)?;
+    let memories: Vec<&MachineConfig> = [&machines[1], &doubled].into_iter().chain(&slower).collect();
+    let of_cells = cells.iter().flat_map(|&(core, packets)| {
+        let without = ReceivedPackets { is_copied: false, ..packets };
+        let runs = METHODS.map(|method| (&machines[core], method, packets));
+        std::iter::once((&machines[core], METHODS[0], without)).chain(runs)
+    });
+    let of_memories = memories.iter().flat_map(|&machine| METHODS.map(|method| (machine, method, packets)));
+    let jobs: Vec<Job<'_>> = of_cells.chain(of_memories).collect();
+    let found = in_parallel(&jobs, |&job| packet_run(job, &program, args.output.check))?;
     let (of_cells, of_memories) = found.split_at(cells.len() * (1 + METHODS.len()));
     let rows = cells.iter().zip(of_cells.chunks(1 + METHODS.len())).map(|(cell, runs)| engine_runs(*cell, runs));
-    let mut of_memories = of_memories.chunks(METHODS.len()).map(memory_times);
-    let mut next = || of_memories.next().expect("each memory has runs");
-    let faster = next();
-    let slower: Vec<[f64; 4]> = slower.iter().map(|_| next()).collect();
-    let own = own_times(&cells, of_cells);
+    let times: Vec<[f64; 4]> =
+        of_memories.chunks(METHODS.len()).map(|runs| std::array::from_fn(|method| runs[method].ns)).collect();
+    let memory = |setting: f64, place: usize| MemoryRuns { setting, packet_ns: times[place] };
     let table = CopyEngineTable {
         schema_version: SCHEMA_VERSION,
         machines: MACHINES.map(str::to_owned),
@@ -134,11 +110,11 @@ pub fn run(args: &CopyEngineArgs) -> Result<String, Failure> {
         rows: rows.collect(),
         orderings: Vec::new(),
         cells_within: [0; 3],
-        bandwidths: memory_runs(BANDWIDTHS, [own, faster]),
-        latencies: memory_runs(LATENCIES.map(|ns| ns as f64), [slower[0], slower[1], own]),
+        bandwidths: BANDWIDTHS.into_iter().zip(0..).map(|(gb_s, place)| memory(gb_s, place)).collect(),
+        latencies: LATENCIES.into_iter().zip([2, 3, 0]).map(|(ns, place)| memory(ns as f64, place)).collect(),
     };
     let table = table.compared();
-    args.format.render(|| table.to_text(), &table)
+    args.output.format.render(|| table.to_text(), &table)
 }
 
 /// Cores and packets of the rows: the factors, cores and payloads in this order.
@@ -163,21 +139,6 @@ fn slower(machine: &MachineConfig) -> Vec<String> {
     cycles.map(|cycles| format!("interconnect.response_latency={cycles}")).collect()
 }
 
-/// Runs all jobs, in parallel; the results are in the order of the jobs.
-fn run_all(jobs: &[Job<'_>], program: &TcpReceive, is_checked: bool) -> Result<Vec<PacketRun>, Failure> {
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let run = |job: &Job<'_>| {
-        let run = packet_run(job, program, is_checked);
-        bar.inc(1);
-        run
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let found: Vec<Result<PacketRun, Failure>> = jobs.par_iter().map(run).collect();
-    bar.finish_and_clear();
-    found.into_iter().collect()
-}
-
 /// Figures of a run per packet.
 #[derive(Clone, Copy, Debug)]
 struct PacketRun {
@@ -185,17 +146,21 @@ struct PacketRun {
     ns: f64,
 }
 
-fn packet_run(job: &Job<'_>, program: &TcpReceive, is_checked: bool) -> Result<PacketRun, Failure> {
-    let (programs, region) = (vec![program.program(job.packets)], program.region(job.packets));
-    let (outcome, cores) = run_programs(job.machine, job.method, programs, region, is_checked)?;
-    let per_packet = |count: u64| count as f64 / job.packets.measured as f64;
+fn packet_run(
+    (machine, method, packets): Job<'_>,
+    program: &TcpReceive,
+    is_checked: bool,
+) -> Result<PacketRun, Failure> {
+    let (programs, region) = (vec![program.program(packets)], program.region(packets));
+    let (outcome, cores) = run_programs(machine, method, programs, region, is_checked)?;
+    let per_packet = |count: u64| count as f64 / packets.measured as f64;
     let core = &cores.cores[0];
     let cycles = EngineCycles {
         cycles: per_packet(core.cycles),
         copy: per_packet(core.pending_copy_cycles),
         overlapped: per_packet(core.overlapped_copy_cycles),
     };
-    Ok(PacketRun { cycles, ns: outcome.latency_ns / job.packets.measured as f64 })
+    Ok(PacketRun { cycles, ns: outcome.latency_ns / packets.measured as f64 })
 }
 
 /// The row of the runs without copies, under BASE and in the modes.
@@ -209,22 +174,4 @@ fn engine_runs((core, packets): (usize, ReceivedPackets), runs: &[PacketRun]) ->
         base_without_copies: without.cycles.cycles,
         modes: std::array::from_fn(|mode| modes[mode].cycles),
     }
-}
-
-/// Times of BASE and the modes.
-fn memory_times(runs: &[PacketRun]) -> [f64; 4] {
-    std::array::from_fn(|method| runs[method].ns)
-}
-
-/// The times of figures 7 and 8 on the machine itself.
-fn own_times(cells: &[(usize, ReceivedPackets)], runs: &[PacketRun]) -> [f64; 4] {
-    let is_shown = |&(core, packets): &(usize, ReceivedPackets)| {
-        core == CORES.len() - 1 && packets.payload_bytes == PAYLOAD && packets.work_scale.total_cmp(&1.0).is_eq()
-    };
-    let place = cells.iter().position(is_shown).expect("the factor 1 is one of the factors");
-    memory_times(&runs[place * (1 + METHODS.len()) + 1..])
-}
-
-fn memory_runs<const N: usize>(settings: [f64; N], times: [[f64; 4]; N]) -> Vec<MemoryRuns> {
-    settings.into_iter().zip(times).map(|(setting, packet_ns)| MemoryRuns { setting, packet_ns }).collect()
 }

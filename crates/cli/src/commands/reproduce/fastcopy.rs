@@ -1,110 +1,71 @@
 //! `rowclone-sim reproduce fastcopy`: copy loops of a core on historical and present machines, beside FreeBSD's
 //! figures.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use dram_spec::PhysicalAddress;
-use host::machine::{CopyLoop, Program, Region, Steps};
-use indicatif::ProgressBar;
-use rayon::prelude::*;
-use report::FastCopyTable;
-use report::fast_copy::{CROSSING_UNROLLS, Crossing, LOOPS, MACHINES, MachineRates, Rates, SCHEMA_VERSION, SIZES};
-use report::plot_file::PictureFormat;
-use rowclone_config::{AtomicFile, Existing};
+use host::machine::{Program, Region, Steps};
+use report::fast_copy::{CROSSING_UNROLLS, Crossing, FastCopyTable, LOOPS, MACHINES, MachineRates, Rates};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
+use serde::Deserialize;
 use trace_io::program::Step;
 
-use crate::args::Format;
-use crate::commands::core_runs::run_programs;
-use crate::commands::plot;
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs, count};
 
 /// `reproduce fastcopy`.
 #[derive(Debug, Args)]
+#[command(mut_arg("plot", |plot| plot.help("Draws the rates of a \
+    machine over the size; the name ends with `.svg` or `.png`")))]
 #[command(after_help = "Examples:\n  \
     rowclone-sim reproduce fastcopy\n  \
     rowclone-sim reproduce fastcopy --plot fastcopy.svg --plot-machine p6-200")]
 pub struct FastCopyArgs {
     /// Bytes that are copied before the measured copies of a size, and in them; at least one copy
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value_t = 1 << 18,
-        value_parser = clap::value_parser!(u64).range(4096..=1 << 22)
-    )]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 18, value_parser = count(4096..=1 << 22))]
     pub bytes: u64,
     /// The largest copy, bytes
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value_t = 1 << 22,
-        value_parser = clap::value_parser!(u64).range(8192..=1 << 22)
-    )]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 22, value_parser = count(8192..=1 << 22))]
     pub largest: u64,
-    /// Draws the rates of a machine over the size; the name ends with `.svg` or `.png`
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
+    /// The picture
+    #[command(flatten)]
+    pub picture: PictureArgs,
     /// The machine of the picture
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = MACHINES[0],
-        requires = "plot",
-        value_parser = PossibleValuesParser::new(MACHINES)
-    )]
+    #[arg(long, value_name = "NAME", default_value = MACHINES[0], requires = "plot", value_parser = MACHINES)]
     pub plot_machine: String,
-    /// Replaces an existing picture
-    #[arg(long, requires = "plot")]
-    pub force: bool,
-    /// Checks each load against a flat, coherent memory, and the commands of machines with a controller against the
-    /// rules
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
-/// A machine of the table: its name, its file, keys that differ, and its loops, in the order of [`LOOPS`].
-struct Case {
-    name: &'static str,
-    machine: &'static str,
-    sets: &'static [&'static str],
-    loops: [CopyLoop; LOOPS.len()],
+/// `fastcopy.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTable<'a> {
+    #[serde(borrow)]
+    machines: Vec<RawMachine<'a>>,
 }
 
-const HISTORICAL: [CopyLoop; 3] = [CopyLoop::String, CopyLoop::Integer, CopyLoop::FloatBlock];
-const PRESENT: [CopyLoop; 3] = [CopyLoop::RepMovsb, CopyLoop::Integer, CopyLoop::SimdBlock];
+/// A machine of the table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawMachine<'a> {
+    name: &'a str,
+    /// Its preset.
+    machine: &'a str,
+    /// Keys that differ.
+    #[serde(default)]
+    set: Vec<String>,
+    /// Its loops, in the order of [`LOOPS`].
+    #[serde(borrow)]
+    loops: [&'a str; LOOPS.len()],
+}
 
-/// The machines, in the order of [`report::fast_copy::MACHINES`].
-const CASES: [Case; report::fast_copy::MACHINES.len()] = [
-    Case { name: "pentium-133", machine: "pentium-133", sets: &[], loops: HISTORICAL },
-    Case {
-        name: "pentium-133, page mode",
-        machine: "pentium-133",
-        sets: &["system=fpm-60ns-430fx"],
-        loops: HISTORICAL,
-    },
-    Case { name: "pentium-100, page mode", machine: "pentium-100", sets: &[], loops: HISTORICAL },
-    Case {
-        name: "p6-200",
-        machine: "p6-200",
-        sets: &[],
-        loops: [CopyLoop::FastString, CopyLoop::Integer, CopyLoop::FloatBlock],
-    },
-    Case { name: "i486-100", machine: "i486-100", sets: &[], loops: HISTORICAL },
-    Case { name: "paper", machine: "paper", sets: &[], loops: PRESENT },
-    Case { name: "ddr4-desktop", machine: "ddr4-desktop", sets: &[], loops: PRESENT },
-];
-
-/// A measurement.
-#[derive(Clone, Copy, Debug)]
+/// A measurement: a machine with a loop, and the bytes of a copy.
 struct Job {
-    case: usize,
-    copy_loop: CopyLoop,
-    unroll: Option<u16>,
+    machine: MachineConfig,
     size: u64,
 }
 
@@ -113,40 +74,28 @@ struct Job {
 /// # Errors
 /// An error of a machine; a signal; a failed check; the picture cannot be written.
 pub fn run(args: &FastCopyArgs) -> Result<String, Failure> {
-    let picture = match &args.plot {
-        Some(path) => {
-            let format = PictureFormat::of(path)?;
-            Some((format, AtomicFile::create(path, Existing::with_force(args.force))?))
-        }
-        None => None,
-    };
-    let machines = CASES.iter().map(machine).collect::<Result<Vec<_>, _>>()?;
-    let jobs = jobs(args);
-    let mut rates = run_all(&jobs, &machines, args)?.into_iter();
+    let picture = args.picture.open()?;
+    let RawTable::<'static> { machines } = toml::from_str(include_str!("fastcopy.toml")).map_err(Failure::new)?;
+    let mut rates = in_parallel(&jobs(&machines, args)?, |job| rate(job, args))?.into_iter();
     let mut next = || rates.next().expect("each job has a rate");
-    let of_machines = CASES.iter().map(|case| MachineRates {
-        machine: case.name,
-        loops: case.loops.map(CopyLoop::name),
+    let of_machines = machines.iter().map(|RawMachine { name, loops, .. }| MachineRates {
+        machine: name,
+        loops: *loops,
         rates: sizes(args).map(|bytes| Rates { bytes, mb_s: [(); LOOPS.len()].map(|()| next()) }).collect(),
     });
     let of_machines: Vec<_> = of_machines.collect();
-    let libc: Vec<(u64, f64)> = crossing_sizes().map(|bytes| (bytes, next())).collect();
-    let crossings = CROSSING_UNROLLS.map(|unroll_bytes| {
-        let rates: Vec<(u64, f64)> = crossing_sizes().map(|bytes| (bytes, next())).collect();
-        Crossing::of(unroll_bytes, &libc, &rates)
-    });
-    let table = FastCopyTable::new(SCHEMA_VERSION, of_machines, crossings.into());
-    if let Some((format, file)) = picture {
-        let chart = table.chart(&args.plot_machine).expect("the table has each machine");
-        plot::complete(file, format, &chart)?;
-    }
-    args.format.render(|| table.to_text(), &table)
+    let mut by_size = || crossing_sizes().map(|bytes| (bytes, next())).collect::<Vec<_>>();
+    let libc = by_size();
+    let crossings = CROSSING_UNROLLS.map(|unroll_bytes| Crossing::of(unroll_bytes, &libc, &by_size()));
+    let table = FastCopyTable::new(of_machines, crossings.into());
+    picture.draw(|| table.chart(&args.plot_machine).expect("the table has each machine"))?;
+    args.output.format.render(|| table.to_text(), &table)
 }
 
-/// Sizes of the table.
+/// Sizes of the table: powers of two from 16 bytes on.
 fn sizes(args: &FastCopyArgs) -> impl Iterator<Item = u64> {
     let largest = args.largest;
-    SIZES.into_iter().filter(move |&bytes| bytes <= largest)
+    (4..=22).map(|power| 1 << power).filter(move |&bytes| bytes <= largest)
 }
 
 /// Sizes among which the crossing of a loop with libc is looked for.
@@ -155,40 +104,28 @@ fn crossing_sizes() -> impl Iterator<Item = u64> {
 }
 
 /// All measurements: those of the machines, of libc on the first one, and of the integer loop there by its iterations.
-fn jobs(args: &FastCopyArgs) -> Vec<Job> {
+fn jobs(machines: &[RawMachine<'_>], args: &FastCopyArgs) -> Result<Vec<Job>, Failure> {
     let mut jobs = Vec::new();
-    for (number, case) in CASES.iter().enumerate() {
-        for size in sizes(args) {
-            let job = |copy_loop| Job { case: number, copy_loop, unroll: None, size };
-            jobs.extend(case.loops.map(job));
-        }
+    for machine in machines {
+        let loops = machine.loops.map(|name| machine.with(&[format!("kernel.copy_loop={name}")]));
+        let loops = loops.into_iter().collect::<Result<Vec<_>, _>>()?;
+        jobs.extend(sizes(args).flat_map(|size| loops.iter().map(move |it| Job { machine: it.clone(), size })));
     }
-    let job = |copy_loop, unroll, size| Job { case: 0, copy_loop, unroll, size };
-    jobs.extend(crossing_sizes().map(|size| job(CopyLoop::String, None, size)));
+    let first = &machines[0];
+    let integer = format!("kernel.copy_loop={}", first.loops[1]);
+    let mut compared = vec![first.with(&[format!("kernel.copy_loop={}", first.loops[0])])?];
     for unroll in CROSSING_UNROLLS {
-        jobs.extend(crossing_sizes().map(|size| job(CopyLoop::Integer, Some(unroll as u16), size)));
+        compared.push(first.with(&[integer.clone(), format!("kernel.unroll_bytes={unroll}")])?);
     }
-    jobs
+    jobs.extend(compared.iter().flat_map(|it| crossing_sizes().map(|size| Job { machine: it.clone(), size })));
+    Ok(jobs)
 }
 
-fn machine(case: &Case) -> Result<MachineConfig, Failure> {
-    let sets: Vec<String> = case.sets.iter().map(|&set| set.to_owned()).collect();
-    MachineConfig::read(Path::new(case.machine), &Overrides::parse(&sets)?)
-}
-
-/// Runs all jobs, in parallel; the results are in the order of the jobs.
-fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &FastCopyArgs) -> Result<Vec<f64>, Failure> {
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let run = |job: &Job| {
-        let rate = rate(job, &machines[job.case], args);
-        bar.inc(1);
-        rate
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let found: Vec<Result<f64, Failure>> = jobs.par_iter().map(run).collect();
-    bar.finish_and_clear();
-    found.into_iter().collect()
+impl RawMachine<'_> {
+    /// The machine with further keys.
+    fn with(&self, set: &[String]) -> Result<MachineConfig, Failure> {
+        MachineConfig::read(Path::new(self.machine), &Overrides::parse(&[&self.set, set].concat())?)
+    }
 }
 
 const SOURCE: u64 = 1 << 32;
@@ -198,10 +135,7 @@ const LINE: u64 = 128;
 
 /// MB/s of copies of a size, of which no byte is in a cache before. As many copies precede them, so that the caches
 /// hold what a series of copies leaves there.
-fn rate(job: &Job, machine: &MachineConfig, args: &FastCopyArgs) -> Result<f64, Failure> {
-    let mut machine = machine.clone();
-    let kernel = &mut machine.settings.kernel;
-    (kernel.copy_loop, kernel.loops.unroll_bytes) = (job.copy_loop, job.unroll);
+fn rate(job: &Job, args: &FastCopyArgs) -> Result<f64, Failure> {
     let (measured, warm_up) = ((args.bytes / job.size).max(1), args.bytes.div_ceil(job.size));
     let stride = job.size.next_multiple_of(LINE);
     let bytes = ((measured + warm_up) * stride).next_multiple_of(4096);
@@ -217,7 +151,7 @@ fn rate(job: &Job, machine: &MachineConfig, args: &FastCopyArgs) -> Result<f64, 
     }));
     let region = Region { warm_up, instructions: None };
     let program: Box<dyn Program> = Box::new(Steps(steps.into_iter()));
-    let (outcome, _) = run_programs(&machine, CopyMethod::BASELINE, vec![program], region, args.check)?;
+    let (outcome, _) = run_programs(&job.machine, CopyMethod::BASELINE, vec![program], region, args.output.check)?;
     // Bytes per ns are 1,000 MB/s.
     Ok((measured * job.size) as f64 * 1000.0 / outcome.latency_ns)
 }

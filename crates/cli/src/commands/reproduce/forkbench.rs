@@ -2,16 +2,19 @@
 
 use clap::Args;
 use host::machine::{CopyLoop, Forkbench, Purpose, Region};
-use indicatif::ProgressBar;
-use rayon::prelude::*;
-use report::ForkbenchTable;
-use report::forkbench::{APPLICATION, Application, ForkRow, PUBLISHED, RunFigures, SCHEMA_VERSION};
+use report::forkbench::{APPLICATION, Application, ForkRow, ForkbenchTable, PUBLISHED, RunFigures, SCHEMA_VERSION};
 use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::CopyMethod;
 
-use crate::args::{Format, MachineArgs};
-use crate::commands::core_runs::run_programs;
+use crate::args::MachineArgs;
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::{OutputArgs, count};
+
+/// Updates at most.
+const MANY: u64 = 1_000_000;
+/// Numbers of updates by default.
+const UPDATES: [u64; 8] = [2, 8, 32, 128, 512, 1024, 4096, 16_384];
 
 /// `reproduce forkbench`.
 #[derive(Debug, Args)]
@@ -24,23 +27,14 @@ pub struct ForkbenchArgs {
     #[arg(long, value_name = "MIB", value_delimiter = ',', default_values_t = [64, 128], value_parser = mebibytes)]
     pub mebibytes: Vec<u64>,
     /// Updates of the child: N
-    #[arg(
-        long,
-        value_name = "N",
-        value_delimiter = ',',
-        default_values_t = [2, 8, 32, 128, 512, 1024, 4096, 16_384],
-        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
-    )]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = UPDATES, value_parser = count(1..=MANY))]
     pub updates: Vec<u64>,
     /// Seed of the random pages
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// A number of MiB, or a size that is one.
@@ -50,22 +44,8 @@ fn mebibytes(text: &str) -> Result<u64, String> {
     mebibytes.ok_or_else(|| "give 1 to 1024 MiB: `64`, or `64MiB`".to_owned())
 }
 
-/// Part of forkbench that a run contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    FromFork,
-    WithInitialization,
-}
-
-/// A run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Job {
-    bench: Forkbench,
-    part: Part,
-    method: CopyMethod,
-    /// The loop of the baseline.
-    copy_loop: CopyLoop,
-}
+/// A run: whether it contains the initialization, its method, and the loop of the baseline.
+type Job = (Forkbench, bool, CopyMethod, CopyLoop);
 
 /// Simulates all sizes and numbers of updates, and returns the tables.
 ///
@@ -76,17 +56,7 @@ pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
     let sizes = args.mebibytes.iter().flat_map(|&mebibytes| args.updates.iter().map(move |&it| (mebibytes << 20, it)));
     let benches: Vec<Forkbench> = sizes.map(|(bytes, updates)| Forkbench { bytes, updates, seed: args.seed }).collect();
     let jobs: Vec<Job> = benches.iter().flat_map(|&bench| jobs(bench, machine.settings.kernel.copy_loop)).collect();
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let figures = |job: &Job| {
-        let figures = figures(&machine, *job, args.check);
-        bar.inc(1);
-        figures
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let found: Vec<Result<RunFigures, Failure>> = jobs.par_iter().map(figures).collect();
-    bar.finish_and_clear();
-    let mut found = found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter();
+    let mut found = in_parallel(&jobs, |job| figures(&machine, *job, args.output.check))?.into_iter();
     let table = ForkbenchTable {
         schema_version: SCHEMA_VERSION,
         machine: machine.name.clone(),
@@ -94,7 +64,7 @@ pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
         published: PUBLISHED,
         rows: benches.iter().map(|&bench| row(bench, machine.settings.kernel.copy_loop, &mut found)).collect(),
     };
-    args.format.render(|| table.to_text(), &table)
+    args.output.format.render(|| table.to_text(), &table)
 }
 
 /// Whether the paper's table of applications has this size and number of updates.
@@ -110,17 +80,14 @@ fn loops(own: CopyLoop) -> Vec<CopyLoop> {
 
 /// The runs of a row, in the order in which [`row`] takes them: `own` is the loop of the machine.
 fn jobs(bench: Forkbench, own: CopyLoop) -> Vec<Job> {
-    let job = |part, method| Job { bench, part, method, copy_loop: own };
-    let first = job(Part::FromFork, CopyMethod::BASELINE);
-    let others = loops(own).into_iter().skip(1);
-    let mut jobs = vec![first];
-    jobs.extend(others.map(|copy_loop| Job { copy_loop, ..first }));
-    jobs.extend([CopyMethod::ROWCLONE, CopyMethod::PSM].map(|method| job(Part::FromFork, method)));
-    jobs.push(job(Part::WithInitialization, CopyMethod::BASELINE));
+    let job = |has_initialization, method| (bench, has_initialization, method, own);
+    let mut jobs: Vec<Job> =
+        loops(own).into_iter().map(|copy_loop| (bench, false, CopyMethod::BASELINE, copy_loop)).collect();
+    jobs.extend([CopyMethod::ROWCLONE, CopyMethod::PSM].map(|method| job(false, method)));
+    jobs.push(job(true, CopyMethod::BASELINE));
     if is_application(bench) {
-        jobs.push(job(Part::FromFork, CopyMethod::ROWCLONE_ZI));
-        let methods = [CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];
-        jobs.extend(methods.map(|method| job(Part::WithInitialization, method)));
+        jobs.push(job(false, CopyMethod::ROWCLONE_ZI));
+        jobs.extend([CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI].map(|method| job(true, method)));
     }
     jobs
 }
@@ -141,18 +108,19 @@ fn row(bench: Forkbench, own: CopyLoop, found: &mut impl Iterator<Item = RunFigu
     ForkRow { bytes, updates, baselines, fpm, psm, with_initialization, application }
 }
 
-fn figures(machine: &MachineConfig, job: Job, is_checked: bool) -> Result<RunFigures, Failure> {
+fn figures(
+    machine: &MachineConfig,
+    (bench, has_initialization, method, copy_loop): Job,
+    is_checked: bool,
+) -> Result<RunFigures, Failure> {
     let mut machine = machine.clone();
-    machine.settings.kernel.copy_loop = job.copy_loop;
-    let program = match job.part {
-        Part::FromFork => job.bench.program(),
-        Part::WithInitialization => job.bench.program_with_initialization(),
-    };
-    let (outcome, cores) = run_programs(&machine, job.method, vec![program], Region::default(), is_checked)?;
-    let is_baseline = job.method == CopyMethod::BASELINE;
+    machine.settings.kernel.copy_loop = copy_loop;
+    let program = if has_initialization { bench.program_with_initialization() } else { bench.program() };
+    let (outcome, cores) = run_programs(&machine, method, vec![program], Region::default(), is_checked)?;
+    let is_baseline = method == CopyMethod::BASELINE;
     let zeroings = cores.cores[0].accesses.iter().find(|row| row.purpose == Purpose::KernelZero.name());
     Ok(RunFigures {
-        method: if is_baseline { job.copy_loop.name() } else { job.method.name() },
+        method: if is_baseline { copy_loop.name() } else { method.name() },
         ipc: cores.cores[0].ipc,
         energy_nj: outcome.figures.energy_nj.expect("`read_for_paper` refuses a machine without currents"),
         channel_bytes: cores.channel_bytes,

@@ -1,15 +1,15 @@
 //! `rowclone-sim reproduce`: published tables beside simulated ones. Each table is a file, with its arguments.
 
 mod apps;
+mod copies;
 mod copyengine;
 mod fastcopy;
 mod forkbench;
 mod injection;
 mod ioat;
-mod lisa;
 mod multicore;
+mod output;
 mod recordings;
-mod table3;
 mod zi;
 
 use clap::Subcommand;
@@ -19,7 +19,7 @@ use rowclone_config::Failure;
 #[derive(Debug, Subcommand)]
 pub enum Reproduce {
     /// Table 3 of the RowClone paper: latency and energy of copying and zeroing 4 KB
-    Table3(table3::Table3Args),
+    Table3(copies::Table3Args),
     /// The forkbench of the RowClone paper on its cores: copy share of traffic, IPC and energy under FPM and PSM
     Forkbench(forkbench::ForkbenchArgs),
     /// Recorded programs beside the six applications of the RowClone paper: IPC, energy and bytes, by size of the cache
@@ -30,7 +30,7 @@ pub enum Reproduce {
     #[command(name = "copyengine")]
     CopyEngine(copyengine::CopyEngineArgs),
     /// The table of the LISA paper: latency and energy of copies of 8 KB, by LISA, RowClone and the channel
-    Lisa(lisa::LisaArgs),
+    Lisa(copies::LisaArgs),
     /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
     Zi(zi::ZiArgs),
     /// The DMA engine of the I/OAT measurements (2006): copies by size, CPU utilization of receiving packets, and
@@ -50,12 +50,12 @@ impl Reproduce {
     /// Error of the table.
     pub fn run(&self) -> Result<String, Failure> {
         match self {
-            Reproduce::Table3(args) => table3::table3(args),
+            Reproduce::Table3(args) => copies::table3(args),
             Reproduce::Forkbench(args) => forkbench::run(args),
             Reproduce::Apps(args) => apps::run(args),
             Reproduce::Multicore(args) => multicore::run(args),
             Reproduce::CopyEngine(args) => copyengine::run(args),
-            Reproduce::Lisa(args) => lisa::run(args),
+            Reproduce::Lisa(args) => copies::lisa(args),
             Reproduce::Zi(args) => zi::run(args),
             Reproduce::Ioat(args) => ioat::run(args),
             Reproduce::FastCopy(args) => fastcopy::run(args),

@@ -1,27 +1,27 @@
 //! `rowclone-sim reproduce multicore`: mixes of copy-intensive and memory-intensive programs.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use host::machine::{ChosenCopies, MixProgram, Program, Region};
-use indicatif::ProgressBar;
-use rayon::prelude::*;
-use report::MulticoreTable;
-use report::multicore::{MethodRuns, MixRun, MulticoreRow, PUBLISHED, SCHEMA_VERSION};
-use report::plot_file::PictureFormat;
+use host::machine::{ChosenCopies, MixProgram, Region};
+use report::multicore::{MethodRuns, MixRun, MulticoreRow, MulticoreTable, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::programs::{baseline, label, open, recording_settings};
-use rowclone_config::{AtomicFile, Existing};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport};
 
-use crate::args::{Format, MachineArgs, compared, method};
-use crate::commands::core_runs::run_programs;
-use crate::commands::plot;
+use crate::args::{MachineArgs, compared, method};
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs, count};
 use crate::commands::reproduce::recordings;
+
+/// Schedulers by default.
+const SCHEDULERS: [&str; 3] = ["fr-fcfs", "bliss", "par-bs"];
 
 /// `reproduce multicore`.
 #[derive(Debug, Args)]
+#[command(mut_arg("plot", |plot| plot.help("Draws the gain of each \
+    mix over its copy share, with the paper's means as lines; the name ends with `.svg` or `.png`")))]
 #[command(after_help = "Examples:\n  \
     rowclone-sim reproduce multicore\n  \
     rowclone-sim reproduce multicore --cores 4 --schedulers bliss --details\n  \
@@ -39,25 +39,20 @@ pub struct MulticoreArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = method(), hide_possible_values = true)]
     pub policies: Vec<CopyMethod>,
     /// Schedulers, instead of that of the machine; `by-policy` leaves the scheduler to the machine and to each policy
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        default_values_t = ["fr-fcfs", "bliss", "par-bs"].map(str::to_owned)
-    )]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_values = SCHEDULERS)]
     pub schedulers: Vec<String>,
     /// Programs of the mixes
     #[arg(long, value_enum, default_value_t)]
     pub programs: Programs,
     /// Mixes per number of cores: of generated programs, 3 or 6 contain each equally often, and 9 also each pair on 2
     /// cores; of recorded ones, 8 contain each equally often
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=9))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = count(1..=9))]
     pub mixes: u64,
     /// Instructions of each program before its measured region
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub warm_up: u64,
     /// Instructions of each measured region
-    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = count(1..))]
     pub instructions: u64,
     /// Replaces the program of a core by a program trace or a memory trace of the format `rc`, `cpu` or `lackey`: the
     /// first `--trace` on core 0, the second on core 1
@@ -66,22 +61,15 @@ pub struct MulticoreArgs {
     /// Seed of the programs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Draws the gain of each mix over its copy share, with the paper's means as lines; the name ends with `.svg` or
-    /// `.png`
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// Replaces an existing picture
-    #[arg(long, requires = "plot")]
-    pub force: bool,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
+    /// The picture
+    #[command(flatten)]
+    pub picture: PictureArgs,
     /// Prints also a line per core of each run
     #[arg(long)]
     pub details: bool,
-    /// Format of the tables
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// The programs of mixes.
@@ -107,18 +95,19 @@ const METHODS: [CopyMethod; 3] = [CopyMethod::CONTROLLER_COPY, CopyMethod::ROWCL
 const BY_POLICY: &str = "by-policy";
 
 /// The program of a core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Member {
-    /// A file of `--trace`.
-    Trace(usize),
+    /// A file of `--trace` or a recording, with its name.
+    File(PathBuf, String),
     /// A generated program, with the number of its instance in the mix.
     Generated(MixProgram, u64),
-    /// A recording: its list, and its place in it.
-    Recorded(usize, usize),
 }
 
-/// The copy-intensive and the memory-intensive recordings, if mixes have recordings.
-type Recordings = [Vec<PathBuf>; 2];
+/// The files of `--trace`, and the copy-intensive and the memory-intensive recordings, if mixes have recordings.
+struct Files {
+    traces: Vec<Member>,
+    recordings: [Vec<PathBuf>; 2],
+}
 
 /// A run.
 #[derive(Clone, Debug)]
@@ -144,32 +133,28 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         name => args.machine.read_for_paper(&[format!("system.controller.scheduler={name}")]),
     };
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
-    // The picture is opened before the runs, so that a name that cannot be written is an error at once.
-    let picture = match &args.plot {
-        Some(path) => Some((PictureFormat::of(path)?, AtomicFile::create(path, Existing::with_force(args.force))?)),
-        None => None,
-    };
-    let recordings = match args.programs {
-        Programs::Generated => Recordings::default(),
-        Programs::Recorded => recordings::of_mixes()?,
+    let picture = args.picture.open()?;
+    let files = Files {
+        traces: args.traces.iter().cloned().zip(traces.clone()).map(|(path, name)| Member::File(path, name)).collect(),
+        recordings: match args.programs {
+            Programs::Generated => [const { Vec::new() }; 2],
+            Programs::Recorded => recordings::of_mixes()?,
+        },
     };
     let compared = compared(&args.policies, &METHODS);
-    let jobs = jobs(args, &compared);
-    let reports = run_all(&jobs, &machines, &recordings, args)?;
-    let mut alone = BTreeMap::new();
-    for (job, report) in jobs.iter().zip(&reports).filter(|(job, _)| job.members.len() == 1) {
-        alone.insert((job.scheduler, job.members[0]), report.cores[0].ipc);
-    }
-    let mut together = jobs.iter().zip(reports).filter(|(job, _)| job.members.len() > 1);
+    let jobs = jobs(args, &compared, &files);
+    let reports = run_all(&jobs, &machines, args)?;
+    let is_alone = |(job, _): &(&Job, &CoresReport)| job.members.len() == 1;
+    let alone = jobs.iter().zip(&reports).filter(is_alone);
+    let alone: BTreeMap<_, _> =
+        alone.map(|(job, report)| ((job.scheduler, &job.members[0]), report.cores[0].ipc)).collect();
+    let mut together = jobs.iter().zip(reports.iter().cloned()).filter(|(job, _)| job.members.len() > 1);
     let mut rows = Vec::new();
     for &cores in &args.cores {
         for name in &args.schedulers {
             let methods = compared.iter().map(|method| {
-                let runs = together
-                    .by_ref()
-                    .take(args.mixes as usize)
-                    .map(|(job, report)| mix_run(job, report, &alone, (&traces, &recordings)));
-                MethodRuns::new(method.name(), runs.collect())
+                let runs = together.by_ref().take(args.mixes as usize);
+                MethodRuns::new(method.name(), runs.map(|(job, report)| mix_run(job, report, &alone)).collect())
             });
             rows.push(MulticoreRow::new(cores, name.clone(), methods.collect()));
         }
@@ -190,102 +175,66 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         published: PUBLISHED,
         rows,
     };
-    if let Some((format, file)) = picture {
-        plot::complete(file, format, &table.chart())?;
-    }
-    args.format.render(|| table.to_text(args.details), &table)
+    picture.draw(|| table.chart())?;
+    args.output.format.render(|| table.to_text(args.details), &table)
 }
 
 /// All runs: mixes by row, method and number, then each program alone.
-fn jobs(args: &MulticoreArgs, methods: &[CopyMethod]) -> Vec<Job> {
+fn jobs(args: &MulticoreArgs, methods: &[CopyMethod], files: &Files) -> Vec<Job> {
     let mut jobs = Vec::new();
     for &cores in &args.cores {
         for scheduler in 0..args.schedulers.len() {
             for &method in methods {
-                let mixes = (0..args.mixes as usize).map(|number| members(number, cores, args));
+                let mixes = (0..args.mixes as usize).map(|number| members(number, cores, files, args));
                 jobs.extend(mixes.map(|members| Job { scheduler, method, members }));
             }
         }
     }
-    let mut single: Vec<(usize, Member)> =
-        jobs.iter().flat_map(|job| job.members.iter().map(|&member| (job.scheduler, member))).collect();
-    single.sort_unstable();
-    single.dedup();
+    let single: BTreeSet<(usize, Member)> =
+        jobs.iter().flat_map(|job| job.members.iter().map(|member| (job.scheduler, member.clone()))).collect();
     let alone = |(scheduler, member)| Job { scheduler, method: CopyMethod::BASELINE, members: vec![member] };
     jobs.extend(single.into_iter().map(alone));
     jobs
 }
 
 /// The programs of a mix by core, of which files replace the first ones.
-fn members(number: usize, cores: usize, args: &MulticoreArgs) -> Vec<Member> {
+fn members(number: usize, cores: usize, files: &Files, args: &MulticoreArgs) -> Vec<Member> {
     let mut instances = BTreeMap::new();
-    let mut generated = |program| {
+    let generated = |program| {
         let instance = instances.entry(program).or_insert(0);
         *instance += 1;
         Member::Generated(program, *instance)
     };
-    let mut members: Vec<Member> = match args.programs {
-        Programs::Generated => MixProgram::mix(number, cores).into_iter().map(&mut generated).collect(),
-        Programs::Recorded => {
-            let recorded = recordings::mix(number, cores).into_iter();
-            recorded.map(|(kind, place)| Member::Recorded(kind, place)).collect()
-        }
+    let recorded = |(kind, place): (usize, usize)| {
+        let path = &files.recordings[kind][place];
+        Member::File(path.clone(), recordings::name(path))
     };
-    for (core, member) in members.iter_mut().enumerate().take(args.traces.len()) {
-        *member = Member::Trace(core);
-    }
-    members
+    let members: Vec<Member> = match args.programs {
+        Programs::Generated => MixProgram::mix(number, cores).into_iter().map(generated).collect(),
+        Programs::Recorded => recordings::mix(number, cores).into_iter().map(recorded).collect(),
+    };
+    files.traces.iter().chain(&members[files.traces.len()..]).cloned().collect()
 }
 
-fn run_all(
-    jobs: &[Job],
-    machines: &[MachineConfig],
-    recordings: &Recordings,
-    args: &MulticoreArgs,
-) -> Result<Vec<CoresReport>, Failure> {
+fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Result<Vec<CoresReport>, Failure> {
     let region = Region { warm_up: args.warm_up, instructions: Some(args.instructions) };
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let run = |job: &Job| {
+    in_parallel(jobs, |job| {
         let machine = &machines[job.scheduler];
-        let program = |&member: &Member| program((member, job.method), machine, recordings, args);
+        let program = |member: &Member| match member {
+            Member::File(path, _) => open(path, machine, recording_settings(ChosenCopies::default(), job.method)),
+            Member::Generated(program, instance) => Ok(program.program(args.seed.wrapping_mul(1_000) + instance)),
+        };
         let programs = job.members.iter().map(program).collect::<Result<_, _>>()?;
-        let (_, report) = run_programs(machine, job.method, programs, region, args.check)?;
-        bar.inc(1);
-        Ok(report)
-    };
-    // The first error in the order of the jobs, independent of the threads.
-    let reports: Vec<Result<CoresReport, Failure>> = jobs.par_iter().map(run).collect();
-    bar.finish_and_clear();
-    reports.into_iter().collect()
+        Ok(run_programs(machine, job.method, programs, region, args.output.check)?.1)
+    })
 }
 
-fn program(
-    (member, method): (Member, CopyMethod),
-    machine: &MachineConfig,
-    recordings: &Recordings,
-    args: &MulticoreArgs,
-) -> Result<Box<dyn Program>, Failure> {
-    let open = |path: &Path| open(path, machine, recording_settings(ChosenCopies::default(), method));
-    match member {
-        Member::Trace(index) => open(&args.traces[index]),
-        Member::Recorded(kind, place) => open(&recordings[kind][place]),
-        Member::Generated(program, instance) => Ok(program.program(args.seed.wrapping_mul(1_000) + instance)),
-    }
-}
-
-fn mix_run(
-    job: &Job,
-    report: CoresReport,
-    alone: &BTreeMap<(usize, Member), f64>,
-    (traces, recordings): (&[String], &Recordings),
-) -> MixRun {
+fn mix_run(job: &Job, report: CoresReport, alone: &BTreeMap<(usize, &Member), f64>) -> MixRun {
     let name = |member: &Member| match member {
-        Member::Trace(index) => traces[*index].clone(),
-        Member::Recorded(kind, place) => recordings::name(&recordings[*kind][*place]),
+        Member::File(_, name) => name.clone(),
         Member::Generated(program, _) => program.name().to_owned(),
     };
-    let alone_ipc: Vec<f64> = job.members.iter().map(|&member| alone[&(job.scheduler, member)]).collect();
+    let alone_ipc: Vec<f64> = job.members.iter().map(|member| alone[&(job.scheduler, member)]).collect();
     let metrics = report.mix(&alone_ipc).expect("every program has a region");
     MixRun { programs: job.members.iter().map(name).collect(), alone_ipc, metrics, report }
 }

@@ -4,15 +4,18 @@ use clap::Args;
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use host::machine::{Program, Region, Steps};
-use report::ZeroingTable;
-use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow};
+use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow, ZeroingTable};
 use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
 use trace_io::program::Step;
 
-use crate::args::{Format, MachineArgs};
-use crate::commands::core_runs::run_programs;
+use crate::args::MachineArgs;
+use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::reproduce::output::{OutputArgs, count};
+
+/// Numbers of pages by default.
+const PAGES: [u64; 7] = [16, 64, 128, 192, 256, 512, 1024];
 
 /// `reproduce zi`.
 #[derive(Debug, Args)]
@@ -22,20 +25,11 @@ pub struct ZiArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
     /// Pages that are zeroed, and then read and written
-    #[arg(
-        long,
-        value_name = "N",
-        value_delimiter = ',',
-        default_values_t = [16, 64, 128, 192, 256, 512, 1024],
-        value_parser = clap::value_parser!(u64).range(1..=65_536)
-    )]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = PAGES, value_parser = count(1..=65_536))]
     pub pages: Vec<u64>,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// The methods of a row, in the order of [`ZeroingRow::methods`].
@@ -49,14 +43,14 @@ const START: u64 = 1 << 32;
 /// An error of the machine; pages that do not fit its memory; a signal; a failed check.
 pub fn run(args: &ZiArgs) -> Result<String, Failure> {
     let machine = args.machine.read_for_paper(&[])?;
-    let rows = args.pages.iter().map(|&pages| row(&machine, pages, args.check)).collect::<Result<_, _>>()?;
+    let rows = in_parallel(&args.pages, |&pages| row(&machine, pages, args.output.check))?;
     let table = ZeroingTable {
         schema_version: SCHEMA_VERSION,
         machine: machine.name.clone(),
         baseline: baseline(&machine),
         rows,
     };
-    args.format.render(|| table.to_text(), &table)
+    args.output.format.render(|| table.to_text(), &table)
 }
 
 fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingRow, Failure> {

@@ -17,22 +17,6 @@ pub(super) const SIZES: [u64; 11] =
 const SOURCE: PhysicalAddress = PhysicalAddress(1 << 32);
 const DESTINATION: PhysicalAddress = PhysicalAddress(1 << 33);
 
-/// Cycles from the end of a warm-up to the end of a program, or to that of its next instructions.
-fn cycles(
-    machine: &MachineConfig,
-    method: CopyMethod,
-    (warm_up, measured): (&[Step], &[Step]),
-    instructions: Option<u64>,
-    is_checked: bool,
-) -> Result<u64, Failure> {
-    let executed = warm_up.iter().filter(|step| !matches!(step, Step::Map { .. } | Step::Present { .. })).count();
-    let steps: Vec<Step> = [warm_up, &[Step::Compute { instructions: 1 }], measured].concat();
-    let region = Region { warm_up: executed as u64 + 1, instructions };
-    let program: Box<dyn Program> = Box::new(Steps(steps.into_iter()));
-    let (_, report) = run_programs(machine, method, vec![program], region, is_checked)?;
-    Ok(report.cores[0].cycles)
-}
-
 /// The cost of copies of a size.
 ///
 /// # Errors
@@ -55,19 +39,27 @@ pub(super) fn copy_cost(machine: &MachineConfig, bytes: u64, is_checked: bool) -
     let begin =
         [Step::Device(DeviceStep::Begin { dst: DESTINATION, src: SOURCE, bytes }), Step::Device(DeviceStep::Issue)];
     let wait = [Step::Device(DeviceStep::Wait)];
-    let cold_cycles = cycles(&machine, CopyMethod::BASELINE, (&frames, &copy), None, is_checked)?;
-    let warm_cycles = cycles(&machine, CopyMethod::BASELINE, (&warm, &copy), None, is_checked)?;
+    // Cycles from the end of a warm-up to the end of a program, or to that of its next instructions.
+    let cycles = |machine: &MachineConfig, method, warm_up: &[Step], measured: &[Step], instructions| {
+        let steps = [warm_up, &[Step::Compute { instructions: 1 }], measured].concat();
+        let region = Region { warm_up: (warm_up.len() - frames.len()) as u64 + 1, instructions };
+        let program: Box<dyn Program> = Box::new(Steps(steps.into_iter()));
+        let (_, report) = run_programs(machine, method, vec![program], region, is_checked)?;
+        Ok::<_, Failure>(report.cores[0].cycles)
+    };
+    let cold_cycles = cycles(&machine, CopyMethod::BASELINE, &frames, &copy, None)?;
+    let warm_cycles = cycles(&machine, CopyMethod::BASELINE, &warm, &copy, None)?;
     let whole = [&begin[..], &wait].concat();
-    let dma_cycles = cycles(&machine, ENGINE, (&frames, &whole), None, is_checked)?;
-    let pinned = cycles(&pinning, ENGINE, (&frames, &whole), None, is_checked)?;
+    let dma_cycles = cycles(&machine, ENGINE, &frames, &whole, None)?;
+    let pinned = cycles(&pinning, ENGINE, &frames, &whole, None)?;
     // Other work of more than twice the time of the copy hides all that can be hidden.
     let work = Step::Compute { instructions: 2 * dma_cycles * machine.settings.core.width };
-    let alone = cycles(&machine, ENGINE, (&frames, &[work]), None, is_checked)?;
+    let alone = cycles(&machine, ENGINE, &frames, &[work], None)?;
     let both = [&begin[..], &[work], &wait].concat();
-    let together = cycles(&machine, ENGINE, (&frames, &both), None, is_checked)?;
+    let together = cycles(&machine, ENGINE, &frames, &both, None)?;
     // Up to the dispatch of the instruction after the begin: the copy counts as one.
     let then = [&begin[..], &[Step::Compute { instructions: 1_000 }], &wait].concat();
-    let start_up_cycles = cycles(&machine, ENGINE, (&frames, &then), Some(2), is_checked)?;
+    let start_up_cycles = cycles(&machine, ENGINE, &frames, &then, Some(2))?;
     Ok(CopyCost {
         bytes,
         cold_cycles,

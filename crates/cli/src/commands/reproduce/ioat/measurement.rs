@@ -1,166 +1,158 @@
-//! Measurements of received packets: ports, socket options and messages.
+//! Measurements of received packets and of servers: the cases of `measurements.toml`.
+
+use std::path::Path;
 
 use dram_spec::{Cycles, LINE_BYTES};
-use host::machine::{NetworkSettings, Program, Receiver, ReceiverSettings, Region, Spread};
+use host::machine::{AnswerSettings, FileSettings, NetworkSettings, Program, Receiver, ReceiverSettings, Region};
 use report::ioat::{Clients, MeasuredFigures, MeasuredRow, Published};
-use rowclone_config::{Failure, MachineConfig, ReceiverConfig, ServersConfig};
+use rowclone_config::{Failure, MachineConfig, Overrides, ReceiverConfig};
 use rowclone_sim::{CopyMethod, CoreRow, CoresReport, NetworkRow};
+use serde::Deserialize;
 
-use super::ENGINE;
+use super::{ENGINE, Group, IoatArgs, MACHINE};
 use crate::commands::core_runs::run_programs;
-
-/// The adapter and the programs of all measurements.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
-    pub(super) network: NetworkSettings,
-    pub(super) receiver: ReceiverConfig,
-    pub(super) servers: ServersConfig,
-}
 
 /// A measurement.
 #[derive(Clone, Debug)]
 pub(super) struct Measurement {
-    pub(super) group: &'static str,
-    pub(super) name: String,
-    pub(super) network: NetworkSettings,
-    pub(super) receiver: ReceiverSettings,
-    pub(super) published: Option<Published>,
+    group: &'static str,
+    name: &'static str,
+    machine: MachineConfig,
+    network: NetworkSettings,
+    receiver: ReceiverSettings,
+    published: Option<Published>,
 }
 
 /// Messages that arrive at least on a connection.
 const MESSAGES: u64 = 2;
-/// Payload of a frame of 2,048 bytes, without header (66) and checksum (4).
-const LARGE_FRAME_PAYLOAD: u64 = 2_048 - 66 - 4;
+/// Requests of each client at least.
+const REQUESTS: u64 = 8;
 
-/// `1 port`, `2 ports`.
-fn plural(ports: usize) -> String {
-    format!("{ports} port{}", if ports == 1 { "" } else { "s" })
+/// `measurements.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTable<'a> {
+    #[serde(borrow)]
+    groups: Vec<RawGroup<'a>>,
 }
 
-/// Published CPU utilizations, and the relative benefit.
-const fn cpu(without: f64, with: f64, benefit: f64) -> Published {
-    Published { without: Some(without), with: Some(with), benefit: Some(benefit), ..Published::NONE }
+/// Cases that differ in one respect.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawGroup<'a> {
+    only: Group,
+    name: &'a str,
+    /// `key=value` of the machine, or after `receiver.` of the receiver.
+    #[serde(default)]
+    set: Vec<String>,
+    /// Of servers.
+    answer: Option<RawAnswer>,
+    #[serde(borrow)]
+    cases: Vec<RawCase<'a>>,
 }
 
-/// A published relative benefit.
-const fn benefit(benefit: f64) -> Published {
-    Published { benefit: Some(benefit), ..Published::NONE }
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCase<'a> {
+    case: &'a str,
+    /// Keys that are set in this case and those after it.
+    #[serde(default)]
+    set: Vec<String>,
+    #[serde(default)]
+    split_headers: bool,
+    /// Those of the answer, if they differ from those of the group.
+    bytes: Option<u64>,
+    #[serde(default)]
+    exponent_hundredths: u64,
+    published: Option<Published>,
 }
 
-impl Plan {
-    fn measurement(
-        &self,
-        (group, name): (&'static str, String),
-        network: NetworkSettings,
-        change: &dyn Fn(&mut ReceiverSettings),
-        published: Option<Published>,
-    ) -> Measurement {
-        let mut receiver = self.receiver.settings(&network, false);
-        change(&mut receiver);
-        // Each connection receives whole messages.
-        let packets = (MESSAGES * receiver.message_bytes).div_ceil(network.payload_bytes);
-        let needed = if network.connections == 1 && receiver.answer.is_none() { packets } else { 0 };
-        let network = NetworkSettings { packets: network.packets.max(needed), ..network };
-        Measurement { group, name, network, receiver, published }
-    }
+/// The answer of a server to each message.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAnswer {
+    instructions: u64,
+    bytes: u64,
+    segment_bytes: u64,
+    #[serde(default)]
+    forwarded_bytes: u64,
+    /// Files of a web server; a proxy has none.
+    files: Option<RawFiles>,
+}
 
-    /// Packets received on 1 to 6 ports, and received and sent; many connections.
-    pub(super) fn receive(&self) -> Vec<Measurement> {
-        let mut all = Vec::new();
-        for (group, sent_per_100, published) in
-            [("receive", 0, cpu(0.37, 0.29, 0.21)), ("receive and send", 100, cpu(0.9, 0.7, 0.22))]
-        {
-            for ports in 1..=6 {
-                let published = (ports == 6).then_some(published);
-                let network = NetworkSettings { ports, ..self.network };
-                let change = |receiver: &mut ReceiverSettings| receiver.sent_per_100 = sent_per_100;
-                all.push(self.measurement((group, plural(ports)), network, &change, published));
-            }
-        }
-        let many = NetworkSettings { connections: 20, spread: Spread::Connections, ..self.network };
-        let name = ("receive", "120 connections".to_owned());
-        all.push(self.measurement(name, many, &|_| (), Some(cpu(0.76, 0.52, 0.32))));
-        all
-    }
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFiles {
+    proxied: u64,
+    cached: u64,
+    files: u64,
+    fetch_instructions: u64,
+}
 
-    /// Socket options, each on top of those before.
-    pub(super) fn options(&self) -> Vec<Measurement> {
-        let ServersConfig { call_bytes, offloaded_send_instructions, coalesced_cycles, .. } = self.servers;
-        let names = ["1 default", "2 socket buffers", "3 offload", "4 frames of 2048 B", "5 coalescing"];
-        let mut all = Vec::new();
-        for (group, sent_per_100, of_4) in
-            [("options, receive", 0, benefit(0.3)), ("options, both", 100, benefit(0.38))]
-        {
-            for (option, name) in (1..).zip(names) {
-                let mut network = self.network;
-                if option >= 4 {
-                    network.payload_bytes = LARGE_FRAME_PAYLOAD;
-                }
-                if option >= 5 {
-                    network.coalesced_cycles = coalesced_cycles;
-                }
-                let change = |receiver: &mut ReceiverSettings| {
-                    receiver.sent_per_100 = sent_per_100;
-                    if option >= 2 {
-                        receiver.message_bytes = call_bytes;
-                    }
-                    if option >= 3 {
-                        receiver.send_instructions = offloaded_send_instructions;
-                    }
-                };
-                let published = (option == 4).then_some(of_4);
-                all.push(self.measurement((group, name.to_owned()), network, &change, published));
-            }
+/// The wanted measurements.
+///
+/// # Errors
+/// An error of a `--set`; the machine has no network adapter.
+pub(super) fn measurements(args: &IoatArgs) -> Result<Vec<Measurement>, Failure> {
+    let table: RawTable<'static> = toml::from_str(include_str!("measurements.toml")).map_err(Failure::new)?;
+    let mut all = Vec::new();
+    for group in table.groups.iter().filter(|group| args.wants(group.only)) {
+        let mut set = [&args.set[..], &group.set].concat();
+        for case in &group.cases {
+            set.extend_from_slice(&case.set);
+            all.push(Measurement::new(group, case, &set, args.packets)?);
         }
-        all
     }
-
-    /// Messages of 16 KiB to 8 MiB on four ports, one per port in flight.
-    pub(super) fn messages(&self) -> Vec<Measurement> {
-        let network = NetworkSettings { ports: 4, ..self.network };
-        let small = [16_u64, 32, 64, 128].map(|kib| (kib << 10, format!("{kib} KiB")));
-        let large = [1_u64, 2, 4, 8].map(|mib| (mib << 20, format!("{mib} MiB")));
-        let mut all = Vec::new();
-        for (message_bytes, size) in small.into_iter().chain(large) {
-            for (has_split_headers, suffix) in [(false, ""), (true, ", split headers")] {
-                let gain = Published { throughput_gain: Some(0.26), ..Published::NONE };
-                let published = match (message_bytes, has_split_headers) {
-                    (0x1_0000, false) => Some(benefit(0.16)),
-                    (0x10_0000, true) => Some(gain),
-                    _ => None,
-                };
-                let change = |receiver: &mut ReceiverSettings| {
-                    (receiver.message_bytes, receiver.has_split_headers) = (message_bytes, has_split_headers);
-                };
-                let name = ("messages, 4 ports", format!("{size}{suffix}"));
-                all.push(self.measurement(name, network, &change, published));
-            }
-        }
-        all
-    }
+    Ok(all)
 }
 
 impl Measurement {
+    fn new(
+        group: &RawGroup<'static>,
+        case: &RawCase<'static>,
+        set: &[String],
+        packets: u64,
+    ) -> Result<Measurement, Failure> {
+        let mut overrides = Overrides::parse(set)?;
+        let receiver = ReceiverConfig::shipped_with(&overrides.take_prefix("receiver"))?;
+        let mut machine = MachineConfig::read(Path::new(MACHINE), &overrides)?;
+        let network = machine.settings.network.as_mut();
+        let network = network.ok_or_else(|| Failure::new("the machine has no network adapter"))?;
+        let mut receiver = receiver.settings(network, case.split_headers);
+        receiver.answer = group.answer.as_ref().map(|answer| answer.of(case));
+        network.packets = match receiver.answer {
+            Some(answer) => {
+                network.answer_packets = answer.packets();
+                (packets / 4).max(REQUESTS * network.clients) * network.burst
+            }
+            // Each connection receives whole messages.
+            None if network.connections == 1 => {
+                packets.max((MESSAGES * receiver.message_bytes).div_ceil(network.payload_bytes))
+            }
+            None => packets,
+        };
+        let network = *network;
+        Ok(Measurement { group: group.name, name: case.case, machine, network, receiver, published: case.published })
+    }
+
     /// Runs without and with the engine.
     ///
     /// # Errors
     /// An error of the machine; a signal; a failed check.
-    pub(super) fn row(&self, machine: &MachineConfig, is_checked: bool) -> Result<MeasuredRow, Failure> {
-        let mut machine = machine.clone();
-        machine.settings.network = Some(self.network);
+    pub(super) fn row(&self, is_checked: bool) -> Result<MeasuredRow, Failure> {
         let figures = |method: CopyMethod| {
             let programs = (0..self.network.queues).map(|_| Box::new(Receiver::new(self.receiver)) as Box<dyn Program>);
-            let (_, report) = run_programs(&machine, method, programs.collect(), Region::default(), is_checked)?;
-            Ok::<_, Failure>(self.figures(&machine, &report))
+            let (_, report) = run_programs(&self.machine, method, programs.collect(), Region::default(), is_checked)?;
+            Ok::<_, Failure>(self.figures(&report))
         };
         let NetworkSettings { clients, ports, client_cycles, .. } = self.network;
         let of_clients = (clients > 0).then(|| Clients {
             threads: clients * ports as u64,
-            client_us: client_cycles as f64 * core_ns(&machine) / 1000.0,
+            client_us: client_cycles as f64 * core_ns(&self.machine) / 1000.0,
         });
         Ok(MeasuredRow {
             group: self.group,
-            case: self.name.clone(),
+            case: self.name,
             without: figures(CopyMethod::BASELINE)?,
             with: figures(ENGINE)?,
             published: self.published,
@@ -168,7 +160,7 @@ impl Measurement {
         })
     }
 
-    fn figures(&self, machine: &MachineConfig, report: &CoresReport) -> MeasuredFigures {
+    fn figures(&self, report: &CoresReport) -> MeasuredFigures {
         let idle = |core: &CoreRow| core.stall_cycles.idle;
         let busy = report.cores.iter().map(|core| 1.0 - idle(core) / core.cycles as f64);
         let cycles: f64 = report.cores.iter().map(|core| core.cycles as f64).sum();
@@ -177,7 +169,7 @@ impl Measurement {
         };
         let (packets, arrived) = (count(|row| row.packets), count(|row| row.packets + row.dropped));
         let answers = self.receiver.answer.map(|answer| count(|row| row.sent) as f64 / answer.packets() as f64);
-        let system = machine.system.memory.system();
+        let system = self.machine.system.memory.system();
         // A line takes four clocks of a channel, two transfers of 8 bytes each.
         let line_ns = system.clock().ns(Cycles(4));
         let peak = f64::from(system.geometry.channels()) * LINE_BYTES as f64 / line_ns;
@@ -206,6 +198,21 @@ impl Measurement {
         // Each packet has preamble, checksum and gap.
         let frames = self.network.link_cycles(answer.packets() - 1, 0);
         received.max(answers * (self.network.link_cycles(1, bytes) + frames) as f64)
+    }
+}
+
+impl RawAnswer {
+    fn of(&self, case: &RawCase<'_>) -> AnswerSettings {
+        let RawAnswer { instructions, segment_bytes, forwarded_bytes, .. } = *self;
+        let files = self.files.map(|RawFiles { proxied, cached, files, fetch_instructions }| FileSettings {
+            proxied,
+            cached,
+            files,
+            exponent_hundredths: case.exponent_hundredths,
+            fetch_instructions,
+        });
+        let bytes = case.bytes.unwrap_or(self.bytes);
+        AnswerSettings { instructions, bytes, segment_bytes, forwarded_bytes, files }
     }
 }
 

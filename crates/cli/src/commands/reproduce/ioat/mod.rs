@@ -2,23 +2,20 @@
 
 mod copies;
 mod measurement;
-mod servers;
 
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use host::machine::NetworkSettings;
-use indicatif::ProgressBar;
 use memctrl::policy::copy::DMA;
-use rayon::prelude::*;
-use report::IoatTable;
-use report::ioat::SCHEMA_VERSION;
-use rowclone_config::{Failure, MachineConfig, Overrides, ReceiverConfig, ServersConfig};
+use report::ioat::{IoatTable, SCHEMA_VERSION};
+use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
+use serde::Deserialize;
 
 use self::copies::{SIZES, copy_cost};
-use self::measurement::{Measurement, Plan};
-use crate::args::Format;
+use self::measurement::measurements;
+use crate::commands::core_runs::in_parallel;
+use crate::commands::reproduce::output::{OutputArgs, count};
 
 /// `reproduce ioat`.
 #[derive(Debug, Args)]
@@ -31,21 +28,19 @@ pub struct IoatArgs {
     pub set: Vec<String>,
     /// Packets that arrive at each port; at least those of two messages, and of a server's requests a quarter, or 8 per
     /// client
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count(1..=1_000_000))]
     pub packets: u64,
     /// Measurements [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_enum)]
     pub only: Vec<Group>,
-    /// Checks commands against the rules, and each load against a flat, coherent memory
-    #[arg(long)]
-    pub check: bool,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// Checks and format
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Measurements that belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Group {
     /// Copies alone, by size
     Copies,
@@ -59,6 +54,14 @@ pub enum Group {
     Servers,
 }
 
+impl IoatArgs {
+    fn wants(&self, group: Group) -> bool {
+        self.only.is_empty() || self.only.contains(&group)
+    }
+}
+
+/// The machine of the measurements.
+const MACHINE: &str = "ioat-2006";
 /// The engine that is compared with the copy by the core.
 const ENGINE: CopyMethod = CopyMethod::of(DMA);
 
@@ -67,31 +70,11 @@ const ENGINE: CopyMethod = CopyMethod::of(DMA);
 /// # Errors
 /// An error of the machine; a signal; a failed check.
 pub fn run(args: &IoatArgs) -> Result<String, Failure> {
-    let machine = MachineConfig::read(Path::new("ioat-2006"), &Overrides::parse(&args.set)?)?;
-    let network = machine.settings.network.ok_or_else(|| Failure::new("the machine has no network adapter"))?;
-    let plan = Plan {
-        network: NetworkSettings { packets: args.packets, ..network },
-        receiver: ReceiverConfig::shipped()?,
-        servers: ServersConfig::shipped()?,
-    };
-    let wants = |group: Group| args.only.is_empty() || args.only.contains(&group);
-    let sizes = if wants(Group::Copies) { &SIZES[..] } else { &[] };
-    let mut measurements = Vec::new();
-    for (group, of_group) in [
-        (Group::Receive, Plan::receive as fn(&Plan) -> Vec<Measurement>),
-        (Group::Options, Plan::options),
-        (Group::Messages, Plan::messages),
-        (Group::Servers, Plan::servers),
-    ] {
-        if wants(group) {
-            measurements.extend(of_group(&plan));
-        }
-    }
-    // Hidden unless standard error is a terminal.
-    let bar = ProgressBar::new((sizes.len() + measurements.len()) as u64);
-    let copies = in_parallel(sizes, &bar, |&bytes| copy_cost(&machine, bytes, args.check))?;
-    let rows = in_parallel(&measurements, &bar, |measurement| measurement.row(&machine, args.check))?;
-    bar.finish_and_clear();
+    let machine = MachineConfig::read(Path::new(MACHINE), &Overrides::parse(&args.set)?)?;
+    let sizes = if args.wants(Group::Copies) { &SIZES[..] } else { &[] };
+    let measurements = measurements(args)?;
+    let copies = in_parallel(sizes, |&bytes| copy_cost(&machine, bytes, args.output.check))?;
+    let rows = in_parallel(&measurements, |measurement| measurement.row(args.output.check))?;
     let table = IoatTable {
         schema_version: SCHEMA_VERSION,
         machine: machine.name.clone(),
@@ -99,15 +82,5 @@ pub fn run(args: &IoatArgs) -> Result<String, Failure> {
         copies,
         measurements: rows,
     };
-    args.format.render(|| table.to_text(), &table)
-}
-
-/// Results in the order of their jobs; of several errors the first one in this order, independent of the threads.
-fn in_parallel<J: Sync, R: Send>(
-    jobs: &[J],
-    bar: &ProgressBar,
-    run: impl Fn(&J) -> Result<R, Failure> + Sync,
-) -> Result<Vec<R>, Failure> {
-    let results: Vec<Result<R, Failure>> = jobs.par_iter().map(|job| run(job).inspect(|_| bar.inc(1))).collect();
-    results.into_iter().collect()
+    args.output.format.render(|| table.to_text(), &table)
 }
