@@ -3,9 +3,7 @@
 use std::num::NonZeroUsize;
 
 use dram_spec::LINE_BYTES;
-use host::machine::{
-    CacheShape, LineSettings, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss, WriteMerging, WritePolicy,
-};
+use host::machine::{CacheShape, LineSettings, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss, WritePolicy};
 
 use crate::Failure;
 use crate::section::Section;
@@ -58,7 +56,7 @@ fn sharing(table: &Section<'_>) -> Result<Sharing, Failure> {
 /// Lines, and how they go to memory and come from there.
 fn lines(table: &Section<'_>, bytes: u64, last_level: &CacheShape) -> Result<LineSettings, Failure> {
     let defaults = LineSettings::default();
-    let write = table.choice("write", &WritePolicy::NAMES).unwrap_or(defaults.write);
+    let write = table.get("write").unwrap_or(defaults.write);
     let is_used = write == WritePolicy::WriteThrough || last_level.store_miss == StoreMiss::NoAllocate;
     if let Some(key) = WRITE_BUFFER.into_iter().find(|key| !is_used && table.has(key)) {
         let message = format!("`caches.{key}` is given, and no store uses it");
@@ -70,7 +68,7 @@ fn lines(table: &Section<'_>, bytes: u64, last_level: &CacheShape) -> Result<Lin
         bytes,
         write,
         write_buffer: entries(WRITE_BUFFER[0], defaults.write_buffer),
-        merging: table.choice(WRITE_BUFFER[1], &WriteMerging::NAMES).unwrap_or(defaults.merging),
+        merging: table.get(WRITE_BUFFER[1]).unwrap_or(defaults.merging),
         prefetch: PrefetchSettings {
             degree: table.get(PREFETCH[0]).unwrap_or(defaults.prefetch.degree),
             distance: table.get(PREFETCH[1]).unwrap_or(defaults.prefetch.distance),
@@ -105,8 +103,8 @@ fn shape(table: &Section<'_>, level: &str, line_bytes: u64) -> Result<CacheShape
         return Err(table.fault(&key, message).with_help(format!("try `{key} = {fitting}`")));
     }
     Ok(CacheShape {
-        store_miss: table.choice(&key("store_miss"), &StoreMiss::NAMES).unwrap_or(StoreMiss::Allocate),
-        prefetcher: table.choice(&key("prefetcher"), &PrefetcherKind::NAMES).unwrap_or(PrefetcherKind::None),
+        store_miss: table.get(&key("store_miss")).unwrap_or(StoreMiss::Allocate),
+        prefetcher: table.get(&key("prefetcher")).unwrap_or(PrefetcherKind::None),
         ..CacheShape::new(bytes, ways as usize, table.of(&key("latency")))
     })
 }

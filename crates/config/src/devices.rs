@@ -1,8 +1,8 @@
 //! The tables `interconnect`, `copy_engine`, `dma` and `network` of a machine file.
 
 use host::machine::{
-    BusSettings, DmaCompletion, DmaSettings, EngineSettings, InjectionLevel, InjectionPolicy, InjectionSettings,
-    NetworkSettings, Sharing, Spread, WithoutBuffer,
+    BusSettings, DmaSettings, EngineSettings, InjectionLevel, InjectionPolicy, InjectionSettings, NetworkSettings,
+    Sharing,
 };
 use memctrl::policy::scheduler::CpuFirst;
 use rowclone_sim::DeviceSettings;
@@ -58,7 +58,7 @@ pub(crate) fn network(
         connections: count("connections", of.connections),
         burst: count("burst", of.burst),
         queues: of.queues,
-        spread: table.choice("spread", &Spread::NAMES).unwrap_or(of.spread),
+        spread: table.get("spread").unwrap_or(of.spread),
         ring: entries(&table, "ring", of.ring),
         send_ring: entries(&table, "send_ring", of.send_ring),
         coalesced_packets: entries(&table, "coalesced_packets", of.coalesced_packets),
@@ -67,7 +67,7 @@ pub(crate) fn network(
         clients,
         client_cycles: count("client_cycles", of.client_cycles),
         answer_packets: count("answer_packets", of.answer_packets),
-        without_buffer: table.choice("without_buffer", &WithoutBuffer::NAMES).unwrap_or(of.without_buffer),
+        without_buffer: table.get("without_buffer").unwrap_or(of.without_buffer),
         injection: injection(&table, of.queues, has_upper, sharing)?,
     }))
 }
@@ -89,14 +89,14 @@ fn injection(
     sharing: Sharing,
 ) -> Result<InjectionSettings, Failure> {
     let of = InjectionSettings::NEVER;
-    let policy = table.choice("inject", &InjectionPolicy::NAMES).unwrap_or(of.policy);
+    let policy = table.get("inject").unwrap_or(of.policy);
     let is_used = |by: Option<InjectionPolicy>| by.map_or(policy != InjectionPolicy::Never, |by| by == policy);
     if let Some((key, by)) = INJECTION.into_iter().find(|&(key, by)| table.has(key) && !is_used(by)) {
         let [own, by] = [policy, by.unwrap_or(InjectionPolicy::Always)].map(InjectionPolicy::name);
         let message = format!("`network.{key}` is given, and `network.inject` is `{own}`");
         return Err(table.fault(key, message).with_help(format!("try `inject = \"{by}\"`, or leave `{key}` out")));
     }
-    let level = table.choice("inject_level", &InjectionLevel::NAMES).unwrap_or(of.level);
+    let level = table.get("inject_level").unwrap_or(of.level);
     let (name, is_there) = match level {
         InjectionLevel::L1 => ("an L1", has_upper[0]),
         InjectionLevel::L2 => ("an L2", has_upper[1]),
@@ -148,7 +148,7 @@ fn dma(root: &Section<'_>, of: &DmaSettings, copy_unit_pages: u64) -> Result<Dma
         descriptor_cycles: cycles("descriptor_cycles", of.descriptor_cycles),
         doorbell_cycles: cycles("doorbell_cycles", of.doorbell_cycles),
         doorbell_descriptors: entries(&table, "doorbell_descriptors", of.doorbell_descriptors),
-        completion: table.choice("completion", &DmaCompletion::NAMES).unwrap_or(of.completion),
+        completion: table.get("completion").unwrap_or(of.completion),
         poll_cycles: cycles("poll_cycles", of.poll_cycles),
         interrupt_cycles: cycles("interrupt_cycles", of.interrupt_cycles),
         pinned_pages,

@@ -1,6 +1,6 @@
 //! Instructions of copy loops.
 
-use host::machine::{CopyLoop, LoopSettings, StringStores};
+use host::machine::{CopyLoop, LoopSettings};
 
 use crate::Failure;
 use crate::section::Section;
@@ -16,9 +16,7 @@ pub(crate) fn check_loops(kernel: &Section<'_>, line_bytes: u64) -> Result<LoopS
         fast_string_start_cycles: number("fast_string_start_cycles", defaults.fast_string_start_cycles.into()) as u16,
         fast_string_min_bytes: number("fast_string_min_bytes", defaults.fast_string_min_bytes.into()) as u32,
         fast_string_bytes: number("fast_string_bytes", in_line(defaults.fast_string_bytes)) as u8,
-        fast_string_stores: kernel
-            .choice("fast_string_stores", &StringStores::NAMES)
-            .unwrap_or(defaults.fast_string_stores),
+        fast_string_stores: kernel.get("fast_string_stores").unwrap_or(defaults.fast_string_stores),
         unroll_bytes: kernel.get::<u64>("unroll_bytes").map(|bytes| bytes as u16),
         touch_bytes: kernel.get::<u64>("touch_bytes").map(|bytes| bytes as u32),
         block_bytes: number("block_bytes", defaults.block_bytes.into()) as u32,
@@ -38,7 +36,7 @@ pub(crate) fn check_loops(kernel: &Section<'_>, line_bytes: u64) -> Result<LoopS
 
 /// Checks that an iteration has whole words and, where that matters, whole lines, and a block whole iterations.
 fn check_unroll(kernel: &Section<'_>, loops: &LoopSettings, line_bytes: u64) -> Result<(), Failure> {
-    let copy_loop = kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required");
+    let copy_loop = kernel.of("copy_loop");
     let least = match copy_loop {
         CopyLoop::Integer => kernel.of("word_bytes"),
         CopyLoop::SimdBlock => loops.simd_bytes.into(),

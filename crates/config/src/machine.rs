@@ -10,12 +10,13 @@ use host::machine::{
     MachineSettings, Order, PrefetcherKind, Sharing, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging,
     WritePolicy,
 };
-use os_alloc_sim::{FrameMap, Policy};
+use os_alloc_sim::{CopyUnit, FrameMap, Policy};
 use rowclone_sim::DeviceSettings;
+use trace_io::program::InstructionClass;
 
-use crate::allocator::{COPY_UNIT, copy_units};
+use crate::allocator::COPY_UNIT;
 use crate::caches::Caches;
-use crate::classes::{check_classes, class_names};
+use crate::classes::check_classes;
 use crate::key::{Holds, Key};
 use crate::loops::check_loops;
 use crate::preset::{self, Preset};
@@ -53,18 +54,18 @@ pub const KEYS: &[Key] = &[
     Key::new("cores", Holds::Table, "", "each core"),
     Key::new("cores.core_clocks", Holds::Count(1, 1000), "6", "core cycles per `memory_clocks`"),
     Key::new("cores.memory_clocks", Holds::Count(1, 1000), "1", "clocks of the memory per `core_clocks`"),
-    Key::new("cores.order", Holds::Name(|| names(&Order::NAMES)), "\"out-of-order\"", "whether instructions dispatch past a load whose data are not there"),
+    Key::new("cores.order", Holds::Name(|| Order::NAMES.into()), "\"out-of-order\"", "whether instructions dispatch past a load whose data are not there"),
     Key::new("cores.width", Holds::Count(1, 64), "3", "instructions dispatched, and retired, per cycle"),
     Key::new("cores.window", Holds::Count(2, 1 << 16), "128", "instructions between dispatch and retirement; at least twice `width`"),
     Key::new("cores.mshrs", Holds::Count(1, 1024), "8", "lines requested from memory at a time"),
     Key::new("cores.store_buffer", Holds::Count(1, 1024), "32", "stores whose lines are not in the cache"),
     Key::new("cores.load_store_queue", Holds::Count(1, 1 << 16), "64", "loads and stores in the window; at most `window`").or("`window`"),
-    Key::new("cores.pairing", Holds::Names(class_names), "[\"integer\", \"load\", \"store\"]", "in-order cores: classes whose instructions dispatch in one cycle with others; each other instruction dispatches alone").or("all classes"),
+    Key::new("cores.pairing", Holds::Names(|| InstructionClass::NAMES.into()), "[\"integer\", \"load\", \"store\"]", "in-order cores: classes whose instructions dispatch in one cycle with others; each other instruction dispatches alone").or("all classes"),
     Key::new("cores.classes", Holds::Tables, "", "latency and units of a class of instructions, where they differ from the defaults").or("none"),
-    Key::new("cores.classes.class", Holds::Name(class_names), "\"multiply\"", "the class, in one table at most"),
+    Key::new("cores.classes.class", Holds::Name(|| InstructionClass::NAMES.into()), "\"multiply\"", "the class, in one table at most"),
     Key::new("cores.classes.latency", Holds::Clocks(0, 1000), "3", "core cycles from the begin of an instruction to its result, at least 1; of a load, from its data to its result").or("1; of loads and stores 0"),
     Key::new("cores.classes.units", Holds::Count(1, 64), "1", "units that execute instructions of the class").or("no limit"),
-    Key::new("cores.classes.units_of", Holds::Name(class_names), "\"integer\"", "class whose `units` also execute instructions of this class").or("units of its own"),
+    Key::new("cores.classes.units_of", Holds::Name(|| InstructionClass::NAMES.into()), "\"integer\"", "class whose `units` also execute instructions of this class").or("units of its own"),
     Key::new("cores.classes.interval", Holds::Clocks(1, 1000), "1", "core cycles for which an instruction occupies a unit").or("1"),
     Key::new("caches", Holds::Table, "", "the caches of each core"),
     Key::new("caches.line_bytes", Holds::OneOfBytes(&[16, 32, 64, 128]), "64", "bytes of a line of all caches: that of a request to memory").or("64"),
@@ -73,21 +74,21 @@ pub const KEYS: &[Key] = &[
     Key::new("caches.last_level_bytes", Holds::Bytes(1024, 1 << 32), "\"1MiB\"", "data of a last-level cache: `line_bytes` times `last_level_ways` times a number of sets"),
     Key::new("caches.last_level_ways", Holds::Count(1, 64), "16", "lines per set"),
     Key::new("caches.last_level_latency", Holds::Clocks(1, 1000), "15", "core cycles from a load to its data"),
-    Key::new("caches.last_level_store_miss", Holds::Name(|| names(&StoreMiss::NAMES)), "\"no-allocate\"", "whether a store whose line the last-level cache lacks brings it there, or goes to memory through the write buffer").or("`allocate`"),
-    Key::new("caches.last_level_prefetcher", Holds::Name(|| names(&PrefetcherKind::NAMES)), "\"stride\"", "what requests lines for the last-level cache before accesses to them").or("`none`"),
+    Key::new("caches.last_level_store_miss", Holds::Name(|| StoreMiss::NAMES.into()), "\"no-allocate\"", "whether a store whose line the last-level cache lacks brings it there, or goes to memory through the write buffer").or("`allocate`"),
+    Key::new("caches.last_level_prefetcher", Holds::Name(|| PrefetcherKind::NAMES.into()), "\"stride\"", "what requests lines for the last-level cache before accesses to them").or("`none`"),
     Key::new("caches.l1_bytes", Holds::Bytes(1024, 1 << 24), "\"32KiB\"", "data of an L1; with `l1_ways` and `l1_latency`").or("no L1"),
     Key::new("caches.l1_ways", Holds::Count(1, 64), "8", "lines per set of the L1").or("no L1"),
     Key::new("caches.l1_latency", Holds::Clocks(1, 1000), "4", "core cycles from a load to its data in the L1").or("no L1"),
-    Key::new("caches.l1_store_miss", Holds::Name(|| names(&StoreMiss::NAMES)), "\"no-allocate\"", "whether a store whose line the L1 lacks brings it there").or("`allocate`"),
-    Key::new("caches.l1_prefetcher", Holds::Name(|| names(&PrefetcherKind::NAMES)), "\"next-line\"", "what requests lines for the L1 and the levels behind it before accesses to them").or("`none`"),
+    Key::new("caches.l1_store_miss", Holds::Name(|| StoreMiss::NAMES.into()), "\"no-allocate\"", "whether a store whose line the L1 lacks brings it there").or("`allocate`"),
+    Key::new("caches.l1_prefetcher", Holds::Name(|| PrefetcherKind::NAMES.into()), "\"next-line\"", "what requests lines for the L1 and the levels behind it before accesses to them").or("`none`"),
     Key::new("caches.l2_bytes", Holds::Bytes(1024, 1 << 28), "\"256KiB\"", "data of an L2 of each core between L1 and last level; with `l2_ways` and `l2_latency`").or("no L2"),
     Key::new("caches.l2_ways", Holds::Count(1, 64), "8", "lines per set of the L2").or("no L2"),
     Key::new("caches.l2_latency", Holds::Clocks(1, 1000), "12", "core cycles from a load to its data in the L2").or("no L2"),
-    Key::new("caches.l2_store_miss", Holds::Name(|| names(&StoreMiss::NAMES)), "\"no-allocate\"", "whether a store whose line the L2 lacks brings it there").or("`allocate`"),
-    Key::new("caches.l2_prefetcher", Holds::Name(|| names(&PrefetcherKind::NAMES)), "\"next-line\"", "what requests lines for the L2 and the last level before accesses to them").or("`none`"),
-    Key::new("caches.write", Holds::Name(|| names(&WritePolicy::NAMES)), "\"write-through\"", "when stores to lines of the last-level cache go to memory: with the replaced line, or at once").or("`write-back`"),
+    Key::new("caches.l2_store_miss", Holds::Name(|| StoreMiss::NAMES.into()), "\"no-allocate\"", "whether a store whose line the L2 lacks brings it there").or("`allocate`"),
+    Key::new("caches.l2_prefetcher", Holds::Name(|| PrefetcherKind::NAMES.into()), "\"next-line\"", "what requests lines for the L2 and the last level before accesses to them").or("`none`"),
+    Key::new("caches.write", Holds::Name(|| WritePolicy::NAMES.into()), "\"write-through\"", "when stores to lines of the last-level cache go to memory: with the replaced line, or at once").or("`write-back`"),
     Key::new("caches.write_buffer", Holds::Count(1, 64), "4", "entries of the write buffer of each core, a line each; 8 are in the middle of the 4 to 10 write-combining buffers of Intel's cores since the Pentium III").or("8"),
-    Key::new("caches.write_merging", Holds::Name(|| names(&WriteMerging::NAMES)), "\"none\"", "which stores share an entry of the write buffer: those to a line, or none, so that each leaves at once").or("`line`"),
+    Key::new("caches.write_merging", Holds::Name(|| WriteMerging::NAMES.into()), "\"none\"", "which stores share an entry of the write buffer: those to a line, or none, so that each leaves at once").or("`line`"),
     Key::new("caches.prefetch_degree", Holds::Count(1, 16), "2", "lines requested after an access, by all prefetchers; 1 is the least").or("1"),
     Key::new("caches.prefetch_distance", Holds::Count(1, 32), "4", "steps from an access to the first of these lines; 1 is the least").or("1"),
     Key::new("caches.prefetch_mshrs", Holds::Count(1, 64), "8", "lines of a core being prefetched at a time; 4 are half of the misses that the core of the paper has").or("4"),
@@ -113,7 +114,7 @@ pub const KEYS: &[Key] = &[
     Key::new("dma.descriptor_cycles", Holds::Clocks(0, CYCLES_MAX), "30", "core cycles of each further descriptor of a doorbell; 60 are chosen: two address translations and a few instructions").or("60"),
     Key::new("dma.doorbell_cycles", Holds::Clocks(0, CYCLES_MAX), "300", "core cycles of the doorbell, an uncached write; about 500 by Zhao et al.").or("500"),
     Key::new("dma.doorbell_descriptors", Holds::Count(1, 4096), "4", "descriptors after which a core writes the doorbell for a copy that a program begins; with 1 each copy starts at once, 4 in the driver of Linux 2.6").or("1"),
-    Key::new("dma.completion", Holds::Name(|| names(&DmaCompletion::NAMES)), "\"interrupt\"", "how a core learns of the end of its copies: by loads of its status line, as Linux 2.6 does for network packets, or by an interrupt").or("`polling`"),
+    Key::new("dma.completion", Holds::Name(|| DmaCompletion::NAMES.into()), "\"interrupt\"", "how a core learns of the end of its copies: by loads of its status line, as Linux 2.6 does for network packets, or by an interrupt").or("`polling`"),
     Key::new("dma.poll_cycles", Holds::Clocks(1, CYCLES_MAX), "200", "core cycles between two loads of the status line; 100 are chosen: finer than the time of any copy").or("100"),
     Key::new("dma.interrupt_cycles", Holds::Clocks(0, CYCLES_MAX), "3_000", "core cycles of an interrupt; 2,000 are chosen: exception and return (1,050, as of page faults), and two uncached accesses").or("2,000"),
     Key::new("dma.pinned_pages", Holds::Count(2, 1 << 20), "512", "pages that are pinned at a time, at least two of `kernel.copy_unit`; 1,024 are chosen: 4 MiB, twice a cache of 2 MB").or("1,024"),
@@ -130,15 +131,15 @@ pub const KEYS: &[Key] = &[
     Key::new("network.connections", Holds::Count(1, 1 << 16), "20", "connections of each port; 1 is the least").or("1"),
     Key::new("network.burst", Holds::Count(1, 1 << 16), "1", "packets of a connection that arrive one after another; 8 are chosen").or("8"),
     Key::new("network.queues", Holds::Count(1, 16), "4", "receive queues, of the cores with their numbers, all of which must await packets; 1 is the least, and 16 are as many as cores can be").or("1"),
-    Key::new("network.spread", Holds::Name(|| names(&Spread::NAMES)), "\"connections\"", "what determines the queue of a packet: its port or its connection, modulo `queues`; without receive-side scaling each port has a queue").or("`ports`"),
+    Key::new("network.spread", Holds::Name(|| Spread::NAMES.into()), "\"connections\"", "what determines the queue of a packet: its port or its connection, modulo `queues`; without receive-side scaling each port has a queue").or("`ports`"),
     Key::new("network.ring", Holds::Count(1, 1 << 16), "64", "receive buffers of a queue; 256, as the driver `e1000` of Linux 2.6 allocates").or("256"),
     Key::new("network.send_ring", Holds::Count(1, 1 << 16), "64", "packets of a port that wait to be sent; 256, as the driver `e1000` of Linux 2.6 allocates").or("256"),
     Key::new("network.coalesced_packets", Holds::Count(1, 1 << 16), "16", "packets of a queue after which the adapter interrupts its core; 64, as `e1000` handles at a time").or("64"),
     Key::new("network.coalesced_cycles", Holds::Clocks(0, CYCLES_MAX), "\"125us\"", "core cycles after the first packet of a queue after which it does so; at 1 Gb/s those of 125 us, as `e1000` allows 8,000 interrupts per second").or("those of 15,625 bytes on a link"),
     Key::new("network.interrupt_cycles", Holds::Clocks(0, CYCLES_MAX), "3_000", "core cycles of an interrupt; 2,000 are chosen, as of `dma`").or("2,000"),
-    Key::new("network.without_buffer", Holds::Name(|| names(&WithoutBuffer::NAMES)), "\"wait\"", "a packet for whose queue no buffer is posted: it is dropped, as on Ethernet, or waits at its port, as on links with flow control").or("`drop`"),
-    Key::new("network.inject", Holds::Name(|| names(&InjectionPolicy::NAMES)), "\"always\"", "which packets the adapter injects into a cache instead of writing them to memory (`copiers.md`)").or("`never`"),
-    Key::new("network.inject_level", Holds::Name(|| names(&InjectionLevel::NAMES)), "\"l2\"", "the level that injected lines enter, and those behind it; the last level is the one of the published measurement").or("`last-level`"),
+    Key::new("network.without_buffer", Holds::Name(|| WithoutBuffer::NAMES.into()), "\"wait\"", "a packet for whose queue no buffer is posted: it is dropped, as on Ethernet, or waits at its port, as on links with flow control").or("`drop`"),
+    Key::new("network.inject", Holds::Name(|| InjectionPolicy::NAMES.into()), "\"always\"", "which packets the adapter injects into a cache instead of writing them to memory (`copiers.md`)").or("`never`"),
+    Key::new("network.inject_level", Holds::Name(|| InjectionLevel::NAMES.into()), "\"l2\"", "the level that injected lines enter, and those behind it; the last level is the one of the published measurement").or("`last-level`"),
     Key::new("network.inject_core", Holds::Count(0, 63), "1", "the core whose caches take the lines; its last-level cache is that of each core with a queue").or("that of the queue"),
     Key::new("network.inject_max_bytes", Holds::Bytes(0, 2 * FRAME_BYTES), "\"2KiB\"", "`by-size`: bytes of the longest range that is injected; 256 are chosen: headers and control messages").or("256"),
     Key::new("network.inject_share", Holds::Count(1, 100), "25", "`bounded-ways`: percent of the ways of a level that take injected lines, rounded down and at least one way; 10, as Intel's Data Direct I/O takes two of 20 ways").or("10"),
@@ -147,8 +148,8 @@ pub const KEYS: &[Key] = &[
     Key::new("network.client_cycles", Holds::Clocks(0, CYCLES_MAX), "\"150us\"", "core cycles from the end of an answer to the next request of a client; 0 is the least").or("0"),
     Key::new("network.answer_packets", Holds::Count(1, 1 << 16), "6", "packets that a port sends per answer; 1 is the least").or("1"),
     Key::new("kernel", Holds::Table, "", "the kernel: copies, zeroings, and its time"),
-    Key::new("kernel.copy_loop", Holds::Name(|| names(&CopyLoop::NAMES)), "\"cached\"", "how the baseline copies and zeroes: by lines with stores that fetch and allocate them, that allocate whole lines without fetching them, or that bypass the cache; or by the instructions of a copy loop (`copiers.md`)"),
-    Key::new("kernel.dirty_source", Holds::Name(|| names(&DirtySource::NAMES)), "\"write-back\"", "dirty source lines before a copy in DRAM"),
+    Key::new("kernel.copy_loop", Holds::Name(|| CopyLoop::NAMES.into()), "\"cached\"", "how the baseline copies and zeroes: by lines with stores that fetch and allocate them, that allocate whole lines without fetching them, or that bypass the cache; or by the instructions of a copy loop (`copiers.md`)"),
+    Key::new("kernel.dirty_source", Holds::Name(|| DirtySource::NAMES.into()), "\"write-back\"", "dirty source lines before a copy in DRAM"),
     Key::new("kernel.coherence_cycles_per_line", Holds::Clocks(0, 1000), "1", "core cycles to look up, write back, invalidate or insert a line"),
     Key::new("kernel.fault_cycles", Holds::Clocks(0, CYCLES_MAX), "1_300", "core cycles of a page fault, apart from its copy or zeroing"),
     Key::new("kernel.page_table_cycles", Holds::Clocks(0, CYCLES_MAX), "80", "core cycles of a fork or an exit per page of the process"),
@@ -159,7 +160,7 @@ pub const KEYS: &[Key] = &[
     Key::new("kernel.fast_string_start_cycles", Holds::Clocks(0, 10_000), "35", "core cycles before the first word of a fast `rep movs`; 72 are 215 micro-operations at 3 per cycle, as on the P6 (Agner Fog, 2004)").or("72"),
     Key::new("kernel.fast_string_min_bytes", Holds::Bytes(0, 1 << 30), "256", "loop `fast-string`: bytes from which on `rep movs` is a fast one; 128 as measured on the P6 (FreeBSD)").or("128"),
     Key::new("kernel.fast_string_bytes", Holds::OneOfBytes(&[4, 8, 16, 32, 64]), "32", "bytes of a word of a fast `rep movs`; 8 are the data path of the P6").or("8"),
-    Key::new("kernel.fast_string_stores", Holds::Name(|| names(&StringStores::NAMES)), "\"fetch\"", "whether a store of a whole line by a fast `rep movs` fetches a line that the cache lacks; that it does not is chosen, as for `no-fetch`").or("`no-fetch`"),
+    Key::new("kernel.fast_string_stores", Holds::Name(|| StringStores::NAMES.into()), "\"fetch\"", "whether a store of a whole line by a fast `rep movs` fetches a line that the cache lacks; that it does not is chosen, as for `no-fetch`").or("`no-fetch`"),
     Key::new("kernel.unroll_bytes", Holds::OneOfBytes(&[16, 32, 64, 128, 256, 512, 1024]), "256", "bytes of an iteration of the loops `integer`, `float-block`, `simd-block`, `non-temporal-block` and `avx2`").or("64 as FreeBSD, 128 of `avx2` as the C library of GNU"),
     Key::new("kernel.touch_bytes", Holds::Bytes(0, 1 << 16), "128", "loop `integer`: distance from the source of an iteration to the first line of which it loads a byte; 0 for no such loads").or("a line"),
     Key::new("kernel.block_bytes", Holds::Bytes(0, 1 << 20), "\"4KiB\"", "loops with blocks: bytes of the source whose lines are loaded before they are copied; a multiple of `unroll_bytes`; 1,792 of FreeBSD, 0 for none").or("1,792"),
@@ -167,8 +168,8 @@ pub const KEYS: &[Key] = &[
     Key::new("kernel.simd_bytes", Holds::OneOfBytes(&[8, 16, 32, 64]), "32", "loops `simd-block` and `non-temporal-block`: bytes of a register; 16 of SSE").or("16"),
     Key::new("kernel.loop_min_bytes", Holds::Bytes(0, 1 << 30), "256", "copies of fewer bytes use the tail of their loop alone; 64 of FreeBSD").or("64"),
     Key::new("kernel.copier_min_bytes", Holds::Bytes(0, 1 << 30), "\"1KiB\"", "where the controller or a device copies: the loop makes smaller copies; 0 shows the copier in all sizes, and the break-even size of the output is a choice").or("0; with a recording 4096, because most copies of system calls are shorter than a line"),
-    Key::new("kernel.baseline_allocator", Holds::Name(|| Policy::ALL.map(Policy::name).into()), "\"buddy\"", "allocator of page frames where RowClone is not used (`allocator.md`)"),
-    Key::new("kernel.copy_unit", Holds::Name(|| names(&copy_units())), "\"row-set\"", COPY_UNIT).or("`page`"),
+    Key::new("kernel.baseline_allocator", Holds::Name(|| Policy::NAMES.into()), "\"buddy\"", "allocator of page frames where RowClone is not used (`allocator.md`)"),
+    Key::new("kernel.copy_unit", Holds::Name(|| CopyUnit::NAMES.into()), "\"row-set\"", COPY_UNIT).or("`page`"),
 ];
 
 impl MachineConfig {
@@ -227,7 +228,7 @@ impl MachineConfig {
             devices::network(&root, core_cycles(GIGABIT_PS_PER_1000_BYTES), [l1, l2].map(|it| it.is_some()), sharing)?;
         let load_store_queue = cores.get("load_store_queue");
         cores.within("load_store_queue", load_store_queue.unwrap_or(1), 1, window)?;
-        let order = cores.choice("order", &Order::NAMES).expect("it is required");
+        let order = cores.of("order");
         let settings = MachineSettings {
             clock: ClockRatio::new(per, memory),
             core: CoreSettings {
@@ -247,8 +248,8 @@ impl MachineConfig {
             bus: devices::bus(&root),
             network,
             kernel: KernelSettings {
-                copy_loop: kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required"),
-                dirty_source: kernel.choice("dirty_source", &DirtySource::NAMES).expect("it is required"),
+                copy_loop: kernel.of("copy_loop"),
+                dirty_source: kernel.of("dirty_source"),
                 coherence_cycles_per_line: kernel.of("coherence_cycles_per_line"),
                 fault_cycles: kernel.of("fault_cycles"),
                 page_table_cycles: kernel.of("page_table_cycles"),
@@ -260,11 +261,11 @@ impl MachineConfig {
                 ..defaults
             },
             allocator: AllocatorSettings {
-                policy: Policy::from_name(kernel.of("baseline_allocator")).expect("it was checked"),
+                policy: kernel.of("baseline_allocator"),
                 seed: 1,
                 utilization: 0.0,
                 fragmentation: 0.0,
-                copy_unit: kernel.choice("copy_unit", &copy_units()).unwrap_or_default(),
+                copy_unit: kernel.get("copy_unit").unwrap_or_default(),
             },
         };
         let copy_unit = settings.allocator.copy_unit.frames(&FrameMap::new(system.memory.map().clone()));

@@ -4,6 +4,17 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use dram_spec::address::Preset as MapPreset;
+use dram_spec::{CopyActivations, PrechargePowerDown, ReferenceCycle};
+use host::machine::{
+    BufferOperation, ChosenCopies, CopyLoop, DirtySource, DmaCompletion, InjectionLevel, InjectionPolicy, Order,
+    PrefetcherKind, ReadAgain, SourceState, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging, WritePolicy,
+};
+use host::workload::{CopyBy, Fill, MoveTo};
+use host::{Kind, UnusableRecords};
+use os_alloc_sim::{CopyUnit, Policy};
+use trace_io::program::InstructionClass;
+
 use crate::document::{Document, Node, Origin, Value, tidy};
 use crate::preset::{self, Preset};
 use crate::{Failure, Source, file, key};
@@ -46,6 +57,19 @@ from_node! {
     f64: Value::Integer(integer) => Some(*integer as f64), Value::Float(float) => Some(*float);
     bool: Value::Boolean(boolean) => Some(*boolean);
     &'a str: Value::Text(text) => Some(text);
+}
+
+macro_rules! by_name {
+    ($($of:ty),+ $(,)?) => {
+        from_node! { $($of: Value::Text(name) => <$of>::from_name(name);)+ }
+    };
+}
+
+by_name! {
+    Kind, UnusableRecords, CopyBy, Fill, MoveTo, CopyUnit, Policy, InstructionClass, CopyActivations, MapPreset,
+    PrechargePowerDown, ReferenceCycle, BufferOperation, ChosenCopies, CopyLoop, DirtySource, DmaCompletion,
+    InjectionLevel, InjectionPolicy, Order, PrefetcherKind, ReadAgain, SourceState, Spread, StoreMiss, StringStores,
+    WithoutBuffer, WriteMerging, WritePolicy,
 }
 
 impl<'a> FromNode<'a> for toml::Value {

@@ -97,7 +97,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("workload.kind", Holds::Name(|| kinds().map(|kind| kind.name).collect()), "\"fork\"", "its kind, which has the keys of its row below"),
     Key::new("workload.file", Holds::Path, "\"samples/forkset-rc.gz\"", "the trace: plain, gzip or Zstandard").or(BY_KIND),
     Key::new("workload.format", Holds::Name(|| Format::names().map(|(name, _)| name).collect()), "\"rc\"", "the format of its records (`formats.md`)").or("that of its first record, or of the extension of the file"),
-    Key::new("workload.unusable_records", Holds::Name(|| names(&UNUSABLE)), "\"skip\"", "which records are skipped where pages lie as recorded: those on reserved rows between usable ones, up to 5 % of the trace; also those outside the usable memory; or none. A record that is not skipped is an error").or("`skip-reserved`"),
+    Key::new("workload.unusable_records", Holds::Name(|| UnusableRecords::NAMES.into()), "\"skip\"", "which records are skipped where pages lie as recorded: those on reserved rows between usable ones, up to 5 % of the trace; also those outside the usable memory; or none. A record that is not skipped is an error").or("`skip-reserved`"),
     Key::new("workload.timing", Holds::Name(|| Timing::NAMES.into()), "\"window\"", "when the records of a trace arrive: at their times; after their instructions; as fast as the controller accepts them; or so, with at most `window` requests in flight").or("by the format: `recorded` with times, `instructions` with instructions, else `back-to-back`"),
     Key::new("workload.instructions_per_clock", Holds::Number(0.001, 1000.0), "4.0", "with the timing `instructions`: recorded instructions per clock of the memory").or("4, for example 3.2 GHz at 1 instruction per cycle beside DDR3-1600"),
     Key::new("workload.placement", Holds::NameOrNames(|| names(&PLACEMENTS)), "\"as-recorded\"", "where the pages of the trace lie: where they were recorded, or where an allocator places them").or("`as-recorded`; of `perf` `allocator`; required for `lackey`"),
@@ -113,14 +113,14 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("workload.zero_share", SHARE, "0.01", "share of the requests that zero a page, by seed").values("0 to 1, the three together at most 1").or("0"),
     Key::new("workload.page_bytes", BYTES, "4096", "size of a copy or zeroing").values("a multiple of 64, or a size").or("4096"),
     Key::new("workload.pairs", Holds::Name(|| pairs().iter().map(|(name, _)| *name).collect()), "\"same-subarray\"", "source of a copy: the page before; any page of the region; or a placement, as of `operation.src`").or("of `page-copies` `neighbors`, of `mixed` `random`").renamed(&[("neighbours", "neighbors")]),
-    Key::new("workload.by", Holds::Name(|| names(&BY)), "\"operation\"", "how a page is copied: by one request, or by reads and writes of its lines, as a program would").or("`operation`"),
+    Key::new("workload.by", Holds::Name(|| CopyBy::NAMES.into()), "\"operation\"", "how a page is copied: by one request, or by reads and writes of its lines, as a program would").or("`operation`"),
     Key::new("workload.pages", CHECKED, "1024", "pages that the child writes (of `forkbench` updates, which may choose a page again); that move; that are merged").values("at least 1").or(BY_KIND),
-    Key::new("workload.fill", Holds::Name(|| names(&Fill::NAMES)), "\"before\"", "whether the parent's memory is written before the run, or zeroed and written in it").or("`before`"),
+    Key::new("workload.fill", Holds::Name(|| Fill::NAMES.into()), "\"before\"", "whether the parent's memory is written before the run, or zeroed and written in it").or("`before`"),
     Key::new("workload.checkpoints", CHECKED, "2", "number of copies of all of the memory").values("at least 1").or(BY_KIND),
     Key::new("workload.writes", CHECKED, "1000", "of `checkpoint`: lines written before each checkpoint, anywhere in the memory; of `dedup`: pages that the second machine writes a line to, each once").values("from 0").or("of `checkpoint` 0"),
     Key::new("workload.clones", CHECKED, "1", "number of clones of the machine").values("at least 1").or("1"),
     Key::new("workload.processes", CHECKED, "4", "processes that run one after another").values("at least 1").or(BY_KIND),
-    Key::new("workload.to", Holds::Name(|| names(&MoveTo::NAMES)), "\"anywhere\"", "destination of pages: where the allocator would place a copy, or any page").or(BY_KIND),
+    Key::new("workload.to", Holds::Name(|| MoveTo::NAMES.into()), "\"anywhere\"", "destination of pages: where the allocator would place a copy, or any page").or(BY_KIND),
     Key::new("workload.window", CHECKED, "1", "copies or zeroings in progress at once, at most; of a trace with the timing `window`, requests in flight").values("at least 1").or("1; of a trace 16"),
     Key::new("workload.gap_cycles", Holds::Clocks(0, Gap::CYCLES_MAX), "50", "least number of clocks between the arrivals of two requests; of a fork, the child's own work between two writes").or("0: as fast as requests are accepted"),
     Key::new("workload.gap_ns", Holds::Nanoseconds(0.0, GAP_NS_MAX), "62.5", "the gap in ns, instead of `gap_cycles`: the offered load stays the same over speed bins. In steps of 0.001 ns; each arrival is rounded up to a clock, and fractions of a clock add up").or("0"),
@@ -134,13 +134,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
 /// The default of a key that some kinds need.
 const BY_KIND: &str = "by `kind`";
 
-const UNUSABLE: [(&str, UnusableRecords); 3] = [
-    ("skip-reserved", UnusableRecords::SkipReserved),
-    ("skip", UnusableRecords::Skip),
-    ("refuse", UnusableRecords::Refuse),
-];
 const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), (Placement::ALLOCATOR, true)];
-const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
 /// Maximum of `gap_ns`, 1000 s: about the maximum of `gap_cycles`.
 const GAP_NS_MAX: f64 = 1e12;
 /// Maximum of `fault_time`, 1 ms.
@@ -202,12 +196,12 @@ fn made(table: &Section<'_>, kind: &str, clock: Clock) -> Result<Settings, Failu
             Settings::Mixed(Mixed { count, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap })
         }
         "page-copies" => {
-            let by = table.choice("by", &BY).unwrap_or(CopyBy::Operation);
+            let by = table.get("by").unwrap_or(CopyBy::Operation);
             let pairs = pairs(Pairs::Neighbors);
             Settings::PageCopies(PageCopies { count, start, bytes, page_bytes, pairs, by, gap })
         }
         "fork" => {
-            let fill = table.choice("fill", &Fill::NAMES).unwrap_or(Fill::Before);
+            let fill = table.get("fill").unwrap_or(Fill::Before);
             Settings::Fork(Fork { bytes, pages, fill, gap })
         }
         "checkpoint" => {
@@ -216,7 +210,7 @@ fn made(table: &Section<'_>, kind: &str, clock: Clock) -> Result<Settings, Failu
         }
         "clone" => Settings::Clone(MachineClone { bytes, clones: table.get("clones").unwrap_or(1), window, gap }),
         "migration" => {
-            let to = table.choice("to", &MoveTo::NAMES).unwrap_or(MoveTo::Anywhere);
+            let to = table.get("to").unwrap_or(MoveTo::Anywhere);
             Settings::Migration(Migration { bytes, pages, to, window, gap })
         }
         "dedup" => Settings::Deduplication(Deduplication { bytes, pages, writes: number("writes"), gap }),
@@ -259,7 +253,7 @@ fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {
     Ok(TraceWorkload {
         path,
         format,
-        unusable: table.choice("unusable_records", &UNUSABLE).unwrap_or_default(),
+        unusable: table.get("unusable_records").unwrap_or_default(),
         timing: timing(table, format)?,
         is_timing_given: ["timing", "instructions_per_clock", "window"].iter().any(|key| table.has(key)),
         fault_ps: table.get("fault_time").unwrap_or(FAULT_PS),

@@ -175,7 +175,7 @@ fn builder() -> impl Strategy<Value = SystemBuilder> {
 fn operation() -> impl Strategy<Value = OperationSpec> {
     let places = Place::RELATIONS.map(|(_, place)| place);
     let place = prop_oneof![select(places.to_vec()), address().prop_map(Place::Address)];
-    let kind = select(Kind::NAMES.map(|(_, kind)| kind).to_vec());
+    let kind = select(Kind::ALL.to_vec());
     let at = prop::option::of(prop_oneof![Just(Cycle(0)), count().prop_filter_map("a run of hours", late)]);
     (kind, prop::option::of(place), address(), bytes(), any::<u8>(), at)
         .prop_map(|(kind, src, dst, bytes, value, at)| OperationSpec { kind, src, dst, bytes, value, at })

@@ -46,35 +46,20 @@ impl AddAssign for CoherenceCounts {
     }
 }
 
-/// On whose behalf a line is accessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
-    /// A load or store of the program.
-    Program,
-    /// A copy of the kernel.
-    KernelCopy,
-    /// A zeroing of the kernel.
-    KernelZero,
-    /// Page table entries and page descriptors.
-    KernelData,
-    /// A line that a network adapter has injected.
-    Network,
-}
-
-impl Purpose {
-    /// All purposes, in the order of reports.
-    pub const ALL: [Purpose; 5] =
-        [Purpose::Program, Purpose::KernelCopy, Purpose::KernelZero, Purpose::KernelData, Purpose::Network];
-
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Purpose::Program => "program",
-            Purpose::KernelCopy => "kernel copy",
-            Purpose::KernelZero => "kernel zeroing",
-            Purpose::KernelData => "kernel data",
-            Purpose::Network => "network",
-        }
+dram_spec::named! {
+    /// On whose behalf a line is accessed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Purpose {
+        /// A load or store of the program.
+        Program = "program",
+        /// A copy of the kernel.
+        KernelCopy = "kernel copy",
+        /// A zeroing of the kernel.
+        KernelZero = "kernel zeroing",
+        /// Page table entries and page descriptors.
+        KernelData = "kernel data",
+        /// A line that a network adapter has injected.
+        Network = "network",
     }
 }
 

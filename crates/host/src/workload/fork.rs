@@ -13,24 +13,16 @@ use super::machine::{Machine, a_line, request};
 use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
-/// When the memory of a process is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fill {
-    /// Before the run: the process wrote the contents that the memory has at reset. Nothing is
-    /// played or counted.
-    Before,
-    /// During the run: for each page a zeroing, for which the process waits, and then a write of
-    /// each line, at the rate at which writes are taken.
-    Played,
-}
-
-impl Fill {
-    /// Both choices and their names in scenarios.
-    pub const NAMES: [(&'static str, Fill); 2] = [("before", Fill::Before), ("played", Fill::Played)];
-
-    /// The choice with this name.
-    pub fn named(name: &str) -> Option<Fill> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, fill)| fill)
+dram_spec::named! {
+    /// When the memory of a process is written.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Fill {
+        /// Before the run: the process wrote the contents that the memory has at reset. Nothing is
+        /// played or counted.
+        Before = "before",
+        /// During the run: for each page a zeroing, for which the process waits, and then a write of
+        /// each line, at the rate at which writes are taken.
+        Played = "played",
     }
 }
 

@@ -10,25 +10,18 @@ use super::machine::{Machine, request};
 use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
-/// Destination of a page migration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MoveTo {
-    /// The place of a copy of the page.
-    NearSource,
-    /// The place of a request without a source.
-    Anywhere,
+dram_spec::named! {
+    /// Destination of a page migration.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MoveTo {
+        /// The place of a copy of the page.
+        NearSource = "near-source",
+        /// The place of a request without a source.
+        Anywhere = "anywhere",
+    }
 }
 
 impl MoveTo {
-    /// Both choices and their names in scenarios.
-    pub const NAMES: [(&'static str, MoveTo); 2] =
-        [("near-source", MoveTo::NearSource), ("anywhere", MoveTo::Anywhere)];
-
-    /// The choice with this name.
-    pub fn named(name: &str) -> Option<MoveTo> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, to)| to)
-    }
-
     const fn destination(self) -> Destination {
         match self {
             MoveTo::NearSource => Destination::NearSource,

@@ -10,14 +10,16 @@ use super::pace::Pace;
 use super::pairs::{PagePairs, Pairs};
 use super::region::positive_multiple;
 
-/// Method of copying a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CopyBy {
-    /// One request, which the controller's copy policy serves.
-    Operation,
-    /// Reads of all source lines, then writes of all destination lines. No request waits for
-    /// another, and the writes carry generated data.
-    Lines,
+dram_spec::named! {
+    /// Method of copying a page.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CopyBy {
+        /// One request, which the controller's copy policy serves.
+        Operation = "operation",
+        /// Reads of all source lines, then writes of all destination lines. No request waits for
+        /// another, and the writes carry generated data.
+        Lines = "lines",
+    }
 }
 
 /// Copies of the pages of a region, in order and repeatedly.
