@@ -38,9 +38,8 @@ fn settings(table: &Section<'_>, class: InstructionClass) -> Result<ClassSetting
         (None, Some(other)) => ClassUnits::Of(other),
         (None, None) => ClassUnits::Unlimited,
     };
-    if table.has("interval") && units == ClassUnits::Unlimited {
-        let message = format!("`{}` is given, but the class has no units", table.key("interval"));
-        return Err(table.fault("interval", message).with_help("add for example `units = 1`, or leave it out"));
+    if units == ClassUnits::Unlimited {
+        table.without(&["interval"], ", but the class has no units", "add for example `units = 1`, or leave it out")?;
     }
     Ok(ClassSettings { latency, units, interval: table.get("interval").unwrap_or(plain.interval), ..plain })
 }
@@ -66,9 +65,8 @@ fn check_pairing(cores: &Section<'_>, order: Order, classes: &mut Classes) -> Re
         return Ok(());
     }
     if order == Order::OutOfOrder {
-        let message = "`cores.pairing` is given, but the cores are out-of-order";
         let help = "write `order = \"in-order\"`, or leave it out";
-        return Err(cores.fault("pairing", message).with_help(help));
+        cores.without(&["pairing"], ", but the cores are out-of-order", help)?;
     }
     let paired = cores.get::<Vec<_>>("pairing").unwrap_or_default();
     for class in InstructionClass::ALL {

@@ -74,11 +74,11 @@ fn check_operation(table: &Section<'_>) -> Result<OperationSpec, Failure> {
                 };
                 return Err(table.fault(name, message).with_help(help));
             }
-            (false, true) => {
-                let message = format!("`{key}` is given, but a `{}` has no `{name}`", kind.name());
-                return Err(table.fault(name, message).with_help(format!("leave `{name}` out, or change `kind`")));
+            (false, _) => {
+                let why = format!(", but a `{}` has no `{name}`", kind.name());
+                table.without(&[name], &why, &format!("leave `{name}` out, or change `kind`"))?;
             }
-            _ => {}
+            (true, true) => {}
         }
     }
     let src = if kind == Kind::Copy { Some(source(table)?) } else { None };

@@ -312,10 +312,9 @@ fn precharge_power_down(device: &Section<'_>, standard: Standard) -> Result<Prec
 
 /// The reference of commands of two cycles, in a standard that has them.
 fn reference_cycle(device: &Section<'_>, standard: Standard) -> Result<ReferenceCycle, Failure> {
-    if device.has("reference_cycle") && !standard.definition().two_cycle_commands {
-        let message =
-            format!("`device.reference_cycle` is given, but {} has no commands of two cycles", standard.name());
-        return Err(device.fault("reference_cycle", message).with_help("leave it out"));
+    if !standard.definition().two_cycle_commands {
+        let why = format!(", but {} has no commands of two cycles", standard.name());
+        device.without(&["reference_cycle"], &why, "leave it out")?;
     }
     Ok(device.get("reference_cycle").unwrap_or_default())
 }
@@ -439,10 +438,9 @@ const NO_CURRENTS: &str = "none";
 
 /// The background model, which belongs to a current set.
 fn background_rho(device: &Section<'_>, standard: Standard, currents: Option<&Currents>) -> Result<f64, Failure> {
-    if currents.is_none() && device.has("background_rho") {
-        let message = "`device.background_rho` is given, but the system has no current set";
+    if currents.is_none() {
         let help = "leave it out, or give `device.currents`";
-        return Err(device.fault("background_rho", message).with_help(help));
+        device.without(&["background_rho"], ", but the system has no current set", help)?;
     }
     Ok(device.get("background_rho").unwrap_or(standard.definition().background_rho))
 }

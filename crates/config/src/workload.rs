@@ -245,10 +245,9 @@ fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {
     let path = table.linked("file")?;
     let format = given.map_or_else(|| recognize(table, &path), Ok)?;
     check_placement(table, format, &placements)?;
-    if table.has("fault_time") && format.addresses != Addresses::Processes {
-        let message =
-            format!("`workload.fault_time` is given, but a trace of the format `{}` has no page faults", format.name);
-        return Err(table.fault("fault_time", message).with_help("leave it out"));
+    if format.addresses != Addresses::Processes {
+        let why = format!(", but a trace of the format `{}` has no page faults", format.name);
+        table.without(&["fault_time"], &why, "leave it out")?;
     }
     Ok(TraceWorkload {
         path,
@@ -321,10 +320,9 @@ fn timing(table: &Section<'_>, format: &Format) -> Result<Timing, Failure> {
         return Err(table.fault("timing", message).with_help(help));
     }
     for (key, of) in [("instructions_per_clock", "instructions"), ("window", "window")] {
-        if table.has(key) && name != of {
-            let message = format!("`workload.{key}` is given, but the timing of this trace is `{name}`");
-            let help = format!("leave it out, or write `timing = \"{of}\"`");
-            return Err(table.fault(key, message).with_help(help));
+        if name != of {
+            let why = format!(", but the timing of this trace is `{name}`");
+            table.without(&[key], &why, &format!("leave it out, or write `timing = \"{of}\"`"))?;
         }
     }
     let window = table.get("window").unwrap_or(TRACE_WINDOW);

@@ -491,7 +491,7 @@ impl DmaSettings {
 }
 
 /// A front-side bus between the last-level caches and the controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusSettings {
     /// Core cycles of a clock of the bus.
     pub clock: u64,

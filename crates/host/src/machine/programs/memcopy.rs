@@ -53,7 +53,7 @@ dram_spec::named! {
 /// All buffers have frames before the run, and no line of them is in a cache. Before each copy, the
 /// unit of the destination gets new frames, as for a copy of its source. The measured region
 /// begins when the preparation is over.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Memcopy {
     /// Whether it copies or zeroes.
     pub operation: BufferOperation,

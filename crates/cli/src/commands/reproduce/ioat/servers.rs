@@ -38,7 +38,7 @@ impl Plan {
 
     /// Files of 2 to 10 KiB.
     fn web(&self) -> Vec<Measurement> {
-        let ServersConfig { request_bytes, client_cycles, web: (threads, count), .. } = self.servers;
+        let ServersConfig { request_bytes, client_cycles, web_clients: threads, web_files: count, .. } = self.servers;
         let files =
             FileSettings { proxied: 0, cached: count, files: count, exponent_hundredths: 0, fetch_instructions: 0 };
         let of = |kib: u64| {
