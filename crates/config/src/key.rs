@@ -31,23 +31,27 @@ pub struct Key {
 /// Stores a checked value in a field of settings.
 pub(crate) type Store = fn(&mut dyn Any, Raw<'_>);
 
-/// A required key whose value is a field of settings: `key!(Settings, table.key, holds, example, about)`. The field has
-/// the name of the key, unless `table.key => field` gives its name.
+/// A required key whose value is a field of settings: `key!(Settings, table.key, holds, example, about)`, or of several
+/// types of settings: `key!([One, Other], …)`. The field has the name of the key, unless `table.key => field` gives its
+/// name.
 macro_rules! key {
-    ($of:ty, $key:ident, $($rest:expr),+) => {
-        key!(stringify!($key), $of, $key; $($rest),+)
+    ([$($of:ident),+], $table:ident.$key:ident, $($rest:expr),+) => {
+        key!(@ concat!(stringify!($table), ".", stringify!($key)), [$($of),+], $key, $($rest),+)
     };
-    ($of:ty, $table:ident.$key:ident, $($rest:expr),+) => {
-        key!(concat!(stringify!($table), ".", stringify!($key)), $of, $key; $($rest),+)
+    ($of:ident, $key:ident, $($rest:expr),+) => {
+        key!(@ stringify!($key), [$of], $key, $($rest),+)
     };
-    ($of:ty, $table:ident.$key:ident => $field:ident, $($rest:expr),+) => {
-        key!(concat!(stringify!($table), ".", stringify!($key)), $of, $field; $($rest),+)
+    ($of:ident, $table:ident.$key:ident, $($rest:expr),+) => {
+        key!([$of], $table.$key, $($rest),+)
     };
-    ($path:expr, $of:ty, $field:ident; $($rest:expr),+) => {
+    ($of:ident, $table:ident.$key:ident => $field:ident, $($rest:expr),+) => {
+        key!(@ concat!(stringify!($table), ".", stringify!($key)), [$of], $field, $($rest),+)
+    };
+    (@ $path:expr, [$($of:ident),+], $field:ident, $($rest:expr),+) => {
         $crate::key::Key::new($path, $($rest),+).stored(|settings, value| {
-            if let Some(settings) = settings.downcast_mut::<$of>() {
+            $(if let Some(settings) = settings.downcast_mut::<$of>() {
                 settings.$field = value.read();
-            }
+            })+
         })
     };
 }

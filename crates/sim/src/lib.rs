@@ -125,10 +125,10 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let lines = Random { count: 1000, start: PhysicalAddress(0), bytes: 1 << 20, writes: 0.0, gap: Gap::ZERO };
+//! let lines = Random { count: 1000, start: PhysicalAddress(0), bytes: 1 << 20, write_share: 0.0, gap: Gap::ZERO };
 //! let makespan = |builder: SystemBuilder| -> Result<u64, Box<dyn std::error::Error>> {
 //!     let system = builder.build()?;
-//!     let workload = Workload::Made { settings: Settings::Random(lines), allocator: None };
+//!     let workload = Workload::Made { settings: Settings::new(lines), allocator: None };
 //!     let outcome = Experiment::new(&system, workload).run()?;
 //!     assert_eq!(outcome.figures.requests, 1000);
 //!     Ok(outcome.makespan_cycles)

@@ -90,7 +90,7 @@ pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'
     let workload = match &scenario.workload {
         Workload::Operations(specs) => rowclone_sim::Workload::Operations(specs.clone()),
         Workload::Made(settings) => {
-            rowclone_sim::Workload::Made { settings: *settings, allocator: allocator(scenario, variant) }
+            rowclone_sim::Workload::Made { settings: settings.clone(), allocator: allocator(scenario, variant) }
         }
         Workload::Trace(workload) => trace(scenario, workload, variant, wanted)?,
         Workload::Programs(workload) => {

@@ -2,20 +2,20 @@
 
 use std::collections::VecDeque;
 
-use os_alloc_sim::{CheckpointId, Generator};
-use rowclone::{Operation, Planner};
+use os_alloc_sim::{CheckpointId, Generator as Random64};
+use rowclone::Operation;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
+use super::kind::{About, Generator, Kind, On};
 use super::machine::{Machine, a_line, request};
-use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 /// A process that alternates between writing lines to its memory and being stopped while all its
 /// memory is copied. One checkpoint is kept: the preceding one is dropped when the next is
 /// complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Memory of the process in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
@@ -32,7 +32,7 @@ pub struct Checkpoint {
 
 /// State of a [`Checkpoint`].
 #[derive(Debug)]
-pub(super) struct Checkpoints {
+struct Checkpoints {
     left: u64,
     writes: u64,
     writes_left: u64,
@@ -43,21 +43,19 @@ pub(super) struct Checkpoints {
     issued: Option<CheckpointId>,
     /// The checkpoint whose copies are in flight.
     complete: Option<CheckpointId>,
-    generator: Generator,
+    generator: Random64,
 }
 
-impl Checkpoint {
-    pub(super) fn source(
-        &self,
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-        seed: u64,
-    ) -> Result<Bulk<Checkpoints>, WorkloadError> {
+impl Kind for Checkpoint {
+    fn about(&self) -> About {
+        About { name: "checkpoint", gap: self.gap, needs_allocator: true }
+    }
+
+    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
         let Checkpoint { bytes, checkpoints, writes, window, gap } = *self;
         positive_multiple("checkpoints", checkpoints, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(workload, planner, allocator, bytes)?;
+        let mut machine = Machine::new(on, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains(), 1 + checkpoints.min(2))?;
         machine.fill();
         let requests = checkpoints.saturating_mul(writes.saturating_add(machine.grains()));
@@ -69,9 +67,9 @@ impl Checkpoint {
             kept: None,
             issued: None,
             complete: None,
-            generator: Generator::new(seed),
+            generator: Random64::new(on.seed),
         };
-        Ok(Bulk::new(machine, task, window, gap, requests))
+        Ok(Bulk::generator(machine, task, window, gap, requests))
     }
 }
 

@@ -1,22 +1,22 @@
 //! Migration of pages.
 
-use os_alloc_sim::{Destination, Generator};
-use rowclone::Planner;
+use os_alloc_sim::{Destination, Generator as Random64};
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
+use super::kind::{About, Generator, Kind, On};
 use super::machine::{Machine, request};
-use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 dram_spec::named! {
     /// Destination of a page migration.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum MoveTo {
         /// The place of a copy of the page.
         NearSource = "near-source",
         /// The place of a request without a source.
+        #[default]
         Anywhere = "anywhere",
     }
 }
@@ -32,7 +32,7 @@ impl MoveTo {
 
 /// Migration of random pages of a process. The frame that a page leaves is free at once, for the
 /// next page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Migration {
     /// Memory of the process in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
@@ -48,27 +48,25 @@ pub struct Migration {
 
 /// State of a [`Migration`].
 #[derive(Debug)]
-pub(super) struct Moves {
+struct Moves {
     left: u64,
     to: MoveTo,
-    generator: Generator,
+    generator: Random64,
 }
 
-impl Migration {
-    pub(super) fn source(
-        &self,
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-        seed: u64,
-    ) -> Result<Bulk<Moves>, WorkloadError> {
+impl Kind for Migration {
+    fn about(&self) -> About {
+        About { name: "migration", gap: self.gap, needs_allocator: true }
+    }
+
+    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
         let Migration { bytes, pages, to, window, gap } = *self;
         positive_multiple("pages", pages, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(workload, planner, allocator, bytes)?;
+        let mut machine = Machine::new(on, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains() + 1, 1)?;
         machine.fill();
-        Ok(Bulk::new(machine, Moves { left: pages, to, generator: Generator::new(seed) }, window, gap, pages))
+        Ok(Bulk::generator(machine, Moves { left: pages, to, generator: Random64::new(on.seed) }, window, gap, pages))
     }
 }
 
