@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rowclone_sim::quantity::counted;
-use rowclone_sim::{CoreRow, CoresReport, DmaRow, MixMetrics, NetworkRow, Outcome, PrefetchRow, ServedRow};
+use rowclone_sim::{CoreRow, CoresReport, DmaCounts, MixMetrics, NetworkCounts, Outcome, PrefetchCounts, ServedRow};
 use serde::Serialize;
 
 use crate::copiers;
@@ -273,8 +273,8 @@ pub(crate) fn core_table(rows: &[CoreRow]) -> String {
 
 /// A line per core with its prefetches, its work for a DMA engine and its packets, where there are any.
 fn device_table(rows: &[CoreRow]) -> String {
-    let dma = |row: &CoreRow, of: fn(DmaRow) -> u64| row.dma.map_or(0, of).to_string();
-    let network = |row: &CoreRow, of: fn(NetworkRow) -> u64| row.network.map_or(0, of).to_string();
+    let dma = |row: &CoreRow, of: fn(DmaCounts) -> u64| row.dma.map_or(0, of).to_string();
+    let network = |row: &CoreRow, of: fn(NetworkCounts) -> u64| row.network.map_or(0, of).to_string();
     let core: Column<'_, CoreRow> = ("core", Right, &|row| row.core.to_string());
     let of_dma: [Column<'_, CoreRow>; 6] = [
         ("DMA:\ndescriptors", Right, &|row| dma(row, |dma| dma.descriptors)),
@@ -297,7 +297,7 @@ fn device_table(rows: &[CoreRow]) -> String {
             rows.map(|row| row.write_backs).sum::<u64>().to_string()
         }),
     ];
-    let prefetched = |row: &CoreRow, of: fn(PrefetchRow) -> u64| row.prefetches.map_or(0, of).to_string();
+    let prefetched = |row: &CoreRow, of: fn(PrefetchCounts) -> u64| row.prefetches.map_or(0, of).to_string();
     let of_prefetchers: [Column<'_, CoreRow>; 5] = [
         ("prefetches:\nrequested", Right, &|row| prefetched(row, |lines| lines.requested)),
         ("\nuseful", Right, &|row| prefetched(row, |lines| lines.useful)),

@@ -248,9 +248,7 @@ impl Sharing {
             Sharing::Shared => 0,
         }
     }
-}
 
-impl Sharing {
     /// The choices without a number of cores, and their names in configurations.
     pub const NAMES: [(&'static str, Sharing); 2] = [("private", Sharing::Private), ("shared", Sharing::Shared)];
 }

@@ -13,7 +13,7 @@ use crate::common::{
 };
 
 fn operations(settings: &Settings, planner: &Planner) -> Vec<Operation> {
-    requests(workload(&settings, planner, 1, None)).0.iter().map(|request| request.operation).collect()
+    requests(workload(settings, planner, 1, None)).0.iter().map(|request| request.operation).collect()
 }
 
 const fn read(address: u64) -> Operation {

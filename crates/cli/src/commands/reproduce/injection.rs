@@ -296,7 +296,7 @@ impl Case {
         let count = |of: &dyn Fn(&rowclone_sim::CoreRow) -> u64| report.cores.iter().map(of).sum::<u64>();
         let misses = count(&|core| core.accesses.iter().map(|row| row.misses).sum());
         let prefetches =
-            |of: fn(&rowclone_sim::PrefetchRow) -> u64| count(&|core| core.prefetches.as_ref().map_or(0, of));
+            |of: fn(&rowclone_sim::PrefetchCounts) -> u64| count(&|core| core.prefetches.as_ref().map_or(0, of));
         let network = |core: &rowclone_sim::CoreRow| {
             let rows = core.accesses.iter().filter(|row| row.purpose == Purpose::Network.name());
             rows.map(|row| row.write_backs).sum()
