@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dram_spec::{Channel, Cycle, Dialect, Issued, System};
 use rowclone_config::{Failure, file};
 use trace_io::command_log::LogReader;
-use trace_io::commands::{FORMATS, Format, Peeked, Place, TraceReader};
+use trace_io::commands::{FORMATS, FileRank, Format, Peeked, TraceReader};
 use trace_io::{LineError, Text};
 
 use crate::args::TraceSystemArgs;
@@ -23,7 +23,7 @@ pub struct CommandTrace {
     pub system: System,
     input: Input,
     /// Memory that the trace covers: the channel, rank and mode of its commands, if the trace has one.
-    place: Place,
+    place: FileRank,
 }
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl CommandTrace {
         let unreadable = |source: std::io::Error| Failure::reading(path, &source);
         let bytes = Peeked::new(Text::new(file::stream(path).map_err(unreadable)?).map_err(unreadable)?);
         let format = format_of(path, bytes.head(), choice)?;
-        let place = Place::of_file_name(&name_of(path)).unwrap_or_default();
+        let place = FileRank::of_file_name(&name_of(path)).unwrap_or_default();
         if format.names_system() {
             if let Some(option) = system.given() {
                 let (name, _) = option.split_once(' ').unwrap_or((&option, ""));
@@ -109,7 +109,7 @@ impl CommandTrace {
             Input::Trace(trace) => trace.next().transpose().map_err(fault)?,
         };
         if let (Input::Trace(_), Some(issued)) = (&self.input, &issued) {
-            self.place = Place { channel: issued.channel, ..self.place };
+            self.place = FileRank { channel: issued.channel, ..self.place };
         }
         Ok(issued)
     }
@@ -117,7 +117,7 @@ impl CommandTrace {
     /// Whether the trace holds the commands of a rank: a log those of all ranks, other traces those
     /// of one channel, and without rows those of one rank. Known after the last command.
     pub fn holds(&self, channel: Channel, rank: u8) -> bool {
-        let Place { channel: of_file, rank: rank_of_file } = self.place;
+        let FileRank { channel: of_file, rank: rank_of_file } = self.place;
         self.format.names_system() || channel == of_file && (self.format.has_rows || rank == rank_of_file)
     }
 

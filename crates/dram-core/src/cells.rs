@@ -9,16 +9,16 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Bytes of one line.
-pub type Line = [u8; LINE_BYTES as usize];
+pub type LineBytes = [u8; LINE_BYTES as usize];
 
 /// Memory contents at reset, before any write. Reserved zero rows contain zeros independently of
 /// it.
 pub trait Background: Send + Sync {
     /// Bytes of the line at reset; equal at every call.
-    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line;
+    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> LineBytes;
 
     /// Writes the bytes of consecutive lines of a row at reset, from `first` on, to `lines`.
-    fn lines(&self, channel: Channel, bank: BankId, row: Row, first: Column, lines: &mut [Line]) {
+    fn lines(&self, channel: Channel, bank: BankId, row: Row, first: Column, lines: &mut [LineBytes]) {
         for (line, column) in lines.iter_mut().zip(first.0..) {
             *line = self.line(channel, bank, row, Column(column));
         }
@@ -85,7 +85,7 @@ impl RowOrigin {
 pub struct StoredRow {
     origin: RowOrigin,
     /// By column, ascending.
-    written: Arc<SmallVec<[(Column, Line); 1]>>,
+    written: Arc<SmallVec<[(Column, LineBytes); 1]>>,
 }
 
 impl StoredRow {
@@ -95,18 +95,18 @@ impl StoredRow {
     }
 
     /// Written lines, by ascending column.
-    pub fn written(&self) -> &[(Column, Line)] {
+    pub fn written(&self) -> &[(Column, LineBytes)] {
         &self.written
     }
 
     /// The written lines among `count` consecutive ones from `first` on.
-    fn written_from(&self, first: Column, count: usize) -> &[(Column, Line)] {
+    fn written_from(&self, first: Column, count: usize) -> &[(Column, LineBytes)] {
         let later = &self.written[self.written.partition_point(|&(column, _)| column < first)..];
         let candidates = &later[..later.len().min(count)];
         &candidates[..candidates.partition_point(|&(column, _)| usize::from(column.0 - first.0) < count)]
     }
 
-    fn write(&mut self, first: Column, lines: &[Line]) {
+    fn write(&mut self, first: Column, lines: &[LineBytes]) {
         let written = Arc::make_mut(&mut self.written);
         let columns = (first.0..).map(Column);
         // Most rows are written in ascending order.
@@ -157,7 +157,7 @@ impl Cells {
     ///
     /// # Panics
     /// If the geometry has no such line.
-    pub fn line(&self, bank: BankId, row: Row, column: Column) -> Line {
+    pub fn line(&self, bank: BankId, row: Row, column: Column) -> LineBytes {
         let mut line = [[0; LINE_BYTES as usize]];
         self.read(bank, row, column, &mut line);
         line[0]
@@ -167,7 +167,7 @@ impl Cells {
     ///
     /// # Panics
     /// If the geometry has no such line.
-    pub fn read(&self, bank: BankId, row: Row, first: Column, lines: &mut [Line]) {
+    pub fn read(&self, bank: BankId, row: Row, first: Column, lines: &mut [LineBytes]) {
         let key = (bank, row);
         let Some(stored) = self.rows.get(&key) else {
             return self.read_at_reset(RowOrigin::own(&self.geometry, key), first, lines);
@@ -181,7 +181,7 @@ impl Cells {
         }
     }
 
-    fn read_at_reset(&self, origin: RowOrigin, first: Column, lines: &mut [Line]) {
+    fn read_at_reset(&self, origin: RowOrigin, first: Column, lines: &mut [LineBytes]) {
         match (origin, &mut *lines) {
             (RowOrigin::Zeros, lines) => lines.fill([0; LINE_BYTES as usize]),
             (RowOrigin::Row(bank, row), [line]) => *line = self.background.line(self.channel, bank, row, first),
@@ -196,12 +196,12 @@ impl Cells {
     }
 
     /// Writes a line.
-    pub fn write(&mut self, bank: BankId, row: Row, column: Column, line: &Line) {
+    pub fn write(&mut self, bank: BankId, row: Row, column: Column, line: &LineBytes) {
         self.write_lines(bank, row, column, std::slice::from_ref(line));
     }
 
     /// Writes consecutive lines of a row, from `first` on.
-    pub fn write_lines(&mut self, bank: BankId, row: Row, first: Column, lines: &[Line]) {
+    pub fn write_lines(&mut self, bank: BankId, row: Row, first: Column, lines: &[LineBytes]) {
         let key = (bank, row);
         let untouched = || StoredRow { origin: RowOrigin::own(&self.geometry, key), written: Arc::default() };
         self.rows.entry(key).or_insert_with(untouched).write(first, lines);

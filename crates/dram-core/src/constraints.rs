@@ -316,7 +316,7 @@ impl Refreshes {
 
 /// A command that delays a kind that is not stored, and for how long.
 #[derive(Clone, Copy, Debug)]
-struct Origin {
+struct DelayedBy {
     from: Kind,
     /// 1 for the latest `from`; else one of [`Refreshes`].
     nth: u8,
@@ -325,7 +325,7 @@ struct Origin {
     gap: Gap,
 }
 
-impl Origin {
+impl DelayedBy {
     /// The delay of the kind by the commands issued so far, if any.
     fn hold(&self, lasts: &Lasts, refreshes: &Refreshes) -> Option<Hold> {
         let at = if self.nth == 1 { lasts.of(self.from) } else { refreshes.nth(self.nth) };
@@ -339,9 +339,9 @@ impl Origin {
 #[derive(Clone, Debug, Default)]
 struct Origins {
     /// In its bank.
-    bank: Vec<Origin>,
+    bank: Vec<DelayedBy>,
     /// In its rank.
-    rank: Vec<Origin>,
+    rank: Vec<DelayedBy>,
 }
 
 /// The rule table of one system, resolved for the device.
@@ -418,7 +418,7 @@ impl Constraints {
 
     fn add(&mut self, rule: &Rule, nth: u8, from: Kind, to: Kind, gap: Gap) {
         let (pushes, origins) = (&mut self.pushes[from as usize], &mut self.origins[to as usize]);
-        let origin = Origin { from, nth, between: rule.between, gap };
+        let origin = DelayedBy { from, nth, between: rule.between, gap };
         if gap.cycles() <= pushes.bus.cycles() {
             return;
         }
@@ -473,7 +473,7 @@ impl Constraints {
 }
 
 /// The latest of the delays by these commands.
-fn latest(origins: &[Origin], lasts: &Lasts, refreshes: &Refreshes) -> Hold {
+fn latest(origins: &[DelayedBy], lasts: &Lasts, refreshes: &Refreshes) -> Hold {
     origins.iter().filter_map(|origin| origin.hold(lasts, refreshes)).max().unwrap_or(Hold::NONE)
 }
 

@@ -2,7 +2,7 @@
 
 use dram_spec::{BankId, Channel, Column, Row};
 
-use crate::cells::{Background, Cells, Line, Movement};
+use crate::cells::{Background, Cells, LineBytes, Movement};
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Defect {
 pub struct Defective<B>(pub B, pub Option<Defect>);
 
 impl<B: Background> Background for Defective<B> {
-    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line {
+    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> LineBytes {
         self.0.line(channel, bank, row, column)
     }
 

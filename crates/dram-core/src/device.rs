@@ -11,7 +11,7 @@ use dram_spec::{
 };
 
 use crate::bank::{Bank, Floor, Floors};
-use crate::cells::{Cells, Line};
+use crate::cells::{Cells, LineBytes};
 use crate::constraints::{Constraints, KeptKind};
 use crate::hold::Hold;
 use crate::rank::{Power, Rank, RefreshLedger};
@@ -304,27 +304,27 @@ impl Device {
     }
 
     /// Line that a RD puts on the data bus.
-    pub fn read_line(&mut self, bank: BankId, row: Row, column: Column) -> Option<Line> {
+    pub fn read_line(&mut self, bank: BankId, row: Row, column: Column) -> Option<LineBytes> {
         self.cells.as_mut().map(|cells| cells.line(bank, row, column))
     }
 
     /// Lines that RDs of consecutive columns put on the data bus; without cells, `lines` keeps its
     /// bytes.
-    pub fn read_lines(&self, bank: BankId, row: Row, first: Column, lines: &mut [Line]) {
+    pub fn read_lines(&self, bank: BankId, row: Row, first: Column, lines: &mut [LineBytes]) {
         if let Some(cells) = &self.cells {
             cells.read(bank, row, first, lines);
         }
     }
 
     /// Stores the line that a WR takes from the data bus.
-    pub fn write_line(&mut self, bank: BankId, row: Row, column: Column, line: &Line) {
+    pub fn write_line(&mut self, bank: BankId, row: Row, column: Column, line: &LineBytes) {
         if let Some(cells) = &mut self.cells {
             cells.write(bank, row, column, line);
         }
     }
 
     /// Stores the lines that WRs of consecutive columns take from the data bus.
-    pub fn write_lines(&mut self, bank: BankId, row: Row, first: Column, lines: &[Line]) {
+    pub fn write_lines(&mut self, bank: BankId, row: Row, first: Column, lines: &[LineBytes]) {
         if let Some(cells) = &mut self.cells {
             cells.write_lines(bank, row, first, lines);
         }

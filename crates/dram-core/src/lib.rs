@@ -17,7 +17,7 @@ pub mod rules;
 pub mod timings;
 
 pub use bank::Floor;
-pub use cells::{Background, Cells, Line, Movement, RowOrigin, StoredRow};
+pub use cells::{Background, Cells, LineBytes, Movement, RowOrigin, StoredRow};
 pub use constraints::KeptKind;
 #[cfg(feature = "test-api")]
 pub use defects::{Defect, Defective};

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dram_core::{Background, Cells, Defect, Defective, Device, Effect, Line, RowOrigin};
+use dram_core::{Background, Cells, Defect, Defective, Device, Effect, LineBytes, RowOrigin};
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, Density, Geometry, RawGeometry, Refresh, Row, SpeedBin, Standard,
@@ -18,7 +18,7 @@ use proptest::test_runner::TestRunner;
 struct Numbered;
 
 impl Background for Numbered {
-    fn line(&self, _: Channel, bank: BankId, row: Row, column: Column) -> Line {
+    fn line(&self, _: Channel, bank: BankId, row: Row, column: Column) -> LineBytes {
         let number = u64::from(bank.bank) << 48 | u64::from(row.0) << 16 | u64::from(column.0);
         let mut line = [0; 64];
         line.chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&number.wrapping_mul(0x9E37_79B9).to_le_bytes()));
@@ -64,12 +64,12 @@ fn arb_requests() -> impl Strategy<Value = Vec<Requested>> {
 /// The reference: every row as its lines.
 #[derive(Default)]
 struct Rows {
-    rows: BTreeMap<(u8, u32), Vec<Line>>,
+    rows: BTreeMap<(u8, u32), Vec<LineBytes>>,
     open: BTreeMap<u8, u32>,
 }
 
 impl Rows {
-    fn row(&mut self, bank: u8, row: u32) -> &mut Vec<Line> {
+    fn row(&mut self, bank: u8, row: u32) -> &mut Vec<LineBytes> {
         self.rows.entry((bank, row)).or_insert_with(|| {
             let bank = BankId { rank: 0, bank };
             (0..64).map(|column| Numbered.line(Channel(0), bank, Row(row), Column(column))).collect()

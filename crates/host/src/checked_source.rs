@@ -1,6 +1,6 @@
 //! A request source that checks the simulated memory against a flat memory.
 
-use dram_core::Line;
+use dram_core::LineBytes;
 use dram_spec::{Channel, Cycle, RequestId};
 use memctrl::{Completion, Controller, Request, RequestSource};
 use rowclone::Operation;
@@ -47,7 +47,7 @@ impl<S: RequestSource> CheckedSource<S> {
     }
 
     /// Compares all written lines with those of a memory without cells, and returns the source and the result.
-    pub fn finish_with_lines(self, line: impl Fn(u64) -> Line) -> (S, MemoryCheck) {
+    pub fn finish_with_lines(self, line: impl Fn(u64) -> LineBytes) -> (S, MemoryCheck) {
         let mismatch = compare_lines(&self.flat, line);
         self.found(mismatch)
     }

@@ -1,6 +1,6 @@
 //! Comparison of the cells with the flat memory.
 
-use dram_core::{Cells, Line, RowOrigin, StoredRow};
+use dram_core::{Cells, LineBytes, RowOrigin, StoredRow};
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
@@ -41,7 +41,7 @@ pub fn compare(flat: &FlatMemory, cells: &[&Cells]) -> Option<Mismatch> {
 
 /// Compares the lines that an operation wrote in the flat memory with those of another memory, by number. Returns the
 /// mismatch at the lowest address.
-pub fn compare_lines(flat: &FlatMemory, line: impl Fn(u64) -> Line) -> Option<Mismatch> {
+pub fn compare_lines(flat: &FlatMemory, line: impl Fn(u64) -> LineBytes) -> Option<Mismatch> {
     let mut comparison = Comparison { flat, block: (0, flat.written.block(0)), written_met: 0, first: None };
     flat.written.for_each(|number, held| comparison.equal(number, held.into(), Contained::Bytes(&line(number))));
     comparison.first
@@ -62,7 +62,7 @@ struct Comparison<'a> {
 enum Contained<'a> {
     /// The contents at reset of the line with this number.
     AtReset(u64),
-    Bytes(&'a Line),
+    Bytes(&'a LineBytes),
 }
 
 impl<'a> From<&'a Held> for Contained<'a> {
@@ -74,7 +74,7 @@ impl<'a> From<&'a Held> for Contained<'a> {
     }
 }
 
-const ZEROS: Line = [0; LINE_BYTES as usize];
+const ZEROS: LineBytes = [0; LINE_BYTES as usize];
 
 impl Comparison<'_> {
     /// Compares the changed lines of a row.
@@ -171,7 +171,7 @@ impl Comparison<'_> {
     }
 
     /// The bytes of a line; contents at reset are written to `at_reset`.
-    fn bytes<'b>(&self, contained: Contained<'b>, at_reset: &'b mut Line) -> &'b Line {
+    fn bytes<'b>(&self, contained: Contained<'b>, at_reset: &'b mut LineBytes) -> &'b LineBytes {
         match contained {
             Contained::AtReset(line) => {
                 *at_reset = self.flat.contents.line_at(line);

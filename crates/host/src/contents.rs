@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dram_core::{Background, Line};
+use dram_core::{Background, LineBytes};
 use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Row, Topology};
 
 use crate::flat_memory::BLOCK_LINES;
@@ -24,7 +24,7 @@ const fn mix(value: u64) -> u64 {
 }
 
 /// The bytes of a line: eight words that differ from each other in every byte.
-fn line_of(mixed: u64) -> Line {
+fn line_of(mixed: u64) -> LineBytes {
     let mut line = [0; LINE_BYTES as usize];
     for (word, index) in line.chunks_exact_mut(8).zip(0..) {
         word.copy_from_slice(&(mixed ^ (index * 0x1111_1111_1111_1111)).to_le_bytes());
@@ -45,7 +45,7 @@ impl Contents {
     }
 
     /// The line at address `64 * number`, at reset.
-    pub fn line_at(&self, number: u64) -> Line {
+    pub fn line_at(&self, number: u64) -> LineBytes {
         line_of(mix(self.seed ^ number))
     }
 
@@ -77,11 +77,11 @@ impl Contents {
 }
 
 impl Background for Contents {
-    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line {
+    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> LineBytes {
         self.line_at(self.numbers(channel, bank, row)(column))
     }
 
-    fn lines(&self, channel: Channel, bank: BankId, row: Row, first: Column, lines: &mut [Line]) {
+    fn lines(&self, channel: Channel, bank: BankId, row: Row, first: Column, lines: &mut [LineBytes]) {
         let number = self.numbers(channel, bank, row);
         for (line, column) in lines.iter_mut().zip(first.0..) {
             *line = self.line_at(number(Column(column)));

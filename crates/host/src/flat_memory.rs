@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use dram_core::Line;
+use dram_core::LineBytes;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Frame;
 use rowclone::Operation;
@@ -198,7 +198,7 @@ fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, Ran
 }
 
 /// The line that these bytes are.
-pub(crate) fn line_in(bytes: &[u8]) -> &Line {
+pub(crate) fn line_in(bytes: &[u8]) -> &LineBytes {
     bytes.try_into().expect("a line has 64 bytes")
 }
 
@@ -304,11 +304,11 @@ impl FlatMemory {
         Some((0..expected.len()).find(|&at| found.get(at) != Some(&expected[at])).unwrap_or(expected.len()))
     }
 
-    fn line(&self, line: u64) -> Line {
+    fn line(&self, line: u64) -> LineBytes {
         self.bytes(&self.written.held(line))
     }
 
-    fn bytes(&self, held: &Held) -> Line {
+    fn bytes(&self, held: &Held) -> LineBytes {
         match held {
             Held::AtReset(line) => self.contents.line_at(*line),
             Held::Bytes(bytes) => *line_in(bytes),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dram_spec::{Channel, Column, LINE_BYTES, Location, PhysicalAddress};
 use smallvec::{SmallVec, smallvec};
 
-use crate::blocks::Kind;
+use crate::blocks::PartKind;
 use crate::faulty::RowAddress;
 use crate::mechanism::{Copied, Held, IN_DRAM, InDram, MECHANISMS, Route};
 use crate::planner::Shared;
@@ -90,7 +90,7 @@ pub struct Part {
     pub(crate) pieces: SmallVec<[Piece; 1]>,
     pub(crate) bytes: u64,
     pub(crate) dst: RowAddress,
-    pub(crate) kind: Kind,
+    pub(crate) kind: PartKind,
     pub(crate) sources: Sources,
 }
 
@@ -154,7 +154,7 @@ impl Block {
         self.turn += number;
         for part in &mut self.parts {
             part.dst.channel = shift.channel(part.dst.channel);
-            if let Kind::From(src) = &mut part.kind {
+            if let PartKind::From(src) = &mut part.kind {
                 src.channel = shift.channel(src.channel);
             }
             part.pieces.iter_mut().for_each(|piece| piece.dst.start += shift.bytes);
@@ -169,8 +169,8 @@ impl Block {
 
 impl Part {
     /// One piece of a row, which goes over the channel unless it gets [`Sources`].
-    pub(crate) fn new(shared: &Arc<Shared>, dst: RowAddress, kind: Kind, piece: Piece) -> Part {
-        let reason = if let Kind::Channel(reason) = kind { reason } else { Reason::NotACopy };
+    pub(crate) fn new(shared: &Arc<Shared>, dst: RowAddress, kind: PartKind, piece: Piece) -> Part {
+        let reason = if let PartKind::Channel(reason) = kind { reason } else { Reason::NotACopy };
         let (shared, pieces) = (Arc::clone(shared), smallvec![piece]);
         Part { shared, pieces, bytes: piece.dst.total(), dst, kind, sources: Sources::None(reason) }
     }
@@ -194,7 +194,7 @@ impl Part {
 
     /// Source row of a copy, if the part consists of whole lines of one row.
     pub const fn src(&self) -> Option<RowAddress> {
-        if let Kind::From(src) = self.kind { Some(src) } else { None }
+        if let PartKind::From(src) = self.kind { Some(src) } else { None }
     }
 
     /// Whether a mechanism can execute the part.

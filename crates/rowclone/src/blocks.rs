@@ -53,7 +53,7 @@ struct Written {
 
 /// Property that the bytes of one part of a destination row have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PartKind {
     /// Whole lines from this row.
     From(RowAddress),
     /// Whole lines of an initialization.
@@ -125,7 +125,7 @@ impl Blocks {
     fn overlapping(&mut self, window: &Range<u64>, reason: Reason) {
         let (dst_column, dst) = place(self.block.locate(window.start));
         let piece = Piece { dst: Stripe::from(window.clone()), dst_column, src_column: dst_column };
-        self.drafts.add(&self.block.shared, dst, Kind::Channel(reason), piece);
+        self.drafts.add(&self.block.shared, dst, PartKind::Channel(reason), piece);
     }
 
     /// Cuts a window at runs and at ragged lines, and gathers the pieces by row.
@@ -155,14 +155,14 @@ impl Blocks {
                 let run_end = next(address, run_bytes).min(window.end);
                 let whole_end = run_end / LINE_BYTES * LINE_BYTES;
                 let (end, kind, src_column) = if let Some(reason) = by_channel {
-                    (run_end, Kind::Channel(reason), dst_column)
+                    (run_end, PartKind::Channel(reason), dst_column)
                 } else if !address.is_multiple_of(LINE_BYTES) || whole_end <= address {
-                    (next(address, LINE_BYTES).min(window.end), Kind::Channel(Reason::PartialLine), dst_column)
+                    (next(address, LINE_BYTES).min(window.end), PartKind::Channel(Reason::PartialLine), dst_column)
                 } else if let Some(src) = src_of(address) {
                     let (src_column, row) = place(self.block.locate(src));
-                    (whole_end.min(address + (next(src, run_bytes) - src)), Kind::From(row), src_column)
+                    (whole_end.min(address + (next(src, run_bytes) - src)), PartKind::From(row), src_column)
                 } else {
-                    (whole_end, Kind::Lines, dst_column)
+                    (whole_end, PartKind::Lines, dst_column)
                 };
                 let ranges = Stripe { start: address, bytes: end - address, stride, count };
                 self.drafts.add(&self.block.shared, dst, kind, Piece { dst: ranges, dst_column, src_column });
@@ -190,9 +190,9 @@ impl Blocks {
         for index in 0..self.block.parts.len() {
             let part = &self.block.parts[index];
             let sources = match part.kind {
-                Kind::From(src) => Sources::Row { src, coverage },
-                Kind::Lines => self.init_sources(part.dst, coverage),
-                Kind::Channel(_) => continue,
+                PartKind::From(src) => Sources::Row { src, coverage },
+                PartKind::Lines => self.init_sources(part.dst, coverage),
+                PartKind::Channel(_) => continue,
             };
             self.block.parts[index].sources = sources;
         }
@@ -254,7 +254,7 @@ impl Drafts {
     }
 
     /// Adds a piece of a row. Pieces come by rising address.
-    fn add(&mut self, shared: &Arc<Shared>, dst: RowAddress, kind: Kind, piece: Piece) {
+    fn add(&mut self, shared: &Arc<Shared>, dst: RowAddress, kind: PartKind, piece: Piece) {
         let used = &self.rows[..self.count];
         let is_of_row = |parts: &Vec<Part>| parts[0].dst == dst;
         // Mostly it is the row of the piece before, or the rows come in turn.

@@ -8,7 +8,7 @@ use dram_spec::{Column, LINE_BYTES, Location, Mechanism, Operation, PhysicalAddr
 
 use crate::block::{Part, Piece, Sources};
 use crate::blocks::Blocks;
-use crate::blocks::Kind;
+use crate::blocks::PartKind;
 use crate::check::{PlanError, Reserved};
 use crate::faulty::{FaultyRows, RowAddress};
 use crate::mechanism::{Chip, FPM, IN_DRAM, MECHANISMS};
@@ -230,7 +230,7 @@ impl Planner {
     fn classify(&self, dst: RowAddress, sources: Sources) -> Classification {
         let bytes = self.shared.map.geometry().row_bytes();
         let piece = Piece { dst: Stripe::from(0..bytes), dst_column: Column(0), src_column: Column(0) };
-        let mut part = Part::new(&self.shared, dst, Kind::Lines, piece);
+        let mut part = Part::new(&self.shared, dst, PartKind::Lines, piece);
         part.sources = sources;
         Classification { mechanism: part.best(), fpm: part.allows(FPM) }
     }

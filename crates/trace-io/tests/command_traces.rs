@@ -9,11 +9,11 @@ use dram_spec::{BankId, Channel, Column, Command, Cycle, Density, Issued, Precha
 use proptest::prelude::*;
 use trace_io::LineError;
 use trace_io::command_log::LogReader;
-use trace_io::commands::{FORMATS, Format, Peeked, Place, TraceReader};
+use trace_io::commands::{FORMATS, FileRank, Format, Peeked, TraceReader};
 
 use common::{system, system_of};
 
-const PLACE: Place = Place { channel: Channel(2), rank: 1 };
+const PLACE: FileRank = FileRank { channel: Channel(2), rank: 1 };
 
 fn reader(format: &str, trace: &[u8]) -> TraceReader<impl Read + use<>> {
     let input = Peeked::new(std::io::Cursor::new(trace.to_vec()));

@@ -12,12 +12,12 @@ use dram_spec::{
 use trace_io::LineError;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{
-    Exporter, FORMATS, Format, Inexpressible, InexpressibleCommands, Peeked, Place, Target, TraceReader, Unsupported,
+    Exporter, FORMATS, FileRank, Format, Inexpressible, InexpressibleCommands, Peeked, Target, TraceReader, Unsupported,
 };
 
 use common::{system, system_of};
 
-const PLACES: [Place; 2] = [Place { channel: Channel(0), rank: 0 }, Place { channel: Channel(0), rank: 1 }];
+const PLACES: [FileRank; 2] = [FileRank { channel: Channel(0), rank: 0 }, FileRank { channel: Channel(0), rank: 1 }];
 const BANK: BankId = BankId { rank: 0, bank: 3 };
 const TRANSFER: Inexpressible = Inexpressible::OfMechanism(CommandKind::Transfer, "TRANSFER");
 
@@ -36,7 +36,7 @@ fn export(
     }
     let (outputs, found) = exporter.finish(end.map(Cycle))?;
     assert_eq!([outputs[0].0, outputs[1].0], PLACES);
-    let text = |(_, bytes): (Place, Vec<u8>)| String::from_utf8(bytes).expect("text");
+    let text = |(_, bytes): (FileRank, Vec<u8>)| String::from_utf8(bytes).expect("text");
     let texts: Vec<String> = outputs.into_iter().map(text).collect();
     Ok((texts.try_into().expect("two ranks"), found))
 }

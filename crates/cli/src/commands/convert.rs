@@ -10,7 +10,7 @@ use rowclone_config::{Failure, SystemConfig, file};
 use rowclone_sim::quantity::counted;
 use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::command_log::LogWriter;
-use trace_io::commands::{self, Exporter, Inexpressible, InexpressibleCommands, Place, Target, Unsupported};
+use trace_io::commands::{self, Exporter, FileRank, Inexpressible, InexpressibleCommands, Target, Unsupported};
 use trace_io::trace::{self, ConvertSystem, Converter};
 use trace_io::{ErrorKind, LineError};
 
@@ -226,22 +226,22 @@ fn export_failure(path: &Path, error: &LineError) -> Failure {
 }
 
 /// The ranks whose commands a trace holds.
-fn places(trace: &CommandTrace) -> Vec<Place> {
+fn places(trace: &CommandTrace) -> Vec<FileRank> {
     let geometry = trace.system.geometry;
-    let ranks = |channel| (0..geometry.ranks()).map(move |rank| Place { channel: Channel(channel), rank });
+    let ranks = |channel| (0..geometry.ranks()).map(move |rank| FileRank { channel: Channel(channel), rank });
     let places = (0..geometry.channels()).flat_map(ranks);
     places.filter(|place| trace.holds(place.channel, place.rank)).collect()
 }
 
 /// The file of each place: the output itself for a single place, else the output with the place
 /// before its extension.
-fn output_files(output: &Path, places: &[Place]) -> Vec<(Place, PathBuf)> {
+fn output_files(output: &Path, places: &[FileRank]) -> Vec<(FileRank, PathBuf)> {
     let name = name_of(output);
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
         _ => (&name[..], String::new()),
     };
-    let file = |place: Place| match places {
+    let file = |place: FileRank| match places {
         [_] => output.to_owned(),
         _ => output.with_file_name(format!("{stem}{}{extension}", place.file_name_part())),
     };

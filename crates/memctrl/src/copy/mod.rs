@@ -10,7 +10,7 @@ use dram_spec::{Mechanism, RequestId, SourceId};
 
 /// Program of a thread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin {
+pub(crate) struct CopyProgram {
     pub(crate) request: RequestId,
     pub(crate) source: SourceId,
     pub(crate) mechanism: Mechanism,

@@ -7,7 +7,7 @@ use dram_core::{Floor, KeptKind};
 use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, GroupIndex, PerBank, Row, SourceId};
 use rowclone::{Run, RunWrite, StepList};
 
-use super::Origin;
+use super::CopyProgram;
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
 use super::row_step::RowStep;
 use super::thread::{ColumnStep, Phase, Thread};
@@ -372,7 +372,7 @@ impl Port {
         }
         self.stepping.set(bank, step.is_some());
         if let Some((command, kind)) = step {
-            let Origin { program, source, .. } = thread.origin;
+            let CopyProgram { program, source, .. } = thread.origin;
             let (tie, floor) = (program << u8::BITS | place as u64, Floor::of(GroupIndex::FIRST, kind));
             let (rank, stamp) = (command.rank(), thread.stamp());
             self.row_steps[bank] =

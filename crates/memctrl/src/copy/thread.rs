@@ -8,7 +8,7 @@ use dram_spec::{
 use rowclone::{Step, StepList};
 use smallvec::SmallVec;
 
-use super::Origin;
+use super::CopyProgram;
 use super::data_gate::DataGate;
 use super::port::MovedLines;
 use crate::access::{AccessKind, Stamp};
@@ -72,7 +72,7 @@ impl ColumnStep {
 /// A thread in the port of a channel.
 #[derive(Debug)]
 pub(crate) struct Thread {
-    pub(crate) origin: Origin,
+    pub(crate) origin: CopyProgram,
     steps: StepList,
     banks: SmallVec<[BankUse; 3]>,
     /// Banks with which the thread is not done.
@@ -109,7 +109,7 @@ pub(crate) struct Thread {
 impl Thread {
     /// Creates a thread that has joined the port.
     pub(crate) fn new(
-        origin: Origin,
+        origin: CopyProgram,
         steps: StepList,
         gate: DataGate,
         topology: Topology,
@@ -165,7 +165,7 @@ impl Thread {
 
     /// Cause of its commands.
     pub(crate) fn cause(&self) -> Cause {
-        let Origin { request, mechanism, program, .. } = self.origin;
+        let CopyProgram { request, mechanism, program, .. } = self.origin;
         Cause::Copy { request, mechanism, program }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dram_core::Line;
+use dram_core::LineBytes;
 use dram_spec::{Column, LINE_BYTES, Location, RequestId};
 
 use super::FrontEnd;
@@ -15,7 +15,7 @@ use crate::request::Request;
 #[derive(Debug, Default)]
 pub(crate) struct Unreported {
     /// Lines that were read, until the requester takes them.
-    read: Vec<(RequestId, Line)>,
+    read: Vec<(RequestId, LineBytes)>,
     /// Bytes of the writes that are not issued, by slot, and the free slots.
     written: Vec<Option<Arc<[u8]>>>,
     free: Vec<u32>,
@@ -47,7 +47,7 @@ impl Unreported {
 
     /// Reports the lines that were read since the last call.
     #[inline]
-    pub(crate) fn report_reads(&mut self, mut report: impl FnMut(RequestId, &Line)) {
+    pub(crate) fn report_reads(&mut self, mut report: impl FnMut(RequestId, &LineBytes)) {
         if !self.read.is_empty() {
             self.read.drain(..).for_each(|(id, line)| report(id, &line));
         }
@@ -56,7 +56,7 @@ impl Unreported {
 
 impl FrontEnd {
     /// Bytes of a line written by an access that is not issued.
-    pub(super) fn line_of_write(&self, access: &Access) -> Line {
+    pub(super) fn line_of_write(&self, access: &Access) -> LineBytes {
         let mut bytes = [0; LINE_BYTES as usize];
         let payload = match access.slot {
             slot @ Access::UNREPORTED.. => self.unreported.bytes_of_write(slot).map(|payload| (payload, 0)),
@@ -69,7 +69,7 @@ impl FrontEnd {
     }
 
     /// Stores the bytes of a line that a read returns.
-    pub(super) fn line_read(&mut self, access: &Access, bytes: &Line) {
+    pub(super) fn line_read(&mut self, access: &Access, bytes: &LineBytes) {
         match access.slot {
             Access::UNREPORTED.. => self.unreported.read.push((access.id, *bytes)),
             slot => self.in_flight.get_mut(slot).line_read(access.address, bytes),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dram_core::Line;
+use dram_core::LineBytes;
 use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress, RequestId, SourceId};
 use rowclone::Planner;
 
@@ -67,7 +67,7 @@ impl InFlight {
     }
 
     /// Stores a line that was read.
-    pub(crate) fn line_read(&mut self, address: PhysicalAddress, bytes: &Line) {
+    pub(crate) fn line_read(&mut self, address: PhysicalAddress, bytes: &LineBytes) {
         let target = self.operation.target();
         if let Some(data) = &mut self.data {
             let (range, from) = overlap(target, data.len() as u64, address);

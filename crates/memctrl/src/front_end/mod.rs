@@ -32,7 +32,7 @@ use recorder::Recorder;
 use crate::access::{Access, AccessKind};
 use crate::channel::{Channel, Outcome, Served};
 use crate::config::Config;
-use crate::copy::Origin;
+use crate::copy::CopyProgram;
 use crate::copy::thread::Thread;
 use crate::policy::copy::{CopyPolicy, Outlook, reason};
 use crate::price::PriceTable;
@@ -427,7 +427,7 @@ impl FrontEnd {
         let slot = self.programs.begin(copy, program, self.has_contents);
         let gate = self.programs.get_mut(slot).gate();
         let (mechanism, is_alone) = (program.mechanism, program.threads.len() == 1);
-        let origin = Origin { request, source, mechanism, program: number, slot, is_alone };
+        let origin = CopyProgram { request, source, mechanism, program: number, slot, is_alone };
         for thread in &mut program.threads {
             let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
             let write_latency = channel.device.timings().write_latency();

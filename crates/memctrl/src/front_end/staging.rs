@@ -1,15 +1,15 @@
 //! Lines that a program has read and not yet written, if contents are modeled.
 
-use dram_core::Line;
+use dram_core::LineBytes;
 use dram_spec::{LINE_BYTES, Operation, PhysicalAddress};
 use rowclone::{LineWrite, Run, RunWrite};
 
-const ZEROS: Line = [0; LINE_BYTES as usize];
+const ZEROS: LineBytes = [0; LINE_BYTES as usize];
 
 /// Lines read by a program, in the order of their runs.
 #[derive(Debug, Default)]
 pub(crate) struct Staging {
-    lines: Vec<Line>,
+    lines: Vec<LineBytes>,
     runs: Vec<StagedRun>,
     /// Index of the run in which a line was found last: lines are usually written in the order in
     /// which they were read.
@@ -45,7 +45,7 @@ impl Staging {
     }
 
     /// Adds a run of lines; returns the place of their bytes.
-    pub(crate) fn add(&mut self, run: &Run) -> &mut [Line] {
+    pub(crate) fn add(&mut self, run: &Run) -> &mut [LineBytes] {
         let index = self.lines.len();
         let (first, stride, count) = (run.first.address.0, run.stride, u64::from(run.count));
         self.runs.push(StagedRun { first, stride, count, index });
@@ -73,7 +73,7 @@ impl Staging {
         write: &RunWrite,
         operation: &Operation,
         payload: Option<&[u8]>,
-        mut pass_on: impl FnMut(u16, &[Line]),
+        mut pass_on: impl FnMut(u16, &[LineBytes]),
     ) {
         let run = &write.run;
         match *operation {
@@ -96,7 +96,7 @@ impl Staging {
     }
 
     /// Bytes of a line to be written.
-    fn line_written(&mut self, write: &LineWrite, operation: &Operation, payload: Option<&[u8]>) -> Line {
+    fn line_written(&mut self, write: &LineWrite, operation: &Operation, payload: Option<&[u8]>) -> LineBytes {
         let address = write.line.address;
         let is_merged = u64::from(write.to - write.from) < LINE_BYTES;
         let read = if is_merged { self.find(address) } else { None };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dram_core::{Background, Line};
+use dram_core::{Background, LineBytes};
 use dram_spec::address::Preset;
 use dram_spec::{BankId, Channel, Column, Cycle, Operation, PhysicalAddress, Refresh, RequestId, Row};
 use memctrl::{Completion, Config, Controller, Queues, Request};
@@ -131,7 +131,7 @@ fn a_write_is_not_accepted_before_a_read_of_its_line_is_issued() {
 struct Zeros;
 
 impl Background for Zeros {
-    fn line(&self, _: Channel, _: BankId, _: Row, _: Column) -> Line {
+    fn line(&self, _: Channel, _: BankId, _: Row, _: Column) -> LineBytes {
         [0; 64]
     }
 }

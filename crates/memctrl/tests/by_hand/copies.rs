@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dram_core::{Background, Line};
+use dram_core::{Background, LineBytes};
 use dram_spec::address::Preset;
 use dram_spec::{Channel, Column, Location, Operation, PhysicalAddress, Refresh, Row};
 use memctrl::policy::copy::ROWCLONE;
@@ -84,7 +84,7 @@ fn the_32nd_copy_of_a_channel_has_a_slot() {
 struct RowNumbers;
 
 impl Background for RowNumbers {
-    fn line(&self, _: Channel, _: dram_spec::BankId, row: Row, _: Column) -> Line {
+    fn line(&self, _: Channel, _: dram_spec::BankId, row: Row, _: Column) -> LineBytes {
         [row.0 as u8; 64]
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dram_core::{Background, Line};
+use dram_core::{Background, LineBytes};
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{BankId, Channel, Column, Operation, Refresh, Row, SpeedBin, System};
 use memctrl::Config;
@@ -66,7 +66,7 @@ fn each_distance_takes_the_published_time() {
 struct RowNumbers;
 
 impl Background for RowNumbers {
-    fn line(&self, _: Channel, _: BankId, row: Row, _: Column) -> Line {
+    fn line(&self, _: Channel, _: BankId, row: Row, _: Column) -> LineBytes {
         [row.0 as u8; 64]
     }
 }

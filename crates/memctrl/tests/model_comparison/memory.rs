@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dram_core::{Background, Line};
+use dram_core::{Background, LineBytes};
 use dram_spec::{
     AddressMap, BankId, Channel, Column, Geometry, LINE_BYTES, Location, Operation, PhysicalAddress, Row,
     geometry::ReservedRow,
@@ -29,7 +29,7 @@ const fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-fn line_at_reset(line: u64) -> Line {
+fn line_at_reset(line: u64) -> LineBytes {
     std::array::from_fn(|at| mix(line + at as u64 / 8 + 1).to_le_bytes()[at % 8])
 }
 
@@ -39,7 +39,7 @@ pub fn payload(request: u64, bytes: u64) -> Arc<[u8]> {
 }
 
 impl Background for Contents {
-    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line {
+    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> LineBytes {
         let address = self.map.address(Location { channel, bank, row, column, offset: 0 });
         line_at_reset(address.expect("the cells have the geometry of the map").0)
     }
@@ -48,7 +48,7 @@ impl Background for Contents {
 /// Contents of the memory, line by line; unwritten lines have their contents at reset.
 #[derive(Clone, Debug, Default)]
 pub struct FlatMemory {
-    lines: BTreeMap<u64, Line>,
+    lines: BTreeMap<u64, LineBytes>,
 }
 
 impl FlatMemory {
@@ -56,7 +56,7 @@ impl FlatMemory {
         self.line(address / LINE_BYTES * LINE_BYTES)[(address % LINE_BYTES) as usize]
     }
 
-    fn line(&self, line: u64) -> Line {
+    fn line(&self, line: u64) -> LineBytes {
         self.lines.get(&line).copied().unwrap_or_else(|| line_at_reset(line))
     }
 
@@ -92,7 +92,7 @@ impl FlatMemory {
             let columns = (0..).map(Column);
             columns.zip(lines).map(move |(column, line)| (Location { channel, bank, row, column, offset: 0 }, line))
         });
-        let differs = |place: &Location, line: &Line| match map.geometry().reserved(place.row) {
+        let differs = |place: &Location, line: &LineBytes| match map.geometry().reserved(place.row) {
             Some(ReservedRow::Temporary) => false,
             Some(ReservedRow::Zero) => line.iter().any(|byte| *byte != 0),
             None => self.line(map.address(*place).expect("the map has it").0) != *line,
@@ -102,7 +102,7 @@ impl FlatMemory {
 }
 
 /// A row changed by commands, with its lines.
-pub type ChangedRow = (BankId, Row, Vec<Line>);
+pub type ChangedRow = (BankId, Row, Vec<LineBytes>);
 
 /// Rows of a channel changed by commands, from rank 0, bank 0, row 0.
 pub fn changed_rows(device: &dram_core::Device, geometry: &Geometry) -> Vec<ChangedRow> {

@@ -1,6 +1,6 @@
 //! Accesses: lines of reads or writes.
 
-use dram_core::Line;
+use dram_core::LineBytes;
 use dram_spec::{Location, RequestId, SourceId};
 
 /// Kind of an access; reads and writes have separate queues.
@@ -41,7 +41,7 @@ pub struct Access {
     pub activated: bool,
     pub precharged: bool,
     /// Line that a write stores.
-    pub data: Option<Line>,
+    pub data: Option<LineBytes>,
 }
 
 impl Access {

@@ -1,6 +1,6 @@
 //! Data of a program, from its reads to its writes.
 
-use dram_core::Line;
+use dram_core::LineBytes;
 use dram_spec::{Cause, LINE_BYTES, Operation, SourceId};
 use memctrl::Request;
 use rowclone::{LineWrite, Program};
@@ -14,7 +14,7 @@ pub struct ProgramRun {
     /// Number of lines written.
     written: usize,
     /// Lines read, by address.
-    staging: Vec<(u64, Line)>,
+    staging: Vec<(u64, LineBytes)>,
 }
 
 impl ProgramRun {
@@ -42,13 +42,13 @@ impl ProgramRun {
     }
 
     /// Records a line that was read; its data arrives at `arrives`.
-    pub fn read(&mut self, line: u64, data: Option<Line>, arrives: u64) {
+    pub fn read(&mut self, line: u64, data: Option<LineBytes>, arrives: u64) {
         self.arrivals.push(arrives);
         self.staging.extend(data.map(|data| (line, data)));
     }
 
     /// Bytes of the next line to be written.
-    pub fn write(&mut self, write: &LineWrite) -> Line {
+    pub fn write(&mut self, write: &LineWrite) -> LineBytes {
         self.written += 1;
         let first = write.line.address.0;
         let mut line = [0; LINE_BYTES as usize];

@@ -4,7 +4,7 @@ use dram_spec::AutoPrecharge::{No, Yes};
 use dram_spec::PrechargePowerDown::{FastExit, SlowExit};
 use dram_spec::{BankId, Column, Command, Cycle, Issued, Row};
 
-use super::Place;
+use super::FileRank;
 use super::field::{Field, wrong_shape};
 use super::memory::Memory;
 use super::reader::TraceLine;
@@ -19,7 +19,7 @@ const COMMANDS: [&str; 21] = [
 ];
 
 /// Parses a line. Rows and columns, which the format does not have, are 0.
-pub(super) fn parse(text: &[u8], place: Place, memory: Memory) -> Result<TraceLine, LineError> {
+pub(super) fn parse(text: &[u8], place: FileRank, memory: Memory) -> Result<TraceLine, LineError> {
     let mut cells = cells(text);
     let (Some(clock), Some(name), bank, None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
         return Err(wrong_shape(text, "a clock, a command and a bank, with commas"));

@@ -10,15 +10,15 @@ mod drampower;
 mod dramsim3;
 mod export;
 mod field;
+mod file_rank;
 mod format;
 mod memory;
 mod peeked;
-mod place;
 mod ramulator2;
 mod reader;
 
 pub use export::{Exporter, Inexpressible, InexpressibleCommands, ModeRegisters, Target, Unsupported};
+pub use file_rank::FileRank;
 pub use format::{FORMATS, Format};
 pub use peeked::Peeked;
-pub use place::Place;
 pub use reader::TraceReader;

@@ -7,7 +7,7 @@ use dram_spec::{Channel, Cycle, Issued, System};
 use super::format::Grammar;
 use super::memory::Memory;
 use super::ramulator2::{Levels, wrong_levels};
-use super::{Format, Peeked, Place, drampower, dramsim3};
+use super::{FileRank, Format, Peeked, drampower, dramsim3};
 use crate::LineError;
 use crate::line::{Lines, shown};
 
@@ -67,7 +67,7 @@ impl FileChannel {
 
 #[derive(Debug)]
 enum Parser {
-    DramPower(Place, Memory),
+    DramPower(FileRank, Memory),
     Ramulator2(Memory, Option<Levels>, FileChannel),
     DramSim3(Memory, FileChannel),
 }
@@ -91,7 +91,7 @@ impl<R: Read> TraceReader<R> {
     ///
     /// Returns `None` for the format of command logs, whose reader is
     /// [`LogReader`](crate::command_log::LogReader), and for a format that is not read.
-    pub fn new(input: Peeked<R>, format: &Format, place: Place, system: &System) -> Option<TraceReader<R>> {
+    pub fn new(input: Peeked<R>, format: &Format, place: FileRank, system: &System) -> Option<TraceReader<R>> {
         let memory = Memory::of(system);
         let parser = match format.grammar? {
             Grammar::Log => return None,

@@ -22,7 +22,7 @@ pub(super) const HEAD_BYTES: usize = 32;
 
 /// What a block has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     Words,
     Contents,
     End,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 /// Head of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    pub kind: Kind,
+    pub kind: BlockKind,
     pub thread: u32,
     pub process: u32,
     /// Words, or bytes of contents.
@@ -45,9 +45,9 @@ impl Head {
     /// The bytes of the head.
     pub fn bytes(&self) -> [u8; HEAD_BYTES] {
         let kind: u32 = match self.kind {
-            Kind::Words => 1,
-            Kind::Contents => 2,
-            Kind::End => 3,
+            BlockKind::Words => 1,
+            BlockKind::Contents => 2,
+            BlockKind::End => 3,
         };
         let mut bytes = [0; HEAD_BYTES];
         for (field, value) in [kind, self.thread, self.process, self.count].into_iter().enumerate() {
@@ -66,23 +66,23 @@ impl Head {
         check("the head", &bytes[..28], number(28))?;
         let [thread, process, count] = [number(4), number(8), number(12)];
         let kind = match number(0) {
-            1 => Kind::Words,
-            2 => Kind::Contents,
-            3 => Kind::End,
+            1 => BlockKind::Words,
+            2 => BlockKind::Contents,
+            3 => BlockKind::End,
             kind => return Err(error::value("the kind of the block", kind, "1, 2 or 3")),
         };
         let instructions = u64::from(number(20)) << 32 | u64::from(number(16));
         match kind {
-            Kind::Words if count as usize > BLOCK_WORDS_MAX => {
+            BlockKind::Words if count as usize > BLOCK_WORDS_MAX => {
                 return Err(error::length("the number of words", count));
             }
-            Kind::Contents if count > CONTENTS_MAX => {
+            BlockKind::Contents if count > CONTENTS_MAX => {
                 return Err(error::length("the number of bytes of contents", count));
             }
-            Kind::Contents if instructions != 0 => {
+            BlockKind::Contents if instructions != 0 => {
                 return Err(error::value("the number of instructions of contents", instructions, "0"));
             }
-            Kind::End => {
+            BlockKind::End => {
                 for (what, found) in [("the thread of the end", thread), ("the process of the end", process)] {
                     if found != 0 {
                         return Err(error::value(what, found, "0"));
@@ -94,7 +94,7 @@ impl Head {
             }
             _ => {}
         }
-        if kind != Kind::End {
+        if kind != BlockKind::End {
             check_numbers(thread, process)?;
         }
         Ok(Head { kind, thread, process, count, instructions, payload_check: number(24) })

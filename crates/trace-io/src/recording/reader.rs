@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use super::block::{Block, HEAD_BYTES, Head, Kind, MAGIC, METADATA_MAX, VERSION, check};
+use super::block::{Block, BlockKind, HEAD_BYTES, Head, MAGIC, METADATA_MAX, VERSION, check};
 use super::checker::Checker;
 use super::columns::Columns;
 use super::error::{self, check_total};
@@ -166,9 +166,9 @@ impl<R: Read> Reader<R> {
         let start = self.input.offset;
         let head = self.input.head()?;
         match head.kind {
-            Kind::Contents => return Err(self.input.error(start, error::unexpected_contents())),
-            Kind::End => return self.end(start, head).map(|()| None),
-            Kind::Words => {}
+            BlockKind::Contents => return Err(self.input.error(start, error::unexpected_contents())),
+            BlockKind::End => return self.end(start, head).map(|()| None),
+            BlockKind::Words => {}
         }
         let Head { thread, process, instructions, .. } = head;
         self.input.payload(8 * head.count as usize, head.payload_check, &mut self.payload)?;
@@ -184,7 +184,7 @@ impl<R: Read> Reader<R> {
         if has_contents {
             let start = self.input.offset;
             let head = self.input.head()?;
-            if head.kind != Kind::Contents || (head.thread, head.process) != (thread, process) {
+            if head.kind != BlockKind::Contents || (head.thread, head.process) != (thread, process) {
                 return Err(self.input.error(start, error::no_contents()));
             }
             let what = "the number of bytes of contents";

@@ -4,7 +4,7 @@ use std::io::{self, Read, Seek, Write};
 
 use sha2::{Digest, Sha256};
 
-use super::block::{Head, Kind, MAGIC, METADATA_MAX, VERSION};
+use super::block::{BlockKind, Head, MAGIC, METADATA_MAX, VERSION};
 use super::checker::Checker;
 use super::columns::Columns;
 use super::error::{self, check_total};
@@ -63,7 +63,7 @@ impl<B: Read + Write + Seek> Writer<B> {
         }
         let payload_check = crc32fast::hash(&self.payload);
         let (count, instructions) = (words.len() as u32, sums.instructions);
-        self.head(Head { kind: Kind::Words, thread, process, count, instructions, payload_check })?;
+        self.head(Head { kind: BlockKind::Words, thread, process, count, instructions, payload_check })?;
         Ok(write(&mut self.body, &mut self.digest, &self.payload)?)
     }
 
@@ -76,7 +76,7 @@ impl<B: Read + Write + Seek> Writer<B> {
         check_total("the number of bytes of contents", contents.len() as u64, bytes.into())?;
         self.checker.contents();
         let payload_check = crc32fast::hash(contents);
-        self.head(Head { kind: Kind::Contents, thread, process, count: bytes, instructions: 0, payload_check })?;
+        self.head(Head { kind: BlockKind::Contents, thread, process, count: bytes, instructions: 0, payload_check })?;
         Ok(write(&mut self.body, &mut self.digest, contents)?)
     }
 
@@ -89,7 +89,7 @@ impl<B: Read + Write + Seek> Writer<B> {
         let totals = self.checker.totals();
         let instructions = totals.instructions;
         let payload_check = crc32fast::hash(&[]);
-        self.head(Head { kind: Kind::End, thread: 0, process: 0, count: 0, instructions, payload_check })?;
+        self.head(Head { kind: BlockKind::End, thread: 0, process: 0, count: 0, instructions, payload_check })?;
         let digest = hexadecimal(self.digest);
         let metadata = Metadata { totals, digest, ..self.metadata };
         // The header is a frame of its own.

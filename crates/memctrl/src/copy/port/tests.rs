@@ -13,7 +13,7 @@ use rowclone::{FPM, Line, PSM, PSM2, Run, RunWrite, Step, Thread as Steps};
 
 use super::{ColumnContender, Port, RowStepDone};
 use crate::access::Stamp;
-use crate::copy::Origin;
+use crate::copy::CopyProgram;
 use crate::copy::data_gate::DataGate;
 use crate::copy::thread::{Phase, Thread};
 use model::{Model, World, update};
@@ -144,7 +144,7 @@ impl Pair {
         let gate = DataGate::All((model.reads_left == 0).then_some(Cycle::ZERO));
         let number = self.dispatched;
         self.dispatched += 1;
-        let origin = Origin {
+        let origin = CopyProgram {
             request: RequestId(0),
             source: SourceId(0),
             mechanism: FPM,
@@ -313,7 +313,7 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     let bank = BankId { rank: 0, bank: 0 };
     let write = Step::Write { bank, write: RunWrite { run: run(bank, Row(2), 2), from: 0, to: 64 } };
     let steps = vec![Step::Open { bank, row: Row(2) }, write, Step::Close { bank }];
-    let origin = Origin {
+    let origin = CopyProgram {
         request: RequestId(0),
         source: SourceId(0),
         mechanism: Mechanism::CHANNEL,

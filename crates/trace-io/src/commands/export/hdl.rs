@@ -3,7 +3,7 @@
 use dram_spec::{AutoPrecharge, BankId, Column, Command, CommandEvent, Operands, System};
 
 use super::ddr3::{ModeRegisters, STANDARD};
-use super::{Inexpressible, Place};
+use super::{FileRank, Inexpressible};
 use crate::LineError;
 
 /// A10: auto-precharge of RDA and WRA, all banks of PREA.
@@ -15,7 +15,7 @@ const A12: u16 = 1 << 12;
 const COLUMNS_PER_BURST: u16 = 8;
 
 /// The header of the list of a rank.
-pub(super) fn header(system: &System, place: Place) -> Result<String, LineError> {
+pub(super) fn header(system: &System, place: FileRank) -> Result<String, LineError> {
     if system.standard() != STANDARD {
         let (format, system) = (STANDARD.name(), system.bin.full_name());
         return Err(LineError::new(

@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write};
 
 use dram_spec::{Cycle, Geometry, Issued, OpenRows, System};
 
-use super::Place;
+use super::FileRank;
 use crate::LineError;
 pub use ddr3::ModeRegisters;
 pub use inexpressible::Inexpressible;
@@ -62,7 +62,7 @@ pub struct Exporter<W: Write> {
     unsupported: Unsupported,
     geometry: Geometry,
     rows: OpenRows,
-    ranks: Vec<(Place, Rank, BufWriter<W>)>,
+    ranks: Vec<(FileRank, Rank, BufWriter<W>)>,
     found: InexpressibleCommands,
 }
 
@@ -76,7 +76,7 @@ impl<W: Write> Exporter<W> {
         target: Target,
         unsupported: Unsupported,
         system: &System,
-        outputs: Vec<(Place, W)>,
+        outputs: Vec<(FileRank, W)>,
     ) -> Result<Exporter<W>, LineError> {
         let mut ranks = Vec::with_capacity(outputs.len());
         for (place, output) in outputs {
@@ -100,7 +100,7 @@ impl<W: Write> Exporter<W> {
         if !self.geometry.holds_command(channel, &command) {
             return Err(no_place(issued));
         }
-        let place = Place { channel, rank: command.rank() };
+        let place = FileRank { channel, rank: command.rank() };
         let rank = self.ranks.iter_mut().find(|(other, ..)| *other == place);
         let (_, rank, output) = rank.ok_or_else(|| no_place(issued))?;
         let event = self.rows.event(*issued);
@@ -127,7 +127,7 @@ impl<W: Write> Exporter<W> {
     ///
     /// # Errors
     /// Errors of an output.
-    pub fn finish(self, end: Option<Cycle>) -> Result<(Vec<(Place, W)>, InexpressibleCommands), LineError> {
+    pub fn finish(self, end: Option<Cycle>) -> Result<(Vec<(FileRank, W)>, InexpressibleCommands), LineError> {
         let mut outputs = Vec::with_capacity(self.ranks.len());
         for (place, _, mut output) in self.ranks {
             match (self.target, end) {

@@ -5,7 +5,7 @@ use host::machine::{Purpose, StoreMiss, WritePolicy};
 
 use crate::cache::Line;
 use crate::core::{BufferedStore, Data, Stall};
-use crate::machine::{Holds, PlainMachine, Sender};
+use crate::machine::{Holds, ReferenceMachine, Sender};
 
 /// Kind of an access to the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Access {
     pub kind: Kind,
 }
 
-impl PlainMachine {
+impl ReferenceMachine {
     /// Accesses a line in the caches; returns when the data of a load are there.
     pub fn access(&mut self, at: usize, slot: u64, access: Access) -> Result<Data, Stall> {
         let Access { line, purpose, kind, .. } = access;

@@ -2,7 +2,7 @@
 
 use crate::access::{Access, Kind};
 use crate::core::Data;
-use crate::machine::PlainMachine;
+use crate::machine::ReferenceMachine;
 
 /// An access that waits for pending copies or for an older access to its line.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub struct Deferred {
     pub access: Access,
 }
 
-impl PlainMachine {
+impl ReferenceMachine {
     /// Whether an access to a line waits.
     pub fn must_defer(&self, at: usize, line: u64) -> bool {
         let core = &self.cores[at];

@@ -18,7 +18,7 @@ use trace_io::program::Step;
 
 use crate::cases::{Case, ProgramCase};
 use crate::processes::PAGE;
-use crate::runs::{Outcome, checked, engine, plain, same};
+use crate::runs::{Outcome, checked, engine, reference, same};
 
 /// Programs on a memory where two pages share a row, and are a copy unit.
 fn case((copier, copy_loop): (Copier, CopyLoop), programs: &[&[Step]]) -> Case {
@@ -86,7 +86,8 @@ fn all_frames_of_a_present_unit_leave_the_caches_of_other_cores() {
         ];
         let case = case(copier, &[&first, &second]);
         let (outcome, name) = (engine(&case), format!("{copier:?}, {bytes} bytes"));
-        same(["engine", "plain"], [&outcome, &plain(&case)]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        same(["engine", "reference model"], [&outcome, &reference(&case)])
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         let written: u64 = outcome.cores[1].counters.lines.iter().map(|lines| lines.write_backs).sum();
         assert_eq!((written, checked(&case, 7).1.check), (dirty, Some((2, None))), "{name}");
     }
@@ -123,7 +124,7 @@ const PAGES: [Step; 2] = [
 
 fn agreed(case: &Case) -> Outcome {
     let outcome = engine(case);
-    same(["engine", "plain"], [&outcome, &plain(case)]).unwrap_or_else(|error| panic!("{error}"));
+    same(["engine", "reference model"], [&outcome, &reference(case)]).unwrap_or_else(|error| panic!("{error}"));
     outcome
 }
 

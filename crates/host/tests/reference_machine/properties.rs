@@ -13,7 +13,7 @@ use trace_io::program::{InstructionClass, InstructionKind, Step};
 
 use crate::cases::{Case, arb_case, arb_case_of_few_places, arb_case_with_a_frame_per_unit};
 use crate::listed::Listed;
-use crate::runs::{Outcome, checked, engine, plain, same, tick_by_tick};
+use crate::runs::{Outcome, checked, engine, reference, same, tick_by_tick};
 use crate::sequence::runs;
 
 /// What the page determines of an outcome.
@@ -59,22 +59,22 @@ pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
 proptest! {
     #![proptest_config(runs(400, 1))]
 
-    /// Requests, commands, counters and cycles of the machine and the plain machine are equal.
+    /// Requests, commands, counters and cycles of the machine and the reference model are equal.
     #[test]
-    fn machine_and_plain_machine_agree(case in arb_case()) {
-        let outcomes = [engine(&case), plain(&case)].map(|outcome| determined(&case, outcome));
-        same(["engine", "plain"], [&outcomes[0], &outcomes[1]])?;
+    fn machine_and_reference_model_agree(case in arb_case()) {
+        let outcomes = [engine(&case), reference(&case)].map(|outcome| determined(&case, outcome));
+        same(["engine", "reference model"], [&outcomes[0], &outcomes[1]])?;
     }
 }
 
 proptest! {
     #![proptest_config(runs(150, 5))]
 
-    /// Machine and plain machine agree, and loads are right, where lines in flight occupy most of a shared cache.
+    /// Machine and reference model agree, and loads are right, where lines in flight occupy most of a shared cache.
     #[test]
     fn cores_that_share_few_places_agree_and_load_right_data(case in arb_case_of_few_places(), seed: u64) {
-        let outcomes = [engine(&case), plain(&case)].map(|outcome| determined(&case, outcome));
-        same(["engine", "plain"], [&outcomes[0], &outcomes[1]])?;
+        let outcomes = [engine(&case), reference(&case)].map(|outcome| determined(&case, outcome));
+        same(["engine", "reference model"], [&outcomes[0], &outcomes[1]])?;
         let (_, wrong) = checked(&case, seed).1.check.expect("contents are modeled");
         prop_assert_eq!(wrong, None);
     }

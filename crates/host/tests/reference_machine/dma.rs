@@ -9,7 +9,7 @@ use host::machine::{Copier, DmaCompletion, DmaSettings, Purpose};
 use crate::access::Kind;
 use crate::bulk::Range;
 use crate::core::{Address, Data, Piece, Stall, Work};
-use crate::machine::{Message, PlainMachine};
+use crate::machine::{Message, ReferenceMachine};
 use crate::processes::{PAGE, Processes};
 use crate::transfer::{Read, Transfer};
 
@@ -172,7 +172,7 @@ impl Dma {
     }
 }
 
-impl PlainMachine {
+impl ReferenceMachine {
     fn dma(&mut self) -> &mut Dma {
         self.dma.as_mut().expect("it has copies")
     }

@@ -8,7 +8,7 @@ use host::machine::{Copier, EngineMode, EngineSettings, Purpose};
 use crate::bulk::Range;
 use crate::core::{Data, Stall};
 use crate::devices::Snooper;
-use crate::machine::{LINE, Message, PlainMachine, Sender};
+use crate::machine::{LINE, Message, ReferenceMachine, Sender};
 use crate::processes::PAGE;
 use crate::transfer::{Next, Transfer};
 
@@ -53,7 +53,7 @@ impl Engine {
     }
 }
 
-impl PlainMachine {
+impl ReferenceMachine {
     fn engine(&mut self) -> &mut Engine {
         self.engine.as_mut().expect("it has copies")
     }

@@ -8,7 +8,7 @@ use crate::cache::Line;
 use crate::core::{Address, Piece, Stall, Work};
 use crate::dispatch::parts;
 use crate::dma::DmaWork;
-use crate::machine::{LINE, PlainMachine, Sender};
+use crate::machine::{LINE, ReferenceMachine, Sender};
 
 /// Numbers of the lines that contain a range.
 fn lines_of(line_bytes: u64, from: u64, bytes: u64) -> std::ops::Range<u64> {
@@ -34,7 +34,7 @@ impl Range {
     }
 }
 
-impl PlainMachine {
+impl ReferenceMachine {
     /// Numbers of the lines that contain a range.
     pub fn lines(&self, from: u64, bytes: u64) -> std::ops::Range<u64> {
         lines_of(self.settings.lines.bytes, from, bytes)

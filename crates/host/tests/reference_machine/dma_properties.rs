@@ -3,18 +3,18 @@
 use proptest::prelude::*;
 
 use crate::cases::arb_case_with_dma;
-use crate::laws::determined;
-use crate::runs::{checked, engine, plain, same, tick_by_tick};
+use crate::properties::determined;
+use crate::runs::{checked, engine, reference, same, tick_by_tick};
 use crate::sequence::runs;
 
 proptest! {
     #![proptest_config(runs(250, 6))]
 
-    /// Requests, commands, counters and cycles of the machine and the plain machine are equal, with a DMA engine.
+    /// Requests, commands, counters and cycles of the machine and the reference model are equal, with a DMA engine.
     #[test]
-    fn machine_and_plain_machine_agree_with_a_dma_engine(case in arb_case_with_dma()) {
-        let outcomes = [engine(&case), plain(&case)].map(|outcome| determined(&case, outcome));
-        same(["engine", "plain"], [&outcomes[0], &outcomes[1]])?;
+    fn machine_and_reference_model_agree_with_a_dma_engine(case in arb_case_with_dma()) {
+        let outcomes = [engine(&case), reference(&case)].map(|outcome| determined(&case, outcome));
+        same(["engine", "reference model"], [&outcomes[0], &outcomes[1]])?;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Runs of a case on the machine and on the plain machine.
+//! Runs of a case on the machine and on the reference model.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use trace_io::program::Step;
 use trace_io::trace::Recorded;
 
 use crate::cases::Case;
-use crate::machine::PlainMachine;
+use crate::machine::ReferenceMachine;
 use crate::reference_model::{ReferenceModel, Rows, Scheduler};
 
 /// A request, with the clock in which the controller took it.
@@ -78,7 +78,7 @@ pub struct CoreFigures {
     pub cycles: CoreCycle,
 }
 
-/// Figures without what copies take from the program, which the plain machine does not compute.
+/// Figures without what copies take from the program, which the reference model does not compute.
 fn figures(outcome: &[CoreOutcome]) -> Vec<CoreFigures> {
     let figures = |&CoreOutcome { counters, cycles, .. }: &CoreOutcome| {
         let counters = CoreCounters { copy_slots: 0, misses_after_copies: 0, overlapped_copy_cycles: 0, ..counters };
@@ -144,8 +144,8 @@ pub fn checked(case: &Case, seed: u64) -> (CommandLog, MachineOutcome) {
     (log, machine.into_outcome().expect("the programs are sound"))
 }
 
-pub fn plain(case: &Case) -> Outcome {
-    let (source, commands) = run(&case.config, PlainMachine::new(case.settings, &case.programs, case.map()));
+pub fn reference(case: &Case) -> Outcome {
+    let (source, commands) = run(&case.config, ReferenceMachine::new(case.settings, &case.programs, case.map()));
     Outcome { requests: source.taken, commands, cores: source.source.outcome() }
 }
 

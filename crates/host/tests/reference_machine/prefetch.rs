@@ -6,7 +6,7 @@ use host::machine::{MachineSettings, PrefetchSettings, PrefetcherKind};
 
 use crate::access::Access;
 use crate::cache::Line;
-use crate::machine::PlainMachine;
+use crate::machine::ReferenceMachine;
 use crate::processes::PAGE;
 
 /// Pages and streams that a prefetcher follows.
@@ -134,7 +134,7 @@ pub struct Prefetch {
     is_stale: bool,
 }
 
-impl PlainMachine {
+impl ReferenceMachine {
     /// The prefetch of a line into a cache.
     pub fn prefetch_of(&self, shared: usize, line: u64) -> Option<&Prefetch> {
         self.prefetches.iter().find(|prefetch| prefetch.line == line && self.cache_of(prefetch.core) == shared)

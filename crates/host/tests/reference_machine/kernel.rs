@@ -4,10 +4,10 @@ use host::machine::{Purpose, StoreMiss, WritePolicy};
 
 use crate::cache::Line;
 use crate::core::{Address, Work};
-use crate::machine::PlainMachine;
+use crate::machine::ReferenceMachine;
 use crate::processes::{Datum, PAGE};
 
-impl PlainMachine {
+impl ReferenceMachine {
     /// Adds the work of an event: for each page its time, then a load and a store of each datum.
     pub fn use_kernel_data(&mut self, at: usize, now: u64, pages: Vec<Vec<Datum>>, cycles: u64) {
         let mut work = Vec::new();

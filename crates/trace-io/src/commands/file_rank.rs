@@ -4,21 +4,21 @@ use dram_spec::Channel;
 
 /// Channel and rank of the commands of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct FileRank {
     /// Channel.
     pub channel: Channel,
     /// Rank of the channel.
     pub rank: u8,
 }
 
-impl Place {
+impl FileRank {
     /// The place in a file name such as `run-chan-0-rank-1.cmdtrace`: the names of Ramulator 1, and
     /// of the files that this crate's callers write.
-    pub fn of_file_name(file_name: &str) -> Option<Place> {
+    pub fn of_file_name(file_name: &str) -> Option<FileRank> {
         let (before, after) = file_name.rsplit_once("-rank-")?;
         let rank = leading(after)?;
         let (_, channel) = before.rsplit_once("chan-")?;
-        Some(Place { channel: Channel(leading(channel).filter(|_| is_number(channel))?), rank })
+        Some(FileRank { channel: Channel(leading(channel).filter(|_| is_number(channel))?), rank })
     }
 
     /// The text that names a place in a file name.
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn names_of_ramulator_and_of_exports_name_their_place() {
-        let place = |channel, rank| Some(Place { channel: Channel(channel), rank });
+        let place = |channel, rank| Some(FileRank { channel: Channel(channel), rank });
         for (name, expected) in [
             ("cmd-trace-chan-0-rank-1.cmdtrace", place(0, 1)),
             ("chan-12-rank-3", place(12, 3)),
@@ -53,9 +53,9 @@ mod tests {
             ("chan-256-rank-0", None),
             ("rank-0.trace", None),
         ] {
-            assert_eq!(Place::of_file_name(name), expected, "{name}");
+            assert_eq!(FileRank::of_file_name(name), expected, "{name}");
         }
-        let there = Place { channel: Channel(3), rank: 1 };
-        assert_eq!(Place::of_file_name(&format!("x{}.trace", there.file_name_part())), Some(there));
+        let there = FileRank { channel: Channel(3), rank: 1 };
+        assert_eq!(FileRank::of_file_name(&format!("x{}.trace", there.file_name_part())), Some(there));
     }
 }

@@ -7,10 +7,10 @@ use super::{Activity, DESCRIPTOR_BYTES, Descriptor, DmaWork, STATUS_BYTES, eleme
 use crate::bulk::Range;
 use crate::core::Work;
 use crate::devices::Snooper;
-use crate::machine::{Message, PlainMachine, Sender};
+use crate::machine::{Message, ReferenceMachine, Sender};
 use crate::transfer::{Next, Read, Transfer, receive};
 
-impl PlainMachine {
+impl ReferenceMachine {
     /// The doorbell of a core arrives at the engine.
     pub fn receive_doorbell(&mut self, now: u64, core: usize) {
         let dma = self.dma();

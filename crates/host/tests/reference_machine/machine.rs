@@ -131,7 +131,7 @@ fn cache_of(sharing: Sharing, core: usize) -> usize {
     }
 }
 
-pub struct PlainMachine {
+pub struct ReferenceMachine {
     pub settings: MachineSettings,
     pub cores: Vec<Core>,
     /// The last-level caches: one per core, or one.
@@ -156,12 +156,12 @@ pub struct PlainMachine {
     next: u64,
 }
 
-impl PlainMachine {
-    pub fn new(settings: MachineSettings, programs: &[ProgramCase], map: &AddressMap) -> PlainMachine {
+impl ReferenceMachine {
+    pub fn new(settings: MachineSettings, programs: &[ProgramCase], map: &AddressMap) -> ReferenceMachine {
         let kernel = settings.allocator.kernel(map, ZeroOnFree::Off).expect("the settings are sound");
         let caches = cache_of(settings.sharing, programs.len() - 1) + 1;
         let mut processes = Processes::new(kernel, programs.len());
-        PlainMachine {
+        ReferenceMachine {
             settings,
             cores: programs
                 .iter()
@@ -364,7 +364,7 @@ impl PlainMachine {
     }
 }
 
-impl RequestSource for PlainMachine {
+impl RequestSource for ReferenceMachine {
     fn next_arrival(&self) -> Option<Cycle> {
         let clock = self.settings.clock;
         let is_on_the_bus = self.outbox.iter().any(|outgoing| outgoing.arrives.is_none()) || !self.incoming.is_empty();

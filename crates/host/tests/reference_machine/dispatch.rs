@@ -10,14 +10,14 @@ use crate::access::{Access, Kind};
 use crate::bulk::Range;
 use crate::core::{Address, Data, Instruction, Piece, Stall, Work};
 use crate::dma::DmaWork;
-use crate::machine::PlainMachine;
+use crate::machine::ReferenceMachine;
 use crate::pipeline::Wants;
 use crate::processes::PAGE;
 
 /// Bytes that a load or a store of a program accesses at most.
 const WORD: u64 = 8;
 
-impl PlainMachine {
+impl ReferenceMachine {
     /// Dispatches an instruction, after events that take no time.
     pub fn dispatch(&mut self, at: usize, slot: u64) -> Result<(), Stall> {
         let now = slot / self.settings.core.width;

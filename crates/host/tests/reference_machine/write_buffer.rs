@@ -4,7 +4,7 @@ use dram_spec::{Operation, PhysicalAddress};
 use host::machine::Purpose;
 
 use crate::access::Access;
-use crate::machine::{PlainMachine, Sender};
+use crate::machine::{ReferenceMachine, Sender};
 
 /// Bytes of a burst of the memory.
 const BURST: u64 = 64;
@@ -45,7 +45,7 @@ fn bursts(from: u64, bytes: u64) -> u64 {
     (from / BURST..(from + bytes).div_ceil(BURST)).map(of).sum()
 }
 
-impl PlainMachine {
+impl ReferenceMachine {
     /// Whether a store joins an entry of the write buffer, or can take one.
     pub fn has_entry(&self, at: usize, line: u64, is_new: bool) -> bool {
         let buffer = &self.cores[at].write_buffer;

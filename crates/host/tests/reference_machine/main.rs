@@ -1,13 +1,13 @@
-//! The machine and a plain machine that executes each slot of each core cycle.
+//! The machine and a reference model that executes each slot of each core cycle.
 //!
-//! The plain machine implements `docs/cores.md`. It shares no code with the engine, only the
+//! The reference model implements `docs/cores.md`. It shares no code with the engine, only the
 //! settings, the counters and the kernel of `os-alloc-sim`, which decides on frames.
 //!
 //! It has an L1 and an L2 of each core, last levels of one core, of groups and of all cores, lines of 32, 64
 //! and 128 bytes, the store policies of each level with the write buffer, and classes of instructions with
 //! latency, units, operands, pairing and the load/store queue, prefetchers of each level, and the front-side bus.
 //! It has the DMA engine of `docs/copiers.md`. It does not have the network adapter, its steps, and `renew`.
-//! `determined` of `laws.rs` names what the page leaves open.
+//! `determined` of `properties.rs` names what the page leaves open.
 //!
 //! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with
 //! a copy engine, lines and stores have the defaults; with a DMA engine, there are no prefetchers;
@@ -27,11 +27,10 @@ mod deferred;
 mod devices;
 mod dispatch;
 mod dma;
-mod dma_laws;
+mod dma_properties;
 mod engine;
 mod extensions;
 mod kernel;
-mod laws;
 mod levels;
 mod listed;
 mod machine;
@@ -39,6 +38,7 @@ mod pipeline;
 mod prefetch;
 mod processes;
 mod programs;
+mod properties;
 #[allow(dead_code, reason = "its other users select schedulers and read the cells")]
 #[path = "../../../memctrl/tests/reference_model/mod.rs"]
 mod reference_model;

@@ -4,7 +4,7 @@ use dram_spec::{Operation, PhysicalAddress};
 use host::machine::Purpose;
 
 use crate::bulk::Range;
-use crate::machine::{Holds, PlainMachine, Sender};
+use crate::machine::{Holds, ReferenceMachine, Sender};
 
 /// The device that acts: the core for which it does, and on whose behalf lines are written back.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub struct Snooper {
     pub purpose: Purpose,
 }
 
-impl PlainMachine {
+impl ReferenceMachine {
     /// Snoops a line for reading, with answers in a cycle: a dirty line is passed to the device, which writes it.
     /// Returns the cycle in which the device has it, or else that of the answers.
     pub fn snoop_for_reading(&mut self, now: u64, answers: u64, snooper: Snooper, line: u64) -> u64 {
