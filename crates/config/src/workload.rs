@@ -214,7 +214,7 @@ pub(crate) struct Made<'a> {
 
 impl Made<'_> {
     /// Settings with the values of the keys that are given.
-    fn over(&self, settings: impl host::workload::Kind + Any) -> Settings {
+    fn over(&self, settings: impl host::workload::WorkloadKind + Any) -> Settings {
         Settings::new(self.table.over(settings))
     }
 

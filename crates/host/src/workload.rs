@@ -45,9 +45,8 @@ pub use deduplication::Deduplication;
 pub use error::WorkloadError;
 pub use fork::{Fill, Fork};
 pub use gap::Gap;
-use kind::Generator;
-pub use kind::Kind;
-use kind::On;
+pub use kind::WorkloadKind;
+use kind::{RequestGenerator, Setup};
 pub(crate) use machine::request;
 pub use machine_clone::MachineClone;
 pub use migration::{Migration, MoveTo};
@@ -60,28 +59,28 @@ pub use stream::{Access, Pattern, Stream};
 
 /// Settings of a workload of some kind.
 #[derive(Clone, Debug)]
-pub struct Settings(Arc<dyn Kind>);
+pub struct Settings(Arc<dyn WorkloadKind>);
 
 impl Settings {
     /// The settings of a kind.
-    pub fn new(kind: impl Kind + 'static) -> Settings {
+    pub fn new(kind: impl WorkloadKind + 'static) -> Settings {
         Settings(Arc::new(kind))
     }
 
     /// Name in scenarios.
     pub fn name(&self) -> &'static str {
-        self.0.about().name
+        self.0.properties().name
     }
 
     /// Whether requests arrive at a fixed rate, and wait for no completion. Workloads of processes do wait.
     pub fn has_fixed_arrivals(&self) -> bool {
-        !self.needs_allocator() && !self.0.about().gap.is_zero()
+        !self.needs_allocator() && !self.0.properties().gap.is_zero()
     }
 
     /// Whether the workload uses an allocator. The others have fixed addresses and must not be
     /// given one.
     pub fn needs_allocator(&self) -> bool {
-        self.0.about().needs_allocator
+        self.0.properties().needs_allocator
     }
 
     /// Creates the workload on the planner's memory. `seed` determines all random choices. Writes
@@ -113,27 +112,28 @@ impl Settings {
         seed: u64,
         contents: Option<Contents>,
     ) -> Result<Workload, WorkloadError> {
-        let about = self.0.about();
-        if !about.needs_allocator && allocator.is_some() {
-            return Err(WorkloadError::NeedlessAllocator { workload: about.name });
+        let properties = self.0.properties();
+        if !properties.needs_allocator && allocator.is_some() {
+            return Err(WorkloadError::NeedlessAllocator { workload: properties.name });
         }
-        let gap = about.gap.cycles();
+        let gap = properties.gap.cycles();
         if gap > Gap::CYCLES_MAX {
             return Err(WorkloadError::GapTooLong { found: gap, most: Gap::CYCLES_MAX });
         }
-        let mut generator = self.0.generator(&On { workload: about.name, planner, allocator, memories, seed })?;
+        let mut generator =
+            self.0.generator(&Setup { workload: properties.name, planner, allocator, memories, seed })?;
         let check = contents.clone().map(VirtualCheck::new);
         if let (None, Some(machine)) = (&check, generator.machine()) {
             machine.log.stop();
         }
-        Ok(Workload { generator, waits: about.needs_allocator, check, contents, taken: 0 })
+        Ok(Workload { generator, waits: properties.needs_allocator, check, contents, taken: 0 })
     }
 }
 
 /// A workload as a request source.
 #[derive(Debug)]
 pub struct Workload {
-    generator: Box<dyn Generator>,
+    generator: Box<dyn RequestGenerator>,
     /// Whether requests wait for completions.
     waits: bool,
     contents: Option<Contents>,

@@ -6,7 +6,7 @@ use dram_spec::Cycle;
 use rowclone::Operation;
 
 use super::gap::{Gap, Gaps};
-use super::kind::Generator;
+use super::kind::RequestGenerator;
 use super::machine::Machine;
 
 /// Next action of a task.
@@ -45,7 +45,13 @@ pub(super) struct Bulk<T> {
 
 impl<T: Task + 'static> Bulk<T> {
     /// Creates the source at the task's first step.
-    pub(super) fn generator(machine: Machine, task: T, window: u64, gap: Gap, requests: u64) -> Box<dyn Generator> {
+    pub(super) fn generator(
+        machine: Machine,
+        task: T,
+        window: u64,
+        gap: Gap,
+        requests: u64,
+    ) -> Box<dyn RequestGenerator> {
         let (upcoming, next) = (Step::Wait, Cycle::ZERO);
         let mut bulk =
             Bulk { machine, task, upcoming, window, in_flight: 0, copies: 0, gaps: Gaps::new(gap), next, requests };
@@ -61,7 +67,7 @@ impl<T: Task + 'static> Bulk<T> {
     }
 }
 
-impl<T: Task + 'static> Generator for Bulk<T> {
+impl<T: Task + 'static> RequestGenerator for Bulk<T> {
     fn requests(&self) -> u64 {
         self.requests
     }

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use os_alloc_sim::{CheckpointId, Generator as Random64};
+use os_alloc_sim::{CheckpointId, Generator};
 use rowclone::Operation;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, a_line, request};
 use super::region::positive_multiple;
 
@@ -43,19 +43,19 @@ struct Checkpoints {
     issued: Option<CheckpointId>,
     /// The checkpoint whose copies are in flight.
     complete: Option<CheckpointId>,
-    generator: Random64,
+    generator: Generator,
 }
 
-impl Kind for Checkpoint {
-    fn about(&self) -> About {
-        About { name: "checkpoint", gap: self.gap, needs_allocator: true }
+impl WorkloadKind for Checkpoint {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "checkpoint", gap: self.gap, needs_allocator: true }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Checkpoint { bytes, checkpoints, writes, window, gap } = *self;
         positive_multiple("checkpoints", checkpoints, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(on, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains(), 1 + checkpoints.min(2))?;
         machine.fill();
         let requests = checkpoints.saturating_mul(writes.saturating_add(machine.grains()));
@@ -67,7 +67,7 @@ impl Kind for Checkpoint {
             kept: None,
             issued: None,
             complete: None,
-            generator: Random64::new(on.seed),
+            generator: Generator::new(setup.seed),
         };
         Ok(Bulk::generator(machine, task, window, gap, requests))
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use dram_spec::LINE_BYTES;
 use dram_spec::address::FRAME_BYTES;
-use os_alloc_sim::{Frame, Generator as Random64, ProcessId};
+use os_alloc_sim::{Frame, Generator, ProcessId};
 use rowclone::Operation;
 
 use super::bulk::{Bulk, Step, Task};
@@ -12,7 +12,7 @@ use super::error::WorkloadError;
 use super::gap::Gap;
 use crate::virtual_memory::ProcessEvent;
 
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, a_line, line, owner, request};
 use super::region::positive_multiple;
 
@@ -50,18 +50,18 @@ struct Merges {
     written: Vec<u64>,
     /// Steps to take before any other.
     queue: VecDeque<Step>,
-    generator: Random64,
+    generator: Generator,
 }
 
-impl Kind for Deduplication {
-    fn about(&self) -> About {
-        About { name: "dedup", gap: self.gap, needs_allocator: true }
+impl WorkloadKind for Deduplication {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "dedup", gap: self.gap, needs_allocator: true }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Deduplication { bytes, pages, writes, gap } = *self;
         positive_multiple("pages", pages, 1)?;
-        let mut machine = Machine::new(on, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains(), 2)?;
         for (key, found) in [("pages", pages), ("writes", writes)] {
             if found > machine.pages {
@@ -72,7 +72,7 @@ impl Kind for Deduplication {
         let first = machine.process;
         machine.begin_process();
         machine.fill();
-        let mut generator = Random64::new(on.seed);
+        let mut generator = Generator::new(setup.seed);
         let [merged, written] = [pages, writes].map(|count| {
             let mut drawn: Vec<u64> = (0..machine.pages).collect();
             generator.shuffle(&mut drawn);

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{Cycle, LINE_BYTES};
-use os_alloc_sim::{Generator as Random64, MemoryOperation, ProcessId};
+use os_alloc_sim::{Generator, MemoryOperation, ProcessId};
 use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::{Gap, Gaps};
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, a_line, request};
 use super::region::positive_multiple;
 
@@ -54,7 +54,7 @@ struct ForkSource {
     /// Pages to which the child writes, last first.
     pages: Vec<u64>,
     gaps: Gaps,
-    generator: Random64,
+    generator: Generator,
     /// Next request; `None` while the process waits for a copy or a zeroing, and after the last
     /// request.
     upcoming: Option<Operation>,
@@ -64,19 +64,19 @@ struct ForkSource {
     requests: u64,
 }
 
-impl Kind for Fork {
-    fn about(&self) -> About {
-        About { name: "fork", gap: self.gap, needs_allocator: true }
+impl WorkloadKind for Fork {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "fork", gap: self.gap, needs_allocator: true }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Fork { bytes, pages, fill, gap } = *self;
         positive_multiple("pages", pages, 1)?;
-        let mut machine = Machine::new(on, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         if pages > machine.pages {
             return Err(WorkloadError::TooMany { key: "pages", found: pages, most: machine.pages });
         }
-        let mut generator = Random64::new(on.seed);
+        let mut generator = Generator::new(setup.seed);
         let mut written: Vec<u64> = (0..machine.pages).collect();
         generator.shuffle(&mut written);
         written.truncate(pages as usize);
@@ -107,7 +107,7 @@ impl Kind for Fork {
     }
 }
 
-impl Generator for ForkSource {
+impl RequestGenerator for ForkSource {
     fn requests(&self) -> u64 {
         self.requests
     }

@@ -13,20 +13,20 @@ use crate::aged_memory::AgedMemories;
 use crate::allocator_settings::AllocatorSettings;
 
 /// Settings of one kind of workload, from which requests are generated.
-pub trait Kind: fmt::Debug + Send + Sync {
+pub trait WorkloadKind: fmt::Debug + Send + Sync {
     /// What all kinds have.
-    fn about(&self) -> About;
+    fn properties(&self) -> KindProperties;
 
     /// Creates the generator of the requests.
     ///
     /// # Errors
     /// If a setting is invalid or does not fit the memory, or the allocator is missing.
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError>;
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError>;
 }
 
 /// What settings of all kinds have.
 #[derive(Clone, Copy, Debug)]
-pub struct About {
+pub struct KindProperties {
     /// Name of the kind in scenarios.
     pub name: &'static str,
     /// Time between two arrivals.
@@ -37,7 +37,7 @@ pub struct About {
 
 /// Memory and random numbers of a workload.
 #[derive(Clone, Copy, Debug)]
-pub struct On<'a> {
+pub struct Setup<'a> {
     /// Name of the kind.
     pub workload: &'static str,
     /// The memory.
@@ -50,7 +50,7 @@ pub struct On<'a> {
     pub seed: u64,
 }
 
-impl On<'_> {
+impl Setup<'_> {
     /// A kernel without processes.
     pub(super) fn kernel(&self, zero_on_free: ZeroOnFree) -> Result<Kernel, WorkloadError> {
         let settings = self.allocator.ok_or(WorkloadError::NoAllocator { workload: self.workload })?;
@@ -59,7 +59,7 @@ impl On<'_> {
 }
 
 /// A generator of requests.
-pub trait Generator: fmt::Debug {
+pub trait RequestGenerator: fmt::Debug {
     /// Number of requests.
     fn requests(&self) -> u64;
 

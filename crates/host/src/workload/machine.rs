@@ -9,7 +9,7 @@ use crate::decisions::{Decided, Decisions};
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 use super::error::WorkloadError;
-use super::kind::On;
+use super::kind::Setup;
 use super::region::{below, positive_multiple};
 
 /// A kernel, and the process on which it currently operates.
@@ -26,14 +26,14 @@ pub struct Machine {
 impl Machine {
     /// Creates a process that has mapped `bytes` and touched none. Freed frames keep their
     /// contents.
-    pub(super) fn new(on: &On<'_>, bytes: u64) -> Result<Machine, WorkloadError> {
-        Machine::with(ZeroOnFree::Off, on, bytes)
+    pub(super) fn new(setup: &Setup<'_>, bytes: u64) -> Result<Machine, WorkloadError> {
+        Machine::with(ZeroOnFree::Off, setup, bytes)
     }
 
     /// Creates a process that has mapped `bytes` and touched none.
-    pub(super) fn with(zero_on_free: ZeroOnFree, on: &On<'_>, bytes: u64) -> Result<Machine, WorkloadError> {
+    pub(super) fn with(zero_on_free: ZeroOnFree, setup: &Setup<'_>, bytes: u64) -> Result<Machine, WorkloadError> {
         positive_multiple("bytes", bytes, FRAME_BYTES)?;
-        let mut kernel = on.kernel(zero_on_free)?;
+        let mut kernel = setup.kernel(zero_on_free)?;
         let process = kernel.spawn();
         let mut machine = Machine { kernel, process, pages: bytes / FRAME_BYTES, log: EventLog::new() };
         machine.ensure_free_frames("bytes", machine.grains(), 1)?;

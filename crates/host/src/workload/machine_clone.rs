@@ -7,7 +7,7 @@ use rowclone::Operation;
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, request};
 use super::region::positive_multiple;
 
@@ -34,16 +34,16 @@ struct Clones {
     wait: bool,
 }
 
-impl Kind for MachineClone {
-    fn about(&self) -> About {
-        About { name: "clone", gap: self.gap, needs_allocator: true }
+impl WorkloadKind for MachineClone {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "clone", gap: self.gap, needs_allocator: true }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let MachineClone { bytes, clones, window, gap } = *self;
         positive_multiple("clones", clones, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(on, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         machine.ensure_free_frames("clones", machine.grains(), clones.saturating_add(1))?;
         machine.fill();
         let requests = clones * machine.grains();

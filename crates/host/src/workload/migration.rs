@@ -1,11 +1,11 @@
 //! Migration of pages.
 
-use os_alloc_sim::{Destination, Generator as Random64};
+use os_alloc_sim::{Destination, Generator};
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, request};
 use super::region::positive_multiple;
 
@@ -51,22 +51,28 @@ pub struct Migration {
 struct Moves {
     left: u64,
     to: MoveTo,
-    generator: Random64,
+    generator: Generator,
 }
 
-impl Kind for Migration {
-    fn about(&self) -> About {
-        About { name: "migration", gap: self.gap, needs_allocator: true }
+impl WorkloadKind for Migration {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "migration", gap: self.gap, needs_allocator: true }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Migration { bytes, pages, to, window, gap } = *self;
         positive_multiple("pages", pages, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(on, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains() + 1, 1)?;
         machine.fill();
-        Ok(Bulk::generator(machine, Moves { left: pages, to, generator: Random64::new(on.seed) }, window, gap, pages))
+        Ok(Bulk::generator(
+            machine,
+            Moves { left: pages, to, generator: Generator::new(setup.seed) },
+            window,
+            gap,
+            pages,
+        ))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Random accesses, mixed with copies and zeroings of pages.
 
 use dram_spec::{LINE_BYTES, PhysicalAddress};
-use os_alloc_sim::Generator as Random64;
+use os_alloc_sim::Generator;
 use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::pace::Paced;
 use super::pairs::{PagePairs, Pairs};
 use super::region::{Region, positive_multiple};
@@ -48,15 +48,15 @@ struct Requests {
     to_copies: Share,
     /// Upper bound of the random numbers that select a zeroing.
     to_zeroings: Share,
-    generator: Random64,
+    generator: Generator,
 }
 
-impl Kind for Mixed {
-    fn about(&self) -> About {
-        About { name: "mixed", gap: self.gap, needs_allocator: false }
+impl WorkloadKind for Mixed {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "mixed", gap: self.gap, needs_allocator: false }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Mixed { count, start, bytes, write_share, copy_share, zero_share, page_bytes, pairs, gap } = *self;
         positive_multiple("count", count, 1)?;
         positive_multiple("page_bytes", page_bytes, LINE_BYTES)?;
@@ -68,11 +68,11 @@ impl Kind for Mixed {
         if sum > 1.0 + 1e-9 {
             return Err(WorkloadError::SharesAboveOne { keys: "write_share`, `copy_share` and `zero_share", sum });
         }
-        let mut generator = Random64::new(on.seed);
-        let pages = Random64::new(generator.number());
+        let mut generator = Generator::new(setup.seed);
+        let pages = Generator::new(generator.number());
         let requests = Requests {
-            pairs: PagePairs::new(on.planner, (start, bytes), page_bytes, pairs, pages)?,
-            lines: Region::new(on.planner, start, bytes, LINE_BYTES)?,
+            pairs: PagePairs::new(setup.planner, (start, bytes), page_bytes, pairs, pages)?,
+            lines: Region::new(setup.planner, start, bytes, LINE_BYTES)?,
             page_bytes,
             to_writes: Share::new("write_share", write_share)?,
             to_copies: Share::new("copy_share", (write_share + copy_share).min(1.0))?,

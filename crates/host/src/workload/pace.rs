@@ -6,7 +6,7 @@ use dram_spec::Cycle;
 use rowclone::Operation;
 
 use super::gap::{Gap, Gaps};
-use super::kind::Generator;
+use super::kind::RequestGenerator;
 
 /// A number of requests with a fixed gap, or as fast as they are taken.
 #[derive(Clone, Debug)]
@@ -20,12 +20,12 @@ pub(super) struct Paced<I> {
 
 impl<I: Iterator<Item = Operation> + fmt::Debug + 'static> Paced<I> {
     /// The first `requests` operations, from cycle 0 on.
-    pub(super) fn generator(operations: I, requests: u64, gap: Gap) -> Box<dyn Generator> {
+    pub(super) fn generator(operations: I, requests: u64, gap: Gap) -> Box<dyn RequestGenerator> {
         Box::new(Paced { operations, requests, left: requests, gaps: Gaps::new(gap), next: Cycle::ZERO })
     }
 }
 
-impl<I: Iterator<Item = Operation> + fmt::Debug> Generator for Paced<I> {
+impl<I: Iterator<Item = Operation> + fmt::Debug> RequestGenerator for Paced<I> {
     fn requests(&self) -> u64 {
         self.requests
     }

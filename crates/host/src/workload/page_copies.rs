@@ -1,12 +1,12 @@
 //! Copies of pages, as operations or line by line.
 
 use dram_spec::{LINE_BYTES, PhysicalAddress};
-use os_alloc_sim::Generator as Random64;
+use os_alloc_sim::Generator;
 use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::pace::Paced;
 use super::pairs::{PagePairs, Pairs};
 use super::region::positive_multiple;
@@ -53,12 +53,12 @@ struct Requests {
     current: Option<(PhysicalAddress, PhysicalAddress, u64)>,
 }
 
-impl Kind for PageCopies {
-    fn about(&self) -> About {
-        About { name: "page-copies", gap: self.gap, needs_allocator: false }
+impl WorkloadKind for PageCopies {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "page-copies", gap: self.gap, needs_allocator: false }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let PageCopies { count, start, bytes, page_bytes, pairs, by, gap } = *self;
         positive_multiple("count", count, 1)?;
         positive_multiple("page_bytes", page_bytes, LINE_BYTES)?;
@@ -66,7 +66,7 @@ impl Kind for PageCopies {
             CopyBy::Operation => 1,
             CopyBy::Lines => page_bytes / LINE_BYTES * 2,
         };
-        let pairs = PagePairs::new(on.planner, (start, bytes), page_bytes, pairs, Random64::new(on.seed))?;
+        let pairs = PagePairs::new(setup.planner, (start, bytes), page_bytes, pairs, Generator::new(setup.seed))?;
         Ok(Paced::generator(Requests { pairs, page_bytes, by, current: None }, count.saturating_mul(each), gap))
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use os_alloc_sim::{Generator as Random64, ZeroOnFree};
+use os_alloc_sim::{Generator, ZeroOnFree};
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, a_line, request};
 use super::region::positive_multiple;
 
@@ -36,21 +36,21 @@ struct Exits {
     page: u64,
     /// Steps to take before any other.
     queue: VecDeque<Step>,
-    generator: Random64,
+    generator: Generator,
 }
 
-impl Kind for ProcessExits {
-    fn about(&self) -> About {
-        About { name: "zero-on-free", gap: self.gap, needs_allocator: true }
+impl WorkloadKind for ProcessExits {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "zero-on-free", gap: self.gap, needs_allocator: true }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let ProcessExits { bytes, processes, window, gap } = *self;
         positive_multiple("processes", processes, 1)?;
         positive_multiple("window", window, 1)?;
-        let machine = Machine::with(ZeroOnFree::On, on, bytes)?;
+        let machine = Machine::with(ZeroOnFree::On, setup, bytes)?;
         let requests = processes.saturating_mul(machine.pages + machine.grains());
-        let task = Exits { left: processes, page: 0, queue: VecDeque::new(), generator: Random64::new(on.seed) };
+        let task = Exits { left: processes, page: 0, queue: VecDeque::new(), generator: Generator::new(setup.seed) };
         Ok(Bulk::generator(machine, task, window, gap, requests))
     }
 }

@@ -1,12 +1,12 @@
 //! Accesses to random lines.
 
 use dram_spec::{LINE_BYTES, PhysicalAddress};
-use os_alloc_sim::Generator as Random64;
+use os_alloc_sim::Generator;
 use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::pace::Paced;
 use super::region::{Region, positive_multiple};
 use super::share::Share;
@@ -31,20 +31,20 @@ pub struct Random {
 struct Accesses {
     region: Region,
     writes: Share,
-    generator: Random64,
+    generator: Generator,
 }
 
-impl Kind for Random {
-    fn about(&self) -> About {
-        About { name: "random", gap: self.gap, needs_allocator: false }
+impl WorkloadKind for Random {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "random", gap: self.gap, needs_allocator: false }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Random { count, start, bytes, write_share, gap } = *self;
         positive_multiple("count", count, 1)?;
-        let region = Region::new(on.planner, start, bytes, LINE_BYTES)?;
+        let region = Region::new(setup.planner, start, bytes, LINE_BYTES)?;
         let accesses =
-            Accesses { region, writes: Share::new("write_share", write_share)?, generator: Random64::new(on.seed) };
+            Accesses { region, writes: Share::new("write_share", write_share)?, generator: Generator::new(setup.seed) };
         Ok(Paced::generator(accesses, count, gap))
     }
 }

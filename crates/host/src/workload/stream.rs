@@ -5,7 +5,7 @@ use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{About, Generator, Kind, On};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::pace::Paced;
 use super::region::{multiple, positive_multiple};
 use super::unreserved::UnreservedRange;
@@ -134,13 +134,13 @@ impl Lines {
     }
 }
 
-impl Kind for Stream {
-    fn about(&self) -> About {
-        About { name: "stream", gap: self.gap, needs_allocator: false }
+impl WorkloadKind for Stream {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "stream", gap: self.gap, needs_allocator: false }
     }
 
-    fn generator(&self, on: &On<'_>) -> Result<Box<dyn Generator>, WorkloadError> {
-        let (Stream { start, count, stride_bytes: stride, access, gap }, planner) = (*self, on.planner);
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
+        let (Stream { start, count, stride_bytes: stride, access, gap }, planner) = (*self, setup.planner);
         multiple("start", start.0, LINE_BYTES)?;
         positive_multiple("count", count, 1)?;
         positive_multiple("stride_bytes", stride, LINE_BYTES)?;
