@@ -97,17 +97,21 @@ pub struct CompareRow {
     pub copier: &'static str,
     /// Kind of the copier.
     pub kind: &'static str,
-    /// Time of the operation and of the reads that follow it, ns; none of a copier that cannot do it, as all figures.
+    /// Time, ns; none of a copier that cannot do it, as all figures. Of `copy` and `zero` the region, from the first
+    /// copy to the end of copies and reads; of `receive` the run, from the first instruction.
     pub time_ns: Option<f64>,
-    /// CPU time that the operation takes from the program, ns.
+    /// CPU time of copies, ns; of `receive` the time in which the core is not idle.
     pub cpu_ns: Option<f64>,
-    /// Dynamic DRAM energy, nJ.
+    /// Dynamic DRAM energy from the begin of the region until its last request is done, nJ: without lines that stay
+    /// dirty in a cache.
     pub energy_nj: Option<f64>,
-    /// Bytes over the memory channels.
+    /// Bytes over the memory channels in the region.
     pub channel_bytes: Option<u64>,
-    /// Lines of the working set lost.
+    /// Lines that a program with `read_again = "backward"` requests from memory, beyond those of the program without:
+    /// the lines of the working set that the cache no longer holds.
     pub lines_lost: Option<u64>,
-    /// Misses of the program due to the operation.
+    /// As `lines_lost` with `read_again = "forward"`: each miss may replace the next line. Of `receive` and files all
+    /// misses of the program.
     pub extra_misses: Option<u64>,
     /// Share of the bytes that were copied or zeroed in DRAM, 0 to 1.
     pub in_dram_share: Option<f64>,

@@ -95,9 +95,9 @@ const REMAINDER: &str = "remainder: loads of the next packet wait for writes of 
 /// Core cycles per packet of a run with an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EngineCycles {
-    /// All.
+    /// Core cycles per packet.
     pub cycles: f64,
-    /// From `ecpy` to the completion.
+    /// Those from `ecpy` to its completion.
     pub copy: f64,
     /// Those of them in which other instructions advanced.
     pub overlapped: f64,
@@ -106,17 +106,17 @@ pub struct EngineCycles {
 /// Runs of a payload, a core and a factor of the instructions; core cycles per packet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EngineRuns {
-    /// Payload.
+    /// Payload of a packet.
     pub payload_bytes: u64,
     /// Core.
     pub core: &'static str,
     /// Factor of the instructions besides the copies.
     pub work_scale: f64,
-    /// BASE.
+    /// Core cycles per packet of BASE.
     pub base: f64,
-    /// BASE without the copies.
+    /// Those of BASE without the copies.
     pub base_without_copies: f64,
-    /// The modes, as [`MODES`].
+    /// The modes `sync-nlb`, `sync-wlb` and `async`.
     pub modes: [EngineCycles; 3],
 }
 
@@ -153,7 +153,7 @@ impl Gain {
 pub struct MemoryRuns {
     /// GB/s, or the mean latency in ns.
     pub setting: f64,
-    /// BASE, then the modes as [`MODES`].
+    /// Time per packet of BASE, then of the modes.
     pub packet_ns: [f64; 4],
 }
 
@@ -175,7 +175,7 @@ pub struct Ordering {
 pub struct CopyEngineTable {
     /// The version of these fields.
     pub schema_version: u32,
-    /// Machine files, in the order of [`CORES`].
+    /// Machine files: with the in-order and the out-of-order core.
     pub machines: [String; 2],
     /// The receive program.
     pub program: String,

@@ -103,12 +103,13 @@ pub struct CoreRow {
     /// Packets; none without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkCounts>,
-    /// Stall cycles by cause.
+    /// Cycles of the region without dispatch, by cause; the slots of a cycle count in parts.
     pub stall_cycles: StallRow,
-    /// Core cycles that copies and zeroings took from the program: those in which the core executes them or
-    /// waits for them.
+    /// CPU time of copies: slots from the begin of a copy or zeroing by the kernel, a copy unit each, to the first slot
+    /// in which the core can go on, counted when it ends, in core cycles.
     pub copy_cycles: f64,
-    /// Misses of the program that are its first accesses to lines since their copies.
+    /// Lines requested from memory by loads and stores of the program which are its first access to the line since it
+    /// lay in the source or the destination of a copy, by whatever copier; a later copy of the line counts anew.
     pub misses_after_copies: u64,
     /// Copies and zeroings issued to the controller.
     pub controller_copies: u64,
@@ -155,10 +156,9 @@ pub struct CoresReport {
     pub copy_share_of_channel_bytes: Option<f64>,
     /// Bandwidth, 10^9 bytes per second; none in an empty interval.
     pub bandwidth_gb_s: Option<f64>,
-    /// Share of the cycles of all regions that copies and zeroings took from the programs, 0 to 1; none in
-    /// empty regions.
+    /// CPU time of copies as a share of the cycles of all regions, 0 to 1; none in empty regions.
     pub copy_share_of_cycles: Option<f64>,
-    /// Misses of the programs in their regions that are their first accesses to lines since their copies.
+    /// Sum of those of the cores.
     pub misses_after_copies: u64,
     /// Loads compared with a flat, coherent memory; none without checks.
     pub loads_checked: Option<u64>,

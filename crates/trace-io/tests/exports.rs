@@ -287,8 +287,15 @@ fn the_documentation_shows_what_is_written_and_read() {
         read += reader.map(Result::unwrap).count();
     }
     assert_eq!(read, 6 + 6 + 4 + 4);
+    let word = |is_so| if is_so { "yes" } else { "no" };
     for format in &FORMATS {
         assert!(page.contains(&format!("\n## `{}`\n", format.name)), "{} has no section", format.name);
+        let row = page.lines().find(|line| line.starts_with(&format!("| [`{}`]", format.name))).unwrap();
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).skip(2).collect();
+        let properties = [format.is_read(), format.is_written, format.has_rows].map(word);
+        assert_eq!(cells[1..4], properties, "{row}");
+        let ends = [format.extensions.first(), format.extensions.last()];
+        assert!(ends.into_iter().flatten().all(|extension| cells[0].contains(&format!("`{extension}`"))), "{row}");
     }
 }
 

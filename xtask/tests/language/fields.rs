@@ -1,4 +1,4 @@
-//! Tables of fields of `docs/output.md`, which are the doc comments of the result types.
+//! Tables of fields of pages, which are the doc comments of the types that are written.
 //!
 //! `UPDATE_PAGES=1 cargo test -p xtask --test language` writes them anew.
 
@@ -7,12 +7,13 @@ use std::fs;
 
 use crate::texts::{read, workspace};
 
-/// A result type: the fields that contain it, if it is a part of another one; its file and its name.
+/// A type: the fields that contain it, if it is a part of another one; its file and its name.
 type Part = (&'static str, &'static str, &'static str);
 
-/// The tables of the page by their names, with the types whose fields they list.
-const TABLES: &[(&str, &[Part])] = &[
+/// The tables by page and name, with the types whose fields they list.
+const TABLES: &[(&str, &str, &[Part])] = &[
     (
+        "output.md",
         "fields of a result",
         &[
             ("", "crates/report/src/run_report.rs", "RunReport"),
@@ -20,9 +21,11 @@ const TABLES: &[(&str, &[Part])] = &[
             ("`epochs`", "crates/sim/src/epoch_report.rs", "EpochReport"),
             ("`served`", "crates/sim/src/served.rs", "ServedRow"),
             ("`check`", "crates/sim/src/check_report.rs", "CheckReport"),
+            ("`mix`", "crates/sim/src/mix.rs", "MixMetrics"),
         ],
     ),
     (
+        "output.md",
         "fields of the figures",
         &[
             ("", "crates/sim/src/figures.rs", "FiguresReport"),
@@ -32,6 +35,7 @@ const TABLES: &[(&str, &[Part])] = &[
         ],
     ),
     (
+        "output.md",
         "fields of an allocator",
         &[
             ("", "crates/sim/src/allocator_report.rs", "AllocatorReport"),
@@ -40,6 +44,7 @@ const TABLES: &[(&str, &[Part])] = &[
         ],
     ),
     (
+        "output.md",
         "fields of a trace",
         &[
             ("", "crates/sim/src/trace_report.rs", "TraceReport"),
@@ -47,10 +52,62 @@ const TABLES: &[(&str, &[Part])] = &[
         ],
     ),
     (
+        "output.md",
         "fields of an operation",
         &[
             ("", "crates/sim/src/operations.rs", "OperationRow"),
             ("`against_same_bank`", "crates/sim/src/operations.rs", "Comparison"),
+        ],
+    ),
+    (
+        "output.md",
+        "fields of the cores",
+        &[
+            ("", "crates/sim/src/machine.rs", "CoresReport"),
+            ("a core", "crates/sim/src/machine.rs", "CoreRow"),
+            ("`accesses`", "crates/sim/src/machine.rs", "AccessRow"),
+            ("`prefetches`", "crates/sim/src/machine.rs", "PrefetchRow"),
+            ("`stall_cycles`", "crates/sim/src/machine.rs", "StallRow"),
+            ("`dma`", "crates/sim/src/machine/devices.rs", "DmaRow"),
+            ("`network`", "crates/sim/src/machine/devices.rs", "NetworkRow"),
+        ],
+    ),
+    (
+        "output.md",
+        "fields of reproduce",
+        &[
+            ("`table3`, `lisa`", "crates/report/src/table3.rs", "Table3"),
+            ("`apps`", "crates/report/src/apps.rs", "ApplicationTable"),
+            ("`rows` of `apps`", "crates/report/src/apps.rs", "ApplicationRow"),
+            ("`copyengine`", "crates/report/src/copy_engine.rs", "CopyEngineTable"),
+            ("`rows` of `copyengine`", "crates/report/src/copy_engine.rs", "EngineRuns"),
+            ("`modes` of `copyengine`", "crates/report/src/copy_engine.rs", "EngineCycles"),
+            ("`bandwidths` and `latencies`", "crates/report/src/copy_engine.rs", "MemoryRuns"),
+            ("`orderings`", "crates/report/src/copy_engine.rs", "Ordering"),
+            ("`fastcopy`", "crates/report/src/fast_copy.rs", "FastCopyTable"),
+            ("`rates`", "crates/report/src/fast_copy.rs", "Rates"),
+            ("`crossings`", "crates/report/src/fast_copy.rs", "Crossing"),
+            ("`required` of `fastcopy`", "crates/report/src/fast_copy.rs", "Required"),
+            ("`copies` of `ioat`", "crates/report/src/ioat/mod.rs", "CopyCost"),
+            ("`without` and `with` of `ioat`", "crates/report/src/ioat/measured.rs", "MeasuredFigures"),
+            ("`clients` of `ioat`", "crates/report/src/ioat/measured.rs", "Clients"),
+            ("`runs` of `injection`", "crates/report/src/injection.rs", "InjectionFigures"),
+            ("`rows` of `forkbench`", "crates/report/src/forkbench.rs", "ForkRow"),
+            ("a run of `forkbench`", "crates/report/src/forkbench.rs", "RunFigures"),
+            ("`methods` of `zi`", "crates/report/src/zeroing.rs", "ZeroingFigures"),
+            ("`rows` of `multicore`", "crates/report/src/multicore.rs", "MulticoreRow"),
+            ("`methods` of `multicore`", "crates/report/src/multicore.rs", "MethodRuns"),
+            ("`runs` of `multicore`", "crates/report/src/multicore.rs", "MixRun"),
+        ],
+    ),
+    ("copiers.md", "fields of compare", &[("", "crates/report/src/compare.rs", "CompareRow")]),
+    ("cores.md", "slots without dispatch", &[("", "crates/host/src/machine/counters.rs", "StallSlots")]),
+    (
+        "recordings.md",
+        "metadata of a recording",
+        &[
+            ("", "crates/trace-io/src/recording/metadata.rs", "Metadata"),
+            ("", "crates/trace-io/src/recording/metadata.rs", "Totals"),
         ],
     ),
 ];
@@ -90,19 +147,23 @@ fn table(parts: &[Part]) -> String {
 }
 
 #[test]
-fn the_page_about_output_has_the_doc_comments_of_the_fields() {
-    let found = read("docs/output.md");
-    let mut expected = found.clone();
-    for (name, parts) in TABLES {
+fn pages_have_the_doc_comments_of_the_fields() {
+    let mut differing = Vec::new();
+    for (page, name, parts) in TABLES {
+        let path = format!("docs/{page}");
+        let found = read(&path);
         let begin = format!("<!-- {name} -->\n");
-        let (before, rest) = expected.split_once(&begin).unwrap_or_else(|| panic!("no {begin}"));
+        let (before, rest) = found.split_once(&begin).unwrap_or_else(|| panic!("no {begin}"));
         let (_, after) = rest.split_once("<!-- end -->").expect("the end of the table");
-        expected = format!("{before}{begin}\n{}\n<!-- end -->{after}", table(parts));
+        let expected = format!("{before}{begin}\n{}\n<!-- end -->{after}", table(parts));
+        if std::env::var_os("UPDATE_PAGES").is_some() {
+            fs::write(workspace().join(&path), &expected).expect("the page can be written");
+        }
+        if found != expected {
+            differing.push(format!("{path}: {name}"));
+        }
     }
-    if std::env::var_os("UPDATE_PAGES").is_some() {
-        fs::write(workspace().join("docs/output.md"), &expected).expect("the page can be written");
-    }
-    assert!(found == expected, "docs/output.md differs from the doc comments: UPDATE_PAGES=1 writes it anew");
+    assert!(differing.is_empty(), "{differing:?} differ from the doc comments: UPDATE_PAGES=1 writes them anew");
 }
 
 #[test]

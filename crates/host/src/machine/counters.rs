@@ -200,33 +200,32 @@ fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(bound(serialize = "T: Serialize + Default + PartialEq"))]
 pub struct StallSlots<T = u64> {
-    /// The window was full: an older load waited for its data.
+    /// The window was full, and the next instruction then dispatched.
     pub window: T,
-    /// All MSHRs were in use.
+    /// No MSHR, no line to replace, or a non-temporal store whose line is in flight.
     pub mshr: T,
-    /// The store buffer or the write buffer was full.
+    /// No entry of the store buffer, or of the write buffer.
     pub store_buffer: T,
-    /// The load/store queue was full. This cause, the next three and `idle` are left out of JSON where they took no
+    /// No entry of the load/store queue. This cause, the next three and `idle` are left out of JSON where they took no
     /// time.
     #[serde(skip_serializing_if = "is_zero")]
     pub load_store_queue: T,
-    /// In an in-order core, the result of an earlier instruction was not there.
+    /// In-order core: an operand is not there.
     #[serde(skip_serializing_if = "is_zero")]
     pub operand: T,
-    /// In an in-order core, all units of the class were occupied, or an instruction dispatched alone.
+    /// In-order core: no unit is free, or an instruction dispatches alone.
     #[serde(skip_serializing_if = "is_zero")]
     pub unit: T,
-    /// In an in-order core, a load or store touched a pending copy.
+    /// In-order core: the access touches a pending copy.
     #[serde(skip_serializing_if = "is_zero")]
     pub pending_copy: T,
-    /// The kernel handled a page fault, a fork or an exit; or it, or a piece of a copy or a
-    /// zeroing, waited for earlier instructions and stores.
+    /// A kernel event, or a piece of a copy or zeroing, waits for its beginning; time of the kernel.
     pub kernel: T,
-    /// Coherence before, and insertion of lines after, a copy or a zeroing in DRAM.
+    /// Time of the lines before and after a copy or a zeroing by the controller.
     pub coherence: T,
-    /// A copy or a zeroing by the controller was in progress.
+    /// Time of the controller or a device.
     pub controller_copy: T,
-    /// The program waited for packets.
+    /// The program waits for packets.
     #[serde(skip_serializing_if = "is_zero")]
     pub idle: T,
 }

@@ -27,19 +27,20 @@ pub enum Order {
 /// What a recording says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// The command line.
+    /// The command line, a list.
     pub program: Vec<String>,
     /// Name and version of the recorder.
     pub recorder: String,
-    /// What was recorded.
+    /// `accesses`, or `faults` where only page faults were recorded: there are no accesses.
     pub detail: Detail,
-    /// Order of the blocks.
+    /// `system-calls`: blocks are in one order in which each system call, fork, exit and wait has its place;
+    /// `processes`: only fork, exit and wait order the blocks of different processes.
     pub order: Order,
     /// Bytes of a page, a power of two.
     pub page_bytes: u64,
     /// Whether there are contents.
     pub contents: bool,
-    /// What the recorder could not see, in sentences.
+    /// What the recorder could not see, a list of sentences.
     pub unseen: Vec<String>,
     /// Totals, which the writer counts.
     #[serde(flatten)]

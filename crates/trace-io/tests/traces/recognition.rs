@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use trace_io::program::ProgramReader;
 use trace_io::trace::{FORMATS, Format, Reader};
 
 use super::format;
@@ -124,4 +125,30 @@ fn the_documentation_lists_the_properties_of_each_format() {
         assert_eq!(cells[2..], [addresses, written], "{row}");
         assert!(cells[1].split(", ").any(|cell| cell == timing), "{row}");
     }
+}
+
+/// The reader takes each step of the grammar of program traces in the documentation, and its examples.
+#[test]
+fn the_documentation_of_program_traces_shows_valid_ones() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cores.md")).unwrap();
+    let blocks: Vec<&str> = page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let [grammar, examples @ ..] = &blocks[..] else { panic!("no grammar") };
+    let steps = |text: &str| ProgramReader::new(text.as_bytes()).unwrap().collect::<Result<Vec<_>, _>>().unwrap().len();
+    let (alternatives, rest) = grammar.split_once("\nclass = ").unwrap();
+    let addresses = rest.lines().find(|line| line.ends_with("= \"0x\" hexadecimal")).unwrap();
+    let is_address = |field: &str| addresses.split([',', ' ']).any(|name| name == field);
+    for alternative in alternatives.lines() {
+        let (_, alternative) = alternative.split_once(['=', '|']).unwrap();
+        let fields = alternative.trim_start().split("  ").next().unwrap().split(' ');
+        let value = |field: &str| match field {
+            "[class]" => String::new(),
+            "[after]" => "after 1".to_owned(),
+            _ if field.starts_with('"') => field.trim_matches('"').to_owned(),
+            _ if is_address(field) => "0x1000".to_owned(),
+            _ => "1".to_owned(),
+        };
+        let line: Vec<String> = fields.map(value).collect();
+        assert_eq!(steps(&line.join(" ")), 1, "{line:?}");
+    }
+    assert_eq!(examples.iter().map(|example| steps(example)).collect::<Vec<_>>(), [5, 7]);
 }
