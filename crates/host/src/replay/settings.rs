@@ -8,12 +8,12 @@ use dram_spec::{Clock, Cycles};
 use crate::allocator_settings::AllocatorSettings;
 
 dram_spec::named! {
-    /// Treatment of a record that does not fit the memory. With [`Self::SkipReserved`] and [`Self::Skip`], skipped records
-    /// are counted.
+    /// Treatment of a record that does not fit the memory. With [`Self::SkipReserved`] and [`Self::Skip`], skipped
+    /// records are counted.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum UnusableRecords {
-        /// Skip records on reserved rows between usable ones, as some user-defined maps have them. Stop with an error if
-        /// they are more than [`RESERVED_PERCENT_MAX`] percent of the trace, or at a record outside the usable memory.
+        /// Skip records on reserved rows between usable ones, as some user-defined maps have them. Stop with an error
+        /// if they are more than [`RESERVED_PERCENT_MAX`] percent of the trace, or at a record outside the usable memory.
         #[default]
         SkipReserved = "skip-reserved",
         /// Skip the record.
