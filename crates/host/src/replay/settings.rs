@@ -13,7 +13,8 @@ dram_spec::named! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum UnusableRecords {
         /// Skip records on reserved rows between usable ones, as some user-defined maps have them. Stop with an error
-        /// if they are more than [`RESERVED_PERCENT_MAX`] percent of the trace, or at a record outside the usable memory.
+        /// if they are more than [`RESERVED_PERCENT_MAX`] percent of the trace, or at a record outside the usable
+        /// memory.
         #[default]
         SkipReserved = "skip-reserved",
         /// Skip the record.
