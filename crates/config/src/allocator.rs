@@ -8,7 +8,7 @@ use rowclone_sim::quantity::bytes;
 
 use crate::key::{Holds, Key};
 use crate::section::Section;
-use crate::{Failure, SystemConfig, names};
+use crate::{Failure, SystemConfig};
 
 /// Checked settings of the placement of pages.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,31 +27,22 @@ pub struct AllocatorConfig {
 #[rustfmt::skip]
 pub(crate) const KEYS: &[Key] = &[
     Key::new("allocator", Holds::Table, "", "placement of pages, where neither the scenario nor the recording gives it (`allocator.md`)").or(""),
-    Key::new("allocator.policies", Holds::Names(|| names(&policies())), "[\"buddy\", \"subarray-aware\"]", "the allocators; the scenario runs once for each, under each of `policies`"),
+    Key::new("allocator.policies", Holds::Names(|| Policy::NAMES.into()), "[\"buddy\", \"subarray-aware\"]", "the allocators; the scenario runs once for each, under each of `policies`"),
     Key::new("allocator.utilization", Holds::Number(0.0, 1.0), "0.5", "share of the frames in use before the workload; together with `fragmentation`").or("a fresh memory, all free"),
     Key::new("allocator.fragmentation", Holds::Number(0.0, 1.0), "0.5", "Linux's unusable free space index of order 9 before the workload").or("a fresh memory"),
-    Key::new("allocator.copy_unit", Holds::Name(|| names(&copy_units())), "\"row-set\"", COPY_UNIT).or("`page`"),
+    Key::new("allocator.copy_unit", Holds::Name(|| CopyUnit::NAMES.into()), "\"row-set\"", COPY_UNIT).or("`page`"),
 ];
 
 /// Keys of `[reference]`.
 #[rustfmt::skip]
 pub(crate) const REFERENCE_KEYS: &[Key] = &[
     Key::new("reference", Holds::Table, "", "the run to which speedup and energy ratio refer: the policy `baseline` with pages of this allocator (`output.md`)").or(""),
-    Key::new("reference.allocator", Holds::Name(|| names(&policies())), "\"buddy\"", "the allocator of the reference, which runs for the ratios even where it is not listed; programs on cores have `kernel.baseline_allocator` instead (`cores.md`)").or("`buddy`"),
+    Key::new("reference.allocator", Holds::Name(|| Policy::NAMES.into()), "\"buddy\"", "the allocator of the reference, which runs for the ratios even where it is not listed; programs on cores have `kernel.baseline_allocator` instead (`cores.md`)").or("`buddy`"),
 ];
 
 /// Meaning of the key `copy_unit` of an allocator and of a kernel.
 pub(crate) const COPY_UNIT: &str = "what is allocated, copied and zeroed as one: a page of 4 KiB, as by Linux, or a \
     row set, the smallest aligned block of pages that fills whole rows (`real-dimms.md`)";
-
-fn policies() -> Vec<(&'static str, Policy)> {
-    Policy::ALL.map(|it| (it.name(), it)).into()
-}
-
-/// The copy units, with their names.
-pub(crate) fn copy_units() -> Vec<(&'static str, CopyUnit)> {
-    CopyUnit::ALL.map(|it| (it.name(), it)).into()
-}
 
 /// That a kernel copies more than a page at once, in a line; none if it copies pages.
 pub fn larger_copy_unit(unit: CopyUnit, system: &SystemConfig) -> Option<String> {
@@ -81,9 +72,9 @@ impl AllocatorConfig {
                 return Err(table.fault(there, message).with_help(help));
             }
         };
-        let copy_unit = table.choice("copy_unit", &copy_units()).unwrap_or_default();
-        let reference = reference.choice("allocator", &policies()).unwrap_or(REFERENCE_ALLOCATOR);
-        Ok(AllocatorConfig { policies: table.choices("policies", &policies()), reference, age, copy_unit })
+        let copy_unit = table.get("copy_unit").unwrap_or_default();
+        let reference = reference.get("allocator").unwrap_or(REFERENCE_ALLOCATOR);
+        Ok(AllocatorConfig { policies: table.of("policies"), reference, age, copy_unit })
     }
 
     /// The settings of each policy that runs, the reference last, each with its key.

@@ -3,9 +3,7 @@
 use std::num::NonZeroUsize;
 
 use dram_spec::LINE_BYTES;
-use host::machine::{
-    CacheShape, LineSettings, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss, WriteMerging, WritePolicy,
-};
+use host::machine::{CacheShape, LineSettings, PrefetcherKind, Sharing, StoreMiss, WritePolicy};
 
 use crate::Failure;
 use crate::section::Section;
@@ -19,11 +17,6 @@ pub(crate) struct Caches {
     pub(crate) lines: LineSettings,
 }
 
-/// Keys of the write buffer.
-const WRITE_BUFFER: [&str; 2] = ["write_buffer", "write_merging"];
-/// Keys of the prefetchers of all levels.
-const PREFETCH: [&str; 3] = ["prefetch_degree", "prefetch_distance", "prefetch_mshrs"];
-
 impl Caches {
     /// Checks the table, whose times are core cycles.
     pub(crate) fn check(table: &Section<'_>) -> Result<Caches, Failure> {
@@ -31,13 +24,13 @@ impl Caches {
         let (l1, l2) = (private(table, "l1", "an L1", line_bytes)?, private(table, "l2", "an L2", line_bytes)?);
         let last_level = shape(table, "last_level", line_bytes)?;
         let sharing = sharing(table)?;
-        let lines = lines(table, line_bytes, &last_level)?;
+        let lines = lines(table, &last_level)?;
         let has_prefetcher =
             [l1, l2, Some(last_level)].into_iter().flatten().any(|shape| shape.prefetcher != PrefetcherKind::None);
-        if let Some(key) = PREFETCH.into_iter().find(|key| !has_prefetcher && table.has(key)) {
-            let message = format!("`caches.{key}` is given, and no cache has a prefetcher");
+        if !has_prefetcher {
+            let keys = ["prefetch_degree", "prefetch_distance", "prefetch_mshrs"];
             let help = "add for example `last_level_prefetcher = \"stride\"`, or leave the key out";
-            return Err(table.fault(key, message).with_help(help));
+            table.without(&keys, ", and no cache has a prefetcher", help)?;
         }
         Ok(Caches { l1, l2, last_level, sharing, lines })
     }
@@ -48,35 +41,21 @@ fn sharing(table: &Section<'_>) -> Result<Sharing, Failure> {
     let sharing = table.choice("sharing", &Sharing::NAMES).expect("it is required");
     let Some(cores) = table.get::<u64>("sharing_cores") else { return Ok(sharing) };
     if sharing == Sharing::Private {
-        let message = "`caches.sharing_cores` is given, and `caches.sharing` is `private`";
         let help = "try `sharing = \"shared\"`, or leave `sharing_cores` out";
-        return Err(table.fault("sharing_cores", message).with_help(help));
+        table.without(&["sharing_cores"], ", and `caches.sharing` is `private`", help)?;
     }
     Ok(Sharing::Group(NonZeroUsize::new(cores as usize).expect("it is at least 2")))
 }
 
 /// Lines, and how they go to memory and come from there.
-fn lines(table: &Section<'_>, bytes: u64, last_level: &CacheShape) -> Result<LineSettings, Failure> {
-    let defaults = LineSettings::default();
-    let write = table.choice("write", &WritePolicy::NAMES).unwrap_or(defaults.write);
-    let is_used = write == WritePolicy::WriteThrough || last_level.store_miss == StoreMiss::NoAllocate;
-    if let Some(key) = WRITE_BUFFER.into_iter().find(|key| !is_used && table.has(key)) {
-        let message = format!("`caches.{key}` is given, and no store uses it");
+fn lines(table: &Section<'_>, last_level: &CacheShape) -> Result<LineSettings, Failure> {
+    let mut lines = table.over(LineSettings::default());
+    lines.prefetch = table.over(lines.prefetch);
+    if lines.write != WritePolicy::WriteThrough && last_level.store_miss != StoreMiss::NoAllocate {
         let help = "add `write = \"write-through\"` or `last_level_store_miss = \"no-allocate\"`, or leave the key out";
-        return Err(table.fault(key, message).with_help(help));
+        table.without(&["write_buffer", "write_merging"], ", and no store uses it", help)?;
     }
-    let entries = |key: &str, default: usize| table.get::<u64>(key).map_or(default, |entries| entries as usize);
-    Ok(LineSettings {
-        bytes,
-        write,
-        write_buffer: entries(WRITE_BUFFER[0], defaults.write_buffer),
-        merging: table.choice(WRITE_BUFFER[1], &WriteMerging::NAMES).unwrap_or(defaults.merging),
-        prefetch: PrefetchSettings {
-            degree: table.get(PREFETCH[0]).unwrap_or(defaults.prefetch.degree),
-            distance: table.get(PREFETCH[1]).unwrap_or(defaults.prefetch.distance),
-            mshrs: entries(PREFETCH[2], defaults.prefetch.mshrs),
-        },
-    })
+    Ok(lines)
 }
 
 /// An L1 or L2, `name` with its article: three keys or none, and two more.
@@ -105,8 +84,8 @@ fn shape(table: &Section<'_>, level: &str, line_bytes: u64) -> Result<CacheShape
         return Err(table.fault(&key, message).with_help(format!("try `{key} = {fitting}`")));
     }
     Ok(CacheShape {
-        store_miss: table.choice(&key("store_miss"), &StoreMiss::NAMES).unwrap_or(StoreMiss::Allocate),
-        prefetcher: table.choice(&key("prefetcher"), &PrefetcherKind::NAMES).unwrap_or(PrefetcherKind::None),
+        store_miss: table.get(&key("store_miss")).unwrap_or(StoreMiss::Allocate),
+        prefetcher: table.get(&key("prefetcher")).unwrap_or(PrefetcherKind::None),
         ..CacheShape::new(bytes, ways as usize, table.of(&key("latency")))
     })
 }

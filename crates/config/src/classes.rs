@@ -3,19 +3,14 @@
 use host::machine::{ClassSettings, ClassUnits, Classes, Order};
 use trace_io::program::InstructionClass;
 
+use crate::Failure;
 use crate::section::Section;
-use crate::{Failure, names};
-
-/// Names of all classes.
-pub(crate) fn class_names() -> Vec<&'static str> {
-    names(&InstructionClass::NAMES)
-}
 
 /// The classes of the table `cores`, whose keys were checked.
 pub(crate) fn check_classes(cores: &Section<'_>, order: Order) -> Result<Classes, Failure> {
     let mut classes = Classes::PLAIN;
     let tables = cores.tables("classes");
-    let class_of = |table: &Section<'_>| table.choice("class", &InstructionClass::NAMES).expect("it is required");
+    let class_of = |table: &Section<'_>| table.of::<InstructionClass>("class");
     for (index, table) in tables.iter().enumerate() {
         let class = class_of(table);
         if let Some(first) = tables[..index].iter().position(|other| class_of(other) == class) {
@@ -38,14 +33,13 @@ fn settings(table: &Section<'_>, class: InstructionClass) -> Result<ClassSetting
     let latency = table.get("latency").unwrap_or(plain.latency);
     table.within("latency", latency, plain.latency, 1000)?;
     table.not_both("units", "units_of", ": a class has units of its own, or uses those of another class")?;
-    let units = match (table.get("units"), table.choice("units_of", &InstructionClass::NAMES)) {
+    let units = match (table.get("units"), table.get("units_of")) {
         (Some(units), _) => ClassUnits::Own(units),
         (None, Some(other)) => ClassUnits::Of(other),
         (None, None) => ClassUnits::Unlimited,
     };
-    if table.has("interval") && units == ClassUnits::Unlimited {
-        let message = format!("`{}` is given, but the class has no units", table.key("interval"));
-        return Err(table.fault("interval", message).with_help("add for example `units = 1`, or leave it out"));
+    if units == ClassUnits::Unlimited {
+        table.without(&["interval"], ", but the class has no units", "add for example `units = 1`, or leave it out")?;
     }
     Ok(ClassSettings { latency, units, interval: table.get("interval").unwrap_or(plain.interval), ..plain })
 }
@@ -57,9 +51,9 @@ fn check_shared_units(table: &Section<'_>, class: InstructionClass, classes: &Cl
         return Ok(());
     }
     let message = format!("`{}` is \"{}\", a class without `units`", table.key("units_of"), other.name());
-    let with_units = InstructionClass::NAMES.iter().find(|(_, it)| matches!(classes.of(*it).units, ClassUnits::Own(_)));
+    let with_units = InstructionClass::ALL.into_iter().find(|it| matches!(classes.of(*it).units, ClassUnits::Own(_)));
     let help = match with_units {
-        Some((name, _)) => format!("try `units_of = \"{name}\"`"),
+        Some(class) => format!("try `units_of = \"{}\"`", class.name()),
         None => format!("give the class `{}` a number of `units`", other.name()),
     };
     Err(table.fault("units_of", message).with_help(help))
@@ -71,12 +65,11 @@ fn check_pairing(cores: &Section<'_>, order: Order, classes: &mut Classes) -> Re
         return Ok(());
     }
     if order == Order::OutOfOrder {
-        let message = "`cores.pairing` is given, but the cores are out-of-order";
         let help = "write `order = \"in-order\"`, or leave it out";
-        return Err(cores.fault("pairing", message).with_help(help));
+        cores.without(&["pairing"], ", but the cores are out-of-order", help)?;
     }
-    let paired = cores.choices("pairing", &InstructionClass::NAMES);
-    for (_, class) in InstructionClass::NAMES {
+    let paired = cores.get::<Vec<_>>("pairing").unwrap_or_default();
+    for class in InstructionClass::ALL {
         classes.of_mut(class).is_paired = paired.contains(&class);
     }
     Ok(())

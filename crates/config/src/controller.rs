@@ -9,7 +9,7 @@ use rowclone_sim::quantity::grouped;
 use rowclone_sim::{CYCLES_MAX, ControllerSettings, missing_current};
 
 use crate::Failure;
-use crate::key::{Holds, Key};
+use crate::key::{Holds, Key, key};
 use crate::section::Section;
 
 /// Range of the entries of a queue.
@@ -20,19 +20,19 @@ const CLOCKS: Holds = Holds::Clocks(1, CYCLES_MAX);
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
     Key::new("controller", Holds::Table, "", "the memory controller (`controller.md`)").or("as below"),
-    Key::new("controller.staging_lines", Holds::Count(1, ControllerSettings::STAGING_LINES_MAX), "64", "lines of 64 bytes that a copy over the channel reads before it writes them").or("the lines of one row"),
+    key!(ControllerSettings, controller.staging_lines, Holds::Count(1, ControllerSettings::STAGING_LINES_MAX), "64", "lines of 64 bytes that a copy over the channel reads before it writes them").or("the lines of one row"),
     Key::new("controller.row_policy", Holds::Name(|| ROW_POLICIES.map(RowPolicy::name).into()), "\"open\"", "when a row that no access waits for is closed: when another row is needed; with the last access to it; after a time").or("`open`"),
     Key::new("controller.row_timeout_cycles", CLOCKS, "200", "with `timeout` only: clocks from the last command to the bank to the precharge").or("required with `timeout`"),
-    Key::new("controller.read_entries", ENTRIES, "64", "entries of a channel's read queue").or("64"),
-    Key::new("controller.write_entries", ENTRIES, "64", "entries of a channel's write queue").or("64"),
-    Key::new("controller.copy_entries", ENTRIES, "32", "copies and initializations in progress, over all channels").or("32"),
-    Key::new("controller.admission_per_cycle", ENTRIES, "1", "line accesses that a channel accepts per clock, and copies that the front end accepts per clock").or("1"),
-    Key::new("controller.drain_high", Holds::Count(0, u64::MAX), "48", "except with `fifo`, which has no write drain: queued writes at which one starts").values("1 to `write_entries`").or("three quarters of `write_entries`: 48"),
-    Key::new("controller.drain_low", Holds::Count(0, u64::MAX), "16", "except with `fifo`: queued writes at which a write drain ends").values("0 to `drain_high` - 1").or("a third of `drain_high`: 16"),
-    Key::new("controller.copy_hold_max_cycles", CLOCKS, "200", "how long a copy may hold a bank that a read waits for").or("until the copy has finished in the bank"),
-    Key::new("controller.refresh_idle_cycles", Holds::Clocks(0, CYCLES_MAX), "50", "clocks without an access after which a rank that owes fewer than `refresh.postpone_max` REF closes its rows for one").or("50"),
-    Key::new("controller.power_down_after_cycles", CLOCKS, "100", "clocks of idleness after which a rank enters power-down; needs refresh, and currents of these states").or("never"),
-    Key::new("controller.self_refresh_after_cycles", CLOCKS, "10_000", "clocks of idleness after which a rank enters self-refresh; needs the same, and more than `power_down_after_cycles`").or("never"),
+    key!(Queues, controller.read_entries, ENTRIES, "64", "entries of a channel's read queue").or("64"),
+    key!(Queues, controller.write_entries, ENTRIES, "64", "entries of a channel's write queue").or("64"),
+    key!(Queues, controller.copy_entries, ENTRIES, "32", "copies and initializations in progress, over all channels").or("32"),
+    key!(Queues, controller.admission_per_cycle, ENTRIES, "1", "line accesses that a channel accepts per clock, and copies that the front end accepts per clock").or("1"),
+    key!(Queues, controller.drain_high, Holds::Count(0, u64::MAX), "48", "except with `fifo`, which has no write drain: queued writes at which one starts").values("1 to `write_entries`").or("three quarters of `write_entries`: 48"),
+    key!(Queues, controller.drain_low, Holds::Count(0, u64::MAX), "16", "except with `fifo`: queued writes at which a write drain ends").values("0 to `drain_high` - 1").or("a third of `drain_high`: 16"),
+    key!(ControllerSettings, controller.copy_hold_max_cycles => copy_hold_max, CLOCKS, "200", "how long a copy may hold a bank that a read waits for").or("until the copy has finished in the bank"),
+    key!(RefreshPolicy, controller.refresh_idle_cycles => idle, Holds::Clocks(0, CYCLES_MAX), "50", "clocks without an access after which a rank that owes fewer than `refresh.postpone_max` REF closes its rows for one").or("50"),
+    key!(PowerPolicy, controller.power_down_after_cycles => power_down_after, CLOCKS, "100", "clocks of idleness after which a rank enters power-down; needs refresh, and currents of these states").or("never"),
+    key!(PowerPolicy, controller.self_refresh_after_cycles => self_refresh_after, CLOCKS, "10_000", "clocks of idleness after which a rank enters self-refresh; needs the same, and more than `power_down_after_cycles`").or("never"),
 ];
 
 /// Keys of `[controller]`: those of schedulers after the first two.
@@ -84,22 +84,15 @@ impl Controller<'_> {
         if scheduler.candidacy() == Candidacy::Oldest {
             self.no_write_drain(scheduler.name())?;
         }
+        let refresh = RefreshPolicy { postpone_max: self.postpone_max, idle: RefreshPolicy::IDLE };
         Ok(ControllerSettings {
-            staging_lines: self.count("staging_lines", self.defaults.staging_lines),
-            copy_hold_max: self.table.get("copy_hold_max_cycles").map(Cycles),
             queues: self.queues()?,
             scheduler: self.table.has("scheduler").then_some(scheduler),
             row_policy: self.row_policy()?,
-            refresh: RefreshPolicy {
-                postpone_max: self.postpone_max,
-                idle: self.table.get("refresh_idle_cycles").map_or(RefreshPolicy::IDLE, Cycles),
-            },
+            refresh: self.table.over(refresh),
             power: self.power()?,
+            ..self.table.over(self.defaults.clone())
         })
-    }
-
-    fn count(&self, name: &str, default: usize) -> usize {
-        self.table.get::<u64>(name).map_or(default, |found| found as usize)
     }
 
     fn scheduler(&self) -> Result<Box<dyn Scheduler>, Failure> {
@@ -137,35 +130,31 @@ impl Controller<'_> {
 
     /// Checks that a key of one variant of `owner` is not given with another.
     fn only_with(&self, key: &str, owner: &str, variant: &str, chosen: &str) -> Result<(), Failure> {
-        if !self.table.has(key) || chosen == variant {
+        if chosen == variant {
             return Ok(());
         }
-        let message = format!("`controller.{key}` is given, but `{owner}` is not \"{variant}\"");
-        Err(self.table.fault(key, message).with_help(format!("leave `{key}` out, or write `{owner} = \"{variant}\"`")))
+        let why = format!(", but `{owner}` is not \"{variant}\"");
+        self.table.without(&[key], &why, &format!("leave `{key}` out, or write `{owner} = \"{variant}\"`"))
     }
 
     /// Checks that no watermark is given with a scheduler that has no write drain.
     fn no_write_drain(&self, scheduler: &str) -> Result<(), Failure> {
-        let Some(key) = ["drain_high", "drain_low"].into_iter().find(|key| self.table.has(key)) else { return Ok(()) };
-        let message = format!("`controller.{key}` is given, but `scheduler = \"{scheduler}\"` has no write drain");
-        let help = format!("leave `{key}` out, or choose another scheduler: `fcfs` serves the oldest of a kind");
-        Err(self.table.fault(key, message).with_help(help))
+        let why = format!(", but `scheduler = \"{scheduler}\"` has no write drain");
+        ["drain_high", "drain_low"].into_iter().try_for_each(|key| {
+            let help = format!("leave `{key}` out, or choose another scheduler: `fcfs` serves the oldest of a kind");
+            self.table.without(&[key], &why, &help)
+        })
     }
 
     fn queues(&self) -> Result<Queues, Failure> {
-        let defaults = Queues::default();
-        let write_entries = self.count("write_entries", defaults.write_entries);
+        let mut queues = self.table.over(Queues::default());
         // Three quarters, and a third of that: 48 and 16 of 64.
-        let drain_high = self.count("drain_high", (write_entries * 3 / 4).max(1));
-        let drain_low = self.count("drain_low", drain_high / 3);
-        let queues = Queues {
-            read_entries: self.count("read_entries", defaults.read_entries),
-            write_entries,
-            copy_entries: self.count("copy_entries", defaults.copy_entries),
-            admission_per_cycle: self.count("admission_per_cycle", defaults.admission_per_cycle),
-            drain_high,
-            drain_low,
-        };
+        if !self.table.has("drain_high") {
+            queues.drain_high = (queues.write_entries * 3 / 4).max(1);
+        }
+        if !self.table.has("drain_low") {
+            queues.drain_low = queues.drain_high / 3;
+        }
         queues.check().map_err(|error| self.contradiction(error))?;
         Ok(queues)
     }
@@ -201,10 +190,7 @@ impl Controller<'_> {
     }
 
     fn power(&self) -> Result<PowerPolicy, Failure> {
-        let power = PowerPolicy {
-            power_down_after: self.table.get(key_of(LowPower::PowerDown)).map(Cycles),
-            self_refresh_after: self.table.get(key_of(LowPower::SelfRefresh)).map(Cycles),
-        };
+        let power = self.table.over(PowerPolicy::default());
         power.check(self.refresh).map_err(|error| self.contradiction(error))?;
         let Some(currents) = self.currents else { return Ok(power) };
         match missing_current(power, self.precharge_power_down, currents) {

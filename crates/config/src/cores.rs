@@ -7,10 +7,10 @@ use dram_spec::address::FRAME_BYTES;
 use host::machine::{BufferOperation, ChosenCopies, Forkbench, Memcopy, ReadAgain, Region, SourceState};
 
 use crate::document::Document;
-use crate::key::{Holds, Key};
+use crate::key::{Holds, Key, key};
 use crate::section::Section;
 use crate::workload::{KINDS, Kind};
-use crate::{Failure, SystemConfig, file, names};
+use crate::{Failure, SystemConfig, file};
 
 /// Checked programs on cores.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,15 +59,15 @@ pub(crate) const CORE_KINDS: &[Kind] = &[
 #[rustfmt::skip]
 pub(crate) const KEYS: &[Key] = &[
     Key::new("workload.files", Holds::List, "[\"programs/fork.program\"]", "the programs: program traces, memory traces or recordings (`cores.md`), one per core").values("a list of 1 to 16 paths").or("by `kind`"),
-    Key::new("workload.warm_up_instructions", Holds::Count(0, INSTRUCTIONS_MAX), "100_000", "instructions of each program before its measured region").or("0"),
-    Key::new("workload.region_instructions", Holds::Count(1, INSTRUCTIONS_MAX), "1_000_000", "instructions of each measured region").or("to the end of the program"),
-    Key::new("workload.copies", Holds::Name(|| names(&ChosenCopies::NAMES)), "\"all\"", "the copies of recordings that the copier of a policy executes: those of the kernel, of library routines, or both (`cores.md`)").or("`kernel`"),
-    Key::new("workload.dirty_share", Holds::Number(0.0, 1.0), "0.5", "share of the lines of the source that are dirty in the cache before the copies, spread evenly").or("0"),
-    Key::new("workload.operation", Holds::Name(|| names(&BufferOperation::NAMES)), "\"zero\"", "of `memcopy`: whether it copies the buffer, or zeroes it").or("`copy`"),
-    Key::new("workload.source", Holds::Name(|| names(&SourceState::NAMES)), "\"warm\"", "lines of the source that are not among `dirty_share`: in no cache, or loaded before; or all lines are dirty").or("`cold`"),
-    Key::new("workload.read_share", Holds::Number(0.0, 1.0), "0.5", "share of the lines of the destination that the program loads after the copies, spread evenly").or("0"),
-    Key::new("workload.working_set_bytes", Holds::Bytes(0, 1 << 32), "\"512KiB\"", "bytes of the program's working set, which it loads before the copies").or("0"),
-    Key::new("workload.read_again", Holds::Name(|| names(&ReadAgain::NAMES)), "\"forward\"", "whether the program loads its working set again at the end, from the first line or from the last").or("`no`"),
+    key!(Region, workload.warm_up_instructions => warm_up, Holds::Count(0, INSTRUCTIONS_MAX), "100_000", "instructions of each program before its measured region").or("0"),
+    key!(Region, workload.region_instructions => instructions, Holds::Count(1, INSTRUCTIONS_MAX), "1_000_000", "instructions of each measured region").or("to the end of the program"),
+    Key::new("workload.copies", Holds::Name(|| ChosenCopies::NAMES.into()), "\"all\"", "the copies of recordings that the copier of a policy executes: those of the kernel, of library routines, or both (`cores.md`)").or("`kernel`"),
+    key!(Memcopy, workload.dirty_share, Holds::Number(0.0, 1.0), "0.5", "share of the lines of the source that are dirty in the cache before the copies, spread evenly").or("0"),
+    key!(Memcopy, workload.operation, Holds::Name(|| BufferOperation::NAMES.into()), "\"zero\"", "of `memcopy`: whether it copies the buffer, or zeroes it").or("`copy`"),
+    key!(Memcopy, workload.source, Holds::Name(|| SourceState::NAMES.into()), "\"warm\"", "lines of the source that are not among `dirty_share`: in no cache, or loaded before; or all lines are dirty").or("`cold`"),
+    key!(Memcopy, workload.read_share, Holds::Number(0.0, 1.0), "0.5", "share of the lines of the destination that the program loads after the copies, spread evenly").or("0"),
+    key!(Memcopy, workload.working_set_bytes, Holds::Bytes(0, 1 << 32), "\"512KiB\"", "bytes of the program's working set, which it loads before the copies").or("0"),
+    key!(Memcopy, workload.read_again, Holds::Name(|| ReadAgain::NAMES.into()), "\"forward\"", "whether the program loads its working set again at the end, from the first line or from the last").or("`no`"),
 ];
 
 /// Maximum of numbers of instructions, to keep sums below 2^64.
@@ -126,12 +126,9 @@ pub(crate) fn check_programs(table: &Section<'_>, seed: u64, system: &SystemConf
             let copies = memcopy(table, system)?;
             (CorePrograms::Memcopy(copies), copies.region())
         }
-        _ => {
-            let warm_up = table.get("warm_up_instructions").unwrap_or(0);
-            (CorePrograms::Files(files(table)?), Region { warm_up, instructions: table.get("region_instructions") })
-        }
+        _ => (CorePrograms::Files(files(table)?), table.over(Region::default())),
     };
-    let copies = table.choice("copies", &ChosenCopies::NAMES).unwrap_or_default();
+    let copies = table.get("copies").unwrap_or_default();
     Ok(CoreWorkload { programs, region, copies })
 }
 
@@ -139,28 +136,22 @@ pub(crate) fn check_programs(table: &Section<'_>, seed: u64, system: &SystemConf
 fn memcopy(table: &Section<'_>, system: &SystemConfig) -> Result<Memcopy, Failure> {
     let (bytes, most): (u64, u64) = (table.of("bytes"), system.memory.system().geometry.bytes() / 2);
     table.within("bytes", bytes, 1, most)?;
-    let operation = table.choice("operation", &BufferOperation::NAMES).unwrap_or_default();
-    let source = table.choice("source", &SourceState::NAMES).unwrap_or_default();
-    let stray = ["source", "dirty_share"].into_iter().find(|key| table.has(key));
-    if let Some(key) = stray.filter(|_| operation == BufferOperation::Zero) {
-        let message = format!("`workload.{key}` is given, but a zeroing has no source");
-        return Err(table.fault(key, message).with_help("leave it out, or write `operation = \"copy\"`"));
+    let copies = table.over(Memcopy { bytes, ..Memcopy::default() });
+    if copies.operation == BufferOperation::Zero {
+        let help = "leave it out, or write `operation = \"copy\"`";
+        table.without(&["source", "dirty_share"], ", but a zeroing has no source", help)?;
     }
-    if source == SourceState::Dirty && table.has("dirty_share") {
-        let message = "`workload.dirty_share` is given, but with `source = \"dirty\"` all lines are dirty";
-        return Err(table.fault("dirty_share", message).with_help("leave it out, or write `source = \"warm\"`"));
+    if copies.source == SourceState::Dirty {
+        let why = ", but with `source = \"dirty\"` all lines are dirty";
+        table.without(&["dirty_share"], why, "leave it out, or write `source = \"warm\"`")?;
     }
-    let working_set_bytes = table.get("working_set_bytes").unwrap_or(0);
     let room = (most * 2).saturating_sub(2 * bytes) / 2;
-    table.within("working_set_bytes", working_set_bytes, 0, room)?;
-    let read_again = table.choice("read_again", &ReadAgain::NAMES).unwrap_or_default();
-    if read_again != ReadAgain::No && working_set_bytes < LINE_BYTES {
+    table.within("working_set_bytes", copies.working_set_bytes, 0, room)?;
+    if copies.read_again != ReadAgain::No && copies.working_set_bytes < LINE_BYTES {
         let message = "`workload.read_again` is given, but there is no working set to read";
         return Err(table.fault("read_again", message).with_help("add for example `working_set_bytes = \"512KiB\"`"));
     }
-    let share = |name| table.get(name).unwrap_or(0.0);
-    let (dirty_share, read_share) = (share("dirty_share"), share("read_share"));
-    Ok(Memcopy { operation, bytes, source, dirty_share, read_share, working_set_bytes, read_again })
+    Ok(copies)
 }
 
 /// The size of a buffer: whole pages, and at most half of the memory, as the other half takes the copies.

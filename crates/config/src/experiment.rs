@@ -27,7 +27,7 @@ impl Scenario {
         let workload = match &self.workload {
             Workload::Operations(specs) => rowclone_sim::Workload::Operations(specs.clone()),
             Workload::Made(settings) => {
-                rowclone_sim::Workload::Made { settings: *settings, allocator: self.allocator_of(variant) }
+                rowclone_sim::Workload::Made { settings: settings.clone(), allocator: self.allocator_of(variant) }
             }
             Workload::Trace(TraceWorkload { path, format, unusable, timing, fault_ps, .. }) => {
                 let input = file::open(path).map_err(|error| Failure::reading(path, &error))?;

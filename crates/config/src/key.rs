@@ -1,7 +1,11 @@
 //! The description of a key: type, range, default, example and help. Reader, `--set`, sweep axes, suggestions and
 //! `docs/input.md` follow from it.
 
+use std::any::Any;
+
 use dram_spec::Density;
+
+use crate::section::Raw;
 
 /// A key of a file.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +24,38 @@ pub struct Key {
     values: &'static str,
     /// Earlier names of its values, each with the current name.
     pub(crate) renamed: &'static [(&'static str, &'static str)],
+    /// Stores a value in the field of the key, if these are the settings that have the field.
+    pub(crate) store: Option<Store>,
 }
+
+/// Stores a checked value in a field of settings.
+pub(crate) type Store = fn(&mut dyn Any, Raw<'_>);
+
+/// A required key whose value is a field of settings: `key!(Settings, table.key, holds, example, about)`, or of several
+/// types of settings: `key!([One, Other], …)`. The field has the name of the key, unless `table.key => field` gives its
+/// name.
+macro_rules! key {
+    ([$($of:ident),+], $table:ident.$key:ident, $($rest:expr),+) => {
+        key!(@ concat!(stringify!($table), ".", stringify!($key)), [$($of),+], $key, $($rest),+)
+    };
+    ($of:ident, $key:ident, $($rest:expr),+) => {
+        key!(@ stringify!($key), [$of], $key, $($rest),+)
+    };
+    ($of:ident, $table:ident.$key:ident, $($rest:expr),+) => {
+        key!([$of], $table.$key, $($rest),+)
+    };
+    ($of:ident, $table:ident.$key:ident => $field:ident, $($rest:expr),+) => {
+        key!(@ concat!(stringify!($table), ".", stringify!($key)), [$of], $field, $($rest),+)
+    };
+    (@ $path:expr, [$($of:ident),+], $field:ident, $($rest:expr),+) => {
+        $crate::key::Key::new($path, $($rest),+).stored(|settings, value| {
+            $(if let Some(settings) = settings.downcast_mut::<$of>() {
+                settings.$field = value.read();
+            })+
+        })
+    };
+}
+pub(crate) use key;
 
 /// Type and range of the value of a key.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +122,7 @@ pub enum Presence {
 impl Key {
     /// Creates a required key.
     pub const fn new(path: &'static str, holds: Holds, example: &'static str, about: &'static str) -> Key {
-        Key { path, holds, presence: Presence::Required, example, about, values: "", renamed: &[] }
+        Key { path, holds, presence: Presence::Required, example, about, values: "", renamed: &[], store: None }
     }
 
     /// Makes the key optional, with a default.
@@ -106,6 +141,12 @@ impl Key {
     #[must_use]
     pub const fn renamed(self, renamed: &'static [(&'static str, &'static str)]) -> Key {
         Key { renamed, ..self }
+    }
+
+    /// Adds the field of settings that has the value.
+    #[must_use]
+    pub(crate) const fn stored(self, store: Store) -> Key {
+        Key { store: Some(store), ..self }
     }
 
     /// The last step of its path.

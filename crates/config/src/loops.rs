@@ -1,31 +1,16 @@
 //! Instructions of copy loops.
 
-use host::machine::{CopyLoop, LoopSettings, StringStores};
+use host::machine::{CopyLoop, LoopSettings};
 
 use crate::Failure;
 use crate::section::Section;
 
 /// The keys of copy loops in the table `kernel`, whose times are core cycles.
 pub(crate) fn check_loops(kernel: &Section<'_>, line_bytes: u64) -> Result<LoopSettings, Failure> {
-    let defaults = LoopSettings::default();
-    let number = |key: &str, default: u64| kernel.get(key).unwrap_or(default);
-    // The values were checked: each fits its type.
-    let in_line = |default: u8| u64::from(default).min(line_bytes);
-    let loops = LoopSettings {
-        string_start_cycles: number("string_start_cycles", defaults.string_start_cycles.into()) as u16,
-        fast_string_start_cycles: number("fast_string_start_cycles", defaults.fast_string_start_cycles.into()) as u16,
-        fast_string_min_bytes: number("fast_string_min_bytes", defaults.fast_string_min_bytes.into()) as u32,
-        fast_string_bytes: number("fast_string_bytes", in_line(defaults.fast_string_bytes)) as u8,
-        fast_string_stores: kernel
-            .choice("fast_string_stores", &StringStores::NAMES)
-            .unwrap_or(defaults.fast_string_stores),
-        unroll_bytes: kernel.get::<u64>("unroll_bytes").map(|bytes| bytes as u16),
-        touch_bytes: kernel.get::<u64>("touch_bytes").map(|bytes| bytes as u32),
-        block_bytes: number("block_bytes", defaults.block_bytes.into()) as u32,
-        block_step_bytes: number("block_step_bytes", defaults.block_step_bytes.into()) as u16,
-        simd_bytes: number("simd_bytes", in_line(defaults.simd_bytes)) as u8,
-        loop_min_bytes: number("loop_min_bytes", defaults.loop_min_bytes.into()) as u32,
-    };
+    let in_line = |bytes: u8| u64::from(bytes).min(line_bytes) as u8;
+    let LoopSettings { fast_string_bytes, simd_bytes, .. } = LoopSettings::default();
+    let (fast_string_bytes, simd_bytes) = (in_line(fast_string_bytes), in_line(simd_bytes));
+    let loops = kernel.over(LoopSettings { fast_string_bytes, simd_bytes, ..LoopSettings::default() });
     for (key, found) in [("fast_string_bytes", loops.fast_string_bytes), ("simd_bytes", loops.simd_bytes)] {
         if u64::from(found) > line_bytes {
             let message = format!("`kernel.{key}` is {found}, more than a line of {line_bytes} bytes");
@@ -38,7 +23,7 @@ pub(crate) fn check_loops(kernel: &Section<'_>, line_bytes: u64) -> Result<LoopS
 
 /// Checks that an iteration has whole words and, where that matters, whole lines, and a block whole iterations.
 fn check_unroll(kernel: &Section<'_>, loops: &LoopSettings, line_bytes: u64) -> Result<(), Failure> {
-    let copy_loop = kernel.choice("copy_loop", &CopyLoop::NAMES).expect("it is required");
+    let copy_loop = kernel.of("copy_loop");
     let least = match copy_loop {
         CopyLoop::Integer => kernel.of("word_bytes"),
         CopyLoop::SimdBlock => loops.simd_bytes.into(),

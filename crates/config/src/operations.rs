@@ -8,13 +8,13 @@ use rowclone_sim::CYCLES_MAX;
 use crate::document::Document;
 use crate::key::{Holds, Key};
 use crate::section::Section;
-use crate::{Failure, SystemConfig, names, quantity, suggestion};
+use crate::{Failure, SystemConfig, quantity, suggestion};
 
 /// Keys of `[[operation]]`.
 #[rustfmt::skip]
 pub(crate) const KEYS: &[Key] = &[
     Key::new("operation", Holds::Tables, "", "operations, one after another; either these or `workload`").or(""),
-    Key::new("operation.kind", Holds::Name(|| names(&Kind::NAMES)), "\"copy\"", "the operation; a copy is a `memmove`, an init a `memset`"),
+    Key::new("operation.kind", Holds::Name(|| Kind::NAMES.into()), "\"copy\"", "the operation; a copy is a `memmove`, an init a `memset`"),
     Key::new("operation.src", Holds::Place, "\"same-subarray\"", "source of a copy").or("of a copy, required"),
     Key::new("operation.dst", Holds::Address, "0x0040_0000", "destination; of a read, the address that it reads"),
     Key::new("operation.bytes", Holds::Bytes(1, u64::MAX), "4096", "length").values("at least 1, to the end of the usable memory, or a size"),
@@ -59,7 +59,7 @@ pub(crate) fn check_operations(document: &Document) -> Result<Vec<OperationSpec>
 }
 
 fn check_operation(table: &Section<'_>) -> Result<OperationSpec, Failure> {
-    let kind = table.choice("kind", &Kind::NAMES).expect("it is required");
+    let kind: Kind = table.of("kind");
     for (name, owner, article) in [("src", Kind::Copy, "a copy"), ("value", Kind::Init, "an init")] {
         let key = table.key(name);
         match (kind == owner, table.has(name)) {
@@ -74,11 +74,11 @@ fn check_operation(table: &Section<'_>) -> Result<OperationSpec, Failure> {
                 };
                 return Err(table.fault(name, message).with_help(help));
             }
-            (false, true) => {
-                let message = format!("`{key}` is given, but a `{}` has no `{name}`", kind.name());
-                return Err(table.fault(name, message).with_help(format!("leave `{name}` out, or change `kind`")));
+            (false, _) => {
+                let why = format!(", but a `{}` has no `{name}`", kind.name());
+                table.without(&[name], &why, &format!("leave `{name}` out, or change `kind`"))?;
             }
-            _ => {}
+            (true, true) => {}
         }
     }
     let src = if kind == Kind::Copy { Some(source(table)?) } else { None };

@@ -4,7 +4,7 @@ use dram_spec::SpeedBin;
 use memctrl::PageMode;
 
 use crate::Failure;
-use crate::key::{Holds, Key};
+use crate::key::{Holds, Key, key};
 use crate::section::Section;
 
 /// Most clocks of a transfer.
@@ -14,17 +14,17 @@ const CLOCKS_MAX: u64 = 100;
 pub(crate) const KEYS: &[Key] = &[
     Key::new("page_mode", Holds::Table, "", "a page-mode memory (FPM or EDO) in the place of the controller, with `device.bin = \"page-mode\"` (`cores.md`); no energy is computed").or("none"),
     Key::new("page_mode.bus_mhz", Holds::OneOf(&[33, 66]), "66", "clock of the bus: 66 2/3 or 33 1/3 MHz; the times below are its clocks"),
-    Key::new("page_mode.bus_bytes", Holds::OneOf(&[4, 8]), "8", "bytes of a transfer"),
-    Key::new("page_mode.row_bytes", Holds::OneOfBytes(&[1024, 2048, 4096, 8192, 16_384]), "8192", "bytes of a row, one of which is open"),
-    Key::new("page_mode.read_hit", Holds::Count(1, CLOCKS_MAX), "4", "clocks of the first transfer of a read of the open row"),
-    Key::new("page_mode.read_miss", Holds::Count(1, CLOCKS_MAX), "9", "the same of another row"),
-    Key::new("page_mode.read_next", Holds::Count(1, CLOCKS_MAX), "2", "clocks of each further transfer of a read"),
-    Key::new("page_mode.post_first", Holds::Count(1, CLOCKS_MAX), "3", "clocks of the bus for the first transfer of a write"),
-    Key::new("page_mode.post_next", Holds::Count(1, CLOCKS_MAX), "1", "clocks of the bus for each further one"),
-    Key::new("page_mode.write_hit", Holds::Count(1, CLOCKS_MAX), "2", "clocks of the first transfer of a write from the queue to the open row"),
-    Key::new("page_mode.write_miss", Holds::Count(1, CLOCKS_MAX), "7", "the same to another row"),
-    Key::new("page_mode.write_next", Holds::Count(1, CLOCKS_MAX), "2", "clocks of each further one"),
-    Key::new("page_mode.write_queue", Holds::Count(1, 64), "4", "transfers of writes that wait for the memory"),
+    key!(PageMode, page_mode.bus_bytes, Holds::OneOf(&[4, 8]), "8", "bytes of a transfer"),
+    key!(PageMode, page_mode.row_bytes, Holds::OneOfBytes(&[1024, 2048, 4096, 8192, 16_384]), "8192", "bytes of a row, one of which is open"),
+    key!(PageMode, page_mode.read_hit, Holds::Count(1, CLOCKS_MAX), "4", "clocks of the first transfer of a read of the open row"),
+    key!(PageMode, page_mode.read_miss, Holds::Count(1, CLOCKS_MAX), "9", "the same of another row"),
+    key!(PageMode, page_mode.read_next, Holds::Count(1, CLOCKS_MAX), "2", "clocks of each further transfer of a read"),
+    key!(PageMode, page_mode.post_first, Holds::Count(1, CLOCKS_MAX), "3", "clocks of the bus for the first transfer of a write"),
+    key!(PageMode, page_mode.post_next, Holds::Count(1, CLOCKS_MAX), "1", "clocks of the bus for each further one"),
+    key!(PageMode, page_mode.write_hit, Holds::Count(1, CLOCKS_MAX), "2", "clocks of the first transfer of a write from the queue to the open row"),
+    key!(PageMode, page_mode.write_miss, Holds::Count(1, CLOCKS_MAX), "7", "the same to another row"),
+    key!(PageMode, page_mode.write_next, Holds::Count(1, CLOCKS_MAX), "2", "clocks of each further one"),
+    key!(PageMode, page_mode.write_queue, Holds::Count(1, 64), "4", "transfers of writes that wait for the memory"),
 ];
 
 /// The page-mode memory of a system; none of a system with a controller.
@@ -50,20 +50,7 @@ pub(crate) fn check(root: &Section<'_>, bin: &SpeedBin) -> Result<Option<PageMod
         let (missed, found) = (table.of(miss), table.of(hit));
         table.within(miss, missed, found, CLOCKS_MAX)?;
     }
-    Ok(Some(PageMode {
-        divider: 66 / table.of::<u64>("bus_mhz"),
-        bus_bytes: table.of("bus_bytes"),
-        row_bytes: table.of("row_bytes"),
-        read_hit: table.of("read_hit"),
-        read_miss: table.of("read_miss"),
-        read_next: table.of("read_next"),
-        post_first: table.of("post_first"),
-        post_next: table.of("post_next"),
-        write_hit: table.of("write_hit"),
-        write_miss: table.of("write_miss"),
-        write_next: table.of("write_next"),
-        write_queue: table.of::<u64>("write_queue") as usize,
-    }))
+    Ok(Some(PageMode { divider: 66 / table.of::<u64>("bus_mhz"), ..table.over(PageMode::default()) }))
 }
 
 /// Refuses settings of a controller and of its chips.

@@ -7,7 +7,7 @@ use dram_spec::LINE_BYTES;
 use host::machine::{BufferRing, GroupInstruction, ReceiveStep, ReceiveWork, TcpReceive};
 use trace_io::program::InstructionClass;
 
-use crate::key::{Holds, Key};
+use crate::key::{Holds, Key, key};
 use crate::section::Section;
 use crate::{Document, Failure, names};
 
@@ -61,13 +61,13 @@ pub const KEYS: &[Key] = &[
     Key::new("work.group", Holds::List, "[\"load\", \"integer 1\"]", "instructions that the steps repeat: `load`, `store` or `integer`, each with the distance of an operand if it has one").values("a list of texts"),
     Key::new("steps", Holds::Tables, "", "steps of a packet, in their order; one of them copies"),
     Key::new("steps.kind", Holds::Name(|| names(&KINDS)), "\"work\"", "instructions; the copy of the payload; or loads of the application from the payload of an earlier packet"),
-    Key::new("steps.instructions", Holds::Count(1, 1 << 20), "200", "`work`: number of instructions").or("required by `work`"),
-    Key::new("steps.every", Holds::Count(1, 64), "2", "`work`: the step executes for every n-th packet").or("1"),
-    Key::new("steps.descriptor", Holds::Flag, "true", "`work`: the first load reads the packet's descriptor").or("`false`"),
+    key!(ReceiveWork, steps.instructions, Holds::Count(1, 1 << 20), "200", "`work`: number of instructions").or("required by `work`"),
+    key!(ReceiveWork, steps.every, Holds::Count(1, 64), "2", "`work`: the step executes for every n-th packet").or("1"),
+    key!(ReceiveWork, steps.descriptor => reads_descriptor, Holds::Flag, "true", "`work`: the first load reads the packet's descriptor").or("`false`"),
     Key::new("steps.headers", Holds::Counts, "[16, 36]", "`work`: the next loads read the words of these bytes of the packet, from the first to before the second").or("none"),
-    Key::new("steps.read_bytes", Holds::Bytes(0, 1 << 16), "512", "`work`: bytes of data structures that further loads read, line by line; a multiple of 64; without any, further loads are integer instructions").or("0"),
-    Key::new("steps.written_bytes", Holds::Bytes(0, 1 << 16), "128", "`work`: bytes of data structures that stores write, as above").or("0"),
-    Key::new("steps.sums_payload", Holds::Flag, "true", "`work`: after the instructions, a load and an addition per word of the payload").or("`false`"),
+    key!(ReceiveWork, steps.read_bytes, Holds::Bytes(0, 1 << 16), "512", "`work`: bytes of data structures that further loads read, line by line; a multiple of 64; without any, further loads are integer instructions").or("0"),
+    key!(ReceiveWork, steps.written_bytes, Holds::Bytes(0, 1 << 16), "128", "`work`: bytes of data structures that stores write, as above").or("0"),
+    key!(ReceiveWork, steps.sums_payload, Holds::Flag, "true", "`work`: after the instructions, a load and an addition per word of the payload").or("`false`"),
     Key::new("steps.packets_before", Holds::Count(0, 1 << 16), "1", "`touch`: distance of the packet whose payload is read; less than `application.buffers`").or("0"),
     Key::new("steps.bytes", Holds::Bytes(1, 1 << 16), "8", "`touch`: bytes that are read").or("required by `touch`"),
 ];
@@ -159,10 +159,9 @@ fn group(work: &Section<'_>) -> Result<Vec<GroupInstruction>, Failure> {
 fn step(table: &Section<'_>, header_bytes: u64, application: BufferRing) -> Result<ReceiveStep, Failure> {
     let kind = table.choice("kind", &KINDS).expect("it is required");
     let name = KINDS[kind as usize].0;
-    if let Some((key, _)) = KEYS_OF_KIND.iter().find(|&&(key, of)| of != kind && table.has(key)) {
-        let message = format!("`{}` is given, but a step of the kind `{name}` has no such key", table.key(key));
-        return Err(table.fault(key, message).with_help("leave it out, or change `kind`"));
-    }
+    let why = format!(", but a step of the kind `{name}` has no such key");
+    let others: Vec<_> = KEYS_OF_KIND.iter().filter(|(_, of)| *of != kind).map(|(key, _)| *key).collect();
+    table.without(&others, &why, "leave it out, or change `kind`")?;
     Ok(match kind {
         StepKind::Work => {
             table.needs("instructions", "kind", name)?;
@@ -180,19 +179,10 @@ fn step(table: &Section<'_>, header_bytes: u64, application: BufferRing) -> Resu
 }
 
 fn work_step(table: &Section<'_>, header_bytes: u64) -> Result<ReceiveWork, Failure> {
-    let [read_bytes, written_bytes] = ["read_bytes", "written_bytes"].map(|name| (name, table.get(name).unwrap_or(0)));
-    for (name, bytes) in [read_bytes, written_bytes] {
-        whole_lines(table, name, bytes)?;
-    }
-    Ok(ReceiveWork {
-        instructions: table.of("instructions"),
-        every: table.get("every").unwrap_or(1),
-        reads_descriptor: table.get("descriptor").unwrap_or(false),
-        headers: headers(table, header_bytes)?,
-        read_bytes: read_bytes.1,
-        written_bytes: written_bytes.1,
-        sums_payload: table.get("sums_payload").unwrap_or(false),
-    })
+    let work = table.over(ReceiveWork { every: 1, ..ReceiveWork::default() });
+    whole_lines(table, "read_bytes", work.read_bytes)?;
+    whole_lines(table, "written_bytes", work.written_bytes)?;
+    Ok(ReceiveWork { headers: headers(table, header_bytes)?, ..work })
 }
 
 /// The bytes of the headers that a step reads.

@@ -64,7 +64,7 @@ pub enum Workload {
 
 impl Workload {
     /// Whether allocators place its pages.
-    const fn is_placed(&self) -> bool {
+    fn is_placed(&self) -> bool {
         match self {
             Workload::Operations(_) | Workload::Programs(_) => false,
             Workload::Trace(trace) => trace.by_allocator,

@@ -1,8 +1,20 @@
 //! Table of a checked document, with its values by key.
 
+use std::any::Any;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use dram_spec::address::Preset as MapPreset;
+use dram_spec::{CopyActivations, Cycles, PrechargePowerDown, ReferenceCycle};
+use host::machine::{
+    BufferOperation, ChosenCopies, CopyLoop, DirtySource, DmaCompletion, InjectionLevel, InjectionPolicy, Order,
+    PrefetcherKind, ReadAgain, SourceState, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging, WritePolicy,
+};
+use host::workload::{CopyBy, Fill, MoveTo};
+use host::{Kind, UnusableRecords};
+use os_alloc_sim::{CopyUnit, Policy};
+use trace_io::program::InstructionClass;
 
 use crate::document::{Document, Node, Origin, Value, tidy};
 use crate::preset::{self, Preset};
@@ -28,6 +40,13 @@ pub trait FromNode<'a>: Sized {
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a>(&'a Node);
 
+impl<'a> Raw<'a> {
+    /// The value, whose type was checked.
+    pub(crate) fn read<T: FromNode<'a>>(self) -> T {
+        T::from_value(self).expect("it was checked")
+    }
+}
+
 macro_rules! from_node {
     ($($of:ty: $($value:pat => $found:expr),+;)+) => {
         $(impl<'a> FromNode<'a> for $of {
@@ -43,14 +62,39 @@ macro_rules! from_node {
 
 from_node! {
     u64: Value::Integer(integer) => u64::try_from(*integer).ok();
+    u32: Value::Integer(integer) => u32::try_from(*integer).ok();
+    u16: Value::Integer(integer) => u16::try_from(*integer).ok();
+    u8: Value::Integer(integer) => u8::try_from(*integer).ok();
+    usize: Value::Integer(integer) => usize::try_from(*integer).ok();
+    Cycles: Value::Integer(integer) => Some(Cycles(u64::try_from(*integer).ok()?));
     f64: Value::Integer(integer) => Some(*integer as f64), Value::Float(float) => Some(*float);
     bool: Value::Boolean(boolean) => Some(*boolean);
     &'a str: Value::Text(text) => Some(text);
 }
 
+macro_rules! by_name {
+    ($($of:ty),+ $(,)?) => {
+        from_node! { $($of: Value::Text(name) => <$of>::from_name(name);)+ }
+    };
+}
+
+by_name! {
+    Kind, UnusableRecords, CopyBy, Fill, MoveTo, CopyUnit, Policy, InstructionClass, CopyActivations, MapPreset,
+    PrechargePowerDown, ReferenceCycle, BufferOperation, ChosenCopies, CopyLoop, DirtySource, DmaCompletion,
+    InjectionLevel, InjectionPolicy, Order, PrefetcherKind, ReadAgain, SourceState, Spread, StoreMiss, StringStores,
+    WithoutBuffer, WriteMerging, WritePolicy,
+}
+
 impl<'a> FromNode<'a> for toml::Value {
     fn from_value(Raw(node): Raw<'a>) -> Option<toml::Value> {
         Some(node.into())
+    }
+}
+
+/// A value that is there.
+impl<'a, T: FromNode<'a>> FromNode<'a> for Option<T> {
+    fn from_value(raw: Raw<'a>) -> Option<Option<T>> {
+        T::from_value(raw).map(Some)
     }
 }
 
@@ -101,6 +145,18 @@ impl<'a> Section<'a> {
         self.get(name).unwrap_or_else(|| panic!("`{}` is required", self.key(name)))
     }
 
+    /// Settings with the values of the keys that are given and have a field in them.
+    pub(crate) fn over<S: Any>(&self, mut settings: S) -> S {
+        let Value::Table(entries) = &self.node.value else { return settings };
+        for (name, node) in entries {
+            let key = key::find(self.document.keys, &self.key(name));
+            if let Some(store) = key.and_then(|key| key.store) {
+                store(&mut settings, Raw(node));
+            }
+        }
+        settings
+    }
+
     /// The value of a key, if it is given and a string.
     pub fn text(&self, name: &str) -> Option<&'a str> {
         <&str>::from_value(Raw(self.node.child(name)?))
@@ -147,6 +203,12 @@ impl<'a> Section<'a> {
     /// An error about a key of this table; of the table itself for an empty name.
     pub fn fault(&self, name: &str, message: impl fmt::Display) -> Failure {
         self.document.fault(&self.key(name), message)
+    }
+
+    /// Checks that none of some keys, which nothing uses, is given; `why` continues "is given".
+    pub(crate) fn without(&self, keys: &[&str], why: &str, help: &str) -> Result<(), Failure> {
+        let Some(key) = keys.iter().find(|key| self.has(key)) else { return Ok(()) };
+        Err(self.fault(key, format!("`{}` is given{why}", self.key(key))).with_help(help))
     }
 
     /// Checks that of two keys at most one is given; `help` names the difference.

@@ -18,7 +18,7 @@ use crate::controller::{self, Controller};
 use crate::key::{Holds, Key};
 use crate::preset::{self, Preset};
 use crate::section::Section;
-use crate::{Document, Failure, Overrides, Source, currents, names, page_mode};
+use crate::{Document, Failure, Overrides, Source, currents, page_mode};
 
 /// A checked memory system: device, geometry, map, prices and controller.
 #[derive(Clone, Debug)]
@@ -61,9 +61,9 @@ const DEVICE_KEYS: &[Key] = &[
     Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips, and 32 / width in DDR5"),
     Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same standard and width; with `none`, no energy is computed").values("the name of a shipped set, a path that ends in `.toml`, or `none`").or("`none`"),
     Key::new("device.background_rho", Holds::Number(0.0, 1.0), "1.0", "background model of energy: the share of IDD3N - IDD2N that does not depend on the number of open banks").or("that of the standard, which `rowclone-sim explain energy` prints"),
-    Key::new("device.copy_activations", Holds::Name(|| names(&COPY_ACTIVATIONS)), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
-    Key::new("device.precharge_power_down", Holds::Name(|| names(&PRECHARGE_POWER_DOWN)), "\"fast-exit\"", "exit of the power-down that has a slow one, with the DLL off: precharge power-down in DDR3 (MR0 bit 12), active power-down in DDR2"),
-    Key::new("device.reference_cycle", Holds::Name(|| names(&REFERENCE_CYCLES)), "\"second\"", "cycle of a command of two cycles from which distances count, in standards with such commands (DDR5)").or("`second`"),
+    Key::new("device.copy_activations", Holds::Name(|| CopyActivations::NAMES.into()), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
+    Key::new("device.precharge_power_down", Holds::Name(|| PrechargePowerDown::NAMES.into()), "\"fast-exit\"", "exit of the power-down that has a slow one, with the DLL off: precharge power-down in DDR3 (MR0 bit 12), active power-down in DDR2"),
+    Key::new("device.reference_cycle", Holds::Name(|| ReferenceCycle::NAMES.into()), "\"second\"", "cycle of a command of two cycles from which distances count, in standards with such commands (DDR5)").or("`second`"),
     Key::new("device.timings", Holds::Table, "", "timing parameters that replace those of the bin; every output lists them").or("those of the bin"),
     Key::new("device.custom_timings", Holds::Flag, "false", "whether `timings` may contradict each other: tRC below tRAS + tRP, or tXPDLL below tXP").or("`false`"),
     timing("device.timings.CL", T::Cl, "11", "read latency"),
@@ -98,7 +98,7 @@ const DEVICE_KEYS: &[Key] = &[
     Key::new("refresh.mode", Holds::Name(refresh_modes), "\"1x\"", "refresh mode: `1x` of DDR2, DDR3 and DDR4; fine granularity `2x` and `4x` of DDR4; `normal`, `fine` (REF once per tREFI / 2) and `same-bank` (REFsb) of DDR5").or("`1x` or `normal`"),
     Key::new("refresh.postpone_max", Holds::Count(0, POSTPONE_MAX), "0", "REF that a rank may owe while work is queued (`decisions/0003`)").values("0 to 8 in the modes `1x`, `fine` and `same-bank`, 16 in `2x`, 32 in `4x`, 4 in `normal`"),
     Key::new("address_map", Holds::Table, "", "physical address to coordinates; it has either `preset` or `fields`"),
-    Key::new("address_map.preset", Holds::Name(|| MapPreset::ALL.map(MapPreset::name).into()), "\"row-interleaved\"", "a map by name").or("`fields`"),
+    Key::new("address_map.preset", Holds::Name(|| MapPreset::NAMES.into()), "\"row-interleaved\"", "a map by name").or("`fields`"),
     Key::new("address_map.fields", Holds::List, "[\"row\", \"subarray\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]", "the coordinates from the high to the low address bits, each `\"name\"` or `\"name:bits\"`").values("`row` `subarray` `rank` `bank` `column` `channel` `offset`; `offset` last").or("`preset`"),
     Key::new("address_map.xor", Holds::Tables, "[{ field = \"bank\", bit = 0, address_bits = [17] }]", "coordinate bits that are hashed; the map must stay one to one").or("none"),
     Key::new("address_map.xor.field", Holds::Text, "\"bank\"", "the coordinate").values("`bank`, `channel`, `rank`"),
@@ -121,14 +121,6 @@ const FAULTY_ROW_KEYS: &[Key] = &[
     Key::new("faulty_rows.bank", CHECKED, "3", "its bank").values("0 to 7"),
     Key::new("faulty_rows.row", CHECKED, "17", "its row").values("from 0"),
 ];
-
-const COPY_ACTIVATIONS: [(&str, CopyActivations); 2] =
-    [("counted", CopyActivations::Counted), ("free", CopyActivations::Free)];
-const PRECHARGE_POWER_DOWN: [(&str, PrechargePowerDown); 2] =
-    [("fast-exit", PrechargePowerDown::FastExit), ("slow-exit", PrechargePowerDown::SlowExit)];
-
-const REFERENCE_CYCLES: [(&str, ReferenceCycle); 2] =
-    [("first", ReferenceCycle::First), ("second", ReferenceCycle::Second)];
 
 /// The bins of all standards, and the name that stands for a page-mode memory.
 fn bin_names() -> Vec<&'static str> {
@@ -209,7 +201,7 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
     let device = required(root, "device");
     let density = Density::from_gigabits(device.of("density_gb")).expect("it was checked");
     let width = Width::from_pins(device.of("width")).expect("it was checked");
-    let copy_activations = device.choice("copy_activations", &COPY_ACTIVATIONS).expect("it is required");
+    let copy_activations = device.of("copy_activations");
     let precharge_power_down = precharge_power_down(&device, bin.standard)?;
     let reference_cycle = reference_cycle(&device, bin.standard)?;
     let geometry = geometry(root, bin.standard, density, width)?;
@@ -308,7 +300,7 @@ fn postpone_max(refresh: &Section<'_>, mode: &RefreshMode, standard: Standard) -
 
 /// The exit of power-down. A standard without a slow exit has the fast one only.
 fn precharge_power_down(device: &Section<'_>, standard: Standard) -> Result<PrechargePowerDown, Failure> {
-    let found = device.choice("precharge_power_down", &PRECHARGE_POWER_DOWN).expect("it is required");
+    let found = device.of("precharge_power_down");
     if found == PrechargePowerDown::SlowExit && standard.definition().slow_exit.is_none() {
         let message =
             format!("`device.precharge_power_down` is \"slow-exit\", but {} has no slow exit", standard.name());
@@ -320,12 +312,11 @@ fn precharge_power_down(device: &Section<'_>, standard: Standard) -> Result<Prec
 
 /// The reference of commands of two cycles, in a standard that has them.
 fn reference_cycle(device: &Section<'_>, standard: Standard) -> Result<ReferenceCycle, Failure> {
-    if device.has("reference_cycle") && !standard.definition().two_cycle_commands {
-        let message =
-            format!("`device.reference_cycle` is given, but {} has no commands of two cycles", standard.name());
-        return Err(device.fault("reference_cycle", message).with_help("leave it out"));
+    if !standard.definition().two_cycle_commands {
+        let why = format!(", but {} has no commands of two cycles", standard.name());
+        device.without(&["reference_cycle"], &why, "leave it out")?;
     }
-    Ok(device.choice("reference_cycle", &REFERENCE_CYCLES).unwrap_or_default())
+    Ok(device.get("reference_cycle").unwrap_or_default())
 }
 
 /// Checks that no timing parameter is less than its parts.
@@ -376,7 +367,7 @@ fn geometry(root: &Section<'_>, standard: Standard, density: Density, width: Wid
 
 fn map(root: &Section<'_>, geometry: Geometry) -> Result<RawAddressMap, Failure> {
     let table = required(root, "address_map");
-    let preset = table.choice("preset", &MapPreset::ALL.map(|preset| (preset.name(), preset)));
+    let preset = table.get("preset");
     let fields: Option<Vec<&str>> = table.get("fields");
     table.not_both("preset", "fields", "")?;
     let fields = match (preset, fields) {
@@ -447,10 +438,9 @@ const NO_CURRENTS: &str = "none";
 
 /// The background model, which belongs to a current set.
 fn background_rho(device: &Section<'_>, standard: Standard, currents: Option<&Currents>) -> Result<f64, Failure> {
-    if currents.is_none() && device.has("background_rho") {
-        let message = "`device.background_rho` is given, but the system has no current set";
+    if currents.is_none() {
         let help = "leave it out, or give `device.currents`";
-        return Err(device.fault("background_rho", message).with_help(help));
+        device.without(&["background_rho"], ", but the system has no current set", help)?;
     }
     Ok(device.get("background_rho").unwrap_or(standard.definition().background_rho))
 }

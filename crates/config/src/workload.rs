@@ -1,5 +1,6 @@
 //! The table `[workload]` of a scenario: generated traffic, or a recorded trace.
 
+use std::any::Any;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use host::{AllocatorSettings, Place, Timing, UnusableRecords};
 use trace_io::trace::{self, Addresses, Format, Reader};
 
 use crate::cores::{CORE_KINDS, check_programs, is_on_cores};
-use crate::key::{Holds, Key};
+use crate::key::{Holds, Key, key};
 use crate::operations::address;
 use crate::scenario::{Placement, Workload};
 use crate::section::Section;
@@ -45,7 +46,11 @@ pub(crate) struct Kind {
     pub(crate) about: &'static str,
     pub(crate) needs: &'static [&'static str],
     pub(crate) may_have: &'static [&'static str],
+    made: Option<MadeBy>,
 }
+
+/// Reads the settings of a generated workload.
+type MadeBy = fn(&Made<'_>) -> Settings;
 
 impl Kind {
     pub(crate) const fn new(
@@ -54,7 +59,12 @@ impl Kind {
         needs: &'static [&'static str],
         may_have: &'static [&'static str],
     ) -> Kind {
-        Kind { name, about, needs, may_have }
+        Kind { name, about, needs, may_have, made: None }
+    }
+
+    /// Adds the settings of a generated workload.
+    const fn made(self, made: MadeBy) -> Kind {
+        Kind { made: Some(made), ..self }
     }
 }
 
@@ -64,25 +74,39 @@ pub(crate) const KINDS: &[Kind] = &[
     Kind::new("trace", "a trace is played without cores",
         &["file"], &["format", "timing", "instructions_per_clock", "window", "unusable_records", "placement", "fault_time"]),
     Kind::new("stream", "lines are read, written or copied one after the other",
-        &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"]),
+        &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"])
+        .made(|it| it.over(Stream { start: it.start, count: 0, stride_bytes: LINE_BYTES, access: it.access, gap: it.gap })),
     Kind::new("random", "lines of a region are read and written at random, each with the same probability",
-        &["count", "bytes"], &["start", "write_share", "gap_cycles", "gap_ns"]),
+        &["count", "bytes"], &["start", "write_share", "gap_cycles", "gap_ns"])
+        .made(|it| it.over(Random { start: it.start, gap: it.gap, ..Random::default() })),
     Kind::new("mixed", "random lines, with copies and zeroings of pages among them",
-        &["count", "bytes"], &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles", "gap_ns"]),
+        &["count", "bytes"], &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles", "gap_ns"])
+        .made(|it| it.over(Mixed {
+            start: it.start, page_bytes: PAGE_BYTES, pairs: it.pairs(Pairs::Random), gap: it.gap, ..Mixed::default()
+        })),
     Kind::new("page-copies", "pages of a region are copied, one after the other",
-        &["count", "bytes"], &["start", "page_bytes", "pairs", "by", "gap_cycles", "gap_ns"]),
+        &["count", "bytes"], &["start", "page_bytes", "pairs", "by", "gap_cycles", "gap_ns"])
+        .made(|it| it.over(PageCopies {
+            start: it.start, page_bytes: PAGE_BYTES, pairs: it.pairs(Pairs::Neighbors), gap: it.gap, ..PageCopies::default()
+        })),
     Kind::new("fork", "a process forks; the child writes a line to each of some random pages, which copies them, and waits for each",
-        &["bytes", "pages"], &["fill", "gap_cycles", "gap_ns"]),
+        &["bytes", "pages"], &["fill", "gap_cycles", "gap_ns"])
+        .made(|it| it.over(Fork { gap: it.gap, ..Fork::default() })),
     Kind::new("checkpoint", "a process writes lines, and stops while all its memory is copied, repeatedly",
-        &["bytes", "checkpoints"], &["writes", "window", "gap_cycles", "gap_ns"]),
+        &["bytes", "checkpoints"], &["writes", "window", "gap_cycles", "gap_ns"])
+        .made(|it| it.over(Checkpoint { window: 1, gap: it.gap, ..Checkpoint::default() })),
     Kind::new("clone", "all the memory of a virtual machine is copied",
-        &["bytes"], &["clones", "window", "gap_cycles", "gap_ns"]),
+        &["bytes"], &["clones", "window", "gap_cycles", "gap_ns"])
+        .made(|it| it.over(MachineClone { clones: 1, window: 1, gap: it.gap, ..MachineClone::default() })),
     Kind::new("migration", "random pages of a process move to other frames",
-        &["bytes", "pages", "to"], &["window", "gap_cycles", "gap_ns"]),
+        &["bytes", "pages", "to"], &["window", "gap_cycles", "gap_ns"])
+        .made(|it| it.over(Migration { window: 1, gap: it.gap, ..Migration::default() })),
     Kind::new("dedup", "random pages of two virtual machines with equal contents are compared and merged, as by Linux's KSM; then the second machine writes a line to each of some random pages, and a write to a merged page copies it first",
-        &["bytes", "pages", "writes"], &["gap_cycles", "gap_ns"]),
+        &["bytes", "pages", "writes"], &["gap_cycles", "gap_ns"])
+        .made(|it| it.over(Deduplication { gap: it.gap, ..Deduplication::default() })),
     Kind::new("zero-on-free", "processes run one after another; each writes a line to each of its pages and exits, and all of its memory is zeroed, as with Linux's `init_on_free=1`",
-        &["bytes", "processes"], &["window", "gap_cycles", "gap_ns"]),
+        &["bytes", "processes"], &["window", "gap_cycles", "gap_ns"])
+        .made(|it| it.over(ProcessExits { window: 1, gap: it.gap, ..ProcessExits::default() })),
 ];
 
 /// A number that the check of the workload limits.
@@ -97,31 +121,31 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("workload.kind", Holds::Name(|| kinds().map(|kind| kind.name).collect()), "\"fork\"", "its kind, which has the keys of its row below"),
     Key::new("workload.file", Holds::Path, "\"samples/forkset-rc.gz\"", "the trace: plain, gzip or Zstandard").or(BY_KIND),
     Key::new("workload.format", Holds::Name(|| Format::names().map(|(name, _)| name).collect()), "\"rc\"", "the format of its records (`formats.md`)").or("that of its first record, or of the extension of the file"),
-    Key::new("workload.unusable_records", Holds::Name(|| names(&UNUSABLE)), "\"skip\"", "which records are skipped where pages lie as recorded: those on reserved rows between usable ones, up to 5 % of the trace; also those outside the usable memory; or none. A record that is not skipped is an error").or("`skip-reserved`"),
+    Key::new("workload.unusable_records", Holds::Name(|| UnusableRecords::NAMES.into()), "\"skip\"", "which records are skipped where pages lie as recorded: those on reserved rows between usable ones, up to 5 % of the trace; also those outside the usable memory; or none. A record that is not skipped is an error").or("`skip-reserved`"),
     Key::new("workload.timing", Holds::Name(|| Timing::NAMES.into()), "\"window\"", "when the records of a trace arrive: at their times; after their instructions; as fast as the controller accepts them; or so, with at most `window` requests in flight").or("by the format: `recorded` with times, `instructions` with instructions, else `back-to-back`"),
     Key::new("workload.instructions_per_clock", Holds::Number(0.001, 1000.0), "4.0", "with the timing `instructions`: recorded instructions per clock of the memory").or("4, for example 3.2 GHz at 1 instruction per cycle beside DDR3-1600"),
     Key::new("workload.placement", Holds::NameOrNames(|| names(&PLACEMENTS)), "\"as-recorded\"", "where the pages of the trace lie: where they were recorded, or where an allocator places them").or("`as-recorded`; of `perf` `allocator`; required for `lackey`"),
     Key::new("workload.fault_time", Holds::Picoseconds(0, FAULT_PS_MAX), "\"400ns\"", "CPU time of each page fault of a trace with page faults, apart from its copy or zeroing: these, and all later records, arrive after it").or("406.25 ns: 1,300 cycles at 3.2 GHz, as of `kernel.fault_cycles` (`cores.md`)"),
-    Key::new("workload.count", CHECKED, "100_000", "number of lines (`stream`), requests (`random`, `mixed`) or copies (`page-copies`)").values("at least 1").or(BY_KIND),
+    key!([Stream, Random, Mixed, PageCopies], workload.count, CHECKED, "100_000", "number of lines (`stream`), requests (`random`, `mixed`) or copies (`page-copies`)").values("at least 1").or(BY_KIND),
     Key::new("workload.start", Holds::Address, "0x0040_0000", "first line of the stream or region").or("0"),
-    Key::new("workload.bytes", BYTES, "0x0100_0000", "size of the region; or of the memory of the process or machine, all of it written before the run (of `zero-on-free`, none of it)").values("whole lines or whole pages, or a size").or(BY_KIND),
-    Key::new("workload.stride_bytes", BYTES, "64", "from a line of the stream to the next").values("a multiple of 64, or a size").or("64"),
+    key!([Random, Mixed, PageCopies, Fork, Checkpoint, MachineClone, Migration, Deduplication, ProcessExits], workload.bytes, BYTES, "0x0100_0000", "size of the region; or of the memory of the process or machine, all of it written before the run (of `zero-on-free`, none of it)").values("whole lines or whole pages, or a size").or(BY_KIND),
+    key!(Stream, workload.stride_bytes, BYTES, "64", "from a line of the stream to the next").values("a multiple of 64, or a size").or("64"),
     Key::new("workload.pattern", Holds::Text, "\"rrw\"", "which lines of the stream are read and which written, repeatedly").values("1 to 64 letters `r` and `w`").or("`r`"),
     Key::new("workload.dst", Holds::Address, "0x0800_0000", "instead of `pattern`: each line is read, and written at its distance from `start` to here").or("no writes"),
-    Key::new("workload.write_share", SHARE, "0.3", "share of the requests that write a line, by seed").or("0"),
-    Key::new("workload.copy_share", SHARE, "0.01", "share of the requests that copy a page, by seed").or("0"),
-    Key::new("workload.zero_share", SHARE, "0.01", "share of the requests that zero a page, by seed").values("0 to 1, the three together at most 1").or("0"),
-    Key::new("workload.page_bytes", BYTES, "4096", "size of a copy or zeroing").values("a multiple of 64, or a size").or("4096"),
+    key!([Random, Mixed], workload.write_share, SHARE, "0.3", "share of the requests that write a line, by seed").or("0"),
+    key!(Mixed, workload.copy_share, SHARE, "0.01", "share of the requests that copy a page, by seed").or("0"),
+    key!(Mixed, workload.zero_share, SHARE, "0.01", "share of the requests that zero a page, by seed").values("0 to 1, the three together at most 1").or("0"),
+    key!([Mixed, PageCopies], workload.page_bytes, BYTES, "4096", "size of a copy or zeroing").values("a multiple of 64, or a size").or("4096"),
     Key::new("workload.pairs", Holds::Name(|| pairs().iter().map(|(name, _)| *name).collect()), "\"same-subarray\"", "source of a copy: the page before; any page of the region; or a placement, as of `operation.src`").or("of `page-copies` `neighbors`, of `mixed` `random`").renamed(&[("neighbours", "neighbors")]),
-    Key::new("workload.by", Holds::Name(|| names(&BY)), "\"operation\"", "how a page is copied: by one request, or by reads and writes of its lines, as a program would").or("`operation`"),
-    Key::new("workload.pages", CHECKED, "1024", "pages that the child writes (of `forkbench` updates, which may choose a page again); that move; that are merged").values("at least 1").or(BY_KIND),
-    Key::new("workload.fill", Holds::Name(|| names(&Fill::NAMES)), "\"before\"", "whether the parent's memory is written before the run, or zeroed and written in it").or("`before`"),
-    Key::new("workload.checkpoints", CHECKED, "2", "number of copies of all of the memory").values("at least 1").or(BY_KIND),
-    Key::new("workload.writes", CHECKED, "1000", "of `checkpoint`: lines written before each checkpoint, anywhere in the memory; of `dedup`: pages that the second machine writes a line to, each once").values("from 0").or("of `checkpoint` 0"),
-    Key::new("workload.clones", CHECKED, "1", "number of clones of the machine").values("at least 1").or("1"),
-    Key::new("workload.processes", CHECKED, "4", "processes that run one after another").values("at least 1").or(BY_KIND),
-    Key::new("workload.to", Holds::Name(|| names(&MoveTo::NAMES)), "\"anywhere\"", "destination of pages: where the allocator would place a copy, or any page").or(BY_KIND),
-    Key::new("workload.window", CHECKED, "1", "copies or zeroings in progress at once, at most; of a trace with the timing `window`, requests in flight").values("at least 1").or("1; of a trace 16"),
+    key!(PageCopies, workload.by, Holds::Name(|| CopyBy::NAMES.into()), "\"operation\"", "how a page is copied: by one request, or by reads and writes of its lines, as a program would").or("`operation`"),
+    key!([Fork, Migration, Deduplication], workload.pages, CHECKED, "1024", "pages that the child writes (of `forkbench` updates, which may choose a page again); that move; that are merged").values("at least 1").or(BY_KIND),
+    key!(Fork, workload.fill, Holds::Name(|| Fill::NAMES.into()), "\"before\"", "whether the parent's memory is written before the run, or zeroed and written in it").or("`before`"),
+    key!(Checkpoint, workload.checkpoints, CHECKED, "2", "number of copies of all of the memory").values("at least 1").or(BY_KIND),
+    key!([Checkpoint, Deduplication], workload.writes, CHECKED, "1000", "of `checkpoint`: lines written before each checkpoint, anywhere in the memory; of `dedup`: pages that the second machine writes a line to, each once").values("from 0").or("of `checkpoint` 0"),
+    key!(MachineClone, workload.clones, CHECKED, "1", "number of clones of the machine").values("at least 1").or("1"),
+    key!(ProcessExits, workload.processes, CHECKED, "4", "processes that run one after another").values("at least 1").or(BY_KIND),
+    key!(Migration, workload.to, Holds::Name(|| MoveTo::NAMES.into()), "\"anywhere\"", "destination of pages: where the allocator would place a copy, or any page").or(BY_KIND),
+    key!([Checkpoint, MachineClone, Migration, ProcessExits], workload.window, CHECKED, "1", "copies or zeroings in progress at once, at most; of a trace with the timing `window`, requests in flight").values("at least 1").or("1; of a trace 16"),
     Key::new("workload.gap_cycles", Holds::Clocks(0, Gap::CYCLES_MAX), "50", "least number of clocks between the arrivals of two requests; of a fork, the child's own work between two writes").or("0: as fast as requests are accepted"),
     Key::new("workload.gap_ns", Holds::Nanoseconds(0.0, GAP_NS_MAX), "62.5", "the gap in ns, instead of `gap_cycles`: the offered load stays the same over speed bins. In steps of 0.001 ns; each arrival is rounded up to a clock, and fractions of a clock add up").or("0"),
 ];
@@ -134,13 +158,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
 /// The default of a key that some kinds need.
 const BY_KIND: &str = "by `kind`";
 
-const UNUSABLE: [(&str, UnusableRecords); 3] = [
-    ("skip-reserved", UnusableRecords::SkipReserved),
-    ("skip", UnusableRecords::Skip),
-    ("refuse", UnusableRecords::Refuse),
-];
 const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), (Placement::ALLOCATOR, true)];
-const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
 /// Maximum of `gap_ns`, 1000 s: about the maximum of `gap_cycles`.
 const GAP_NS_MAX: f64 = 1e12;
 /// Maximum of `fault_time`, 1 ms.
@@ -164,7 +182,12 @@ pub(crate) fn check_workload(table: &Section<'_>, seed: u64, system: &SystemConf
     Ok(match name {
         "trace" => Workload::Trace(trace(table)?),
         name if is_on_cores(name) => Workload::Programs(check_programs(table, seed, system)?),
-        name => Workload::Made(made(table, name, system.memory.system().clock())?),
+        _ => {
+            let start = if table.has("start") { address(table, "start")? } else { PhysicalAddress(0) };
+            let gap = gap(table, system.memory.system().clock())?;
+            let made = Made { table, start, access: access(table)?, gap };
+            Workload::Made(kind.made.expect("it needs no cores")(&made))
+        }
     })
 }
 
@@ -181,47 +204,23 @@ fn check_keys(table: &Section<'_>, kind: &Kind) -> Result<(), Failure> {
     needs.iter().try_for_each(|key| table.needs(key, "kind", name))
 }
 
-/// The settings of a generated workload; [`check_settings`] checks them against the system.
-fn made(table: &Section<'_>, kind: &str, clock: Clock) -> Result<Settings, Failure> {
-    let start = if table.has("start") { address(table, "start")? } else { PhysicalAddress(0) };
-    let number = |name| table.get(name).unwrap_or(0_u64);
-    let share = |name| table.get(name).unwrap_or(0.0);
-    let (count, bytes, pages) = (number("count"), number("bytes"), number("pages"));
-    let (writes, copies, zeroings) = (share("write_share"), share("copy_share"), share("zero_share"));
-    let (page_bytes, window) = (table.get("page_bytes").unwrap_or(PAGE_BYTES), table.get("window").unwrap_or(1));
-    let pairs = |default| table.choice("pairs", &pairs()).unwrap_or(default);
-    let gap = gap(table, clock)?;
-    Ok(match kind {
-        "stream" => {
-            let (stride, access) = (table.get("stride_bytes").unwrap_or(LINE_BYTES), access(table)?);
-            Settings::Stream(Stream { start, count, stride, access, gap })
-        }
-        "random" => Settings::Random(Random { count, start, bytes, writes, gap }),
-        "mixed" => {
-            let pairs = pairs(Pairs::Random);
-            Settings::Mixed(Mixed { count, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap })
-        }
-        "page-copies" => {
-            let by = table.choice("by", &BY).unwrap_or(CopyBy::Operation);
-            let pairs = pairs(Pairs::Neighbors);
-            Settings::PageCopies(PageCopies { count, start, bytes, page_bytes, pairs, by, gap })
-        }
-        "fork" => {
-            let fill = table.choice("fill", &Fill::NAMES).unwrap_or(Fill::Before);
-            Settings::Fork(Fork { bytes, pages, fill, gap })
-        }
-        "checkpoint" => {
-            let (checkpoints, writes) = (number("checkpoints"), number("writes"));
-            Settings::Checkpoint(Checkpoint { bytes, checkpoints, writes, window, gap })
-        }
-        "clone" => Settings::Clone(MachineClone { bytes, clones: table.get("clones").unwrap_or(1), window, gap }),
-        "migration" => {
-            let to = table.choice("to", &MoveTo::NAMES).unwrap_or(MoveTo::Anywhere);
-            Settings::Migration(Migration { bytes, pages, to, window, gap })
-        }
-        "dedup" => Settings::Deduplication(Deduplication { bytes, pages, writes: number("writes"), gap }),
-        _ => Settings::ZeroOnFree(ProcessExits { bytes, processes: number("processes"), window, gap }),
-    })
+/// What generated workloads have in common; [`check_settings`] checks settings against the system.
+pub(crate) struct Made<'a> {
+    table: &'a Section<'a>,
+    start: PhysicalAddress,
+    access: Access,
+    gap: Gap,
+}
+
+impl Made<'_> {
+    /// Settings with the values of the keys that are given.
+    fn over(&self, settings: impl host::workload::WorkloadKind + Any) -> Settings {
+        Settings::new(self.table.over(settings))
+    }
+
+    fn pairs(&self, default: Pairs) -> Pairs {
+        self.table.choice("pairs", &pairs()).unwrap_or(default)
+    }
 }
 
 /// The time between two arrivals, in cycles or in ns of this clock.
@@ -251,15 +250,14 @@ fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {
     let path = table.linked("file")?;
     let format = given.map_or_else(|| recognize(table, &path), Ok)?;
     check_placement(table, format, &placements)?;
-    if table.has("fault_time") && format.addresses != Addresses::Processes {
-        let message =
-            format!("`workload.fault_time` is given, but a trace of the format `{}` has no page faults", format.name);
-        return Err(table.fault("fault_time", message).with_help("leave it out"));
+    if format.addresses != Addresses::Processes {
+        let why = format!(", but a trace of the format `{}` has no page faults", format.name);
+        table.without(&["fault_time"], &why, "leave it out")?;
     }
     Ok(TraceWorkload {
         path,
         format,
-        unusable: table.choice("unusable_records", &UNUSABLE).unwrap_or_default(),
+        unusable: table.get("unusable_records").unwrap_or_default(),
         timing: timing(table, format)?,
         is_timing_given: ["timing", "instructions_per_clock", "window"].iter().any(|key| table.has(key)),
         fault_ps: table.get("fault_time").unwrap_or(FAULT_PS),
@@ -327,10 +325,9 @@ fn timing(table: &Section<'_>, format: &Format) -> Result<Timing, Failure> {
         return Err(table.fault("timing", message).with_help(help));
     }
     for (key, of) in [("instructions_per_clock", "instructions"), ("window", "window")] {
-        if table.has(key) && name != of {
-            let message = format!("`workload.{key}` is given, but the timing of this trace is `{name}`");
-            let help = format!("leave it out, or write `timing = \"{of}\"`");
-            return Err(table.fault(key, message).with_help(help));
+        if name != of {
+            let why = format!(", but the timing of this trace is `{name}`");
+            table.without(&[key], &why, &format!("leave it out, or write `timing = \"{of}\"`"))?;
         }
     }
     let window = table.get("window").unwrap_or(TRACE_WINDOW);
@@ -341,19 +338,6 @@ fn timing(table: &Section<'_>, format: &Format) -> Result<Timing, Failure> {
         "window" => Timing::Window(NonZeroU32::new(window as u32).unwrap_or(NonZeroU32::MIN)),
         _ => Timing::BackToBack,
     })
-}
-
-/// The key of a file for a setting of a workload.
-fn file_key(settings: &Settings, key: &str) -> &'static str {
-    let known = KINDS.iter().flat_map(|kind| kind.needs.iter().chain(kind.may_have));
-    match (settings, key) {
-        (Settings::Random(_) | Settings::Mixed(_), "writes") => "write_share",
-        (Settings::Mixed(_), "copies") => "copy_share",
-        (Settings::Mixed(_), "zeroings") => "zero_share",
-        (_, "stride") => "stride_bytes",
-        (_, "placement") => "pairs",
-        _ => known.copied().find(|known| *known == key).unwrap_or("kind"),
-    }
 }
 
 /// Checks that a workload can be generated on this system, with each of its allocators, which have their keys.
@@ -367,18 +351,12 @@ pub(crate) fn check_settings(
     for (of_allocator, allocator) in placed.unwrap_or_else(|| vec![("", None)]) {
         let (memories, planner) = (system.memory.aged_memories(), system.memory.planner());
         settings.source_with(memories, planner, allocator.as_ref(), 0, None).map_err(|error| {
-            let rename = |text: String| {
-                ["writes", "copies", "zeroings", "stride"].iter().fold(text, |text, key| {
-                    text.replace(&format!("`{key}`"), &format!("`{}`", file_key(settings, key)))
-                        .replace(&format!("`{key} = "), &format!("`{} = ", file_key(settings, key)))
-                })
-            };
             let key = match error.key() {
-                Some(key) => format!("workload.{}", file_key(settings, key)),
+                Some(key) => format!("workload.{key}"),
                 None if matches!(error, WorkloadError::Allocator(_)) => of_allocator.to_owned(),
                 None => "workload.kind".to_owned(),
             };
-            document.fault(&key, format!("`{key}`: {}", rename(error.to_string()))).with_help(rename(error.help()))
+            document.fault(&key, format!("`{key}`: {error}")).with_help(error.help())
         })?;
     }
     Ok(())

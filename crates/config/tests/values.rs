@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dram_spec::{Clock, Cycle};
+use dram_spec::{Clock, Cycle, PhysicalAddress};
 use host::Timing;
 use host::machine::ClassUnits;
-use host::workload::{Gap, Mixed, Random, Settings};
+use host::workload::{Gap, Mixed, Pairs, Settings};
 use rowclone_config::{Failure, MachineConfig, Overrides, Scenario, SystemConfig, Workload};
 use trace_io::program::InstructionClass;
 
@@ -76,9 +76,9 @@ fn a_time_of_the_kernel_is_rounded_up_to_core_cycles() {
 #[test]
 fn pairing_names_the_classes_that_share_a_cycle() {
     let found = machine(&["cores.order=in-order", "cores.pairing=[\"integer\", \"float-load\"]"]).unwrap();
-    let is_paired = |(_, class)| found.settings.core.classes.of(class).is_paired;
+    let is_paired = |class| found.settings.core.classes.of(class).is_paired;
     let expected = [true, false, false, false, false, true, false, false, false];
-    assert_eq!(InstructionClass::NAMES.map(is_paired), expected);
+    assert_eq!(InstructionClass::ALL.map(is_paired), expected);
 }
 
 /// The window holds the instructions of two cycles at least.
@@ -96,24 +96,29 @@ fn limits_and_help_of_a_machine_are_exact() {
 #[test]
 fn each_share_of_a_workload_sets_its_field() {
     let sets = ["workload.write_share=0.25", "workload.copy_share=0.125", "workload.zero_share=0.0625"];
-    let Workload::Made(Settings::Mixed(found)) = shipped("mixed.toml", &sets).unwrap().workload else {
-        panic!("it is mixed");
-    };
-    let Mixed { writes, copies, zeroings, count, bytes, page_bytes, gap, .. } = found;
-    assert!((writes, copies, zeroings) == (0.25, 0.125, 0.0625), "{found:?}");
-    assert_eq!((count, bytes, page_bytes, gap), (20_000, 0x1000_0000, 4096, Gap::from(dram_spec::Cycles(20))));
+    let Workload::Made(found) = shipped("mixed.toml", &sets).unwrap().workload else { panic!("it is made") };
+    let expected = Settings::new(Mixed {
+        count: 20_000,
+        start: PhysicalAddress(0),
+        bytes: 0x1000_0000,
+        write_share: 0.25,
+        copy_share: 0.125,
+        zero_share: 0.0625,
+        page_bytes: 4096,
+        pairs: Pairs::Random,
+        gap: Gap::from(dram_spec::Cycles(20)),
+    });
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"));
 }
 
 /// 37.5 ns are 20 clocks of 1.875 ns.
 #[test]
 fn a_gap_in_ns_is_that_of_its_clocks() {
-    let gap = |set: &str| match shipped("random.toml", &[set]).unwrap().workload {
-        Workload::Made(Settings::Random(Random { gap, .. })) => gap,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(gap("workload.gap_ns=37.5"), gap("workload.gap_cycles=20"));
-    assert_eq!(gap("workload.gap_ns=37.5"), Gap::of_ps(37_500, Clock::DDR3_1066));
-    assert_ne!(gap("workload.gap_ns=37.5"), gap("workload.gap_ns=37.6"));
+    let made = |set: &str| format!("{:?}", shipped("random.toml", &[set]).unwrap().workload);
+    assert_eq!(made("workload.gap_ns=37.5"), made("workload.gap_cycles=20"));
+    let gap = Gap::of_ps(37_500, Clock::DDR3_1066);
+    assert!(made("workload.gap_ns=37.5").contains(&format!("gap: {gap:?}")));
+    assert_ne!(made("workload.gap_ns=37.5"), made("workload.gap_ns=37.6"));
 }
 
 /// A trace with instructions is played at 4 per clock, and a window holds 16 requests, unless the keys

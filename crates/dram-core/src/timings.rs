@@ -2,113 +2,58 @@
 
 use dram_spec::{Clock, Cycles, Min, System};
 
-/// A timing parameter, by its JEDEC name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are JEDEC's; `P::name` spells them")]
-pub enum P {
-    Rcd,
-    Rp,
-    Rpa,
-    Ras,
-    Rc,
-    Ppd,
-    Rrd,
-    RrdL,
-    Faw,
-    Cl,
-    Cwl,
-    Wpre,
-    Burst,
-    Ccd,
-    CcdL,
-    /// tCCD_L of WR, DDR5's tCCD_L_WR2.
-    CcdLWr,
-    CcdLRmw,
-    Wr,
-    Wtr,
-    WtrL,
-    Rtp,
-    Rtrs,
-    Rfc,
-    RfcSb,
-    RefSbRd,
-    Refi,
-    /// Distance in which a REF of the refresh mode is due.
-    RefInterval,
-    /// A refresh interval, rounded up.
-    RefiOnce,
-    /// Two refresh intervals, rounded up.
-    RefiTwice,
-    RasMax,
-    Xp,
-    /// Slow exit of power-down to RD: DDR2's tXARDS.
-    Xpdll,
-    Cke,
-    /// Minimum time in self-refresh.
-    Ckesr,
-    Xs,
-    Dllk,
-    ActPden,
-    PrPden,
-    RefPden,
-    /// One clock.
-    Clock,
-}
-
-impl P {
-    /// All parameters, in order.
-    #[rustfmt::skip]
-    pub const ALL: [P; 40] = [
-        P::Rcd, P::Rp, P::Rpa, P::Ras, P::Rc, P::Ppd, P::Rrd, P::RrdL, P::Faw, P::Cl, P::Cwl, P::Wpre,
-        P::Burst, P::Ccd, P::CcdL, P::CcdLWr, P::CcdLRmw, P::Wr, P::Wtr, P::WtrL, P::Rtp, P::Rtrs, P::Rfc,
-        P::RfcSb, P::RefSbRd, P::Refi, P::RefInterval, P::RefiOnce, P::RefiTwice, P::RasMax, P::Xp,
-        P::Xpdll, P::Cke, P::Ckesr, P::Xs, P::Dllk, P::ActPden, P::PrPden, P::RefPden, P::Clock,
-    ];
-
-    /// Name in the standard.
-    pub const fn name(self) -> &'static str {
-        match self {
-            P::Rcd => "tRCD",
-            P::Rp => "tRP",
-            P::Rpa => "tRPA",
-            P::Ras => "tRAS",
-            P::Rc => "tRC",
-            P::Ppd => "tPPD",
-            P::Rrd => "tRRD",
-            P::RrdL => "tRRD_L",
-            P::Faw => "tFAW",
-            P::Cl => "CL",
-            P::Cwl => "CWL",
-            P::Wpre => "tWPRE",
-            P::Burst => "BL/2",
-            P::Ccd => "tCCD",
-            P::CcdL => "tCCD_L",
-            P::CcdLWr => "tCCD_L_WR2",
-            P::CcdLRmw => "tCCD_L_WR",
-            P::Wr => "tWR",
-            P::Wtr => "tWTR",
-            P::WtrL => "tWTR_L",
-            P::Rtp => "tRTP",
-            P::Rtrs => "tRTRS",
-            P::Rfc => "tRFC",
-            P::RfcSb => "tRFCsb",
-            P::RefSbRd => "tREFSBRD",
-            P::Refi => "tREFI",
-            P::RefInterval => "tREFI of the mode",
-            P::RefiOnce => "1 tREFI",
-            P::RefiTwice => "2 tREFI",
-            P::RasMax => "tRAS max",
-            P::Xp => "tXP",
-            P::Xpdll => "tXPDLL",
-            P::Cke => "tCKE",
-            P::Ckesr => "tCKESR",
-            P::Xs => "tXS",
-            P::Dllk => "tDLLK",
-            P::ActPden => "tACTPDEN",
-            P::PrPden => "tPRPDEN",
-            P::RefPden => "tREFPDEN",
-            P::Clock => "1 nCK",
-        }
+dram_spec::named! {
+    /// A timing parameter, by its JEDEC name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the names are JEDEC's; `P::name` spells them")]
+    pub enum P {
+        Rcd = "tRCD",
+        Rp = "tRP",
+        Rpa = "tRPA",
+        Ras = "tRAS",
+        Rc = "tRC",
+        Ppd = "tPPD",
+        Rrd = "tRRD",
+        RrdL = "tRRD_L",
+        Faw = "tFAW",
+        Cl = "CL",
+        Cwl = "CWL",
+        Wpre = "tWPRE",
+        Burst = "BL/2",
+        Ccd = "tCCD",
+        CcdL = "tCCD_L",
+        /// tCCD_L of WR, DDR5's tCCD_L_WR2.
+        CcdLWr = "tCCD_L_WR2",
+        CcdLRmw = "tCCD_L_WR",
+        Wr = "tWR",
+        Wtr = "tWTR",
+        WtrL = "tWTR_L",
+        Rtp = "tRTP",
+        Rtrs = "tRTRS",
+        Rfc = "tRFC",
+        RfcSb = "tRFCsb",
+        RefSbRd = "tREFSBRD",
+        Refi = "tREFI",
+        /// Distance in which a REF of the refresh mode is due.
+        RefInterval = "tREFI of the mode",
+        /// A refresh interval, rounded up.
+        RefiOnce = "1 tREFI",
+        /// Two refresh intervals, rounded up.
+        RefiTwice = "2 tREFI",
+        RasMax = "tRAS max",
+        Xp = "tXP",
+        /// Slow exit of power-down to RD: DDR2's tXARDS.
+        Xpdll = "tXPDLL",
+        Cke = "tCKE",
+        /// Minimum time in self-refresh.
+        Ckesr = "tCKESR",
+        Xs = "tXS",
+        Dllk = "tDLLK",
+        ActPden = "tACTPDEN",
+        PrPden = "tPRPDEN",
+        RefPden = "tREFPDEN",
+        /// One clock.
+        Clock = "1 nCK",
     }
 }
 

@@ -11,6 +11,7 @@ pub mod event;
 pub mod geometry;
 pub mod log;
 pub mod mechanism;
+mod named;
 pub mod operation;
 pub mod properties;
 pub mod rows;

@@ -7,25 +7,29 @@ use crate::standard::{Density, SpeedBin, Width};
 use crate::standard::{RefreshMode, Standard};
 use crate::units::{Clock, Cycles, Min};
 
-/// Whether a copy activation counts as an activation in tRRD and tFAW. The sources do not specify
-/// it; see `docs/decisions`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CopyActivations {
-    /// Counts in both (the default, which is conservative).
-    #[default]
-    Counted,
-    /// Counts in neither, as an earlier or as a later activation.
-    Free,
+crate::named! {
+    /// Whether a copy activation counts as an activation in tRRD and tFAW. The sources do not specify
+    /// it; see `docs/decisions`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum CopyActivations {
+        /// Counts in both (the default, which is conservative).
+        #[default]
+        Counted = "counted",
+        /// Counts in neither, as an earlier or as a later activation.
+        Free = "free",
+    }
 }
 
-/// Exit of precharge power-down (MR0 bit 12).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PrechargePowerDown {
-    /// The DLL stays on: tXP to any command; current IDD2P1.
-    #[default]
-    FastExit,
-    /// The DLL is off: tXP, but tXPDLL to a read or write; current IDD2P0.
-    SlowExit,
+crate::named! {
+    /// Exit of precharge power-down (MR0 bit 12).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum PrechargePowerDown {
+        /// The DLL stays on: tXP to any command; current IDD2P1.
+        #[default]
+        FastExit = "fast-exit",
+        /// The DLL is off: tXP, but tXPDLL to a read or write; current IDD2P0.
+        SlowExit = "slow-exit",
+    }
 }
 
 /// Refresh requirement.
@@ -45,34 +49,28 @@ impl Refresh {
     pub const NORMAL: Refresh = Refresh::Every { t_refi_ps: 7_800_000 };
 }
 
-/// The cycle of a command of two cycles from which distances to other commands count. No public
-/// source says which one JESD79-5 means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ReferenceCycle {
-    /// The first.
-    First,
-    /// The second (the default).
-    #[default]
-    Second,
+crate::named! {
+    /// The cycle of a command of two cycles from which distances to other commands count. No public
+    /// source says which one JESD79-5 means.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum ReferenceCycle {
+        /// The first.
+        First = "first",
+        /// The second (the default).
+        #[default]
+        Second = "second",
+    }
 }
 
-/// Commands that a stream may contain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// The plain standard: an ACT to an open bank and a TRANSFER are violations.
-    Jedec,
-    /// The standard with copy activations and TRANSFER.
-    #[default]
-    RowClone,
-}
-
-impl Dialect {
-    /// Name in logs and command lines.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Dialect::Jedec => "jedec",
-            Dialect::RowClone => "rowclone",
-        }
+crate::named! {
+    /// Commands that a stream may contain.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum Dialect {
+        /// The plain standard: an ACT to an open bank and a TRANSFER are violations.
+        Jedec = "jedec",
+        /// The standard with copy activations and TRANSFER.
+        #[default]
+        RowClone = "rowclone",
     }
 }
 

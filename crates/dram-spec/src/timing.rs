@@ -8,69 +8,36 @@ use crate::standard::Standard;
 use crate::standard::ddr2::PAGE_MODE;
 use crate::units::{Cycles, Min};
 
-/// A timing parameter that can be replaced, by its JEDEC name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names are JEDEC's; `TimingParameter::name` spells them")]
-pub enum TimingParameter {
-    Cl,
-    Cwl,
-    Rcd,
-    Rp,
-    Ras,
-    Rc,
-    Rrd,
-    RrdL,
-    Faw,
-    Ccd,
-    CcdL,
-    CcdLWr,
-    Wr,
-    Wtr,
-    WtrL,
-    Rtp,
-    Wpre,
-    Xp,
-    Xpdll,
-    Cke,
-    Rfc,
+crate::named! {
+    /// A timing parameter that can be replaced, by its JEDEC name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(missing_docs, reason = "the names are JEDEC's; `TimingParameter::name` spells them")]
+    pub enum TimingParameter {
+        Cl = "CL",
+        Cwl = "CWL",
+        Rcd = "tRCD",
+        Rp = "tRP",
+        Ras = "tRAS",
+        Rc = "tRC",
+        Rrd = "tRRD",
+        RrdL = "tRRD_L",
+        Faw = "tFAW",
+        Ccd = "tCCD",
+        CcdL = "tCCD_L",
+        CcdLWr = "tCCD_L_WR",
+        Wr = "tWR",
+        Wtr = "tWTR",
+        WtrL = "tWTR_L",
+        Rtp = "tRTP",
+        Wpre = "tWPRE",
+        Xp = "tXP",
+        Xpdll = "tXPDLL",
+        Cke = "tCKE",
+        Rfc = "tRFC",
+    }
 }
 
 impl TimingParameter {
-    /// All of them.
-    #[rustfmt::skip]
-    pub const ALL: [TimingParameter; 21] = [
-        Self::Cl, Self::Cwl, Self::Rcd, Self::Rp, Self::Ras, Self::Rc, Self::Rrd, Self::RrdL, Self::Faw, Self::Ccd,
-        Self::CcdL, Self::CcdLWr, Self::Wr, Self::Wtr, Self::WtrL, Self::Rtp, Self::Wpre, Self::Xp, Self::Xpdll, Self::Cke,
-        Self::Rfc,
-    ];
-
-    /// Its JEDEC name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cl => "CL",
-            Self::Cwl => "CWL",
-            Self::Rcd => "tRCD",
-            Self::Rp => "tRP",
-            Self::Ras => "tRAS",
-            Self::Rc => "tRC",
-            Self::Rrd => "tRRD",
-            Self::RrdL => "tRRD_L",
-            Self::Faw => "tFAW",
-            Self::Ccd => "tCCD",
-            Self::CcdL => "tCCD_L",
-            Self::CcdLWr => "tCCD_L_WR",
-            Self::Wr => "tWR",
-            Self::Wtr => "tWTR",
-            Self::WtrL => "tWTR_L",
-            Self::Rtp => "tRTP",
-            Self::Wpre => "tWPRE",
-            Self::Xp => "tXP",
-            Self::Xpdll => "tXPDLL",
-            Self::Cke => "tCKE",
-            Self::Rfc => "tRFC",
-        }
-    }
-
     /// The smallest and the largest value in clocks: for CL and CWL what the mode registers can hold, for tCCD at least
     /// a burst.
     pub const fn range(self, standard: Standard) -> (u64, u64) {

@@ -11,45 +11,20 @@ use rowclone::{Operation, PlanError, Planner};
 use crate::contents::Contents;
 use crate::placement::{Place, PlacementError, place};
 
-/// Kind of an operation of a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Copies `bytes` from `src` to `dst`.
-    Copy,
-    /// Fills `bytes` from `dst` with zeros.
-    Zero,
-    /// Fills `bytes` from `dst` with `value`.
-    Init,
-    /// Reads `bytes` from `dst`.
-    Read,
-    /// Writes `bytes` from `dst`, with data made from the seed.
-    Write,
-}
-
-impl Kind {
-    /// All kinds and their names in scenarios.
-    pub const NAMES: [(&'static str, Kind); 5] = [
-        ("copy", Kind::Copy),
-        ("zero", Kind::Zero),
-        ("init", Kind::Init),
-        ("read", Kind::Read),
-        ("write", Kind::Write),
-    ];
-
-    /// The kind with this name.
-    pub fn named(name: &str) -> Option<Kind> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
-    }
-
-    /// Name in scenarios.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Copy => "copy",
-            Kind::Zero => "zero",
-            Kind::Init => "init",
-            Kind::Read => "read",
-            Kind::Write => "write",
-        }
+dram_spec::named! {
+    /// Kind of an operation of a scenario.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Kind {
+        /// Copies `bytes` from `src` to `dst`.
+        Copy = "copy",
+        /// Fills `bytes` from `dst` with zeros.
+        Zero = "zero",
+        /// Fills `bytes` from `dst` with `value`.
+        Init = "init",
+        /// Reads `bytes` from `dst`.
+        Read = "read",
+        /// Writes `bytes` from `dst`, with data made from the seed.
+        Write = "write",
     }
 }
 

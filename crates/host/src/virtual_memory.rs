@@ -447,7 +447,7 @@ mod tests {
     }
 
     /// The result of a workload, whose system software has a defect.
-    fn made(settings: Settings, copy_unit: CopyUnit, defect: Option<Planted>) -> Option<WrongByte> {
+    fn made(settings: &Settings, copy_unit: CopyUnit, defect: Option<Planted>) -> Option<WrongByte> {
         let planner = planner();
         let contents = Contents::new(1, planner.map().clone());
         PLANTED.set(defect);
@@ -480,13 +480,13 @@ mod tests {
     fn workloads() -> [Settings; 7] {
         let (gap, window, bytes) = (Gap::ZERO, 2, BYTES);
         [
-            Settings::Fork(Fork { bytes, pages: 20, fill: Fill::Before, gap }),
-            Settings::Fork(Fork { bytes, pages: 20, fill: Fill::Played, gap }),
-            Settings::Checkpoint(Checkpoint { bytes, checkpoints: 3, writes: 20, window, gap }),
-            Settings::Clone(MachineClone { bytes, clones: 2, window, gap }),
-            Settings::Migration(Migration { bytes, pages: 90, to: MoveTo::NearSource, window, gap }),
-            Settings::Deduplication(Deduplication { bytes, pages: 30, writes: 40, gap }),
-            Settings::ZeroOnFree(ProcessExits { bytes, processes: 3, window, gap }),
+            Settings::new(Fork { bytes, pages: 20, fill: Fill::Before, gap }),
+            Settings::new(Fork { bytes, pages: 20, fill: Fill::Played, gap }),
+            Settings::new(Checkpoint { bytes, checkpoints: 3, writes: 20, window, gap }),
+            Settings::new(MachineClone { bytes, clones: 2, window, gap }),
+            Settings::new(Migration { bytes, pages: 90, to: MoveTo::NearSource, window, gap }),
+            Settings::new(Deduplication { bytes, pages: 30, writes: 40, gap }),
+            Settings::new(ProcessExits { bytes, processes: 3, window, gap }),
         ]
     }
 
@@ -494,7 +494,7 @@ mod tests {
     fn sound_system_software_passes_under_every_workload() {
         for copy_unit in CopyUnit::ALL {
             for settings in workloads() {
-                assert_eq!(made(settings, copy_unit, None), None, "{settings:?}, {copy_unit:?}");
+                assert_eq!(made(&settings, copy_unit, None), None, "{settings:?}, {copy_unit:?}");
             }
         }
     }
@@ -503,7 +503,7 @@ mod tests {
     fn a_store_to_a_wrong_frame_is_found() {
         let [before, played, checkpoint, _, _, merged, exits] = workloads();
         for settings in [before, played, checkpoint, merged, exits] {
-            let wrong = made(settings, CopyUnit::Page, Some(Planted::WrongFrame));
+            let wrong = made(&settings, CopyUnit::Page, Some(Planted::WrongFrame));
             assert!(wrong.is_some_and(|wrong| wrong.found != wrong.expected), "{settings:?}");
         }
     }
@@ -512,7 +512,7 @@ mod tests {
     fn a_lost_copy_on_write_is_found_with_its_process_and_address() {
         let [fork, _, _, _, _, merged, _] = workloads();
         for settings in [fork, merged] {
-            let wrong = made(settings, CopyUnit::Page, Some(Planted::LostCopyOnWrite)).unwrap();
+            let wrong = made(&settings, CopyUnit::Page, Some(Planted::LostCopyOnWrite)).unwrap();
             // The second process has lost the data of a page.
             assert_eq!(wrong.owner, Owner::Process(1), "{settings:?}");
             assert!(wrong.address < BYTES && wrong.found != wrong.expected);

@@ -14,7 +14,7 @@ use crate::request::{Completion, Request, RequestSource};
 use crate::stats::{Figures, PartTally, Stats};
 
 /// Settings of a page-mode memory. Times are clocks of the bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageMode {
     /// Clocks of the memory (15 ns) per clock of the bus.
     pub divider: u64,

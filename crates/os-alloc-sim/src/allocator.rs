@@ -100,19 +100,21 @@ impl Clone for Box<dyn FrameAllocator> {
     }
 }
 
-/// Rule by which an allocator chooses a free frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Policy {
-    /// The lowest free frame.
-    Sequential,
-    /// Any free frame, with equal probability.
-    Random,
-    /// From the smallest block that suffices, as Linux does.
-    Buddy,
-    /// From the pool of the source's subarray.
-    SubarrayAware,
-    /// From another bank of the source's rank.
-    BankAware,
+dram_spec::named! {
+    /// Rule by which an allocator chooses a free frame.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Policy {
+        /// The lowest free frame.
+        Sequential = "sequential",
+        /// Any free frame, with equal probability.
+        Random = "random",
+        /// From the smallest block that suffices, as Linux does.
+        Buddy = "buddy",
+        /// From the pool of the source's subarray.
+        SubarrayAware = "subarray-aware",
+        /// From another bank of the source's rank.
+        BankAware = "bank-aware",
+    }
 }
 
 /// Reason why an allocator cannot be built.
@@ -136,26 +138,6 @@ impl PolicyError {
 }
 
 impl Policy {
-    /// All policies, in the order in which reports list them.
-    pub const ALL: [Policy; 5] =
-        [Policy::Sequential, Policy::Random, Policy::Buddy, Policy::SubarrayAware, Policy::BankAware];
-
-    /// Name in configurations and output.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Policy::Sequential => "sequential",
-            Policy::Random => "random",
-            Policy::Buddy => "buddy",
-            Policy::SubarrayAware => "subarray-aware",
-            Policy::BankAware => "bank-aware",
-        }
-    }
-
-    /// The policy with this name.
-    pub fn from_name(name: &str) -> Option<Policy> {
-        Policy::ALL.into_iter().find(|policy| policy.name() == name)
-    }
-
     /// Builds an allocator in which all frames of a set are free. Only `random` uses the seed.
     ///
     /// # Errors

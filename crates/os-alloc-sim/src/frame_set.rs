@@ -5,30 +5,21 @@ use dram_spec::address::FRAME_BYTES;
 use crate::bits::Bits;
 use crate::frame::{Frame, FrameMap};
 
-/// What an allocator allocates, and a kernel copies and zeroes, as one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CopyUnit {
-    /// A page of 4 KiB, as by Linux. Where pages share a row, a copy of one is reported as
-    /// `shared-row`.
-    #[default]
-    Page,
-    /// A row set: the smallest aligned block of pages that fills whole rows, the least that FPM can
-    /// copy.
-    RowSet,
+dram_spec::named! {
+    /// What an allocator allocates, and a kernel copies and zeroes, as one.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum CopyUnit {
+        /// A page of 4 KiB, as by Linux. Where pages share a row, a copy of one is reported as
+        /// `shared-row`.
+        #[default]
+        Page = "page",
+        /// A row set: the smallest aligned block of pages that fills whole rows, the least that FPM can
+        /// copy.
+        RowSet = "row-set",
+    }
 }
 
 impl CopyUnit {
-    /// All choices.
-    pub const ALL: [CopyUnit; 2] = [CopyUnit::Page, CopyUnit::RowSet];
-
-    /// Name in configurations.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CopyUnit::RowSet => "row-set",
-            CopyUnit::Page => "page",
-        }
-    }
-
     /// Frames of the unit, a power of two. A row set above 16 MiB, which FPM cannot copy, is replaced
     /// by a page.
     pub fn frames(self, map: &FrameMap) -> u32 {
@@ -36,11 +27,6 @@ impl CopyUnit {
             CopyUnit::Page => 1,
             CopyUnit::RowSet => map.unit().unwrap_or(1),
         }
-    }
-
-    /// The choice with this name.
-    pub fn from_name(name: &str) -> Option<CopyUnit> {
-        CopyUnit::ALL.into_iter().find(|copy_unit| copy_unit.name() == name)
     }
 }
 

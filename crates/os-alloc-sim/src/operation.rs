@@ -3,48 +3,24 @@
 use crate::allocator::Found;
 use crate::frame::Frame;
 
-/// Reason why memory is copied or zeroed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cause {
-    /// The first touch of a page.
-    DemandZero,
-    /// A write to a page shared by a fork.
-    CopyOnWrite,
-    /// A checkpoint of a process.
-    Checkpoint,
-    /// The clone of a virtual machine.
-    Clone,
-    /// A write to a page shared by de-duplication, or the reversal of de-duplication.
-    DedupUndo,
-    /// The migration of a page to another frame.
-    Migration,
-    /// A frame without users.
-    ZeroOnFree,
-}
-
-impl Cause {
-    /// All causes, in the order of reports.
-    pub const ALL: [Cause; 7] = [
-        Cause::DemandZero,
-        Cause::CopyOnWrite,
-        Cause::Checkpoint,
-        Cause::Clone,
-        Cause::DedupUndo,
-        Cause::Migration,
-        Cause::ZeroOnFree,
-    ];
-
-    /// Name in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Cause::DemandZero => "demand-zero",
-            Cause::CopyOnWrite => "copy-on-write",
-            Cause::Checkpoint => "checkpoint",
-            Cause::Clone => "clone",
-            Cause::DedupUndo => "dedup-undo",
-            Cause::Migration => "migration",
-            Cause::ZeroOnFree => "zero-on-free",
-        }
+dram_spec::named! {
+    /// Reason why memory is copied or zeroed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Cause {
+        /// The first touch of a page.
+        DemandZero = "demand-zero",
+        /// A write to a page shared by a fork.
+        CopyOnWrite = "copy-on-write",
+        /// A checkpoint of a process.
+        Checkpoint = "checkpoint",
+        /// The clone of a virtual machine.
+        Clone = "clone",
+        /// A write to a page shared by de-duplication, or the reversal of de-duplication.
+        DedupUndo = "dedup-undo",
+        /// The migration of a page to another frame.
+        Migration = "migration",
+        /// A frame without users.
+        ZeroOnFree = "zero-on-free",
     }
 }
 

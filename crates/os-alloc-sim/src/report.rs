@@ -8,46 +8,26 @@ use crate::frame::FrameMap;
 use crate::frame_set::{Reservation, Sharing};
 use crate::operation::{Cause, MemoryOperation};
 
-/// Reason why FPM did not serve a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fallback {
-    /// The smallest block of whole rows exceeds 16 MiB: FPM serves no frame.
-    UnitTooLarge,
-    /// The operation does not cover all frames that share the row.
-    SharedRow,
-    /// The policy ignores the source.
-    PolicyBlind,
-    /// The request did not name the source of the copy.
-    NotAsked,
-    /// The pool of the source's subarray was empty.
-    PoolEmpty,
-    /// The source's rank had no free frame.
-    RankEmpty,
+dram_spec::named! {
+    /// Reason why FPM did not serve a frame.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Fallback {
+        /// The smallest block of whole rows exceeds 16 MiB: FPM serves no frame.
+        UnitTooLarge = "unit-too-large",
+        /// The operation does not cover all frames that share the row.
+        SharedRow = "shared-row",
+        /// The policy ignores the source.
+        PolicyBlind = "policy-blind",
+        /// The request did not name the source of the copy.
+        NotAsked = "not-asked",
+        /// The pool of the source's subarray was empty.
+        PoolEmpty = "pool-empty",
+        /// The source's rank had no free frame.
+        RankEmpty = "rank-empty",
+    }
 }
 
 impl Fallback {
-    /// All reasons, in the order of reports. If several apply, the first is counted.
-    pub const ALL: [Fallback; 6] = [
-        Fallback::UnitTooLarge,
-        Fallback::SharedRow,
-        Fallback::PolicyBlind,
-        Fallback::NotAsked,
-        Fallback::PoolEmpty,
-        Fallback::RankEmpty,
-    ];
-
-    /// Name in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Fallback::UnitTooLarge => "unit-too-large",
-            Fallback::SharedRow => "shared-row",
-            Fallback::PolicyBlind => "policy-blind",
-            Fallback::NotAsked => "not-asked",
-            Fallback::PoolEmpty => "pool-empty",
-            Fallback::RankEmpty => "rank-empty",
-        }
-    }
-
     /// Combines the planner's reason with where the allocator found the destination.
     fn of(reason: Reason, found: Found) -> Fallback {
         match (reason.uncovered_granularity(), found) {

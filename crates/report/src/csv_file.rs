@@ -2,7 +2,7 @@
 
 use rowclone::MECHANISMS;
 use rowclone_sim::{
-    CoreRow, CoresReport, FiguresReport, OperationRow, Outcome, PrefetchRow, TraceReport, TraceTally, cause_key,
+    CoreRow, CoresReport, FiguresReport, OperationRow, Outcome, PrefetchCounts, TraceReport, TraceTally, cause_key,
 };
 
 use crate::cell::Cell;
@@ -111,7 +111,7 @@ pub(crate) fn cores(outcome: &Outcome) -> [(String, Cell); 9] {
         let counts = cores.iter().flat_map(|cores| &cores.cores).filter_map(of);
         counts.reduce(|sum, count| sum + count)
     };
-    let prefetches = |of: fn(PrefetchRow) -> u64| sum(&|core| core.prefetches.map(of));
+    let prefetches = |of: fn(PrefetchCounts) -> u64| sum(&|core| core.prefetches.map(of));
     [
         cell("ipc", cores.map(CoresReport::ipc_sum)),
         cell("energy_per_instruction_nj", cores.and_then(|cores| cores.energy_per_instruction_nj)),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use rowclone_sim::quantity::counted;
-use rowclone_sim::{CoreRow, CoresReport, DmaRow, MixMetrics, Outcome, ServedRow};
+use rowclone_sim::{CoreRow, CoresReport, DmaCounts, MixMetrics, Outcome, ServedRow};
 use serde::Serialize;
 
 use crate::copiers;
@@ -287,7 +287,7 @@ fn device_table(rows: &[CoreRow]) -> String {
         row.prefetches.map(|it| vec![it.requested, it.useful, it.late, it.useless, it.dropped])
     });
     add("|DMA:\ndescriptors|\ndoorbells|\nstatus loads|\ninterrupts|\npages pinned|\nunpinned", &|row| {
-        let counts = |it: DmaRow| {
+        let counts = |it: DmaCounts| {
             vec![it.descriptors, it.doorbells, it.polls, it.interrupts, it.pinned_pages, it.unpinned_pages]
         };
         row.dma.map(counts)

@@ -2,7 +2,7 @@
 
 use rowclone_sim::{
     AllocatorReport, Comparison, CoreRow, CoresReport, Distribution, EpochReport, FiguresReport, MemoryState,
-    NetworkRow, OperationRow, Outcome, PrefetchRow, QueueDepth, RowOutcomes, TraceReport, TrafficReport,
+    NetworkCounts, OperationRow, Outcome, PrefetchCounts, QueueDepth, RowOutcomes, TraceReport, TrafficReport,
 };
 
 use crate::programs::tests::core;
@@ -181,8 +181,8 @@ fn cells(text: &str, columns: &[&str]) -> Vec<String> {
 /// A core whose counts of lines begin at a number.
 fn core_with_lines(first: u64) -> CoreRow {
     let [requested, useful, late, useless, dropped, injected] = [0, 1, 2, 3, 4, 6].map(|it| first + it);
-    let network = NetworkRow { packets: 1, dropped: 2, interrupts: 3, sent: 4, injected };
-    let prefetches = PrefetchRow { requested, useful, late, useless, dropped };
+    let network = NetworkCounts { packets: 1, dropped: 2, interrupts: 3, sent: 4, injected };
+    let prefetches = PrefetchCounts { requested, useful, late, useless, dropped };
     CoreRow { prefetches: Some(prefetches), network: Some(network), ..core(0, 8_000, 0.25) }
 }
 

@@ -2,17 +2,13 @@
 
 use dram_spec::{Clock, Cycles, LINE_BYTES};
 use host::machine::{
-    CoreCounters, CoreOutcome, InjectionPolicy, LineCounts, MachineOutcome, MachineSettings, PrefetcherKind, Purpose,
-    StallSlots, StoreMiss, WritePolicy, write_bursts,
+    CoreCounters, CoreOutcome, DmaCounts, InjectionPolicy, LineCounts, MachineOutcome, MachineSettings, NetworkCounts,
+    PrefetchCounts, PrefetcherKind, Purpose, StallSlots, StoreMiss, WritePolicy, write_bursts,
 };
 use serde::Serialize;
 
 use crate::interval::MeasuredInterval;
 use crate::mix::MixMetrics;
-
-mod devices;
-
-pub use self::devices::{DmaRow, NetworkRow};
 
 /// Accesses of a core on behalf of the program, of copies or of zeroings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,87 +43,8 @@ pub struct AccessRow {
     pub channel_bytes: u64,
 }
 
-/// Prefetches of a core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct PrefetchRow {
-    /// Lines requested from memory.
-    pub requested: u64,
-    /// Lines that an access found in the cache.
-    pub useful: u64,
-    /// Lines that an access found on their way.
-    pub late: u64,
-    /// Lines that left the cache without an access.
-    pub useless: u64,
-    /// Lines that had no place when their data arrived, or had changed in memory.
-    pub dropped: u64,
-}
-
 /// Cycles in which a core dispatched nothing, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct StallRow {
-    /// The window was full.
-    pub window: f64,
-    /// All MSHRs were in use.
-    pub mshr: f64,
-    /// The store buffer was full.
-    pub store_buffer: f64,
-    /// The load/store queue was full. This cause and the next three are left out where they took no cycle.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub load_store_queue: f64,
-    /// In an in-order core, the result of an earlier instruction was not there.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub operand: f64,
-    /// In an in-order core, no unit was free, or an instruction dispatched alone.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unit: f64,
-    /// In an in-order core, a load or store touched a pending copy.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub pending_copy: f64,
-    /// The kernel handled a fault, a fork or an exit.
-    pub kernel: f64,
-    /// Coherence of copies and zeroings in DRAM.
-    pub coherence: f64,
-    /// Copies and zeroings of the controller.
-    pub controller_copy: f64,
-    /// The program waited for packets; left out where this took no cycle.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub idle: f64,
-}
-
-impl StallRow {
-    /// The stalls of a core with a number of slots per cycle.
-    fn new(slots: &StallSlots, width: u64) -> StallRow {
-        let cycles = |slots: u64| slots as f64 / width as f64;
-        StallRow {
-            window: cycles(slots.window),
-            mshr: cycles(slots.mshr),
-            store_buffer: cycles(slots.store_buffer),
-            load_store_queue: cycles(slots.load_store_queue),
-            operand: cycles(slots.operand),
-            unit: cycles(slots.unit),
-            pending_copy: cycles(slots.pending_copy),
-            kernel: cycles(slots.kernel),
-            coherence: cycles(slots.coherence),
-            controller_copy: cycles(slots.controller_copy),
-            idle: cycles(slots.idle),
-        }
-    }
-
-    /// Cycles lost in the core: for entries of its queues, operands, units, lines and pending copies.
-    pub const fn of_the_core(&self) -> f64 {
-        self.window
-            + self.mshr
-            + self.store_buffer
-            + self.load_store_queue
-            + self.operand
-            + self.unit
-            + self.pending_copy
-    }
-}
-
-fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
-    *count == T::default()
-}
+pub type StallRow = StallSlots<f64>;
 
 /// Results of a core in its region.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -159,13 +76,13 @@ pub struct CoreRow {
     pub accesses: Vec<AccessRow>,
     /// Prefetches; none without a prefetcher.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prefetches: Option<PrefetchRow>,
+    pub prefetches: Option<PrefetchCounts>,
     /// Work for a DMA engine; none without any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dma: Option<DmaRow>,
+    pub dma: Option<DmaCounts>,
     /// Packets; none without any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<NetworkRow>,
+    pub network: Option<NetworkCounts>,
     /// Cycles of the region without dispatch, by cause; the slots of a cycle count in parts.
     pub stall_cycles: StallRow,
     /// CPU time of copies: slots from the begin of a copy or zeroing by the kernel, a copy unit each, to the first slot
@@ -389,16 +306,10 @@ fn row(
         dynamic_energy_per_instruction_nj: dynamic_nj.and_then(|nj| ratio(nj, outcome.interval.instructions as f64)),
         faults: counters.faults,
         accesses: Purpose::ALL.into_iter().filter(|purpose| is_shown(settings, *purpose)).map(access).collect(),
-        prefetches: has_prefetcher(settings).then_some(PrefetchRow {
-            requested: counters.prefetches.requested,
-            useful: counters.prefetches.useful,
-            late: counters.prefetches.late,
-            useless: counters.prefetches.useless,
-            dropped: counters.prefetches.dropped,
-        }),
-        dma: DmaRow::of(counters.dma),
-        network: NetworkRow::of(counters.network),
-        stall_cycles: StallRow::new(&counters.stalls, settings.core.width),
+        prefetches: has_prefetcher(settings).then_some(counters.prefetches),
+        dma: Some(counters.dma).filter(|counts| *counts != DmaCounts::default()),
+        network: Some(counters.network).filter(|counts| *counts != NetworkCounts::default()),
+        stall_cycles: counters.stalls.cycles(settings.core.width),
         copy_cycles: counters.copy_slots as f64 / settings.core.width as f64,
         misses_after_copies: counters.misses_after_copies,
         controller_copies: coherence.copies + coherence.zeroings,

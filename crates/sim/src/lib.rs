@@ -125,10 +125,10 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let lines = Random { count: 1000, start: PhysicalAddress(0), bytes: 1 << 20, writes: 0.0, gap: Gap::ZERO };
+//! let lines = Random { count: 1000, start: PhysicalAddress(0), bytes: 1 << 20, write_share: 0.0, gap: Gap::ZERO };
 //! let makespan = |builder: SystemBuilder| -> Result<u64, Box<dyn std::error::Error>> {
 //!     let system = builder.build()?;
-//!     let workload = Workload::Made { settings: Settings::Random(lines), allocator: None };
+//!     let workload = Workload::Made { settings: Settings::new(lines), allocator: None };
 //!     let outcome = Experiment::new(&system, workload).run()?;
 //!     assert_eq!(outcome.figures.requests, 1000);
 //!     Ok(outcome.makespan_cycles)
@@ -188,12 +188,13 @@ pub use check_report::CheckReport;
 pub use checks::{POSTPONE_MAX, T_REFI_PS, missing_current};
 pub use controller::ControllerSettings;
 pub use copy_method::{CopyMethod, DeviceSettings};
-pub use cores_report::{AccessRow, CoreRow, CoresReport, DmaRow, NetworkRow, PrefetchRow, StallRow};
+pub use cores_report::{AccessRow, CoreRow, CoresReport, StallRow};
 pub use distribution::Distribution;
 pub use epoch_report::EpochReport;
 pub use error::{ExperimentError, SystemError};
 pub use experiment::Experiment;
 pub use figures::{FiguresReport, PartRow, QueueDepth, RowOutcomes, cause_key};
+pub use host::machine::{DmaCounts, NetworkCounts, PrefetchCounts};
 pub use metered::{Measured, Measurements};
 pub use mix::MixMetrics;
 pub use observer::{Attachments, Observer, Shared};
@@ -206,5 +207,5 @@ pub use ratios::{REFERENCE_ALLOCATOR, Reference, ratio};
 pub use run::dialect;
 pub use served::{ServedRow, ServedTally};
 pub use system::{MemorySystem, SystemBuilder};
-pub use trace_report::{TracePages, TraceReport, TraceTally};
+pub use trace_report::{TraceReport, TraceTally};
 pub use workload::{Programs, Trace, Workload};

@@ -103,7 +103,7 @@ mod tests {
                 fragmentation: 0.0,
                 copy_unit: CopyUnit::RowSet,
             };
-            Experiment::new(&system, Workload::Made { settings: Settings::Fork(fork), allocator: Some(allocator) })
+            Experiment::new(&system, Workload::Made { settings: Settings::new(fork), allocator: Some(allocator) })
         };
         let channel = |policy| experiment(policy).policy(BASELINE).run().unwrap().makespan_cycles;
         for (listed, reference) in [

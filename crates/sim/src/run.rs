@@ -8,7 +8,8 @@ use energy::ByRequest;
 use host::machine::{Machine, MachineSettings, Program, Region};
 use host::workload::Settings;
 use host::{
-    AllocatorSettings, CheckedSource, Contents, Copier, FlatMemory, OperationSpec, Replay, ReplaySettings, Sequence,
+    AllocatorSettings, CheckedSource, Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplaySettings,
+    Sequence,
 };
 use memctrl::policy::copy::{BASELINE, CopyPolicy};
 use memctrl::stats::Stats;
@@ -175,56 +176,57 @@ impl Run<'_> {
         let Attachments { stop, commands: mut log, observer, progress } = attachments;
         let never = AtomicBool::new(false);
         let stop = stop.unwrap_or(&never);
-        let mut source = Tracked::new(source, total, Cycle::ZERO + self.warm_up, progress, observer);
+        let source = Tracked::new(source, total, Cycle::ZERO + self.warm_up, progress, observer);
         let system = self.system.system();
         let meters = Metered::new(system, self.warm_up, self.epoch);
         let mut checker = self.check.is_some().then(|| Checker::new(system, dialect(self.policy)));
         let mut commands = self.is_listed.then(ByRequest::default);
         let mut observed = observer.map(ObserverSink);
         let mut sink = (meters, event_sinks(&mut commands, &mut checker, &mut log, &mut observed));
-        if let Some(&page_mode) = self.system.page_mode() {
-            let (settings, contents) = ((page_mode, self.warm_up), self.check.as_ref());
-            let (source, stats, memory) = page_mode::drive(settings, contents, source, &mut sink, stop)?;
-            let measured = sink.0.report(None, &stats)?;
-            let (source, backlog, served) = source.finish();
-            let check =
-                checker.zip(memory).map(|(checker, memory)| CheckReport::new(&checker, &memory, dialect(self.policy)));
-            let played = Played { stats, measured, served, backlog, commands, check, dropped_activations: 0 };
-            return Ok((source, played));
-        }
+        let (source, stats, memory, dropped_activations) = match self.system.page_mode() {
+            Some(&page_mode) => {
+                let (settings, contents) = ((page_mode, self.warm_up), self.check.as_ref());
+                let (source, stats, memory) = page_mode::drive(settings, contents, source, &mut sink, stop)?;
+                (source, stats, memory, 0)
+            }
+            None => self.control(source, &mut sink, stop)?,
+        };
+        let measured = sink.0.report(self.system.prices(), &stats)?;
+        let (source, backlog, served) = source.finish();
+        let checked = checker.zip(memory);
+        let check = checked.map(|(checker, memory)| CheckReport::new(&checker, &memory, dialect(self.policy)));
+        Ok((source, Played { stats, measured, served, backlog, commands, check, dropped_activations }))
+    }
+
+    /// Runs a source on a memory controller; with contents, compares the memory with a flat one. Returns also the
+    /// activations that the chips dropped.
+    fn control<S: RequestSource>(
+        &self,
+        mut source: S,
+        sink: &mut impl EventSink,
+        stop: &AtomicBool,
+    ) -> Result<(S, Stats, Option<MemoryCheck>, u64), ExperimentError> {
         let mut controller = Controller::new(&Config {
             warm_up: self.warm_up,
             epoch: self.epoch,
             contents: self.check.clone().map(|contents| Arc::new(contents) as _),
             ..self.system.config(self.policy)
         });
+        let channels = self.system.system().geometry.channels();
         let (source, stats, memory) = match self.check.clone() {
             None => {
-                let stats = drive(&mut controller, &mut source, &mut sink, stop)?;
+                let stats = drive(&mut controller, &mut source, sink, stop)?;
                 (source, stats, None)
             }
             Some(contents) => {
                 let mut checked = CheckedSource::new(source, FlatMemory::new(contents));
-                let stats = drive(&mut controller, &mut checked, &mut sink, stop)?;
-                let (source, memory) = checked.finish(&controller, system.geometry.channels());
+                let stats = drive(&mut controller, &mut checked, sink, stop)?;
+                let (source, memory) = checked.finish(&controller, channels);
                 (source, stats, Some(memory))
             }
         };
-        let measured = sink.0.report(self.system.prices(), &stats)?;
-        let channels = (0..system.geometry.channels()).map(Channel);
-        let (source, backlog, served) = source.finish();
-        let played = Played {
-            stats,
-            measured,
-            served,
-            backlog,
-            commands,
-            check: checker
-                .zip(memory)
-                .map(|(checker, memory)| CheckReport::new(&checker, &memory, dialect(self.policy))),
-            dropped_activations: channels.map(|channel| controller.device(channel).dropped()).sum(),
-        };
-        Ok((source, played))
+        let dropped = (0..channels).map(|channel| controller.device(Channel(channel)).dropped()).sum();
+        Ok((source, stats, memory, dropped))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Report of a recorded trace.
 
-use host::{ReplayOutcome, ReplaySettings, Timing};
+use host::{PageReport, ReplayOutcome, ReplaySettings, Timing};
 use serde::Serialize;
 use trace_io::trace::Format;
 
@@ -59,7 +59,7 @@ pub struct TraceReport {
     /// Whether the run writes these data (with `--check`).
     pub is_data_used: bool,
     /// Page counts, if an allocator placed the pages.
-    pub pages: Option<TracePages>,
+    pub pages: Option<Box<PageReport>>,
 }
 
 /// Records and skipped records of a trace.
@@ -119,15 +119,7 @@ impl TraceReport {
             late_cycles_max: counts.late.jump_max.0,
             writes_with_data: counts.writes_with_data,
             is_data_used,
-            pages: pages.as_ref().map(|pages| TracePages {
-                appeared: pages.appeared,
-                copied: pages.copied,
-                filled: pages.filled,
-                freed: pages.freed,
-                copies_in_part: pages.copies_in_part,
-                fills_in_part: pages.fills_in_part,
-                fills_of_other_values: pages.fills_of_other_values,
-            }),
+            pages: pages.clone().map(Box::new),
         }
     }
 
@@ -144,29 +136,10 @@ impl TraceTally {
     }
 }
 
-/// Page counts of a trace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TracePages {
-    /// Frames allocated to pages at their first access, other than as a whole destination.
-    pub appeared: u64,
-    /// Frames allocated to destinations of copies.
-    pub copied: u64,
-    /// Frames allocated to destinations of fills.
-    pub filled: u64,
-    /// Frames freed because their page, as a whole destination, got another frame.
-    pub freed: u64,
-    /// Copies of parts of pages, or of overlapping ranges: not in the allocator's counts.
-    pub copies_in_part: u64,
-    /// Fills of parts of pages: not in the allocator's counts.
-    pub fills_in_part: u64,
-    /// Fills of whole pages with a value other than zero: not in the allocator's counts.
-    pub fills_of_other_values: u64,
-}
-
 #[cfg(test)]
 mod tests {
     use dram_spec::{Clock, Cycles};
-    use host::{LateRecords, PageReport, TraceCounts};
+    use host::{LateRecords, TraceCounts};
 
     use super::*;
 
@@ -255,15 +228,7 @@ mod tests {
             late_cycles_max: 113,
             writes_with_data: 114,
             is_data_used: true,
-            pages: Some(TracePages {
-                appeared: 1,
-                copied: 2,
-                filled: 3,
-                freed: 4,
-                copies_in_part: 5,
-                fills_in_part: 6,
-                fills_of_other_values: 7,
-            }),
+            pages: Some(Box::new(pages())),
         };
         assert_eq!(report, expected);
         assert_eq!(report.tally(), TraceTally { records: 400, skipped_records: 5 });

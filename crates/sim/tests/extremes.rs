@@ -175,7 +175,7 @@ fn builder() -> impl Strategy<Value = SystemBuilder> {
 fn operation() -> impl Strategy<Value = OperationSpec> {
     let places = Place::RELATIONS.map(|(_, place)| place);
     let place = prop_oneof![select(places.to_vec()), address().prop_map(Place::Address)];
-    let kind = select(Kind::NAMES.map(|(_, kind)| kind).to_vec());
+    let kind = select(Kind::ALL.to_vec());
     let at = prop::option::of(prop_oneof![Just(Cycle(0)), count().prop_filter_map("a run of hours", late)]);
     (kind, prop::option::of(place), address(), bytes(), any::<u8>(), at)
         .prop_map(|(kind, src, dst, bytes, value, at)| OperationSpec { kind, src, dst, bytes, value, at })
@@ -194,19 +194,21 @@ fn gap() -> impl Strategy<Value = Gap> {
 fn addressed() -> impl Strategy<Value = Settings> {
     let pattern = Access::Pattern(Pattern::WRITES);
     let access = prop_oneof![Just(pattern), address().prop_map(|dst| Access::Copy { dst })];
-    let stream = (address(), count(), bytes(), access, gap())
-        .prop_map(|(start, count, stride, access, gap)| Settings::Stream(Stream { start, count, stride, access, gap }));
-    let random = (count(), address(), bytes(), share(), gap())
-        .prop_map(|(count, start, bytes, writes, gap)| Settings::Random(Random { count, start, bytes, writes, gap }));
+    let stream = (address(), count(), bytes(), access, gap()).prop_map(|(start, count, stride_bytes, access, gap)| {
+        Settings::new(Stream { start, count, stride_bytes, access, gap })
+    });
+    let random = (count(), address(), bytes(), share(), gap()).prop_map(|(count, start, bytes, write_share, gap)| {
+        Settings::new(Random { count, start, bytes, write_share, gap })
+    });
     let places = [Pairs::Neighbors, Pairs::Random, Pairs::Placed(Place::OtherBank), Pairs::Placed(Place::SameBank)];
     let pages = || (count(), address(), number(&[1 << 16, 1 << 20]), bytes(), select(places.to_vec()), gap());
-    let mixed = (pages(), share(), share(), share()).prop_map(|(pages, writes, copies, zeroings)| {
+    let mixed = (pages(), share(), share(), share()).prop_map(|(pages, write_share, copy_share, zero_share)| {
         let (count, start, bytes, page_bytes, pairs, gap) = pages;
-        Settings::Mixed(Mixed { count, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap })
+        Settings::new(Mixed { count, start, bytes, write_share, copy_share, zero_share, page_bytes, pairs, gap })
     });
     let copies = (pages(), select(&[CopyBy::Operation, CopyBy::Lines][..])).prop_map(|(pages, by)| {
         let (count, start, bytes, page_bytes, pairs, gap) = pages;
-        Settings::PageCopies(PageCopies { count, start, bytes, page_bytes, pairs, by, gap })
+        Settings::new(PageCopies { count, start, bytes, page_bytes, pairs, by, gap })
     });
     prop_oneof![stream, random, mixed, copies]
 }
@@ -215,12 +217,12 @@ fn of_processes() -> impl Strategy<Value = Settings> {
     let numbers = (number(&[4096, 8192, 1 << 20]), count(), count(), count(), gap());
     numbers.prop_flat_map(|(bytes, count, writes, window, gap)| {
         prop_oneof![
-            Just(Settings::Fork(Fork { bytes, pages: count, fill: Fill::Played, gap })),
-            Just(Settings::Checkpoint(Checkpoint { bytes, checkpoints: count, writes, window, gap })),
-            Just(Settings::Clone(MachineClone { bytes, clones: count, window, gap })),
-            Just(Settings::Migration(Migration { bytes, pages: count, to: MoveTo::NearSource, window, gap })),
-            Just(Settings::Deduplication(Deduplication { bytes, pages: count, writes, gap })),
-            Just(Settings::ZeroOnFree(ProcessExits { bytes, processes: count, window, gap })),
+            Just(Settings::new(Fork { bytes, pages: count, fill: Fill::Played, gap })),
+            Just(Settings::new(Checkpoint { bytes, checkpoints: count, writes, window, gap })),
+            Just(Settings::new(MachineClone { bytes, clones: count, window, gap })),
+            Just(Settings::new(Migration { bytes, pages: count, to: MoveTo::NearSource, window, gap })),
+            Just(Settings::new(Deduplication { bytes, pages: count, writes, gap })),
+            Just(Settings::new(ProcessExits { bytes, processes: count, window, gap })),
         ]
     })
 }

@@ -128,8 +128,8 @@ fn check_stream(fields: [&str; 7], clocks_per_line: u64) {
     let system =
         system("DDR4-2400R", Density::Gb8, 8192).refresh(Refresh::NORMAL).address_map(map).build().expect("a system");
     let access = Access::Pattern(Pattern::READS);
-    let stream = Stream { start: PhysicalAddress(0), count: LINES, stride: 64, access, gap: Gap::ZERO };
-    let workload = Workload::Made { settings: Settings::Stream(stream), allocator: None };
+    let stream = Stream { start: PhysicalAddress(0), count: LINES, stride_bytes: 64, access, gap: Gap::ZERO };
+    let workload = Workload::Made { settings: Settings::new(stream), allocator: None };
     let outcome = Experiment::new(&system, workload).policy(BASELINE).run().expect("a run");
     // A refresh separates two reads by tRTP + tRP + tRFC1 + tRCD.
     let apart = 9 + 16 + 420 + 16;
@@ -180,12 +180,12 @@ fn write_distances(settings: Settings) -> (BTreeMap<u64, u64>, u64) {
 fn no_two_writes_are_at_the_forbidden_distance() {
     let access = Access::Pattern(Pattern::WRITES);
     let (start, gap) = (PhysicalAddress(0), Gap::ZERO);
-    let stream = Stream { start, count: 20_000, stride: 64, access, gap };
-    let (distances, _) = write_distances(Settings::Stream(stream));
+    let stream = Stream { start, count: 20_000, stride_bytes: 64, access, gap };
+    let (distances, _) = write_distances(Settings::new(stream));
     assert!(distances[&4] > 19_900 && !distances.contains_key(&5), "{distances:?}");
     for writes in [1.0, 0.5, 0.2] {
-        let random = Random { count: 20_000, start, bytes: 1 << 28, writes, gap };
-        let (distances, _) = write_distances(Settings::Random(random));
+        let random = Random { count: 20_000, start, bytes: 1 << 28, write_share: writes, gap };
+        let (distances, _) = write_distances(Settings::new(random));
         assert!(distances[&4] > 0 && distances[&6] > 0 && !distances.contains_key(&5), "{distances:?}");
     }
 }

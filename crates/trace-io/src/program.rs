@@ -214,48 +214,32 @@ pub enum InstructionKind {
     },
 }
 
-/// A class of instructions, which have a latency and units of execution in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum InstructionClass {
-    /// Integer instructions and branches without memory access.
-    Integer,
-    /// Integer multiplications and divisions.
-    Multiply,
-    /// Floating-point instructions without memory access.
-    Float,
-    /// Loads of integer registers.
-    Load,
-    /// Stores of integer registers.
-    Store,
-    /// Loads of floating-point registers.
-    FloatLoad,
-    /// Stores of floating-point registers.
-    FloatStore,
-    /// Loads of string instructions.
-    StringLoad,
-    /// Stores of string instructions.
-    StringStore,
+dram_spec::named! {
+    /// A class of instructions, which have a latency and units of execution in common.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum InstructionClass {
+        /// Integer instructions and branches without memory access.
+        Integer = "integer",
+        /// Integer multiplications and divisions.
+        Multiply = "multiply",
+        /// Floating-point instructions without memory access.
+        Float = "float",
+        /// Loads of integer registers.
+        Load = "load",
+        /// Stores of integer registers.
+        Store = "store",
+        /// Loads of floating-point registers.
+        FloatLoad = "float-load",
+        /// Stores of floating-point registers.
+        FloatStore = "float-store",
+        /// Loads of string instructions.
+        StringLoad = "string-load",
+        /// Stores of string instructions.
+        StringStore = "string-store",
+    }
 }
 
 impl InstructionClass {
-    /// All classes and their names in configurations.
-    pub const NAMES: [(&'static str, InstructionClass); 9] = [
-        ("integer", InstructionClass::Integer),
-        ("multiply", InstructionClass::Multiply),
-        ("float", InstructionClass::Float),
-        ("load", InstructionClass::Load),
-        ("store", InstructionClass::Store),
-        ("float-load", InstructionClass::FloatLoad),
-        ("float-store", InstructionClass::FloatStore),
-        ("string-load", InstructionClass::StringLoad),
-        ("string-store", InstructionClass::StringStore),
-    ];
-
-    /// Name in configurations.
-    pub const fn name(self) -> &'static str {
-        InstructionClass::NAMES[self as usize].0
-    }
-
     /// Whether its instructions access memory.
     pub const fn accesses_memory(self) -> bool {
         !matches!(self, InstructionClass::Integer | InstructionClass::Multiply | InstructionClass::Float)
@@ -592,7 +576,6 @@ mod tests {
             let expected = Step::Instruction { kind, needs: Needs { class, after } };
             assert_eq!(steps(line).unwrap(), [expected], "{line}");
         }
-        assert!(InstructionClass::NAMES.iter().all(|&(name, class)| class.name() == name));
         assert!(size_of::<Step>() <= 32, "steps are read in batches");
     }
 

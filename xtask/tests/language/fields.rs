@@ -48,7 +48,7 @@ const TABLES: &[(&str, &str, &[Part])] = &[
         "fields of a trace",
         &[
             ("", "crates/sim/src/trace_report.rs", "TraceReport"),
-            ("`pages`", "crates/sim/src/trace_report.rs", "TracePages"),
+            ("`pages`", "crates/host/src/replay/pages.rs", "PageReport"),
         ],
     ),
     (
@@ -66,10 +66,10 @@ const TABLES: &[(&str, &str, &[Part])] = &[
             ("", "crates/sim/src/cores_report.rs", "CoresReport"),
             ("a core", "crates/sim/src/cores_report.rs", "CoreRow"),
             ("`accesses`", "crates/sim/src/cores_report.rs", "AccessRow"),
-            ("`prefetches`", "crates/sim/src/cores_report.rs", "PrefetchRow"),
-            ("`stall_cycles`", "crates/sim/src/cores_report.rs", "StallRow"),
-            ("`dma`", "crates/sim/src/cores_report/devices.rs", "DmaRow"),
-            ("`network`", "crates/sim/src/cores_report/devices.rs", "NetworkRow"),
+            ("`prefetches`", "crates/host/src/machine/counters.rs", "PrefetchCounts"),
+            ("`stall_cycles`", "crates/host/src/machine/counters.rs", "StallSlots<T = u64>"),
+            ("`dma`", "crates/host/src/machine/counters.rs", "DmaCounts"),
+            ("`network`", "crates/host/src/machine/counters.rs", "NetworkCounts"),
         ],
     ),
     (
@@ -103,7 +103,7 @@ const TABLES: &[(&str, &str, &[Part])] = &[
         ],
     ),
     ("copiers.md", "fields of compare", &[("", "crates/report/src/compare.rs", "CompareRow")]),
-    ("cores.md", "slots without dispatch", &[("", "crates/host/src/machine/counters.rs", "StallSlots")]),
+    ("cores.md", "slots without dispatch", &[("", "crates/host/src/machine/counters.rs", "StallSlots<T = u64>")]),
     (
         "recordings.md",
         "metadata of a recording",

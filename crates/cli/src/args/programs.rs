@@ -82,7 +82,7 @@ impl MachineArgs {
 
 /// The copies of recordings that the copier of a run executes.
 pub fn copies() -> impl TypedValueParser<Value = ChosenCopies> {
-    one_of(ChosenCopies::NAMES)
+    one_of(ChosenCopies::ALL.map(|it| (it.name(), it)))
 }
 
 /// `programs`.

@@ -40,43 +40,26 @@ pub struct RawXor {
     pub address_bits: Vec<u32>,
 }
 
-/// Named address maps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Preset {
-    /// A row is one block of addresses. Consecutive rows alternate over the channels, then the
-    /// banks, then the ranks, then the subarrays.
-    RowInterleaved,
-    /// Consecutive lines alternate over the banks of a rank, then over the channels, then over the
-    /// columns.
-    BankInterleaved,
-    /// Consecutive lines alternate over the channels. The rows of all channels with equal bank and
-    /// row numbers form one block.
-    LineInterleaved,
-    /// Consecutive lines alternate over the channels, then over the bank groups of a rank, so that
-    /// tCCD_S separates their bursts and not tCCD_L.
-    GroupInterleaved,
+crate::named! {
+    /// Named address maps.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Preset {
+        /// A row is one block of addresses. Consecutive rows alternate over the channels, then the
+        /// banks, then the ranks, then the subarrays.
+        RowInterleaved = "row-interleaved",
+        /// Consecutive lines alternate over the banks of a rank, then over the channels, then over the
+        /// columns.
+        BankInterleaved = "bank-interleaved",
+        /// Consecutive lines alternate over the channels. The rows of all channels with equal bank and
+        /// row numbers form one block.
+        LineInterleaved = "line-interleaved",
+        /// Consecutive lines alternate over the channels, then over the bank groups of a rank, so that
+        /// tCCD_S separates their bursts and not tCCD_L.
+        GroupInterleaved = "group-interleaved",
+    }
 }
 
 impl Preset {
-    /// All presets, in the order of messages.
-    pub const ALL: [Preset; 4] =
-        [Preset::RowInterleaved, Preset::BankInterleaved, Preset::LineInterleaved, Preset::GroupInterleaved];
-
-    /// Name in configurations.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Preset::RowInterleaved => "row-interleaved",
-            Preset::BankInterleaved => "bank-interleaved",
-            Preset::LineInterleaved => "line-interleaved",
-            Preset::GroupInterleaved => "group-interleaved",
-        }
-    }
-
-    /// The preset with this name.
-    pub fn from_name(name: &str) -> Option<Preset> {
-        Preset::ALL.into_iter().find(|preset| preset.name() == name)
-    }
-
     /// Fields, from high to low, where all subarrays are of one size, a power of two. The row within its
     /// subarray is the highest, as in the `RowClone` paper, so that the reserved rows are the end of the
     /// memory.
@@ -104,57 +87,26 @@ impl Preset {
     }
 }
 
-/// A coordinate of an address map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Field {
-    /// Row of the bank or, if `subarray` is also listed, the row within its subarray.
-    Row,
-    /// Subarray of the bank: the high bits of the row number, if all subarrays are of one size, a power of two.
-    Subarray,
-    /// Rank of the channel.
-    Rank,
-    /// Bank group of the rank: the high bits of the bank number.
-    BankGroup,
-    /// Bank of the rank or, if `bank_group` is also listed, the bank within its group.
-    Bank,
-    /// Line of the row.
-    Column,
-    /// Channel.
-    Channel,
-    /// Byte of the line.
-    Offset,
-}
-
-impl Field {
-    /// All fields.
-    pub const ALL: [Field; 8] = [
-        Field::Row,
-        Field::Subarray,
-        Field::Rank,
-        Field::BankGroup,
-        Field::Bank,
-        Field::Column,
-        Field::Channel,
-        Field::Offset,
-    ];
-
-    /// Name in configurations.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Field::Row => "row",
-            Field::Subarray => "subarray",
-            Field::Rank => "rank",
-            Field::BankGroup => "bank_group",
-            Field::Bank => "bank",
-            Field::Column => "column",
-            Field::Channel => "channel",
-            Field::Offset => "offset",
-        }
-    }
-
-    /// The field with this name.
-    pub fn from_name(name: &str) -> Option<Field> {
-        Field::ALL.into_iter().find(|field| field.name() == name)
+crate::named! {
+    /// A coordinate of an address map.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Field {
+        /// Row of the bank or, if `subarray` is also listed, the row within its subarray.
+        Row = "row",
+        /// Subarray of the bank: the high bits of the row number, if all subarrays are of one size, a power of two.
+        Subarray = "subarray",
+        /// Rank of the channel.
+        Rank = "rank",
+        /// Bank group of the rank: the high bits of the bank number.
+        BankGroup = "bank_group",
+        /// Bank of the rank or, if `bank_group` is also listed, the bank within its group.
+        Bank = "bank",
+        /// Line of the row.
+        Column = "column",
+        /// Channel.
+        Channel = "channel",
+        /// Byte of the line.
+        Offset = "offset",
     }
 }
 

@@ -3,9 +3,10 @@
 use std::ops::{AddAssign, Sub};
 
 use dram_spec::LINE_BYTES;
+use serde::Serialize;
 
-/// Differences of two readings of counts, the later one first.
-macro_rules! differences {
+/// Sums of counts, and differences of two readings of them, the later one first.
+macro_rules! arithmetic {
     ($($counts:ty { $($field:ident),* })*) => {$(
         impl Sub for $counts {
             type Output = $counts;
@@ -14,10 +15,16 @@ macro_rules! differences {
                 Self { $($field: self.$field - earlier.$field),* }
             }
         }
+
+        impl AddAssign for $counts {
+            fn add_assign(&mut self, other: $counts) {
+                $(self.$field += other.$field;)*
+            }
+        }
     )*};
 }
 
-differences! {
+arithmetic! {
     LineCounts {
         hits, l1_hits, l2_hits, misses, merged, allocated, write_backs, non_temporal, passed, buffered, buffered_bursts,
         buffered_bytes
@@ -32,49 +39,20 @@ differences! {
     }
 }
 
-impl AddAssign for CoherenceCounts {
-    fn add_assign(&mut self, other: CoherenceCounts) {
-        let CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines } =
-            other;
-        self.copies += copies;
-        self.zeroings += zeroings;
-        self.lookups += lookups;
-        self.written_back += written_back;
-        self.copied_in_cache += copied_in_cache;
-        self.invalidated += invalidated;
-        self.zero_lines += zero_lines;
-    }
-}
-
-/// On whose behalf a line is accessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
-    /// A load or store of the program.
-    Program,
-    /// A copy of the kernel.
-    KernelCopy,
-    /// A zeroing of the kernel.
-    KernelZero,
-    /// Page table entries and page descriptors.
-    KernelData,
-    /// A line that a network adapter has injected.
-    Network,
-}
-
-impl Purpose {
-    /// All purposes, in the order of reports.
-    pub const ALL: [Purpose; 5] =
-        [Purpose::Program, Purpose::KernelCopy, Purpose::KernelZero, Purpose::KernelData, Purpose::Network];
-
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Purpose::Program => "program",
-            Purpose::KernelCopy => "kernel copy",
-            Purpose::KernelZero => "kernel zeroing",
-            Purpose::KernelData => "kernel data",
-            Purpose::Network => "network",
-        }
+dram_spec::named! {
+    /// On whose behalf a line is accessed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Purpose {
+        /// A load or store of the program.
+        Program = "program",
+        /// A copy of the kernel.
+        KernelCopy = "kernel copy",
+        /// A zeroing of the kernel.
+        KernelZero = "kernel zeroing",
+        /// Page table entries and page descriptors.
+        KernelData = "kernel data",
+        /// A line that a network adapter has injected.
+        Network = "network",
     }
 }
 
@@ -148,7 +126,7 @@ pub const fn write_bursts(offset: u64, bytes: u64) -> u64 {
 }
 
 /// Lines that a requester's prefetchers have requested from memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PrefetchCounts {
     /// Lines requested.
     pub requested: u64,
@@ -182,7 +160,7 @@ pub struct CoherenceCounts {
 }
 
 /// Work of a core for a DMA engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DmaCounts {
     /// Descriptors written.
     pub descriptors: u64,
@@ -199,7 +177,7 @@ pub struct DmaCounts {
 }
 
 /// Packets of a core.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NetworkCounts {
     /// Packets received.
     pub packets: u64,
@@ -209,35 +187,75 @@ pub struct NetworkCounts {
     pub interrupts: u64,
     /// Packets sent.
     pub sent: u64,
-    /// Lines injected into caches.
+    /// Lines injected into caches; left out of JSON if there were none.
+    #[serde(skip_serializing_if = "is_zero")]
     pub injected: u64,
 }
 
-/// Dispatch slots in which a core was stalled, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StallSlots {
+fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
+}
+
+/// Dispatch slots, or core cycles, in which a core was stalled, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(bound(serialize = "T: Serialize + Default + PartialEq"))]
+pub struct StallSlots<T = u64> {
     /// The window was full, and the next instruction then dispatched.
-    pub window: u64,
+    pub window: T,
     /// No MSHR, no line to replace, or a non-temporal store whose line is in flight.
-    pub mshr: u64,
+    pub mshr: T,
     /// No entry of the store buffer, or of the write buffer.
-    pub store_buffer: u64,
-    /// No entry of the load/store queue.
-    pub load_store_queue: u64,
+    pub store_buffer: T,
+    /// No entry of the load/store queue. This cause, the next three and `idle` are left out of JSON where they took no
+    /// time.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub load_store_queue: T,
     /// In-order core: an operand is not there.
-    pub operand: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub operand: T,
     /// In-order core: no unit is free, or an instruction dispatches alone.
-    pub unit: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unit: T,
     /// In-order core: the access touches a pending copy.
-    pub pending_copy: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pending_copy: T,
     /// A kernel event, or a piece of a copy or zeroing, waits for its beginning; time of the kernel.
-    pub kernel: u64,
+    pub kernel: T,
     /// Time of the lines before and after a copy or a zeroing by the controller.
-    pub coherence: u64,
+    pub coherence: T,
     /// Time of the controller or a device.
-    pub controller_copy: u64,
+    pub controller_copy: T,
     /// The program waits for packets.
-    pub idle: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub idle: T,
+}
+
+impl StallSlots {
+    /// The stalls in core cycles, of a core with a number of slots per cycle.
+    pub fn cycles(&self, width: u64) -> StallSlots<f64> {
+        let cycles = |slots: u64| slots as f64 / width as f64;
+        StallSlots {
+            window: cycles(self.window),
+            mshr: cycles(self.mshr),
+            store_buffer: cycles(self.store_buffer),
+            load_store_queue: cycles(self.load_store_queue),
+            operand: cycles(self.operand),
+            unit: cycles(self.unit),
+            pending_copy: cycles(self.pending_copy),
+            kernel: cycles(self.kernel),
+            coherence: cycles(self.coherence),
+            controller_copy: cycles(self.controller_copy),
+            idle: cycles(self.idle),
+        }
+    }
+}
+
+impl StallSlots<f64> {
+    /// Cycles lost in the core: for entries of its queues, operands, units, lines and pending copies.
+    pub const fn of_the_core(&self) -> f64 {
+        let queues = self.window + self.mshr + self.store_buffer + self.load_store_queue;
+        queues + self.operand + self.unit + self.pending_copy
+    }
 }
 
 /// Counts of a core.

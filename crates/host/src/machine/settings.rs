@@ -7,18 +7,15 @@ use trace_io::program::InstructionClass;
 use super::clock::ClockRatio;
 use crate::aged_memory::AllocatorSettings;
 
-/// Whether a core dispatches past a load whose data are not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// A load blocks the instructions after it until its data are there.
-    InOrder,
-    /// Instructions dispatch until the window is full.
-    OutOfOrder,
-}
-
-impl Order {
-    /// Both orders and their names in configurations.
-    pub const NAMES: [(&'static str, Order); 2] = [("in-order", Order::InOrder), ("out-of-order", Order::OutOfOrder)];
+dram_spec::named! {
+    /// Whether a core dispatches past a load whose data are not there.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Order {
+        /// A load blocks the instructions after it until its data are there.
+        InOrder = "in-order",
+        /// Instructions dispatch until the window is full.
+        OutOfOrder = "out-of-order",
+    }
 }
 
 /// A core.
@@ -71,7 +68,7 @@ pub enum ClassUnits {
 }
 
 impl Classes {
-    const COUNT: usize = InstructionClass::NAMES.len();
+    const COUNT: usize = InstructionClass::ALL.len();
 
     /// A cycle for instructions without memory access, the latency of the caches for loads, and no limit.
     pub const PLAIN: Classes = {
@@ -79,7 +76,7 @@ impl Classes {
             [ClassSettings { latency: 1, interval: 1, units: ClassUnits::Unlimited, is_paired: true }; Classes::COUNT];
         let mut class = 0;
         while class < Classes::COUNT {
-            if InstructionClass::NAMES[class].1.accesses_memory() {
+            if InstructionClass::ALL[class].accesses_memory() {
                 classes[class].latency = 0;
             }
             class += 1;
@@ -141,57 +138,41 @@ impl CacheShape {
     }
 }
 
-/// What a store does whose line a cache does not hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoreMiss {
-    /// The line takes a place in the cache.
-    Allocate,
-    /// The store goes past the cache.
-    NoAllocate,
+dram_spec::named! {
+    /// What a store does whose line a cache does not hold.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum StoreMiss {
+        /// The line takes a place in the cache.
+        Allocate = "allocate",
+        /// The store goes past the cache.
+        NoAllocate = "no-allocate",
+    }
 }
 
-impl StoreMiss {
-    /// Both choices and their names in configurations.
-    pub const NAMES: [(&'static str, StoreMiss); 2] =
-        [("allocate", StoreMiss::Allocate), ("no-allocate", StoreMiss::NoAllocate)];
+dram_spec::named! {
+    /// When the last-level cache writes stores to memory.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WritePolicy {
+        /// When the line is replaced.
+        WriteBack = "write-back",
+        /// At once.
+        WriteThrough = "write-through",
+    }
 }
 
-/// When the last-level cache writes stores to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WritePolicy {
-    /// When the line is replaced.
-    WriteBack,
-    /// At once.
-    WriteThrough,
-}
-
-impl WritePolicy {
-    /// Both choices and their names in configurations.
-    pub const NAMES: [(&'static str, WritePolicy); 2] =
-        [("write-back", WritePolicy::WriteBack), ("write-through", WritePolicy::WriteThrough)];
-}
-
-/// What requests lines of a cache before accesses to them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PrefetcherKind {
-    /// Nothing.
-    None,
-    /// The lines after that of an access.
-    NextLine,
-    /// The lines that follow at the distance of the last accesses.
-    Stride,
-    /// The lines ahead of sequences of lines in either direction.
-    Stream,
-}
-
-impl PrefetcherKind {
-    /// All kinds and their names in configurations.
-    pub const NAMES: [(&'static str, PrefetcherKind); 4] = [
-        ("none", PrefetcherKind::None),
-        ("next-line", PrefetcherKind::NextLine),
-        ("stride", PrefetcherKind::Stride),
-        ("stream", PrefetcherKind::Stream),
-    ];
+dram_spec::named! {
+    /// What requests lines of a cache before accesses to them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PrefetcherKind {
+        /// Nothing.
+        None = "none",
+        /// The lines after that of an access.
+        NextLine = "next-line",
+        /// The lines that follow at the distance of the last accesses.
+        Stride = "stride",
+        /// The lines ahead of sequences of lines in either direction.
+        Stream = "stream",
+    }
 }
 
 /// How far, and how many lines at a time, prefetchers request.
@@ -205,18 +186,15 @@ pub struct PrefetchSettings {
     pub mshrs: usize,
 }
 
-/// Which stores share an entry of the write buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WriteMerging {
-    /// Those to a line.
-    Line,
-    /// None.
-    None,
-}
-
-impl WriteMerging {
-    /// Both choices and their names in configurations.
-    pub const NAMES: [(&'static str, WriteMerging); 2] = [("line", WriteMerging::Line), ("none", WriteMerging::None)];
+dram_spec::named! {
+    /// Which stores share an entry of the write buffer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WriteMerging {
+        /// Those to a line.
+        Line = "line",
+        /// None.
+        None = "none",
+    }
 }
 
 /// Lines of all caches, and how they go to memory and come from there.
@@ -270,78 +248,54 @@ impl Sharing {
             Sharing::Shared => 0,
         }
     }
-}
 
-impl Sharing {
     /// The choices without a number of cores, and their names in configurations.
     pub const NAMES: [(&'static str, Sharing); 2] = [("private", Sharing::Private), ("shared", Sharing::Shared)];
 }
 
-/// A loop of the kernel that copies and zeroes through the caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CopyLoop {
-    /// Its stores fetch and allocate lines in the cache.
-    Cached,
-    /// Its stores of whole lines allocate them without reading them.
-    NoFetch,
-    /// Its stores bypass the cache.
-    NonTemporal,
-    /// `rep movs` of words, and `rep movsb` of the bytes that are left.
-    String,
-    /// The same where microcode moves longer words from a size on.
-    FastString,
-    /// `rep movsb` where microcode moves longer words.
-    RepMovsb,
-    /// Unrolled loads and stores of integer registers, which touches the next lines of the source.
-    Integer,
-    /// Unrolled loads and stores of floating-point registers, after loads of all lines of a block of the source.
-    FloatBlock,
-    /// The same with SIMD registers.
-    SimdBlock,
-    /// The same with non-temporal stores.
-    NonTemporalBlock,
-    /// Unrolled loads and stores of 32-byte registers.
-    Avx2,
-}
-
-impl CopyLoop {
-    /// The loops and their names in configurations.
-    pub const NAMES: [(&'static str, CopyLoop); 11] = [
-        ("cached", CopyLoop::Cached),
-        ("no-fetch", CopyLoop::NoFetch),
-        ("non-temporal", CopyLoop::NonTemporal),
-        ("string", CopyLoop::String),
-        ("fast-string", CopyLoop::FastString),
-        ("rep-movsb", CopyLoop::RepMovsb),
-        ("integer", CopyLoop::Integer),
-        ("float-block", CopyLoop::FloatBlock),
-        ("simd-block", CopyLoop::SimdBlock),
-        ("non-temporal-block", CopyLoop::NonTemporalBlock),
-        ("avx2", CopyLoop::Avx2),
-    ];
-
-    /// The loops that differ only in what a store of a whole line does.
-    pub const BY_LINES: [CopyLoop; 3] = [CopyLoop::Cached, CopyLoop::NoFetch, CopyLoop::NonTemporal];
-
-    /// Name in configurations and reports.
-    pub const fn name(self) -> &'static str {
-        CopyLoop::NAMES[self as usize].0
+dram_spec::named! {
+    /// A loop of the kernel that copies and zeroes through the caches.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CopyLoop {
+        /// Its stores fetch and allocate lines in the cache.
+        Cached = "cached",
+        /// Its stores of whole lines allocate them without reading them.
+        NoFetch = "no-fetch",
+        /// Its stores bypass the cache.
+        NonTemporal = "non-temporal",
+        /// `rep movs` of words, and `rep movsb` of the bytes that are left.
+        String = "string",
+        /// The same where microcode moves longer words from a size on.
+        FastString = "fast-string",
+        /// `rep movsb` where microcode moves longer words.
+        RepMovsb = "rep-movsb",
+        /// Unrolled loads and stores of integer registers, which touches the next lines of the source.
+        Integer = "integer",
+        /// Unrolled loads and stores of floating-point registers, after loads of all lines of a block of the source.
+        FloatBlock = "float-block",
+        /// The same with SIMD registers.
+        SimdBlock = "simd-block",
+        /// The same with non-temporal stores.
+        NonTemporalBlock = "non-temporal-block",
+        /// Unrolled loads and stores of 32-byte registers.
+        Avx2 = "avx2",
     }
 }
 
-/// What a store of a whole line by a fast string instruction does where the cache lacks the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StringStores {
-    /// It fetches the line.
-    Fetch,
-    /// It allocates the line without reading it.
-    NoFetch,
+impl CopyLoop {
+    /// The loops that differ only in what a store of a whole line does.
+    pub const BY_LINES: [CopyLoop; 3] = [CopyLoop::Cached, CopyLoop::NoFetch, CopyLoop::NonTemporal];
 }
 
-impl StringStores {
-    /// Both choices and their names in configurations.
-    pub const NAMES: [(&'static str, StringStores); 2] =
-        [("fetch", StringStores::Fetch), ("no-fetch", StringStores::NoFetch)];
+dram_spec::named! {
+    /// What a store of a whole line by a fast string instruction does where the cache lacks the line.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum StringStores {
+        /// It fetches the line.
+        Fetch = "fetch",
+        /// It allocates the line without reading it.
+        NoFetch = "no-fetch",
+    }
 }
 
 /// Instructions of the copy loops.
@@ -456,19 +410,15 @@ impl EngineSettings {
     }
 }
 
-/// How a core learns that a DMA engine has completed its copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DmaCompletion {
-    /// It loads its status line until the engine has written it.
-    Polling,
-    /// The engine interrupts it.
-    Interrupt,
-}
-
-impl DmaCompletion {
-    /// Both choices and their names in configurations.
-    pub const NAMES: [(&'static str, DmaCompletion); 2] =
-        [("polling", DmaCompletion::Polling), ("interrupt", DmaCompletion::Interrupt)];
+dram_spec::named! {
+    /// How a core learns that a DMA engine has completed its copies.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DmaCompletion {
+        /// It loads its status line until the engine has written it.
+        Polling = "polling",
+        /// The engine interrupts it.
+        Interrupt = "interrupt",
+    }
 }
 
 /// A DMA engine with descriptor rings in memory.
@@ -539,7 +489,7 @@ impl DmaSettings {
 }
 
 /// A front-side bus between the last-level caches and the controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusSettings {
     /// Core cycles of a clock of the bus.
     pub clock: u64,
@@ -555,81 +505,56 @@ pub struct BusSettings {
     pub snoop_latency: u64,
 }
 
-/// How packets are spread over receive queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
-    /// Port `p` uses queue `p` modulo their number: each port interrupts a core.
-    Ports,
-    /// Connection `c`, counted over all ports, uses queue `c` modulo their number.
-    Connections,
-}
-
-impl Spread {
-    /// Both choices and their names in configurations.
-    pub const NAMES: [(&'static str, Spread); 2] = [("ports", Spread::Ports), ("connections", Spread::Connections)];
-}
-
-/// What becomes of a packet for whose queue no buffer is posted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WithoutBuffer {
-    /// It is dropped, as on Ethernet.
-    Drop,
-    /// It waits at its port, and those behind it, until a buffer is posted, as on a link with flow control.
-    Wait,
-}
-
-impl WithoutBuffer {
-    /// Both choices and their names in configurations.
-    pub const NAMES: [(&'static str, WithoutBuffer); 2] =
-        [("drop", WithoutBuffer::Drop), ("wait", WithoutBuffer::Wait)];
-}
-
-/// Which packets a network adapter injects into a cache; it writes the others to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InjectionPolicy {
-    /// None.
-    Never,
-    /// All.
-    Always,
-    /// Ranges of at most [`InjectionSettings::max_bytes`].
-    BySize,
-    /// All, each line to one of the first ways of its set: [`InjectionSettings::share`].
-    BoundedWays,
-    /// Those that find fewer than [`InjectionSettings::near_packets`] packets of their queue in use.
-    WhenExpected,
-}
-
-impl InjectionPolicy {
-    /// All policies and their names in configurations.
-    pub const NAMES: [(&'static str, InjectionPolicy); 5] = [
-        ("never", InjectionPolicy::Never),
-        ("always", InjectionPolicy::Always),
-        ("by-size", InjectionPolicy::BySize),
-        ("bounded-ways", InjectionPolicy::BoundedWays),
-        ("when-expected", InjectionPolicy::WhenExpected),
-    ];
-
-    /// Name in configurations.
-    pub const fn name(self) -> &'static str {
-        InjectionPolicy::NAMES[self as usize].0
+dram_spec::named! {
+    /// How packets are spread over receive queues.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Spread {
+        /// Port `p` uses queue `p` modulo their number: each port interrupts a core.
+        Ports = "ports",
+        /// Connection `c`, counted over all ports, uses queue `c` modulo their number.
+        Connections = "connections",
     }
 }
 
-/// The level into which a line is injected; it also enters the levels behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InjectionLevel {
-    /// The L1 of a core.
-    L1,
-    /// Its L2.
-    L2,
-    /// Its last-level cache.
-    LastLevel,
+dram_spec::named! {
+    /// What becomes of a packet for whose queue no buffer is posted.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WithoutBuffer {
+        /// It is dropped, as on Ethernet.
+        Drop = "drop",
+        /// It waits at its port, and those behind it, until a buffer is posted, as on a link with flow control.
+        Wait = "wait",
+    }
 }
 
-impl InjectionLevel {
-    /// All levels and their names in configurations.
-    pub const NAMES: [(&'static str, InjectionLevel); 3] =
-        [("l1", InjectionLevel::L1), ("l2", InjectionLevel::L2), ("last-level", InjectionLevel::LastLevel)];
+dram_spec::named! {
+    /// Which packets a network adapter injects into a cache; it writes the others to memory.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum InjectionPolicy {
+        /// None.
+        Never = "never",
+        /// All.
+        Always = "always",
+        /// Ranges of at most [`InjectionSettings::max_bytes`].
+        BySize = "by-size",
+        /// All, each line to one of the first ways of its set: [`InjectionSettings::share`].
+        BoundedWays = "bounded-ways",
+        /// Those that find fewer than [`InjectionSettings::near_packets`] packets of their queue in use.
+        WhenExpected = "when-expected",
+    }
+}
+
+dram_spec::named! {
+    /// The level into which a line is injected; it also enters the levels behind.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum InjectionLevel {
+        /// The L1 of a core.
+        L1 = "l1",
+        /// Its L2.
+        L2 = "l2",
+        /// Its last-level cache.
+        LastLevel = "last-level",
+    }
 }
 
 /// How a network adapter injects packets into caches.
@@ -762,19 +687,15 @@ impl NetworkSettings {
     }
 }
 
-/// Treatment of dirty source lines before a copy in DRAM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DirtySource {
-    /// They are written back.
-    WriteBack,
-    /// They are copied in the cache under the destination's address, and stay dirty in both places.
-    CopyInCache,
-}
-
-impl DirtySource {
-    /// Both choices and their names in configurations.
-    pub const NAMES: [(&'static str, DirtySource); 2] =
-        [("write-back", DirtySource::WriteBack), ("copy-in-cache", DirtySource::CopyInCache)];
+dram_spec::named! {
+    /// Treatment of dirty source lines before a copy in DRAM.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DirtySource {
+        /// They are written back.
+        WriteBack = "write-back",
+        /// They are copied in the cache under the destination's address, and stay dirty in both places.
+        CopyInCache = "copy-in-cache",
+    }
 }
 
 /// Copies and zeroings of pages, and the time of the kernel.

@@ -4,19 +4,23 @@ use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::{Cause, Found, Frame, HugePages, MemoryOperation, Report, Request, Traffic};
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use super::pieces::{DestinationUnit, Piece};
 use crate::aged_memory::{AgedMemory, AllocatorSettings};
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 /// Counts of the allocator during a replay.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PageReport {
     /// Allocator settings.
+    #[serde(skip)]
     pub settings: AllocatorSettings,
     /// Share of the frames in use before the trace, as reached by aging.
+    #[serde(skip)]
     pub utilization_before: f64,
     /// Unusable free space index of order 9 before the trace.
+    #[serde(skip)]
     pub fragmentation_before: f64,
     /// Frames allocated to pages at their first access, other than as a whole destination.
     pub appeared: u64,
@@ -35,6 +39,7 @@ pub struct PageReport {
     pub fills_of_other_values: u64,
     /// Whole pages copied (as `copy-on-write`) and zeroed (as `demand-zero`), by the mechanism that
     /// their frames permit; free frames at the end; memory lost to reserved rows.
+    #[serde(skip)]
     pub allocator: Report,
 }
 

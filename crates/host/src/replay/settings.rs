@@ -7,18 +7,21 @@ use dram_spec::{Clock, Cycles};
 
 use crate::aged_memory::AllocatorSettings;
 
-/// Treatment of a record that does not fit the memory. With [`Self::SkipReserved`] and [`Self::Skip`], skipped records
-/// are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UnusableRecords {
-    /// Skip records on reserved rows between usable ones, as some user-defined maps have them. Stop with an error if
-    /// they are more than [`RESERVED_PERCENT_MAX`] percent of the trace, or at a record outside the usable memory.
-    #[default]
-    SkipReserved,
-    /// Skip the record.
-    Skip,
-    /// Stop with an error that names the record.
-    Refuse,
+dram_spec::named! {
+    /// Treatment of a record that does not fit the memory. With [`Self::SkipReserved`] and [`Self::Skip`], skipped
+    /// records are counted.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum UnusableRecords {
+        /// Skip records on reserved rows between usable ones, as some user-defined maps have them. Stop with an error
+        /// if they are more than [`RESERVED_PERCENT_MAX`] percent of the trace, or at a record outside the usable
+        /// memory.
+        #[default]
+        SkipReserved = "skip-reserved",
+        /// Skip the record.
+        Skip = "skip",
+        /// Stop with an error that names the record.
+        Refuse = "refuse",
+    }
 }
 
 /// Largest share of records on reserved rows that [`UnusableRecords::SkipReserved`] skips, in percent of the trace.

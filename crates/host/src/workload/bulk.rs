@@ -1,10 +1,12 @@
 //! Bulk copies with a bounded number in flight.
 
+use std::fmt;
+
 use dram_spec::Cycle;
-use os_alloc_sim::Report;
 use rowclone::Operation;
 
 use super::gap::{Gap, Gaps};
+use super::kind::RequestGenerator;
 use super::machine::Machine;
 
 /// Next action of a task.
@@ -19,7 +21,7 @@ pub(super) enum Step {
 }
 
 /// A generator of bulk operations.
-pub(super) trait Task {
+pub(super) trait Task: fmt::Debug {
     /// Returns the next step. After [`Step::Wait`], it is called once all operations have
     /// completed.
     fn step(&mut self, machine: &mut Machine) -> Step;
@@ -41,37 +43,49 @@ pub(super) struct Bulk<T> {
     requests: u64,
 }
 
-impl<T: Task> Bulk<T> {
+impl<T: Task + 'static> Bulk<T> {
     /// Creates the source at the task's first step.
-    pub(super) fn new(machine: Machine, task: T, window: u64, gap: Gap, requests: u64) -> Bulk<T> {
+    pub(super) fn generator(
+        machine: Machine,
+        task: T,
+        window: u64,
+        gap: Gap,
+        requests: u64,
+    ) -> Box<dyn RequestGenerator> {
         let (upcoming, next) = (Step::Wait, Cycle::ZERO);
         let mut bulk =
             Bulk { machine, task, upcoming, window, in_flight: 0, copies: 0, gaps: Gaps::new(gap), next, requests };
         bulk.advance();
-        bulk
+        Box::new(bulk)
     }
 
-    pub(super) const fn requests(&self) -> u64 {
+    fn advance(&mut self) {
+        self.upcoming = self.task.step(&mut self.machine);
+        while self.in_flight == 0 && matches!(self.upcoming, Step::Wait) {
+            self.upcoming = self.task.step(&mut self.machine);
+        }
+    }
+}
+
+impl<T: Task + 'static> RequestGenerator for Bulk<T> {
+    fn requests(&self) -> u64 {
         self.requests
     }
 
-    pub(super) const fn machine(&mut self) -> &mut Machine {
-        &mut self.machine
+    fn machine(&mut self) -> Option<&mut Machine> {
+        Some(&mut self.machine)
     }
 
-    pub(super) fn report(&self) -> Report {
-        self.machine.kernel.report()
-    }
-
-    pub(super) const fn next_arrival(&self) -> Option<Cycle> {
+    fn next_arrival(&self) -> Option<Cycle> {
         match self.upcoming {
             Step::Issue(operation) if self.copies < self.window || !operation.is_copy() => Some(self.next),
             Step::Issue(_) | Step::Wait | Step::Done => None,
         }
     }
 
-    pub(super) fn take(&mut self, now: Cycle) -> (Option<Cycle>, Operation) {
-        let Step::Issue(operation) = self.upcoming else { unreachable!("it has arrived") };
+    fn take(&mut self, now: Cycle) -> Option<(Option<Cycle>, Operation)> {
+        self.next_arrival().filter(|&at| at <= now)?;
+        let Step::Issue(operation) = self.upcoming else { return None };
         self.in_flight += 1;
         let mut arrival = Some(self.next);
         if operation.is_copy() {
@@ -84,10 +98,10 @@ impl<T: Task> Bulk<T> {
         }
         self.next += self.gaps.next();
         self.advance();
-        (arrival, operation)
+        Some((arrival, operation))
     }
 
-    pub(super) fn complete(&mut self, operation: &Operation, done: Cycle) {
+    fn complete(&mut self, operation: &Operation, done: Cycle) {
         self.in_flight -= 1;
         if operation.is_copy() {
             if self.copies == self.window {
@@ -98,13 +112,6 @@ impl<T: Task> Bulk<T> {
         if self.in_flight == 0 && matches!(self.upcoming, Step::Wait) {
             self.next = self.next.max(done);
             self.advance();
-        }
-    }
-
-    fn advance(&mut self) {
-        self.upcoming = self.task.step(&mut self.machine);
-        while self.in_flight == 0 && matches!(self.upcoming, Step::Wait) {
-            self.upcoming = self.task.step(&mut self.machine);
         }
     }
 }

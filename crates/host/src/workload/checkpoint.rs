@@ -3,19 +3,19 @@
 use std::collections::VecDeque;
 
 use os_alloc_sim::{CheckpointId, Generator};
-use rowclone::{Operation, Planner};
+use rowclone::Operation;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, a_line, request};
-use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 /// A process that alternates between writing lines to its memory and being stopped while all its
 /// memory is copied. One checkpoint is kept: the preceding one is dropped when the next is
 /// complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Memory of the process in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
@@ -32,7 +32,7 @@ pub struct Checkpoint {
 
 /// State of a [`Checkpoint`].
 #[derive(Debug)]
-pub(super) struct Checkpoints {
+struct Checkpoints {
     left: u64,
     writes: u64,
     writes_left: u64,
@@ -46,18 +46,16 @@ pub(super) struct Checkpoints {
     generator: Generator,
 }
 
-impl Checkpoint {
-    pub(super) fn source(
-        &self,
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-        seed: u64,
-    ) -> Result<Bulk<Checkpoints>, WorkloadError> {
+impl WorkloadKind for Checkpoint {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "checkpoint", gap: self.gap, needs_allocator: true }
+    }
+
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Checkpoint { bytes, checkpoints, writes, window, gap } = *self;
         positive_multiple("checkpoints", checkpoints, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(workload, planner, allocator, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains(), 1 + checkpoints.min(2))?;
         machine.fill();
         let requests = checkpoints.saturating_mul(writes.saturating_add(machine.grains()));
@@ -69,9 +67,9 @@ impl Checkpoint {
             kept: None,
             issued: None,
             complete: None,
-            generator: Generator::new(seed),
+            generator: Generator::new(setup.seed),
         };
-        Ok(Bulk::new(machine, task, window, gap, requests))
+        Ok(Bulk::generator(machine, task, window, gap, requests))
     }
 }
 

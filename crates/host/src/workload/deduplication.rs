@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, VecDeque};
 use dram_spec::LINE_BYTES;
 use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::{Frame, Generator, ProcessId};
-use rowclone::{Operation, Planner};
+use rowclone::Operation;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::page_allocator::PageAllocator;
 use crate::virtual_memory::ProcessEvent;
 
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, a_line, line, owner, request};
 use super::region::positive_multiple;
 
@@ -24,7 +24,7 @@ use super::region::positive_multiple;
 /// alternately; then it frees the frame of the second machine's page. A write to a merged page
 /// copies the page first, and waits until all preceding requests have completed. If frames that
 /// share rows are allocated together, they are merged and copied together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deduplication {
     /// Memory of each machine in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
@@ -40,7 +40,7 @@ pub struct Deduplication {
 
 /// State of a [`Deduplication`].
 #[derive(Debug)]
-pub(super) struct Merges {
+struct Merges {
     first: ProcessId,
     /// First page of each grain to merge, last first.
     merged: Vec<u64>,
@@ -53,17 +53,15 @@ pub(super) struct Merges {
     generator: Generator,
 }
 
-impl Deduplication {
-    pub(super) fn source(
-        &self,
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-        seed: u64,
-    ) -> Result<Bulk<Merges>, WorkloadError> {
+impl WorkloadKind for Deduplication {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "dedup", gap: self.gap, needs_allocator: true }
+    }
+
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Deduplication { bytes, pages, writes, gap } = *self;
         positive_multiple("pages", pages, 1)?;
-        let mut machine = Machine::new(workload, planner, allocator, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains(), 2)?;
         for (key, found) in [("pages", pages), ("writes", writes)] {
             if found > machine.pages {
@@ -74,7 +72,7 @@ impl Deduplication {
         let first = machine.process;
         machine.begin_process();
         machine.fill();
-        let mut generator = Generator::new(seed);
+        let mut generator = Generator::new(setup.seed);
         let [merged, written] = [pages, writes].map(|count| {
             let mut drawn: Vec<u64> = (0..machine.pages).collect();
             generator.shuffle(&mut drawn);
@@ -89,7 +87,7 @@ impl Deduplication {
         let requests = shared.len() as u64 * 2 * lines(&machine) + copies + writes;
         let merged = shared.into_iter().rev().collect();
         let task = Merges { first, merged, compared: None, written, queue: VecDeque::new(), generator };
-        Ok(Bulk::new(machine, task, 1, gap, requests))
+        Ok(Bulk::generator(machine, task, 1, gap, requests))
     }
 }
 

@@ -132,9 +132,9 @@ impl WorkloadError {
             | Self::TooMany { key, .. }
             | Self::AllReserved { key }
             | Self::OutOfMemory { key, .. } => Some(key),
-            Self::GapTooLong { .. } => Some("gap"),
             Self::Placement(_) | Self::Plan(_) => Some("pairs"),
             Self::SharesAboveOne { .. }
+            | Self::GapTooLong { .. }
             | Self::NoAllocator { .. }
             | Self::NeedlessAllocator { .. }
             | Self::Allocator(_) => None,

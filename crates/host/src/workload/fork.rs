@@ -4,33 +4,26 @@ use std::collections::BTreeSet;
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{Cycle, LINE_BYTES};
-use os_alloc_sim::{Generator, MemoryOperation, ProcessId, Report};
-use rowclone::{Operation, Planner};
+use os_alloc_sim::{Generator, MemoryOperation, ProcessId};
+use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::{Gap, Gaps};
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, a_line, request};
-use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
-/// When the memory of a process is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fill {
-    /// Before the run: the process wrote the contents that the memory has at reset. Nothing is
-    /// played or counted.
-    Before,
-    /// During the run: for each page a zeroing, for which the process waits, and then a write of
-    /// each line, at the rate at which writes are taken.
-    Played,
-}
-
-impl Fill {
-    /// Both choices and their names in scenarios.
-    pub const NAMES: [(&'static str, Fill); 2] = [("before", Fill::Before), ("played", Fill::Played)];
-
-    /// The choice with this name.
-    pub fn named(name: &str) -> Option<Fill> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, fill)| fill)
+dram_spec::named! {
+    /// When the memory of a process is written.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Fill {
+        /// Before the run: the process wrote the contents that the memory has at reset. Nothing is
+        /// played or counted.
+        #[default]
+        Before = "before",
+        /// During the run: for each page a zeroing, for which the process waits, and then a write of
+        /// each line, at the rate at which writes are taken.
+        Played = "played",
     }
 }
 
@@ -39,7 +32,7 @@ impl Fill {
 ///
 /// The first write to a page copies the page; the child waits for the copy, but not for writes. If
 /// frames that share rows are allocated together, they are copied together at the first write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fork {
     /// Memory of the parent in bytes: a multiple of 4096.
     pub bytes: u64,
@@ -53,7 +46,7 @@ pub struct Fork {
 
 /// The requests of a [`Fork`].
 #[derive(Debug)]
-pub(super) struct ForkSource {
+struct ForkSource {
     machine: Machine,
     /// The page that the parent fills, and the next line in it; `None` after the last page.
     filling: Option<(u64, u64)>,
@@ -71,21 +64,19 @@ pub(super) struct ForkSource {
     requests: u64,
 }
 
-impl Fork {
-    pub(super) fn source(
-        &self,
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-        seed: u64,
-    ) -> Result<ForkSource, WorkloadError> {
+impl WorkloadKind for Fork {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "fork", gap: self.gap, needs_allocator: true }
+    }
+
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Fork { bytes, pages, fill, gap } = *self;
         positive_multiple("pages", pages, 1)?;
-        let mut machine = Machine::new(workload, planner, allocator, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         if pages > machine.pages {
             return Err(WorkloadError::TooMany { key: "pages", found: pages, most: machine.pages });
         }
-        let mut generator = Generator::new(seed);
+        let mut generator = Generator::new(setup.seed);
         let mut written: Vec<u64> = (0..machine.pages).collect();
         generator.shuffle(&mut written);
         written.truncate(pages as usize);
@@ -112,29 +103,26 @@ impl Fork {
             requests: filled + copies + pages,
         };
         source.advance();
-        Ok(source)
+        Ok(Box::new(source))
     }
 }
 
-impl ForkSource {
-    pub(super) const fn requests(&self) -> u64 {
+impl RequestGenerator for ForkSource {
+    fn requests(&self) -> u64 {
         self.requests
     }
 
-    pub(super) const fn machine(&mut self) -> &mut Machine {
-        &mut self.machine
+    fn machine(&mut self) -> Option<&mut Machine> {
+        Some(&mut self.machine)
     }
 
-    pub(super) fn report(&self) -> Report {
-        self.machine.kernel.report()
-    }
-
-    pub(super) fn next_arrival(&self) -> Option<Cycle> {
+    fn next_arrival(&self) -> Option<Cycle> {
         self.upcoming.map(|_| self.next)
     }
 
-    pub(super) fn take(&mut self, now: Cycle) -> (Option<Cycle>, Operation) {
-        let operation = self.upcoming.take().expect("it has arrived");
+    fn take(&mut self, now: Cycle) -> Option<(Option<Cycle>, Operation)> {
+        self.next_arrival().filter(|&at| at <= now)?;
+        let operation = self.upcoming.take()?;
         let mut arrival = Some(self.next);
         if matches!(operation, Operation::Write { .. }) {
             if self.child.is_none() {
@@ -147,18 +135,20 @@ impl ForkSource {
             }
             self.advance();
         }
-        (arrival, operation)
+        Some((arrival, operation))
     }
 
     /// Reports a completion. A write may wait for a copy or a zeroing; no request waits for a
     /// write.
-    pub(super) fn complete(&mut self, operation: &Operation, done: Cycle) {
+    fn complete(&mut self, operation: &Operation, done: Cycle) {
         if operation.is_copy() {
             self.next = self.next.max(done);
             self.upcoming = self.faulted.take();
         }
     }
+}
 
+impl ForkSource {
     /// Generates the next request.
     fn advance(&mut self) {
         let mut operations = Vec::new();

@@ -7,7 +7,7 @@ use dram_spec::{Clock, Cycles, Min};
 const PARTS_PER_CYCLE: u64 = 15_000;
 
 /// Time between two arrivals. With 0, each request arrives when it is accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
     parts: u64,
 }

@@ -3,18 +3,18 @@
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::{CheckpointId, Fault, Frame, Generator, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
-use rowclone::{Operation, Planner};
+use rowclone::Operation;
 
 use crate::decisions::{Decided, Decisions};
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 use super::error::WorkloadError;
-use super::page_allocator::PageAllocator;
+use super::kind::Setup;
 use super::region::{below, positive_multiple};
 
 /// A kernel, and the process on which it currently operates.
 #[derive(Debug)]
-pub(super) struct Machine {
+pub struct Machine {
     pub(super) kernel: Kernel,
     pub(super) process: ProcessId,
     /// Pages of 4 KiB per process.
@@ -26,25 +26,14 @@ pub(super) struct Machine {
 impl Machine {
     /// Creates a process that has mapped `bytes` and touched none. Freed frames keep their
     /// contents.
-    pub(super) fn new(
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-        bytes: u64,
-    ) -> Result<Machine, WorkloadError> {
-        Machine::with(ZeroOnFree::Off, workload, planner, allocator, bytes)
+    pub(super) fn new(setup: &Setup<'_>, bytes: u64) -> Result<Machine, WorkloadError> {
+        Machine::with(ZeroOnFree::Off, setup, bytes)
     }
 
     /// Creates a process that has mapped `bytes` and touched none.
-    pub(super) fn with(
-        zero_on_free: ZeroOnFree,
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-        bytes: u64,
-    ) -> Result<Machine, WorkloadError> {
+    pub(super) fn with(zero_on_free: ZeroOnFree, setup: &Setup<'_>, bytes: u64) -> Result<Machine, WorkloadError> {
         positive_multiple("bytes", bytes, FRAME_BYTES)?;
-        let mut kernel = allocator.kernel(workload, planner.map(), zero_on_free)?;
+        let mut kernel = setup.kernel(zero_on_free)?;
         let process = kernel.spawn();
         let mut machine = Machine { kernel, process, pages: bytes / FRAME_BYTES, log: EventLog::new() };
         machine.ensure_free_frames("bytes", machine.grains(), 1)?;

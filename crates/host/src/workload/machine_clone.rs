@@ -2,18 +2,18 @@
 
 use std::collections::VecDeque;
 
-use rowclone::{Operation, Planner};
+use rowclone::Operation;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, request};
-use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 /// A stopped virtual machine of which several complete copies are made. All clones remain in
 /// memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineClone {
     /// Memory of the machine in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
@@ -27,28 +27,33 @@ pub struct MachineClone {
 
 /// State of a [`MachineClone`].
 #[derive(Debug)]
-pub(super) struct Clones {
+struct Clones {
     left: u64,
     /// Copies of the current clone.
     copies: VecDeque<Operation>,
     wait: bool,
 }
 
-impl MachineClone {
-    pub(super) fn source(
-        &self,
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-    ) -> Result<Bulk<Clones>, WorkloadError> {
+impl WorkloadKind for MachineClone {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "clone", gap: self.gap, needs_allocator: true }
+    }
+
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let MachineClone { bytes, clones, window, gap } = *self;
         positive_multiple("clones", clones, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(workload, planner, allocator, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         machine.ensure_free_frames("clones", machine.grains(), clones.saturating_add(1))?;
         machine.fill();
         let requests = clones * machine.grains();
-        Ok(Bulk::new(machine, Clones { left: clones, copies: VecDeque::new(), wait: false }, window, gap, requests))
+        Ok(Bulk::generator(
+            machine,
+            Clones { left: clones, copies: VecDeque::new(), wait: false },
+            window,
+            gap,
+            requests,
+        ))
     }
 }
 

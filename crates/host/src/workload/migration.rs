@@ -1,34 +1,27 @@
 //! Migration of pages.
 
 use os_alloc_sim::{Destination, Generator};
-use rowclone::Planner;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, request};
-use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
-/// Destination of a page migration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MoveTo {
-    /// The place of a copy of the page.
-    NearSource,
-    /// The place of a request without a source.
-    Anywhere,
+dram_spec::named! {
+    /// Destination of a page migration.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum MoveTo {
+        /// The place of a copy of the page.
+        NearSource = "near-source",
+        /// The place of a request without a source.
+        #[default]
+        Anywhere = "anywhere",
+    }
 }
 
 impl MoveTo {
-    /// Both choices and their names in scenarios.
-    pub const NAMES: [(&'static str, MoveTo); 2] =
-        [("near-source", MoveTo::NearSource), ("anywhere", MoveTo::Anywhere)];
-
-    /// The choice with this name.
-    pub fn named(name: &str) -> Option<MoveTo> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, to)| to)
-    }
-
     const fn destination(self) -> Destination {
         match self {
             MoveTo::NearSource => Destination::NearSource,
@@ -39,7 +32,7 @@ impl MoveTo {
 
 /// Migration of random pages of a process. The frame that a page leaves is free at once, for the
 /// next page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Migration {
     /// Memory of the process in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
@@ -55,27 +48,31 @@ pub struct Migration {
 
 /// State of a [`Migration`].
 #[derive(Debug)]
-pub(super) struct Moves {
+struct Moves {
     left: u64,
     to: MoveTo,
     generator: Generator,
 }
 
-impl Migration {
-    pub(super) fn source(
-        &self,
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-        seed: u64,
-    ) -> Result<Bulk<Moves>, WorkloadError> {
+impl WorkloadKind for Migration {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "migration", gap: self.gap, needs_allocator: true }
+    }
+
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Migration { bytes, pages, to, window, gap } = *self;
         positive_multiple("pages", pages, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(workload, planner, allocator, bytes)?;
+        let mut machine = Machine::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains() + 1, 1)?;
         machine.fill();
-        Ok(Bulk::new(machine, Moves { left: pages, to, generator: Generator::new(seed) }, window, gap, pages))
+        Ok(Bulk::generator(
+            machine,
+            Moves { left: pages, to, generator: Generator::new(setup.seed) },
+            window,
+            gap,
+            pages,
+        ))
     }
 }
 

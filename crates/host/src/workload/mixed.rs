@@ -1,19 +1,20 @@
 //! Random accesses, mixed with copies and zeroings of pages.
 
-use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
+use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
-use rowclone::{Operation, Planner};
+use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::pace::Pace;
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
+use super::pace::Paced;
 use super::pairs::{PagePairs, Pairs};
 use super::region::{Region, positive_multiple};
 use super::share::Share;
 
 /// Reads and writes of random lines of a region, and copies and zeroings of random pages of it,
 /// without reserved rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Mixed {
     /// Number of requests of all kinds.
     pub count: u64,
@@ -22,11 +23,11 @@ pub struct Mixed {
     /// Size of the region in bytes: a multiple of `page_bytes`.
     pub bytes: u64,
     /// Share of the requests that write a line, 0 to 1.
-    pub writes: f64,
+    pub write_share: f64,
     /// Share of the requests that copy a page, 0 to 1.
-    pub copies: f64,
+    pub copy_share: f64,
     /// Share of the requests that zero a page, 0 to 1. The remaining requests read a line.
-    pub zeroings: f64,
+    pub zero_share: f64,
     /// Size of a page in bytes: a multiple of 64.
     pub page_bytes: u64,
     /// Pairs of source and destination pages.
@@ -37,9 +38,7 @@ pub struct Mixed {
 
 /// The requests of a [`Mixed`].
 #[derive(Clone, Debug)]
-pub(super) struct MixedSource {
-    left: u64,
-    requests: u64,
+struct Requests {
     lines: Region,
     pairs: PagePairs,
     page_bytes: u64,
@@ -50,52 +49,46 @@ pub(super) struct MixedSource {
     /// Upper bound of the random numbers that select a zeroing.
     to_zeroings: Share,
     generator: Generator,
-    pace: Pace,
 }
 
-impl Mixed {
-    pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<MixedSource, WorkloadError> {
-        let Mixed { count, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap } = *self;
+impl WorkloadKind for Mixed {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "mixed", gap: self.gap, needs_allocator: false }
+    }
+
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
+        let Mixed { count, start, bytes, write_share, copy_share, zero_share, page_bytes, pairs, gap } = *self;
         positive_multiple("count", count, 1)?;
         positive_multiple("page_bytes", page_bytes, LINE_BYTES)?;
-        for (key, share) in [("writes", writes), ("copies", copies), ("zeroings", zeroings)] {
+        for (key, share) in [("write_share", write_share), ("copy_share", copy_share), ("zero_share", zero_share)] {
             Share::new(key, share)?;
         }
-        let sum = writes + copies + zeroings;
+        let sum = write_share + copy_share + zero_share;
         // A sum of decimal fractions may exceed 1 by rounding.
         if sum > 1.0 + 1e-9 {
-            return Err(WorkloadError::SharesAboveOne { keys: "writes`, `copies` and `zeroings", sum });
+            return Err(WorkloadError::SharesAboveOne { keys: "write_share`, `copy_share` and `zero_share", sum });
         }
-        let mut generator = Generator::new(seed);
+        let mut generator = Generator::new(setup.seed);
         let pages = Generator::new(generator.number());
-        Ok(MixedSource {
-            left: count,
-            requests: count,
-            pairs: PagePairs::new(planner, (start, bytes), page_bytes, pairs, pages)?,
-            lines: Region::new(planner, start, bytes, LINE_BYTES)?,
+        let requests = Requests {
+            pairs: PagePairs::new(setup.planner, (start, bytes), page_bytes, pairs, pages)?,
+            lines: Region::new(setup.planner, start, bytes, LINE_BYTES)?,
             page_bytes,
-            to_writes: Share::new("writes", writes)?,
-            to_copies: Share::new("copies", (writes + copies).min(1.0))?,
-            to_zeroings: Share::new("zeroings", sum.min(1.0))?,
+            to_writes: Share::new("write_share", write_share)?,
+            to_copies: Share::new("copy_share", (write_share + copy_share).min(1.0))?,
+            to_zeroings: Share::new("zero_share", sum.min(1.0))?,
             generator,
-            pace: Pace::new(gap),
-        })
+        };
+        Ok(Paced::generator(requests, count, gap))
     }
 }
 
-impl MixedSource {
-    pub(super) const fn requests(&self) -> u64 {
-        self.requests
-    }
+impl Iterator for Requests {
+    type Item = Operation;
 
-    pub(super) fn next_arrival(&self) -> Option<Cycle> {
-        (self.left > 0).then_some(self.pace.next())
-    }
-
-    pub(super) fn take(&mut self, _: Cycle) -> (Option<Cycle>, Operation) {
-        self.left -= 1;
+    fn next(&mut self) -> Option<Operation> {
         let kind = self.generator.number();
-        let operation = if self.to_writes.holds(kind) {
+        Some(if self.to_writes.holds(kind) {
             Operation::Write { address: self.lines.draw(&mut self.generator), bytes: LINE_BYTES }
         } else if self.to_copies.holds(kind) {
             let (src, dst) = self.pairs.draw();
@@ -104,7 +97,6 @@ impl MixedSource {
             Operation::Init { dst: self.pairs.draw_page(), bytes: self.page_bytes, value: 0 }
         } else {
             Operation::Read { address: self.lines.draw(&mut self.generator), bytes: LINE_BYTES }
-        };
-        (self.pace.arrive(), operation)
+        })
     }
 }

@@ -1,27 +1,31 @@
 //! Copies of pages, as operations or line by line.
 
-use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
+use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
-use rowclone::{Operation, Planner};
+use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::pace::Pace;
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
+use super::pace::Paced;
 use super::pairs::{PagePairs, Pairs};
 use super::region::positive_multiple;
 
-/// Method of copying a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CopyBy {
-    /// One request, which the controller's copy policy serves.
-    Operation,
-    /// Reads of all source lines, then writes of all destination lines. No request waits for
-    /// another, and the writes carry generated data.
-    Lines,
+dram_spec::named! {
+    /// Method of copying a page.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum CopyBy {
+        /// One request, which the controller's copy policy serves.
+        #[default]
+        Operation = "operation",
+        /// Reads of all source lines, then writes of all destination lines. No request waits for
+        /// another, and the writes carry generated data.
+        Lines = "lines",
+    }
 }
 
 /// Copies of the pages of a region, in order and repeatedly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageCopies {
     /// Number of pages copied.
     pub count: u64,
@@ -41,19 +45,20 @@ pub struct PageCopies {
 
 /// The requests of a [`PageCopies`].
 #[derive(Clone, Debug)]
-pub(super) struct PageCopiesSource {
-    left: u64,
-    requests: u64,
+struct Requests {
     pairs: PagePairs,
     page_bytes: u64,
     by: CopyBy,
     /// The current pair, and the bytes of it read plus the bytes written.
     current: Option<(PhysicalAddress, PhysicalAddress, u64)>,
-    pace: Pace,
 }
 
-impl PageCopies {
-    pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<PageCopiesSource, WorkloadError> {
+impl WorkloadKind for PageCopies {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "page-copies", gap: self.gap, needs_allocator: false }
+    }
+
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let PageCopies { count, start, bytes, page_bytes, pairs, by, gap } = *self;
         positive_multiple("count", count, 1)?;
         positive_multiple("page_bytes", page_bytes, LINE_BYTES)?;
@@ -61,50 +66,31 @@ impl PageCopies {
             CopyBy::Operation => 1,
             CopyBy::Lines => page_bytes / LINE_BYTES * 2,
         };
-        Ok(PageCopiesSource {
-            left: count,
-            requests: count.saturating_mul(each),
-            pairs: PagePairs::new(planner, (start, bytes), page_bytes, pairs, Generator::new(seed))?,
-            page_bytes,
-            by,
-            current: None,
-            pace: Pace::new(gap),
-        })
+        let pairs = PagePairs::new(setup.planner, (start, bytes), page_bytes, pairs, Generator::new(setup.seed))?;
+        Ok(Paced::generator(Requests { pairs, page_bytes, by, current: None }, count.saturating_mul(each), gap))
     }
 }
 
-impl PageCopiesSource {
-    pub(super) const fn requests(&self) -> u64 {
-        self.requests
-    }
+impl Iterator for Requests {
+    type Item = Operation;
 
-    pub(super) fn next_arrival(&self) -> Option<Cycle> {
-        (self.left > 0).then_some(self.pace.next())
-    }
-
-    pub(super) fn take(&mut self, _: Cycle) -> (Option<Cycle>, Operation) {
+    fn next(&mut self) -> Option<Operation> {
         let (src, dst, moved) = self.current.take().unwrap_or_else(|| {
             let (src, dst) = self.pairs.next();
             (src, dst, 0)
         });
-        let operation = match self.by {
-            CopyBy::Operation => {
-                self.left -= 1;
-                Operation::Copy { src, dst, bytes: self.page_bytes }
-            }
+        Some(match self.by {
+            CopyBy::Operation => Operation::Copy { src, dst, bytes: self.page_bytes },
             CopyBy::Lines => {
                 let (bytes, all) = (LINE_BYTES, self.page_bytes);
                 if moved + bytes < 2 * all {
                     self.current = Some((src, dst, moved + bytes));
-                } else {
-                    self.left -= 1;
                 }
                 match moved.checked_sub(all) {
                     None => Operation::Read { address: PhysicalAddress(src.0 + moved), bytes },
                     Some(written) => Operation::Write { address: PhysicalAddress(dst.0 + written), bytes },
                 }
             }
-        };
-        (self.pace.arrive(), operation)
+        })
     }
 }

@@ -10,9 +10,10 @@ use super::error::WorkloadError;
 use super::region::{Region, below};
 
 /// Rule that pairs the pages of a region. Pages that overlap a reserved row are skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pairs {
     /// Page 2i to page 2i + 1.
+    #[default]
     Neighbors,
     /// To each page from the nearest page with this relation to it, in the region or not. Pages
     /// without such a source are skipped.

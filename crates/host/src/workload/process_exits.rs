@@ -3,19 +3,18 @@
 use std::collections::VecDeque;
 
 use os_alloc_sim::{Generator, ZeroOnFree};
-use rowclone::Planner;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
 use super::machine::{Machine, a_line, request};
-use super::page_allocator::PageAllocator;
 use super::region::positive_multiple;
 
 /// Processes that run one after another under zero on free (Linux's `init_on_free=1`). Each writes
 /// a line to each of its pages, in order, and exits; all its memory is zeroed before the next
 /// process starts. First touches zero no memory, as free memory contains zeros.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessExits {
     /// Memory of each process in bytes, initially untouched: a multiple of 4096.
     pub bytes: u64,
@@ -30,7 +29,7 @@ pub struct ProcessExits {
 
 /// State of a [`ProcessExits`].
 #[derive(Debug)]
-pub(super) struct Exits {
+struct Exits {
     /// Processes that have not exited.
     left: u64,
     /// The page to which the process writes next.
@@ -40,21 +39,19 @@ pub(super) struct Exits {
     generator: Generator,
 }
 
-impl ProcessExits {
-    pub(super) fn source(
-        &self,
-        workload: &'static str,
-        planner: &Planner,
-        allocator: PageAllocator<'_>,
-        seed: u64,
-    ) -> Result<Bulk<Exits>, WorkloadError> {
+impl WorkloadKind for ProcessExits {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "zero-on-free", gap: self.gap, needs_allocator: true }
+    }
+
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let ProcessExits { bytes, processes, window, gap } = *self;
         positive_multiple("processes", processes, 1)?;
         positive_multiple("window", window, 1)?;
-        let machine = Machine::with(ZeroOnFree::On, workload, planner, allocator, bytes)?;
+        let machine = Machine::with(ZeroOnFree::On, setup, bytes)?;
         let requests = processes.saturating_mul(machine.pages + machine.grains());
-        let task = Exits { left: processes, page: 0, queue: VecDeque::new(), generator: Generator::new(seed) };
-        Ok(Bulk::new(machine, task, window, gap, requests))
+        let task = Exits { left: processes, page: 0, queue: VecDeque::new(), generator: Generator::new(setup.seed) };
+        Ok(Bulk::generator(machine, task, window, gap, requests))
     }
 }
 

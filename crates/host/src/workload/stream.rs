@@ -1,11 +1,12 @@
 //! Accesses to lines at equal distances.
 
-use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
-use rowclone::{Operation, Planner};
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::pace::Pace;
+use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
+use super::pace::Paced;
 use super::region::{multiple, positive_multiple};
 use super::unreserved::UnreservedRange;
 
@@ -73,7 +74,7 @@ pub struct Stream {
     /// Number of lines.
     pub count: u64,
     /// Distance between lines in bytes: a multiple of 64.
-    pub stride: u64,
+    pub stride_bytes: u64,
     /// Accesses to the lines.
     pub access: Access,
     /// Time between two arrivals. With 0, each request arrives when it is accepted.
@@ -82,14 +83,11 @@ pub struct Stream {
 
 /// The requests of a [`Stream`].
 #[derive(Clone, Debug)]
-pub(super) struct StreamSource {
+struct Accesses {
     lines: Lines,
-    left: u64,
     start: u64,
     access: Access,
     turn: u8,
-    pace: Pace,
-    requests: u64,
 }
 
 /// Iterator over the usable lines.
@@ -136,12 +134,16 @@ impl Lines {
     }
 }
 
-impl Stream {
-    pub(super) fn source(&self, planner: &Planner) -> Result<StreamSource, WorkloadError> {
-        let Stream { start, count, stride, access, gap } = *self;
+impl WorkloadKind for Stream {
+    fn properties(&self) -> KindProperties {
+        KindProperties { name: "stream", gap: self.gap, needs_allocator: false }
+    }
+
+    fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
+        let (Stream { start, count, stride_bytes: stride, access, gap }, planner) = (*self, setup.planner);
         multiple("start", start.0, LINE_BYTES)?;
         positive_multiple("count", count, 1)?;
-        positive_multiple("stride", stride, LINE_BYTES)?;
+        positive_multiple("stride_bytes", stride, LINE_BYTES)?;
         let end = planner.map().usable_end().0;
         let past_end = |key| WorkloadError::PastEnd { key, end: PhysicalAddress(end) };
         let dst = match access {
@@ -158,7 +160,7 @@ impl Stream {
             return Err(past_end("start"));
         }
         if stride > end {
-            return Err(past_end("stride"));
+            return Err(past_end("stride_bytes"));
         }
         let mut lines = Lines { at: start.0, stride, known: 0, src: UnreservedRange::new(planner), dst };
         // Traverses the whole stream, by ranges without reserved rows, to check that it ends within
@@ -176,35 +178,26 @@ impl Stream {
         }
         lines.skip_to_usable(end);
         let each = if matches!(access, Access::Copy { .. }) { 2 } else { 1 };
-        Ok(StreamSource {
-            lines,
-            left: count,
-            start: start.0,
-            access,
-            turn: 0,
-            pace: Pace::new(gap),
-            requests: count * each,
-        })
+        let accesses = Accesses { lines, start: start.0, access, turn: 0 };
+        Ok(Paced::generator(accesses, count * each, gap))
     }
 }
 
-impl StreamSource {
-    pub(super) const fn requests(&self) -> u64 {
-        self.requests
-    }
-
-    pub(super) fn next_arrival(&self) -> Option<Cycle> {
-        (self.left > 0).then_some(self.pace.next())
-    }
+impl Iterator for Accesses {
+    type Item = Operation;
 
     #[inline]
-    pub(super) fn take(&mut self, _: Cycle) -> (Option<Cycle>, Operation) {
+    fn next(&mut self) -> Option<Operation> {
+        if self.lines.known == 0 {
+            // `generator` has checked that the stream ends within the memory.
+            self.lines.skip_to_usable(u64::MAX);
+        }
         let (address, bytes) = (PhysicalAddress(self.lines.at), LINE_BYTES);
-        let operation = match self.access {
+        Some(match self.access {
             Access::Pattern(pattern) => {
                 let write = pattern.is_write(self.turn);
                 self.turn = if self.turn + 1 == pattern.turns { 0 } else { self.turn + 1 };
-                self.advance();
+                self.lines.advance(1);
                 if write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } }
             }
             Access::Copy { .. } if self.turn == 0 => {
@@ -213,22 +206,10 @@ impl StreamSource {
             }
             Access::Copy { dst } => {
                 self.turn = 0;
-                self.advance();
-                Operation::Write {
-                    address: PhysicalAddress(address.0.wrapping_add(dst.0.wrapping_sub(self.start))),
-                    bytes,
-                }
+                self.lines.advance(1);
+                let address = PhysicalAddress(address.0.wrapping_add(dst.0.wrapping_sub(self.start)));
+                Operation::Write { address, bytes }
             }
-        };
-        (self.pace.arrive(), operation)
-    }
-
-    fn advance(&mut self) {
-        self.left -= 1;
-        self.lines.advance(1);
-        if self.lines.known == 0 && self.left > 0 {
-            // `source` has checked that the stream ends within the memory.
-            self.lines.skip_to_usable(u64::MAX);
-        }
+        })
     }
 }

@@ -44,7 +44,7 @@ pub fn arb_cache_extensions() -> impl Strategy<Value = CacheExtensions> {
         distance,
         mshrs,
     });
-    let prefetcher = || select(PrefetcherKind::NAMES.map(|(_, kind)| kind).to_vec());
+    let prefetcher = || select(PrefetcherKind::ALL.to_vec());
     let prefetchers = prop_oneof![
         1 => Just([PrefetcherKind::None; 3]),
         1 => [prefetcher(), prefetcher(), prefetcher()],
@@ -112,7 +112,7 @@ pub fn arb_core_extensions() -> impl Strategy<Value = CoreExtensions> {
     let class = (0_u64..10, interval, units, prop_oneof![4 => Just(true), 1 => Just(false)]);
     let class =
         class.prop_map(|(latency, interval, units, is_paired)| ClassSettings { latency, interval, units, is_paired });
-    let count = InstructionClass::NAMES.len();
+    let count = InstructionClass::ALL.len();
     let units_of = prop_oneof![3 => Just(None), 1 => (0..count).prop_map(Some)];
     let queue = prop_oneof![2 => Just(None), 1 => (1_usize..8).prop_map(Some)];
     (vec(class, count), vec(units_of, count), queue).prop_map(|(classes, units_of, load_store_queue)| CoreExtensions {
@@ -126,7 +126,7 @@ impl CoreExtensions {
     /// Adds these settings to a core.
     pub fn extend(self, core: CoreSettings) -> CoreSettings {
         let mut classes = Classes::PLAIN;
-        for (at, (_, class)) in InstructionClass::NAMES.into_iter().enumerate() {
+        for (at, class) in InstructionClass::ALL.into_iter().enumerate() {
             let mut settings = self.classes[at];
             if !class.accesses_memory() {
                 settings.latency = settings.latency.max(1);
@@ -139,7 +139,7 @@ impl CoreExtensions {
                 && self.units_of[owner].is_none()
                 && matches!(self.classes[owner].units, ClassUnits::Own(_))
             {
-                settings.units = ClassUnits::Of(InstructionClass::NAMES[owner].1);
+                settings.units = ClassUnits::Of(InstructionClass::ALL[owner]);
             }
             *classes.of_mut(class) = settings;
         }

@@ -24,13 +24,13 @@ use crate::sequence::runs;
 /// controller refreshes when requests end before what is on the bus.
 pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
     let MachineSettings { core, kernel, lines, bus, l1, l2, last_level, .. } = case.settings;
-    let is_alone = |&(_, class): &(&str, InstructionClass)| !core.classes.of(class).is_paired;
+    let is_alone = |&class: &InstructionClass| !core.classes.of(class).is_paired;
     for stalls in outcome.cores.iter_mut().map(|core| &mut core.counters.stalls) {
         let StallSlots { operand, unit, kernel: waits, .. } = *stalls;
         if lines.write == WritePolicy::WriteThrough {
             stalls.mshr += std::mem::take(&mut stalls.store_buffer);
         }
-        if InstructionClass::NAMES.iter().any(is_alone) {
+        if InstructionClass::ALL.iter().any(is_alone) {
             let StallSlots { window, mshr, store_buffer, pending_copy, .. } = *stalls;
             let sum = window + mshr + store_buffer + operand + unit + pending_copy;
             *stalls =

@@ -12,8 +12,8 @@ use crate::common::{
     END_OF_SUBARRAYS, START, mixed, page_copies, paper, random, requests, scattered, stream, workload,
 };
 
-fn operations(settings: Settings, planner: &Planner) -> Vec<Operation> {
-    requests(workload(&settings, planner, 1, None)).0.iter().map(|request| request.operation).collect()
+fn operations(settings: &Settings, planner: &Planner) -> Vec<Operation> {
+    requests(workload(settings, planner, 1, None)).0.iter().map(|request| request.operation).collect()
 }
 
 const fn read(address: u64) -> Operation {
@@ -33,18 +33,22 @@ fn sound(planner: &Planner, start: PhysicalAddress, stride: u64) -> impl Iterato
 fn a_stream_accesses_lines_in_order_and_skips_reserved_rows() {
     let planner = scattered();
     for stride in [64, 192, 4096, 4096 + 64, 0x8000] {
-        let settings =
-            Stream { start: END_OF_SUBARRAYS, count: 3000, stride, ..stream(Access::Pattern(Pattern::READS)) };
+        let settings = Stream {
+            start: END_OF_SUBARRAYS,
+            count: 3000,
+            stride_bytes: stride,
+            ..stream(Access::Pattern(Pattern::READS))
+        };
         let expected: Vec<_> = sound(&planner, END_OF_SUBARRAYS, stride).take(3000).map(read).collect();
         assert!(expected[2999].target().0 > END_OF_SUBARRAYS.0 + 2999 * stride, "some are skipped");
-        assert!(operations(Settings::Stream(settings), &planner) == expected, "stride {stride}");
+        assert!(operations(&Settings::new(settings), &planner) == expected, "stride {stride}");
     }
 }
 
 #[test]
 fn a_pattern_selects_the_lines_to_write() {
     let access = Access::Pattern(Pattern::named("rrw").unwrap());
-    let list = operations(Settings::Stream(Stream { count: 7, ..stream(access) }), &paper());
+    let list = operations(&Settings::new(Stream { count: 7, ..stream(access) }), &paper());
     let line = |index: u64| START.0 + 64 * index;
     let expected =
         [read(line(0)), read(line(1)), write(line(2)), read(line(3)), read(line(4)), write(line(5)), read(line(6))];
@@ -60,8 +64,7 @@ fn a_pattern_selects_the_lines_to_write() {
 fn a_copying_stream_reads_each_line_and_writes_another() {
     let planner = paper();
     for (start, dst) in [(START, END_OF_SUBARRAYS), (END_OF_SUBARRAYS, START), (START, START)] {
-        let list =
-            operations(Settings::Stream(Stream { start, count: 3000, ..stream(Access::Copy { dst }) }), &planner);
+        let list = operations(&Settings::new(Stream { start, count: 3000, ..stream(Access::Copy { dst }) }), &planner);
         let usable = |offset: &u64| [start, dst].iter().all(|base| planner.check(&read(base.0 + offset)).is_ok());
         let offsets = (0..).map(|line| 64 * line).filter(usable).take(3000);
         let expected: Vec<_> = offsets.flat_map(|offset| [read(start.0 + offset), write(dst.0 + offset)]).collect();
@@ -75,10 +78,10 @@ fn requests_arrive_at_the_distance_of_the_gap() {
     let pace = |gap: Cycles| {
         let gap = Gap::from(gap);
         [
-            Settings::Stream(Stream { gap, ..stream(Access::Pattern(Pattern::READS)) }),
-            Settings::Random(Random { gap, ..random() }),
-            Settings::Mixed(Mixed { gap, ..mixed() }),
-            Settings::PageCopies(PageCopies { gap, ..page_copies(Pairs::Random, CopyBy::Operation) }),
+            Settings::new(Stream { gap, ..stream(Access::Pattern(Pattern::READS)) }),
+            Settings::new(Random { gap, ..random() }),
+            Settings::new(Mixed { gap, ..mixed() }),
+            Settings::new(PageCopies { gap, ..page_copies(Pairs::Random, CopyBy::Operation) }),
         ]
     };
     for settings in pace(Cycles(37)) {
@@ -101,7 +104,7 @@ fn requests_arrive_at_the_distance_of_the_gap() {
 /// are equally frequent, to 5 sigma (of sqrt(100,000 / 64) = 40).
 #[test]
 fn random_lines_are_equally_likely() {
-    let list = operations(Settings::Random(Random { count: 100_000, bytes: 4096, ..random() }), &paper());
+    let list = operations(&Settings::new(Random { count: 100_000, bytes: 4096, ..random() }), &paper());
     let mut uses: BTreeMap<PhysicalAddress, i64> = BTreeMap::new();
     let mut writes = 0_i64;
     for operation in &list {
@@ -115,7 +118,7 @@ fn random_lines_are_equally_likely() {
         assert!((count - 1562).abs() < 5 * 40, "{line}: {count}");
     }
     for (share, kind) in [(0.0, read(0)), (1.0, write(0))] {
-        let list = operations(Settings::Random(Random { writes: share, ..random() }), &paper());
+        let list = operations(&Settings::new(Random { write_share: share, ..random() }), &paper());
         let alike = |one: &Operation| std::mem::discriminant(one) == std::mem::discriminant(&kind);
         assert!(list.iter().all(alike), "{share}");
     }
@@ -124,8 +127,8 @@ fn random_lines_are_equally_likely() {
 /// Of 20,000, each kind has its share to 4 sigma (at most sqrt(20,000 x 0.5 x 0.5) = 71).
 #[test]
 fn each_kind_of_mixed_requests_has_its_share() {
-    let settings = Mixed { count: 20_000, writes: 0.3, copies: 0.15, zeroings: 0.05, ..mixed() };
-    let list = operations(Settings::Mixed(settings), &paper());
+    let settings = Mixed { count: 20_000, write_share: 0.3, copy_share: 0.15, zero_share: 0.05, ..mixed() };
+    let list = operations(&Settings::new(settings), &paper());
     let mut counts = [0_i32; 4];
     for operation in list {
         let (kind, bytes) = match operation {
@@ -166,8 +169,8 @@ fn neighbors_are_copied_page_by_page_and_line_by_line() {
         expected.extend((0..64).map(|line| read(base + 64 * line)));
         expected.extend((0..64).map(|line| write(base + 4096 + 64 * line)));
     }
-    assert!(operations(Settings::PageCopies(settings), &planner) == expected);
-    let whole = operations(Settings::PageCopies(PageCopies { by: CopyBy::Operation, ..settings }), &planner);
+    assert!(operations(&Settings::new(settings), &planner) == expected);
+    let whole = operations(&Settings::new(PageCopies { by: CopyBy::Operation, ..settings }), &planner);
     let copy =
         |base: u64| Operation::Copy { src: PhysicalAddress(base), dst: PhysicalAddress(base + 4096), bytes: 4096 };
     assert!(whole.into_iter().eq(pages.iter().cycle().take(60).map(|&base| copy(base))));
@@ -180,7 +183,7 @@ fn the_relation_of_a_pair_determines_its_mechanism() {
     for (place, mechanism) in
         [(Place::SameSubarray, rowclone::FPM), (Place::OtherBank, rowclone::PSM), (Place::SameBank, rowclone::PSM2)]
     {
-        let list = operations(Settings::PageCopies(page_copies(Pairs::Placed(place), CopyBy::Operation)), &planner);
+        let list = operations(&Settings::new(page_copies(Pairs::Placed(place), CopyBy::Operation)), &planner);
         assert_eq!(list.len(), 20);
         for operation in &list {
             for block in planner.blocks(operation) {
@@ -200,7 +203,7 @@ fn the_relation_of_a_pair_determines_its_mechanism() {
 fn data_of_a_write_follow_from_its_index() {
     let planner = paper();
     let contents = Contents::new(9, planner.map().clone());
-    let settings = Settings::Random(random());
+    let settings = Settings::new(random());
     for request in requests(workload(&settings, &planner, 1, Some(contents.clone()))).0 {
         let expected = matches!(request.operation, Operation::Write { .. }).then(|| contents.payload(request.id.0, 64));
         assert_eq!(request.payload, expected);

@@ -53,17 +53,17 @@ pub const END_OF_SUBARRAYS: PhysicalAddress = PhysicalAddress(0x0200_0000 - 0x2_
 pub const FAST: Gap = Gap::ZERO;
 
 pub fn stream(access: Access) -> Stream {
-    Stream { start: START, count: 200, stride: 64, access, gap: FAST }
+    Stream { start: START, count: 200, stride_bytes: 64, access, gap: FAST }
 }
 
 pub fn random() -> Random {
-    Random { count: 200, start: START, bytes: 1 << 20, writes: 0.3, gap: FAST }
+    Random { count: 200, start: START, bytes: 1 << 20, write_share: 0.3, gap: FAST }
 }
 
 pub fn mixed() -> Mixed {
     let (start, bytes, page_bytes) = (END_OF_SUBARRAYS, 0x4_0000, 4096);
-    let (writes, copies, zeroings, pairs) = (0.3, 0.1, 0.1, Pairs::Random);
-    Mixed { count: 200, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap: FAST }
+    let (write_share, copy_share, zero_share, pairs) = (0.3, 0.1, 0.1, Pairs::Random);
+    Mixed { count: 200, start, bytes, write_share, copy_share, zero_share, page_bytes, pairs, gap: FAST }
 }
 
 pub fn page_copies(pairs: Pairs, by: CopyBy) -> PageCopies {
@@ -100,33 +100,33 @@ pub fn all() -> Vec<Settings> {
     let copies =
         [Pairs::Neighbors, Pairs::Random, Pairs::Placed(Place::SameBank), Pairs::Placed(Place::Address(START))];
     let mut all = vec![
-        Settings::Stream(stream(Access::Pattern(Pattern::READS))),
-        Settings::Stream(Stream { gap: Cycles(20).into(), ..stream(Access::Pattern(Pattern::WRITES)) }),
-        Settings::Stream(Stream {
+        Settings::new(stream(Access::Pattern(Pattern::READS))),
+        Settings::new(Stream { gap: Cycles(20).into(), ..stream(Access::Pattern(Pattern::WRITES)) }),
+        Settings::new(Stream {
             start: END_OF_SUBARRAYS,
             count: 60,
-            stride: 4096 + 64,
+            stride_bytes: 4096 + 64,
             ..stream(Access::Pattern(Pattern::named("rrw").unwrap()))
         }),
-        Settings::Stream(stream(Access::Copy { dst: PhysicalAddress(0x0300_0000) })),
-        Settings::Random(random()),
-        Settings::Random(Random { gap: Cycles(30).into(), start: END_OF_SUBARRAYS, bytes: 0x4_0000, ..random() }),
-        Settings::Mixed(mixed()),
-        Settings::Mixed(Mixed { gap: Cycles(100).into(), pairs: Pairs::Placed(Place::SameSubarray), ..mixed() }),
-        Settings::PageCopies(PageCopies { count: 3, ..page_copies(Pairs::Neighbors, CopyBy::Lines) }),
-        Settings::Fork(fork()),
-        Settings::Fork(Fork { bytes: 8 * 4096, pages: 8, fill: Fill::Played, gap: Cycles(500).into() }),
-        Settings::Checkpoint(checkpoint()),
-        Settings::Checkpoint(Checkpoint { writes: 0, window: 1, gap: Cycles(2000).into(), ..checkpoint() }),
-        Settings::Clone(machine_clone()),
-        Settings::Migration(migration()),
-        Settings::Migration(Migration { to: MoveTo::NearSource, ..migration() }),
-        Settings::Deduplication(deduplication()),
-        Settings::Deduplication(Deduplication { pages: 3, gap: Cycles(30).into(), ..deduplication() }),
-        Settings::ZeroOnFree(process_exits()),
-        Settings::ZeroOnFree(ProcessExits { window: 1, gap: Cycles(50).into(), ..process_exits() }),
+        Settings::new(stream(Access::Copy { dst: PhysicalAddress(0x0300_0000) })),
+        Settings::new(random()),
+        Settings::new(Random { gap: Cycles(30).into(), start: END_OF_SUBARRAYS, bytes: 0x4_0000, ..random() }),
+        Settings::new(mixed()),
+        Settings::new(Mixed { gap: Cycles(100).into(), pairs: Pairs::Placed(Place::SameSubarray), ..mixed() }),
+        Settings::new(PageCopies { count: 3, ..page_copies(Pairs::Neighbors, CopyBy::Lines) }),
+        Settings::new(fork()),
+        Settings::new(Fork { bytes: 8 * 4096, pages: 8, fill: Fill::Played, gap: Cycles(500).into() }),
+        Settings::new(checkpoint()),
+        Settings::new(Checkpoint { writes: 0, window: 1, gap: Cycles(2000).into(), ..checkpoint() }),
+        Settings::new(machine_clone()),
+        Settings::new(migration()),
+        Settings::new(Migration { to: MoveTo::NearSource, ..migration() }),
+        Settings::new(deduplication()),
+        Settings::new(Deduplication { pages: 3, gap: Cycles(30).into(), ..deduplication() }),
+        Settings::new(process_exits()),
+        Settings::new(ProcessExits { window: 1, gap: Cycles(50).into(), ..process_exits() }),
     ];
-    all.extend(copies.map(|pairs| Settings::PageCopies(page_copies(pairs, CopyBy::Operation))));
+    all.extend(copies.map(|pairs| Settings::new(page_copies(pairs, CopyBy::Operation))));
     all
 }
 

@@ -27,7 +27,7 @@ fn parts(stats: &memctrl::stats::Stats) -> (u64, u64) {
 #[test]
 fn a_subarray_aware_fork_copies_by_fpm() {
     let (system, planner) = (system(), paper());
-    let settings = Settings::Fork(Fork { bytes: 512 * 4096, pages: 200, ..fork() });
+    let settings = Settings::new(Fork { bytes: 512 * 4096, pages: 200, ..fork() });
     for policy in Policy::ALL {
         let played = play(&system, &planner, ROWCLONE, |contents| {
             settings.source(&planner, Some(&free_memory(policy)), 1, Some(contents)).unwrap()
@@ -47,7 +47,7 @@ fn a_subarray_aware_fork_copies_by_fpm() {
 #[test]
 fn a_subarray_aware_fork_copies_by_fpm_in_an_aged_memory() {
     let planner = paper();
-    let settings = Settings::Fork(Fork { bytes: 64 << 20, pages: 16_384, ..fork() });
+    let settings = Settings::new(Fork { bytes: 64 << 20, pages: 16_384, ..fork() });
     for (utilization, fragmentation) in [(0.0, 0.0), (0.3, 0.0), (0.5, 0.5), (0.5, 1.0), (0.6, 0.9)] {
         let allocator = AllocatorSettings { utilization, fragmentation, ..allocator(Policy::SubarrayAware) };
         let workload = settings.source(&planner, Some(&allocator), 1, None).unwrap();
@@ -66,7 +66,7 @@ fn fpm_serves_random_frames_with_the_expected_probability() {
     let geometry = planner.map().geometry();
     let subarrays = u64::from(geometry.subarrays_per_bank()) * u64::from(geometry.banks());
     assert_eq!(subarrays, 256);
-    let settings = Settings::Fork(Fork { bytes: 64 << 20, pages: 16_384, ..fork() });
+    let settings = Settings::new(Fork { bytes: 64 << 20, pages: 16_384, ..fork() });
     let by_fpm = |policy| {
         let workload = settings.source(&planner, Some(&free_memory(policy)), 1, None).unwrap();
         let report = requests(workload).1.os.unwrap().report;
@@ -84,7 +84,7 @@ fn copies_stay_in_subarrays(rows_per_subarray: RowsPerSubarray, subarray: impl F
     let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
     let system = System::new(SpeedBin::named("DDR4-2400R").unwrap(), Geometry::try_from(raw).unwrap());
     let planner = planner(&system, Preset::RowInterleaved);
-    let settings = Settings::Fork(Fork { bytes: 2048 * 4096, pages: 1024, ..fork() });
+    let settings = Settings::new(Fork { bytes: 2048 * 4096, pages: 1024, ..fork() });
     let allocator = free_memory(Policy::SubarrayAware);
     let played = play(&system, &planner, ROWCLONE, |contents| {
         settings.source(&planner, Some(&allocator), 1, Some(contents)).unwrap()
@@ -116,7 +116,7 @@ fn the_child_writes_to_its_copies_and_waits_for_each() {
     let planner = paper();
     let (gap, fork) = (Cycles(300), Fork { gap: Cycles(300).into(), ..fork() });
     let played = play(&system(), &planner, BASELINE, |contents| {
-        Settings::Fork(fork).source(&planner, Some(&allocator(Policy::Random)), 1, Some(contents)).unwrap()
+        Settings::new(fork).source(&planner, Some(&allocator(Policy::Random)), 1, Some(contents)).unwrap()
     });
     let (mut parents, mut copies) = (BTreeSet::new(), BTreeSet::new());
     for (pair, requests) in played.taken.chunks(2).enumerate() {
@@ -141,7 +141,7 @@ fn a_played_parent_fills_its_memory_first() {
     let planner = paper();
     let fork = Fork { bytes: 8 * 4096, pages: 5, fill: Fill::Played, gap: Cycles(0).into() };
     let played = play(&system(), &planner, ROWCLONE, |contents| {
-        Settings::Fork(fork).source(&planner, Some(&allocator(Policy::Buddy)), 1, Some(contents)).unwrap()
+        Settings::new(fork).source(&planner, Some(&allocator(Policy::Buddy)), 1, Some(contents)).unwrap()
     });
     let (filling, child) = played.taken.split_at(8 * 65);
     let mut pages = BTreeSet::new();
@@ -166,7 +166,7 @@ fn a_played_parent_fills_its_memory_first() {
 fn frames_that_share_rows_are_copied_together() {
     let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);
     let planner = planner(&system, Preset::LineInterleaved);
-    let settings = Settings::Fork(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
+    let settings = Settings::new(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
     let allocator = AllocatorSettings { utilization: 0.1, ..allocator(Policy::SubarrayAware) };
     let played = play(&system, &planner, ROWCLONE, |contents| {
         settings.source(&planner, Some(&allocator), 1, Some(contents)).unwrap()

@@ -15,7 +15,7 @@ use crate::common::{
     Played, allocator, deduplication, fork, free_memory, paper, planner, play, process_exits, requests, system,
 };
 
-fn played(settings: Settings, allocator: &AllocatorSettings) -> Played {
+fn played(settings: &Settings, allocator: &AllocatorSettings) -> Played {
     let planner = paper();
     play(&system(), &planner, ROWCLONE, |contents| {
         settings.source(&planner, Some(allocator), 1, Some(contents)).unwrap()
@@ -34,7 +34,7 @@ const fn page(address: PhysicalAddress) -> u64 {
 /// a copy of the kept page.
 #[test]
 fn pages_are_compared_merged_and_copied_at_a_write() {
-    let played = played(Settings::Deduplication(deduplication()), &free_memory(Policy::SubarrayAware));
+    let played = played(&Settings::new(deduplication()), &free_memory(Policy::SubarrayAware));
     let (scan, rest) = played.taken.split_at(10 * 128);
     let (mut merged, mut compared) = (BTreeMap::new(), Cycle::ZERO);
     for pages in scan.chunks(128) {
@@ -79,8 +79,7 @@ fn pages_are_compared_merged_and_copied_at_a_write() {
 #[test]
 fn fpm_serves_writes_to_merged_pages_under_subarray_aware() {
     let planner = paper();
-    let settings =
-        Settings::Deduplication(Deduplication { bytes: 64 << 20, pages: 2048, writes: 16_384, ..deduplication() });
+    let settings = Settings::new(Deduplication { bytes: 64 << 20, pages: 2048, writes: 16_384, ..deduplication() });
     for memory in [free_memory, allocator] {
         let shares = [Policy::Buddy, Policy::SubarrayAware].map(|policy| {
             let workload = settings.source(&planner, Some(&memory(policy)), 1, None).unwrap();
@@ -97,7 +96,7 @@ fn fpm_serves_writes_to_merged_pages_under_subarray_aware() {
 /// complete.
 #[test]
 fn all_memory_of_a_process_is_zeroed_when_it_ends_and_not_when_it_is_touched() {
-    let played = played(Settings::ZeroOnFree(process_exits()), &free_memory(Policy::SubarrayAware));
+    let played = played(&Settings::new(process_exits()), &free_memory(Policy::SubarrayAware));
     assert_eq!((played.taken.len(), played.most_copies), (3 * 24, 4));
     let mut ended = Cycle::ZERO;
     for process in played.taken.chunks(24) {
@@ -123,8 +122,8 @@ fn all_memory_of_a_process_is_zeroed_when_it_ends_and_not_when_it_is_touched() {
 
 #[test]
 fn one_zeroing_at_a_time_where_the_window_is_one() {
-    let settings = Settings::ZeroOnFree(ProcessExits { window: 1, ..process_exits() });
-    assert_eq!(played(settings, &allocator(Policy::Buddy)).most_copies, 1);
+    let settings = Settings::new(ProcessExits { window: 1, ..process_exits() });
+    assert_eq!(played(&settings, &allocator(Policy::Buddy)).most_copies, 1);
 }
 
 /// With lines interleaved over two channels, two frames share their rows. With `marked`, each is
@@ -133,7 +132,7 @@ fn one_zeroing_at_a_time_where_the_window_is_one() {
 fn marked_frames_are_copied_alone_and_never_by_fpm() {
     let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);
     let planner = planner(&system, Preset::LineInterleaved);
-    let settings = Settings::Fork(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
+    let settings = Settings::new(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
     for (copy_unit, operations, by_fpm) in [(CopyUnit::RowSet, 8, 16), (CopyUnit::Page, 16, 0)] {
         let allocator = AllocatorSettings { copy_unit, ..free_memory(Policy::SubarrayAware) };
         let workload = settings.source(&planner, Some(&allocator), 1, None).unwrap();

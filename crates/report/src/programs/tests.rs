@@ -1,6 +1,6 @@
 //! Ratios and tables of programs, by hand.
 
-use rowclone_sim::{AccessRow, NetworkRow, PrefetchRow, StallRow};
+use rowclone_sim::{AccessRow, NetworkCounts, PrefetchCounts, StallRow};
 
 use super::*;
 
@@ -130,12 +130,19 @@ fn a_line_of_a_core_has_each_figure_in_its_column() {
 #[test]
 fn work_with_devices_has_a_line_per_core_where_there_is_any() {
     let of_dma = CoreRow {
-        dma: Some(DmaRow { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 }),
+        dma: Some(DmaCounts {
+            descriptors: 1,
+            doorbells: 2,
+            polls: 3,
+            interrupts: 4,
+            pinned_pages: 5,
+            unpinned_pages: 6,
+        }),
         stall_cycles: StallRow { idle: 70.0, ..StallRow::default() },
         ..core(1, 8_000, 0.25)
     };
     let of_both = CoreRow {
-        network: Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 0 }),
+        network: Some(NetworkCounts { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 0 }),
         ..of_dma.clone()
     };
     let lines = words(&core_table(&[core(0, 8_000, 0.25), of_dma]));
@@ -144,8 +151,8 @@ fn work_with_devices_has_a_line_per_core_where_there_is_any() {
     assert_eq!(lines[lines.len() - 2..], ["0 0 0 0 0 0 0", "1 1 2 3 4 5 6"], "{lines:?}");
     let lines = words(&core_table(&[of_both]));
     assert_eq!(lines.last().unwrap(), "1 1 2 3 4 5 6 7 8 9 10", "{lines:?}");
-    let prefetches = Some(PrefetchRow { requested: 21, useful: 22, late: 23, useless: 24, dropped: 25 });
-    let network = Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 11 });
+    let prefetches = Some(PrefetchCounts { requested: 21, useful: 22, late: 23, useless: 24, dropped: 25 });
+    let network = Some(NetworkCounts { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 11 });
     let mut injected = CoreRow { prefetches, network, ..core(1, 8_000, 0.25) };
     injected.accesses.push(AccessRow {
         purpose: "network",

@@ -18,7 +18,7 @@ pub enum CaseOperation {
 impl CaseOperation {
     /// All operations, in the order of reports.
     pub fn all() -> Vec<CaseOperation> {
-        let copies = SourceState::NAMES.into_iter().map(|(_, state)| CaseOperation::Copy(state));
+        let copies = SourceState::ALL.into_iter().map(CaseOperation::Copy);
         let messages = Delivery::ALL.iter().map(CaseOperation::Receive);
         copies.chain([CaseOperation::Zero]).chain(messages).collect()
     }

@@ -17,55 +17,31 @@ pub struct NamedCopier {
     pub copy_loop: Option<CopyLoop>,
 }
 
-/// Kind of a copier. A picture has a line per kind: that of its best copier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CopierKind {
-    /// A loop of the kernel.
-    Loop,
-    /// The controller, over the channel.
-    Controller,
-    /// The controller, in DRAM.
-    InDram,
-    /// A copy engine.
-    Engine,
-    /// A copy engine, in DRAM.
-    EngineInDram,
-    /// A DMA engine.
-    Dma,
-    /// A DMA engine, in DRAM.
-    DmaInDram,
-}
-
-impl CopierKind {
-    /// All kinds, in the order of reports.
-    pub const ALL: [CopierKind; 7] = [
-        CopierKind::Loop,
-        CopierKind::Controller,
-        CopierKind::InDram,
-        CopierKind::Engine,
-        CopierKind::EngineInDram,
-        CopierKind::Dma,
-        CopierKind::DmaInDram,
-    ];
-
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CopierKind::Loop => "CPU loop",
-            CopierKind::Controller => "controller",
-            CopierKind::InDram => "in DRAM",
-            CopierKind::Engine => "copy engine",
-            CopierKind::EngineInDram => "copy engine, in DRAM",
-            CopierKind::Dma => "DMA engine",
-            CopierKind::DmaInDram => "DMA engine, in DRAM",
-        }
+dram_spec::named! {
+    /// Kind of a copier. A picture has a line per kind: that of its best copier.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum CopierKind {
+        /// A loop of the kernel.
+        Loop = "CPU loop",
+        /// The controller, over the channel.
+        Controller = "controller",
+        /// The controller, in DRAM.
+        InDram = "in DRAM",
+        /// A copy engine.
+        Engine = "copy engine",
+        /// A copy engine, in DRAM.
+        EngineInDram = "copy engine, in DRAM",
+        /// A DMA engine.
+        Dma = "DMA engine",
+        /// A DMA engine, in DRAM.
+        DmaInDram = "DMA engine, in DRAM",
     }
 }
 
 /// Names of the loops: `loop-` and the name in machine files.
 static LOOPS: LazyLock<Vec<(&'static str, CopyLoop)>> = LazyLock::new(|| {
-    let named = |(name, copy_loop)| (&*Box::leak(format!("loop-{name}").into_boxed_str()), copy_loop);
-    CopyLoop::NAMES.into_iter().map(named).collect()
+    let named = |it: CopyLoop| (&*Box::leak(format!("loop-{}", it.name()).into_boxed_str()), it);
+    CopyLoop::ALL.into_iter().map(named).collect()
 });
 
 impl NamedCopier {

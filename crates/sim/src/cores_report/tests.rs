@@ -140,9 +140,9 @@ fn figures_of_a_core_are_those_of_its_region() {
         idle: 110.0,
     };
     assert_eq!(row.stall_cycles, stalls);
-    let dma = DmaRow { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 };
+    let dma = DmaCounts { descriptors: 1, doorbells: 2, polls: 3, interrupts: 4, pinned_pages: 5, unpinned_pages: 6 };
     assert_eq!(row.dma, Some(dma));
-    assert_eq!(row.network, Some(NetworkRow { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 11 }));
+    assert_eq!(row.network, Some(NetworkCounts { packets: 7, dropped: 8, interrupts: 9, sent: 10, injected: 11 }));
     let empty = serde_json::to_value(&report().cores[1]).unwrap();
     assert!(empty.get("dma").is_none() && empty.get("network").is_none(), "{empty}");
     assert!(empty["stall_cycles"].get("idle").is_none(), "{empty}");

@@ -70,30 +70,22 @@ pub enum Addresses {
     Coordinates,
 }
 
-/// Part of a program's accesses that the records of a format contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recorded {
-    /// All accesses.
-    EveryAccess,
-    /// Misses and write-backs of a first-level cache.
-    BehindFirstLevel,
-    /// Misses and write-backs of a last-level cache, or other requests to memory.
-    BehindLastLevel,
-    /// None, but page faults, forks and exits.
-    OsEvents,
+dram_spec::named! {
+    /// Part of a program's accesses that the records of a format contain.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Recorded {
+        /// All accesses.
+        EveryAccess = "every-access",
+        /// Misses and write-backs of a first-level cache.
+        BehindFirstLevel = "behind-first-level",
+        /// Misses and write-backs of a last-level cache, or other requests to memory.
+        BehindLastLevel = "behind-last-level",
+        /// None, but page faults, forks and exits.
+        OsEvents = "os-events",
+    }
 }
 
 impl Recorded {
-    /// Name in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Recorded::EveryAccess => "every-access",
-            Recorded::BehindFirstLevel => "behind-first-level",
-            Recorded::BehindLastLevel => "behind-last-level",
-            Recorded::OsEvents => "os-events",
-        }
-    }
-
     /// What the records are, in words.
     pub const fn description(self) -> &'static str {
         match self {

@@ -74,7 +74,7 @@ pub fn run(args: &AppsArgs) -> Result<String, Failure> {
         machine: machines[0].name.clone(),
         baseline: baseline(&machines[0]),
         min_bytes: machines[0].settings.kernel.copier_min_bytes.unwrap_or(RECORDED_COPIER_MIN_BYTES),
-        copies: ChosenCopies::NAMES[args.copies as usize].0,
+        copies: args.copies.name(),
         published: PUBLISHED,
         rows: rows.collect(),
     };

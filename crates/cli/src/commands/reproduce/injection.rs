@@ -11,7 +11,7 @@ use host::machine::{
 };
 use report::injection::{InjectionFigures, InjectionRow, InjectionTable, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig, Overrides};
-use rowclone_sim::{CopyMethod, CoreRow, CoresReport, PrefetchRow};
+use rowclone_sim::{CopyMethod, CoreRow, CoresReport, PrefetchCounts};
 use serde::Deserialize;
 
 use crate::commands::core_runs::{in_parallel, run_programs};
@@ -226,7 +226,7 @@ impl Run {
         let lines = bytes / machine.settings.lines.bytes as f64;
         let count = |of: &dyn Fn(&CoreRow) -> u64| report.cores.iter().map(of).sum::<u64>();
         let misses = count(&|core| core.accesses.iter().map(|row| row.misses).sum());
-        let prefetches = |of: fn(&PrefetchRow) -> u64| count(&|core| core.prefetches.as_ref().map_or(0, of));
+        let prefetches = |of: fn(&PrefetchCounts) -> u64| count(&|core| core.prefetches.as_ref().map_or(0, of));
         let network = |core: &CoreRow| {
             let rows = core.accesses.iter().filter(|row| row.purpose == Purpose::Network.name());
             rows.map(|row| row.write_backs).sum()

@@ -26,11 +26,11 @@ struct Pool {
 impl Units {
     /// Units that no instruction occupies.
     pub(super) fn new(classes: &Classes) -> Units {
-        let pool = |(_, class)| {
+        let pool = |class| {
             let units = if let ClassUnits::Own(units) = classes.of(class).units { Some(units) } else { None };
             Pool { units, occupied: Vec::new() }
         };
-        Units { pools: InstructionClass::NAMES.map(pool).into(), classes: *classes, now: 0 }
+        Units { pools: InstructionClass::ALL.map(pool).into(), classes: *classes, now: 0 }
     }
 
     const fn pool_of(&self, class: InstructionClass) -> usize {

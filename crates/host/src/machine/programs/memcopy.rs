@@ -7,61 +7,44 @@ use trace_io::program::Step;
 use super::super::settings::Region;
 use super::steps::{Program, Steps};
 
-/// What the program does with its buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BufferOperation {
-    /// It copies another buffer there.
-    #[default]
-    Copy,
-    /// It zeroes the buffer.
-    Zero,
-}
-
-impl BufferOperation {
-    /// Both operations and their names in scenarios.
-    pub const NAMES: [(&'static str, BufferOperation); 2] =
-        [("copy", BufferOperation::Copy), ("zero", BufferOperation::Zero)];
-}
-
-/// Lines of the source before the copies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SourceState {
-    /// No line of the source is in a cache, apart from the dirty ones.
-    #[default]
-    Cold,
-    /// The program has loaded each line.
-    Warm,
-    /// The program has stored to each line.
-    Dirty,
-}
-
-impl SourceState {
-    /// All states and their names in scenarios.
-    pub const NAMES: [(&'static str, SourceState); 3] =
-        [("cold", SourceState::Cold), ("warm", SourceState::Warm), ("dirty", SourceState::Dirty)];
-
-    /// Name in scenarios and reports.
-    pub const fn name(self) -> &'static str {
-        SourceState::NAMES[self as usize].0
+dram_spec::named! {
+    /// What the program does with its buffer.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum BufferOperation {
+        /// It copies another buffer there.
+        #[default]
+        Copy = "copy",
+        /// It zeroes the buffer.
+        Zero = "zero",
     }
 }
 
-/// Whether the region ends with loads of the working set, and in which order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReadAgain {
-    /// Without.
-    #[default]
-    No,
-    /// From the first line to the last, as before the copies.
-    Forward,
-    /// From the last line to the first.
-    Backward,
+dram_spec::named! {
+    /// Lines of the source before the copies.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum SourceState {
+        /// No line of the source is in a cache, apart from the dirty ones.
+        #[default]
+        Cold = "cold",
+        /// The program has loaded each line.
+        Warm = "warm",
+        /// The program has stored to each line.
+        Dirty = "dirty",
+    }
 }
 
-impl ReadAgain {
-    /// All orders and their names in scenarios.
-    pub const NAMES: [(&'static str, ReadAgain); 3] =
-        [("no", ReadAgain::No), ("forward", ReadAgain::Forward), ("backward", ReadAgain::Backward)];
+dram_spec::named! {
+    /// Whether the region ends with loads of the working set, and in which order.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ReadAgain {
+        /// Without.
+        #[default]
+        No = "no",
+        /// From the first line to the last, as before the copies.
+        Forward = "forward",
+        /// From the last line to the first.
+        Backward = "backward",
+    }
 }
 
 /// A process that prepares the lines of a source, loads its working set, copies the source to a destination with an
@@ -70,7 +53,7 @@ impl ReadAgain {
 /// All buffers have frames before the run, and no line of them is in a cache. Before each copy, the
 /// unit of the destination gets new frames, as for a copy of its source. The measured region
 /// begins when the preparation is over.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Memcopy {
     /// Whether it copies or zeroes.
     pub operation: BufferOperation,

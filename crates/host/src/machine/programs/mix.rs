@@ -37,21 +37,23 @@ const READ_BACK: u32 = 16;
 /// Consecutive lines of a burst.
 const BURST: u32 = 16;
 
-/// A program of the mixes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MixProgram {
-    /// A process of 4 MiB forks; the child updates a line of each of 256 random pages and exits.
-    Fork,
-    /// A child process allocates 256 pages, writes and reads each line of them, and exits.
-    Allocate,
-    /// Pages of a buffer are copied to another one, where a quarter of each is read.
-    Copy,
-    /// Lines of 64 MiB in the order of their addresses.
-    Stream,
-    /// Random lines of 64 MiB.
-    Random,
-    /// Runs of 16 lines at random places of 64 MiB.
-    Burst,
+dram_spec::named! {
+    /// A program of the mixes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum MixProgram {
+        /// A process of 4 MiB forks; the child updates a line of each of 256 random pages and exits.
+        Fork = "fork",
+        /// A child process allocates 256 pages, writes and reads each line of them, and exits.
+        Allocate = "allocate",
+        /// Pages of a buffer are copied to another one, where a quarter of each is read.
+        Copy = "copy",
+        /// Lines of 64 MiB in the order of their addresses.
+        Stream = "stream",
+        /// Random lines of 64 MiB.
+        Random = "random",
+        /// Runs of 16 lines at random places of 64 MiB.
+        Burst = "burst",
+    }
 }
 
 impl MixProgram {
@@ -59,18 +61,6 @@ impl MixProgram {
     pub const COPY_INTENSIVE: [MixProgram; 3] = [MixProgram::Fork, MixProgram::Allocate, MixProgram::Copy];
     /// The memory-intensive programs.
     pub const MEMORY_INTENSIVE: [MixProgram; 3] = [MixProgram::Stream, MixProgram::Random, MixProgram::Burst];
-
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            MixProgram::Fork => "fork",
-            MixProgram::Allocate => "allocate",
-            MixProgram::Copy => "copy",
-            MixProgram::Stream => "stream",
-            MixProgram::Random => "random",
-            MixProgram::Burst => "burst",
-        }
-    }
 
     /// The programs of a mix, of number 0 to 8, by core: copy-intensive ones on even cores,
     /// memory-intensive ones on odd cores. Three mixes contain each program of a kind equally

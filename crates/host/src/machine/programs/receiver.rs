@@ -13,7 +13,7 @@ use super::steps::Program;
 use super::work_steps::WorkSteps;
 
 /// The work of a receiver, in instructions and lines. `configs/programs/ioat-2006.toml` has the source of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverSettings {
     /// Receive buffers: those of the queue of its core.
     pub buffers: u64,

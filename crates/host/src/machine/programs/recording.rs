@@ -27,22 +27,18 @@ const WORD_BYTES: u64 = 8;
 /// Translations that are kept.
 const TRANSLATIONS: usize = 1 << 12;
 
-/// The copies of a recording that the copier of a run executes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ChosenCopies {
-    /// Those of the kernel.
-    #[default]
-    Kernel,
-    /// Those of library routines.
-    Library,
-    /// Both.
-    All,
-}
-
-impl ChosenCopies {
-    /// All choices and their names.
-    pub const NAMES: [(&'static str, ChosenCopies); 3] =
-        [("kernel", ChosenCopies::Kernel), ("library", ChosenCopies::Library), ("all", ChosenCopies::All)];
+dram_spec::named! {
+    /// The copies of a recording that the copier of a run executes.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ChosenCopies {
+        /// Those of the kernel.
+        #[default]
+        Kernel = "kernel",
+        /// Those of library routines.
+        Library = "library",
+        /// Both.
+        All = "all",
+    }
 }
 
 /// Bytes of the smallest copy of a recording that the kernel gives to the controller or a device, unless the machine

@@ -50,7 +50,7 @@ pub struct GroupInstruction {
 }
 
 /// Instructions of the protocol stack, the driver and the kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveWork {
     /// Their number.
     pub instructions: u64,

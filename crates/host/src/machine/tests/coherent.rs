@@ -224,14 +224,14 @@ pub(super) fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
     let mut generator = os_alloc_sim::Generator::new(seed);
     let mut one_of = |choices: u32| generator.below(choices) as usize;
     let level = |bytes: u64, ways, latency, [store_miss, prefetcher]: [usize; 2]| CacheShape {
-        store_miss: StoreMiss::NAMES[store_miss].1,
-        prefetcher: PrefetcherKind::NAMES[prefetcher].1,
+        store_miss: StoreMiss::ALL[store_miss],
+        prefetcher: PrefetcherKind::ALL[prefetcher],
         ..CacheShape::new(bytes, ways, latency)
     };
     let mut policies = || [one_of(2), one_of(4)];
     let [first, second, last] = [policies(), policies(), policies()];
     let sharing = [Sharing::Private, Sharing::Shared, Sharing::Group(NonZeroUsize::new(2).unwrap())][one_of(3)];
-    let order = Order::NAMES[one_of(2)].1;
+    let order = Order::ALL[one_of(2)];
     MachineSettings {
         core: CoreSettings { order, mshrs: 1 + one_of(8), store_buffer: 1 + one_of(8), ..CoreSettings::PAPER },
         l1: (one_of(2) == 0).then(|| level(512, 2, 3, first)),
@@ -240,9 +240,9 @@ pub(super) fn any_caches(seed: u64, kernel: KernelSettings) -> MachineSettings {
         sharing,
         lines: LineSettings {
             bytes: [16, 32, 64, 128][one_of(4)],
-            write: WritePolicy::NAMES[one_of(2)].1,
+            write: WritePolicy::ALL[one_of(2)],
             write_buffer: 1 + one_of(5),
-            merging: WriteMerging::NAMES[one_of(2)].1,
+            merging: WriteMerging::ALL[one_of(2)],
             prefetch: PrefetchSettings {
                 degree: 1 + one_of(3) as u64,
                 distance: 1 + one_of(4) as u64,

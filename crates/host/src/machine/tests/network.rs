@@ -383,14 +383,14 @@ fn loads_return_injected_packets_with_any_caches() {
         let mut generator = os_alloc_sim::Generator::new(seed);
         let mut one_of = |choices: u32| generator.below(choices) as usize;
         let injection = InjectionSettings {
-            policy: InjectionPolicy::NAMES[one_of(5)].1,
-            level: InjectionLevel::NAMES[one_of(3)].1,
+            policy: InjectionPolicy::ALL[one_of(5)],
+            level: InjectionLevel::ALL[one_of(3)],
             core: None,
             max_bytes: [0, 66, 4096][one_of(3)],
             share: [10, 50][one_of(2)],
             near_packets: 1 + one_of(2),
         };
-        let without_buffer = WithoutBuffer::NAMES[one_of(2)].1;
+        let without_buffer = WithoutBuffer::ALL[one_of(2)];
         let network = NetworkSettings { packets: 8, ports: 2, queues: 2, injection, without_buffer, ..NETWORK };
         let settings = MachineSettings { network: Some(network), ..caches };
         let outcome = try_play(settings, &vec![receiver(4); 2], copy_policy, Some(3)).unwrap().outcome;

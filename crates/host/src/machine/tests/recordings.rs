@@ -114,7 +114,7 @@ proptest! {
     #[test]
     fn random_recordings_run_with_right_loads(bytes in arb_recording(), choice in 0_usize..3) {
         for policy in [BASELINE, CONTROLLER_COPY, PSM_ONLY, ROWCLONE] {
-            let copies = ChosenCopies::NAMES[choice].1;
+            let copies = ChosenCopies::ALL[choice];
             let settings = RecordingSettings { copies, is_by_cpu: policy == BASELINE };
             let run = || {
                 let reader = Reader::new(Cursor::new(bytes.clone())).unwrap();

@@ -325,7 +325,7 @@ impl ReferenceCore {
 }
 
 fn arb_instruction() -> impl Strategy<Value = Instruction> {
-    let class = select(InstructionClass::NAMES.map(|(_, class)| class).to_vec());
+    let class = select(InstructionClass::ALL.to_vec());
     let distance = || prop_oneof![3 => Just(0_u16), 3 => 1..4_u16, 1 => 1..40_u16];
     let line = prop_oneof![0..HITS, HITS..HITS + 12];
     (class, line, [distance(), distance()]).prop_map(|(class, line, after)| Instruction {
@@ -340,7 +340,7 @@ fn arb_classes() -> impl Strategy<Value = Classes> {
     let shares = select(vec![InstructionClass::Integer, InstructionClass::Load, InstructionClass::Multiply]);
     (vec(class, 9), shares, any::<bool>()).prop_map(|(settings, shared, has_sharing)| {
         let mut classes = Classes::PLAIN;
-        for ((_, class), (latency, interval, units, is_paired)) in InstructionClass::NAMES.into_iter().zip(settings) {
+        for (class, (latency, interval, units, is_paired)) in InstructionClass::ALL.into_iter().zip(settings) {
             let it = classes.of_mut(class);
             it.latency += latency;
             it.is_paired = is_paired;
@@ -363,7 +363,7 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
     let classes = prop_oneof![1 => Just(Classes::PLAIN), 3 => arb_classes()];
     (order, sizes, queue, classes).prop_map(|(order, (width, window, mshrs, store_buffer), queue, mut classes)| {
         if order == Order::OutOfOrder {
-            for (_, class) in InstructionClass::NAMES {
+            for class in InstructionClass::ALL {
                 classes.of_mut(class).is_paired = true;
             }
         }

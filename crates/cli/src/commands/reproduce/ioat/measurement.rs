@@ -6,7 +6,7 @@ use dram_spec::{Cycles, LINE_BYTES};
 use host::machine::{AnswerSettings, FileSettings, NetworkSettings, Program, Receiver, ReceiverSettings, Region};
 use report::ioat::{Clients, MeasuredFigures, MeasuredRow, Published};
 use rowclone_config::{Failure, MachineConfig, Overrides, ReceiverConfig};
-use rowclone_sim::{CopyMethod, CoreRow, CoresReport, NetworkRow};
+use rowclone_sim::{CopyMethod, CoreRow, CoresReport, NetworkCounts};
 use serde::Deserialize;
 
 use super::{ENGINE, Group, IoatArgs, MACHINE};
@@ -164,7 +164,7 @@ impl Measurement {
         let idle = |core: &CoreRow| core.stall_cycles.idle;
         let busy = report.cores.iter().map(|core| 1.0 - idle(core) / core.cycles as f64);
         let cycles: f64 = report.cores.iter().map(|core| core.cycles as f64).sum();
-        let count = |of: fn(&NetworkRow) -> u64| -> u64 {
+        let count = |of: fn(&NetworkCounts) -> u64| -> u64 {
             report.cores.iter().filter_map(|core| core.network.as_ref()).map(of).sum()
         };
         let (packets, arrived) = (count(|row| row.packets), count(|row| row.packets + row.dropped));
