@@ -8,8 +8,8 @@ use rowclone::Operation;
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
-use super::machine::{Machine, a_line, request};
+use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
+use super::machine::{Machine, Setup, a_line, request};
 use super::region::positive_multiple;
 
 /// A process that alternates between writing lines to its memory and being stopped while all its

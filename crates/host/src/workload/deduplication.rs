@@ -12,8 +12,8 @@ use super::error::WorkloadError;
 use super::gap::Gap;
 use crate::virtual_memory::ProcessEvent;
 
-use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
-use super::machine::{Machine, a_line, line, owner, request};
+use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
+use super::machine::{Machine, Setup, a_line, line, owner, request};
 use super::region::positive_multiple;
 
 /// Two virtual machines with equal data: a scanner like Linux's KSM merges random pages of the

@@ -9,8 +9,8 @@ use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::{Gap, Gaps};
-use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
-use super::machine::{Machine, a_line, request};
+use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
+use super::machine::{Machine, Setup, a_line, request};
 use super::region::positive_multiple;
 
 dram_spec::named! {

@@ -3,14 +3,11 @@
 use std::fmt;
 
 use dram_spec::Cycle;
-use os_alloc_sim::{Kernel, ZeroOnFree};
-use rowclone::{Operation, Planner};
+use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::machine::Machine;
-use crate::aged_memory::AgedMemories;
-use crate::aged_memory::AllocatorSettings;
+use super::machine::{Machine, Setup};
 
 /// Settings of one kind of workload, from which requests are generated.
 pub trait WorkloadKind: fmt::Debug + Send + Sync {
@@ -33,29 +30,6 @@ pub struct KindProperties {
     pub gap: Gap,
     /// Whether processes take frames from an allocator; their requests wait for completions.
     pub needs_allocator: bool,
-}
-
-/// Memory and random numbers of a workload.
-#[derive(Clone, Copy, Debug)]
-pub struct Setup<'a> {
-    /// Name of the kind.
-    pub workload: &'static str,
-    /// The memory.
-    pub planner: &'a Planner,
-    /// The allocator, if one is set.
-    pub allocator: Option<&'a AllocatorSettings>,
-    /// Aged memories that are kept.
-    pub memories: &'a AgedMemories,
-    /// Determines all random choices.
-    pub seed: u64,
-}
-
-impl Setup<'_> {
-    /// A kernel without processes.
-    pub(super) fn kernel(&self, zero_on_free: ZeroOnFree) -> Result<Kernel, WorkloadError> {
-        let settings = self.allocator.ok_or(WorkloadError::NoAllocator { workload: self.workload })?;
-        Ok(self.memories.kernel(settings, self.planner.map(), zero_on_free)?)
-    }
 }
 
 /// A generator of requests.

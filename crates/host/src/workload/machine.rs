@@ -3,14 +3,37 @@
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::{CheckpointId, Fault, Frame, Generator, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
-use rowclone::Operation;
+use rowclone::{Operation, Planner};
 
+use crate::aged_memory::{AgedMemories, AllocatorSettings};
 use crate::decisions::{Decided, Decisions};
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 use super::error::WorkloadError;
-use super::kind::Setup;
 use super::region::{below, positive_multiple};
+
+/// Memory and random numbers of a workload.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// Name of the kind.
+    pub workload: &'static str,
+    /// The memory.
+    pub planner: &'a Planner,
+    /// The allocator, if one is set.
+    pub allocator: Option<&'a AllocatorSettings>,
+    /// Aged memories that are kept.
+    pub memories: &'a AgedMemories,
+    /// Determines all random choices.
+    pub seed: u64,
+}
+
+impl Setup<'_> {
+    /// A kernel without processes.
+    pub(super) fn kernel(&self, zero_on_free: ZeroOnFree) -> Result<Kernel, WorkloadError> {
+        let settings = self.allocator.ok_or(WorkloadError::NoAllocator { workload: self.workload })?;
+        Ok(self.memories.kernel(settings, self.planner.map(), zero_on_free)?)
+    }
+}
 
 /// A kernel, and the process on which it currently operates.
 #[derive(Debug)]

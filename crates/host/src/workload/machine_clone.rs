@@ -7,8 +7,8 @@ use rowclone::Operation;
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
-use super::machine::{Machine, request};
+use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
+use super::machine::{Machine, Setup, request};
 use super::region::positive_multiple;
 
 /// A stopped virtual machine of which several complete copies are made. All clones remain in

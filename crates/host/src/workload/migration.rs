@@ -5,8 +5,8 @@ use os_alloc_sim::{Destination, Generator};
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
-use super::machine::{Machine, request};
+use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
+use super::machine::{Machine, Setup, request};
 use super::region::positive_multiple;
 
 dram_spec::named! {

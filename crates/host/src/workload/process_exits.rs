@@ -7,8 +7,8 @@ use os_alloc_sim::{Generator, ZeroOnFree};
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
-use super::machine::{Machine, a_line, request};
+use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
+use super::machine::{Machine, Setup, a_line, request};
 use super::region::positive_multiple;
 
 /// Processes that run one after another under zero on free (Linux's `init_on_free=1`). Each writes

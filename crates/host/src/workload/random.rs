@@ -6,7 +6,8 @@ use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::kind::{KindProperties, RequestGenerator, Setup, WorkloadKind};
+use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
+use super::machine::Setup;
 use super::pace::Paced;
 use super::region::{Region, positive_multiple};
 use super::share::Share;
