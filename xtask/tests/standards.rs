@@ -16,7 +16,7 @@ const OWN: &[&str] = &[
 
 /// Other files that name a standard, with the number of lines and the reason.
 const EXCEPTIONS: &[(&str, usize, &str)] = &[
-    ("cli/src/args.rs", 1, "help: the standards that exist"),
+    ("cli/src/commands/mod.rs", 1, "help: the standards that exist"),
     ("cli/src/args/check.rs", 1, "help: an example"),
     ("cli/src/commands/report/published.rs", 2, "the published table is of one bin"),
     ("cli/src/commands/reproduce/copyengine.rs", 1, "a bin of the machine of a paper"),

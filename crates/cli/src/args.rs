@@ -16,13 +16,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf, absolute};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use dram_spec::{SpeedBin, Standard};
 use rowclone_config::{Failure, Scenario, Source, file, overrides::quoted, preset::SYSTEMS};
 use serde::Serialize;
 use trace_io::recording::Detail;
 
-use crate::commands::reproduce::Reproduce;
 use crate::instant::Instant;
 use crate::{flags, formats};
 
@@ -37,62 +36,6 @@ pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use system::TraceSystemArgs;
 pub use trace::{FindCopiesArgs, TraceCommand, TraceHeadArgs, TraceInfoArgs, TraceVerifyArgs};
-
-/// `rowclone-sim`.
-#[derive(Debug, Parser)]
-#[command(
-    name = "rowclone-sim",
-    version,
-    about = "Cycle-accurate DDR2 to DDR5 with RowClone: copying and initializing memory inside DRAM",
-    after_help = "Example:\n  rowclone-sim run traces/page-copy.toml"
-)]
-pub struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Runs a scenario under each of its policies, and reports latency, energy and traffic
-    Run(RunArgs),
-    /// Runs a scenario at many points, with keys varied along axes, and writes one table of all results
-    Sweep(SweepArgs),
-    /// Writes one HTML page about the results of a sweep or a run: warnings, tables, charts, decisions, energy
-    Report(ReportArgs),
-    /// Checks a command trace against the rules of its standard and of RowClone
-    Check(CheckArgs),
-    /// Writes a trace in another format, for other tools
-    Convert(ConvertArgs),
-    /// Describes and checks memory traces and recordings of programs
-    #[command(subcommand, after_help = "Example:\n  rowclone-sim trace info traces/samples/forkset-rc.gz")]
-    Trace(TraceCommand),
-    /// Explains an address, the rules, a plan, an energy or a timeline
-    #[command(
-        subcommand,
-        after_help = "Example:\n  rowclone-sim explain address 0x400000 --system configs/ddr3-1066-paper.toml"
-    )]
-    Explain(Explain),
-    /// Lists the memory systems that `--system` takes by name
-    Systems(SystemsArgs),
-    /// Records a program: its instructions, loads, stores and system calls, or its page faults
-    Record(RecordArgs),
-    /// Runs program traces on cores, and compares the kernel's copy loop with RowClone
-    Programs(ProgramsArgs),
-    /// Compares every way to copy on a machine: time, CPU time, energy and displaced lines
-    Compare(CompareArgs),
-    /// Simulates a published table, and prints it beside the published values
-    #[command(subcommand, after_help = "Example:\n  rowclone-sim reproduce table3")]
-    Reproduce(Reproduce),
-    /// Prints the completion script of a shell
-    Completions(CompletionsArgs),
-    /// Prints the manual pages of the program and its commands
-    #[command(after_help = "Example:\n  rowclone-sim man > ~/.local/share/man/man1/rowclone-sim.1")]
-    Man,
-    /// Draws a chart of a table
-    Plot(PlotArgs),
-}
 
 /// The key of a scenario for a system of the command line, whose path is not that of the scenario's folder.
 ///

@@ -9,7 +9,7 @@ use trace_io::command_log::LogReader;
 use trace_io::commands::{FORMATS, FileRank, Format, Peeked, TraceReader};
 
 use crate::args::TraceSystemArgs;
-use crate::formats::refused;
+use crate::formats::{name_of, refused};
 
 /// The flag that chooses an input format, and the chosen format, if any.
 pub type Choice = (&'static str, Option<&'static Format>);
@@ -125,11 +125,6 @@ impl CommandTrace {
     pub fn fault(&self, message: &str) -> Failure {
         Failure::new(format!("{}:{}: {message}", self.file.display(), self.line()))
     }
-}
-
-/// The last part of a path.
-pub fn name_of(file: &Path) -> String {
-    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// The format of a file: that of the flag, or the only one that matches.

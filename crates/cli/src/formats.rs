@@ -6,7 +6,6 @@ use rowclone_config::{Failure, file};
 use trace_io::commands::{self, Peeked};
 use trace_io::{ErrorKind, LineError, Text, trace};
 
-use crate::command_trace::name_of;
 use crate::recording;
 
 /// Family of a trace format: the kind of its records.
@@ -121,6 +120,11 @@ pub fn memory_trace(
         None => trace::Reader::with_name(text, path),
     };
     reader.map_err(|error| refused(path, &error))
+}
+
+/// The last part of a path.
+pub fn name_of(file: &Path) -> String {
+    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// The error of the reader of a memory trace.

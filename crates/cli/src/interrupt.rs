@@ -40,7 +40,7 @@ fn received(signal: i32) {
         STOP.store(true, Ordering::Relaxed);
     } else {
         #[cfg(unix)]
-        crate::commands::record::child::kill_all();
+        crate::child::kill_all();
         rowclone_config::remove_temporary_files();
         std::process::exit(ENDED_BY_SIGNAL + signal);
     }

@@ -6,6 +6,8 @@
 //! ended the program (130 for Ctrl-C).
 
 pub mod args;
+#[cfg(unix)]
+mod child;
 pub mod command_trace;
 pub mod commands;
 pub mod experiment;
@@ -35,7 +37,7 @@ const HELP: Style = AnsiColor::Cyan.on_default().effects(Effects::BOLD);
 
 /// Runs the program with these arguments; the first is the name of the program.
 pub fn main(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
-    let outcome = match args::Cli::try_parse_from(args) {
+    let outcome = match commands::Cli::try_parse_from(args) {
         Ok(cli) => interrupt::listen().and_then(|()| commands::dispatch(&cli.command)),
         Err(error) => answer(&error),
     };

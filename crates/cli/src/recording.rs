@@ -8,6 +8,8 @@ use rowclone_config::{AtomicFile, Existing, Failure, file};
 use trace_io::recording::{MAGIC, Metadata, Reader, Writer};
 use trace_io::{ErrorKind, LineError, Text};
 
+use crate::output::message;
+
 /// Whether a file is a recording, by its first bytes.
 ///
 /// # Errors
@@ -105,6 +107,14 @@ impl RecordingFile {
         self.file.commit()?;
         Ok(metadata)
     }
+}
+
+/// Completes a recording, and prints its name.
+pub fn written(output: RecordingFile) -> Result<(), Failure> {
+    let path = output.path().display().to_string();
+    output.finish()?;
+    message(&format!("wrote {path}"));
+    Ok(())
 }
 
 /// Whether a recording of this name is compressed.

@@ -9,7 +9,6 @@ use rowclone_config::Failure;
 use rowclone_config::overrides::{self, without_unit};
 use rowclone_config::section::Section;
 
-use super::file::table_of;
 use super::series;
 use super::value::{self, compare};
 
@@ -191,4 +190,15 @@ pub(super) fn check_key(table: &Section<'_>, name: &str, key: &str) -> Result<()
         let message = format!("`{}` sets `{key}`, which is no key of a scenario", table.key(name));
         table.fault(name, message).with_help(help)
     })
+}
+
+/// Entries of a table whose keys the user chooses; empty if the table is absent.
+pub(super) fn table_of(table: &Section<'_>, name: &str) -> Result<Vec<(String, Value)>, Failure> {
+    let Some(value) = table.get::<Value>(name) else { return Ok(Vec::new()) };
+    if !value.is_table() {
+        let error = table.fault(name, format!("`{}` is {value}, but must be a table", table.key(name)));
+        return Err(error.with_help(format!("write for example `{name} = {}`", table.example(name))));
+    }
+    let entries = table.table(name).into_iter().flat_map(|table| table.entries().collect::<Vec<_>>());
+    Ok(entries.map(|(key, value)| (key.to_owned(), value)).collect())
 }

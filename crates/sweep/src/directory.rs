@@ -7,7 +7,8 @@ use rowclone_config::{Failure, create_directory};
 pub use super::journal::sweep_of as name_of;
 use super::journal::{self, Journals, Writer};
 use super::progress::Progress;
-use super::run::{Sweep, Tally};
+use super::progress::Tally;
+use super::run::Sweep;
 use super::shard::Shard;
 use super::tables::{self, Tables};
 

@@ -7,9 +7,9 @@ use toml::Value;
 
 use report::plot_file::{self, PlotEntry};
 use rowclone_config::key::{Holds, Key};
-use rowclone_config::{Document, Failure, section::Section};
+use rowclone_config::{Document, Failure};
 
-use super::axis::{Axis, check_axis, check_key, columns};
+use super::axis::{Axis, check_axis, check_key, columns, table_of};
 use super::exclude::Exclude;
 use super::value;
 
@@ -100,17 +100,6 @@ impl SweepFile {
             excludes,
         })
     }
-}
-
-/// Entries of a table whose keys the user chooses; empty if the table is absent.
-pub(super) fn table_of(table: &Section<'_>, name: &str) -> Result<Vec<(String, Value)>, Failure> {
-    let Some(value) = table.get::<Value>(name) else { return Ok(Vec::new()) };
-    if !value.is_table() {
-        let error = table.fault(name, format!("`{}` is {value}, but must be a table", table.key(name)));
-        return Err(error.with_help(format!("write for example `{name} = {}`", table.example(name))));
-    }
-    let entries = table.table(name).into_iter().flat_map(|table| table.entries().collect::<Vec<_>>());
-    Ok(entries.map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 /// Seeds of the sweep: `seeds = 5` stands for 1 to 5.

@@ -11,7 +11,27 @@ use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use rowclone_config::library::locked;
 use rowclone_sim::quantity::grouped;
 
-use super::run::Tally;
+/// Counts of the runs of a sweep by outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Runs finished by this invocation.
+    pub done: u64,
+    /// Runs finished by earlier invocations.
+    pub kept: u64,
+    /// Failed runs, and points without any run.
+    pub failed: u64,
+    /// The first point with a failed run, and its error.
+    pub first_failure: Option<(u64, String)>,
+}
+
+impl Tally {
+    pub(super) fn fail(&mut self, point: u64, error: &str) {
+        self.failed += 1;
+        if self.first_failure.as_ref().is_none_or(|(first, _)| point < *first) {
+            self.first_failure = Some((point, error.to_owned()));
+        }
+    }
+}
 
 /// Interval of lines without a terminal.
 const EVERY: Duration = Duration::from_secs(60);

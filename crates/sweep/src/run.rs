@@ -19,7 +19,7 @@ use super::digest::{Digest, ScenarioDigest};
 use super::file::SweepFile;
 use super::journal::{Journals, Writer};
 use super::points::{Point, Points};
-use super::progress::Progress;
+use super::progress::{Progress, Tally};
 use super::record::Record;
 use super::shard::Shard;
 use super::traces::{Trace, Traces};
@@ -67,28 +67,6 @@ pub(super) struct PlannedRun {
     pub(super) reference: Variant,
     /// Whether the run has a row; a run without one only provides ratios.
     pub(super) is_listed: bool,
-}
-
-/// Counts of the runs of a sweep by outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Runs finished by this invocation.
-    pub done: u64,
-    /// Runs finished by earlier invocations.
-    pub kept: u64,
-    /// Failed runs, and points without any run.
-    pub failed: u64,
-    /// The first point with a failed run, and its error.
-    pub first_failure: Option<(u64, String)>,
-}
-
-impl Tally {
-    fn fail(&mut self, point: u64, error: &str) {
-        self.failed += 1;
-        if self.first_failure.as_ref().is_none_or(|(first, _)| point < *first) {
-            self.first_failure = Some((point, error.to_owned()));
-        }
-    }
 }
 
 /// A point that can run.

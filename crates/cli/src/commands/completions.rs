@@ -3,7 +3,8 @@
 use clap::CommandFactory;
 use clap_mangen::Man;
 
-use crate::args::{Cli, CompletionsArgs};
+use super::Cli;
+use crate::args::CompletionsArgs;
 use rowclone_config::Failure;
 
 /// Completion script of a shell for the commands and options of the program.

@@ -4,7 +4,6 @@ pub mod check;
 mod compare;
 pub mod completions;
 pub mod convert;
-mod convert_recording;
 mod core_runs;
 pub mod explain_address;
 pub mod explain_energy;
@@ -12,8 +11,6 @@ pub mod explain_plan;
 pub mod explain_rules;
 pub mod explain_timeline;
 pub mod find_copies;
-mod find_copies_recording;
-mod lanes;
 pub mod plot;
 mod programs;
 #[cfg(unix)]
@@ -32,9 +29,71 @@ pub mod trace_verify;
 
 use std::process::ExitCode;
 
-use crate::args::{Command, Explain, TraceCommand};
+use clap::{Parser, Subcommand};
+
+use self::reproduce::Reproduce;
+use crate::args::{
+    CheckArgs, CompareArgs, CompletionsArgs, ConvertArgs, Explain, PlotArgs, ProgramsArgs, RecordArgs, ReportArgs,
+    RunArgs, SweepArgs, SystemsArgs, TraceCommand,
+};
 use crate::{flags, output};
 use rowclone_config::Failure;
+
+/// `rowclone-sim`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "rowclone-sim",
+    version,
+    about = "Cycle-accurate DDR2 to DDR5 with RowClone: copying and initializing memory inside DRAM",
+    after_help = "Example:\n  rowclone-sim run traces/page-copy.toml"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Runs a scenario under each of its policies, and reports latency, energy and traffic
+    Run(RunArgs),
+    /// Runs a scenario at many points, with keys varied along axes, and writes one table of all results
+    Sweep(SweepArgs),
+    /// Writes one HTML page about the results of a sweep or a run: warnings, tables, charts, decisions, energy
+    Report(ReportArgs),
+    /// Checks a command trace against the rules of its standard and of RowClone
+    Check(CheckArgs),
+    /// Writes a trace in another format, for other tools
+    Convert(ConvertArgs),
+    /// Describes and checks memory traces and recordings of programs
+    #[command(subcommand, after_help = "Example:\n  rowclone-sim trace info traces/samples/forkset-rc.gz")]
+    Trace(TraceCommand),
+    /// Explains an address, the rules, a plan, an energy or a timeline
+    #[command(
+        subcommand,
+        after_help = "Example:\n  rowclone-sim explain address 0x400000 --system configs/ddr3-1066-paper.toml"
+    )]
+    Explain(Explain),
+    /// Lists the memory systems that `--system` takes by name
+    Systems(SystemsArgs),
+    /// Records a program: its instructions, loads, stores and system calls, or its page faults
+    Record(RecordArgs),
+    /// Runs program traces on cores, and compares the kernel's copy loop with RowClone
+    Programs(ProgramsArgs),
+    /// Compares every way to copy on a machine: time, CPU time, energy and displaced lines
+    Compare(CompareArgs),
+    /// Simulates a published table, and prints it beside the published values
+    #[command(subcommand, after_help = "Example:\n  rowclone-sim reproduce table3")]
+    Reproduce(Reproduce),
+    /// Prints the completion script of a shell
+    Completions(CompletionsArgs),
+    /// Prints the manual pages of the program and its commands
+    #[command(after_help = "Example:\n  rowclone-sim man > ~/.local/share/man/man1/rowclone-sim.1")]
+    Man,
+    /// Draws a chart of a table
+    Plot(PlotArgs),
+}
 
 /// Executes a command.
 ///

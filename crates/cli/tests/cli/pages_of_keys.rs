@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use clap::CommandFactory;
-use cli::args::Cli;
+use cli::commands::Cli;
 use report::plot::{Kind, Unit};
 use rowclone_config::key::{Key, Presence};
 use rowclone_config::{currents, machine, page, receive, scenario, system};

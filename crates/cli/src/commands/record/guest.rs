@@ -11,12 +11,12 @@ use std::time::Instant;
 use rowclone_config::Failure;
 use tempfile::TempDir;
 
-use super::child::{Group, POLL};
+use super::installed::{found_in_path, install};
 use super::kernel_symbols::KernelSymbols;
-use super::recorder::{found_in_path, install};
 use super::session::Session;
 use super::{Output, Run, qemu, root, started};
 use crate::args::{GuestArgs, RecordArgs};
+use crate::child::{Group, POLL};
 use crate::{interrupt, output};
 
 /// The program of Debian's package `qemu-system-x86`.

@@ -12,10 +12,10 @@ use rowclone_config::Failure;
 use trace_io::recording::request::Task;
 use trace_io::recording::{Access, Event, MapFlags, ObjectAddress, Word};
 
-use super::child::{Group, POLL};
-use super::recorder::{found_in_path, install};
+use super::installed::{found_in_path, install};
 use super::{Output, PAGE_BYTES, Run, push, started};
 use crate::args::RecordArgs;
+use crate::child::{Group, POLL};
 use crate::interrupt;
 
 const PROGRAM: &str = "valgrind";

@@ -1,21 +1,19 @@
 //! `record`: records a run of a program.
 
-pub mod child;
 mod collector;
 mod guest;
 mod initramfs;
+mod installed;
 mod kernel_symbols;
 mod lackey;
 mod perf;
 mod progress;
 mod qemu;
-mod recorder;
 mod root;
 mod session;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
@@ -26,10 +24,11 @@ use trace_io::recording::request::Task;
 use trace_io::recording::{Detail, Event, Metadata, Order, Totals, Word};
 
 use crate::args::{RecordArgs, Recorder};
+use crate::child::{Group, POLL, started};
 use crate::recording::{RecordingFile, is_packed};
 use crate::{interrupt, output};
-use child::{Group, POLL};
 use guest::Guest;
+use installed::{found_in_path, no_program};
 
 /// Bytes of a page of the recorded machine.
 const PAGE_BYTES: u64 = 4096;
@@ -59,9 +58,9 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
     if let Some(kernel) = &args.guest.kernel {
         return run_guest(args, kernel);
     }
-    let recorder = recorder::chosen(args)?;
-    if recorder::found_in_path(&args.program[0]).is_none() {
-        return Err(recorder::no_program(&args.program[0]));
+    let recorder = chosen(args)?;
+    if found_in_path(&args.program[0]).is_none() {
+        return Err(no_program(&args.program[0]));
     }
     if args.contents && recorder != Recorder::Qemu {
         let message = "`--contents` needs the recorder qemu";
@@ -118,7 +117,7 @@ fn complete(
     if !status.success() {
         output::message(&format!("warning: {program} ended with {status}"));
     }
-    Ok(ExitCode::from(child::exit_code(status)))
+    Ok(ExitCode::from(crate::child::exit_code(status)))
 }
 
 impl Output {
@@ -200,9 +199,40 @@ fn plain_run(program: &[OsString]) -> Result<f64, Failure> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// The failure to start a program.
-fn started(program: &str, error: &io::Error) -> Failure {
-    Failure::new(format!("{program} cannot be started: {error}"))
+/// The recorder of the arguments, or the first installed one; prints why those before it are not used.
+///
+/// # Errors
+/// The recorder is not installed, or none is.
+fn chosen(args: &RecordArgs) -> Result<Recorder, Failure> {
+    if let Some(recorder) = args.recorder {
+        available(recorder, args)?;
+        return Ok(recorder);
+    }
+    let mut missing = Vec::new();
+    for recorder in [Recorder::Qemu, Recorder::Perf, Recorder::Lackey] {
+        match available(recorder, args) {
+            Ok(()) => {
+                for reason in missing {
+                    output::message(&format!("not used: {reason}"));
+                }
+                return Ok(recorder);
+            }
+            Err(error) => missing.push(match error.help {
+                Some(help) => format!("{}; {help}", error.message),
+                None => error.message,
+            }),
+        }
+    }
+    Err(Failure::new("this machine has no recorder").with_help(missing.join("\n      ")))
+}
+
+/// Whether a recorder is installed.
+fn available(recorder: Recorder, args: &RecordArgs) -> Result<(), Failure> {
+    match recorder {
+        Recorder::Qemu => qemu::program().and_then(|_| qemu::plugin(args)).map(drop),
+        Recorder::Perf => perf::available(),
+        Recorder::Lackey => lackey::available(),
+    }
 }
 
 /// Adds an event to words.

@@ -8,10 +8,11 @@ use std::time::Instant;
 use rowclone_config::Failure;
 use trace_io::trace;
 
-use super::child::{Group, POLL};
-use super::recorder::{found_in_path, install};
-use super::{Output, Run, started};
+use super::installed::{found_in_path, install};
+use super::{Output, Run};
 use crate::args::RecordArgs;
+use crate::child::started;
+use crate::child::{Group, POLL};
 use crate::{faults, interrupt};
 
 const PROGRAM: &str = "perf";

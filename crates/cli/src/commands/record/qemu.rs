@@ -7,7 +7,7 @@ use std::process::Command;
 use rowclone_config::Failure;
 use trace_io::recording::executable::Executable;
 
-use super::recorder::{found_in_path, install, no_program};
+use super::installed::{found_in_path, install, no_program};
 use super::session::Session;
 use super::{Output, Run};
 use crate::args::RecordArgs;

@@ -8,8 +8,8 @@ use std::process::Command;
 use rowclone_config::Failure;
 
 use super::initramfs::Archive;
-use super::recorder::{found_in_path, install};
-use super::started;
+use super::installed::{found_in_path, install};
+use crate::child::started;
 
 const BUSYBOX: &str = "busybox";
 /// Folder of the program's file in the guest.

@@ -10,10 +10,11 @@ use std::time::Instant;
 
 use rowclone_config::Failure;
 
-use super::child::{self, Group, POLL};
 use super::collector::{Block, Collector};
 use super::progress::Progress;
-use super::{Output, Run, started};
+use super::{Output, Run};
+use crate::child::started;
+use crate::child::{self, Group, POLL};
 use crate::interrupt;
 
 /// Blocks that may wait for their compression.

@@ -12,8 +12,6 @@ use rowclone_config::Failure;
 use rowclone_config::library::locked;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::started;
-
 /// A process in a group of its own. The group is killed when this is dropped before [`Group::ended`].
 #[derive(Debug)]
 pub struct Group {
@@ -94,6 +92,11 @@ impl Drop for Group {
             let _ = self.child.wait();
         }
     }
+}
+
+/// The failure to start a program.
+pub fn started(program: &str, error: &io::Error) -> Failure {
+    Failure::new(format!("{program} cannot be started: {error}"))
 }
 
 /// Kills a process.

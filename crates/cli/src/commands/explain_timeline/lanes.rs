@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use dram_spec::{BankId, Channel, Command, CommandEvent, CommandKind, Mark, Operands, RowChange};
 
-use super::explain_timeline::{Listed, place};
+use super::{Listed, place};
 use rowclone_config::SystemConfig;
 
 /// Columns for the name of a bank, with the space after it.

@@ -1,5 +1,7 @@
 //! `convert`: a trace in another format.
 
+mod recording;
+
 use std::fmt::Display;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -13,9 +15,8 @@ use trace_io::commands::{self, Exporter, FileRank, Inexpressible, InexpressibleC
 use trace_io::trace::{self, ConvertSystem, Converter};
 use trace_io::{ErrorKind, LineError};
 
-use super::convert_recording;
 use crate::args::ConvertArgs;
-use crate::command_trace::{CommandTrace, name_of};
+use crate::command_trace::CommandTrace;
 use crate::formats::{self, Family, FileFormat};
 use crate::interrupt;
 use crate::output;
@@ -44,9 +45,9 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     match (from.family, to.family) {
         (Family::Commands, Family::Commands) => convert_commands(args, from, to)?,
         (Family::Memory, Family::Memory) => convert_memory(args, from, to)?,
-        (Family::Recording, Family::Recording) => convert_recording::to_recording(args)?,
-        (Family::Recording, Family::Memory) => convert_recording::to_trace(args, to)?,
-        (Family::Memory, Family::Recording) => convert_recording::of_trace(args, from)?,
+        (Family::Recording, Family::Recording) => recording::to_recording(args)?,
+        (Family::Recording, Family::Memory) => recording::to_trace(args, to)?,
+        (Family::Memory, Family::Recording) => recording::of_trace(args, from)?,
         (Family::Commands, _) | (_, Family::Commands) => return Err(no_conversion(args, from, to)),
     }
     Ok(ExitCode::SUCCESS)
@@ -220,7 +221,7 @@ fn places(trace: &CommandTrace) -> Vec<FileRank> {
 /// The file of each place: the output itself for a single place, else the output with the place
 /// before its extension.
 fn output_files(output: &Path, places: &[FileRank]) -> Vec<(FileRank, PathBuf)> {
-    let name = name_of(output);
+    let name = formats::name_of(output);
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
         _ => (&name[..], String::new()),

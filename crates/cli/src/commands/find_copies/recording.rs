@@ -10,7 +10,6 @@ use trace_io::recording::{self, BLOCK_WORDS_MAX, Entry, INLINE_MAX, OPERANDS_MAX
 use trace_io::trace::copies::{CopyFinder, CopyReport, FindSettings, FoundCopy};
 use trace_io::trace::{self, Arrival, Record};
 
-use super::convert_recording::written;
 use crate::args::FindCopiesArgs;
 use crate::interrupt;
 use crate::recording::{self as input, RecordingFile};
@@ -70,7 +69,7 @@ pub fn run(args: &FindCopiesArgs) -> Result<String, Failure> {
         copy.dst = PhysicalAddress(in_process(copy.dst));
         copy.src = copy.src.map(|src| PhysicalAddress(in_process(src)));
     }
-    super::find_copies::rendered(args, "recording", &report, Some(numbers))
+    super::rendered(args, "recording", &report, Some(numbers))
 }
 
 /// Reads the recording to its end. Accesses within routines are left out.
@@ -197,7 +196,7 @@ fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<Mark>>) -> Res
             }
         }
     }
-    written(output)
+    input::written(output)
 }
 
 /// Description of the written copies.

@@ -1,5 +1,7 @@
 //! `rowclone-sim explain timeline`: the first commands of a run, with the rule that set the cycle of each.
 
+mod lanes;
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -13,7 +15,6 @@ use report::table::{Column, listed, wrapped};
 use report::timeline::Window;
 use rowclone_sim::quantity::counted;
 
-use super::lanes;
 use crate::args::ExplainTimelineArgs;
 use crate::experiment::{self, Wanted};
 use crate::instant::{self, Instant};
@@ -86,11 +87,11 @@ fn first_commands(
 }
 
 /// A command of a run, with the reason why it was not issued earlier.
-pub(super) struct Listed {
+struct Listed {
     /// Number among all commands of the run, from 0.
-    pub(super) number: u64,
-    pub(super) event: CommandEvent,
-    pub(super) reason: String,
+    number: u64,
+    event: CommandEvent,
+    reason: String,
 }
 
 /// Number of clocks of history; no rule reaches back further.
@@ -217,7 +218,7 @@ fn listing(system: &SystemConfig, commands: &[Listed], width: usize) -> String {
 }
 
 /// `r0 b3`, or `c1 r0 b3` where there are several channels.
-pub(super) fn place(system: &SystemConfig, channel: Channel, command: &Command) -> String {
+fn place(system: &SystemConfig, channel: Channel, command: &Command) -> String {
     let of_rank = match command.bank() {
         Some(bank) => format!("r{} b{}", bank.rank, bank.bank),
         None => format!("r{}", command.rank()),

@@ -9,19 +9,11 @@ use rowclone_sim::quantity::counted;
 use trace_io::recording::{self, BLOCK_WORDS_MAX, Detail, Entry, Metadata};
 use trace_io::trace::{self, Arrival, Converter, Record};
 
-use super::convert::{commit, converter, pushing};
+use super::{commit, converter, pushing};
 use crate::args::ConvertArgs;
 use crate::formats::{self, FileFormat};
 use crate::recording::{self as input, RecordingFile};
 use crate::{faults, interrupt, output::message};
-
-/// Completes a recording, and prints its name.
-pub(super) fn written(output: RecordingFile) -> Result<(), Failure> {
-    let path = output.path().display().to_string();
-    output.finish()?;
-    message(&format!("wrote {path}"));
-    Ok(())
-}
 
 /// The recording that `convert` writes.
 fn output(args: &ConvertArgs, metadata: Metadata) -> Result<RecordingFile, Failure> {
@@ -60,7 +52,7 @@ pub fn to_recording(args: &ConvertArgs) -> Result<(), Failure> {
     each_block(args, &mut reader, |block| {
         output.block(block.thread, block.process, block.words, block.contents.filter(|_| has_contents))
     })?;
-    written(output)
+    input::written(output)
 }
 
 /// A recording to a memory trace. Events are left out.
@@ -112,7 +104,7 @@ pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
             Failure::if_raised(&stop)?;
             output.block(task.thread, task.process, &words, None)
         })?;
-        return written(output);
+        return input::written(output);
     }
     let unseen = vec!["Events of the system, as a memory trace has none.".to_owned()];
     let mut output = output(args, Metadata { unseen, ..metadata })?;
@@ -149,7 +141,7 @@ pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
     for words in words.chunks(BLOCK_WORDS_MAX) {
         output.block(1, 1, words, None)?;
     }
-    written(output)?;
+    input::written(output)?;
     if dropped > 0 {
         message(&format!("warning: {} left out", counted(dropped, "record")));
     }

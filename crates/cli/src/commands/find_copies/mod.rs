@@ -1,5 +1,7 @@
 //! `rowclone-sim trace find-copies`: copies among the reads and writes of a memory trace.
 
+mod recording;
+
 use std::io::BufWriter;
 
 use report::table::Align::{Left, Right};
@@ -12,9 +14,9 @@ use trace_io::trace::{Addresses, ConvertSystem, Converter, Event, Format, Reader
 use trace_io::{ErrorKind, LineError};
 
 use super::convert::convert_system;
-use super::find_copies_recording;
 use crate::args::FindCopiesArgs;
-use crate::{formats, interrupt, output, recording};
+use crate::recording::is_recording;
+use crate::{formats, interrupt, output};
 
 /// The trace with copies, as `--write` writes it.
 type Output = Converter<BufWriter<AtomicFile>>;
@@ -28,8 +30,8 @@ type Output = Converter<BufWriter<AtomicFile>>;
 /// # Panics
 /// The native format does not exist, which a test of `trace-io` excludes.
 pub fn run(args: &FindCopiesArgs) -> Result<String, Failure> {
-    if args.input_format.is_none() && args.file.is_file() && recording::is_recording(&args.file)? {
-        return find_copies_recording::run(args);
+    if args.input_format.is_none() && args.file.is_file() && is_recording(&args.file)? {
+        return recording::run(args);
     }
     let reader = formats::memory_trace(file::of_argument(&args.file), args.input_format)?;
     let format = reader.format();
@@ -150,7 +152,7 @@ fn table(args: &FindCopiesArgs, format: &str, report: &CopyReport, marks: Option
     if report.recorded.count > 0 {
         rows.push(("recorded", format!("{} copies and fills were records already", sized(report.recorded))));
     }
-    rows.extend(marks.map(|marks| ("marks", find_copies_recording::marked(marks))));
+    rows.extend(marks.map(|marks| ("marks", recording::marked(marks))));
     let rows = rows.into_iter().fold(String::new(), |text, (name, value)| text + &format!("{name:8}  {value}\n"));
     let found: String = if report.listed.is_empty() || args.limit == 0 { String::new() } else { copies(args, report) };
     let notes: String = unknown(report).iter().map(|note| report::table::wrapped(note, 80)).collect();
