@@ -110,6 +110,9 @@ impl RecordingFile {
 }
 
 /// Completes a recording, and prints its name.
+///
+/// # Errors
+/// The output fails.
 pub fn written(output: RecordingFile) -> Result<(), Failure> {
     let path = output.path().display().to_string();
     output.finish()?;
