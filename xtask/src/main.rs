@@ -56,7 +56,7 @@ const FULL: &[Step] = &[
     (
         "the properties of the memory, on many random systems",
         &["cargo", "test", "--release", "-p", "rowclone-host"],
-        &[("PROPTEST_CASES", "3000")],
+        &[("PROPTEST_CASES", "500")],
     ),
     (
         "the controller with its reference model, on many more random systems",
