@@ -1,7 +1,7 @@
 //! The `[[operation]]` tables of a scenario.
 
 use dram_spec::{Cycle, PhysicalAddress};
-use host::{Kind, OperationSpec, Place, SpecError};
+use host::{OperationKind, OperationSpec, Place, SpecError};
 use rowclone::PlanError;
 use rowclone_sim::CYCLES_MAX;
 
@@ -14,7 +14,7 @@ use crate::{Failure, SystemConfig, quantity, suggestion};
 #[rustfmt::skip]
 pub(crate) const KEYS: &[Key] = &[
     Key::new("operation", Holds::Tables, "", "operations, one after another; either these or `workload`").or(""),
-    Key::new("operation.kind", Holds::Name(|| Kind::NAMES.into()), "\"copy\"", "the operation; a copy is a `memmove`, an init a `memset`"),
+    Key::new("operation.kind", Holds::Name(|| OperationKind::NAMES.into()), "\"copy\"", "the operation; a copy is a `memmove`, an init a `memset`"),
     Key::new("operation.src", Holds::Place, "\"same-subarray\"", "source of a copy").or("of a copy, required"),
     Key::new("operation.dst", Holds::Address, "0x0040_0000", "destination; of a read, the address that it reads"),
     Key::new("operation.bytes", Holds::Bytes(1, u64::MAX), "4096", "length").values("at least 1, to the end of the usable memory, or a size"),
@@ -59,14 +59,14 @@ pub(crate) fn check_operations(document: &Document) -> Result<Vec<OperationSpec>
 }
 
 fn check_operation(table: &Section<'_>) -> Result<OperationSpec, Failure> {
-    let kind: Kind = table.of("kind");
-    for (name, owner, article) in [("src", Kind::Copy, "a copy"), ("value", Kind::Init, "an init")] {
+    let kind: OperationKind = table.of("kind");
+    for (name, owner, article) in [("src", OperationKind::Copy, "a copy"), ("value", OperationKind::Init, "an init")] {
         let key = table.key(name);
         match (kind == owner, table.has(name)) {
             (true, false) => {
                 let message = format!("`{key}` is missing, and {article} needs one");
                 let help = match owner {
-                    Kind::Copy => format!(
+                    OperationKind::Copy => format!(
                         "add `src = \"same-subarray\"`, another placement, or an address to `{}`",
                         table.key("")
                     ),
@@ -81,7 +81,7 @@ fn check_operation(table: &Section<'_>) -> Result<OperationSpec, Failure> {
             (true, true) => {}
         }
     }
-    let src = if kind == Kind::Copy { Some(source(table)?) } else { None };
+    let src = if kind == OperationKind::Copy { Some(source(table)?) } else { None };
     let value = table.get::<u64>("value").unwrap_or(0) as u8;
     let (dst, bytes, at) = (address(table, "dst")?, table.of("bytes"), table.get("at_cycle").map(Cycle));
     Ok(OperationSpec { kind, src, dst, bytes, value, at })

@@ -12,7 +12,7 @@ use host::machine::{
     PrefetcherKind, ReadAgain, SourceState, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging, WritePolicy,
 };
 use host::workload::{CopyBy, Fill, MoveTo};
-use host::{Kind, UnusableRecords};
+use host::{OperationKind, UnusableRecords};
 use os_alloc_sim::{CopyUnit, Policy};
 use trace_io::program::InstructionClass;
 
@@ -79,8 +79,8 @@ macro_rules! by_name {
 }
 
 by_name! {
-    Kind, UnusableRecords, CopyBy, Fill, MoveTo, CopyUnit, Policy, InstructionClass, CopyActivations, MapPreset,
-    PrechargePowerDown, ReferenceCycle, BufferOperation, ChosenCopies, CopyLoop, DirtySource, DmaCompletion,
+    OperationKind, UnusableRecords, CopyBy, Fill, MoveTo, CopyUnit, Policy, InstructionClass, CopyActivations,
+    MapPreset, PrechargePowerDown, ReferenceCycle, BufferOperation, ChosenCopies, CopyLoop, DirtySource, DmaCompletion,
     InjectionLevel, InjectionPolicy, Order, PrefetcherKind, ReadAgain, SourceState, Spread, StoreMiss, StringStores,
     WithoutBuffer, WriteMerging, WritePolicy,
 }

@@ -24,5 +24,5 @@ pub use replay::{
     Copier, LateRecords, PageReport, Placement, RESERVED_PERCENT_MAX, Replay, ReplayError, ReplayOutcome,
     ReplaySettings, Skipped, Timing, TraceCounts, Unusable, UnusableRecords,
 };
-pub use scenario::{Kind, OperationSpec, Sequence, SpecError};
+pub use scenario::{OperationKind, OperationSpec, Sequence, SpecError};
 pub use virtual_memory::{Owner, WrongByte};

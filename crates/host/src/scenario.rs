@@ -14,7 +14,7 @@ use crate::placement::{Place, PlacementError, place};
 dram_spec::named! {
     /// Kind of an operation of a scenario.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Kind {
+    pub enum OperationKind {
         /// Copies `bytes` from `src` to `dst`.
         Copy = "copy",
         /// Fills `bytes` from `dst` with zeros.
@@ -32,7 +32,7 @@ dram_spec::named! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationSpec {
     /// Kind of operation.
-    pub kind: Kind,
+    pub kind: OperationKind,
     /// Source of a copy.
     pub src: Option<Place>,
     /// Destination; the address of a read.
@@ -77,14 +77,14 @@ impl OperationSpec {
         // Errors of the destination are reported before those of the source.
         planner.check(&Operation::Init { dst, bytes, value })?;
         let operation = match kind {
-            Kind::Copy => {
+            OperationKind::Copy => {
                 let src = place(planner, src.unwrap_or(Place::SameSubarray), dst, bytes)?;
                 Operation::Copy { src, dst, bytes }
             }
-            Kind::Zero => Operation::Init { dst, bytes, value: 0 },
-            Kind::Init => Operation::Init { dst, bytes, value },
-            Kind::Read => Operation::Read { address: dst, bytes },
-            Kind::Write => Operation::Write { address: dst, bytes },
+            OperationKind::Zero => Operation::Init { dst, bytes, value: 0 },
+            OperationKind::Init => Operation::Init { dst, bytes, value },
+            OperationKind::Read => Operation::Read { address: dst, bytes },
+            OperationKind::Write => Operation::Write { address: dst, bytes },
         };
         planner.check(&operation)?;
         Ok(operation)

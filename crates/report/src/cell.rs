@@ -17,7 +17,7 @@ pub enum Cell {
 
 /// The type of the cells of a column: the type in Parquet, and the one that a reader infers from the texts in CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// Words: a string.
     Text,
     /// Whole numbers from 0 to 2^63 - 1: int64.
@@ -34,47 +34,47 @@ pub struct Column {
     /// Name, with the unit at its end.
     pub name: String,
     /// Type of the cells.
-    pub kind: Kind,
+    pub kind: CellKind,
 }
 
 impl Column {
     /// A column with this name.
-    pub fn new(name: impl Into<String>, kind: Kind) -> Column {
+    pub fn new(name: impl Into<String>, kind: CellKind) -> Column {
         Column { name: name.into(), kind }
     }
 }
 
-impl Kind {
+impl CellKind {
     /// The empty cell.
     pub const fn empty(self) -> Cell {
         match self {
-            Kind::Text => Cell::Text(String::new()),
-            Kind::Count => Cell::Count(None),
-            Kind::Number => Cell::Number(None),
-            Kind::Flag => Cell::Flag(None),
+            CellKind::Text => Cell::Text(String::new()),
+            CellKind::Count => Cell::Count(None),
+            CellKind::Number => Cell::Number(None),
+            CellKind::Flag => Cell::Flag(None),
         }
     }
 
     /// The cell with this text, with all bits; none if no cell of this type has the text.
     pub fn parse(self, text: &str) -> Option<Cell> {
         match self {
-            Kind::Text => Some(Cell::Text(text.to_owned())),
-            Kind::Count | Kind::Number | Kind::Flag if text.is_empty() => Some(self.empty()),
-            Kind::Count => text.parse().ok().map(|count| Cell::Count(Some(count))),
-            Kind::Number => text.parse().ok().map(|number| Cell::Number(Some(number))),
-            Kind::Flag => text.parse().ok().map(|flag| Cell::Flag(Some(flag))),
+            CellKind::Text => Some(Cell::Text(text.to_owned())),
+            CellKind::Count | CellKind::Number | CellKind::Flag if text.is_empty() => Some(self.empty()),
+            CellKind::Count => text.parse().ok().map(|count| Cell::Count(Some(count))),
+            CellKind::Number => text.parse().ok().map(|number| Cell::Number(Some(number))),
+            CellKind::Flag => text.parse().ok().map(|flag| Cell::Flag(Some(flag))),
         }
     }
 }
 
 impl Cell {
     /// Type of the cell.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> CellKind {
         match self {
-            Cell::Text(_) => Kind::Text,
-            Cell::Count(_) => Kind::Count,
-            Cell::Number(_) => Kind::Number,
-            Cell::Flag(_) => Kind::Flag,
+            Cell::Text(_) => CellKind::Text,
+            Cell::Count(_) => CellKind::Count,
+            Cell::Number(_) => CellKind::Number,
+            Cell::Flag(_) => CellKind::Flag,
         }
     }
 }
@@ -125,6 +125,9 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        assert_eq!([Kind::Count.parse("1.5"), Kind::Count.parse("-1"), Kind::Number.parse("x")], [None, None, None]);
+        assert_eq!(
+            [CellKind::Count.parse("1.5"), CellKind::Count.parse("-1"), CellKind::Number.parse("x")],
+            [None, None, None]
+        );
     }
 }

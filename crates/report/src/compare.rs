@@ -4,7 +4,7 @@ use rowclone_sim::compare::{Best, Case, CopierFigures, CopierKind, CopierResult,
 use rowclone_sim::quantity::{bytes, counted};
 use serde::Serialize;
 
-use crate::cell::{Cell, Column, Kind};
+use crate::cell::{Cell, CellKind, Column};
 use crate::csv_table::CsvTable;
 use crate::page::reason_sentence;
 use crate::table::Align::{Left, Right};
@@ -465,21 +465,21 @@ fn row(case: &ComparedCase, copier: NamedCopier, result: &CopierResult) -> Compa
 }
 
 /// Columns of the CSV.
-const COLUMNS: [(&str, Kind); 14] = [
-    ("operation", Kind::Text),
-    ("state", Kind::Text),
-    ("bytes", Kind::Count),
-    ("read_percent", Kind::Count),
-    ("copier", Kind::Text),
-    ("kind", Kind::Text),
-    ("time_ns", Kind::Number),
-    ("cpu_ns", Kind::Number),
-    ("energy_nj", Kind::Number),
-    ("channel_bytes", Kind::Count),
-    ("lines_lost", Kind::Count),
-    ("extra_misses", Kind::Count),
-    ("in_dram_share", Kind::Number),
-    ("why_not", Kind::Text),
+const COLUMNS: [(&str, CellKind); 14] = [
+    ("operation", CellKind::Text),
+    ("state", CellKind::Text),
+    ("bytes", CellKind::Count),
+    ("read_percent", CellKind::Count),
+    ("copier", CellKind::Text),
+    ("kind", CellKind::Text),
+    ("time_ns", CellKind::Number),
+    ("cpu_ns", CellKind::Number),
+    ("energy_nj", CellKind::Number),
+    ("channel_bytes", CellKind::Count),
+    ("lines_lost", CellKind::Count),
+    ("extra_misses", CellKind::Count),
+    ("in_dram_share", CellKind::Number),
+    ("why_not", CellKind::Text),
 ];
 
 fn cells(row: &CompareRow) -> [Cell; 14] {

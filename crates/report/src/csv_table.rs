@@ -52,14 +52,18 @@ fn io_error(error: csv::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Kind;
+    use crate::cell::CellKind;
 
     #[test]
     fn cells_are_quoted_where_they_must_be_and_empty_where_there_is_nothing() {
-        let columns = [Column::new("a", Kind::Text), Column::new("b_ns", Kind::Number), Column::new("c", Kind::Count)];
+        let columns = [
+            Column::new("a", CellKind::Text),
+            Column::new("b_ns", CellKind::Number),
+            Column::new("c", CellKind::Count),
+        ];
         let mut table = CsvTable::new(Vec::new(), &columns).unwrap();
         table.row(&["x, \"y\"".into(), 0.5.into(), u64::MAX.into()]).unwrap();
-        table.row(&[Kind::Text.empty(), Kind::Number.empty(), Kind::Count.empty()]).unwrap();
+        table.row(&[CellKind::Text.empty(), CellKind::Number.empty(), CellKind::Count.empty()]).unwrap();
         let text = String::from_utf8(table.finish().unwrap()).unwrap();
         assert_eq!(text, "a,b_ns,c\n\"x, \"\"y\"\"\",0.5,18446744073709551615\n,,\n");
     }

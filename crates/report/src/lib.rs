@@ -35,7 +35,7 @@ pub mod timeline;
 pub mod warnings;
 pub mod zeroing;
 
-pub use cell::{Cell, Column, Kind};
+pub use cell::{Cell, CellKind, Column};
 pub use compare::CompareTable;
 pub use csv_table::CsvTable;
 pub use parquet_table::ParquetTable;

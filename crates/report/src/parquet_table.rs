@@ -10,7 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use crate::cell::{Cell, Column, Kind};
+use crate::cell::{Cell, CellKind, Column};
 
 /// Number of rows that are buffered and written together, column by column.
 const GROUP_ROWS: usize = 4096;
@@ -21,7 +21,7 @@ const GROUP_ROWS: usize = 4096;
 /// of the same table. Empty cells and empty texts are null.
 pub struct ParquetTable<W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    kinds: Vec<Kind>,
+    kinds: Vec<CellKind>,
     /// Rows that are not yet written.
     rows: Vec<Vec<Cell>>,
 }
@@ -76,10 +76,10 @@ impl<W: Write + Send> ParquetTable<W> {
 
 fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
     let (physical, logical) = match column.kind {
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Count => (Physical::INT64, None),
-        Kind::Number => (Physical::DOUBLE, None),
-        Kind::Flag => (Physical::BOOLEAN, None),
+        CellKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        CellKind::Count => (Physical::INT64, None),
+        CellKind::Number => (Physical::DOUBLE, None),
+        CellKind::Flag => (Physical::BOOLEAN, None),
     };
     let builder = Type::primitive_type_builder(&column.name, physical).with_repetition(Repetition::OPTIONAL);
     builder.with_logical_type(logical).build().map(Arc::new)
@@ -87,7 +87,7 @@ fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
 
 fn write_group<W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
-    kinds: &[Kind],
+    kinds: &[CellKind],
     rows: &[Vec<Cell>],
 ) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
@@ -95,14 +95,14 @@ fn write_group<W: Write + Send>(
         let mut column = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
         let cells = rows.iter().map(|row| &row[index]);
         match kind {
-            Kind::Text => write::<ByteArrayType>(&mut column, cells, |cell| {
+            CellKind::Text => write::<ByteArrayType>(&mut column, cells, |cell| {
                 Ok(Some(cell.to_string()).filter(|text| !text.is_empty()).map(|text| text.as_str().into()))
             }),
-            Kind::Count => write::<Int64Type>(&mut column, cells, count),
-            Kind::Flag => {
+            CellKind::Count => write::<Int64Type>(&mut column, cells, count),
+            CellKind::Flag => {
                 write::<BoolType>(&mut column, cells, |cell| Ok(if let Cell::Flag(flag) = cell { *flag } else { None }))
             }
-            Kind::Number => write::<DoubleType>(&mut column, cells, |cell| {
+            CellKind::Number => write::<DoubleType>(&mut column, cells, |cell| {
                 Ok(if let Cell::Number(number) = cell { *number } else { None })
             }),
         }?;
@@ -148,10 +148,10 @@ mod tests {
     #[test]
     fn every_cell_reads_back_across_groups_of_rows() {
         let columns = [
-            Column::new("a", Kind::Text),
-            Column::new("b_ns", Kind::Number),
-            Column::new("c", Kind::Count),
-            Column::new("d", Kind::Flag),
+            Column::new("a", CellKind::Text),
+            Column::new("b_ns", CellKind::Number),
+            Column::new("c", CellKind::Count),
+            Column::new("d", CellKind::Flag),
         ];
         let mut table = ParquetTable::new(Vec::new(), &columns).unwrap();
         let most = i64::MAX.cast_unsigned();
@@ -165,7 +165,7 @@ mod tests {
                     Cell::Flag(Some(row % 2 == 0)),
                 ],
                 1 => columns.iter().map(|column| column.kind.empty()).collect(),
-                _ => vec!["same".into(), Kind::Number.empty(), row.into(), Cell::Flag(Some(true))],
+                _ => vec!["same".into(), CellKind::Number.empty(), row.into(), Cell::Flag(Some(true))],
             };
             table.row(cells).unwrap();
         }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_count_that_is_no_int64_is_refused() {
-        let mut table = ParquetTable::new(Vec::new(), &[Column::new("c", Kind::Count)]).unwrap();
+        let mut table = ParquetTable::new(Vec::new(), &[Column::new("c", CellKind::Count)]).unwrap();
         table.row(vec![(1_u64 << 63).into()]).unwrap();
         let error = table.finish().unwrap_err().to_string();
         assert!(error.contains("9223372036854775808 is above 2^63 - 1"), "{error}");
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_has_its_columns() {
-        let table = ParquetTable::new(Vec::new(), &[Column::new("a", Kind::Text)]).unwrap();
+        let table = ParquetTable::new(Vec::new(), &[Column::new("a", CellKind::Text)]).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(table.finish().unwrap())).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
         assert_eq!(reader.metadata().file_metadata().schema().get_fields()[0].name(), "a");

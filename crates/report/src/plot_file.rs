@@ -90,7 +90,7 @@ impl PlotEntry {
                 let error = document.fault(&key, format!("`{key}` names `{name}`, which is no column of the results"));
                 return Err(error.with_help(format!("{near}docs/sweeps.md and docs/output.md list every column")));
             };
-            if role == "y" && column.kind == crate::Kind::Text {
+            if role == "y" && column.kind == crate::CellKind::Text {
                 let error = document.fault(&key, format!("`{key}` names `{name}`, whose cells are words"));
                 return Err(error.with_help("name a column of numbers"));
             }

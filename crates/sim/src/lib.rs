@@ -11,13 +11,13 @@
 //!
 //! ```
 //! use rowclone_sim::dram_spec::PhysicalAddress;
-//! use rowclone_sim::host::{Kind, OperationSpec, Place};
+//! use rowclone_sim::host::{OperationKind, OperationSpec, Place};
 //! use rowclone_sim::{Experiment, SystemBuilder};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let system = SystemBuilder::default().channels(1).build()?;
 //! let copy = OperationSpec {
-//!     kind: Kind::Copy,
+//!     kind: OperationKind::Copy,
 //!     src: Some(Place::SameSubarray),
 //!     dst: PhysicalAddress(0x0040_0000),
 //!     bytes: 4096,

@@ -145,7 +145,7 @@ fn chosen(policy: &'static dyn CopyPolicy, part: &Part, completion: &Completion)
 #[cfg(test)]
 mod tests {
     use dram_spec::{Cycle, PhysicalAddress, RequestId, SourceId};
-    use host::{Kind, Place};
+    use host::{OperationKind, Place};
     use memctrl::policy::copy::ROWCLONE;
     use memctrl::stats::{PartTally, Parts};
     use rowclone::Operation;
@@ -159,8 +159,14 @@ mod tests {
     fn a_row_has_the_latency_from_the_first_command_and_the_bytes_of_the_channel() {
         let system = SystemBuilder::default().build().unwrap();
         let (src, dst) = (PhysicalAddress(0x40_0000), PhysicalAddress(0x41_0000));
-        let spec =
-            OperationSpec { kind: Kind::Copy, src: Some(Place::Address(src)), dst, bytes: 4096, value: 0, at: None };
+        let spec = OperationSpec {
+            kind: OperationKind::Copy,
+            src: Some(Place::Address(src)),
+            dst,
+            bytes: 4096,
+            value: 0,
+            at: None,
+        };
         let completion = Completion {
             id: RequestId(0),
             source: SourceId(0),

@@ -63,7 +63,7 @@ impl Outcome {
 mod tests {
     use dram_spec::PhysicalAddress;
     use host::workload::{Fill, Fork, Gap, Settings};
-    use host::{AllocatorSettings, Kind, OperationSpec, Place};
+    use host::{AllocatorSettings, OperationKind, OperationSpec, Place};
     use memctrl::policy::copy::BASELINE;
     use os_alloc_sim::CopyUnit;
 
@@ -75,7 +75,7 @@ mod tests {
         let system = SystemBuilder::default().build().unwrap();
         let spec =
             |kind, src| OperationSpec { kind, src, dst: PhysicalAddress(0x40_0000), bytes: 4096, value: 0, at: None };
-        let specs = [spec(Kind::Copy, Some(Place::SameSubarray)), spec(Kind::Zero, None)];
+        let specs = [spec(OperationKind::Copy, Some(Place::SameSubarray)), spec(OperationKind::Zero, None)];
         let of = || Experiment::operations(&system, specs);
         let mut fast = of().run().unwrap();
         let slow = of().reference(REFERENCE_ALLOCATOR).run().unwrap();

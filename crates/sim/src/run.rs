@@ -286,7 +286,7 @@ impl MemorySystem {
 mod tests {
     use dram_spec::address::Preset;
     use dram_spec::{AddressMap, PhysicalAddress};
-    use host::Kind;
+    use host::OperationKind;
     use memctrl::policy::copy::ROWCLONE;
 
     use super::*;
@@ -294,7 +294,7 @@ mod tests {
 
     /// Results of the checks of one operation if the flat memory has another address map than the
     /// controller: the line lies in the other channel.
-    fn check(kind: Kind, bytes: u64) -> CheckReport {
+    fn check(kind: OperationKind, bytes: u64) -> CheckReport {
         let system = SystemBuilder::default().build().unwrap();
         let other = AddressMap::preset(system.system().geometry, Preset::LineInterleaved);
         let check = Some(Contents::new(1, other));
@@ -307,9 +307,9 @@ mod tests {
     #[test]
     fn a_wrong_read_and_wrong_cells_are_findings() {
         for (kind, bytes, found) in [
-            (Kind::Read, 64, "read 0 returned a wrong byte at offset 0"),
-            (Kind::Write, 64, "memory at 0x"),
-            (Kind::Zero, 4096, "memory at 0x"),
+            (OperationKind::Read, 64, "read 0 returned a wrong byte at offset 0"),
+            (OperationKind::Write, 64, "memory at 0x"),
+            (OperationKind::Zero, 4096, "memory at 0x"),
         ] {
             let report = check(kind, bytes);
             let mismatch = report.memory_mismatch.as_deref().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use dram_spec::address::RawAddressMap;
 use dram_spec::{BankId, Channel, Cycle, Cycles, Density, PhysicalAddress, Refresh, Row, Width};
-use host::{Kind, OperationSpec, Place, Timing, UnusableRecords};
+use host::{OperationKind, OperationSpec, Place, Timing, UnusableRecords};
 use memctrl::policy::copy::{BASELINE, LEAST_ENERGY, ROWCLONE};
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, FrFcfsCap, ParBs};
@@ -10,7 +10,14 @@ use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 use rowclone_sim::{Experiment, ExperimentError, SystemBuilder, Trace, Workload};
 
 fn copy(src: Place) -> OperationSpec {
-    OperationSpec { kind: Kind::Copy, src: Some(src), dst: PhysicalAddress(0x40_0000), bytes: 4096, value: 0, at: None }
+    OperationSpec {
+        kind: OperationKind::Copy,
+        src: Some(src),
+        dst: PhysicalAddress(0x40_0000),
+        bytes: 4096,
+        value: 0,
+        at: None,
+    }
 }
 
 fn system() -> SystemBuilder {
@@ -213,7 +220,7 @@ fn each_shipped_current_set_loads_by_name() {
 fn a_system_without_currents_has_no_energy() {
     let set = energy::Currents::named("8 Gb x8 DDR4-2400 rev B").unwrap();
     let specs = [OperationSpec {
-        kind: Kind::Zero,
+        kind: OperationKind::Zero,
         src: None,
         dst: PhysicalAddress(0x40_0000),
         bytes: 8192,

@@ -13,7 +13,7 @@ use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
     Pairs, Pattern, ProcessExits, Random, Settings, Stream,
 };
-use host::{AllocatorSettings, Kind, OperationSpec, Place, Timing, UnusableRecords};
+use host::{AllocatorSettings, OperationKind, OperationSpec, Place, Timing, UnusableRecords};
 use memctrl::policy::copy::POLICIES;
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, CpuFirst, Fcfs, FrFcfsCap, ParBs};
@@ -175,7 +175,7 @@ fn builder() -> impl Strategy<Value = SystemBuilder> {
 fn operation() -> impl Strategy<Value = OperationSpec> {
     let places = Place::RELATIONS.map(|(_, place)| place);
     let place = prop_oneof![select(places.to_vec()), address().prop_map(Place::Address)];
-    let kind = select(Kind::ALL.to_vec());
+    let kind = select(OperationKind::ALL.to_vec());
     let at = prop::option::of(prop_oneof![Just(Cycle(0)), count().prop_filter_map("a run of hours", late)]);
     (kind, prop::option::of(place), address(), bytes(), any::<u8>(), at)
         .prop_map(|(kind, src, dst, bytes, value, at)| OperationSpec { kind, src, dst, bytes, value, at })
@@ -283,7 +283,7 @@ proptest! {
     #[test]
     fn a_system_is_built_and_runs_or_is_refused(
         builder in builder(), policy in select(&POLICIES[..]),
-        kind in select(&[Kind::Copy, Kind::Init, Kind::Write][..]),
+        kind in select(&[OperationKind::Copy, OperationKind::Init, OperationKind::Write][..]),
     ) {
         match builder.build() {
             Err(error) => prop_assert!(!error.to_string().is_empty() && !error.help().is_empty(), "{error}"),

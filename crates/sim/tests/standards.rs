@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dram_spec::address::{Fields, Preset, RawAddressMap};
 use dram_spec::{Command, CommandLog, Density, Issued, PhysicalAddress, ReferenceCycle, Refresh, SpeedBin, Width};
 use host::workload::{Access, Gap, Pattern, Random, Settings, Stream};
-use host::{Kind, OperationSpec, Place};
+use host::{OperationKind, OperationSpec, Place};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, PSM_ONLY, ROWCLONE};
 use rowclone_sim::{Attachments, Experiment, MemorySystem, SystemBuilder, Workload};
 
@@ -25,7 +25,7 @@ fn system(bin: &str, density: Density, row_bytes: u64) -> SystemBuilder {
 fn clocks(system: &MemorySystem, policy: &'static dyn CopyPolicy, src: Place) -> u64 {
     let bytes = system.system().geometry.row_bytes();
     let dst = PhysicalAddress(0x40_0000);
-    let copy = OperationSpec { kind: Kind::Copy, src: Some(src), dst, bytes, value: 0, at: None };
+    let copy = OperationSpec { kind: OperationKind::Copy, src: Some(src), dst, bytes, value: 0, at: None };
     let outcome = Experiment::operations(system, [copy]).policy(policy).checked().run().expect("a run");
     assert!(outcome.check.expect("a check").passed());
     outcome.operations[0].latency_cycles

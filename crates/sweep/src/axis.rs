@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use report::{Column, Kind, run_cells};
+use report::{CellKind, Column, run_cells};
 use toml::Value;
 
 use rowclone_config::Failure;
@@ -20,7 +20,7 @@ pub struct AxisColumn {
     /// Name of the column.
     pub name: String,
     /// Type of the cells.
-    pub kind: Kind,
+    pub kind: CellKind,
 }
 
 /// One step of an axis: a value for each of its keys.
@@ -172,13 +172,13 @@ impl Axis {
 
 /// All columns of the table of a sweep with these axes, in order.
 pub(super) fn columns(axes: &[Axis]) -> Vec<Column> {
-    use Kind::{Count, Number, Text};
+    use CellKind::{Count, Number, Text};
     let of_axes = axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.key != "seed");
     let of_axes = of_axes.map(|column| (column.name.as_str(), column.kind));
     let run = [("seed", Count), ("policy", Text), ("placement", Text), ("reference", Text)];
     let ratios = ["speedup", "energy_ratio", "read_latency_ratio", "write_latency_ratio", "copy_latency_ratio"];
     let after = [("error", Text), ("scenario", Text), ("model_version", Count), ("digest", Text), ("rerun", Text)];
-    let named = |(name, kind): (&str, Kind)| Column::new(name, kind);
+    let named = |(name, kind): (&str, CellKind)| Column::new(name, kind);
     let before = [("point", Count)].into_iter().chain(of_axes).chain(run).chain(ratios.map(|name| (name, Number)));
     before.map(named).chain(run_cells::columns()).chain(after.map(named)).collect()
 }

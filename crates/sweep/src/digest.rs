@@ -119,7 +119,7 @@ mod tests {
         let resolved = ResolvedScenario::read(&Library::default(), &path, &[]).unwrap();
         let variant = resolved.scenario.variants()[0];
         let of = |version, columns| ScenarioDigest::of_version(version, &resolved, &[], columns).of(variant);
-        let columns = ["a", "b"].map(|name| Column::new(name, report::Kind::Count));
+        let columns = ["a", "b"].map(|name| Column::new(name, report::CellKind::Count));
         assert_eq!(of(MODEL_VERSION, "a,b"), ScenarioDigest::new(&resolved, &[], &columns).of(variant));
         assert_ne!(of(MODEL_VERSION - 1, "a,b"), of(MODEL_VERSION, "a,b"));
         assert_ne!(of(MODEL_VERSION, "a"), of(MODEL_VERSION, "a,b"));

@@ -75,13 +75,13 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use report::Kind;
+    use report::CellKind;
     use sha2::{Digest as _, Sha256};
 
     use super::*;
 
     fn columns() -> [Column; 3] {
-        [Column::new("a", Kind::Text), Column::new("b", Kind::Number), Column::new("c", Kind::Count)]
+        [Column::new("a", CellKind::Text), Column::new("b", CellKind::Number), Column::new("c", CellKind::Count)]
     }
 
     fn arb_record() -> impl Strategy<Value = Record> {

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use report::{Cell, Column, CsvTable, Kind, ParquetTable};
+use report::{Cell, CellKind, Column, CsvTable, ParquetTable};
 use rowclone_sim::ratio;
 
 use rowclone_config::{AtomicFile, Existing, Failure, Variant};
@@ -126,8 +126,12 @@ impl<'a> Writers<'a> {
         let paths = NAMES.map(|name| directory.join(name));
         let [csv, parquet, times] = paths.each_ref().map(|path| AtomicFile::create(path, Existing::Replace));
         let all = columns(&sweep.file.axes);
-        let timed =
-            [("point", Kind::Count), ("policy", Kind::Text), ("placement", Kind::Text), ("wall_s", Kind::Number)];
+        let timed = [
+            ("point", CellKind::Count),
+            ("policy", CellKind::Text),
+            ("placement", CellKind::Text),
+            ("wall_s", CellKind::Number),
+        ];
         let timed = timed.map(|(name, kind)| Column::new(name, kind));
         Ok(Writers {
             sweep,
@@ -231,7 +235,7 @@ mod tests {
     /// Each figure of the reference is 2, 3, 5, 7, 11 or 13 times that of the run.
     #[test]
     fn ratios_are_those_of_their_figures_reference_by_run() {
-        let columns = NAMES.map(|name| Column::new(name, Kind::Number));
+        let columns = NAMES.map(|name| Column::new(name, CellKind::Number));
         let run = cells([Some(10.0); 6]);
         let reference = [20.0, 30.0, 50.0, 70.0, 110.0, 130.0].map(Some);
         let of = |reference: &[Cell]| ratios(&columns, Some(&run), Some(reference));

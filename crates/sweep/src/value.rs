@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use report::{Cell, Kind};
+use report::{Cell, CellKind};
 use rowclone_config::quantity;
 use toml::Value;
 
@@ -23,17 +23,17 @@ fn is_plain(text: &str) -> bool {
 
 /// Narrowest type of cells for all of these values. A text that parses as a number is a number, because a reader of the
 /// CSV file cannot distinguish the two.
-pub(super) fn kind<'a>(values: &(impl Iterator<Item = &'a Value> + Clone)) -> Kind {
+pub(super) fn kind<'a>(values: &(impl Iterator<Item = &'a Value> + Clone)) -> CellKind {
     let is_value = |cell: Cell| match cell {
         Cell::Number(Some(number)) => number.is_finite(),
         cell => cell != cell.kind().empty(),
     };
-    let holds = |kind: Kind| values.clone().all(|value| kind.parse(&text(value)).is_some_and(is_value));
-    [Kind::Count, Kind::Number, Kind::Flag].into_iter().find(|&kind| holds(kind)).unwrap_or(Kind::Text)
+    let holds = |kind: CellKind| values.clone().all(|value| kind.parse(&text(value)).is_some_and(is_value));
+    [CellKind::Count, CellKind::Number, CellKind::Flag].into_iter().find(|&kind| holds(kind)).unwrap_or(CellKind::Text)
 }
 
 /// Cell of a value in a column of a type.
-pub(super) fn cell(value: &Value, kind: Kind) -> Cell {
+pub(super) fn cell(value: &Value, kind: CellKind) -> Cell {
     kind.parse(&text(value)).unwrap_or(kind.empty())
 }
 
@@ -85,17 +85,17 @@ mod tests {
     #[test]
     fn a_column_takes_the_narrowest_kind() {
         let of = |texts: &[&str]| kind(&texts.iter().map(|text| value(text)).collect::<Vec<_>>().iter());
-        assert_eq!(of(&["1", "0x10"]), Kind::Count);
-        assert_eq!(of(&["1", "0.5"]), Kind::Number);
-        assert_eq!(of(&["1", "-1"]), Kind::Number);
-        assert_eq!(of(&["1", "\"a\""]), Kind::Text);
-        assert_eq!(of(&["1", "\"2\""]), Kind::Count);
-        assert_eq!(of(&["\"1600K\"", "\"\""]), Kind::Text);
-        assert_eq!(of(&["true", "false"]), Kind::Flag);
-        assert_eq!(of(&["true", "1"]), Kind::Text);
-        assert_eq!(cell(&value("[1, 2]"), Kind::Text), Cell::from("[1, 2]"));
-        assert_eq!(cell(&value("true"), Kind::Flag), Cell::Flag(Some(true)));
-        assert_eq!(cell(&value("-1"), Kind::Number), Cell::from(-1.0));
+        assert_eq!(of(&["1", "0x10"]), CellKind::Count);
+        assert_eq!(of(&["1", "0.5"]), CellKind::Number);
+        assert_eq!(of(&["1", "-1"]), CellKind::Number);
+        assert_eq!(of(&["1", "\"a\""]), CellKind::Text);
+        assert_eq!(of(&["1", "\"2\""]), CellKind::Count);
+        assert_eq!(of(&["\"1600K\"", "\"\""]), CellKind::Text);
+        assert_eq!(of(&["true", "false"]), CellKind::Flag);
+        assert_eq!(of(&["true", "1"]), CellKind::Text);
+        assert_eq!(cell(&value("[1, 2]"), CellKind::Text), Cell::from("[1, 2]"));
+        assert_eq!(cell(&value("true"), CellKind::Flag), Cell::Flag(Some(true)));
+        assert_eq!(cell(&value("-1"), CellKind::Number), Cell::from(-1.0));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use markup5ever_rcdom::{Handle, NodeData, RcDom};
 use rowclone_sim::OperationRow;
 
 use super::*;
-use crate::cell::{Cell, Column, Kind};
+use crate::cell::{Cell, CellKind, Column};
 use crate::plot::Table;
 
 /// A name that would be a script if it were not escaped.
@@ -27,9 +27,9 @@ fn axes() -> Vec<String> {
 
 /// Two sizes, two sources, two policies and a seed; the last run failed.
 fn rows_of_a_sweep(name: &str) -> (Vec<Column>, Vec<Vec<Cell>>) {
-    let text = |name: &str| Column::new(name, Kind::Text);
-    let count = |name: &str| Column::new(name, Kind::Count);
-    let number = |name: &str| Column::new(name, Kind::Number);
+    let text = |name: &str| Column::new(name, CellKind::Text);
+    let count = |name: &str| Column::new(name, CellKind::Count);
+    let number = |name: &str| Column::new(name, CellKind::Number);
     let columns = vec![
         count("point"),
         text("source"),
@@ -320,11 +320,15 @@ fn charts_beyond_the_ninth_are_behind_a_selector() {
 /// The headline of a table of ratios, whose axis is `bytes`: `(bytes, policy, reference, fixed arrivals, speedup, ratio
 /// of mean read latencies, energy ratio)`.
 fn headline_of(rows: &[(u64, &str, &str, bool, f64, f64, f64)]) -> Vec<String> {
-    let texts = ["policy", "reference"].map(|name| Column::new(name, Kind::Text));
-    let numbers = ["speedup", "read_latency_ratio", "energy_ratio"].map(|name| Column::new(name, Kind::Number));
-    let columns =
-        [&[Column::new("bytes", Kind::Count)][..], &texts, &[Column::new("fixed_arrivals", Kind::Flag)], &numbers]
-            .concat();
+    let texts = ["policy", "reference"].map(|name| Column::new(name, CellKind::Text));
+    let numbers = ["speedup", "read_latency_ratio", "energy_ratio"].map(|name| Column::new(name, CellKind::Number));
+    let columns = [
+        &[Column::new("bytes", CellKind::Count)][..],
+        &texts,
+        &[Column::new("fixed_arrivals", CellKind::Flag)],
+        &numbers,
+    ]
+    .concat();
     let row = |&(bytes, policy, reference, fixed, speedup, reads, energy): &(u64, &str, &str, bool, f64, f64, f64)| {
         vec![bytes.into(), policy.into(), reference.into(), fixed.into(), speedup.into(), reads.into(), energy.into()]
     };
@@ -372,7 +376,7 @@ fn the_headline_of_several_points_is_a_range_with_its_points() {
 
 #[test]
 fn decisions_of_a_table_are_summed_over_the_runs_of_a_policy() {
-    let columns = ["policy", "decisions"].map(|name| Column::new(name, Kind::Text)).to_vec();
+    let columns = ["policy", "decisions"].map(|name| Column::new(name, CellKind::Text)).to_vec();
     let row = |policy: &str, decisions: &str| vec![policy.into(), decisions.into()];
     let rows = vec![
         row("rowclone", "copy channel partial-row 1 64; init fpm - 1 4096"),
@@ -402,7 +406,7 @@ fn pictures_are_in_the_page_itself() {
 
 #[test]
 fn a_page_of_very_many_runs_lists_the_first_with_a_caption() {
-    let columns = vec![Column::new("point", Kind::Count), Column::new("policy", Kind::Text)];
+    let columns = vec![Column::new("point", CellKind::Count), Column::new("policy", CellKind::Text)];
     let rows = (0..2001_u64).map(|point| vec![point.into(), "rowclone".into()]).collect();
     let html = Page { runs: runs(&columns, Vec::new(), rows), ..sweep("a") }.to_html();
     assert!(html.contains("Every run: the first 2,000 of 2,001; results.csv has all"));
@@ -422,8 +426,8 @@ fn charts(page: &Page, title: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn a_chart_has_at_most_five_series_and_the_tables_have_all() {
-    let columns = [("policy", Kind::Text), ("source", Kind::Text), ("dst", Kind::Text)];
-    let figures = ["makespan_ns", "copy_latency_mean_ns"].map(|name| (name, Kind::Number));
+    let columns = [("policy", CellKind::Text), ("source", CellKind::Text), ("dst", CellKind::Text)];
+    let figures = ["makespan_ns", "copy_latency_mean_ns"].map(|name| (name, CellKind::Number));
     let columns: Vec<Column> = columns.into_iter().chain(figures).map(|(name, kind)| Column::new(name, kind)).collect();
     let row = |policy: usize, source: &str, dst: &str| {
         let ns = 100.0 * (policy + 1) as f64;
@@ -452,8 +456,9 @@ fn a_chart_has_at_most_five_series_and_the_tables_have_all() {
 
 #[test]
 fn many_policies_with_placements_have_a_chart_per_placement() {
-    let columns = ["policy", "placement", "bytes"].map(|name| Column::new(name, Kind::Text));
-    let columns: Vec<Column> = columns.into_iter().chain([Column::new("copy_latency_mean_ns", Kind::Number)]).collect();
+    let columns = ["policy", "placement", "bytes"].map(|name| Column::new(name, CellKind::Text));
+    let columns: Vec<Column> =
+        columns.into_iter().chain([Column::new("copy_latency_mean_ns", CellKind::Number)]).collect();
     let row = |policy: &str, placement: &str, bytes: u32| {
         vec![policy.into(), placement.into(), bytes.to_string().into(), f64::from(bytes).into()]
     };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use report::page::{Origin, Runs};
 use report::plot::Table;
-use report::{Cell, Kind, decisions, run_cells};
+use report::{Cell, CellKind, decisions, run_cells};
 
 use crate::commands::plot;
 use rowclone_config::Failure;
@@ -76,17 +76,17 @@ impl Results {
         Ok(Runs::new(self.table.clone(), axes.to_vec()))
     }
 
-    fn check(&self, line: u64, name: &str, kind: Kind, text: &str) -> Result<(), Failure> {
+    fn check(&self, line: u64, name: &str, kind: CellKind, text: &str) -> Result<(), Failure> {
         let is_finite = |cell: &Cell| !matches!(cell, Cell::Number(Some(number)) if !number.is_finite());
         let is_sound = kind.parse(text).is_some_and(|cell| is_finite(&cell));
         if is_sound && (name != "decisions" || decisions::read(text, "").is_some()) {
             return Ok(());
         }
         let must = match kind {
-            Kind::Count => "a whole number from 0 on",
-            Kind::Number => "a number",
-            Kind::Flag => "`true` or `false`",
-            Kind::Text => "like `copy fpm fastest 12 49152`",
+            CellKind::Count => "a whole number from 0 on",
+            CellKind::Number => "a number",
+            CellKind::Flag => "`true` or `false`",
+            CellKind::Text => "like `copy fpm fastest 12 49152`",
         };
         let message = format!("{}:{line}: `{name}` is `{text}`, but must be {must}", self.path.display());
         Err(Failure::new(message).with_help("the table was changed after it was written: write it again"))

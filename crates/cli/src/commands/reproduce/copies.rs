@@ -4,7 +4,7 @@
 use clap::Args;
 use dram_spec::{BankId, Location, Operation, PhysicalAddress, Row, SpeedBin};
 use energy::EnergyReport;
-use host::{Kind, OperationSpec, Place};
+use host::{OperationKind, OperationSpec, Place};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, LISA, ROWCLONE};
 use report::published_copies::{CopyTable, PublishedCopy, Simulated, Table3};
 use rowclone::Chip;
@@ -28,13 +28,13 @@ pub struct Table3Args {
 
 /// The operations of the six rows, in the order of the published table: the policy that selects the mechanism, and the
 /// location of the source.
-const ROWS: [(&dyn CopyPolicy, Kind, Option<Place>); 6] = [
-    (BASELINE, Kind::Copy, Some(Place::SameBank)),
-    (ROWCLONE, Kind::Copy, Some(Place::SameSubarray)),
-    (ROWCLONE, Kind::Copy, Some(Place::OtherBank)),
-    (ROWCLONE, Kind::Copy, Some(Place::SameBank)),
-    (BASELINE, Kind::Zero, None),
-    (ROWCLONE, Kind::Zero, None),
+const ROWS: [(&dyn CopyPolicy, OperationKind, Option<Place>); 6] = [
+    (BASELINE, OperationKind::Copy, Some(Place::SameBank)),
+    (ROWCLONE, OperationKind::Copy, Some(Place::SameSubarray)),
+    (ROWCLONE, OperationKind::Copy, Some(Place::OtherBank)),
+    (ROWCLONE, OperationKind::Copy, Some(Place::SameBank)),
+    (BASELINE, OperationKind::Zero, None),
+    (ROWCLONE, OperationKind::Zero, None),
 ];
 
 /// Simulates the six rows and prints them.
