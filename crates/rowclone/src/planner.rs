@@ -133,7 +133,7 @@ impl Planner {
     }
 
     /// Iterator over the blocks of an operation, which holds the plan of at most
-    /// [`MAX_WINDOW_BYTES`] at a time.
+    /// [`MAX_WINDOW_BYTES`](crate::reason::MAX_WINDOW_BYTES) at a time.
     ///
     /// A copy onto itself has no blocks.
     ///

@@ -49,7 +49,7 @@ pub struct Trace<'a> {
 #[derive(Debug)]
 pub struct Programs {
     /// Cores, caches, kernel, and allocator of the baseline. The copy policy of the experiment
-    /// replaces who copies, and the allocator, by its [`CopyMethod`].
+    /// replaces who copies, and the allocator, by its [`CopyMethod`](crate::CopyMethod).
     pub settings: MachineSettings,
     /// Devices that copy under some policies.
     pub devices: DeviceSettings,
