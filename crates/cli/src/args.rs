@@ -13,9 +13,10 @@ mod system;
 mod trace;
 
 use std::ffi::OsStr;
+use std::ops::RangeBounds;
 use std::path::{Path, PathBuf, absolute};
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use dram_spec::{SpeedBin, Standard};
 use rowclone_config::{Failure, Scenario, Source, file, overrides::quoted, preset::SYSTEMS};
@@ -36,6 +37,11 @@ pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use system::TraceSystemArgs;
 pub use trace::{FindCopiesArgs, TraceCommand, TraceHeadArgs, TraceInfoArgs, TraceVerifyArgs};
+
+/// A parser of whole numbers in a range.
+pub fn count(range: impl RangeBounds<u64>) -> RangedU64ValueParser<u64> {
+    RangedU64ValueParser::new().range(range)
+}
 
 /// The key of a scenario for a system of the command line, whose path is not that of the scenario's folder.
 ///

@@ -69,7 +69,7 @@ pub struct CompareArgs {
         long,
         value_name = "PERCENT",
         value_delimiter = ',',
-        value_parser = clap::value_parser!(u64).range(0..=100),
+        value_parser = super::count(0..=100),
         conflicts_with = "file"
     )]
     pub reads: Vec<u64>,

@@ -109,7 +109,7 @@ pub struct ProgramsArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub warm_up: u64,
     /// Instructions of each measured region; a shorter program begins again [default: to the end of each program]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = super::count(1..))]
     pub instructions: Option<u64>,
     /// Checks commands against the rules, and each load against a flat, coherent memory
     #[arg(long)]

@@ -96,7 +96,7 @@ pub struct FindCopiesArgs {
         long,
         value_name = "N",
         default_value_t = FindSettings::default().window,
-        value_parser = clap::value_parser!(u64).range(2..=FindSettings::WINDOW_MAX)
+        value_parser = super::count(2..=FindSettings::WINDOW_MAX)
     )]
     pub window: u64,
     /// Least size of a copy, such as `1024` or `4KiB`

@@ -14,8 +14,9 @@ use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig, Overrides, receive};
 use rowclone_sim::CopyMethod;
 
+use crate::args::count;
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::{OutputArgs, count};
+use crate::commands::reproduce::output::OutputArgs;
 
 /// `reproduce copyengine`.
 #[derive(Debug, Args)]
@@ -85,19 +86,25 @@ pub fn run(args: &CopyEngineArgs) -> Result<String, Failure> {
         is_copied: true,
     };
     let cells = cells(packets);
-    let memories: Vec<&MachineConfig> = [&machines[1], &doubled].into_iter().chain(&slower).collect();
     let of_cells = cells.iter().flat_map(|&(core, packets)| {
         let without = ReceivedPackets { is_copied: false, ..packets };
         let runs = METHODS.map(|method| (&machines[core], method, packets));
         std::iter::once((&machines[core], METHODS[0], without)).chain(runs)
     });
-    let of_memories = memories.iter().flat_map(|&machine| METHODS.map(|method| (machine, method, packets)));
+    let memories = std::iter::once(&doubled).chain(&slower);
+    let of_memories = memories.flat_map(|machine| METHODS.map(|method| (machine, method, packets)));
     let jobs: Vec<Job<'_>> = of_cells.chain(of_memories).collect();
     let found = in_parallel(&jobs, |&job| packet_run(job, &program, args.output.check))?;
     let (of_cells, of_memories) = found.split_at(cells.len() * (1 + METHODS.len()));
     let rows = cells.iter().zip(of_cells.chunks(1 + METHODS.len())).map(|(cell, runs)| engine_runs(*cell, runs));
-    let times: Vec<[f64; 4]> =
-        of_memories.chunks(METHODS.len()).map(|runs| std::array::from_fn(|method| runs[method].ns)).collect();
+    // The memory of the machine itself is that of a cell, whose first run is without copies.
+    let own = cells.iter().position(|cell| *cell == (1, packets)).expect("the factor 1 is one of the factors");
+    let own = of_cells.chunks(1 + METHODS.len()).nth(own).map(|runs| &runs[1..]);
+    let times: Vec<[f64; 4]> = own
+        .into_iter()
+        .chain(of_memories.chunks(METHODS.len()))
+        .map(|runs| std::array::from_fn(|method| runs[method].ns))
+        .collect();
     let memory = |setting: f64, place: usize| MemoryRuns { setting, packet_ns: times[place] };
     let table = CopyEngineTable {
         schema_version: SCHEMA_VERSION,

@@ -12,8 +12,9 @@ use rowclone_sim::CopyMethod;
 use serde::Deserialize;
 use trace_io::program::Step;
 
+use crate::args::count;
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::{OutputArgs, PictureArgs, count};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
 
 /// `reproduce fastcopy`.
 #[derive(Debug, Args)]

@@ -7,9 +7,9 @@ use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::CopyMethod;
 
-use crate::args::MachineArgs;
+use crate::args::{MachineArgs, count};
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::{OutputArgs, count};
+use crate::commands::reproduce::output::OutputArgs;
 
 /// Updates at most.
 const MANY: u64 = 1_000_000;

@@ -14,8 +14,9 @@ use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::{CopyMethod, CoreRow, CoresReport, PrefetchCounts};
 use serde::Deserialize;
 
+use crate::args::count;
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::{OutputArgs, PictureArgs, count};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
 
 /// `reproduce injection`.
 #[derive(Debug, Args)]

@@ -10,9 +10,9 @@ use rowclone_config::programs::{baseline, label, open, recording_settings};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport};
 
-use crate::args::{MachineArgs, compared, method};
+use crate::args::{MachineArgs, compared, count, method};
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::{OutputArgs, PictureArgs, count};
+use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
 use crate::commands::reproduce::recordings;
 
 /// Schedulers by default.

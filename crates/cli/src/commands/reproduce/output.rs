@@ -1,10 +1,8 @@
 //! Options that the tables of runs share: checks, format and picture.
 
-use std::ops::RangeBounds;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 use report::plot::Chart;
 use report::plot_file::PictureFormat;
 use rowclone_config::Failure;
@@ -12,11 +10,6 @@ use rowclone_config::{AtomicFile, Existing};
 
 use crate::args::Format;
 use crate::commands::plot;
-
-/// A parser of whole numbers in a range.
-pub fn count(range: impl RangeBounds<u64>) -> RangedU64ValueParser<u64> {
-    RangedU64ValueParser::new().range(range)
-}
 
 /// What is checked and printed.
 #[derive(Debug, Args)]

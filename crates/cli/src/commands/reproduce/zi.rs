@@ -10,9 +10,9 @@ use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
 use trace_io::program::Step;
 
-use crate::args::MachineArgs;
+use crate::args::{MachineArgs, count};
 use crate::commands::core_runs::{in_parallel, run_programs};
-use crate::commands::reproduce::output::{OutputArgs, count};
+use crate::commands::reproduce::output::OutputArgs;
 
 /// Numbers of pages by default.
 const PAGES: [u64; 7] = [16, 64, 128, 192, 256, 512, 1024];

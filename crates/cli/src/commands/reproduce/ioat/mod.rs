@@ -14,8 +14,9 @@ use serde::Deserialize;
 
 use self::copies::{SIZES, copy_cost};
 use self::measurement::measurements;
+use crate::args::count;
 use crate::commands::core_runs::in_parallel;
-use crate::commands::reproduce::output::{OutputArgs, count};
+use crate::commands::reproduce::output::OutputArgs;
 
 /// `reproduce ioat`.
 #[derive(Debug, Args)]
