@@ -11,7 +11,7 @@ use crate::outcome::Outcome;
 use crate::range::{CYCLES_MAX, within};
 use crate::run::Run;
 use crate::system::MemorySystem;
-use crate::workload::{Trace, Workload};
+use crate::workload::{Programs, Trace, Workload};
 
 /// One workload on one system under one copy policy.
 pub struct Experiment<'a> {
@@ -48,6 +48,11 @@ impl<'a> Experiment<'a> {
         Experiment::new(system, Workload::Operations(operations.into()))
     }
 
+    /// Creates an experiment with programs on cores, under the paper's rule.
+    pub fn programs(system: &'a MemorySystem, programs: Programs) -> Experiment<'a> {
+        Experiment::new(system, Workload::Programs(Box::new(programs)))
+    }
+
     /// Sets the copy policy.
     #[must_use]
     pub fn policy(self, policy: &'static dyn CopyPolicy) -> Experiment<'a> {
@@ -65,24 +70,6 @@ impl<'a> Experiment<'a> {
             placed.policy = allocator;
         }
         self.policy(BASELINE)
-    }
-
-    /// Sets the seed.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Experiment<'a> {
-        Experiment { seed, ..self }
-    }
-
-    /// Sets the length of the warm-up in cycles, at most [`CYCLES_MAX`].
-    #[must_use]
-    pub fn warm_up(self, warm_up: Cycles) -> Experiment<'a> {
-        Experiment { warm_up, ..self }
-    }
-
-    /// Sets the length of an epoch in cycles: from [`Experiment::EPOCH_MIN`] to [`CYCLES_MAX`].
-    #[must_use]
-    pub fn epoch(self, epoch: Cycles) -> Experiment<'a> {
-        Experiment { epoch: Some(epoch), ..self }
     }
 
     /// Enables the checks of commands and memory.

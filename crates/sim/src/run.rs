@@ -182,7 +182,14 @@ impl Run<'_> {
         let mut checker = self.check.is_some().then(|| Checker::new(system, dialect(self.policy)));
         let mut commands = self.is_listed.then(ByRequest::default);
         let mut observed = observer.map(ObserverSink);
-        let mut sink = (meters, event_sinks(&mut commands, &mut checker, &mut log, &mut observed));
+        // An absent sink takes no time per command.
+        let sinks: [Option<&mut dyn EventSink>; 4] = [
+            commands.as_mut().map(|sink| sink as _),
+            checker.as_mut().map(|sink| sink as _),
+            log.as_mut().map(|sink| &mut **sink as _),
+            observed.as_mut().map(|sink| sink as _),
+        ];
+        let mut sink = (meters, sinks.into_iter().flatten().collect::<Vec<_>>());
         let (source, stats, memory, dropped_activations) = match self.system.page_mode() {
             Some(&page_mode) => {
                 let (settings, contents) = ((page_mode, self.warm_up), self.check.as_ref());
@@ -228,21 +235,6 @@ impl Run<'_> {
         let dropped = (0..channels).map(|channel| controller.device(Channel(channel)).dropped()).sum();
         Ok((source, stats, memory, dropped))
     }
-}
-
-/// The event sinks that the run uses. An absent sink takes no time per command.
-fn event_sinks<'a>(
-    commands: &'a mut Option<ByRequest>,
-    checker: &'a mut Option<Checker>,
-    log: &'a mut Option<&mut dyn EventSink>,
-    observed: &'a mut Option<ObserverSink<'_>>,
-) -> Vec<&'a mut dyn EventSink> {
-    let mut sinks: Vec<&'a mut dyn EventSink> = Vec::new();
-    sinks.extend(commands.iter_mut().map(|sink| sink as &mut dyn EventSink));
-    sinks.extend(checker.iter_mut().map(|sink| sink as &mut dyn EventSink));
-    sinks.extend(log.iter_mut().map(|sink| &mut **sink as &mut dyn EventSink));
-    sinks.extend(observed.iter_mut().map(|sink| sink as &mut dyn EventSink));
-    sinks
 }
 
 fn drive(
