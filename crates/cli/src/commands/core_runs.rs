@@ -44,7 +44,8 @@ pub fn in_parallel<J: Sync, R: Send>(
     run: impl Fn(&J) -> Result<R, Failure> + Sync,
 ) -> Result<Vec<R>, Failure> {
     let bar = ProgressBar::new(jobs.len() as u64);
-    let results: Vec<Result<R, Failure>> = jobs.par_iter().map(|job| run(job).inspect(|_| bar.inc(1))).collect();
+    let run = |job| run(job).inspect(|_| bar.inc(1));
+    let results: Vec<Result<R, Failure>> = jobs.par_iter().with_max_len(1).map(run).collect();
     bar.finish_and_clear();
     results.into_iter().collect()
 }
