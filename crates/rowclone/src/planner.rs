@@ -60,6 +60,11 @@ impl Planner {
         Planner { shared: Arc::new(Shared { map, faulty, chip, spread, channels_in_turn, reserved, end }) }
     }
 
+    /// Whether it plans for the same memory as its clone.
+    pub fn is_of_memory(&self, other: &Planner) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// The address map.
     pub fn map(&self) -> &AddressMap {
         &self.shared.map
@@ -137,13 +142,8 @@ impl Planner {
     ///
     /// A copy onto itself has no blocks.
     ///
-    /// # Panics
-    ///
-    /// If [`Planner::check`] refuses the operation.
+    /// The operation must be one that [`Planner::check`] permits.
     pub fn blocks(&self, operation: &Operation) -> Blocks {
-        if let Err(error) = self.check(operation) {
-            panic!("an operation must be checked before it is planned: {operation}: {error}");
-        }
         Blocks::new(Arc::clone(&self.shared), *operation)
     }
 
