@@ -9,8 +9,8 @@ use crate::block::{Part, PartKind, Sources};
 use crate::blocks::Blocks;
 use crate::check::{PlanError, Reserved};
 use crate::faulty::{FaultyRows, RowAddress};
-use crate::mechanism::shared::{Coverage, Shared, Spread, channels_in_turn};
 use crate::mechanism::{Chip, FPM, IN_DRAM, MECHANISMS};
+use crate::mechanism::{Coverage, Shared, Spread, channels_in_turn};
 use crate::reason::Reason;
 use crate::stripe::{Piece, Stripe};
 
