@@ -8,7 +8,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use trace_io::recording::{Entry, Event, Reader, Routine};
+use trace_io::recording::{BlockEntry, Event, Reader, Routine};
 
 use super::{exit_code, succeed};
 
@@ -153,7 +153,7 @@ impl Recorded {
             let mut contents = block.contents.unwrap_or(&[]);
             for entry in block.entries() {
                 match entry {
-                    Entry::Access(access) => {
+                    BlockEntry::Access(access) => {
                         let length = contents.len().min(access.bytes() as usize);
                         let (bytes, rest) = contents.split_at(length);
                         contents = rest;
@@ -161,8 +161,8 @@ impl Recorded {
                             recorded.store(block.process, access.address, access.bytes(), bytes);
                         }
                     }
-                    Entry::Event(event) => recorded.event(block.process, event),
-                    Entry::Instructions(_) => {}
+                    BlockEntry::Event(event) => recorded.event(block.process, event),
+                    BlockEntry::Instructions(_) => {}
                 }
             }
         }

@@ -165,6 +165,20 @@ pub enum RunFormat {
     Csv,
 }
 
+impl RunFormat {
+    /// Checks that `--details` is given for tables only.
+    ///
+    /// # Errors
+    /// The format has all numbers.
+    pub fn check_details(self, details: bool) -> Result<(), Failure> {
+        if !details || self == RunFormat::Table {
+            return Ok(());
+        }
+        let error = Failure::new("`--details` is given, and the results are not printed as tables");
+        Err(error.with_help("leave out `--details`: JSON and CSV have all numbers"))
+    }
+}
+
 /// How everything else is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {

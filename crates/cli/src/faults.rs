@@ -79,7 +79,7 @@ impl Numbers {
         }
         match event {
             OsEvent::Fault { address, kind, .. } if address.0 < USER_END => {
-                self.push(Event::Fault { kind: kind.into(), address: address.0 });
+                self.push(Event::Fault { kind, address: address.0 });
             }
             OsEvent::Fault { .. } => {}
             OsEvent::Fork { child, .. } => {

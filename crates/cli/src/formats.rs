@@ -8,25 +8,16 @@ use trace_io::{ErrorKind, LineError, Text, trace};
 
 use crate::recording;
 
-/// Family of a trace format: the kind of its records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Commands on the bus of a memory.
-    Commands,
-    /// Requests to a memory.
-    Memory,
-    /// Instructions, accesses and events of a program.
-    Recording,
-}
-
-impl Family {
-    /// Name in messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Family::Commands => "command trace",
-            Family::Memory => "memory trace",
-            Family::Recording => "recording",
-        }
+dram_spec::named! {
+    /// Family of a trace format: the kind of its records.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Family {
+        /// Commands on the bus of a memory.
+        Commands = "command trace",
+        /// Requests to a memory.
+        Memory = "memory trace",
+        /// Instructions, accesses and events of a program.
+        Recording = "recording",
     }
 }
 

@@ -213,8 +213,7 @@ impl Controller<'_> {
         let slow = PowerState::closed_power_down(standard, PrechargePowerDown::SlowExit);
         let (_, of_slow) = currents.of_state(slow, PrechargePowerDown::SlowExit);
         let way_out =
-            if slow == PowerState::SlowPowerDown && current == PowerState::FastPowerDown.current() && of_slow.is_some()
-            {
+            if slow == PowerState::SlowPowerDown && current == PowerState::FastPowerDown.name() && of_slow.is_some() {
                 "set `device.precharge_power_down = \"slow-exit\"`, whose current it has"
             } else {
                 "leave it out"

@@ -28,10 +28,10 @@ fn arb_system() -> impl Strategy<Value = System> {
         (select(bins), select(*chips), 0..refresh_modes.len())
     });
     // Commands have rows 0 to 3 and 600 to 601.
-    let patterns = [&[601, 640][..], &[128, 472, 129], &[600, 1000], &[576]];
+    let patterns: [RowsPerSubarray; 4] = [[601, 640].into(), [128, 472, 129].into(), [600, 1000].into(), 576.into()];
     let rows = prop_oneof![
         3 => Just(RowsPerSubarray::from(512)),
-        1 => select(patterns.map(RowsPerSubarray::from).to_vec()),
+        1 => select(patterns.to_vec()),
     ];
     (of_standard, (any::<bool>(), rows), copies, exit, (any::<bool>(), reference)).prop_map(
         |(

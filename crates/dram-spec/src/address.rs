@@ -62,7 +62,7 @@ impl<T: Copy> Locator<T> {
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use derive_more::Display;
 
 use crate::coordinates::{BankId, Channel, Column, Row};
 use crate::geometry::{Geometry, LINE_BYTES, SubarrayId};
@@ -77,18 +77,17 @@ pub use raw::{AddressMapError, Field, Fields, Preset, RawAddressMap, RawXor};
 pub const FRAME_BYTES: u64 = 4096;
 
 /// A physical address, in bytes from the start of the memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// Displayed as `0x1f40`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
+#[display("{:#x}", self.0)]
 pub struct PhysicalAddress(pub u64);
 
-/// Formats `0x1f40`.
-impl fmt::Display for PhysicalAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.0)
-    }
-}
-
 /// DRAM coordinates of a byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// Displayed as `channel 0 rank 0 bank 3 row 511 column 17`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
+#[display("channel {} {bank} row {} column {}", channel.0, row.0, column.0)]
 pub struct Location {
     /// Channel.
     pub channel: Channel,
@@ -100,14 +99,6 @@ pub struct Location {
     pub column: Column,
     /// Byte of the line, 0 to 63.
     pub offset: u16,
-}
-
-/// Formats `channel 0 rank 0 bank 3 row 511 column 17`.
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Location { channel, bank, row, column, offset: _ } = self;
-        write!(f, "channel {} {bank} row {} column {}", channel.0, row.0, column.0)
-    }
 }
 
 /// Consecutive address bits that are consecutive bits of one coordinate.

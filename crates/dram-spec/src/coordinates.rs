@@ -1,13 +1,14 @@
 //! Coordinates of a memory: channel, bank, row and column.
 
-use std::fmt;
+use derive_more::Display;
 
 /// A memory channel, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Channel(pub u8);
 
 /// A bank of one rank of a channel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
+#[display("rank {rank} bank {bank}")]
 pub struct BankId {
     /// Rank within its channel, counted from 0.
     pub rank: u8,
@@ -24,9 +25,3 @@ pub struct Row(pub u32);
 /// A burst is eight of JEDEC's columns, and sixteen in DDR5: JEDEC's column address is this one times 8 or 16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Column(pub u16);
-
-impl fmt::Display for BankId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rank {} bank {}", self.rank, self.bank)
-    }
-}

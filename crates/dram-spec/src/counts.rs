@@ -1,10 +1,11 @@
 //! Arrays indexed by kinds of commands, and counts of commands.
 
 use std::fmt;
-use std::ops::{AddAssign, Index, IndexMut};
+use std::ops::AddAssign;
 
 use crate::command::{Command, CommandKind};
 use crate::properties::Effect;
+use crate::topology::index_by;
 
 /// One value per [`CommandKind`].
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -51,21 +52,7 @@ impl CommandCounts {
     }
 }
 
-impl<T> Index<CommandKind> for PerKind<T> {
-    type Output = T;
-
-    #[inline]
-    fn index(&self, kind: CommandKind) -> &T {
-        &self.0[kind as usize]
-    }
-}
-
-impl<T> IndexMut<CommandKind> for PerKind<T> {
-    #[inline]
-    fn index_mut(&mut self, kind: CommandKind) -> &mut T {
-        &mut self.0[kind as usize]
-    }
-}
+index_by!(PerKind by CommandKind: |kind| kind as usize);
 
 /// Formats `{Activate: 1, CopyActivate: 0, …}`.
 impl<T: fmt::Debug> fmt::Debug for PerKind<T> {

@@ -228,64 +228,38 @@ impl EventSink for () {
     }
 }
 
+/// The methods of a sink made of sinks, except [`EventSink::command`]: each passes its arguments on to each sink.
+macro_rules! pass_on {
+    (|$self:ident| $($sink:expr),+) => {
+        fn run(&mut $self, run: &ColumnRun) {
+            $($sink.run(run);)+
+        }
+        #[inline]
+        fn wants_order(&$self) -> bool {
+            $($sink.wants_order())||+
+        }
+        fn wants_queues(&$self) -> bool {
+            $($sink.wants_queues())||+
+        }
+        fn queued(&mut $self, at: Cycle, channel: Channel, queued: Queued) {
+            $($sink.queued(at, channel, queued);)+
+        }
+        fn reached(&mut $self, at: Cycle) {
+            $($sink.reached(at);)+
+        }
+        fn finish(&mut $self, end: Cycle) {
+            $($sink.finish(end);)+
+        }
+    };
+}
+
 impl<S: EventSink + ?Sized> EventSink for &mut S {
     #[inline]
     fn command(&mut self, event: &CommandEvent) {
         (**self).command(event);
     }
-    fn run(&mut self, run: &ColumnRun) {
-        (**self).run(run);
-    }
-    fn wants_order(&self) -> bool {
-        (**self).wants_order()
-    }
-    fn wants_queues(&self) -> bool {
-        (**self).wants_queues()
-    }
-    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
-        (**self).queued(at, channel, queued);
-    }
-    fn reached(&mut self, at: Cycle) {
-        (**self).reached(at);
-    }
-    fn finish(&mut self, end: Cycle) {
-        (**self).finish(end);
-    }
-}
 
-impl<S: EventSink> EventSink for Option<S> {
-    #[inline]
-    fn command(&mut self, event: &CommandEvent) {
-        if let Some(sink) = self {
-            sink.command(event);
-        }
-    }
-    fn run(&mut self, run: &ColumnRun) {
-        if let Some(sink) = self {
-            sink.run(run);
-        }
-    }
-    fn wants_order(&self) -> bool {
-        self.as_ref().is_some_and(EventSink::wants_order)
-    }
-    fn wants_queues(&self) -> bool {
-        self.as_ref().is_some_and(EventSink::wants_queues)
-    }
-    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
-        if let Some(sink) = self {
-            sink.queued(at, channel, queued);
-        }
-    }
-    fn reached(&mut self, at: Cycle) {
-        if let Some(sink) = self {
-            sink.reached(at);
-        }
-    }
-    fn finish(&mut self, end: Cycle) {
-        if let Some(sink) = self {
-            sink.finish(end);
-        }
-    }
+    pass_on!(|self| (**self));
 }
 
 /// A sequence of sinks, each of which receives all commands.
@@ -341,29 +315,8 @@ impl<A: EventSink, B: EventSink> EventSink for (A, B) {
         self.0.command(event);
         self.1.command(event);
     }
-    fn run(&mut self, run: &ColumnRun) {
-        self.0.run(run);
-        self.1.run(run);
-    }
-    #[inline]
-    fn wants_order(&self) -> bool {
-        self.0.wants_order() || self.1.wants_order()
-    }
-    fn wants_queues(&self) -> bool {
-        self.0.wants_queues() || self.1.wants_queues()
-    }
-    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
-        self.0.queued(at, channel, queued);
-        self.1.queued(at, channel, queued);
-    }
-    fn reached(&mut self, at: Cycle) {
-        self.0.reached(at);
-        self.1.reached(at);
-    }
-    fn finish(&mut self, end: Cycle) {
-        self.0.finish(end);
-        self.1.finish(end);
-    }
+
+    pass_on!(|self| self.0, self.1);
 }
 
 #[cfg(test)]
@@ -417,17 +370,17 @@ mod tests {
         let expected =
             Kept { commands: vec![EVENT], queues: vec![(Cycle(7), Channel(1), QUEUED)], ends: vec![Cycle(9)] };
         let [mut first, mut second] = [Kept::default(), Kept::default()];
-        let mut third = Some(Kept::default());
+        let mut third = Kept::default();
         let mut others = vec![Kept::default(), Kept::default()];
         feed(((&mut first, &mut second), (&mut third, &mut others)));
-        assert_eq!([&first, &second, third.as_ref().expect("it is there")], [&expected; 3]);
+        assert_eq!([&first, &second, &third], [&expected; 3]);
         assert_eq!(others, [expected.clone(), expected]);
     }
 
     #[test]
     fn depths_are_wanted_if_any_sink_wants_them() {
-        assert!(!((), ()).wants_queues() && !None::<Kept>.wants_queues() && !Vec::<Kept>::new().wants_queues());
+        assert!(!((), ()).wants_queues() && !Vec::<Kept>::new().wants_queues());
         assert!(((), Kept::default()).wants_queues() && (Kept::default(), ()).wants_queues());
-        assert!(Some(Kept::default()).wants_queues() && vec![Kept::default()].wants_queues());
+        assert!(vec![Kept::default()].wants_queues());
     }
 }

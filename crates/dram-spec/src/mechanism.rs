@@ -1,8 +1,9 @@
 //! Names of copy mechanisms.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::hash::{Hash, Hasher};
+
+use derive_more::Display;
 
 use crate::CommandKind;
 
@@ -10,7 +11,8 @@ use crate::CommandKind;
 /// of preference.
 ///
 /// Statistics and tables are keyed by it. The crate `rowclone` defines one constant per mechanism.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Display)]
+#[display("{}", self.name())]
 pub struct Mechanism(&'static MechanismInfo);
 
 /// Definition of a [`Mechanism`].
@@ -94,11 +96,5 @@ impl Ord for Mechanism {
 impl Hash for Mechanism {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.rank().hash(state);
-    }
-}
-
-impl fmt::Display for Mechanism {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }

@@ -1,6 +1,6 @@
 //! Properties of commands and of their kinds, for readers that do not distinguish commands.
 
-use std::fmt;
+use derive_more::Display;
 
 use crate::coordinates::{BankId, Column, Row};
 use crate::units::Picojoule;
@@ -142,7 +142,10 @@ pub enum ChipEnergy {
 }
 
 /// Energy that no current of a datasheet gives. It is linear in the bytes of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// Displayed as `5.7 nJ x row bytes / 8192, a hop (chosen)`.
+#[derive(Clone, Copy, Debug, PartialEq, Display)]
+#[display("{} nJ x row bytes / 8192, {unit} (chosen)", per_8_kb.nj())]
 pub struct ChosenEnergy {
     /// Energy of one unit ([`crate::Effect::units`]) in a row of 8 KB.
     pub per_8_kb: Picojoule,
@@ -154,13 +157,6 @@ impl ChosenEnergy {
     /// Energy of one unit in a row of this length.
     pub fn of_row(self, row_bytes: u64) -> Picojoule {
         self.per_8_kb * (row_bytes as f64 / 8192.0)
-    }
-}
-
-/// Formats `5.7 nJ x row bytes / 8192, a hop (chosen)`.
-impl fmt::Display for ChosenEnergy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} nJ x row bytes / 8192, {} (chosen)", self.per_8_kb.nj(), self.unit)
     }
 }
 

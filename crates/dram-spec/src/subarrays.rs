@@ -51,7 +51,7 @@ impl RowsPerSubarray {
                 && numbers.iter().zip(&numbers[period..]).all(|(one, next)| one == next)
         };
         let period = (1..numbers.len()).find(repeats).unwrap_or(numbers.len());
-        RowsPerSubarray::from(&numbers[..period])
+        numbers[..period].iter().copied().collect()
     }
 
     /// A pattern that fits a bank, with one number changed as little as possible.
@@ -82,12 +82,6 @@ impl From<u64> for RowsPerSubarray {
 impl<const N: usize> From<[u64; N]> for RowsPerSubarray {
     fn from(numbers: [u64; N]) -> RowsPerSubarray {
         RowsPerSubarray::from_iter(numbers)
-    }
-}
-
-impl From<&[u64]> for RowsPerSubarray {
-    fn from(numbers: &[u64]) -> RowsPerSubarray {
-        numbers.iter().copied().collect()
     }
 }
 
@@ -318,7 +312,7 @@ mod tests {
         let patterns: [&[u64]; 6] =
             [&[128], &[1024], &[129], &[1000], &[640, 640, 768], &[128, 1024, 130, 131, 132, 133, 134, 135]];
         for pattern in patterns {
-            let subarrays = Subarrays::new(&pattern.into(), 32_768).unwrap();
+            let subarrays = Subarrays::new(&pattern.iter().copied().collect(), 32_768).unwrap();
             let mut next = 0;
             for subarray in 0..subarrays.per_bank() {
                 let rows = subarrays.rows(subarray);

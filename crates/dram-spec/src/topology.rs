@@ -1,8 +1,28 @@
 //! Indices of the banks of a channel, sets of banks, and values per bank and per rank.
 
-use std::ops::{Index, IndexMut};
-
 use crate::coordinates::BankId;
+
+/// Implements indexing of a tuple of one array by a key.
+macro_rules! index_by {
+    ($type:ident by $key:ty: |$name:ident| $index:expr) => {
+        impl<T> std::ops::Index<$key> for $type<T> {
+            type Output = T;
+
+            #[inline]
+            fn index(&self, $name: $key) -> &T {
+                &self.0[$index]
+            }
+        }
+
+        impl<T> std::ops::IndexMut<$key> for $type<T> {
+            #[inline]
+            fn index_mut(&mut self, $name: $key) -> &mut T {
+                &mut self.0[$index]
+            }
+        }
+    };
+}
+pub(crate) use index_by;
 
 /// Numbers of channels, ranks per channel, and bank groups and banks per rank.
 ///
@@ -68,21 +88,7 @@ impl<T: Clone> PerBank<T> {
 }
 
 // The remainders leave the indices of banks and ranks as they are, and save the checks of the bounds.
-impl<T> Index<BankIndex> for PerBank<T> {
-    type Output = T;
-
-    #[inline]
-    fn index(&self, bank: BankIndex) -> &T {
-        &self.0[bank.get() % BankSet::CAPACITY]
-    }
-}
-
-impl<T> IndexMut<BankIndex> for PerBank<T> {
-    #[inline]
-    fn index_mut(&mut self, bank: BankIndex) -> &mut T {
-        &mut self.0[bank.get() % BankSet::CAPACITY]
-    }
-}
+index_by!(PerBank by BankIndex: |bank| bank.get() % BankSet::CAPACITY);
 
 /// A value for each rank of a channel.
 #[derive(Clone, Debug)]
@@ -95,21 +101,7 @@ impl<T: Clone> PerRank<T> {
     }
 }
 
-impl<T> Index<u8> for PerRank<T> {
-    type Output = T;
-
-    #[inline]
-    fn index(&self, rank: u8) -> &T {
-        &self.0[usize::from(rank) % Topology::RANKS_MAX]
-    }
-}
-
-impl<T> IndexMut<u8> for PerRank<T> {
-    #[inline]
-    fn index_mut(&mut self, rank: u8) -> &mut T {
-        &mut self.0[usize::from(rank) % Topology::RANKS_MAX]
-    }
-}
+index_by!(PerRank by u8: |rank| usize::from(rank) % Topology::RANKS_MAX);
 
 impl Topology {
     /// Maximum number of ranks per channel.
@@ -177,19 +169,6 @@ impl Topology {
     /// All banks of a channel, in order.
     pub fn indices(self) -> impl Iterator<Item = BankIndex> {
         (0..self.banks() as u8).map(BankIndex)
-    }
-
-    /// Some banks by rank: the ranks that they lie in, and the banks in each.
-    #[inline]
-    pub fn by_rank(self, banks: BankSet) -> impl Iterator<Item = (u8, BankSet)> {
-        let mut left = banks;
-        std::iter::from_fn(move || {
-            let lowest = left.into_iter().next()?;
-            let rank = lowest.0 / self.banks_per_rank;
-            let banks = self.rank(rank).intersection(left);
-            left = left.without(banks);
-            Some((rank, banks))
-        })
     }
 
     /// The banks of a rank.
@@ -328,10 +307,6 @@ mod tests {
                 assert_eq!(topology.rank(rank).contains(index), bank.rank == rank, "{bank}, rank {rank}");
             }
         }
-        let banks: BankSet = topology.indices().filter(|bank| [3, 5, 40].contains(&bank.get())).collect();
-        let by_rank =
-            topology.by_rank(banks).map(|(rank, banks)| (rank, banks.into_iter().map(BankIndex::get).collect()));
-        assert_eq!(by_rank.collect::<Vec<_>>(), [(0, vec![3, 5]), (2, vec![40])]);
         let one_rank = Topology { channels: 1, ranks: 1, banks_per_rank: 64, banks_per_group: 64 };
         assert_eq!(one_rank.rank(0).into_iter().count(), 64);
     }

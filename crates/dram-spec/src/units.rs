@@ -1,14 +1,15 @@
 //! Instants, distances, energies, and the exact DDR3 clock.
 
-use std::fmt;
-use std::ops::{Add, AddAssign, Mul, Sub};
+use std::ops::{Add, AddAssign, Mul};
+
+use derive_more::{Add, AddAssign, Display, Sub};
 
 /// An instant on the command clock, counted in tCK since reset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
 pub struct Cycle(pub u64);
 
 /// A distance between instants, in tCK. `Cycle + Cycles` is a `Cycle`; `Cycle + Cycle` does not compile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Add, AddAssign, Sub, Display)]
 pub struct Cycles(pub u64);
 
 impl Cycle {
@@ -37,26 +38,6 @@ impl AddAssign<Cycles> for Cycle {
     }
 }
 
-impl Add for Cycles {
-    type Output = Cycles;
-    fn add(self, other: Cycles) -> Cycles {
-        Cycles(self.0 + other.0)
-    }
-}
-
-impl AddAssign for Cycles {
-    fn add_assign(&mut self, other: Cycles) {
-        self.0 += other.0;
-    }
-}
-
-impl Sub for Cycles {
-    type Output = Cycles;
-    fn sub(self, other: Cycles) -> Cycles {
-        Cycles(self.0 - other.0)
-    }
-}
-
 impl Mul<u64> for Cycles {
     type Output = Cycles;
     fn mul(self, times: u64) -> Cycles {
@@ -64,39 +45,14 @@ impl Mul<u64> for Cycles {
     }
 }
 
-impl fmt::Display for Cycle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for Cycles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 /// Energy. mA x V x ns is pJ, so no formula carries a power of ten.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Add, AddAssign)]
 pub struct Picojoule(pub f64);
 
 impl Picojoule {
     /// Energy in nJ, the unit of reports.
     pub fn nj(self) -> f64 {
         self.0 / 1000.0
-    }
-}
-
-impl Add for Picojoule {
-    type Output = Picojoule;
-    fn add(self, other: Picojoule) -> Picojoule {
-        Picojoule(self.0 + other.0)
-    }
-}
-
-impl AddAssign for Picojoule {
-    fn add_assign(&mut self, other: Picojoule) {
-        self.0 += other.0;
     }
 }
 

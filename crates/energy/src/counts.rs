@@ -1,57 +1,37 @@
 //! Counts of commands and clocks.
 
-use std::ops::{Add, AddAssign};
+use std::ops::Add;
 
 use dram_spec::{CommandCounts, Cycles, PrechargePowerDown, SlowExit, Standard};
 
 use crate::cause::Cause;
 
-/// Power state of a rank, which determines its supply current.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PowerState {
-    /// Awake, a bank open: IDD3N.
-    ActiveStandby,
-    /// Awake, all banks closed: IDD2N.
-    PrechargedStandby,
-    /// In power-down, a bank open: IDD3P.
-    ActivePowerDown,
-    /// In power-down, all banks closed, DLL on: IDD2P1.
-    FastPowerDown,
-    /// In power-down, all banks closed, DLL off: IDD2P0.
-    SlowPowerDown,
-    /// In self-refresh: IDD6.
-    SelfRefresh,
+dram_spec::named! {
+    /// Power state of a rank, which determines its supply current, and has its name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum PowerState {
+        /// Awake, a bank open.
+        ActiveStandby = "IDD3N",
+        /// Awake, all banks closed.
+        PrechargedStandby = "IDD2N",
+        /// In power-down, a bank open.
+        ActivePowerDown = "IDD3P",
+        /// In power-down, all banks closed, DLL on.
+        FastPowerDown = "IDD2P1",
+        /// In power-down, all banks closed, DLL off.
+        SlowPowerDown = "IDD2P0",
+        /// In self-refresh.
+        SelfRefresh = "IDD6",
+    }
 }
 
 impl PowerState {
-    /// All states.
-    pub const ALL: [PowerState; 6] = [
-        PowerState::ActiveStandby,
-        PowerState::PrechargedStandby,
-        PowerState::ActivePowerDown,
-        PowerState::FastPowerDown,
-        PowerState::SlowPowerDown,
-        PowerState::SelfRefresh,
-    ];
-
     /// State of a rank in power-down with all banks closed. `exit` is that of the power-down that has a
     /// slow exit; where it is not this one, the only exit counts as fast.
     pub fn closed_power_down(standard: Standard, exit: PrechargePowerDown) -> PowerState {
         match (standard.definition().slow_exit, exit) {
             (Some(SlowExit::Precharge), PrechargePowerDown::SlowExit) => PowerState::SlowPowerDown,
             (_, PrechargePowerDown::FastExit) | (None | Some(SlowExit::Active), _) => PowerState::FastPowerDown,
-        }
-    }
-
-    /// Name of the state's current in datasheets: "IDD2P1".
-    pub const fn current(self) -> &'static str {
-        match self {
-            PowerState::ActiveStandby => "IDD3N",
-            PowerState::PrechargedStandby => "IDD2N",
-            PowerState::ActivePowerDown => "IDD3P",
-            PowerState::FastPowerDown => "IDD2P1",
-            PowerState::SlowPowerDown => "IDD2P0",
-            PowerState::SelfRefresh => "IDD6",
         }
     }
 
@@ -105,21 +85,14 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Counts) {
-        let Counts { commands, clocks, open_bank_clocks } = other;
-        self.commands += commands;
-        self.open_bank_clocks += open_bank_clocks;
-        for (mine, theirs) in self.clocks.iter_mut().zip(clocks) {
-            *mine += theirs;
-        }
-    }
-}
-
 impl Add for Counts {
     type Output = Counts;
     fn add(mut self, other: Counts) -> Counts {
-        self += other;
+        self.commands += other.commands;
+        self.open_bank_clocks += other.open_bank_clocks;
+        for (mine, theirs) in self.clocks.iter_mut().zip(other.clocks) {
+            *mine += theirs;
+        }
         self
     }
 }

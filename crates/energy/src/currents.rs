@@ -5,7 +5,7 @@ use dram_spec::{
 };
 
 use crate::counts::PowerState;
-use crate::raw_currents::{CurrentsError, RawCurrents};
+use crate::raw_currents::{CurrentsError, RawCurrents, given};
 
 /// A validated current set: every current is positive, and every command takes more energy than
 /// standby under the background model of the standard.
@@ -72,13 +72,9 @@ impl Currents {
                 return Err(CurrentsError::TooSmall { key, found, least, command });
             }
         }
-        let vpp = [
-            ("ipp0_ma", self.raw.ipp0_ma),
-            ("ipp5b_ma", self.raw.ipp5b_ma),
-            ("ipp5r_ma", self.raw.ipp5r_ma),
-            ("ipp6_ma", self.raw.ipp6_ma),
-        ];
-        let least = self.raw.ipp3n_ma.unwrap_or(0.0);
+        let raw = &self.raw;
+        let vpp = given![raw: ipp0_ma ipp5b_ma ipp5r_ma ipp6_ma];
+        let least = raw.ipp3n_ma.unwrap_or(0.0);
         match vpp.into_iter().find_map(|(key, found)| Some((key, found.filter(|found| *found < least)?))) {
             Some((key, found)) => Err(CurrentsError::BelowStandby { key, found, least }),
             None => Ok(()),
@@ -132,7 +128,7 @@ impl Currents {
             PowerState::SlowPowerDown => self.raw.idd2p0_ma,
             PowerState::SelfRefresh => self.raw.idd6_ma,
         };
-        (state.current(), found)
+        (state.name(), found)
     }
 
     /// Power that a state draws from VPP, mW.

@@ -62,39 +62,28 @@ pub struct RawCurrents {
     pub note: Option<String>,
 }
 
+/// Values of keys, beside their names; of optional keys as of the others.
+macro_rules! given {
+    ($raw:ident: $($key:ident)+) => { [$((stringify!($key), Option::<f64>::from($raw.$key))),+] };
+}
+pub(crate) use given;
+
 impl RawCurrents {
     /// Voltages and currents by key, as far as they are given.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let numbers = [
-            ("vdd_v", Some(self.vdd_v)),
-            ("vpp_v", self.vpp_v),
-            ("idd0_ma", Some(self.idd0_ma)),
-            ("ipp0_ma", self.ipp0_ma),
-            ("idd2p0_ma", self.idd2p0_ma),
-            ("idd2p1_ma", self.idd2p1_ma),
-            ("idd2n_ma", Some(self.idd2n_ma)),
-            ("idd3p0_ma", self.idd3p0_ma),
-            ("idd3p_ma", self.idd3p_ma),
-            ("idd3n_ma", Some(self.idd3n_ma)),
-            ("ipp3n_ma", self.ipp3n_ma),
-            ("idd4r_ma", Some(self.idd4r_ma)),
-            ("idd4w_ma", Some(self.idd4w_ma)),
-            ("idd5b_ma", self.idd5b_ma),
-            ("idd5r_ma", self.idd5r_ma),
-            ("idd5f_ma", self.idd5f_ma),
-            ("idd5c_ma", self.idd5c_ma),
-            ("ipp5b_ma", self.ipp5b_ma),
-            ("ipp5r_ma", self.ipp5r_ma),
-            ("idd6_ma", self.idd6_ma),
-            ("ipp6_ma", self.ipp6_ma),
+        let numbers = given![
+            self:
+            vdd_v vpp_v idd0_ma ipp0_ma idd2p0_ma idd2p1_ma idd2n_ma idd3p0_ma idd3p_ma idd3n_ma
+            ipp3n_ma idd4r_ma idd4w_ma idd5b_ma idd5r_ma idd5f_ma idd5c_ma ipp5b_ma ipp5r_ma idd6_ma
+            ipp6_ma
         ];
         numbers.into_iter().filter_map(|(key, found)| Some((key, found?)))
     }
 
     /// Checks that the keys about VPP come together, and that each supply has one refresh current.
     pub(crate) fn check_keys(&self) -> Result<(), CurrentsError> {
-        let vpp = [("vpp_v", self.vpp_v), ("ipp0_ma", self.ipp0_ma), ("ipp3n_ma", self.ipp3n_ma)];
-        let optional = [("ipp5b_ma", self.ipp5b_ma), ("ipp5r_ma", self.ipp5r_ma), ("ipp6_ma", self.ipp6_ma)];
+        let vpp = given![self: vpp_v ipp0_ma ipp3n_ma];
+        let optional = given![self: ipp5b_ma ipp5r_ma ipp6_ma];
         let given = vpp.into_iter().chain(optional).find(|(_, found)| found.is_some());
         let missing = vpp.into_iter().find(|(_, found)| found.is_none());
         if let (Some((given, _)), Some((key, _))) = (given, missing) {

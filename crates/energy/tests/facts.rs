@@ -316,7 +316,7 @@ fn help_for_a_missing_current_suggests_another_state() {
         (PowerState::SlowPowerDown, "idd2p0_ma", "switch precharge power-down to fast exit"),
         (PowerState::SelfRefresh, "idd6_ma", "keep the ranks out of self-refresh"),
     ] {
-        let help = EnergyError::Current { set: String::new(), state, current: state.current() }.help();
+        let help = EnergyError::Current { set: String::new(), state, current: state.name() }.help();
         assert_eq!(help, format!("add `{key}` to the set, take a set that has it, or {way_out}"));
     }
 }

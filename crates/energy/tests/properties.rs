@@ -80,10 +80,10 @@ fn arb_system() -> impl Strategy<Value = System> {
     ]);
     let widths = prop::sample::select(&Width::ALL[..]);
     // Commands have rows 0, 1, 511, 512 and 1023.
-    let patterns = [&[511, 640][..], &[512, 511, 600], &[576]];
+    let patterns: [RowsPerSubarray; 3] = [[511, 640].into(), [512, 511, 600].into(), 576.into()];
     let rows = prop_oneof![
         3 => Just(RowsPerSubarray::from(512)),
-        1 => prop::sample::select(patterns.map(RowsPerSubarray::from).to_vec()),
+        1 => prop::sample::select(patterns.to_vec()),
     ];
     (0..2u32, (0..2u32, rows), switches, bins, widths, 0..9usize, 0..3usize).prop_map(
         |(channels, (ranks, rows_per_subarray), precharge_power_down, bin, width, density, mode)| {

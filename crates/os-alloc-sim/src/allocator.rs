@@ -7,12 +7,15 @@ mod random;
 mod sequential;
 mod subarray_aware;
 
-use std::fmt;
+use std::fmt::Debug;
 
 pub use buddy::Buddy;
 pub use random::Random;
 pub use sequential::Sequential;
 pub use subarray_aware::{Near, SubarrayAware};
+
+use derive_more::Display;
+use dyn_clone::DynClone;
 
 use crate::blocks::FreeBlocks;
 use crate::frame::{Frame, FrameMap};
@@ -62,10 +65,7 @@ pub struct Grant {
 }
 
 /// Allocates and frees frames.
-pub trait FrameAllocator: fmt::Debug + Send + Sync {
-    /// A copy of the allocator in its present state.
-    fn boxed_clone(&self) -> Box<dyn FrameAllocator>;
-
+pub trait FrameAllocator: DynClone + Debug + Send + Sync {
     /// Allocation policy.
     fn policy(&self) -> Policy;
 
@@ -94,15 +94,12 @@ pub trait FrameAllocator: fmt::Debug + Send + Sync {
     fn free_blocks(&self) -> FreeBlocks;
 }
 
-impl Clone for Box<dyn FrameAllocator> {
-    fn clone(&self) -> Box<dyn FrameAllocator> {
-        self.as_ref().boxed_clone()
-    }
-}
+dyn_clone::clone_trait_object!(FrameAllocator);
 
 dram_spec::named! {
     /// Rule by which an allocator chooses a free frame.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[display("{}", self.name())]
     pub enum Policy {
         /// The lowest free frame.
         Sequential = "sequential",
@@ -151,12 +148,5 @@ impl Policy {
             Policy::SubarrayAware => Box::new(SubarrayAware::new(map, set, Near::Subarray)),
             Policy::BankAware => Box::new(SubarrayAware::new(map, set, Near::OtherBank)),
         })
-    }
-}
-
-/// Formats the policy's name.
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

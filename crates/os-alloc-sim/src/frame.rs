@@ -1,7 +1,6 @@
 //! Page frames and their places in the address map.
 
-use std::fmt;
-
+use derive_more::Display;
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{AddressMap, Location, PhysicalAddress, SubarrayId};
 use rowclone::{FaultyRows, MAX_WINDOW_BYTES, Planner, RowAddress};
@@ -9,7 +8,8 @@ use rowclone::{FaultyRows, MAX_WINDOW_BYTES, Planner, RowAddress};
 /// A page frame: 4 KiB of physical memory, numbered from 0.
 ///
 /// 32 bits reach 16 TiB; the largest geometry has 512 GiB.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Display, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[display("frame {_0}")]
 pub struct Frame(pub u32);
 
 impl Frame {
@@ -22,13 +22,6 @@ impl Frame {
     #[must_use]
     pub const fn plus(self, frames: u32) -> Frame {
         Frame(self.0 + frames)
-    }
-}
-
-/// Formats `frame 17`.
-impl fmt::Display for Frame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "frame {}", self.0)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The kernel: frames with reference counts, processes, and errors of events.
 
 use std::collections::BTreeMap;
-use std::fmt;
+
+use derive_more::Display;
 
 use crate::age::{Age, Aged, age};
 use crate::allocator::{FrameAllocator, Grant, Policy, PolicyError, Request};
@@ -13,26 +14,14 @@ use crate::page_table::AddressSpace;
 use crate::report::{HugePages, Report, Traffic};
 
 /// A process, numbered from 0 in order of creation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[display("process {_0}")]
 pub struct ProcessId(pub u32);
 
-/// Formats `process 3`.
-impl fmt::Display for ProcessId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "process {}", self.0)
-    }
-}
-
 /// A checkpoint, numbered from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[display("checkpoint {_0}")]
 pub struct CheckpointId(pub u32);
-
-/// Formats `checkpoint 3`.
-impl fmt::Display for CheckpointId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "checkpoint {}", self.0)
-    }
-}
 
 /// Reason why an event failed. A failed event changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

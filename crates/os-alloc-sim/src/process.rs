@@ -46,10 +46,7 @@ impl Kernel {
         page: u64,
         operations: &mut Vec<MemoryOperation>,
     ) -> Result<Frame, Fault> {
-        let space = self.space(process)?;
-        if !space.is_mapped(page) {
-            return Err(Fault::NotMapped { process, page });
-        }
+        let space = self.mapped(process, page)?;
         if let Some(frame) = space.frame(page) {
             return Ok(frame);
         }
@@ -75,13 +72,7 @@ impl Kernel {
     ///
     /// If the process does not exist, the page is not mapped or has a frame, or no frame is free.
     pub fn map_cached(&mut self, process: ProcessId, page: u64) -> Result<Frame, Fault> {
-        let space = self.space(process)?;
-        if !space.is_mapped(page) {
-            return Err(Fault::NotMapped { process, page });
-        }
-        if space.entry(page).is_some() {
-            return Err(Fault::Present { process, page });
-        }
+        self.mapped_without_frame(process, page)?;
         let Grant { frame, .. } = self.take(None)?;
         self.share(frame);
         self.enter(process, page, frame, self.grain_frames());
@@ -99,13 +90,7 @@ impl Kernel {
         (process, page): (ProcessId, u64),
         (other, source): (ProcessId, u64),
     ) -> Result<Frame, Fault> {
-        let space = self.space(process)?;
-        if !space.is_mapped(page) {
-            return Err(Fault::NotMapped { process, page });
-        }
-        if space.entry(page).is_some() {
-            return Err(Fault::Present { process, page });
-        }
+        self.mapped_without_frame(process, page)?;
         let found = self.space(other)?.entry(source).ok_or(Fault::NotPresent { process: other, page: source })?;
         self.share(found.frame);
         self.enter(process, page, found.frame, self.grain_frames());
@@ -119,11 +104,7 @@ impl Kernel {
     ///
     /// If the process does not exist, the page is not mapped, or no frame is free.
     pub fn renew(&mut self, process: ProcessId, page: u64, source: Option<Frame>) -> Result<Frame, Fault> {
-        let space = self.space(process)?;
-        if !space.is_mapped(page) {
-            return Err(Fault::NotMapped { process, page });
-        }
-        let old = space.entry(page);
+        let old = self.mapped(process, page)?.entry(page);
         let Grant { frame, .. } = self.take(source)?;
         self.enter(process, page, frame, self.grain_frames());
         if let Some(old) = old {
@@ -289,6 +270,18 @@ impl Kernel {
                 PageTableEntry { frame: frame.plus(at), merged: false, huge: frames == HUGE && step < HUGE },
             );
         }
+    }
+
+    /// The pages of a process, of which this one is mapped.
+    fn mapped(&self, process: ProcessId, page: u64) -> Result<&AddressSpace, Fault> {
+        let space = self.space(process)?;
+        if space.is_mapped(page) { Ok(space) } else { Err(Fault::NotMapped { process, page }) }
+    }
+
+    /// Checks that a page is mapped and has no frame.
+    fn mapped_without_frame(&self, process: ProcessId, page: u64) -> Result<(), Fault> {
+        let entry = self.mapped(process, page)?.entry(page);
+        if entry.is_none() { Ok(()) } else { Err(Fault::Present { process, page }) }
     }
 
     /// The frame of a present page.

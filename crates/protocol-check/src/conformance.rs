@@ -4,7 +4,7 @@ use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, Geometry, Issue
 
 use crate::check::Check;
 use crate::history::{
-    Activation, BankHistory, ChannelHistory, LastCommands, Moved, PowerState, RankHistory, between_two_banks, counts,
+    Activation, BankHistory, ChannelHistory, LastCommands, Moved, RankHistory, RankPower, between_two_banks, counts,
 };
 use crate::rule::Rule;
 
@@ -148,19 +148,19 @@ impl RankHistory {
     }
 
     fn in_power_down(&self) -> bool {
-        matches!(self.power_state, PowerState::ActivePowerDown | PowerState::PrechargePowerDown)
+        matches!(self.power_state, RankPower::ActivePowerDown | RankPower::PrechargePowerDown)
     }
 
     /// `asleep`, `awake` and `tPD-max`.
     fn check_power_state(&self, check: &mut Check<'_>, command: &Command) {
         let entry = match self.power_state {
-            PowerState::Awake => None,
-            PowerState::ActivePowerDown | PowerState::PrechargePowerDown => self.pde,
-            PowerState::SelfRefresh => self.sre,
+            RankPower::Awake => None,
+            RankPower::ActivePowerDown | RankPower::PrechargePowerDown => self.pde,
+            RankPower::SelfRefresh => self.sre,
         };
         match command {
             Command::PowerDownExit { .. } if self.in_power_down() => check.maximum(Rule::TPdMax, self.pde),
-            Command::SelfRefreshExit { .. } if self.power_state == PowerState::SelfRefresh => {}
+            Command::SelfRefreshExit { .. } if self.power_state == RankPower::SelfRefresh => {}
             // An exit from the other state breaks `awake` alone, as in the table of pairs.
             Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => check.state(Rule::Awake, entry),
             _ if entry.is_some() => check.state(Rule::Asleep, entry),
@@ -171,7 +171,7 @@ impl RankHistory {
     /// A state rule of the banks or of self-refresh. A rank in power-down or self-refresh does not decode commands:
     /// there `asleep` alone applies, as in the table of pairs.
     fn check_state(&self, check: &mut Check<'_>, rule: Rule, earlier: Option<Issued>) {
-        if self.power_state == PowerState::Awake {
+        if self.power_state == RankPower::Awake {
             check.state(rule, earlier);
         }
     }

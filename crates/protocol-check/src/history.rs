@@ -25,7 +25,7 @@ pub(crate) struct LastCommands {
 }
 
 /// The last commands of a kind, a bounded number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Window {
     commands: Box<[Option<Issued>]>,
     /// The index of the oldest command, which the next one replaces.
@@ -118,7 +118,7 @@ impl BankHistory {
 
 /// The power state of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum PowerState {
+pub(crate) enum RankPower {
     #[default]
     Awake,
     /// Power-down with a bank open.
@@ -129,7 +129,7 @@ pub(crate) enum PowerState {
 }
 
 /// A rank: its banks, the last commands to any of them, and the last rank-wide commands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RankHistory {
     pub(crate) banks: Vec<BankHistory>,
     /// The bank groups; none in a standard without them.
@@ -157,7 +157,7 @@ pub(crate) struct RankHistory {
     pub(crate) srx: Option<Issued>,
     /// The last SRX, where no REF, and no `REFsb` of each bank number, came after it.
     pub(crate) srx_without_refresh: Option<Issued>,
-    pub(crate) power_state: PowerState,
+    pub(crate) power_state: RankPower,
     pub(crate) ledger: RefreshLedger,
 }
 
@@ -170,22 +170,9 @@ impl RankHistory {
             groups: vec![GroupHistory::default(); usize::from(groups)],
             group_shift: topology.banks_per_group.trailing_zeros(),
             same_bank: SameBankHistory::new(system),
-            last: LastCommands::default(),
-            prea: None,
-            activation: None,
             activations: Window::new(4),
-            refresh: None,
             refreshes: Window::new(usize::from(system.refresh_mode.window)),
-            refresh_before_pdx: None,
-            pde: None,
-            pdx: None,
-            pdx_before_refresh: None,
-            pdx_slow: None,
-            sre: None,
-            srx: None,
-            srx_without_refresh: None,
-            power_state: PowerState::Awake,
-            ledger: RefreshLedger::default(),
+            ..RankHistory::default()
         }
     }
 
@@ -355,32 +342,32 @@ impl RankHistory {
     fn change_power_state(&mut self, issued: &Issued, setting: &Setting) {
         let now = Some(*issued);
         match (issued.command, self.power_state) {
-            (Command::PowerDownEnter { .. }, PowerState::Awake) => {
+            (Command::PowerDownEnter { .. }, RankPower::Awake) => {
                 let active = self.open_banks().next().is_some() || self.moved().is_some();
-                self.power_state = if active { PowerState::ActivePowerDown } else { PowerState::PrechargePowerDown };
+                self.power_state = if active { RankPower::ActivePowerDown } else { RankPower::PrechargePowerDown };
                 self.pde = now;
             }
-            (Command::PowerDownExit { .. }, state @ (PowerState::ActivePowerDown | PowerState::PrechargePowerDown)) => {
+            (Command::PowerDownExit { .. }, state @ (RankPower::ActivePowerDown | RankPower::PrechargePowerDown)) => {
                 let slow = match setting.slow_exit {
                     None => false,
-                    Some(SlowExit::Active) => state == PowerState::ActivePowerDown,
-                    Some(SlowExit::Precharge) => state == PowerState::PrechargePowerDown,
+                    Some(SlowExit::Active) => state == RankPower::ActivePowerDown,
+                    Some(SlowExit::Precharge) => state == RankPower::PrechargePowerDown,
                 };
                 if slow {
                     self.pdx_slow = now;
                 }
-                self.power_state = PowerState::Awake;
+                self.power_state = RankPower::Awake;
                 self.pdx = now;
                 self.pdx_before_refresh = None;
                 self.refresh_before_pdx = self.refresh;
             }
-            (Command::SelfRefreshEnter { .. }, PowerState::Awake) => {
-                self.power_state = PowerState::SelfRefresh;
+            (Command::SelfRefreshEnter { .. }, RankPower::Awake) => {
+                self.power_state = RankPower::SelfRefresh;
                 self.sre = now;
                 self.ledger.enter_self_refresh(issued.at);
             }
-            (Command::SelfRefreshExit { .. }, PowerState::SelfRefresh) => {
-                self.power_state = PowerState::Awake;
+            (Command::SelfRefreshExit { .. }, RankPower::SelfRefresh) => {
+                self.power_state = RankPower::Awake;
                 self.srx = now;
                 self.srx_without_refresh = now;
                 self.same_bank.restart_round();
@@ -389,10 +376,7 @@ impl RankHistory {
             // An entry of a rank that is not awake, or an exit from another state: no effect.
             (
                 _,
-                PowerState::Awake
-                | PowerState::ActivePowerDown
-                | PowerState::PrechargePowerDown
-                | PowerState::SelfRefresh,
+                RankPower::Awake | RankPower::ActivePowerDown | RankPower::PrechargePowerDown | RankPower::SelfRefresh,
             ) => {}
         }
     }

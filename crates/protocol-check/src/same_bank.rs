@@ -3,7 +3,7 @@
 use dram_spec::{BankId, Issued, System};
 
 /// The `REFsb` of a rank. A bank number is the number of a bank in its group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SameBankHistory {
     /// The last `REFsb` of each bank number; empty in a standard without `REFsb`.
     by_number: Vec<Option<Issued>>,

@@ -2,10 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use host::machine::{MachineSettings, Program, Region, Steps};
-use os_alloc_sim::FrameMap;
 use trace_io::program::Step;
 
 use crate::copy_method::{CopyMethod, DeviceSettings};
@@ -13,7 +11,7 @@ use crate::error::ExperimentError;
 use crate::experiment::Experiment;
 use crate::observer::Attachments;
 use crate::system::MemorySystem;
-use crate::workload::{Programs, Workload};
+use crate::workload::Programs;
 
 /// The largest copy that is tried, a line times a power of two: above it, the time per byte hardly changes.
 const BYTES_MAX: u64 = 64 << 10;
@@ -65,16 +63,15 @@ impl BreakEven<'_> {
     fn cycles(&self, method: CopyMethod, bytes: u64, stop: &AtomicBool) -> Result<u64, ExperimentError> {
         let mut settings = *self.settings;
         settings.kernel.copier_min_bytes = Some(0);
-        let frames = FrameMap::new(self.system.map().clone());
-        let unit = u64::from(settings.allocator.copy_unit.frames(&frames)) * FRAME_BYTES;
-        let workload = Workload::Programs(Box::new(Programs {
+        let unit = self.system.copy_unit_bytes(settings.allocator.copy_unit);
+        let programs = Programs {
             settings,
             devices: *self.devices,
             programs: vec![program(bytes, bytes.next_multiple_of(unit))],
             region: Region { warm_up: 1, instructions: None },
-        }));
+        };
         let attachments = Attachments { stop: Some(stop), ..Attachments::default() };
-        let outcome = Experiment::new(self.system, workload).policy(method.policy).run_with(attachments)?;
+        let outcome = Experiment::programs(self.system, programs).policy(method.policy).run_with(attachments)?;
         Ok(outcome.cores.expect("a program ran on a core").cores[0].cycles)
     }
 }

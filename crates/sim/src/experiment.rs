@@ -80,6 +80,11 @@ impl<'a> Experiment<'a> {
         Ok(Experiment::new(system, Workload::Operations(listed)))
     }
 
+    /// Creates an experiment with programs on cores, under the paper's rule.
+    pub fn programs(system: &'a MemorySystem, programs: Programs) -> Experiment<'a> {
+        Experiment::new(system, Workload::Programs(Box::new(programs)))
+    }
+
     /// Sets the copy policy.
     #[must_use]
     pub fn policy(self, policy: &'static dyn CopyPolicy) -> Experiment<'a> {
@@ -97,24 +102,6 @@ impl<'a> Experiment<'a> {
             placed.policy = allocator;
         }
         self.policy(BASELINE)
-    }
-
-    /// Sets the seed.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Experiment<'a> {
-        Experiment { seed, ..self }
-    }
-
-    /// Sets the length of the warm-up in cycles, at most [`CYCLES_MAX`].
-    #[must_use]
-    pub fn warm_up(self, warm_up: Cycles) -> Experiment<'a> {
-        Experiment { warm_up, ..self }
-    }
-
-    /// Sets the length of an epoch in cycles: from [`Experiment::EPOCH_MIN`] to [`CYCLES_MAX`].
-    #[must_use]
-    pub fn epoch(self, epoch: Cycles) -> Experiment<'a> {
-        Experiment { epoch: Some(epoch), ..self }
     }
 
     /// Enables the checks of commands and memory.
@@ -278,7 +265,14 @@ impl Run<'_> {
         let mut checker = self.check.is_some().then(|| Checker::new(system, dialect(self.policy)));
         let mut commands = self.is_listed.then(ByRequest::default);
         let mut observed = observer.map(ObserverSink);
-        let mut sink = (meters, event_sinks(&mut commands, &mut checker, &mut log, &mut observed));
+        // An absent sink takes no time per command.
+        let sinks: [Option<&mut dyn EventSink>; 4] = [
+            commands.as_mut().map(|sink| sink as _),
+            checker.as_mut().map(|sink| sink as _),
+            log.as_mut().map(|sink| &mut **sink as _),
+            observed.as_mut().map(|sink| sink as _),
+        ];
+        let mut sink = (meters, sinks.into_iter().flatten().collect::<Vec<_>>());
         let (source, stats, memory, dropped_activations) = match self.system.page_mode() {
             Some(&page_mode) => {
                 let (settings, contents) = ((page_mode, self.warm_up), self.check.as_ref());
@@ -324,21 +318,6 @@ impl Run<'_> {
         let dropped = (0..channels).map(|channel| controller.device(Channel(channel)).dropped()).sum();
         Ok((source, stats, memory, dropped))
     }
-}
-
-/// The event sinks that the run uses. An absent sink takes no time per command.
-fn event_sinks<'a>(
-    commands: &'a mut Option<ByRequest>,
-    checker: &'a mut Option<Checker>,
-    log: &'a mut Option<&mut dyn EventSink>,
-    observed: &'a mut Option<ObserverSink<'_>>,
-) -> Vec<&'a mut dyn EventSink> {
-    let mut sinks: Vec<&'a mut dyn EventSink> = Vec::new();
-    sinks.extend(commands.iter_mut().map(|sink| sink as &mut dyn EventSink));
-    sinks.extend(checker.iter_mut().map(|sink| sink as &mut dyn EventSink));
-    sinks.extend(log.iter_mut().map(|sink| &mut **sink as &mut dyn EventSink));
-    sinks.extend(observed.iter_mut().map(|sink| sink as &mut dyn EventSink));
-    sinks
 }
 
 fn drive(

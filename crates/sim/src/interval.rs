@@ -27,7 +27,7 @@ pub(crate) struct IntervalMeter<'a> {
     by_core: ByRequest,
     cores: u64,
     readings: Vec<Reading>,
-    next: Option<&'a mut dyn EventSink>,
+    next: Vec<&'a mut dyn EventSink>,
 }
 
 /// Measurements of the interval.
@@ -57,7 +57,7 @@ impl<'a> IntervalMeter<'a> {
             by_core: ByRequest::in_groups(cores),
             cores,
             readings: Vec::with_capacity(2),
-            next,
+            next: next.into_iter().collect(),
         };
         meter.read(Cycle::ZERO);
         meter
@@ -139,7 +139,7 @@ mod tests {
             by_core: ByRequest::in_groups(2),
             cores: 2,
             readings: Vec::new(),
-            next: None,
+            next: Vec::new(),
         };
         let mut activate = |at, phase_now, bank, request| {
             phase.set(phase_now);

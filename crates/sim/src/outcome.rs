@@ -128,12 +128,6 @@ impl Outcome {
             makespan_ns: clock.ns(end),
             latency_cycles: end.0,
             latency_ns: clock.ns(end),
-            speedup: None,
-            energy_ratio: None,
-            fixed_arrivals: false,
-            read_latency_ratio: None,
-            write_latency_ratio: None,
-            copy_latency_ratio: None,
             from_cycle: stats.from.0,
             backlog_requests: backlog.requests,
             backlog_wait_cycles: backlog.wait.0,
@@ -142,17 +136,13 @@ impl Outcome {
             epochs: EpochReport::all(&stats, &measured.epochs, clock, channels),
             served: rows,
             dropped_activations,
-            operations: Vec::new(),
-            allocator: None,
-            trace: None,
-            cores: None,
             check,
             stats,
             measured,
             served_parts: served,
             backlog,
-            completions: Vec::new(),
             commands,
+            ..Outcome::default()
         }
     }
 

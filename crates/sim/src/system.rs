@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dram_spec::address::{Preset, RawAddressMap};
+use dram_spec::address::{FRAME_BYTES, Preset, RawAddressMap};
 use dram_spec::{
     AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry,
     ReferenceCycle, Refresh, RefreshMode, Row, RowsPerSubarray, SpeedBin, Standard, System, Width,
@@ -13,6 +13,7 @@ use memctrl::policy::copy::{BASELINE, CopyPolicy, DMA};
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::Scheduler;
 use memctrl::{Config, PageMode, PowerPolicy, Queues, RefreshPolicy};
+use os_alloc_sim::{CopyUnit, FrameMap};
 use rowclone::{Chip, FaultyRows, Planner};
 
 use crate::checks;
@@ -47,6 +48,11 @@ impl MemorySystem {
     /// Planner of copies, with the address map and the faulty rows.
     pub const fn planner(&self) -> &Arc<Planner> {
         &self.planner
+    }
+
+    /// Bytes of a copy unit of pages.
+    pub(crate) fn copy_unit_bytes(&self, unit: CopyUnit) -> u64 {
+        u64::from(unit.frames(&FrameMap::new(self.map().clone()))) * FRAME_BYTES
     }
 
     /// Supply currents of the chips; `None` if the system has no current set, and thus no energy.
@@ -181,19 +187,106 @@ impl Default for SystemBuilder {
     }
 }
 
-/// Setters. Each replaces one setting; [`SystemBuilder::build`] checks them all.
+/// Setters that assign one value to a field.
+macro_rules! setters {
+    ($($(#[$meta:meta])* $name:ident($argument:ident: $type:ty) $($field:ident).+ = $value:expr;)+) => {
+        /// Setters. Each replaces one setting; [`SystemBuilder::build`] checks them all.
+        impl SystemBuilder {$(
+            $(#[$meta])*
+            #[must_use]
+            pub fn $name(mut self, $argument: $type) -> SystemBuilder {
+                self.$($field).+ = $value;
+                self
+            }
+        )+}
+    };
+}
+
+setters! {
+    /// Sets the geometry.
+    geometry(geometry: RawGeometry) geometry = geometry;
+
+    /// Sets the channels: 1, 2, 4 or 8.
+    channels(channels: u64) geometry.channels = channels;
+
+    /// Sets the ranks per channel: 1, 2 or 4.
+    ranks(ranks: u64) geometry.ranks = ranks;
+
+    /// Sets the bytes per row of a rank: as in the chips' datasheets, or the 4096 of the paper.
+    row_bytes(bytes: u64) geometry.row_bytes = bytes;
+
+    /// Sets the rows per subarray: a number from 128 to 1024, or 1 to 8 such numbers that repeat from row 0
+    /// of each bank, such as `[640, 640, 768]`.
+    rows_per_subarray(rows: impl Into<RowsPerSubarray>) geometry.rows_per_subarray = rows.into();
+
+    /// Sets whether copy activations count in tRRD and tFAW.
+    copy_activations(copy_activations: CopyActivations) copy_activations = copy_activations;
+
+    /// Sets the exit of precharge power-down.
+    precharge_power_down(precharge_power_down: PrechargePowerDown) precharge_power_down = precharge_power_down;
+
+    /// Sets the refresh interval: tREFI from 1.95 us to 1 s.
+    refresh(refresh: Refresh) refresh = refresh;
+
+    /// Sets the refresh mode: one of the standard's; by default, its first.
+    refresh_mode(mode: &'static RefreshMode) refresh_mode = Some(mode);
+
+    /// Sets the cycle of a command of two cycles from which distances count.
+    reference_cycle(reference_cycle: ReferenceCycle) reference_cycle = reference_cycle;
+
+    /// Sets the address map: a preset's [`Preset::raw`], or user-defined fields.
+    address_map(address_map: RawAddressMap) address_map = address_map;
+
+    /// Sets the rows that the chips have replaced by spares.
+    faulty_rows(rows: impl IntoIterator<Item = (Channel, BankId, Row)>) faulty_rows = rows.into_iter().collect();
+
+    /// Sets what the chips offer of copies inside the DRAM.
+    chip(chip: Chip) chip = chip;
+
+    /// Sets the supply currents of the chips. The default is `2 Gb x8 -25E` for chips of its standard, and
+    /// no current set for others.
+    currents(currents: Currents) currents = CurrentSet::Given(Box::new(currents));
+
+    /// Sets the supply currents by the name of a shipped set, such as `2 Gb x8 -25E`.
+    /// [`energy::shipped`] lists them.
+    current_set(name: impl Into<String>) currents = CurrentSet::Named(name.into());
+
+    /// Sets the background model of energy, from 0 to 1: the share of the difference between active and
+    /// precharged standby that does not depend on the number of open banks. The default is that of the
+    /// standard.
+    background_rho(rho: f64) background_rho = Some(rho);
+
+    /// Sets the lines that a copy over the channel stages, at least 1; by default, the lines of one
+    /// row.
+    staging_lines(lines: usize) staging_lines = Some(lines);
+
+    /// Sets the maximum time for which a copy blocks a bank that a read waits for: at least 1
+    /// cycle; with `None`, the copy completes there first.
+    copy_hold_max(cycles: Option<Cycles>) controller.copy_hold_max = cycles;
+
+    /// Sets the queue sizes, and the watermarks of the write queue.
+    queues(queues: Queues) controller.queues = queues;
+
+    /// Sets the scheduler: one of [`memctrl::policy::scheduler`], or a user-defined one.
+    scheduler(scheduler: impl Scheduler + 'static) controller.scheduler = Some(Box::new(scheduler));
+
+    /// Sets the row policy.
+    row_policy(policy: RowPolicy) controller.row_policy = policy;
+
+    /// Sets the scheduling of refresh: up to 8 REFs postponed.
+    refresh_policy(refresh: RefreshPolicy) controller.refresh = refresh;
+
+    /// Sets when idle ranks enter power-down or self-refresh. The current set must have the
+    /// currents of those states.
+    power(power: PowerPolicy) controller.power = power;
+}
+
 impl SystemBuilder {
     /// Sets the speed bin, and with it the standard: [`SpeedBin::named`] finds one.
     #[must_use]
     pub fn bin(self, bin: &'static SpeedBin) -> SystemBuilder {
         let geometry = RawGeometry { standard: bin.standard, ..self.geometry };
         SystemBuilder { bin, geometry, ..self }
-    }
-
-    /// Sets the geometry.
-    #[must_use]
-    pub fn geometry(self, geometry: RawGeometry) -> SystemBuilder {
-        SystemBuilder { geometry, ..self }
     }
 
     /// Sets density and width of the chips. The current set must be for chips of that width.
@@ -203,160 +296,10 @@ impl SystemBuilder {
         self
     }
 
-    /// Sets the channels: 1, 2, 4 or 8.
-    #[must_use]
-    pub fn channels(mut self, channels: u64) -> SystemBuilder {
-        self.geometry.channels = channels;
-        self
-    }
-
-    /// Sets the ranks per channel: 1, 2 or 4.
-    #[must_use]
-    pub fn ranks(mut self, ranks: u64) -> SystemBuilder {
-        self.geometry.ranks = ranks;
-        self
-    }
-
-    /// Sets the bytes per row of a rank: as in the chips' datasheets, or the 4096 of the paper.
-    #[must_use]
-    pub fn row_bytes(mut self, bytes: u64) -> SystemBuilder {
-        self.geometry.row_bytes = bytes;
-        self
-    }
-
-    /// Sets the rows per subarray: a number from 128 to 1024, or 1 to 8 such numbers that repeat from row 0
-    /// of each bank, such as `[640, 640, 768]`.
-    #[must_use]
-    pub fn rows_per_subarray(mut self, rows: impl Into<RowsPerSubarray>) -> SystemBuilder {
-        self.geometry.rows_per_subarray = rows.into();
-        self
-    }
-
-    /// Sets whether copy activations count in tRRD and tFAW.
-    #[must_use]
-    pub fn copy_activations(self, copy_activations: CopyActivations) -> SystemBuilder {
-        SystemBuilder { copy_activations, ..self }
-    }
-
-    /// Sets the exit of precharge power-down.
-    #[must_use]
-    pub fn precharge_power_down(self, precharge_power_down: PrechargePowerDown) -> SystemBuilder {
-        SystemBuilder { precharge_power_down, ..self }
-    }
-
-    /// Sets the refresh interval: tREFI from 1.95 us to 1 s.
-    #[must_use]
-    pub fn refresh(self, refresh: Refresh) -> SystemBuilder {
-        SystemBuilder { refresh, ..self }
-    }
-
-    /// Sets the refresh mode: one of the standard's; by default, its first.
-    #[must_use]
-    pub fn refresh_mode(self, mode: &'static RefreshMode) -> SystemBuilder {
-        SystemBuilder { refresh_mode: Some(mode), ..self }
-    }
-
-    /// Sets the cycle of a command of two cycles from which distances count.
-    #[must_use]
-    pub fn reference_cycle(self, reference_cycle: ReferenceCycle) -> SystemBuilder {
-        SystemBuilder { reference_cycle, ..self }
-    }
-
-    /// Sets the address map: a preset's [`Preset::raw`], or user-defined fields.
-    #[must_use]
-    pub fn address_map(self, address_map: RawAddressMap) -> SystemBuilder {
-        SystemBuilder { address_map, ..self }
-    }
-
-    /// Sets the rows that the chips have replaced by spares.
-    #[must_use]
-    pub fn faulty_rows(self, rows: impl IntoIterator<Item = (Channel, BankId, Row)>) -> SystemBuilder {
-        SystemBuilder { faulty_rows: rows.into_iter().collect(), ..self }
-    }
-
-    /// Sets what the chips offer of copies inside the DRAM.
-    #[must_use]
-    pub fn chip(self, chip: Chip) -> SystemBuilder {
-        SystemBuilder { chip, ..self }
-    }
-
-    /// Sets the supply currents of the chips. The default is `2 Gb x8 -25E` for chips of its standard, and
-    /// no current set for others.
-    #[must_use]
-    pub fn currents(self, currents: Currents) -> SystemBuilder {
-        SystemBuilder { currents: CurrentSet::Given(Box::new(currents)), ..self }
-    }
-
-    /// Sets the supply currents by the name of a shipped set, such as `2 Gb x8 -25E`.
-    /// [`energy::shipped`] lists them.
-    #[must_use]
-    pub fn current_set(self, name: impl Into<String>) -> SystemBuilder {
-        SystemBuilder { currents: CurrentSet::Named(name.into()), ..self }
-    }
-
     /// Leaves the supply currents of the chips open: no energy is computed.
     #[must_use]
     pub fn no_currents(self) -> SystemBuilder {
         SystemBuilder { currents: CurrentSet::None, ..self }
-    }
-
-    /// Sets the background model of energy, from 0 to 1: the share of the difference between active and
-    /// precharged standby that does not depend on the number of open banks. The default is that of the
-    /// standard.
-    #[must_use]
-    pub fn background_rho(self, rho: f64) -> SystemBuilder {
-        SystemBuilder { background_rho: Some(rho), ..self }
-    }
-
-    /// Sets the lines that a copy over the channel stages, at least 1; by default, the lines of one
-    /// row.
-    #[must_use]
-    pub fn staging_lines(self, lines: usize) -> SystemBuilder {
-        SystemBuilder { staging_lines: Some(lines), ..self }
-    }
-
-    /// Sets the maximum time for which a copy blocks a bank that a read waits for: at least 1
-    /// cycle; with `None`, the copy completes there first.
-    #[must_use]
-    pub fn copy_hold_max(mut self, cycles: Option<Cycles>) -> SystemBuilder {
-        self.controller.copy_hold_max = cycles;
-        self
-    }
-
-    /// Sets the queue sizes, and the watermarks of the write queue.
-    #[must_use]
-    pub fn queues(mut self, queues: Queues) -> SystemBuilder {
-        self.controller.queues = queues;
-        self
-    }
-
-    /// Sets the scheduler: one of [`memctrl::policy::scheduler`], or a user-defined one.
-    #[must_use]
-    pub fn scheduler(mut self, scheduler: impl Scheduler + 'static) -> SystemBuilder {
-        self.controller.scheduler = Some(Box::new(scheduler));
-        self
-    }
-
-    /// Sets the row policy.
-    #[must_use]
-    pub fn row_policy(mut self, policy: RowPolicy) -> SystemBuilder {
-        self.controller.row_policy = policy;
-        self
-    }
-
-    /// Sets the scheduling of refresh: up to 8 REFs postponed.
-    #[must_use]
-    pub fn refresh_policy(mut self, refresh: RefreshPolicy) -> SystemBuilder {
-        self.controller.refresh = refresh;
-        self
-    }
-
-    /// Sets when idle ranks enter power-down or self-refresh. The current set must have the
-    /// currents of those states.
-    #[must_use]
-    pub fn power(mut self, power: PowerPolicy) -> SystemBuilder {
-        self.controller.power = power;
-        self
     }
 
     /// Sets all settings of the controller.

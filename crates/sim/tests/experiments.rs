@@ -134,15 +134,19 @@ fn workloads_that_do_not_fit_the_system_are_errors() {
     let past_the_end = OperationSpec { dst: PhysicalAddress(1 << 40), ..copy(Place::SameBank) };
     let error = Experiment::operations(&system, [copy(Place::SameBank), past_the_end]).err().unwrap();
     assert!(matches!(error, ExperimentError::Operation { index: 1, .. }), "{error}");
-    let listed = || Experiment::operations(&system, [copy(Place::SameBank)]).unwrap();
+    let listed = |epoch: Option<u64>, warm_up| Experiment {
+        epoch: epoch.map(Cycles),
+        warm_up: Cycles(warm_up),
+        ..Experiment::operations(&system, [copy(Place::SameBank)]).unwrap()
+    };
     let other = self::system().build().unwrap();
-    let error = Experiment { system: &other, ..listed() }.run().unwrap_err();
+    let error = Experiment { system: &other, ..listed(None, 0) }.run().unwrap_err();
     assert_eq!(error.to_string(), "operation 0: the operation was resolved for another memory");
     let late = OperationSpec { at: Some(Cycle(u64::MAX)), ..copy(Place::SameBank) };
     for (experiment, message) in [
-        (listed().epoch(Cycles(0)), "`epoch` is 0, but must be from 100 to 1099511627776"),
-        (listed().epoch(Cycles(u64::MAX)), "`epoch` is 18446744073709551615, but must be from 100 to 1099511627776"),
-        (listed().warm_up(Cycles(u64::MAX)), "`warm_up` is 18446744073709551615, but must be from 0 to 1099511627776"),
+        (listed(Some(0), 0), "`epoch` is 0, but must be from 100 to 1099511627776"),
+        (listed(Some(u64::MAX), 0), "`epoch` is 18446744073709551615, but must be from 100 to 1099511627776"),
+        (listed(None, u64::MAX), "`warm_up` is 18446744073709551615, but must be from 0 to 1099511627776"),
         (
             Experiment::operations(&system, [late]).unwrap(),
             "`operations[0].at` is 18446744073709551615, but must be from 0 to 1099511627776",

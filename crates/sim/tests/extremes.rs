@@ -307,7 +307,7 @@ proptest! {
     #[test]
     fn operations_run_or_are_refused(specs in prop::collection::vec(operation(), 0..3), seed in any::<u64>()) {
         match Experiment::operations(&small(), specs) {
-            Ok(experiment) => attempt(experiment.seed(seed))?,
+            Ok(experiment) => attempt(Experiment { seed, ..experiment })?,
             Err(error) => refused(&error)?,
         }
     }
@@ -317,8 +317,8 @@ proptest! {
         settings in addressed(), epoch in prop::option::of(cycles()), warm_up in cycles(),
     ) {
         let system = small();
-        let experiment = Experiment::new(&system, Workload::Made { settings, allocator: None });
-        attempt(Experiment { epoch, ..experiment.warm_up(warm_up) })?;
+        let workload = Workload::Made { settings, allocator: None };
+        attempt(Experiment { epoch, warm_up, ..Experiment::new(&system, workload) })?;
     }
 }
 

@@ -25,7 +25,7 @@ pub struct AxisColumn {
 
 /// One step of an axis: a value for each of its keys.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct AxisStep {
     /// Cells, in the order of the columns of the axis.
     pub values: Vec<Value>,
     /// The values as arguments of `--set`.
@@ -38,7 +38,7 @@ pub struct Axis {
     /// The keys; at least one.
     pub columns: Vec<AxisColumn>,
     /// The steps; at least one, all different.
-    pub steps: Vec<Step>,
+    pub steps: Vec<AxisStep>,
 }
 
 /// Reads the axis of a table `[[axis]]`.
@@ -164,7 +164,7 @@ impl Axis {
         let columns: Vec<AxisColumn> = columns.into_iter().enumerate().map(column).collect();
         let step = |values: Vec<Value>| {
             let words = columns.iter().zip(&values).map(|(column, value)| value::word(&column.key, value)).collect();
-            Step { values, words }
+            AxisStep { values, words }
         };
         Axis { steps: steps.into_iter().map(step).collect(), columns }
     }

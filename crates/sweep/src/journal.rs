@@ -35,7 +35,7 @@ struct Title {
 #[derive(Debug, Default)]
 pub(super) struct Journals {
     paths: Vec<PathBuf>,
-    known: HashMap<Digest, Location>,
+    known: HashMap<Digest, RecordLocation>,
     /// Open journals, by their index in `paths`. Their number is limited, because there may be more shards than a
     /// process may open files.
     open: Mutex<HashMap<u32, File>>,
@@ -46,7 +46,7 @@ const OPEN_MAX: usize = 64;
 
 /// Position of a record.
 #[derive(Clone, Copy, Debug)]
-struct Location {
+struct RecordLocation {
     file: u32,
     length: u32,
     offset: u64,
@@ -84,7 +84,7 @@ impl Journals {
                 break;
             }
             if let Some((digest, failed)) = std::str::from_utf8(&line).ok().and_then(Record::key) {
-                let location = Location { file, length: length as u32, offset, failed };
+                let location = RecordLocation { file, length: length as u32, offset, failed };
                 // A run that failed and later succeeded counts as succeeded.
                 let known = self.known.entry(digest).or_insert(location);
                 if known.failed {
@@ -114,7 +114,7 @@ impl Journals {
         record.map(Some).ok_or_else(|| Failure::at(path, "has changed while it was read"))
     }
 
-    fn line(&self, path: &Path, location: Location) -> io::Result<Vec<u8>> {
+    fn line(&self, path: &Path, location: RecordLocation) -> io::Result<Vec<u8>> {
         let mut open = locked(&self.open);
         if open.len() >= OPEN_MAX && !open.contains_key(&location.file) {
             open.clear();

@@ -81,7 +81,7 @@ pub(super) fn write(
                 let rerun = rerun::command(&sweep.file.scenario, &point.words, &[], None);
                 writers.row(
                     &point,
-                    Row { seed: None, run: None, reference: None, ratios: [None; 5], outcome: Err(error), rerun },
+                    ResultRow { seed: None, run: None, reference: None, ratios: [None; 5], outcome: Err(error), rerun },
                 )?;
             }
             Ok(planned) => writers.point(&point, planned, journals)?,
@@ -96,7 +96,7 @@ fn named<T>(directory: &Path, name: &str, result: io::Result<T>) -> Result<T, Fa
 }
 
 /// A row of results.
-struct Row<'a> {
+struct ResultRow<'a> {
     seed: Option<u64>,
     /// The run; none for a point without runs.
     run: Option<(Variant, Digest)>,
@@ -161,7 +161,7 @@ impl<'a> Writers<'a> {
                 let outcome = outcome.as_deref().map_err(String::as_str);
                 let of_reference = reference.and_then(|place| found[place].clone()?.outcome.ok());
                 self.tables.without_reference += u64::from(reference.is_none());
-                let row = Row {
+                let row = ResultRow {
                     seed: Some(planned.seed),
                     run: Some((variant, run.digest)),
                     reference: reference.map(|_| run.reference),
@@ -178,8 +178,8 @@ impl<'a> Writers<'a> {
         Ok(())
     }
 
-    fn row(&mut self, point: &Point<'_>, row: Row<'_>) -> Result<(), Failure> {
-        let (sweep, Row { seed, run, reference, ratios, outcome, rerun }) = (self.sweep, row);
+    fn row(&mut self, point: &Point<'_>, row: ResultRow<'_>) -> Result<(), Failure> {
+        let (sweep, ResultRow { seed, run, reference, ratios, outcome, rerun }) = (self.sweep, row);
         self.tables.rows += 1;
         self.tables.failed += u64::from(outcome.is_err());
         let (policy, placement, digest) = match run {

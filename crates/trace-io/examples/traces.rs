@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Channel, Column, Cycle, Cycles, Row};
 use flate2::{Compression, write::GzEncoder};
-use trace_io::recording::{self, Entry};
+use trace_io::recording::{self, BlockEntry};
 use trace_io::trace::{Access, Arrival, Event, Format, Reader, Record, Timing, Writer};
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to the terminal")]
@@ -49,7 +49,7 @@ fn read_recording(instructions: &str, file: &str) -> Result<String, Box<dyn Erro
         let block = block.first(remaining);
         remaining -= block.instructions;
         for entry in block.entries() {
-            if let Entry::Access(access) = entry {
+            if let BlockEntry::Access(access) = entry {
                 sum = sum.wrapping_add(access.address);
             }
         }

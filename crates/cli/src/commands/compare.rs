@@ -1,5 +1,6 @@
 //! `rowclone-sim compare`: every copier on one machine and workload.
 
+use std::cmp::Reverse;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -7,23 +8,22 @@ use std::sync::atomic::AtomicBool;
 
 use crate::experiment::{self, Wanted};
 use host::machine::{NetworkSettings, Region};
-use indicatif::ProgressBar;
 use memctrl::policy::copy::BASELINE;
 use rayon::ThreadPoolBuilder;
-use rayon::prelude::*;
 use report::CompareTable;
 use report::compare::ComparedCase;
 use report::plot::{Extent, Picture, svg};
 use report::table::Align::Left;
 use report::table::{Column, listed};
 use rowclone_config::{
-    AtomicFile, Existing, Failure, MachineConfig, ReceiverConfig, Scenario, Variant, Workload, create_directory,
-    error::Cause, programs, programs::assumptions,
+    AtomicFile, Existing, Failure, MachineConfig, ReceiverConfig, Scenario, Variant, create_directory, error::Cause,
+    programs, programs::assumptions,
 };
 use rowclone_sim::compare::{Case, CaseOperation, CopierComparison, CopierResult, NamedCopier, Unable};
 use rowclone_sim::{ExperimentError, Outcome};
 
-use super::core_runs::run_programs;
+use super::core_runs::{in_parallel, run_programs};
+use super::run::assumptions_of;
 use crate::args::{CompareArgs, RunFormat};
 use crate::{interrupt, output};
 
@@ -35,10 +35,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Failure> {
     if args.list {
         return output::print(names());
     }
-    if args.details && args.format != RunFormat::Table {
-        let error = Failure::new("`--details` is given, and the results are not printed as tables");
-        return Err(error.with_help("leave out `--details`: JSON and CSV have all numbers"));
-    }
+    args.format.check_details(args.details)?;
     let files = args.out.as_deref().map(|path| Files::open(path, args.force)).transpose()?;
     let copiers = if args.copiers.is_empty() { NamedCopier::all() } else { args.copiers.clone() };
     let pool = ThreadPoolBuilder::new().num_threads(args.jobs.map_or(0, std::num::NonZeroUsize::get)).build();
@@ -70,28 +67,6 @@ fn names() -> String {
         ("kind", Left, &|copier| copier.kind().name().to_owned()),
     ];
     listed(&columns, &NamedCopier::all(), usize::MAX)
-}
-
-/// Results of jobs that run in parallel; the jobs that come first in `order` start first. A bar shows the progress if
-/// standard error is a terminal.
-fn each<J: Sync, T: Send>(
-    jobs: &[J],
-    order: impl Fn(&J) -> u64,
-    run: impl Fn(&J) -> Result<T, Failure> + Sync,
-) -> Result<Vec<T>, Failure> {
-    let bar = ProgressBar::new(jobs.len() as u64);
-    let mut begun: Vec<usize> = (0..jobs.len()).collect();
-    begun.sort_by_key(|&place| order(&jobs[place]));
-    let results = begun.par_iter().with_max_len(1).map(|&place| {
-        let result = run(&jobs[place])?;
-        bar.inc(1);
-        Ok((place, result))
-    });
-    let results = results.collect::<Result<Vec<_>, Failure>>();
-    bar.finish_and_clear();
-    let mut results = results?;
-    results.sort_by_key(|(place, _)| *place);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
 /// The cases of the options, or all.
@@ -130,7 +105,11 @@ fn of_cases(args: &CompareArgs, copiers: Vec<NamedCopier>) -> Result<CompareTabl
         checked(copier, result)
     };
     // The longest runs begin first.
-    let mut results = each(&jobs, |(case, _)| u64::MAX - case.bytes, run)?.into_iter();
+    let mut begun: Vec<usize> = (0..jobs.len()).collect();
+    begun.sort_by_key(|&place| Reverse(jobs[place].0.bytes));
+    let mut results = in_parallel(&begun, |&place| Ok((place, run(&jobs[place])?)))?;
+    results.sort_by_key(|(place, _)| *place);
+    let mut results = results.into_iter().map(|(_, result)| result);
     let case = |case| ComparedCase::new(case, copiers.iter().copied().zip(results.by_ref()).collect());
     let cases = cases.into_iter().map(case).collect();
     Ok(CompareTable {
@@ -192,7 +171,7 @@ fn of_scenario(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Re
         })
         .collect();
     let run = |&variant: &Variant| variant_result(&scenario, variant, args.check, &stop);
-    let mut results = each(&jobs, |_| 0, run)?.into_iter();
+    let mut results = in_parallel(&jobs, run)?.into_iter();
     let case = |placement: &rowclone_config::Placement| ComparedCase {
         operation: "scenario",
         state: match placement.name().filter(|_| placements.len() > 1) {
@@ -205,10 +184,7 @@ fn of_scenario(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Re
     };
     let cases = placements.iter().map(case).collect();
     let machine = scenario.machine.as_ref().map_or(&scenario.system.name, |machine| &machine.name);
-    let assumptions = match (&scenario.workload, &scenario.machine) {
-        (Workload::Programs(workload), Some(machine)) => assumptions(workload.files(), machine, args.check)?,
-        _ => Vec::new(),
-    };
+    let assumptions = assumptions_of(&scenario, args.check)?;
     Ok(CompareTable { machine: machine.clone(), working_set_bytes: None, assumptions, copiers, cases })
 }
 
@@ -240,7 +216,7 @@ fn of_program(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Res
         let run = run_programs(&of_copier, method, vec![program], Region::default(), args.check);
         copier_result(copier, run.map(|(outcome, _)| outcome))
     };
-    let results = each(&copiers, |_| 0, run)?;
+    let results = in_parallel(&copiers, run)?;
     let case = ComparedCase {
         operation: "scenario",
         state: name,

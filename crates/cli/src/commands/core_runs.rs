@@ -4,7 +4,7 @@ use host::machine::{Program, Region};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use rowclone_config::{Failure, MachineConfig};
-use rowclone_sim::{Attachments, BreakEven, CopyMethod, CoresReport, Experiment, Outcome, Programs, Workload};
+use rowclone_sim::{Attachments, BreakEven, CopyMethod, CoresReport, Experiment, Outcome, Programs};
 
 use crate::interrupt;
 
@@ -19,14 +19,9 @@ pub fn run_programs(
     region: Region,
     is_checked: bool,
 ) -> Result<(Outcome, CoresReport), Failure> {
-    let workload = Workload::Programs(Box::new(Programs {
-        settings: machine.settings,
-        devices: machine.devices,
-        programs,
-        region,
-    }));
+    let programs = Programs { settings: machine.settings, devices: machine.devices, programs, region };
     let experiment =
-        Experiment { is_checked, ..Experiment::new(&machine.system.memory, workload).policy(method.policy) };
+        Experiment { is_checked, ..Experiment::programs(&machine.system.memory, programs).policy(method.policy) };
     let stop = interrupt::flag();
     let attachments = Attachments { stop: Some(&stop), ..Attachments::default() };
     let outcome = experiment.run_with(attachments)?;
@@ -49,7 +44,8 @@ pub fn in_parallel<J: Sync, R: Send>(
     run: impl Fn(&J) -> Result<R, Failure> + Sync,
 ) -> Result<Vec<R>, Failure> {
     let bar = ProgressBar::new(jobs.len() as u64);
-    let results: Vec<Result<R, Failure>> = jobs.par_iter().map(|job| run(job).inspect(|_| bar.inc(1))).collect();
+    let run = |job| run(job).inspect(|_| bar.inc(1));
+    let results: Vec<Result<R, Failure>> = jobs.par_iter().with_max_len(1).map(run).collect();
     bar.finish_and_clear();
     results.into_iter().collect()
 }

@@ -30,10 +30,7 @@ use trace_io::trace::Recorded;
 /// # Errors
 /// An error of a file, the memory, or the terminal.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    if args.details && args.format != RunFormat::Table {
-        let error = Failure::new("`--details` is given, and the results are not printed as tables");
-        return Err(error.with_help("leave out `--details`: JSON and CSV have all numbers"));
-    }
+    args.format.check_details(args.details)?;
     let scenario = args.scenario.read()?;
     let stop = interrupt::flag();
     let clock = scenario.system.memory.system().clock();
@@ -64,7 +61,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let wanted = Wanted { progress: !args.quiet, ..Wanted::new(&stop) };
     let references = references(&scenario, &variants, &outcomes, args.no_baseline, wanted)?;
     let alone_ipc = alone(&scenario, args)?;
-    let assumptions = assumptions(&scenario, args.check)?;
+    let assumptions = assumptions_of(&scenario, args.check)?;
+    let assumptions: String = assumptions.iter().flat_map(|sentence| ["\n", sentence]).collect();
     let reports = variants.iter().zip(outcomes).map(|(&variant, mut outcome)| {
         let reference = references.iter().find(|(known, _)| *known == scenario.reference(variant));
         if let Some((_, figures)) = reference {
@@ -302,13 +300,12 @@ fn report(
     })
 }
 
-/// Assumptions about the recordings of a scenario, one sentence per line.
-fn assumptions(scenario: &Scenario, is_checked: bool) -> Result<String, Failure> {
-    let (Workload::Programs(workload), Some(machine)) = (&scenario.workload, &scenario.machine) else {
-        return Ok(String::new());
-    };
-    let sentences = programs::assumptions(workload.files(), machine, is_checked)?;
-    Ok(sentences.iter().flat_map(|sentence| ["\n", sentence]).collect())
+/// Assumptions about the recordings of a scenario, a list of sentences.
+pub(super) fn assumptions_of(scenario: &Scenario, is_checked: bool) -> Result<Vec<String>, Failure> {
+    match (&scenario.workload, &scenario.machine) {
+        (Workload::Programs(workload), Some(machine)) => programs::assumptions(workload.files(), machine, is_checked),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// The break-even size of the device of a policy; none without one.

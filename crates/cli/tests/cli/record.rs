@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use trace_io::recording::{Entry, Event, Reader};
+use trace_io::recording::{BlockEntry, Event, Reader};
 
 use crate::common::send;
 
@@ -96,10 +96,10 @@ fn forks_programs_and_the_exit_code_are_recorded() {
     while let Some(block) = reader.next_block().unwrap() {
         for entry in block.entries() {
             match entry {
-                Entry::Event(Event::Fork { .. }) => forks += 1,
-                Entry::Event(Event::Create { .. }) => creates += 1,
-                Entry::Event(Event::Exit) => exits += 1,
-                Entry::Event(Event::Map { .. }) => maps += 1,
+                BlockEntry::Event(Event::Fork { .. }) => forks += 1,
+                BlockEntry::Event(Event::Create { .. }) => creates += 1,
+                BlockEntry::Event(Event::Exit) => exits += 1,
+                BlockEntry::Event(Event::Map { .. }) => maps += 1,
                 _ => {}
             }
         }

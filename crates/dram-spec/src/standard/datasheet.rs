@@ -1,44 +1,35 @@
 //! Densities, widths, and the minima of speed bins. Their values are in [`crate::standard`].
 
-use std::fmt;
+use derive_more::Display;
 
 use super::Standard;
 use crate::units::{Clock, Cycles, Min};
 
-/// Capacity of a chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Density {
-    /// 256 Mb.
-    Mb256,
-    /// 512 Mb.
-    Mb512,
-    /// 1 Gb.
-    Gb1,
-    /// 2 Gb.
-    Gb2,
-    /// 4 Gb.
-    Gb4,
-    /// 8 Gb.
-    Gb8,
-    /// 16 Gb.
-    Gb16,
-    /// 32 Gb.
-    Gb32,
+crate::named! {
+    /// Capacity of a chip.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
+    #[display("{}", self.name())]
+    pub enum Density {
+        /// 256 Mb.
+        Mb256 = "256 Mb",
+        /// 512 Mb.
+        Mb512 = "512 Mb",
+        /// 1 Gb.
+        Gb1 = "1 Gb",
+        /// 2 Gb.
+        Gb2 = "2 Gb",
+        /// 4 Gb.
+        Gb4 = "4 Gb",
+        /// 8 Gb.
+        Gb8 = "8 Gb",
+        /// 16 Gb.
+        Gb16 = "16 Gb",
+        /// 32 Gb.
+        Gb32 = "32 Gb",
+    }
 }
 
 impl Density {
-    /// All densities.
-    pub const ALL: [Density; 8] = [
-        Density::Mb256,
-        Density::Mb512,
-        Density::Gb1,
-        Density::Gb2,
-        Density::Gb4,
-        Density::Gb8,
-        Density::Gb16,
-        Density::Gb32,
-    ];
-
     /// Megabits: 256 to 32,768.
     pub const fn megabits(self) -> u64 {
         256 << self as u32
@@ -60,17 +51,9 @@ impl Density {
     }
 }
 
-impl fmt::Display for Density {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.megabits() {
-            less @ ..1024 => write!(f, "{less} Mb"),
-            megabits => write!(f, "{} Gb", megabits / 1024),
-        }
-    }
-}
-
 /// Data pins of a chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
+#[display("x{}", self.pins())]
 pub enum Width {
     /// 4 pins.
     X4,
@@ -86,22 +69,12 @@ impl Width {
 
     /// Pins: 4, 8 or 16.
     pub const fn pins(self) -> u64 {
-        match self {
-            Width::X4 => 4,
-            Width::X8 => 8,
-            Width::X16 => 16,
-        }
+        4 << self as u32
     }
 
     /// The width with this number of pins.
     pub fn from_pins(pins: u64) -> Option<Width> {
         Width::ALL.into_iter().find(|width| width.pins() == pins)
-    }
-}
-
-impl fmt::Display for Width {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "x{}", self.pins())
     }
 }
 

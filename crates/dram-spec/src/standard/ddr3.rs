@@ -70,82 +70,37 @@ pub static DDR3: Definition = Definition {
 };
 
 /// Parameters common to all bins of one data rate.
+#[rustfmt::skip] // One rate per line: CWL in clocks, the minima in ps.
 const fn rate(clock: Clock) -> SpeedBin {
-    let slow = SpeedBin {
-        cwl: 5,
-        t_ras: Min::ps(37_500),
+    // tFAW of 1866: JESD79-3F gives 27 ns, which Ramulator 1's 26 clocks cover. Files with 25 ns (24 clocks) use the
+    // 2133 value. tFAW of 2133: 35 ns are 38 clocks. Ramulator 2 has 34, which is 31.9 ns: a count below its minimum
+    // in ns is wrong.
+    let (cwl, t_ras, t_rrd_1k, t_rrd_2k, t_faw_1k, t_faw_2k, t_xp, t_cke) = match clock.mega_transfers() {
+        800  => ( 5, 37_500, 10_000, 10_000, 40_000, 50_000, 7_500, 7_500),
+        1066 => ( 6, 37_500,  7_500, 10_000, 37_500, 50_000, 7_500, 5_625),
+        1333 => ( 7, 36_000,  6_000,  7_500, 30_000, 45_000, 6_000, 5_625),
+        1600 => ( 8, 35_000,  6_000,  7_500, 30_000, 40_000, 6_000, 5_000),
+        1866 => ( 9, 34_000,  5_000,  6_000, 27_000, 35_000, 6_000, 5_000),
+        2133 => (10, 33_000,  5_000,  6_000, 25_000, 35_000, 6_000, 5_000),
+        _ => panic!("DDR3 has six data rates"),
+    };
+    SpeedBin {
+        cwl,
+        t_ras: Min::ps(t_ras),
         t_wr: Min::ps(15_000),
         t_wtr: Min::max(4, 7_500),
         t_rtp: Min::max(4, 7_500),
         t_ccd: Min::ck(4),
-        t_rrd_1k: Min::max(4, 10_000),
-        t_rrd_2k: Min::max(4, 10_000),
-        t_faw_1k: Min::ps(40_000),
-        t_faw_2k: Min::ps(50_000),
-        t_xp: Min::max(3, 7_500),
+        t_rrd_1k: Min::max(4, t_rrd_1k),
+        t_rrd_2k: Min::max(4, t_rrd_2k),
+        t_faw_1k: Min::ps(t_faw_1k),
+        t_faw_2k: Min::ps(t_faw_2k),
+        t_xp: Min::max(3, t_xp),
         t_xpdll: Min::max(10, 24_000),
-        t_cke: Min::max(3, 7_500),
+        t_cke: Min::max(3, t_cke),
+        t_pden: Min::ck(if clock.mega_transfers() == 2133 { 2 } else { 1 }),
         t_dllk: Min::ck(512),
         ..SpeedBin::empty(Standard::Ddr3, clock)
-    };
-    match clock.mega_transfers() {
-        800 => slow,
-        1066 => SpeedBin {
-            cwl: 6,
-            t_rrd_1k: Min::max(4, 7_500),
-            t_faw_1k: Min::ps(37_500),
-            t_cke: Min::max(3, 5_625),
-            ..slow
-        },
-        1333 => SpeedBin {
-            cwl: 7,
-            t_ras: Min::ps(36_000),
-            t_rrd_1k: Min::max(4, 6_000),
-            t_rrd_2k: Min::max(4, 7_500),
-            t_faw_1k: Min::ps(30_000),
-            t_faw_2k: Min::ps(45_000),
-            t_xp: Min::max(3, 6_000),
-            t_cke: Min::max(3, 5_625),
-            ..slow
-        },
-        1600 => SpeedBin {
-            cwl: 8,
-            t_ras: Min::ps(35_000),
-            t_rrd_1k: Min::max(4, 6_000),
-            t_rrd_2k: Min::max(4, 7_500),
-            t_faw_1k: Min::ps(30_000),
-            t_faw_2k: Min::ps(40_000),
-            t_xp: Min::max(3, 6_000),
-            t_cke: Min::max(3, 5_000),
-            ..slow
-        },
-        1866 => SpeedBin {
-            cwl: 9,
-            t_ras: Min::ps(34_000),
-            t_rrd_1k: Min::max(4, 5_000),
-            t_rrd_2k: Min::max(4, 6_000),
-            // JESD79-3F gives 27 ns, which Ramulator 1's 26 clocks cover. Files with 25 ns (24 clocks) use the 2133
-            // value.
-            t_faw_1k: Min::ps(27_000),
-            t_faw_2k: Min::ps(35_000),
-            t_xp: Min::max(3, 6_000),
-            t_cke: Min::max(3, 5_000),
-            ..slow
-        },
-        2133 => SpeedBin {
-            cwl: 10,
-            t_ras: Min::ps(33_000),
-            t_rrd_1k: Min::max(4, 5_000),
-            t_rrd_2k: Min::max(4, 6_000),
-            t_faw_1k: Min::ps(25_000),
-            // 35 ns are 38 clocks. Ramulator 2 has 34, which is 31.9 ns: a count below its minimum in ns is wrong.
-            t_faw_2k: Min::ps(35_000),
-            t_xp: Min::max(3, 6_000),
-            t_cke: Min::max(3, 5_000),
-            t_pden: Min::ck(2),
-            ..slow
-        },
-        _ => panic!("DDR3 has six data rates"),
     }
 }
 

@@ -69,77 +69,49 @@ const fn mode(name: &'static str, divisor: u64, duration: usize, most: u64, wind
     }
 }
 
-/// Minima of a data rate that differ between rates, in ps, by bytes per row of a chip.
-struct Rate {
-    t_ras: u64,
-    t_ccd_l: u64,
-    t_rrd_1k: u64,
-    t_rrd_2k: u64,
-    t_rrd_l_1k: u64,
-    t_rrd_l_2k: u64,
-    t_faw_half_k: u64,
-    t_faw_1k: u64,
-    t_faw_2k: u64,
-    t_pden: u64,
-    t_dllk: u64,
-    cwl: u64,
-}
-
-/// The minima of each data rate.
-#[rustfmt::skip] // One rate per line.
-const fn minima(clock: Clock) -> Rate {
-    // Between 1866 and 3200, only these change.
-    let from_2133 = Rate {
-        t_ras: 32_000, t_ccd_l: 5_000, t_rrd_1k: 0, t_rrd_2k: 5_300, t_rrd_l_1k: 4_900, t_rrd_l_2k: 6_400,
-        t_faw_half_k: 0, t_faw_1k: 21_000, t_faw_2k: 30_000, t_pden: 2, t_dllk: 1024, cwl: 16,
-    };
-    match clock.mega_transfers() {
-        1600 => Rate { t_ras: 35_000, t_ccd_l: 6_250, t_rrd_1k: 5_000, t_rrd_2k: 6_000, t_rrd_l_1k: 6_000, t_rrd_l_2k: 7_500,
-                       t_faw_half_k: 20_000, t_faw_1k: 25_000, t_faw_2k: 35_000, t_pden: 1, t_dllk: 597, cwl: 9 },
-        1866 => Rate { t_ras: 34_000, t_ccd_l: 5_355, t_rrd_1k: 4_200, t_rrd_l_1k: 5_300, t_faw_half_k: 17_000, t_faw_1k: 23_000,
-                       t_pden: 1, t_dllk: 597, cwl: 10, ..from_2133 },
-        2133 => Rate { t_ras: 33_000, t_ccd_l: 5_355, t_rrd_1k: 3_700, t_rrd_l_1k: 5_300, t_faw_half_k: 15_000, t_dllk: 768, cwl: 11, ..from_2133 },
-        2400 => Rate { t_rrd_1k: 3_300, t_faw_half_k: 13_000, t_dllk: 768, cwl: 12, ..from_2133 },
-        2666 => Rate { t_rrd_1k: 3_000, t_faw_half_k: 12_000, cwl: 14, ..from_2133 },
-        2933 => Rate { t_rrd_1k: 2_700, t_faw_half_k: 10_875, ..from_2133 },
-        3200 => Rate { t_rrd_1k: 2_500, t_faw_half_k: 10_000, ..from_2133 },
-        _ => panic!("DDR4 has seven data rates"),
-    }
-}
-
 /// A bin with CL-RCD-RP in clocks. tRC is tRAS + tRP in every bin.
+#[rustfmt::skip] // One rate per line: the minima in ps, CWL, tPDEN and tDLLK in clocks.
 const fn bin(name: &'static str, k: u64, cl: u64, rcd_rp: u64, source: &'static str) -> SpeedBin {
     let clock = Clock::of_rate(k);
-    let rate = minima(clock);
-    let t_ras = Min::ps(rate.t_ras);
+    let (cwl, t_ras, t_ccd_l, [rrd_1k, rrd_2k], [rrd_l_1k, rrd_l_2k], [faw_half_k, faw_1k, faw_2k], t_pden, t_dllk) =
+        match clock.mega_transfers() {
+            1600 => ( 9, 35_000, 6_250, [5_000, 6_000], [6_000, 7_500], [20_000, 25_000, 35_000], 1,  597),
+            1866 => (10, 34_000, 5_355, [4_200, 5_300], [5_300, 6_400], [17_000, 23_000, 30_000], 1,  597),
+            2133 => (11, 33_000, 5_355, [3_700, 5_300], [5_300, 6_400], [15_000, 21_000, 30_000], 2,  768),
+            2400 => (12, 32_000, 5_000, [3_300, 5_300], [4_900, 6_400], [13_000, 21_000, 30_000], 2,  768),
+            2666 => (14, 32_000, 5_000, [3_000, 5_300], [4_900, 6_400], [12_000, 21_000, 30_000], 2, 1024),
+            2933 => (16, 32_000, 5_000, [2_700, 5_300], [4_900, 6_400], [10_875, 21_000, 30_000], 2, 1024),
+            3200 => (16, 32_000, 5_000, [2_500, 5_300], [4_900, 6_400], [10_000, 21_000, 30_000], 2, 1024),
+            _ => panic!("DDR4 has seven data rates"),
+        };
     SpeedBin {
         name,
         cl,
-        cwl: rate.cwl,
+        cwl,
         t_rcd: Min::ck(rcd_rp),
         t_rp: Min::ck(rcd_rp),
-        t_ras,
-        t_rc: Min::ck(clock.at_least(t_ras).0 + rcd_rp),
+        t_ras: Min::ps(t_ras),
+        t_rc: Min::ck(clock.at_least(Min::ps(t_ras)).0 + rcd_rp),
         t_wr: Min::ps(15_000),
         t_wtr: Min::max(2, 2_500),
         t_wtr_l: Min::max(4, 7_500),
         t_rtp: Min::max(4, 7_500),
         t_ccd: Min::ck(4),
-        t_ccd_l: Min::max(4, rate.t_ccd_l),
-        t_ccd_l_wr: Min::max(4, rate.t_ccd_l),
-        t_ccd_l_rmw: Min::max(4, rate.t_ccd_l),
-        t_rrd_1k: Min::max(4, rate.t_rrd_1k),
-        t_rrd_2k: Min::max(4, rate.t_rrd_2k),
-        t_rrd_l_1k: Min::max(4, rate.t_rrd_l_1k),
-        t_rrd_l_2k: Min::max(4, rate.t_rrd_l_2k),
-        t_faw_half_k: Min::max(16, rate.t_faw_half_k),
-        t_faw_1k: Min::max(20, rate.t_faw_1k),
-        t_faw_2k: Min::max(28, rate.t_faw_2k),
+        t_ccd_l: Min::max(4, t_ccd_l),
+        t_ccd_l_wr: Min::max(4, t_ccd_l),
+        t_ccd_l_rmw: Min::max(4, t_ccd_l),
+        t_rrd_1k: Min::max(4, rrd_1k),
+        t_rrd_2k: Min::max(4, rrd_2k),
+        t_rrd_l_1k: Min::max(4, rrd_l_1k),
+        t_rrd_l_2k: Min::max(4, rrd_l_2k),
+        t_faw_half_k: Min::max(16, faw_half_k),
+        t_faw_1k: Min::max(20, faw_1k),
+        t_faw_2k: Min::max(28, faw_2k),
         t_xp: Min::max(4, 6_000),
         t_cke: Min::max(3, 5_000),
         write_preamble_most: if k >= 18 { 2 } else { 1 },
-        t_pden: Min::ck(rate.t_pden),
-        t_dllk: Min::ck(rate.t_dllk),
+        t_pden: Min::ck(t_pden),
+        t_dllk: Min::ck(t_dllk),
         source,
         ..SpeedBin::empty(Standard::Ddr4, clock)
     }

@@ -139,10 +139,6 @@ impl Buddy {
 }
 
 impl FrameAllocator for Buddy {
-    fn boxed_clone(&self) -> Box<dyn FrameAllocator> {
-        Box::new(self.clone())
-    }
-
     fn policy(&self) -> Policy {
         Policy::Buddy
     }

@@ -27,10 +27,6 @@ impl Random {
 }
 
 impl FrameAllocator for Random {
-    fn boxed_clone(&self) -> Box<dyn FrameAllocator> {
-        Box::new(self.clone())
-    }
-
     fn policy(&self) -> Policy {
         Policy::Random
     }

@@ -22,10 +22,6 @@ impl Sequential {
 }
 
 impl FrameAllocator for Sequential {
-    fn boxed_clone(&self) -> Box<dyn FrameAllocator> {
-        Box::new(self.clone())
-    }
-
     fn policy(&self) -> Policy {
         Policy::Sequential
     }

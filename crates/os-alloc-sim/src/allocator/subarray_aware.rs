@@ -180,10 +180,6 @@ impl SubarrayAware {
 }
 
 impl FrameAllocator for SubarrayAware {
-    fn boxed_clone(&self) -> Box<dyn FrameAllocator> {
-        Box::new(self.clone())
-    }
-
     fn policy(&self) -> Policy {
         match self.near {
             Near::Subarray => Policy::SubarrayAware,

@@ -1,6 +1,6 @@
 //! The rules of DDR2. Additive latency is 0.
 
-use super::{COMMON, Row, RuleSet, WITHOUT_GROUPS, WRITE_TO_POWER_DOWN, row, row_from};
+use super::{COMMON, RuleRow, RuleSet, WITHOUT_GROUPS, WRITE_TO_POWER_DOWN, row, row_from};
 use crate::parameters::Parameters;
 use crate::rule::Rule;
 
@@ -17,7 +17,7 @@ fn read_to_precharge(p: &Parameters) -> u64 {
 }
 
 #[rustfmt::skip] // One rule per line.
-const OWN: &[Row] = &[
+const OWN: &[RuleRow] = &[
     row(Rule::TRtp,           read_to_precharge),
     row(Rule::RdaAct,         |p| read_to_precharge(p) + p.rp),
     row(Rule::RdaRef,         |p| read_to_precharge(p) + p.rp),

@@ -1,6 +1,6 @@
 //! The rules of DDR3: the tables of `docs/rules.md`.
 
-use super::{COMMON, READ_TO_PRECHARGE, Row, RuleSet, WITHOUT_GROUPS, WRITE_TO_POWER_DOWN, row};
+use super::{COMMON, READ_TO_PRECHARGE, RuleRow, RuleSet, WITHOUT_GROUPS, WRITE_TO_POWER_DOWN, row};
 use crate::rule::Rule;
 
 pub(super) static RULES: RuleSet = RuleSet {
@@ -12,7 +12,7 @@ pub(super) static RULES: RuleSet = RuleSet {
 };
 
 #[rustfmt::skip] // One rule per line.
-const OWN: &[Row] = &[
+const OWN: &[RuleRow] = &[
     row(Rule::TFaw,      |p| p.faw),
     row(Rule::RdWr,      |p| (p.cl + p.burst + 2).saturating_sub(p.cwl)),
     row(Rule::RefWindow, |p| p.refresh_intervals(2)),

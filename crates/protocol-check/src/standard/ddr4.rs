@@ -1,6 +1,6 @@
 //! The rules of DDR4.
 
-use super::{COMMON, READ_TO_PRECHARGE, Row, RuleSet, WITH_GROUPS, WRITE_TO_POWER_DOWN, row, row_from};
+use super::{COMMON, READ_TO_PRECHARGE, RuleRow, RuleSet, WITH_GROUPS, WRITE_TO_POWER_DOWN, row, row_from};
 use crate::rule::Rule;
 
 pub(super) static RULES: RuleSet = RuleSet {
@@ -13,7 +13,7 @@ pub(super) static RULES: RuleSet = RuleSet {
 const WINDOW: &str = "JESD79-4: at most 16, 32 or 64 REF within 2 tREFI in mode 1x, 2x or 4x";
 
 #[rustfmt::skip] // One rule per line.
-const OWN: &[Row] = &[
+const OWN: &[RuleRow] = &[
     row(Rule::RdWr,            |p| (p.cl + p.burst + 1 + p.write_preamble).saturating_sub(p.cwl)),
     // With a preamble of one clock, it is five clocks: a WR may be four after another, or more.
     row(Rule::WrWrTWpre,       |p| if p.write_preamble > 1 { p.burst + p.write_preamble } else { 0 }),

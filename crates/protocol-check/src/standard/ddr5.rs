@@ -2,7 +2,7 @@
 
 use dram_spec::Width;
 
-use super::{COMMON, READ_TO_PRECHARGE, Row, RuleSet, WITH_GROUPS, row, row_from};
+use super::{COMMON, READ_TO_PRECHARGE, RuleRow, RuleSet, WITH_GROUPS, row, row_from};
 use crate::parameters::Parameters;
 use crate::rule::Rule;
 
@@ -21,7 +21,7 @@ fn reads_codewords(p: &Parameters) -> bool {
 const WINDOW: &str = "JESD79-5: at most 5 REF within tREFI; 10 in fine granularity mode: chosen";
 
 #[rustfmt::skip] // One rule per line.
-const OWN: &[Row] = &[
+const OWN: &[RuleRow] = &[
     row(Rule::RdWr,           |p| (p.cl + p.burst + 2 + p.write_preamble).saturating_sub(p.cwl)),
     row(Rule::TCcdLWr,        |p| if reads_codewords(p) { p.ccd_l_rmw } else { 0 }),
     row(Rule::TCcdLWr2,       |p| if reads_codewords(p) { 0 } else { p.ccd_l_wr }),

@@ -12,7 +12,7 @@ use crate::rule::{Rule, Sort};
 
 /// A timing rule or a maximum of a standard.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct RuleRow {
     pub(crate) rule: Rule,
     /// The limit in clocks; 0 where the rule does not apply to the chips of the system.
     pub(crate) limit: fn(&Parameters) -> u64,
@@ -20,18 +20,18 @@ pub(crate) struct Row {
     source: Option<&'static str>,
 }
 
-const fn row(rule: Rule, limit: fn(&Parameters) -> u64) -> Row {
-    Row { rule, limit, source: None }
+const fn row(rule: Rule, limit: fn(&Parameters) -> u64) -> RuleRow {
+    RuleRow { rule, limit, source: None }
 }
 
-const fn row_from(rule: Rule, limit: fn(&Parameters) -> u64, source: &'static str) -> Row {
-    Row { rule, limit, source: Some(source) }
+const fn row_from(rule: Rule, limit: fn(&Parameters) -> u64, source: &'static str) -> RuleRow {
+    RuleRow { rule, limit, source: Some(source) }
 }
 
 /// The rules of a standard.
 #[derive(Debug)]
 pub(crate) struct RuleSet {
-    tables: &'static [&'static [Row]],
+    tables: &'static [&'static [RuleRow]],
     /// The document that defines the rules which another standard has from its own document; none where
     /// [`Rule::source`] is the source.
     document: Option<&'static str>,
@@ -52,7 +52,7 @@ impl RuleSet {
         }
     }
 
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &'static Row> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &'static RuleRow> {
         self.tables.iter().copied().flatten()
     }
 
@@ -89,7 +89,7 @@ impl Rule {
 
 /// Rules of all standards.
 #[rustfmt::skip] // One rule per line: read it beside docs/rules.md.
-const COMMON: &[Row] = &[
+const COMMON: &[RuleRow] = &[
     row(Rule::TRcd,         |p| p.rcd),
     row(Rule::TRas,         |p| p.ras),
     row(Rule::TRc,          |p| p.rc),
@@ -125,11 +125,11 @@ const COMMON: &[Row] = &[
 ];
 
 /// Rules of the standards whose write to PDE is tWR after the data.
-const WRITE_TO_POWER_DOWN: &[Row] = &[row(Rule::TWrpden, Parameters::write_to_precharge)];
+const WRITE_TO_POWER_DOWN: &[RuleRow] = &[row(Rule::TWrpden, Parameters::write_to_precharge)];
 
 /// Rules of the standards whose read to PRE is tRTP.
 #[rustfmt::skip]
-const READ_TO_PRECHARGE: &[Row] = &[
+const READ_TO_PRECHARGE: &[RuleRow] = &[
     row(Rule::TRtp,         |p| p.rtp),
     row(Rule::RdaAct,       |p| p.rtp + p.rp),
     row(Rule::RdaRef,       |p| p.rtp + p.rp),
@@ -138,7 +138,7 @@ const READ_TO_PRECHARGE: &[Row] = &[
 
 /// Rules of the standards without bank groups.
 #[rustfmt::skip]
-const WITHOUT_GROUPS: &[Row] = &[
+const WITHOUT_GROUPS: &[RuleRow] = &[
     row(Rule::TRrd,               |p| p.rrd),
     row(Rule::TCcdRd,             |p| p.ccd),
     row(Rule::TCcdWr,             |p| p.ccd),
@@ -154,7 +154,7 @@ const WITHOUT_GROUPS: &[Row] = &[
 /// Rules of the standards with bank groups. The banks of a TRANSFER lie in one or two groups, and its
 /// distances are those of one group.
 #[rustfmt::skip]
-const WITH_GROUPS: &[Row] = &[
+const WITH_GROUPS: &[RuleRow] = &[
     row(Rule::TRrdS,              |p| p.rrd),
     row(Rule::TRrdL,              |p| p.rrd_l),
     row(Rule::TFaw,               |p| p.faw),

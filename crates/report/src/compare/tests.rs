@@ -41,7 +41,7 @@ fn table() -> CompareTable {
         ),
         case(cold, 4096, [figures(1000.0, 128), figures(90.0, 0), figures(1500.0, 0)]),
         case(CaseOperation::Zero, 4096, [figures(500.0, 64), figures(90.0, 0), refused(Unable::DoesNotZero)]),
-        case(CaseOperation::Receive(&Delivery::ALL[0]), 4096, [figures(7.0, 9), figures(7.0, 9), figures(8.0, 9)]),
+        case(CaseOperation::Receive(Delivery::ALL[0]), 4096, [figures(7.0, 9), figures(7.0, 9), figures(8.0, 9)]),
     ];
     CompareTable {
         machine: "paper".to_owned(),

@@ -12,14 +12,14 @@ pub enum CaseOperation {
     /// They are zeroed.
     Zero,
     /// They are received as a message, which the adapter delivers in some way.
-    Receive(&'static Delivery),
+    Receive(Delivery),
 }
 
 impl CaseOperation {
     /// All operations, in the order of reports.
     pub fn all() -> Vec<CaseOperation> {
         let copies = SourceState::ALL.into_iter().map(CaseOperation::Copy);
-        let messages = Delivery::ALL.iter().map(CaseOperation::Receive);
+        let messages = Delivery::ALL.into_iter().map(CaseOperation::Receive);
         copies.chain([CaseOperation::Zero]).chain(messages).collect()
     }
 
@@ -37,7 +37,7 @@ impl CaseOperation {
         match self {
             CaseOperation::Copy(state) => state.name(),
             CaseOperation::Zero => "",
-            CaseOperation::Receive(delivery) => delivery.name,
+            CaseOperation::Receive(delivery) => delivery.name(),
         }
     }
 }

@@ -14,7 +14,6 @@ use dram_spec::{Cycles, LINE_BYTES};
 use host::machine::{
     BufferOperation, MachineSettings, Memcopy, Program, ReadAgain, ReceiverSettings, Region, SourceState,
 };
-use os_alloc_sim::FrameMap;
 use rowclone::Mechanism;
 
 pub use self::answers::{Best, Question};
@@ -28,7 +27,7 @@ use crate::experiment::Experiment;
 use crate::observer::Attachments;
 use crate::outcome::Outcome;
 use crate::system::MemorySystem;
-use crate::workload::{Programs, Workload};
+use crate::workload::Programs;
 
 /// The machine on which copiers are compared.
 #[derive(Clone, Copy, Debug)]
@@ -172,8 +171,7 @@ impl CopierComparison<'_> {
         copies: Memcopy,
         stop: &AtomicBool,
     ) -> Result<Outcome, ExperimentError> {
-        let frames = FrameMap::new(self.system.map().clone());
-        let unit = u64::from(settings.allocator.copy_unit.frames(&frames)) * FRAME_BYTES;
+        let unit = self.system.copy_unit_bytes(settings.allocator.copy_unit);
         self.run(copier, settings, copies.program(unit), copies.region(), stop)
     }
 
@@ -188,7 +186,7 @@ impl CopierComparison<'_> {
         let programs = Programs { settings, devices: *self.devices, programs: vec![program], region };
         let experiment = Experiment {
             is_checked: self.is_checked,
-            ..Experiment::new(self.system, Workload::Programs(Box::new(programs))).policy(copier.policy)
+            ..Experiment::programs(self.system, programs).policy(copier.policy)
         };
         experiment.run_with(Attachments { stop: Some(stop), ..Attachments::default() })
     }

@@ -3,38 +3,14 @@
 use dram_spec::address::FRAME_BYTES;
 use host::machine::{InjectionPolicy, MachineSettings, NetworkSettings, Receiver, ReceiverSettings, Spread};
 
-/// How a network adapter delivers packets: a name, and the setting of the adapter.
-///
-/// Another kind of delivery is a further entry of [`Delivery::ALL`].
-#[derive(Clone, Copy)]
-pub struct Delivery {
-    /// Name in reports.
-    pub name: &'static str,
-    /// Sets the adapter.
-    set: fn(&mut NetworkSettings),
-}
-
-impl Delivery {
-    /// All ways.
-    pub const ALL: &[Delivery] = &[
-        // Packets are written to memory, and no cache keeps a line of them.
-        Delivery { name: "memory", set: |network| network.injection.policy = InjectionPolicy::Never },
-        // Packets are injected into the last level of the core's caches, or the level of `network.inject_level`.
-        Delivery { name: "cache", set: |network| network.injection.policy = InjectionPolicy::Always },
-    ];
-}
-
-impl PartialEq for Delivery {
-    fn eq(&self, other: &Delivery) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for Delivery {}
-
-impl std::fmt::Debug for Delivery {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
+dram_spec::named! {
+    /// How a network adapter delivers packets.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Delivery {
+        /// Packets are written to memory, and no cache keeps a line of them.
+        Memory = "memory",
+        /// Packets are injected into the last level of the core's caches, or the level of `network.inject_level`.
+        Cache = "cache",
     }
 }
 
@@ -50,7 +26,7 @@ const NS_PER_1000_BYTES: f64 = 800.0;
 pub(super) fn of_message(
     settings: &MachineSettings,
     work: &ReceiverSettings,
-    delivery: &Delivery,
+    delivery: Delivery,
     bytes: u64,
     read_percent: u64,
     core_ns: f64,
@@ -68,7 +44,10 @@ pub(super) fn of_message(
         packets,
         ..adapter
     };
-    (delivery.set)(&mut network);
+    network.injection.policy = match delivery {
+        Delivery::Memory => InjectionPolicy::Never,
+        Delivery::Cache => InjectionPolicy::Always,
+    };
     let receiver = ReceiverSettings {
         buffers: network.ring as u64,
         has_split_headers: true,

@@ -123,7 +123,7 @@ fn a_copier_that_leaves_the_operation_to_another_one_says_why() {
 /// no byte over the channel; by the loop at least a page is read and fetched.
 #[test]
 fn a_message_is_received_under_each_kind_of_copier() {
-    let receive = CaseOperation::Receive(&Delivery::ALL[0]);
+    let receive = CaseOperation::Receive(Delivery::ALL[0]);
     let of = |name, read| figures_of(name, receive, 4096, read);
     let (by_loop, in_dram, read) = (of("loop-cached", 0), of("rowclone", 0), of("rowclone", 100));
     for figures in [by_loop, in_dram, read, of("dma", 0), of("copy-engine-async", 100)] {

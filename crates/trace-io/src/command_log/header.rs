@@ -55,24 +55,10 @@ pub(super) const END_UNKNOWN: &str = "unknown";
 /// within it.
 pub(super) const T_REFI_PS: std::ops::RangeInclusive<u64> = 15_000..=1_000_000_000_000;
 
-/// Values of a key, with their names. The first is the default.
-type Choices<T> = [(&'static str, T)];
-
-const COPY_ACTIVATIONS: &Choices<CopyActivations> =
-    &[("counted", CopyActivations::Counted), ("free", CopyActivations::Free)];
-const POWER_DOWNS: &Choices<PrechargePowerDown> =
-    &[("fast-exit", PrechargePowerDown::FastExit), ("slow-exit", PrechargePowerDown::SlowExit)];
-const REFERENCE_CYCLES: &Choices<ReferenceCycle> =
-    &[("first", ReferenceCycle::First), ("second", ReferenceCycle::Second)];
-
 /// The exits of power-down of a standard.
-fn power_downs(standard: Standard) -> &'static Choices<PrechargePowerDown> {
-    if standard.definition().slow_exit.is_some() { POWER_DOWNS } else { &POWER_DOWNS[..1] }
-}
-
-/// The name of a value; of the default, if the value is not among the choices.
-fn name_of<T: PartialEq>(choices: &Choices<T>, value: &T) -> &'static str {
-    choices.iter().find(|(_, choice)| choice == value).unwrap_or(&choices[0]).0
+fn power_downs(standard: Standard) -> &'static [&'static str] {
+    let exits: &[&str] = &PrechargePowerDown::NAMES;
+    if standard.definition().slow_exit.is_some() { exits } else { &exits[..1] }
 }
 
 /// The header text up to the value of `end_cycle`, its last key.
@@ -86,12 +72,13 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
     };
     // Keys that not every standard has are written where they differ from the default.
     let definition = standard.definition();
+    let exit = if definition.slow_exit.is_some() { *precharge_power_down } else { PrechargePowerDown::FastExit };
     let mut further = String::new();
     if refresh_mode.name != definition.refresh_modes[0].name {
         further.extend(["\n# refresh_mode = ", refresh_mode.name]);
     }
     if definition.two_cycle_commands {
-        further.extend(["\n# reference_cycle = ", name_of(REFERENCE_CYCLES, reference_cycle)]);
+        further.extend(["\n# reference_cycle = ", reference_cycle.name()]);
     }
     let lines = [
         VERSION_LINE.into(),
@@ -103,8 +90,8 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
         format!("# row_bytes = {row_bytes}"),
         format!("# rows_per_subarray = {rows_per_subarray}"),
         format!("# {refresh}{further}"),
-        format!("# copy_activations = {}", name_of(COPY_ACTIVATIONS, copy_activations)),
-        format!("# precharge_power_down = {}", name_of(power_downs(standard), precharge_power_down)),
+        format!("# copy_activations = {}", copy_activations.name()),
+        format!("# precharge_power_down = {}", exit.name()),
         format!("# dialect = {}", dialect.name()),
         "# start = idle".into(),
         "# end_cycle = ".into(),
@@ -118,7 +105,7 @@ pub(super) fn read<R: Read>(lines: &mut Lines<R>) -> Result<LogHeader, LineError
     if lines.line() != VERSION_LINE.as_bytes() {
         return Err(other_version(lines.line()).in_line(lines.number()));
     }
-    let mut entries = Entries::default();
+    let mut entries = HeaderEntries::default();
     loop {
         advance(lines)?;
         let line = lines.number();
@@ -152,7 +139,7 @@ fn other_version(line: &[u8]) -> LineError {
 
 /// The entries of a header, and the line that ends it.
 #[derive(Default)]
-struct Entries {
+struct HeaderEntries {
     values: [Option<HeaderEntry>; KEYS.len()],
     last_line: u64,
 }
@@ -162,7 +149,7 @@ struct HeaderEntry {
     value: Vec<u8>,
 }
 
-impl Entries {
+impl HeaderEntries {
     fn add(&mut self, text: &[u8], line: u64) -> Result<(), LineError> {
         let wrong = || {
             let what = "but the header has lines `# key = value`, and then the column names";
@@ -216,25 +203,29 @@ impl Entries {
         self.get(key, || "a whole number".into(), decimal)
     }
 
-    fn choice<T: Copy>(&self, key: &'static str, choices: &Choices<T>) -> Result<T, LineError> {
-        let expected = || choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
-        let named = |value: &[u8]| choices.iter().find(|(name, _)| name.as_bytes() == value).map(|(_, choice)| *choice);
-        self.get(key, expected, named)
+    /// One of several names.
+    fn choice<T>(&self, key: &'static str, names: &[&str], named: impl Fn(&str) -> Option<T>) -> Result<T, LineError> {
+        let expected = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
+        self.get(key, expected, |value| named(names.iter().find(|name| name.as_bytes() == value)?))
     }
 
     fn header(&self) -> Result<LogHeader, LineError> {
-        self.choice("start", &[("idle", ())])?;
+        self.choice("start", &["idle"], |_| Some(()))?;
         let bin = self.bin()?;
         let system = System {
             refresh_mode: self.refresh_mode(bin.standard)?,
             reference_cycle: self.reference_cycle(bin.standard)?,
-            copy_activations: self.choice("copy_activations", COPY_ACTIVATIONS)?,
-            precharge_power_down: self.choice("precharge_power_down", power_downs(bin.standard))?,
+            copy_activations: self.choice("copy_activations", &CopyActivations::NAMES, CopyActivations::from_name)?,
+            precharge_power_down: self.choice(
+                "precharge_power_down",
+                power_downs(bin.standard),
+                PrechargePowerDown::from_name,
+            )?,
             refresh: self.refresh()?,
             ..System::new(bin, self.geometry(bin.standard)?)
         };
-        let dialect =
-            self.choice("dialect", &[Dialect::RowClone, Dialect::Jedec].map(|dialect| (dialect.name(), dialect)))?;
+        let dialects = [Dialect::RowClone, Dialect::Jedec].map(Dialect::name);
+        let dialect = self.choice("dialect", &dialects, Dialect::from_name)?;
         let end = self.get(
             "end_cycle",
             || format!("a whole number or `{END_UNKNOWN}`"),
@@ -261,7 +252,9 @@ impl Entries {
     fn reference_cycle(&self, standard: Standard) -> Result<ReferenceCycle, LineError> {
         match self.find("reference_cycle") {
             None => Ok(ReferenceCycle::default()),
-            Some(_) if standard.definition().two_cycle_commands => self.choice("reference_cycle", REFERENCE_CYCLES),
+            Some(_) if standard.definition().two_cycle_commands => {
+                self.choice("reference_cycle", &ReferenceCycle::NAMES, ReferenceCycle::from_name)
+            }
             Some(HeaderEntry { line, .. }) => {
                 let what = format!("`reference_cycle` is given, but has no effect in {}", standard.name());
                 Err(LineError::new(what, "leave the line out").in_line(*line))
@@ -321,7 +314,7 @@ impl Entries {
                 self.get("t_refi_ps", expected, |value| decimal(value).filter(|ps| T_REFI_PS.contains(ps)))?;
             return Ok(Refresh::Every { t_refi_ps });
         };
-        self.choice("refresh", &[("off", ())])?;
+        self.choice("refresh", &["off"], |_| Some(()))?;
         match self.find("t_refi_ps") {
             Some(every) => {
                 let help = "keep `t_refi_ps` for a run with refresh, `refresh = off` for one without";

@@ -6,7 +6,7 @@ use dram_spec::{BankId, Column, Command, Cycle, Issued, Row};
 
 use super::FileRank;
 use super::memory::Memory;
-use super::trace_line::{Field, TraceLine, wrong_shape};
+use super::trace_line::{TraceField, TraceLine, wrong_shape};
 use crate::LineError;
 use crate::line::{cells, shown};
 
@@ -23,8 +23,8 @@ pub(super) fn parse(text: &[u8], place: FileRank, memory: Memory) -> Result<Trac
     let (Some(clock), Some(name), bank, None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
         return Err(wrong_shape(text, "a clock, a command and a bank, with commas"));
     };
-    let at = Cycle(Field { name: "clock", text: clock }.number()?);
-    let bank_field = Field { name: "bank", text: bank.unwrap_or(b"") };
+    let at = Cycle(TraceField { name: "clock", text: clock }.number()?);
+    let bank_field = TraceField { name: "bank", text: bank.unwrap_or(b"") };
     let bank = || bank_field.number().map(|bank| BankId { rank: place.rank, bank });
     let (row, column) = (Row(0), Column(0));
     let rank_wide = |command: Command| match bank_field.text {

@@ -6,7 +6,7 @@ use dram_spec::{Column, Command, Cycle, Issued, Row};
 
 use super::file_rank::FileChannel;
 use super::memory::Memory;
-use super::trace_line::{Field, TraceLine, wrong_shape};
+use super::trace_line::{TraceField, TraceLine, wrong_shape};
 use crate::LineError;
 use crate::line::first_fields;
 use crate::number::decimal;
@@ -33,7 +33,7 @@ fn cut(text: &[u8]) -> Option<[&[u8]; FIELDS.len()]> {
 pub(super) fn parse(text: &[u8], memory: Memory, file: &mut FileChannel) -> Result<TraceLine, LineError> {
     let expected = "eight fields: clock command channel rank bankgroup bank 0xrow 0xcolumn";
     let words = cut(text).ok_or_else(|| wrong_shape(text, expected))?;
-    let field = |index: usize| Field { name: FIELDS[index], text: words[index] };
+    let field = |index: usize| TraceField { name: FIELDS[index], text: words[index] };
     let at = Cycle(field(0).number()?);
     for index in 2..FIELDS.len() {
         field(index).unused()?;

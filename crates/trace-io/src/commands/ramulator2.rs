@@ -5,7 +5,7 @@ use dram_spec::{BankId, BankSet, Channel, Column, Command, Cycle, Issued, Row};
 
 use super::file_rank::FileChannel;
 use super::memory::Memory;
-use super::trace_line::{Field, TraceLine, wrong_shape};
+use super::trace_line::{TraceField, TraceLine, wrong_shape};
 use crate::LineError;
 use crate::line::{cells, first_fields, shown};
 
@@ -72,7 +72,7 @@ impl Levels {
         if count != self.cells {
             return Err(wrong_shape(text, "as many cells as the first line"));
         }
-        let field = |name, index: usize| Field { name, text: cells[index] };
+        let field = |name, index: usize| TraceField { name, text: cells[index] };
         let [channel, rank, group, bank, row, column] = self.indices;
         let at = Cycle(field("clock", 0).number()?);
         let last = self.cells - 1;

@@ -28,12 +28,12 @@ impl TraceLine {
 
 /// A field, with its name for messages.
 #[derive(Clone, Copy)]
-pub(super) struct Field<'a> {
+pub(super) struct TraceField<'a> {
     pub(super) name: &'static str,
     pub(super) text: &'a [u8],
 }
 
-impl Field<'_> {
+impl TraceField<'_> {
     /// A decimal number.
     pub(super) fn number<T: TryFrom<u64>>(self) -> Result<T, LineError> {
         decimal_of(self.text).map_err(|expected| self.wrong(expected))

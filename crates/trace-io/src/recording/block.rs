@@ -166,9 +166,9 @@ impl<'a> Block<'a> {
         let mut rest = entries.words.len();
         while let Some(entry) = entries.next() {
             let (more, more_bytes) = match entry {
-                Entry::Access(access) => (access.instructions.into(), access.bytes() as usize),
-                Entry::Instructions(count) => (count, 0),
-                Entry::Event(_) => (0, 0),
+                BlockEntry::Access(access) => (access.instructions.into(), access.bytes() as usize),
+                BlockEntry::Instructions(count) => (count, 0),
+                BlockEntry::Event(_) => (0, 0),
             };
             if executed + more > instructions {
                 break;
@@ -183,14 +183,14 @@ impl<'a> Block<'a> {
     }
 
     /// The decoded words.
-    pub const fn entries(&self) -> Entries<'a> {
-        Entries { words: self.words }
+    pub const fn entries(&self) -> BlockEntries<'a> {
+        BlockEntries { words: self.words }
     }
 }
 
 /// One word, or an event with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum BlockEntry {
     /// A load or store.
     Access(Access),
     /// Instructions without memory access.
@@ -201,14 +201,14 @@ pub enum Entry {
 
 /// Iterator over the entries of a block.
 #[derive(Clone, Debug)]
-pub struct Entries<'a> {
+pub struct BlockEntries<'a> {
     words: &'a [u64],
 }
 
-impl<'a> Entries<'a> {
+impl<'a> BlockEntries<'a> {
     /// Those of words of a block.
-    pub const fn new(words: &'a [u64]) -> Entries<'a> {
-        Entries { words }
+    pub const fn new(words: &'a [u64]) -> BlockEntries<'a> {
+        BlockEntries { words }
     }
 
     /// Number of words left.
@@ -217,7 +217,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-impl Entries<'_> {
+impl BlockEntries<'_> {
     /// The event whose first word was read. Most words are accesses: the loop over them stays small without this code.
     #[inline(never)]
     fn event(&mut self, number: u8, further: u8, first: u64) -> Option<Event> {
@@ -227,18 +227,18 @@ impl Entries<'_> {
     }
 }
 
-impl Iterator for Entries<'_> {
-    type Item = Entry;
+impl Iterator for BlockEntries<'_> {
+    type Item = BlockEntry;
 
     #[inline]
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<BlockEntry> {
         let (&bits, rest) = self.words.split_first()?;
         self.words = rest;
         // The words have been checked: they are words, and the events have their operands.
         match Word::from_bits(bits).ok()? {
-            Word::Access(access) => Some(Entry::Access(access)),
-            Word::Instructions(count) => Some(Entry::Instructions(count)),
-            Word::Event { number, further, first } => self.event(number, further, first).map(Entry::Event),
+            Word::Access(access) => Some(BlockEntry::Access(access)),
+            Word::Instructions(count) => Some(BlockEntry::Instructions(count)),
+            Word::Event { number, further, first } => self.event(number, further, first).map(BlockEntry::Event),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::block::Entry;
-use super::event::{Event, FaultKind, ObjectAddress, Routine};
+use super::block::BlockEntry;
+use super::event::{Event, ObjectAddress, Routine};
 
 /// Names of the events, by their number less 1.
 pub const EVENT_NAMES: [&str; 14] = [
@@ -54,29 +54,22 @@ impl fmt::Display for Event {
                 Routine::CopyPage { src } => write!(f, " copy_page to={dst:#x} from={src:#x} bytes={bytes}"),
                 Routine::ClearPage => write!(f, " clear_page to={dst:#x} bytes={bytes}"),
             },
-            Event::Fault { kind, address } => {
-                let kind = match kind {
-                    FaultKind::AbsentRead => "read-absent",
-                    FaultKind::AbsentWrite => "write-absent",
-                    FaultKind::ProtectedWrite => "write-protected",
-                };
-                write!(f, " kind={kind} address={address:#x}")
-            }
+            Event::Fault { kind, address } => write!(f, " kind={} address={address:#x}", kind.name()),
             Event::Time { nanoseconds } => write!(f, " nanoseconds={nanoseconds}"),
         }
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for BlockEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Entry::Access(access) => {
+            BlockEntry::Access(access) => {
                 let name = if access.is_store { "store" } else { "load" };
                 let (address, bytes, instructions) = (access.address, access.bytes(), access.instructions);
                 write!(f, "{name} address={address:#x} bytes={bytes} instructions={instructions}")
             }
-            Entry::Instructions(count) => write!(f, "instructions count={count}"),
-            Entry::Event(event) => event.fmt(f),
+            BlockEntry::Instructions(count) => write!(f, "instructions count={count}"),
+            BlockEntry::Event(event) => event.fmt(f),
         }
     }
 }
@@ -89,11 +82,11 @@ mod tests {
     #[test]
     fn entries_are_names_and_values() {
         let access = Access { is_store: true, address: 0x1000, log2_bytes: 3, instructions: 2 };
-        assert_eq!(Entry::Access(access).to_string(), "store address=0x1000 bytes=8 instructions=2");
+        assert_eq!(BlockEntry::Access(access).to_string(), "store address=0x1000 bytes=8 instructions=2");
         let process = ObjectAddress { object: 0, address: 0x1000 };
         let file = ObjectAddress { object: 7, address: 0x20 };
         let copy = Event::Copy { dst: process, src: file, bytes: 100 };
-        assert_eq!(Entry::Event(copy).to_string(), "copy to=0x1000 from=7:0x20 bytes=100");
+        assert_eq!(BlockEntry::Event(copy).to_string(), "copy to=0x1000 from=7:0x20 bytes=100");
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::LineError;
 /// Most operands of an event.
 pub const OPERANDS_MAX: usize = 6;
 
+/// Operands of each event, by its number less 1.
+const OPERANDS: [usize; 14] = [1, 1, 0, 5, 3, 3, 4, 4, 6, 4, 4, 0, 2, 1];
+
 /// A byte of an object: of the memory of the process (object 0), of a file, pipe or socket, or of physical memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectAddress {
@@ -75,15 +78,17 @@ impl Routine {
     }
 }
 
-/// Kind of a page fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
-    /// A read of an absent page, or an instruction fetch from one.
-    AbsentRead,
-    /// A write to an absent page.
-    AbsentWrite,
-    /// A write to a present page that is write-protected.
-    ProtectedWrite,
+dram_spec::named! {
+    /// Kind of a page fault.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum FaultKind {
+        /// A read of an absent page, or an instruction fetch from one.
+        ReadAbsent = "read-absent",
+        /// A write to an absent page.
+        WriteAbsent = "write-absent",
+        /// A write to a present page that is write-protected, as after fork.
+        WriteProtected = "write-protected",
+    }
 }
 
 /// An event. Addresses without an object are virtual, of the process of the block.
@@ -240,14 +245,7 @@ impl Event {
                 };
                 list(&[routine, dst, argument, bytes])
             }
-            Event::Fault { kind, address } => {
-                let kind = match kind {
-                    FaultKind::AbsentRead => 1,
-                    FaultKind::AbsentWrite => 2,
-                    FaultKind::ProtectedWrite => 3,
-                };
-                list(&[kind, address])
-            }
+            Event::Fault { kind, address } => list(&[kind as u64 + 1, address]),
             Event::Time { nanoseconds } => list(&[nanoseconds]),
         }
     }
@@ -257,15 +255,8 @@ impl Event {
     /// # Errors
     /// If there is no such event, or if operands are missing or beyond their range.
     pub fn of(number: u8, first: u64, further: &[u64]) -> Result<Event, LineError> {
-        let expected = match number {
-            3 | 12 => 0,
-            1 | 2 | 14 => 1,
-            13 => 2,
-            5 | 6 => 3,
-            7 | 8 | 10 | 11 => 4,
-            4 => 5,
-            9 => 6,
-            _ => return Err(wrong(format!("no event has the number {number}"))),
+        let Some(&expected) = usize::from(number).checked_sub(1).and_then(|index| OPERANDS.get(index)) else {
+            return Err(wrong(format!("no event has the number {number}")));
         };
         let found = further.len() + 1;
         if found != expected.max(1) {
@@ -328,13 +319,8 @@ impl Event {
             }
             12 => Event::Return,
             13 => {
-                let kind = match first {
-                    1 => FaultKind::AbsentRead,
-                    2 => FaultKind::AbsentWrite,
-                    3 => FaultKind::ProtectedWrite,
-                    _ => return Err(value(1, first)),
-                };
-                Event::Fault { kind, address: further[0] }
+                let kind = FaultKind::ALL.into_iter().find(|kind| *kind as u64 + 1 == first);
+                Event::Fault { kind: kind.ok_or_else(|| value(1, first))?, address: further[0] }
             }
             _ => Event::Time { nanoseconds: first },
         })

@@ -87,19 +87,13 @@ pub struct Totals {
 
 impl Totals {
     /// The first total that differs: its key, that of `self`, and that of `other`.
-    pub(super) fn difference(&self, other: &Totals) -> Option<(&'static str, u64, u64)> {
-        let list = |totals: &Totals| {
-            [
-                ("threads", totals.threads),
-                ("processes", totals.processes),
-                ("blocks", totals.blocks),
-                ("words", totals.words),
-                ("instructions", totals.instructions),
-                ("loads", totals.loads),
-                ("stores", totals.stores),
-            ]
+    pub(super) fn difference(&self, other: &Totals) -> Option<(String, u64, u64)> {
+        let list = |totals: &Totals| match serde_json::to_value(totals) {
+            Ok(serde_json::Value::Object(keys)) => keys,
+            _ => unreachable!("totals are numbers by key"),
         };
         let mut pairs = list(self).into_iter().zip(list(other));
-        pairs.find(|(left, right)| left != right).map(|((key, left), (_, right))| (key, left, right))
+        let ((key, left), (_, right)) = pairs.find(|((_, left), (_, right))| left != right)?;
+        Some((key, left.as_u64()?, right.as_u64()?))
     }
 }

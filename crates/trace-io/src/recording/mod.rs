@@ -16,7 +16,9 @@ mod summary;
 mod word;
 mod writer;
 
-pub use block::{BLOCK_WORDS_MAX, Block, CONTENTS_MAX, Entries, Entry, MAGIC, METADATA_MAX, NUMBER_MAX, VERSION};
+pub use block::{
+    BLOCK_WORDS_MAX, Block, BlockEntries, BlockEntry, CONTENTS_MAX, MAGIC, METADATA_MAX, NUMBER_MAX, VERSION,
+};
 pub use display::EVENT_NAMES;
 pub use event::{Event, FaultKind, MapFlags, OPERANDS_MAX, ObjectAddress, Routine};
 pub use metadata::{Detail, Metadata, Order, Totals};

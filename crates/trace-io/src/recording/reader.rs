@@ -206,7 +206,7 @@ impl<R: Read> Reader<R> {
         check("the payload", &[], head.payload_check).map_err(at_end)?;
         check_total("the total of `instructions`", head.instructions, totals.instructions).map_err(at_end)?;
         if let Some((what, stored, computed)) = self.metadata.totals.difference(&totals) {
-            check_total(what, stored, computed).map_err(at_end)?;
+            check_total(&what, stored, computed).map_err(at_end)?;
         }
         if let Some(digest) = self.input.digest.take() {
             let computed = hexadecimal(digest);

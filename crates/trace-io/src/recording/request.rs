@@ -4,20 +4,22 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
+use serde::{Deserialize, Serialize};
+
 /// Greatest number of words in a request.
 pub const WORDS_MAX: usize = 1 << 18;
 
 /// Greatest number of bytes in a request.
 pub const BYTES_MAX: usize = 1 << 22;
 
-/// Numbers in the head of a request.
-const HEAD: usize = 7;
+/// Greatest lengths of words, contents and JSON.
+const LENGTHS_MAX: [usize; 3] = [WORDS_MAX, BYTES_MAX, BYTES_MAX];
 
 /// Reply to a request. Its meaning depends on the request.
 pub type Reply = [u64; 2];
 
 /// A thread of a process, by the numbers of the recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Task {
     /// Number of the thread; 0 in a [`Request::Begin`] that asks for a number.
     pub thread: u32,
@@ -26,7 +28,7 @@ pub struct Task {
 }
 
 /// Direction of bytes that pass through a pipe or a socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Direction {
     /// The process reads them.
     In,
@@ -35,7 +37,7 @@ pub enum Direction {
 }
 
 /// A request of a thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
     /// The first request of a connection. The reply is the number of the thread.
     Begin {
@@ -49,8 +51,10 @@ pub enum Request {
         /// The thread.
         task: Task,
         /// At most [`WORDS_MAX`] words.
+        #[serde(skip)]
         words: Vec<u64>,
         /// At most [`BYTES_MAX`] bytes.
+        #[serde(skip)]
         contents: Vec<u8>,
     },
     /// The thread is about to fork. The reply has the numbers of the thread and of the process of the child.
@@ -93,37 +97,23 @@ pub enum Request {
 }
 
 impl Request {
-    /// Writes the request.
+    /// Writes the request: the lengths of the parts that follow, its words and contents, and all else as JSON.
     ///
     /// # Errors
     /// The connection is broken.
     pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        let of = |task: &Task| u64::from(task.thread) | u64::from(task.process) << 32;
-        let no_words: &[u64] = &[];
-        let no_bytes: &[u8] = &[];
-        let (kind, task, operands, words, bytes) = match self {
-            Request::Begin { task, pid } => (1, of(task), [u64::from(*pid), 0], no_words, no_bytes),
-            Request::Words { task, words, contents } => (2, of(task), [0; 2], &words[..], &contents[..]),
-            Request::Fork { task, shares_memory } => (3, of(task), [u64::from(*shares_memory), 0], no_words, no_bytes),
-            Request::AwaitChild { thread } => (4, u64::from(*thread), [0; 2], no_words, no_bytes),
-            Request::Exec { task, shares_memory } => (5, of(task), [u64::from(*shares_memory), 0], no_words, no_bytes),
-            Request::End { task, shares_memory } => (6, of(task), [u64::from(*shares_memory), 0], no_words, no_bytes),
-            Request::Object { device, inode, stream } => {
-                let (direction, bytes) = match stream {
-                    None => (0, 0),
-                    Some((Direction::In, bytes)) => (1, *bytes),
-                    Some((Direction::Out, bytes)) => (2, *bytes),
-                };
-                (7 | direction << 8, *device, [*inode, bytes], no_words, no_bytes)
-            }
-            Request::Unseen(text) => (8, 0, [0; 2], no_words, text.as_bytes()),
+        let (words, contents): (&[u64], &[u8]) = match self {
+            Request::Words { words, contents, .. } => (words, contents),
+            _ => (&[], &[]),
         };
-        let head: [u64; HEAD] = [kind, task, operands[0], operands[1], words.len() as u64, bytes.len() as u64, 0];
-        let mut buffer = vec![0; 8 * (HEAD + words.len())];
-        for (place, word) in buffer.as_chunks_mut().0.iter_mut().zip(head.iter().chain(words)) {
+        let text = serde_json::to_vec(self)?;
+        let lengths = [words.len(), contents.len(), text.len()].map(|length| length as u64);
+        let mut buffer = vec![0; 8 * (lengths.len() + words.len())];
+        for (place, word) in buffer.as_chunks_mut().0.iter_mut().zip(lengths.iter().chain(words)) {
             *place = word.to_le_bytes();
         }
-        buffer.extend_from_slice(bytes);
+        buffer.extend_from_slice(contents);
+        buffer.extend(text);
         output.write_all(&buffer)
     }
 
@@ -132,38 +122,25 @@ impl Request {
     /// # Errors
     /// The connection is broken, or the bytes are no request.
     pub fn read(input: &mut impl Read) -> io::Result<Option<Request>> {
-        let wrong = || io::Error::new(ErrorKind::InvalidData, "not a request of a recorder");
-        let mut head = [0; 8 * HEAD];
-        match input.read_exact(&mut head) {
+        let mut lengths = [[0; 8]; LENGTHS_MAX.len()];
+        match input.read_exact(lengths.as_flattened_mut()) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
         }
-        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| head[8 * at + byte]));
-        let count = |at: usize, max: usize| usize::try_from(number(at)).ok().filter(|n| *n <= max).ok_or_else(wrong);
-        let mut words = vec![0; 8 * count(4, WORDS_MAX)?];
-        let mut bytes = vec![0; count(5, BYTES_MAX)?];
-        input.read_exact(&mut words)?;
-        input.read_exact(&mut bytes)?;
-        let task = Task { thread: number(1) as u32, process: (number(1) >> 32) as u32 };
-        let shares_memory = number(2) != 0;
-        Ok(Some(match number(0) & 0xff {
-            1 => Request::Begin { task, pid: number(2) as u32 },
-            2 => Request::Words { task, words: words_of(&words), contents: bytes },
-            3 => Request::Fork { task, shares_memory },
-            4 => Request::AwaitChild { thread: task.thread },
-            5 => Request::Exec { task, shares_memory },
-            6 => Request::End { task, shares_memory },
-            7 => {
-                let stream = match number(0) >> 8 {
-                    0 => None,
-                    1 => Some((Direction::In, number(3))),
-                    _ => Some((Direction::Out, number(3))),
-                };
-                Request::Object { device: number(1), inode: number(2), stream }
-            }
-            8 => Request::Unseen(String::from_utf8(bytes).map_err(|_| wrong())?),
-            _ => return Err(wrong()),
-        }))
+        let lengths = lengths.map(u64::from_le_bytes);
+        if lengths.iter().zip(LENGTHS_MAX).any(|(length, most)| *length > most as u64) {
+            return Err(io::Error::new(ErrorKind::InvalidData, "not a request of a recorder"));
+        }
+        let mut part = |bytes: u64| {
+            let mut part = vec![0; bytes as usize];
+            input.read_exact(&mut part).map(|()| part)
+        };
+        let (words_bytes, contents_bytes, text) = (part(8 * lengths[0])?, part(lengths[1])?, part(lengths[2])?);
+        let mut request = serde_json::from_slice(&text)?;
+        if let Request::Words { words, contents, .. } = &mut request {
+            (*words, *contents) = (words_of(&words_bytes), contents_bytes);
+        }
+        Ok(Some(request))
     }
 }
 
@@ -225,9 +202,8 @@ mod tests {
 
     #[test]
     fn no_memory_is_allocated_for_a_count_beyond_the_limit() {
-        let mut head = [0; 8 * HEAD];
-        head[0] = 2;
-        head[39] = 1;
-        assert_eq!(Request::read(&mut &head[..]).unwrap_err().kind(), ErrorKind::InvalidData);
+        let mut lengths = [0; 24];
+        lengths[7] = 1;
+        assert_eq!(Request::read(&mut &lengths[..]).unwrap_err().kind(), ErrorKind::InvalidData);
     }
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use rustc_hash::FxHashSet;
 
-use super::block::{Block, Entry};
+use super::block::{Block, BlockEntry};
 use super::display::EVENT_NAMES;
 use super::event::{Event, Routine};
 use super::reader::Reader;
@@ -46,9 +46,9 @@ impl Summary {
         let mut in_routine = self.in_routine.contains(&block.thread);
         for entry in block.entries() {
             let instructions = match entry {
-                Entry::Access(access) => u64::from(access.instructions),
-                Entry::Instructions(count) => count,
-                Entry::Event(event) => {
+                BlockEntry::Access(access) => u64::from(access.instructions),
+                BlockEntry::Instructions(count) => count,
+                BlockEntry::Event(event) => {
                     in_routine = match event {
                         Event::Call { .. } => true,
                         Event::Return => false,

@@ -28,9 +28,11 @@ mod writer;
 pub use convert::{ConvertSystem, Converter, place_of};
 pub use format::{Addresses, Format, Recorded, Timing};
 pub use reader::Reader;
-pub use record::{Access, Arrival, Event, FaultKind, OsEvent, Record, in_rank};
-pub use summary::{Bulk, Summary};
+pub use record::{Access, Arrival, Event, OsEvent, Record, in_rank};
+pub use summary::Summary;
 pub use writer::Writer;
+
+pub use crate::recording::FaultKind;
 
 /// All formats. A line matches at most one of them, or both formats of `DRAMSys`.
 pub static FORMATS: [&Format; 11] = [

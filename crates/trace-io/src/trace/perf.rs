@@ -19,11 +19,12 @@ use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::batch::parser;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Arrival, Event, FaultKind, OsEvent, Record};
+use super::record::{Arrival, Event, OsEvent, Record};
 use crate::LineError;
 use crate::fields::Fields;
 use crate::number::decimal;
 use crate::number_field;
+use crate::recording::FaultKind;
 
 pub(super) static FORMAT: Format = Format {
     name: "perf",

@@ -6,6 +6,7 @@ use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Cycle, Cycles, Topology};
 
 use crate::LineError;
+use crate::recording::FaultKind;
 
 /// A record of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,17 +146,6 @@ pub enum OsEvent {
         /// Process.
         pid: u32,
     },
-}
-
-/// Cause of a page fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FaultKind {
-    /// A write to an absent page.
-    WriteAbsent,
-    /// A read of, or instruction fetch from, an absent page.
-    ReadAbsent,
-    /// A write to a present page that is write-protected, as after fork.
-    WriteProtected,
 }
 
 impl Arrival {

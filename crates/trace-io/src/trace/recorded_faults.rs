@@ -5,9 +5,9 @@ use std::io::{Chain, Cursor, Read};
 use dram_spec::PhysicalAddress;
 
 use super::batch::Batch;
-use super::record::{Arrival, Event, FaultKind, OsEvent, Record};
+use super::record::{Arrival, Event, OsEvent, Record};
 use crate::LineError;
-use crate::recording::{self, Detail, Entry};
+use crate::recording::{self, BlockEntry, Detail};
 use crate::text::Text;
 
 /// The input after its compression, preceded by the bytes read to detect a recording.
@@ -53,14 +53,14 @@ impl<R: Read> RecordedFaults<R> {
         self.block = block.number;
         let pid = block.process;
         for entry in block.entries() {
-            let Entry::Event(event) = entry else { continue };
+            let BlockEntry::Event(event) = entry else { continue };
             let os = match event {
                 recording::Event::Time { nanoseconds } => {
                     self.picoseconds = nanoseconds * 1000;
                     continue;
                 }
                 recording::Event::Fault { kind, address } => {
-                    OsEvent::Fault { pid, address: PhysicalAddress(address), kind: kind.into() }
+                    OsEvent::Fault { pid, address: PhysicalAddress(address), kind }
                 }
                 recording::Event::Fork { process } => OsEvent::Fork { parent: pid, child: process },
                 recording::Event::Exit => OsEvent::Exit { pid },
@@ -71,25 +71,5 @@ impl<R: Read> RecordedFaults<R> {
             batch.records.push((record, block.number));
         }
         Ok(true)
-    }
-}
-
-impl From<recording::FaultKind> for FaultKind {
-    fn from(kind: recording::FaultKind) -> FaultKind {
-        match kind {
-            recording::FaultKind::AbsentRead => FaultKind::ReadAbsent,
-            recording::FaultKind::AbsentWrite => FaultKind::WriteAbsent,
-            recording::FaultKind::ProtectedWrite => FaultKind::WriteProtected,
-        }
-    }
-}
-
-impl From<FaultKind> for recording::FaultKind {
-    fn from(kind: FaultKind) -> recording::FaultKind {
-        match kind {
-            FaultKind::ReadAbsent => recording::FaultKind::AbsentRead,
-            FaultKind::WriteAbsent => recording::FaultKind::AbsentWrite,
-            FaultKind::WriteProtected => recording::FaultKind::ProtectedWrite,
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::io::Read;
 use dram_spec::LINE_BYTES;
 use rustc_hash::FxHashMap;
 
+use super::copies::Accesses;
 use super::reader::Reader;
 use super::record::{Access, Arrival, Event, OsEvent, Record};
 use crate::LineError;
@@ -26,9 +27,9 @@ pub struct Summary {
     /// Writebacks of reads.
     pub writebacks: u64,
     /// Copies, and their bytes.
-    pub copies: Bulk,
+    pub copies: Accesses,
     /// Fills, and their bytes.
-    pub fills: Bulk,
+    pub fills: Accesses,
     /// Reads and writes by DRAM coordinates. They are among the reads and writes, and have no
     /// address.
     pub located: u64,
@@ -51,22 +52,6 @@ pub struct Summary {
     /// Accessed lines of each page, one bit per line.
     lines: FxHashMap<u64, u64>,
     is_capped: bool,
-}
-
-/// Number of copies or fills, and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bulk {
-    /// Number.
-    pub count: u64,
-    /// Bytes, up to the maximum of the type.
-    pub bytes: u64,
-}
-
-impl Bulk {
-    const fn add(&mut self, bytes: u64) {
-        self.count += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
-    }
 }
 
 impl Summary {
@@ -186,7 +171,7 @@ mod tests {
     fn a_summary_is_that_by_hand() {
         let found = summary("R 1008 40 9\nC 8000 10fc0 4096 30\nS 2000 7 65 5\nR 1000 0 5\n");
         assert_eq!((found.records, found.reads, found.writes, found.writebacks), (4, 2, 0, 1));
-        assert_eq!((found.copies, found.fills), (Bulk { count: 1, bytes: 4096 }, Bulk { count: 1, bytes: 65 }));
+        assert_eq!((found.copies, found.fills), (Accesses { count: 1, bytes: 4096 }, Accesses { count: 1, bytes: 65 }));
         assert_eq!((found.instructions, found.last_cycle, found.last_ps), (14, None, None));
         assert_eq!(found.addresses, Some((0x40, 0x11fbf)));
         // Pages 0, 1, 2, 8, 0x10 and 0x11; 64 + 64 lines of the copy, 2 of the fill, 2 others.

@@ -8,7 +8,7 @@ use std::io::Cursor;
 use arbitrary::{Recorded, recording};
 use proptest::prelude::*;
 use trace_io::recording::{
-    Access, Detail, Entry, Event, MapFlags, Metadata, ObjectAddress, Reader, Routine, Totals, Word, Writer,
+    Access, BlockEntry, Detail, Event, MapFlags, Metadata, ObjectAddress, Reader, Routine, Totals, Word, Writer,
 };
 
 /// The blocks of a recording: thread, process, words and contents.
@@ -67,10 +67,13 @@ fn entries_and_totals_are_those_of_the_words() {
     assert_eq!(reader.metadata(), &metadata);
     let first = reader.next_block().expect("a block").expect("a block");
     assert_eq!(first.instructions, 11);
-    let entries: Vec<Entry> = first.entries().collect();
+    let entries: Vec<BlockEntry> = first.entries().collect();
     assert_eq!(entries.len(), 8);
-    assert_eq!(entries[4], Entry::Access(Access { is_store: true, address: 0x1000, log2_bytes: 3, instructions: 2 }));
-    assert_eq!(entries[6..], [Entry::Instructions(7), Entry::Event(Event::Fork { process: 2 })]);
+    assert_eq!(
+        entries[4],
+        BlockEntry::Access(Access { is_store: true, address: 0x1000, log2_bytes: 3, instructions: 2 })
+    );
+    assert_eq!(entries[6..], [BlockEntry::Instructions(7), BlockEntry::Event(Event::Fork { process: 2 })]);
 }
 
 /// The fault of a block after a process 1 has begun.

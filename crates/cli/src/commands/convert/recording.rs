@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use dram_spec::address::PhysicalAddress;
 use rowclone_config::{AtomicFile, Failure, file};
 use rowclone_sim::quantity::counted;
-use trace_io::recording::{self, BLOCK_WORDS_MAX, Detail, Entry, Metadata};
+use trace_io::recording::{self, BLOCK_WORDS_MAX, BlockEntry, Detail, Metadata};
 use trace_io::trace::{self, Arrival, Converter, Record};
 
 use super::{commit, converter, pushing};
@@ -63,9 +63,9 @@ pub fn to_trace(args: &ConvertArgs, to: FileFormat) -> Result<(), Failure> {
     each_block(args, &mut reader, |block| {
         for entry in block.entries() {
             match entry {
-                Entry::Event(_) => events += 1,
-                Entry::Instructions(count) => instructions += count,
-                Entry::Access(access) => {
+                BlockEntry::Event(_) => events += 1,
+                BlockEntry::Instructions(count) => instructions += count,
+                BlockEntry::Access(access) => {
                     instructions += u64::from(access.instructions);
                     let kind = if access.is_store { trace::Access::Write } else { trace::Access::Read };
                     let event = trace::Event::of_bytes(

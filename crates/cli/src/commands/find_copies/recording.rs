@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use dram_spec::PhysicalAddress;
 use rowclone_config::Failure;
 use rowclone_sim::quantity::counted;
-use trace_io::recording::{self, BLOCK_WORDS_MAX, Entry, INLINE_MAX, OPERANDS_MAX, Routine};
+use trace_io::recording::{self, BLOCK_WORDS_MAX, BlockEntry, INLINE_MAX, OPERANDS_MAX, Routine};
 use trace_io::trace::copies::{CopyFinder, CopyReport, FindSettings, FoundCopy};
 use trace_io::trace::{self, Arrival, Record};
 
@@ -44,11 +44,11 @@ const fn in_process(address: PhysicalAddress) -> u64 {
 }
 
 /// Number of positions that an entry takes.
-const fn positions(entry: &Entry) -> u64 {
+const fn positions(entry: &BlockEntry) -> u64 {
     match entry {
-        Entry::Access(access) => access.bytes().div_ceil(PIECE_BYTES),
-        Entry::Instructions(_) => 0,
-        Entry::Event(_) => 1,
+        BlockEntry::Access(access) => access.bytes().div_ceil(PIECE_BYTES),
+        BlockEntry::Instructions(_) => 0,
+        BlockEntry::Event(_) => 1,
     }
 }
 
@@ -91,7 +91,7 @@ fn search(args: &FindCopiesArgs) -> Result<CopyReport, Failure> {
         let mut contents = block.contents;
         for entry in block.entries() {
             match entry {
-                Entry::Access(access) => {
+                BlockEntry::Access(access) => {
                     let bytes = access.bytes();
                     let data = contents.and_then(|contents| contents.get(..bytes as usize));
                     contents = contents.and_then(|rest| rest.get(bytes as usize..));
@@ -105,7 +105,7 @@ fn search(args: &FindCopiesArgs) -> Result<CopyReport, Failure> {
                         push(trace::Event::of_bytes(kind, address, size), thread | (*position + piece + 1), data)?;
                     }
                 }
-                Entry::Event(recording::Event::Call { routine, dst, bytes }) => {
+                BlockEntry::Event(recording::Event::Call { routine, dst, bytes }) => {
                     *in_routine = true;
                     let dst = of_process(block.process, dst);
                     let event = match routine {
@@ -118,8 +118,8 @@ fn search(args: &FindCopiesArgs) -> Result<CopyReport, Failure> {
                     };
                     push(event, thread | (*position + 1), None)?;
                 }
-                Entry::Event(recording::Event::Return) => *in_routine = false,
-                Entry::Event(_) | Entry::Instructions(_) => {}
+                BlockEntry::Event(recording::Event::Return) => *in_routine = false,
+                BlockEntry::Event(_) | BlockEntry::Instructions(_) => {}
             }
             *position += positions(&entry);
         }
@@ -172,7 +172,7 @@ fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<Mark>>) -> Res
             let end = block.words.len() - entries.words_left();
             let own = &block.words[begin..end];
             begin = end;
-            if let Entry::Access(access) = entry {
+            if let BlockEntry::Access(access) = entry {
                 bytes += access.bytes() as usize;
                 if let Some(&Mark { first, routine, dst, bytes, .. }) = marks.front()
                     && first == *position + 1

@@ -12,7 +12,7 @@ use trace_io::recording::request::{Direction, Reply, Request, Task, write_reply}
 use trace_io::recording::{BLOCK_WORDS_MAX, CONTENTS_MAX, Event, ObjectAddress, Word};
 
 /// Words of a thread, and the contents of their accesses.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Block {
     pub task: Task,
     pub words: Vec<u64>,
@@ -29,7 +29,7 @@ pub struct Collector {
     pub words: AtomicU64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     /// Counters for new numbers.
     threads: u32,
@@ -62,17 +62,11 @@ impl Collector {
         let state = State {
             threads: 1,
             processes: 1,
-            block: Block { task: first, words: Vec::new(), contents: Vec::new() },
+            block: Block { task: first, ..Block::default() },
             blocks: Some(blocks),
             expected: BTreeSet::from([first.thread]),
             created: BTreeSet::from([first.process]),
-            connected: BTreeMap::new(),
-            borrowers: BTreeSet::new(),
-            running: BTreeSet::new(),
-            objects: HashMap::new(),
-            written: HashMap::new(),
-            read: HashMap::new(),
-            unseen: BTreeSet::new(),
+            ..State::default()
         };
         Arc::new(Collector { state: Mutex::new(state), ended: Condvar::new(), words: AtomicU64::new(0) })
     }

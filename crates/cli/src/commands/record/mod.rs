@@ -7,7 +7,6 @@ mod installed;
 mod kernel_symbols;
 mod lackey;
 mod perf;
-mod progress;
 mod qemu;
 mod root;
 mod session;

@@ -5,6 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use elf::ElfBytes;
+use elf::abi::PT_INTERP;
+use elf::endian::LittleEndian;
+use elf::file::Class;
 use rowclone_config::Failure;
 
 use super::initramfs::Archive;
@@ -80,18 +84,8 @@ fn without_loader(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// Whether an ELF file of 64 bits names no dynamic linker; `None` if the bytes are none.
 fn is_static(bytes: &[u8]) -> Option<bool> {
-    const PT_INTERP: u32 = 3;
-    if !bytes.starts_with(b"\x7fELF\x02") {
-        return None;
-    }
-    let number = |at: usize| Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
-    let start = usize::try_from(u64::from_le_bytes(*bytes.get(32..)?.first_chunk()?)).ok()?;
-    let (size, count) = (usize::from(number(54)?), usize::from(number(56)?));
-    let kind = |index: usize| {
-        let at = start.checked_add(index * size)?;
-        Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
-    };
-    (0..count).map(kind).try_fold(true, |is_static, kind| Some(is_static && kind? != PT_INTERP))
+    let elf = ElfBytes::<LittleEndian>::minimal_parse(bytes).ok().filter(|elf| elf.ehdr.class == Class::ELF64)?;
+    Some(elf.segments()?.iter().all(|segment| segment.p_type != PT_INTERP))
 }
 
 #[cfg(test)]
@@ -101,7 +95,7 @@ mod tests {
     #[test]
     fn programs_with_a_dynamic_linker_are_distinguished() {
         let mut bytes = vec![0; 64 + 2 * 56];
-        bytes[..5].copy_from_slice(b"\x7fELF\x02");
+        bytes[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
         (bytes[32], bytes[54], bytes[56]) = (64, 56, 2);
         assert_eq!(is_static(&bytes), Some(true));
         bytes[64 + 56] = 3;

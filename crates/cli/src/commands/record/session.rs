@@ -6,12 +6,13 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use rowclone_config::Failure;
+use rowclone_sim::quantity::grouped;
 
 use super::collector::{Block, Collector};
-use super::progress::Progress;
 use super::{Output, Run};
 use crate::child::started;
 use crate::child::{self, Group, POLL};
@@ -62,7 +63,7 @@ impl Session {
     ) -> Result<Run, Failure> {
         let Session { collector, blocks, .. } = self;
         let stop = interrupt::flag();
-        let progress = Progress::begin();
+        let progress = words_line();
         let start = Instant::now();
         let mut group = Group::spawn(command).map_err(|error| started(program, &error))?;
         let writer = std::thread::spawn(move || write(output, &blocks));
@@ -76,7 +77,7 @@ impl Session {
                 collector.pids().into_iter().for_each(child::kill);
                 break Err(error);
             }
-            progress.show(collector.words.load(Ordering::Relaxed));
+            progress.set_message(grouped(collector.words.load(Ordering::Relaxed)));
             std::thread::sleep(POLL);
         };
         let seconds = start.elapsed().as_secs_f64();
@@ -105,4 +106,13 @@ fn write(mut output: Output, blocks: &Receiver<Block>) -> Result<Output, Failure
 /// A path in an option of qemu, in which a comma separates.
 fn quoted(path: &Path) -> String {
     path.to_string_lossy().replace(',', ",,")
+}
+
+/// A line with the number of recorded words, on standard error if that is a terminal; it is removed at the end.
+fn words_line() -> ProgressBar {
+    let style = ProgressStyle::with_template("recording: {msg} words, {elapsed}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let line = ProgressBar::new_spinner().with_style(style).with_finish(ProgressFinish::AndClear);
+    line.enable_steady_tick(Duration::from_millis(500));
+    line
 }

@@ -13,7 +13,7 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace_io::LineError;
 use trace_io::program::Step;
-use trace_io::recording::{Access, Detail, Entries, Entry, Event, Metadata, ObjectAddress, Reader, Routine};
+use trace_io::recording::{Access, BlockEntries, BlockEntry, Detail, Event, Metadata, ObjectAddress, Reader, Routine};
 
 use self::contents::ContentsCheck;
 pub use self::contents::{ContentsCounts, OtherByte};
@@ -187,8 +187,8 @@ impl<R: Read> RecordedProgram<R> {
 
     /// The next entry of the block.
     #[inline]
-    fn next_entry(&mut self) -> Option<Entry> {
-        let mut entries = Entries::new(&self.words[self.next_word..]);
+    fn next_entry(&mut self) -> Option<BlockEntry> {
+        let mut entries = BlockEntries::new(&self.words[self.next_word..]);
         let entry = entries.next()?;
         self.next_word = self.words.len() - entries.words_left();
         Some(entry)
@@ -199,15 +199,15 @@ impl<R: Read> RecordedProgram<R> {
         let Some(entry) = self.next_entry() else { return self.next_block() };
         let is_replaced = !self.replaced.is_empty() && self.replaced.contains(&self.block.1);
         match entry {
-            Entry::Access(access) => {
+            BlockEntry::Access(access) => {
                 self.compare(&access);
                 if !is_replaced {
                     self.access(&access);
                 }
             }
-            Entry::Instructions(count) if !is_replaced => self.compute(count),
-            Entry::Instructions(_) => {}
-            Entry::Event(event) => {
+            BlockEntry::Instructions(count) if !is_replaced => self.compute(count),
+            BlockEntry::Instructions(_) => {}
+            BlockEntry::Event(event) => {
                 if let Some(check) = &mut self.check {
                     check.event(self.block.2, self.processes.entry(self.block.2).or_default(), &event);
                 }

@@ -47,7 +47,7 @@ pub struct CopyReport {
 pub struct Accesses {
     /// Number.
     pub count: u64,
-    /// Bytes.
+    /// Bytes, up to the maximum of the type.
     pub bytes: u64,
 }
 
@@ -73,7 +73,7 @@ pub struct FoundCopy {
 }
 
 impl Accesses {
-    const fn add(&mut self, bytes: u64) {
+    pub(in crate::trace) const fn add(&mut self, bytes: u64) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(bytes);
     }

@@ -104,7 +104,7 @@ fn processes_are_forked_run_and_ended() {
         ),
         (2, [vec![access(true, PAGE, 3, 1)], words(&[Event::Exit, Event::Create { process: 3 }])].concat()),
         (3, vec![access(false, 7 * PAGE, 3, 1)]),
-        (1, words(&[Event::Fault { kind: FaultKind::ProtectedWrite, address: PAGE }, Event::Exit])),
+        (1, words(&[Event::Fault { kind: FaultKind::WriteProtected, address: PAGE }, Event::Exit])),
     ];
     let expected = [
         Step::Map { address: at(PAGE), bytes: PAGE },
