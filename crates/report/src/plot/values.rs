@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::chart::{Categories, Kind, Point, Series};
-use super::marks::place;
-use super::request::{Request, series};
-use super::scale::Spacing;
+use super::chart::{Categories, Kind, Point, Series, Spacing};
+use super::request::{Request, named_values};
 use super::table::{Row, Table, TableError, number, select};
 use super::unit::Unit;
 
@@ -86,7 +84,7 @@ fn named(cell: &str) -> String {
 
 /// Position of a value: indices of its `x`, of each `by`, and of its `y`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct ValueKey {
     by: Vec<usize>,
     y: usize,
     x: usize,
@@ -104,7 +102,7 @@ pub(super) struct Entries<'a> {
     y_names: Vec<String>,
     /// Number of empty cells.
     pub(super) empty: usize,
-    values: BTreeMap<Place, Vec<(f64, &'a Row)>>,
+    values: BTreeMap<ValueKey, Vec<(f64, &'a Row)>>,
     /// Columns of `by`.
     by_columns: &'a [String],
 }
@@ -125,7 +123,7 @@ impl<'a> Entries<'a> {
         let keys = |index: usize| Keys::of(rows.iter().map(move |row| row.cells[index].as_str()));
         let (x, by) = (keys(x_column), by_columns.iter().map(|&index| keys(index)).collect::<Vec<_>>());
         let numbers = x.numeric && request.kind == Kind::Lines;
-        let mut values: BTreeMap<Place, Vec<(f64, &Row)>> = BTreeMap::new();
+        let mut values: BTreeMap<ValueKey, Vec<(f64, &Row)>> = BTreeMap::new();
         for row in rows {
             if numbers && request.x_spacing == Spacing::Log {
                 positive(row, x_column, &request.x)?;
@@ -145,7 +143,7 @@ impl<'a> Entries<'a> {
                 if request.y_spacing == Spacing::Log {
                     positive(row, index, name)?;
                 }
-                let place = Place { by: by.clone(), y, x: x.index(&row.cells[x_column]).unwrap_or(0) };
+                let place = ValueKey { by: by.clone(), y, x: x.index(&row.cells[x_column]).unwrap_or(0) };
                 values.entry(place).or_default().push((value, row));
             }
         }
@@ -185,7 +183,7 @@ impl<'a> Entries<'a> {
             let values = values.iter().map(|(value, _)| *value).collect();
             points.extend(self.place(at.x, categories).map(|x| Point { x, values }));
         }
-        groups.into_iter().map(|((by, y), points)| series(self.name(by, Some(y)), points)).collect()
+        groups.into_iter().map(|((by, y), points)| Series::of(self.name(by, Some(y)), points)).collect()
     }
 
     /// Makes one key of each `x` and `by`: bars of several `y` are one for each.
@@ -194,9 +192,9 @@ impl<'a> Entries<'a> {
         let name = |(x, by): &(usize, Vec<usize>)| format!("{}, {}", self.x.legend(*x, x_column), self.name(by, None));
         let keys = Keys::ordered(bars.iter().map(name).collect(), false);
         let bars: Vec<_> = bars.into_iter().collect();
-        let place = |at: Place| {
+        let place = |at: ValueKey| {
             let x = bars.binary_search(&(at.x, at.by)).expect("each value has a bar");
-            Place { by: Vec::new(), y: at.y, x }
+            ValueKey { by: Vec::new(), y: at.y, x }
         };
         self.values = std::mem::take(&mut self.values).into_iter().map(|(at, values)| (place(at), values)).collect();
         self.x = keys;
@@ -204,44 +202,11 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Sums of the parts of each bar.
-pub(super) fn totals(parts: &[Series]) -> Series {
-    let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
-    for point in parts.iter().flat_map(|part| &part.points) {
-        *totals.entry(place(point.x)).or_default() += point.mean();
-    }
-    let points = totals.into_iter().map(|(bar, total)| Point { x: bar as f64, values: vec![total] }).collect();
-    Series { name: String::new(), points }
-}
-
 /// Parts that are 0 in all bars have no entry in the legend.
 pub(super) fn without_nothing(mut series: Vec<Series>) -> Vec<Series> {
     let all = series.clone();
     series.retain(|part| part.points.iter().any(|point| point.values.iter().any(|&value| value != 0.0)));
     if series.is_empty() { all } else { series }
-}
-
-/// The unit of several columns, what their names have in common, and what is left of each.
-pub(super) fn named_values(columns: &[String]) -> Result<(Unit, String, Vec<String>), TableError> {
-    let parsed: Vec<(Unit, String)> = columns.iter().map(|column| Unit::of_column(column)).collect();
-    let unit = parsed[0].0;
-    if let Some(index) = parsed.iter().position(|(other, _)| *other != unit) {
-        let message = format!("`{}` and `{}` have different units", columns[0], columns[index]);
-        return Err(TableError::new(message).with_help("one axis has one unit: draw them apart"));
-    }
-    let labels: Vec<Vec<&str>> = parsed.iter().map(|(_, label)| label.split(' ').collect()).collect();
-    if labels.len() == 1 {
-        return Ok((unit, parsed[0].1.clone(), vec![parsed[0].1.clone()]));
-    }
-    let shortest = labels.iter().map(Vec::len).min().unwrap_or(0);
-    let same = |at: &dyn Fn(&[&str]) -> String| labels.iter().all(|words| at(words) == at(&labels[0]));
-    // Each keeps a word of its own.
-    let before = (0..shortest.saturating_sub(1)).take_while(|&index| same(&|words| words[index].to_owned())).count();
-    let room = shortest - 1 - before;
-    let after = (0..room).take_while(|&index| same(&|words| words[words.len() - 1 - index].to_owned())).count();
-    let names = labels.iter().map(|words| words[before..words.len() - after].join(" ")).collect();
-    let common = [&labels[0][..before], &labels[0][labels[0].len() - after..]].concat().join(" ");
-    Ok((unit, common, names))
 }
 
 fn value(row: &Row, index: usize, column: &str) -> Result<f64, TableError> {
