@@ -6,7 +6,7 @@ use super::unit::Unit;
 
 /// Kind of a chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChartKind {
     /// One line per series, with a mark at each point.
     #[default]
     Lines,
@@ -21,19 +21,19 @@ pub enum Kind {
     Boxes,
 }
 
-impl Kind {
+impl ChartKind {
     /// All kinds, with their names in input files.
-    pub const ALL: [(&'static str, Kind); 5] = [
-        ("line", Kind::Lines),
-        ("bar", Kind::Bars),
-        ("stacked", Kind::Stacked),
-        ("heat", Kind::Heat),
-        ("box", Kind::Boxes),
+    pub const ALL: [(&'static str, ChartKind); 5] = [
+        ("line", ChartKind::Lines),
+        ("bar", ChartKind::Bars),
+        ("stacked", ChartKind::Stacked),
+        ("heat", ChartKind::Heat),
+        ("box", ChartKind::Boxes),
     ];
 
     /// Name in input files.
     pub fn name(self) -> &'static str {
-        Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+        ChartKind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 }
 
@@ -172,7 +172,7 @@ pub struct Chart {
     /// The title, which describes the chart without other text.
     pub title: String,
     /// Kind.
-    pub kind: Kind,
+    pub kind: ChartKind,
     /// Horizontal axis.
     pub x: Across,
     /// The axis of values; of a heat map, the scale of its colors.

@@ -7,7 +7,7 @@ use plotters::coord::CoordTranslate;
 use plotters::style::RGBColor;
 
 use super::canvas::{BELOW, Canvas, RIGHT, stroke};
-use super::chart::{Chart, Joined, Kind};
+use super::chart::{Chart, ChartKind, Joined};
 use super::font::Size;
 use super::layout::{COLORS, EDGE, Extent, Layout, TICK};
 use super::legend::{self, LegendEntry};
@@ -51,7 +51,7 @@ impl Layout<'_> {
         }
         self.draw_crossovers(canvas, &plane);
         self.draw_lines(&marks);
-        if self.chart.kind == Kind::Stacked {
+        if self.chart.kind == ChartKind::Stacked {
             marks.draw_stacked();
         } else {
             (0..self.chart.series.len()).for_each(|index| marks.draw_series(index));
@@ -86,7 +86,7 @@ impl Layout<'_> {
     fn draw_lines(&self, marks: &Marks<'_>) {
         let chart = self.chart;
         let lines: Vec<_> = match chart.joined {
-            _ if chart.kind != Kind::Lines => return,
+            _ if chart.kind != ChartKind::Lines => return,
             Joined::Series => chart.series.iter().enumerate().collect(),
             Joined::Published => chart
                 .published

@@ -1,11 +1,11 @@
 //! Charts of tables.
 
-use super::chart::{Across, Axis, Categories, Chart, Joined, Kind, Series, Spacing};
-use super::entries::{Entries, Keys, differing, without_nothing};
+use super::chart::{Across, Axis, Categories, Chart, ChartKind, Joined, Series, Spacing};
 use super::palette::SERIES_MAX;
-use super::request::Request;
+use super::request::ChartRequest;
 use super::table::{Table, TableError};
 use super::unit::Unit;
+use super::values::{Keys, SelectedValues, differing, without_nothing};
 
 /// A chart of a table, with the findings about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Drawing {
     pub differing: Vec<String>,
     /// Number of published values without a place on the chart.
     pub unplaced: usize,
-    request: Request,
+    request: ChartRequest,
     x: Keys,
 }
 
@@ -32,17 +32,17 @@ const BARS_MAX: usize = 120;
 /// The most cells of a heat map along a side.
 const CELLS_MAX: usize = 200;
 
-impl Request {
+impl ChartRequest {
     /// The chart of a table.
     ///
     /// # Errors
     /// A column is absent, a cell is no number, or the chart would be unreadable.
     pub fn draw(&self, table: &Table) -> Result<Drawing, TableError> {
         self.check(false)?;
-        let entries = Entries::of(table, self)?;
-        let numbers = self.kind == Kind::Lines && entries.x.numeric;
+        let entries = SelectedValues::of(table, self)?;
+        let numbers = self.kind == ChartKind::Lines && entries.x.numeric;
         if self.x_spacing == Spacing::Log && !numbers {
-            let why = if self.kind == Kind::Lines {
+            let why = if self.kind == ChartKind::Lines {
                 format!("the values of `{}` are not numbers", self.x)
             } else {
                 format!("a chart of kind `{}` has one place per value across", self.kind.name())
@@ -59,10 +59,10 @@ impl Request {
         } else {
             (Across::Categories(entries.x.categories(&x_label, x_unit)), entries.series(Some(&entries.x)))
         };
-        if self.kind == Kind::Stacked {
+        if self.kind == ChartKind::Stacked {
             series = without_nothing(series);
         }
-        let rows = (self.kind == Kind::Heat).then(|| {
+        let rows = (self.kind == ChartKind::Heat).then(|| {
             let (unit, label) = Unit::of_column(&self.by[0]);
             entries.by[0].categories(&label, unit)
         });
@@ -98,7 +98,7 @@ impl Drawing {
     /// effect, and without the columns of `by` its values are a series of their own.
     ///
     /// # Errors
-    /// As for [`Request::draw`]; or the chart has no values.
+    /// As for [`ChartRequest::draw`]; or the chart has no values.
     pub fn add_published(&mut self, table: &Table) -> Result<(), TableError> {
         let has = |column: &String| table.columns().contains(column);
         let mut request = self.request.clone();
@@ -109,14 +109,14 @@ impl Drawing {
         for condition in &mut request.conditions {
             condition.values.retain(|value| table.has(&condition.column, value));
         }
-        let entries = Entries::of(table, &request)?;
+        let entries = SelectedValues::of(table, &request)?;
         let categories = matches!(self.chart.x, Across::Categories(_)).then_some(&self.x);
         if categories.is_none() && !entries.x.numeric {
             let error = TableError::new(format!("the values of `{}` are not numbers", request.x));
             return Err(error.with_help("those of the other table are"));
         }
         let mut series = entries.series(categories);
-        if request.kind == Kind::Stacked {
+        if request.kind == ChartKind::Stacked {
             series = vec![Series::totals(&series)];
         }
         series.retain(|series| !series.points.is_empty());
@@ -162,13 +162,13 @@ fn check_size(chart: &Chart) -> Result<(), TableError> {
     if let Some((found, most)) = crowded.or_else(|| chart.rows.as_ref().and_then(side)) {
         return too_many("categories", found, most);
     }
-    if chart.kind == Kind::Heat {
+    if chart.kind == ChartKind::Heat {
         return Ok(());
     }
     check_series(chart.series.len())?;
     let bars = match (&chart.x, chart.kind) {
-        (Across::Categories(across), Kind::Bars | Kind::Boxes) => across.names.len() * chart.series.len(),
-        (Across::Categories(across), Kind::Stacked) => across.names.len(),
+        (Across::Categories(across), ChartKind::Bars | ChartKind::Boxes) => across.names.len() * chart.series.len(),
+        (Across::Categories(across), ChartKind::Stacked) => across.names.len(),
         _ => 0,
     };
     if bars > BARS_MAX { too_many("bars", bars, BARS_MAX) } else { Ok(()) }

@@ -1,6 +1,6 @@
 //! Decides where the parts of a chart lie: title, legend, axes, notes.
 
-use super::chart::{Across, BOX_MIN, Categories, Chart, Crossover, Joined, Kind, Series};
+use super::chart::{Across, BOX_MIN, Categories, Chart, ChartKind, Crossover, Joined, Series};
 use super::font::Size;
 use super::legend::{self, LegendEntry};
 use super::scale::{Ends, Scale, Tick};
@@ -130,7 +130,8 @@ impl<'c> Layout<'c> {
     /// Turns the chart, so that long names have room: categories one below another, values to the right.
     fn lie_down(&mut self, mut names: Scale) {
         self.lying = true;
-        let bars = if matches!(self.chart.kind, Kind::Bars | Kind::Boxes) { self.chart.series.len() } else { 1 };
+        let bars =
+            if matches!(self.chart.kind, ChartKind::Bars | ChartKind::Boxes) { self.chart.series.len() } else { 1 };
         let slots = names.ticks.len() as f64;
         let title = Size::LABEL.width(&names.title).min(TITLE_MAX);
         self.height = (slots * (bars as f64 * 3.0 + 1.6).max(4.6)).max(title);
@@ -185,7 +186,7 @@ fn heights(chart: &Chart) -> Vec<f64> {
         series.iter().flat_map(|series| &series.points).flat_map(|point| point.values.clone()).collect()
     };
     let mut heights = [of(&chart.published), chart.reach.clone()].concat();
-    if chart.kind == Kind::Stacked {
+    if chart.kind == ChartKind::Stacked {
         heights.extend(of(&[Series::totals(&chart.series)]));
     } else {
         heights.extend(of(&chart.series));
@@ -195,7 +196,7 @@ fn heights(chart: &Chart) -> Vec<f64> {
 
 /// The axis of values, with ticks at round values.
 fn values(chart: &Chart, count: usize) -> Scale {
-    let ends = if matches!(chart.kind, Kind::Bars | Kind::Stacked) { Ends::AtZero } else { Ends::AtTicks };
+    let ends = if matches!(chart.kind, ChartKind::Bars | ChartKind::Stacked) { Ends::AtZero } else { Ends::AtTicks };
     Scale::round(&chart.y, &heights(chart), ends, count)
 }
 
@@ -229,15 +230,15 @@ fn marks(chart: &Chart) -> Option<String> {
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
     Some(match chart.kind {
-        Kind::Boxes if most < BOX_MIN => format!("each value is a mark: a box needs at least {BOX_MIN}"),
-        Kind::Boxes => {
+        ChartKind::Boxes if most < BOX_MIN => format!("each value is a mark: a box needs at least {BOX_MIN}"),
+        ChartKind::Boxes => {
             let few = if least < BOX_MIN { "; mark: one of fewer values" } else { "" };
             format!("box: quartiles of {BOX_MIN} values or more; line: median; whiskers: least and greatest{few}")
         }
         _ if most < 2 => return None,
-        Kind::Lines => format!("mark: median of {count}; bar: least to greatest"),
-        Kind::Bars => format!("median of {count}; thin bar: least to greatest"),
-        Kind::Stacked => format!("mean of {count}"),
-        Kind::Heat => format!("median of {count}"),
+        ChartKind::Lines => format!("mark: median of {count}; bar: least to greatest"),
+        ChartKind::Bars => format!("median of {count}; thin bar: least to greatest"),
+        ChartKind::Stacked => format!("mean of {count}"),
+        ChartKind::Heat => format!("median of {count}"),
     })
 }

@@ -3,7 +3,7 @@
 use plotters::style::RGBColor;
 
 use super::canvas::Canvas;
-use super::chart::{Chart, Kind};
+use super::chart::{Chart, ChartKind};
 use super::font::Size;
 use super::palette::{self, INK, LINE};
 use super::paper::{At, dots};
@@ -49,7 +49,7 @@ pub(super) fn look(chart: &Chart, published: usize) -> (usize, bool) {
 
 /// Hollow marks have the color of their line; over bars, which have colors themselves, that of text.
 pub(super) fn published_color(chart: &Chart, series: usize) -> RGBColor {
-    if chart.kind == Kind::Lines { palette::color(series) } else { INK }
+    if chart.kind == ChartKind::Lines { palette::color(series) } else { INK }
 }
 
 /// The entries of a chart in rows of at most this width, in mm.
@@ -71,8 +71,8 @@ pub(super) fn rows(chart: &Chart, width: f64) -> Vec<Vec<LegendEntry>> {
 }
 
 fn entries(chart: &Chart) -> Vec<(Sign, String)> {
-    let sign = |index: usize| if chart.kind == Kind::Lines { Sign::Line(index) } else { Sign::Bar(index) };
-    if chart.kind == Kind::Heat {
+    let sign = |index: usize| if chart.kind == ChartKind::Lines { Sign::Line(index) } else { Sign::Bar(index) };
+    if chart.kind == ChartKind::Heat {
         return Vec::new();
     }
     let named = chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());

@@ -3,7 +3,7 @@
 use plotters::coord::CoordTranslate;
 
 use super::canvas::{CENTER, Canvas};
-use super::chart::{Across, BOX_MIN, Chart, Kind, Point, Series};
+use super::chart::{Across, BOX_MIN, Chart, ChartKind, Point, Series};
 use super::font::Size;
 use super::legend::{look, published_color};
 use super::palette::{self, INK, LINE, MARK_RADIUS, PAPER};
@@ -45,9 +45,9 @@ impl Marks<'_> {
         let mut last = None;
         for point in points {
             self.canvas.mark(&words(self.chart, name, point, "median"), || match self.chart.kind {
-                Kind::Lines => self.symbol(index, point, &mut last),
-                Kind::Boxes => self.quartiles(index, point),
-                Kind::Bars | Kind::Stacked | Kind::Heat => self.bar(index, point),
+                ChartKind::Lines => self.symbol(index, point, &mut last),
+                ChartKind::Boxes => self.quartiles(index, point),
+                ChartKind::Bars | ChartKind::Stacked | ChartKind::Heat => self.bar(index, point),
             });
         }
     }
@@ -55,8 +55,8 @@ impl Marks<'_> {
     /// From the middle of a place to the middle of a series' bar, and the width of a bar, in places.
     fn placed(&self, series: usize) -> (f64, f64) {
         let bars = match self.chart.kind {
-            Kind::Bars | Kind::Boxes => self.chart.series.len(),
-            Kind::Lines | Kind::Stacked | Kind::Heat => 1,
+            ChartKind::Bars | ChartKind::Boxes => self.chart.series.len(),
+            ChartKind::Lines | ChartKind::Stacked | ChartKind::Heat => 1,
         };
         let width = (FILLED / bars as f64).min(BAR_MAX / self.slot);
         // A published series without a simulated one stands in the middle.

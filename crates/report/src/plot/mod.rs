@@ -9,7 +9,6 @@ mod canvas;
 mod chart;
 mod draw;
 mod drawing;
-mod entries;
 mod font;
 mod layout;
 mod legend;
@@ -24,12 +23,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod values;
 
-pub use chart::{Across, Axis, BOX_MIN, Categories, Chart, Crossover, Joined, Kind, Point, Series, Spacing};
+pub use chart::{Across, Axis, BOX_MIN, Categories, Chart, ChartKind, Crossover, Joined, Point, Series, Spacing};
 pub use drawing::Drawing;
 pub use layout::Extent;
 pub use png::png;
-pub use request::Request;
+pub use request::ChartRequest;
 pub use svg::{Picture, inline_svg, style_sheet, svg};
 pub use table::{Condition, Table, TableError};
 pub(crate) use unit::capitalized;

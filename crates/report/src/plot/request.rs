@@ -1,14 +1,14 @@
 //! Requests for charts of tables.
 
-use super::chart::{Kind, Spacing};
+use super::chart::{ChartKind, Spacing};
 use super::table::{Condition, TableError};
 use super::unit::{Unit, capitalized};
 
 /// A request for a chart of a table; columns are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct ChartRequest {
     /// Kind of the chart.
-    pub kind: Kind,
+    pub kind: ChartKind,
     /// The horizontal column.
     pub x: String,
     /// The columns of values, at least one, all of one unit; of a heat map the one column that its colors show.
@@ -31,7 +31,7 @@ pub struct Request {
     pub crossovers: bool,
 }
 
-impl Request {
+impl ChartRequest {
     /// Checks that the request can be drawn, as far as this does not depend on the table; `published` if published
     /// values are added.
     ///
@@ -42,28 +42,28 @@ impl Request {
         if self.y.is_empty() {
             return refuse("no column is given for `y`", "name at least one");
         }
-        if self.kind == Kind::Heat && (self.y.len() > 1 || self.by.len() != 1) {
+        if self.kind == ChartKind::Heat && (self.y.len() > 1 || self.by.len() != 1) {
             return refuse(
                 "a heat map shows one column by two others",
                 "give `x` for what lies across, `by` for what lies up, and `y` for the values, one column each",
             );
         }
-        if self.kind == Kind::Heat && published {
+        if self.kind == ChartKind::Heat && published {
             return refuse("published values cannot be drawn over a heat map", "leave them out, or draw kind `line`");
         }
-        if self.kind == Kind::Stacked && self.y_spacing == Spacing::Log {
+        if self.kind == ChartKind::Stacked && self.y_spacing == Spacing::Log {
             return refuse(
                 "a stacked bar cannot stand on a logarithmic axis: its parts would not add up",
                 "leave the axis linear, or draw kind `bar`",
             );
         }
-        if self.kind == Kind::Bars && self.y_spacing == Spacing::Log {
+        if self.kind == ChartKind::Bars && self.y_spacing == Spacing::Log {
             return refuse(
                 "a bar cannot stand on a logarithmic axis: its length has no meaning there",
                 "leave the axis linear, or draw kind `line`, which shows names too",
             );
         }
-        if self.crossovers && self.kind != Kind::Lines {
+        if self.crossovers && self.kind != ChartKind::Lines {
             return refuse("only lines can cross", "draw kind `line`, or leave `crossovers` out");
         }
         named_values(&self.y).map(drop)
@@ -72,7 +72,7 @@ impl Request {
     /// The default title: the values, the axis, and the series.
     pub(super) fn default_title(&self, y: &str) -> String {
         let label = |column: &String| Unit::of_column(column).1;
-        let over = if self.kind == Kind::Lines { "over" } else { "by" };
+        let over = if self.kind == ChartKind::Lines { "over" } else { "by" };
         let by: Vec<String> = self.by.iter().map(label).collect();
         let each = if by.is_empty() { String::new() } else { format!(", for each {}", by.join(" and ")) };
         capitalized(&format!("{y} {over} {}{each}", self.x_label.clone().unwrap_or_else(|| label(&self.x))))
