@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::plot::{Chart, Condition, Kind, Request, Spacing, Table};
+use crate::plot::{Chart, ChartKind, ChartRequest, Condition, Spacing, Table};
 use crate::required::Comparisons;
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, fitted, headers, listed, or_dash, wrapped};
@@ -271,8 +271,8 @@ impl FastCopyTable {
             }
         }
         let table = Table::read(csv.as_bytes()).expect("the table was just written");
-        let request = Request {
-            kind: Kind::Lines,
+        let request = ChartRequest {
+            kind: ChartKind::Lines,
             x: "bytes".to_owned(),
             y: vec!["rate_mb_s".to_owned()],
             by: vec!["loop".to_owned()],

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::plot::{Across, Axis, Chart, Joined, Kind, Point, Series, Spacing, Unit};
+use crate::plot::{Across, Axis, Chart, ChartKind, Joined, Point, Series, Spacing, Unit};
 use crate::required;
 use crate::table::{aligned, change, headers};
 
@@ -181,7 +181,7 @@ impl InjectionTable {
         let axis = |label: &str| Axis { label: label.to_owned(), unit: Unit::None, spacing: Spacing::Linear };
         Chart {
             title: "Time to read messages, by cores".to_owned(),
-            kind: Kind::Lines,
+            kind: ChartKind::Lines,
             x: Across::Numbers(axis("cores")),
             y: axis("time / time of base"),
             rows: None,

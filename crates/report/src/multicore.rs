@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rowclone_sim::{CoresReport, MixMetrics};
 use serde::{Serialize, Serializer};
 
-use crate::plot::{Across, Axis, Chart, Joined, Kind, Point, Series, Spacing, Unit};
+use crate::plot::{Across, Axis, Chart, ChartKind, Joined, Point, Series, Spacing, Unit};
 use crate::programs::core_table;
 use crate::table::{aligned, change, headers, or_dash};
 
@@ -233,7 +233,7 @@ impl MulticoreTable {
         let axis = |label: &str, unit| Axis { label: label.to_owned(), unit, spacing: Spacing::Linear };
         Chart {
             title: format!("Gain of RowClone-ZI over the copy share of each mix, {scheduler}"),
-            kind: Kind::Lines,
+            kind: ChartKind::Lines,
             x: Across::Numbers(axis("copy share of the baseline's channel bytes", Unit::Share)),
             y: axis("weighted speedup / baseline", Unit::None),
             rows: None,

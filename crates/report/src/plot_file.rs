@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::Column;
-use crate::plot::{Condition, Kind, Request, Spacing};
+use crate::plot::{ChartKind, ChartRequest, Condition, Spacing};
 
 use rowclone_config::key::{Holds, Key};
 use rowclone_config::section::Section;
@@ -14,7 +14,7 @@ use rowclone_config::{Document, Failure, suggestion};
 pub const KEYS: &[Key] = &[
     Key::new("plot", Holds::Tables, "", "pictures of the results, drawn into the output directory ([plots.md](plots.md))").or("none"),
     Key::new("plot.file", Holds::Text, "\"latency.svg\"", "file of the picture, without a directory").values("a name that ends with `.svg` or `.png`"),
-    Key::new("plot.kind", Holds::Name(|| Kind::ALL.map(|(name, _)| name).into()), "\"line\"", "kind of the picture").or("`line`"),
+    Key::new("plot.kind", Holds::Name(|| ChartKind::ALL.map(|(name, _)| name).into()), "\"line\"", "kind of the picture").or("`line`"),
     Key::new("plot.x", Holds::Text, "\"operation.0.bytes\"", "column of the horizontal axis").values("a column"),
     Key::new("plot.y", Holds::Texts, "\"copy_latency_mean_ns\"", "columns of the vertical axis").values("a column of numbers, or a list of them"),
     Key::new("plot.by", Holds::Texts, "\"policy\"", "columns whose values are series of their own").values("a column, or a list of them").or("none"),
@@ -36,7 +36,7 @@ pub struct PlotEntry {
     /// Format of the file.
     pub format: PictureFormat,
     /// Chart.
-    pub request: Request,
+    pub request: ChartRequest,
     /// Table with published values of the same columns.
     pub published: Option<PathBuf>,
 }
@@ -79,7 +79,7 @@ impl PlotEntry {
     /// # Errors
     /// A column is absent, or the column of the vertical axis has no numbers.
     pub fn check_columns(&self, document: &Document, index: usize, columns: &[Column]) -> Result<(), Failure> {
-        let Request { x, y, by, conditions, .. } = &self.request;
+        let ChartRequest { x, y, by, conditions, .. } = &self.request;
         let named = [("x", x)].into_iter().chain(y.iter().map(|y| ("y", y))).chain(by.iter().map(|by| ("by", by)));
         let named = named.chain(conditions.iter().map(|condition| ("where", &condition.column)));
         for (role, name) in named {
@@ -134,8 +134,8 @@ fn check(table: &Section<'_>) -> Result<PlotEntry, Failure> {
         table.fault("where", format!("`{}`: {error}", table.key("where"))).with_help_if(error.help.as_deref())
     })?;
     let published = if table.has("published") { Some(table.linked("published")?) } else { None };
-    let request = Request {
-        kind: table.choice("kind", &Kind::ALL).unwrap_or(Kind::Lines),
+    let request = ChartRequest {
+        kind: table.choice("kind", &ChartKind::ALL).unwrap_or(ChartKind::Lines),
         x: table.of::<&str>("x").to_owned(),
         y: texts("y"),
         by: texts("by"),

@@ -3,21 +3,29 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use report::plot::Kind;
+use report::plot::ChartKind;
 
 use super::{Named, named};
 
 /// How `plot` shows points.
-const KINDS: [Named<Kind>; 5] = [
-    ("line", "Lines with marks; of repeated values the median, and a bar from the least to the greatest", Kind::Lines),
-    ("bar", "Bars side by side; repeated values as for lines", Kind::Bars),
-    ("stacked", "Stacked bars: a part per `--y` or per value of `--by`; of repeated values the mean", Kind::Stacked),
+const KINDS: [Named<ChartKind>; 5] = [
+    (
+        "line",
+        "Lines with marks; of repeated values the median, and a bar from the least to the greatest",
+        ChartKind::Lines,
+    ),
+    ("bar", "Bars side by side; repeated values as for lines", ChartKind::Bars),
+    (
+        "stacked",
+        "Stacked bars: a part per `--y` or per value of `--by`; of repeated values the mean",
+        ChartKind::Stacked,
+    ),
     (
         "heat",
         "Colored cells: `--x` horizontal, `--by` vertical, `--y` as color; of repeated values the median",
-        Kind::Heat,
+        ChartKind::Heat,
     ),
-    ("box", "Boxes: quartiles, median, least and greatest of repeated values", Kind::Boxes),
+    ("box", "Boxes: quartiles, median, least and greatest of repeated values", ChartKind::Boxes),
 ];
 
 /// `plot`.
@@ -42,7 +50,7 @@ pub struct PlotArgs {
     pub by: Vec<String>,
     /// Kind of the chart
     #[arg(long, value_parser = named(&KINDS), default_value = "line")]
-    pub kind: Kind,
+    pub kind: ChartKind,
     /// Draws only lines with this value; several values of one column are alternatives
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub r#where: Vec<String>,

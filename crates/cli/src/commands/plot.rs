@@ -4,13 +4,13 @@ use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::plot::{Chart, Condition, Drawing, Extent, Picture, Request, Table, TableError, png, svg};
+use report::plot::{Chart, ChartRequest, Condition, Drawing, Extent, Picture, Table, TableError, png, svg};
 use rowclone_sim::quantity::{counted, grouped};
 
 use crate::args::PlotArgs;
 use crate::output;
 use report::plot_file::{PictureFormat, PlotEntry, spacing};
-use rowclone_config::{AtomicFile, Existing, Failure, suggestion};
+use rowclone_config::{AtomicFile, Existing, Failure};
 
 /// Draws, and writes the picture.
 ///
@@ -21,7 +21,7 @@ pub fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let format = PictureFormat::of(&path)?;
     let conditions = Condition::parse_all(&args.r#where)
         .map_err(|error| Failure::new(format!("`--where`: {error}")).with_help_if(error.help.as_deref()))?;
-    let request = Request {
+    let request = ChartRequest {
         kind: args.kind,
         x: args.x.clone(),
         y: args.y.clone(),
@@ -57,7 +57,6 @@ pub fn draw(
     let PlotEntry { request, published, format, .. } = entry;
     let published = published.as_deref();
     request.check(published.is_some()).map_err(|error| Failure::new(&error).with_help_if(error.help.as_deref()))?;
-    check_columns(table, path, request)?;
     let mut drawing = request.draw(table).map_err(|error| faulty(path, &error))?;
     if let Some(path) = published {
         drawing.add_published(&read(path)?).map_err(|error| faulty(path, &error))?;
@@ -80,18 +79,6 @@ pub fn complete(file: AtomicFile, format: PictureFormat, chart: &Chart) -> Resul
     };
     file.complete(&bytes)?;
     Ok(picture.values())
-}
-
-/// Checks that a table has the columns of a request.
-fn check_columns(table: &Table, path: &Path, request: &Request) -> Result<(), Failure> {
-    let Request { x, y, by, conditions, .. } = request;
-    let conditions = conditions.iter().map(|condition| &condition.column);
-    let columns: Vec<&str> = table.columns().iter().map(String::as_str).collect();
-    match [x].into_iter().chain(y).chain(by).chain(conditions).find(|name| !columns.contains(&name.as_str())) {
-        Some(name) => Err(Failure::at(path, format_args!("there is no column `{name}`"))
-            .with_help(suggestion::choices(name, "columns", &columns))),
-        None => Ok(()),
-    }
 }
 
 /// Reads a table.

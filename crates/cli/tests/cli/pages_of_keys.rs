@@ -7,7 +7,7 @@ use std::fs;
 
 use clap::CommandFactory;
 use cli::commands::Cli;
-use report::plot::{Kind, Unit};
+use report::plot::{ChartKind, Unit};
 use rowclone_config::key::{Key, Presence};
 use rowclone_config::{currents, machine, page, receive, scenario, system};
 
@@ -101,7 +101,7 @@ fn rows_of_plots(header: &str) -> Vec<Vec<String>> {
 #[test]
 fn the_page_about_plots_has_every_kind() {
     let kinds = rows_of_plots("| kind | a value |").into_iter().map(|row| row[0].clone());
-    assert_eq!(kinds.collect::<Vec<_>>(), Kind::ALL.map(|(name, _)| format!("`{name}`")));
+    assert_eq!(kinds.collect::<Vec<_>>(), ChartKind::ALL.map(|(name, _)| format!("`{name}`")));
 }
 
 #[test]

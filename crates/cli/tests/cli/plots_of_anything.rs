@@ -1,7 +1,7 @@
 //! Whatever stands in a table, it is drawn or refused.
 
 use proptest::prelude::*;
-use report::plot::{Extent, Kind, Picture, Request, Spacing, Table, svg};
+use report::plot::{ChartKind, ChartRequest, Extent, Picture, Spacing, Table, svg};
 
 fn cell() -> impl Strategy<Value = String> {
     let odd = [
@@ -35,13 +35,13 @@ fn cell() -> impl Strategy<Value = String> {
     ]
 }
 
-fn request() -> impl Strategy<Value = Request> {
+fn request() -> impl Strategy<Value = ChartRequest> {
     let columns = ["a_bytes", "b_ns", "c_ns", "d_share", "e"].map(str::to_owned).to_vec();
     let some = |least: usize, most: usize| prop::sample::subsequence(columns.clone(), least..=most);
     let spacing = || prop::sample::select(vec![Spacing::Linear, Spacing::Log]);
-    let kind = prop::sample::select(Kind::ALL.map(|(_, kind)| kind).to_vec());
+    let kind = prop::sample::select(ChartKind::ALL.map(|(_, kind)| kind).to_vec());
     (kind, prop::sample::select(columns.clone()), some(1, 2), some(0, 2), spacing(), spacing(), any::<bool>()).prop_map(
-        |(kind, x, y, by, x_spacing, y_spacing, crossovers)| Request {
+        |(kind, x, y, by, x_spacing, y_spacing, crossovers)| ChartRequest {
             kind,
             x,
             y,
@@ -52,7 +52,7 @@ fn request() -> impl Strategy<Value = Request> {
             title: Some("A title".to_owned()),
             x_label: None,
             y_label: None,
-            crossovers: crossovers && kind == Kind::Lines,
+            crossovers: crossovers && kind == ChartKind::Lines,
         },
     )
 }

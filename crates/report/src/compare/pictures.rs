@@ -3,7 +3,7 @@
 use rowclone_sim::compare::{CopierKind, Question};
 
 use super::{CompareTable, ComparedCase, by_kind, has_lines_lost, quantity, title};
-use crate::plot::{Chart, Kind, Request, Spacing, Table};
+use crate::plot::{Chart, ChartKind, ChartRequest, Spacing, Table};
 
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +54,8 @@ fn drawn(group: &[ComparedCase], question: Question) -> Option<Drawn> {
         of_kind.map(move |(bytes, (_, value))| vec![bytes.to_string(), kind.name().to_owned(), value.to_string()])
     });
     let table = Table::new(["bytes", "kind", column].map(str::to_owned).into(), rows.collect()).ok()?;
-    let request = Request {
-        kind: Kind::Lines,
+    let request = ChartRequest {
+        kind: ChartKind::Lines,
         x: "bytes".to_owned(),
         y: vec![column.to_owned()],
         by: vec!["kind".to_owned()],
@@ -64,7 +64,7 @@ fn drawn(group: &[ComparedCase], question: Question) -> Option<Drawn> {
         title: Some(format!("{}: {}", title(&group[0]), heading(question, &group[0]))),
         x_label: Some("size".to_owned()),
         y_label: Some(quantity(question, &group[0]).split(',').next().unwrap_or_default().to_owned()),
-        ..Request::default()
+        ..ChartRequest::default()
     };
     let chart = request.draw(&table).ok()?.chart;
     Some(Drawn { name: format!("{}{name}", stem(&group[0])), chart })

@@ -3,7 +3,7 @@
 use super::data::{Origin, Page, Served};
 use super::figures::{LINEAR, chart, named_parts, summed};
 use super::sortable::{Column, Shown, Sortable};
-use crate::plot::{Chart, Kind};
+use crate::plot::{Chart, ChartKind};
 
 /// Sentences for the reasons of `results.json`; `docs/planner.md` describes them.
 #[rustfmt::skip]
@@ -66,7 +66,8 @@ fn bytes_by_reason(page: &Page, operation: &str) -> Option<Result<Chart, String>
     let entries = summed(of().map(|served| (served.run.clone(), name(&label(served)), served.bytes as f64)));
     let name = if operation == "copy" { "Copies" } else { "Initializations" };
     let title = format!("{name}: bytes by mechanism and reason");
-    (!entries.is_empty()).then(|| chart(Kind::Stacked, &title, ["policy", "served_bytes", "reason"], LINEAR, &entries))
+    (!entries.is_empty())
+        .then(|| chart(ChartKind::Stacked, &title, ["policy", "served_bytes", "reason"], LINEAR, &entries))
 }
 
 /// Mechanism and reason in a legend. The preferred mechanism has no reason.

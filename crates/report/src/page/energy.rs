@@ -7,7 +7,7 @@ use energy::Cause;
 use super::data::{Runs, in_order};
 use super::figures::{ChartValue, LINEAR, chart, named_parts, point_name, summed};
 use super::sortable::{Shown, Sortable, heads};
-use crate::plot::{Chart, Kind};
+use crate::plot::{Chart, ChartKind};
 use rowclone_sim::cause_key;
 
 /// Maximum number of runs with one bar each. If there are more, each policy has one bar.
@@ -42,7 +42,7 @@ pub(super) fn by_cause(runs: &Runs) -> Option<(Result<Chart, String>, Sortable)>
         |run: &[ChartValue]| summed(run.iter().map(|(bar, cause, energy)| (bar.clone(), part(cause), *energy)));
     let parts: Vec<ChartValue> = entries.chunks(causes.len().max(1)).flat_map(of_run).collect();
     let columns = [if by_policy { "policy" } else { "run" }, "energy_nj", "cause"];
-    let chart = chart(Kind::Stacked, &title, columns, LINEAR, &parts);
+    let chart = chart(ChartKind::Stacked, &title, columns, LINEAR, &parts);
     (!entries.is_empty()).then(|| (chart, table(title, &causes, &entries)))
 }
 

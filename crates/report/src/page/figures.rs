@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::data::{Operation, Page, Runs, in_order};
 use super::words::{Heading, number};
-use crate::plot::{Chart, Kind, Request, Spacing, Table, capitalized};
+use crate::plot::{Chart, ChartKind, ChartRequest, Spacing, Table, capitalized};
 use rowclone_sim::OperationRow;
 
 /// A main figure.
@@ -100,7 +100,7 @@ pub(super) fn summed(entries: impl Iterator<Item = ChartValue>) -> Vec<ChartValu
 /// # Errors
 /// Reason why the figures cannot be drawn.
 pub(super) fn chart(
-    kind: Kind,
+    kind: ChartKind,
     title: &str,
     [x, y, by]: [&str; 3],
     (x_spacing, y_spacing): (Spacing, Spacing),
@@ -108,7 +108,7 @@ pub(super) fn chart(
 ) -> Result<Chart, String> {
     let row = |(x, by, value): &ChartValue| vec![x.clone(), value.to_string(), by.clone()];
     let one_series = entries.iter().all(|(_, by, _)| *by == entries[0].1);
-    let request = Request {
+    let request = ChartRequest {
         kind,
         x: x.to_owned(),
         y: vec![y.to_owned()],
@@ -116,7 +116,7 @@ pub(super) fn chart(
         x_spacing,
         y_spacing,
         title: Some(title.to_owned()),
-        ..Request::default()
+        ..ChartRequest::default()
     };
     let columns = [x, y, by].map(str::to_owned).to_vec();
     let drawn = Table::new(columns, entries.iter().map(row).collect()).and_then(|table| request.draw(&table));
@@ -143,11 +143,11 @@ pub(super) fn panels(page: &Page) -> Panels {
 fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
     let numeric = runs.axes().iter().find(|axis| is_numeric(runs, axis));
     let x = numeric.or_else(|| runs.axes().iter().max_by_key(|axis| runs.distinct(axis).len()));
-    let series = Series::of(runs);
+    let series = DrawnSeries::of(runs);
     for figure in present(runs).into_iter().filter(|figure| figure.drawn) {
         match x {
             Some(x) => {
-                let kind = if numeric.is_some() { Kind::Lines } else { Kind::Bars };
+                let kind = if numeric.is_some() { ChartKind::Lines } else { ChartKind::Bars };
                 facets(panels, runs, &series, (kind, figure.column), (x, over.unwrap_or(&Heading::of(x).name)));
             }
             None => bars(panels, runs, figure.column),
@@ -161,20 +161,20 @@ fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
 
 /// The lines or bars of each chart: a policy with its placement each, or, where these are more than [`SERIES_MAX`], a
 /// policy each in a chart per placement.
-struct Series {
+struct DrawnSeries {
     by_placement: bool,
     names: Vec<String>,
     /// Policies beyond the first [`SERIES_MAX`].
     left_out: usize,
 }
 
-impl Series {
-    fn of(runs: &Runs) -> Series {
+impl DrawnSeries {
+    fn of(runs: &Runs) -> DrawnSeries {
         let by_placement = runs.variants().len() > SERIES_MAX && runs.distinct("placement").len() > 1;
         let mut names = if by_placement { runs.distinct("policy") } else { runs.variants() };
         let left_out = names.len().saturating_sub(SERIES_MAX);
         names.truncate(SERIES_MAX);
-        Series { by_placement, names, left_out }
+        DrawnSeries { by_placement, names, left_out }
     }
 
     /// The series of a row; none if the row is not drawn.
@@ -195,7 +195,13 @@ fn valued<'a>(runs: &'a Runs, column: &'a str) -> impl Iterator<Item = (usize, f
 }
 
 /// One panel per combination of the other axes, all with one axis of values; one line or bar per series.
-fn facets(panels: &mut Panels, runs: &Runs, series: &Series, (kind, column): (Kind, &str), (x, over): (&str, &str)) {
+fn facets(
+    panels: &mut Panels,
+    runs: &Runs,
+    series: &DrawnSeries,
+    (kind, column): (ChartKind, &str),
+    (x, over): (&str, &str),
+) {
     let others: Vec<&String> = runs.axes().iter().filter(|axis| *axis != x).collect();
     let placement = |row: usize| series.by_placement.then(|| runs.text(row, "placement"));
     let name = |row: usize| {
@@ -207,7 +213,7 @@ fn facets(panels: &mut Panels, runs: &Runs, series: &Series, (kind, column): (Ki
         valued(runs, column).filter_map(|(row, value)| Some((row, series.of_row(runs, row)?, value))).collect();
     let values: Vec<f64> = drawn.iter().map(|(.., value)| *value).collect();
     let across: Vec<f64> = valued(runs, x).map(|(_, value)| value).collect();
-    let spacing = if kind == Kind::Lines { (spacing(&across), spacing(&values)) } else { LINEAR };
+    let spacing = if kind == ChartKind::Lines { (spacing(&across), spacing(&values)) } else { LINEAR };
     let all = in_order(drawn.iter().map(|(row, ..)| panel_of[*row].clone()));
     for panel in all.iter().take(PANELS_MAX) {
         let of_panel = drawn.iter().filter(|(row, ..)| panel_of[*row] == *panel);
@@ -237,7 +243,7 @@ fn bars(panels: &mut Panels, runs: &Runs, column: &str) {
     let entries: Vec<ChartValue> =
         valued(runs, column).map(|(row, value)| (runs.variant(row), String::new(), value)).collect();
     let title = capitalized(&format!("{} by policy", Heading::of(column).name));
-    panels.push(chart(Kind::Bars, &title, ["policy", column, "series"], LINEAR, &entries));
+    panels.push(chart(ChartKind::Bars, &title, ["policy", column, "series"], LINEAR, &entries));
 }
 
 /// Latency and energy of each operation, a bar per policy.
@@ -257,7 +263,7 @@ fn operations(panels: &mut Panels, page: &Page) {
         if entries.is_empty() {
             return;
         }
-        panels.push(chart(Kind::Bars, title, ["operation", y, "policy"], LINEAR, &entries));
+        panels.push(chart(ChartKind::Bars, title, ["operation", y, "policy"], LINEAR, &entries));
     };
     add("Latency of each operation", "latency_ns", |row| Some(row.latency_ns));
     add("Dynamic energy of each operation", "dynamic_energy_nj", |row| row.energy_nj);

@@ -1,179 +1,153 @@
-//! A picture as a list of shapes, and the drawing backend with which plotters fills it.
+//! Draws the elements of an SVG document by plotters' SVG backend.
 
 use std::cell::RefCell;
-use std::convert::Infallible;
+use std::fmt::Write as _;
 
-use plotters::drawing::DrawingAreaErrorKind;
-use plotters::element::{DashedPathElement, Drawable};
-use plotters::style::TextStyle;
-use plotters::style::text_anchor::{HPos, VPos};
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform,
-};
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Polygon, Rectangle};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, RGBColor, ShapeStyle, TextStyle};
 
-use super::font::{CAPITAL_EM, DESCENDER_EM, LINE_EM};
-use super::palette;
+use super::font::{CAPITAL_EM, LINE_HEIGHT_EM, Size};
+use super::paper::{At, dots};
 
-/// A place on a picture, in dots from its upper left corner, to the right and down.
-pub(super) type At = BackendCoord;
+/// Text around its place.
+pub(super) const CENTER: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Center };
+/// Text at the right of its place.
+pub(super) const RIGHT: Pos = Pos { h_pos: HPos::Left, v_pos: VPos::Center };
+/// Lines of text below their place.
+pub(super) const BELOW: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Top };
 
-/// Dots per mm: 900 dots per inch. An SVG counts in dots; each pixel of a PNG is the mean of 3 × 3 dots.
-pub(super) const DOTS_PER_MM: f64 = 900.0 / 25.4;
+/// The area on which plotters draws.
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// What plotters reports; drawing into a string fails only where the bundled font is not registered.
+pub(super) type Fault = DrawingAreaErrorKind<std::io::Error>;
 
-/// A length in dots.
-pub(super) fn dots(mm: f64) -> i32 {
-    (mm * DOTS_PER_MM).round() as i32
-}
-
-/// A color: red, green, blue.
-pub(super) type Rgb = (u8, u8, u8);
-
-/// A shape of a picture.
-#[derive(Clone)]
-pub(super) enum Shape {
-    /// A line through points, of a width in dots.
-    Path { points: Vec<At>, color: Rgb, width: u32 },
-    /// A filled polygon; without a color it is transparent and only receives the pointer.
-    Polygon { points: Vec<At>, color: Option<Rgb> },
-    /// A circle: filled, or a line of a width in dots.
-    Circle { center: At, radius: u32, color: Rgb, width: Option<u32> },
-    /// A line of text. `at` lies on its baseline, at its start, middle or end. `up`: it runs from bottom to top.
-    Text { text: String, at: At, em: f64, align: HPos, up: bool, color: Rgb },
-    /// The following shapes, up to [`Shape::Close`], are the mark of a value, which this text states.
-    Open(String),
-    /// Ends a mark.
-    Close,
-}
-
-/// A chart as it is drawn.
-#[derive(Clone)]
-pub struct Picture {
-    /// The title of the chart, for readers who do not see it.
-    pub(super) title: String,
-    /// Width and height in dots.
-    pub(super) size: (u32, u32),
-    pub(super) shapes: Vec<Shape>,
-}
-
-impl Picture {
-    /// The number of marks.
-    pub fn values(&self) -> usize {
-        self.shapes.iter().filter(|shape| matches!(shape, Shape::Open(_))).count()
-    }
-}
-
-/// Records shapes: those that this module draws, and, as a backend of plotters, those that plotters draws.
+/// The elements of an SVG document in the order of their drawing.
 #[derive(Clone, Copy)]
 pub(super) struct Canvas<'a> {
+    /// Width and height in dots.
     pub(super) size: (u32, u32),
-    pub(super) shapes: &'a RefCell<Vec<Shape>>,
+    pub(super) elements: &'a RefCell<String>,
 }
 
-/// What plotters reports; drawing on a [`Canvas`] fails only where the bundled font is not registered.
-pub(super) type Fault = DrawingAreaErrorKind<Infallible>;
-/// The outcome of one call of the backend.
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
-
 impl Canvas<'_> {
-    fn push(self, shape: Shape) {
-        self.shapes.borrow_mut().push(shape);
+    /// Adds an element, or a part of one.
+    pub(super) fn push(self, element: &str) {
+        self.elements.borrow_mut().push_str(element);
     }
 
-    /// Draws a line of a width in mm.
-    pub(super) fn line(self, points: impl IntoIterator<Item = At>, color: Rgb, width: f64) {
+    /// Adds what plotters draws.
+    pub(super) fn draw<T>(self, draw: impl FnOnce(&Area<'_>) -> Result<T, Fault>) -> T {
+        let (drawn, elements) = self.drawn(draw);
+        self.push(&elements);
+        drawn
+    }
+
+    /// The elements that plotters draws.
+    fn drawn<T>(self, draw: impl FnOnce(&Area<'_>) -> Result<T, Fault>) -> (T, String) {
+        let mut document = String::new();
+        let area = SVGBackend::with_string(&mut document, self.size).into_drawing_area();
+        let drawn = draw(&area).expect("a string takes everything");
+        drop(area);
+        let elements = document.split_once('\n').map_or("", |(_, rest)| rest.trim_end_matches("</svg>\n"));
+        (drawn, measured(elements).replace(" opacity=\"1\"", ""))
+    }
+
+    /// Draws a line of a width in mm; of strokes and gaps in mm where there are dashes.
+    pub(super) fn line(
+        self,
+        points: impl IntoIterator<Item = At>,
+        color: RGBColor,
+        width: f64,
+        dashes: Option<(f64, f64)>,
+    ) {
         let mut points: Vec<At> = points.into_iter().collect();
         points.dedup();
-        self.push(Shape::Path { points, color, width: dots(width).unsigned_abs() });
+        let path = PathElement::new(points, stroke(color, width));
+        let ((), line) = self.drawn(|area| area.draw(&path));
+        // plotters would draw each stroke as an element.
+        self.push(&match dashes {
+            Some((stroke, gap)) => {
+                line.replace("points=", &format!("stroke-dasharray=\"{} {}\" points=", dots(stroke), dots(gap)))
+            }
+            None => line,
+        });
     }
 
-    /// Draws a line of strokes and gaps, both in mm, and of a width in mm.
-    pub(super) fn dashed(mut self, points: Vec<At>, (stroke, gap): (f64, f64), color: Rgb, width: f64) {
-        let dashes = DashedPathElement::new(points.clone(), dots(stroke), dots(gap), palette::stroke(color, width));
-        let size = self.size;
-        dashes.draw(points.into_iter(), &mut self, size).expect("the canvas takes everything");
-    }
-
-    /// Fills a polygon; without a color it only receives the pointer.
-    pub(super) fn polygon(self, points: Vec<At>, color: Option<Rgb>) {
-        self.push(Shape::Polygon { points, color });
+    /// Fills a polygon.
+    pub(super) fn polygon(self, points: Vec<At>, color: RGBColor) {
+        self.draw(|area| area.draw(&Polygon::new(points, color)));
     }
 
     /// Fills a rectangle.
-    pub(super) fn rectangle(self, from: At, to: At, color: Rgb) {
-        self.polygon(corners(from, to).to_vec(), Some(color));
+    pub(super) fn rectangle(self, from: At, to: At, color: RGBColor) {
+        self.draw(|area| area.draw(&Rectangle::new([from, to], color.filled())));
     }
 
-    /// Draws a circle of a radius in mm: filled, or a line of a width in mm.
-    pub(super) fn circle(self, center: At, radius: f64, color: Rgb, width: Option<f64>) {
-        let width = width.map(|width| dots(width).unsigned_abs());
-        self.push(Shape::Circle { center, radius: dots(radius).unsigned_abs(), color, width });
+    /// Draws a circle of a radius in mm.
+    pub(super) fn circle(self, center: At, radius: f64, style: ShapeStyle) {
+        self.draw(|area| area.draw(&Circle::new(center, dots(radius), style)));
     }
 
-    /// Draws a text.
-    pub(super) fn text(mut self, text: &str, style: &TextStyle<'_>, at: At) {
-        self.draw_text(text, style, at).expect("the canvas takes everything");
+    /// Draws lines of text.
+    pub(super) fn text(self, text: &str, style: &TextStyle<'_>, at: At) {
+        self.draw(|area| area.draw_text(text, style, at));
     }
 
     /// Draws the mark of a value, which the title states.
-    pub(super) fn mark(self, title: String, draw: impl FnOnce()) {
-        self.push(Shape::Open(title));
+    pub(super) fn mark(self, title: &str, draw: impl FnOnce()) {
+        self.push(&format!("<g class=\"mark\" role=\"img\" tabindex=\"0\"><title>{}</title>\n", escaped(title)));
         draw();
-        self.push(Shape::Close);
+        self.push("</g>\n");
     }
 }
 
-/// The corners of a rectangle.
-pub(super) const fn corners(from: At, to: At) -> [At; 4] {
-    [from, (to.0, from.1), to, (from.0, to.1)]
+/// The style of a line of this width in mm.
+pub(super) fn stroke(color: RGBColor, width: f64) -> ShapeStyle {
+    color.stroke_width(dots(width).unsigned_abs())
 }
 
-/// plotters draws axes and dashes: lines and texts.
-impl DrawingBackend for Canvas<'_> {
-    type ErrorType = Infallible;
-
-    fn get_size(&self) -> (u32, u32) {
-        self.size
-    }
-
-    fn ensure_prepared(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn present(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn draw_pixel(&mut self, at: At, color: BackendColor) -> Drawn {
-        self.rectangle(at, (at.0 + 1, at.1 + 1), color.rgb);
-        Ok(())
-    }
-
-    fn draw_line<S: BackendStyle>(&mut self, from: At, to: At, style: &S) -> Drawn {
-        self.draw_path([from, to], style)
-    }
-
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = At>>(&mut self, path: I, style: &S) -> Drawn {
-        let mut points: Vec<At> = path.into_iter().collect();
-        points.dedup();
-        self.push(Shape::Path { points, color: style.color().rgb, width: style.stroke_width() });
-        Ok(())
-    }
-
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: At) -> Drawn {
-        let em = style.size() / LINE_EM;
-        // From the place that plotters gives down to the baseline.
-        let down = em
-            * match style.anchor().v_pos {
-                VPos::Top => CAPITAL_EM,
-                VPos::Center => CAPITAL_EM / 2.0,
-                VPos::Bottom => -DESCENDER_EM,
-            };
-        let up = !matches!(style.transform(), FontTransform::None);
-        let at = if up { (at.0 + down.round() as i32, at.1) } else { (at.0, at.1 + down.round() as i32) };
-        let (text, align, color) = (text.to_owned(), style.anchor().h_pos, style.color().rgb);
-        if !text.is_empty() {
-            self.push(Shape::Text { text, at, em, align, up, color });
+/// plotters' elements with each line of a text as an element of its own, with the width that it has in the layout,
+/// whatever font the reader has: plotters writes a text without its width, as one line.
+fn measured(elements: &str) -> String {
+    let mut texts = elements.split("<text ");
+    let mut measured = texts.next().unwrap_or_default().to_owned();
+    for text in texts {
+        let (place, [em, color, words, after]) = parts(text).expect("plotters writes all texts alike");
+        let em: f64 = em.parse().expect("the size of a font is a number");
+        for (index, line) in words.lines().enumerate() {
+            // From the place down to the baseline.
+            let (top, middle) = (CAPITAL_EM + index as f64 * LINE_HEIGHT_EM, CAPITAL_EM / 2.0);
+            let place = place.replace("0.76em", &format!("{top:.2}em")).replace("0.5ex", &format!("{middle:.2}em"));
+            let width = Size(em).width(&unescaped(line)).round();
+            let size = format!("font-size=\"{em:.0}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"");
+            let _ = writeln!(measured, "<text {place}{size}{color}>{line}</text>");
         }
-        Ok(())
+        measured += after;
     }
+    measured
+}
+
+/// The parts of a text as plotters writes it: the attributes of its place, the size of its font, the other attributes,
+/// its words, and the elements after it.
+fn parts(text: &str) -> Option<(&str, [&str; 4])> {
+    let (attributes, rest) = text.split_once(">\n")?;
+    let (words, after) = rest.split_once("\n</text>\n")?;
+    let (place, rest) = attributes.split_once("font-family=\"")?;
+    let (em, color) = rest.split_once("font-size=\"")?.1.split_once('"')?;
+    Some((place, [em, color, words, after]))
+}
+
+/// Characters of texts that SVG writes as entities.
+const ENTITIES: [(&str, &str); 5] = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&apos;")];
+
+pub(super) fn escaped(text: &str) -> String {
+    ENTITIES.iter().fold(text.to_owned(), |text, (character, entity)| text.replace(character, entity))
+}
+
+fn unescaped(text: &str) -> String {
+    ENTITIES.iter().rev().fold(text.to_owned(), |text, (character, entity)| text.replace(entity, character))
 }

@@ -1,11 +1,12 @@
 //! A chart as data: axes, series and marks.
 
-use super::scale::Spacing;
+use std::collections::BTreeMap;
+
 use super::unit::Unit;
 
 /// Kind of a chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChartKind {
     /// One line per series, with a mark at each point.
     #[default]
     Lines,
@@ -20,20 +21,30 @@ pub enum Kind {
     Boxes,
 }
 
-impl Kind {
+impl ChartKind {
     /// All kinds, with their names in input files.
-    pub const ALL: [(&'static str, Kind); 5] = [
-        ("line", Kind::Lines),
-        ("bar", Kind::Bars),
-        ("stacked", Kind::Stacked),
-        ("heat", Kind::Heat),
-        ("box", Kind::Boxes),
+    pub const ALL: [(&'static str, ChartKind); 5] = [
+        ("line", ChartKind::Lines),
+        ("bar", ChartKind::Bars),
+        ("stacked", ChartKind::Stacked),
+        ("heat", ChartKind::Heat),
+        ("box", ChartKind::Boxes),
     ];
 
     /// Name in input files.
     pub fn name(self) -> &'static str {
-        Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+        ChartKind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
+}
+
+/// Spacing of values along an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spacing {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// Logarithmic.
+    Log,
 }
 
 /// Minimum number of points for a box.
@@ -89,6 +100,12 @@ impl Point {
         self.values[below] + (self.values[above] - self.values[below]) * (place - below as f64)
     }
 
+    /// The index of the category.
+    #[expect(clippy::cast_sign_loss, reason = "an index")]
+    pub(super) fn category(&self) -> usize {
+        self.x as usize
+    }
+
     /// The median.
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
@@ -107,6 +124,27 @@ pub struct Series {
     pub name: String,
     /// In order of `x`, each once.
     pub points: Vec<Point>,
+}
+
+impl Series {
+    /// Points in order, with their values ascending.
+    pub(super) fn of(name: String, mut points: Vec<Point>) -> Series {
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        for point in &mut points {
+            point.values.sort_by(f64::total_cmp);
+        }
+        Series { name, points }
+    }
+
+    /// Sums of the parts of each bar.
+    pub(super) fn totals(parts: &[Series]) -> Series {
+        let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
+        for point in parts.iter().flat_map(|part| &part.points) {
+            *totals.entry(point.category()).or_default() += point.mean();
+        }
+        let points = totals.into_iter().map(|(bar, total)| Point { x: bar as f64, values: vec![total] }).collect();
+        Series { name: String::new(), points }
+    }
 }
 
 /// Crossing of two lines.
@@ -134,7 +172,7 @@ pub struct Chart {
     /// The title, which describes the chart without other text.
     pub title: String,
     /// Kind.
-    pub kind: Kind,
+    pub kind: ChartKind,
     /// Horizontal axis.
     pub x: Across,
     /// The axis of values; of a heat map, the scale of its colors.

@@ -3,99 +3,90 @@
 use std::cell::RefCell;
 
 use plotters::chart::ChartBuilder;
-use plotters::coord::cartesian::Cartesian2d;
-use plotters::coord::{CoordTranslate, Shift};
-use plotters::drawing::{DrawingArea, IntoDrawingArea};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::coord::CoordTranslate;
+use plotters::style::RGBColor;
 
-use super::canvas::{Canvas, Fault, Picture, Rgb, dots};
-use super::chart::{Chart, Joined, Kind};
+use super::canvas::{BELOW, Canvas, RIGHT, stroke};
+use super::chart::{Chart, ChartKind, Joined};
 use super::font::Size;
 use super::layout::{COLORS, EDGE, Extent, Layout, TICK};
-use super::legend::{self, Entry};
+use super::legend::{self, LegendEntry};
 use super::marks::{self, Marks};
 use super::palette::{self, FAINT, INK, LINE, PAPER, RULE};
-use super::scale::{Ends, Scale};
-
-/// Text around its place.
-pub(super) const CENTER: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Center };
-const TOP: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Top };
-
-/// Places of values on the paper.
-pub(super) type Plane = Cartesian2d<Scale, Scale>;
+use super::paper::dots;
+use super::scale::{Plane, Scale};
+use super::svg::Picture;
 
 impl Picture {
     /// A chart as it is drawn.
     ///
     /// # Panics
-    /// Never: the canvas takes everything, and the font is bundled.
+    /// Never: a string takes everything, and the font is bundled.
     pub fn of(chart: &Chart, extent: Extent) -> Picture {
         let layout = Layout::of(chart, extent);
         let size = (extent.width, layout.top() + layout.height + layout.below + layout.note_height() + EDGE);
         let size = (dots(size.0).unsigned_abs(), dots(size.1).unsigned_abs());
-        let shapes = RefCell::new(Vec::new());
-        let canvas = Canvas { size, shapes: &shapes };
+        let elements = RefCell::new(String::new());
+        let canvas = Canvas { size, elements: &elements };
         canvas.rectangle((0, 0), (size.0.cast_signed(), size.1.cast_signed()), PAPER);
-        layout.draw(canvas).expect("the canvas takes everything");
-        Picture { title: chart.title.clone(), size, shapes: shapes.into_inner() }
+        layout.draw(canvas);
+        Picture { title: chart.title.clone(), size, elements: elements.into_inner() }
     }
 }
 
 impl Layout<'_> {
-    fn draw(&self, canvas: Canvas<'_>) -> Result<(), Fault> {
+    fn draw(&self, canvas: Canvas<'_>) {
         lines(canvas, &self.title, (self.extent.width / 2.0, EDGE), Size::TITLE, INK);
         let end = self.top() + self.height + self.below + 0.6;
         lines(canvas, &self.note, (self.extent.width / 2.0, end), Size::NOTE, FAINT);
         self.draw_legend(canvas);
         self.draw_titles(canvas);
-        let plane = self.draw_axes(canvas)?;
+        let plane = self.draw_axes(canvas);
         let (y, slots) = if self.lying { (&self.across, self.height) } else { (&self.up, self.width()) };
         let slot = slots / marks::categories(self.chart) as f64;
         let marks = Marks { chart: self.chart, canvas, plane: &plane, y, slot, lying: self.lying };
         if let Some(colors) = &self.colors {
             marks.draw_cells(colors, (slot, self.height / self.chart.series.len() as f64));
-            self.draw_more_lines(canvas, &plane);
             return self.draw_colors(canvas, colors);
         }
         self.draw_crossovers(canvas, &plane);
         self.draw_lines(&marks);
-        if self.chart.kind == Kind::Stacked {
+        if self.chart.kind == ChartKind::Stacked {
             marks.draw_stacked();
         } else {
             (0..self.chart.series.len()).for_each(|index| marks.draw_series(index));
         }
         marks.draw_published();
-        self.draw_more_lines(canvas, &plane);
-        Ok(())
     }
 
     /// Draws the grid and both axes with their labels.
-    fn draw_axes(&self, canvas: Canvas<'_>) -> Result<Plane, Fault> {
-        let root: DrawingArea<Canvas<'_>, Shift> = canvas.into_drawing_area();
-        let area = root.margin(dots(self.top()), dots(self.note_height() + EDGE), 0, dots(self.right));
-        let mut chart = ChartBuilder::on(&area)
-            .x_label_area_size(dots(self.below))
-            .y_label_area_size(dots(self.left))
-            .build_cartesian_2d(self.across.clone(), self.up.clone())?;
-        let mut mesh = chart.configure_mesh();
-        if self.colors.is_some() || self.lying {
-            mesh.disable_y_mesh();
-        }
-        if !self.lying {
-            mesh.disable_x_mesh();
-        }
-        mesh.bold_line_style(palette::stroke(RULE, 0.15))
-            .axis_style(palette::stroke(INK, 0.2))
-            .label_style(Size::TICK.style(INK))
-            .set_all_tick_mark_size(dots(TICK))
-            .draw()?;
-        Ok(chart.plotting_area().as_coord_spec().clone())
+    fn draw_axes(&self, canvas: Canvas<'_>) -> Plane {
+        canvas.draw(|root| {
+            let area = root.margin(dots(self.top()), dots(self.note_height() + EDGE), 0, dots(self.right));
+            let mut chart = ChartBuilder::on(&area)
+                .x_label_area_size(dots(self.below))
+                .y_label_area_size(dots(self.left))
+                .build_cartesian_2d(self.across.clone(), self.up.clone())?;
+            let mut mesh = chart.configure_mesh();
+            if self.colors.is_some() || self.lying {
+                mesh.disable_y_mesh();
+            }
+            if !self.lying {
+                mesh.disable_x_mesh();
+            }
+            mesh.bold_line_style(stroke(RULE, 0.15))
+                .axis_style(stroke(INK, 0.2))
+                .label_style(Size::TICK.style(INK))
+                .set_all_tick_mark_size(dots(TICK))
+                .draw()?;
+            Ok(chart.plotting_area().as_coord_spec().clone())
+        })
     }
 
     fn draw_lines(&self, marks: &Marks<'_>) {
         let chart = self.chart;
         let lines: Vec<_> = match chart.joined {
-            _ if chart.kind != Kind::Lines => return,
+            _ if chart.kind != ChartKind::Lines => return,
             Joined::Series => chart.series.iter().enumerate().collect(),
             Joined::Published => chart
                 .published
@@ -106,30 +97,15 @@ impl Layout<'_> {
         };
         for (index, series) in lines {
             let points: Vec<_> = series.points.iter().map(|point| marks.at(point.x, point.median())).collect();
-            match palette::dashes(index) {
-                None => marks.canvas.line(points, palette::color(index), LINE),
-                Some(dashes) => marks.canvas.dashed(points, dashes, palette::color(index), LINE),
-            }
-        }
-    }
-
-    /// The second and third lines of the labels below: plotters writes one line.
-    fn draw_more_lines(&self, canvas: Canvas<'_>, plane: &Plane) {
-        let bottom = self.top() + self.height + 2.0 * TICK;
-        for tick in &self.across.ticks {
-            let (x, _) = plane.translate(&(tick.value, self.up.from));
-            for (index, line) in tick.lines.iter().enumerate().skip(1) {
-                let y = dots(bottom + index as f64 * Size::TICK.line());
-                canvas.text(line, &Size::TICK.style(INK).pos(TOP), (x, y));
-            }
+            marks.canvas.line(points, palette::color(index), LINE, palette::dashes(index));
         }
     }
 
     fn draw_legend(&self, canvas: Canvas<'_>) {
-        let style = Size::TICK.style(INK).pos(Pos::new(HPos::Left, VPos::Center));
+        let style = Size::TICK.style(INK).pos(RIGHT);
         for (index, row) in self.legend.iter().enumerate() {
             let middle = dots(self.legend_top() + (index as f64 + 0.5) * legend::ROW);
-            for Entry { sign, text, left } in row {
+            for LegendEntry { sign, text, left } in row {
                 legend::draw_sign(canvas, *sign, (dots(EDGE + left), middle));
                 canvas.text(text, &style, (dots(EDGE + left + legend::TEXT), middle));
             }
@@ -145,60 +121,48 @@ impl Layout<'_> {
     }
 
     fn draw_title_up(&self, canvas: Canvas<'_>, title: &str, left: f64) {
-        for (index, line) in Size::LABEL.balanced(title, self.height).iter().enumerate() {
-            let at = (dots(left + index as f64 * Size::LABEL.line()), dots(self.top() + self.height / 2.0));
-            canvas.text(line, &Size::LABEL.style_up(INK).pos(TOP), at);
-        }
+        let at = (dots(left), dots(self.top() + self.height / 2.0));
+        let lines = Size::LABEL.balanced(title, self.height);
+        canvas.text(&lines.join("\n"), &Size::LABEL.style_up(INK).pos(BELOW), at);
     }
 
     fn draw_crossovers(&self, canvas: Canvas<'_>, plane: &Plane) {
-        let style = Size::NOTE.style(FAINT).pos(Pos::new(HPos::Left, VPos::Bottom));
-        for (value, left, row, text) in &self.crossovers {
-            let (x, bottom) = plane.translate(&(*value, self.up.from));
-            let baseline = dots(self.top() - 1.0 - *row as f64 * Size::NOTE.line());
-            // Up to the lowest row, whose texts it would cut.
-            canvas.dashed(vec![(x, bottom), (x, dots(self.top() - 1.0))], (0.8, 0.6), FAINT, 0.2);
-            canvas.text(text, &style, (dots(*left), baseline));
+        for crossover in &self.chart.crossovers {
+            let ends = [self.up.from, self.up.to].map(|end| plane.translate(&(crossover.x, end)));
+            canvas.line(ends, FAINT, 0.2, Some((0.8, 0.6)));
         }
     }
 
     /// The scale of colors at the right of a heat map.
-    fn draw_colors(&self, canvas: Canvas<'_>, colors: &Scale) -> Result<(), Fault> {
+    fn draw_colors(&self, canvas: Canvas<'_>, colors: &Scale) {
         const STEPS: i32 = 100;
-        let (left, end) = (self.extent.width - self.right + COLORS.0, self.extent.width - EDGE);
-        let room = Layout::beside(colors, self.height);
-        let root: DrawingArea<Canvas<'_>, Shift> = canvas.into_drawing_area();
-        let area = root.margin(dots(self.top()), dots(self.below + self.note_height() + EDGE), dots(left), dots(EDGE));
-        let mut unit = Scale::round(&self.chart.y, &[], Ends::Near, 3);
-        unit.ticks.clear();
-        let mut chart = ChartBuilder::on(&area)
-            .right_y_label_area_size(dots(room))
-            .build_cartesian_2d(unit.clone(), colors.clone())?;
-        let place = |x: f64, y: f64| chart.plotting_area().map_coordinate(&(x, y));
-        let (from, to) = (place(unit.from, colors.from), place(unit.to, colors.to));
+        let (left, end) = (dots(self.extent.width - self.right + COLORS.0), self.extent.width - EDGE);
+        let (top, bottom) = (dots(self.top()), dots(self.top() + self.height));
         for index in 0..STEPS {
-            let up = |index: i32| from.1 + (to.1 - from.1) * index / STEPS;
+            let up = |index: i32| bottom + (top - bottom) * index / STEPS;
             let color = palette::heat((f64::from(index) + 0.5) / f64::from(STEPS));
             // A little over its neighbor, so that no seam is seen.
-            canvas.rectangle((from.0, up(index + 1)), (to.0, up(index) + 2), color);
+            canvas.rectangle((left, up(index + 1)), (left + dots(COLORS.1), up(index) + 2), color);
         }
-        chart
-            .configure_mesh()
-            .disable_mesh()
-            .axis_style(palette::stroke(INK, 0.2))
-            .label_style(Size::TICK.style(INK))
-            .set_all_tick_mark_size(dots(TICK))
-            .draw()?;
+        canvas.draw(|root| {
+            let below = dots(self.below + self.note_height() + EDGE);
+            let area = root.margin(top, below, left + dots(COLORS.1), dots(EDGE));
+            ChartBuilder::on(&area)
+                .right_y_label_area_size(area.dim_in_pixel().0 - 1)
+                .build_cartesian_2d(0..1, colors.clone())?
+                .configure_mesh()
+                .disable_mesh()
+                .axis_style(stroke(INK, 0.2))
+                .label_style(Size::TICK.style(INK))
+                .set_all_tick_mark_size(dots(TICK))
+                .draw()
+        });
         let lines = Size::LABEL.balanced(&colors.title, self.height).len() as f64;
         self.draw_title_up(canvas, &colors.title, end - lines * Size::LABEL.line());
-        Ok(())
     }
 }
 
 /// Draws lines of text around a middle, from a top on, in mm.
-fn lines(canvas: Canvas<'_>, lines: &[String], (middle, top): (f64, f64), size: Size, color: Rgb) {
-    for (index, line) in lines.iter().enumerate() {
-        let at = (dots(middle), dots(top + index as f64 * size.line()));
-        canvas.text(line, &size.style(color).pos(TOP), at);
-    }
+fn lines(canvas: Canvas<'_>, lines: &[String], (middle, top): (f64, f64), size: Size, color: RGBColor) {
+    canvas.text(&lines.join("\n"), &size.style(color).pos(BELOW), (dots(middle), dots(top)));
 }

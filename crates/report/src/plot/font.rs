@@ -2,25 +2,27 @@
 
 use std::sync::OnceLock;
 
-use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, TextStyle, register_font};
-use plotters_backend::BackendColor;
+use plotters::style::{Color, FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, TextStyle, register_font};
 
-use super::canvas::{DOTS_PER_MM, Rgb};
+use super::paper::DOTS_PER_MM;
 
 /// The bundled font, and what the reader of an SVG may use instead: all of them have the same widths.
 pub(super) const FAMILY: &str = "Arimo, Liberation Sans, Arial, Helvetica, sans-serif";
 
 /// `font/README.md` names its source.
-static ARIMO: &[u8] = include_bytes!("font/Arimo-Regular.ttf");
+pub(super) static ARIMO: &[u8] = include_bytes!("font/Arimo-Regular.ttf");
 
-/// Ascent and descent of Arimo together, in em: plotters' size of a font.
-pub(super) const LINE_EM: f64 = (1854.0 + 434.0) / 2048.0;
+/// Ascent and descent of Arimo together, in em: plotters' size of a font that it measures.
+const MEASURED_EM: f64 = (1854.0 + 434.0) / 2048.0;
+
+/// Plotters' size of a font that it writes, in em.
+const WRITTEN_EM: f64 = 1.24;
 
 /// The height of a capital, in em.
 pub(super) const CAPITAL_EM: f64 = 1409.0 / 2048.0;
 
-/// Descent of letters below the baseline, in em.
-pub(super) const DESCENDER_EM: f64 = 434.0 / 2048.0;
+/// From one baseline to the next, in em.
+pub(super) const LINE_HEIGHT_EM: f64 = 1.2;
 
 /// A size of text: mm per em.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +43,7 @@ impl Size {
 
     /// From one baseline to the next, in mm.
     pub(super) fn line(self) -> f64 {
-        self.0 * 1.2
+        self.0 * LINE_HEIGHT_EM
     }
 
     /// The height of a capital, in mm.
@@ -54,18 +56,18 @@ impl Size {
         // plotters gives whole dots: measured at a large size.
         const DOTS_PER_EM: f64 = 1000.0;
         let ((left, _), (right, _)) =
-            described(DOTS_PER_EM * LINE_EM).layout_box(text).expect("the bundled font is registered");
+            described(DOTS_PER_EM * MEASURED_EM).layout_box(text).expect("the bundled font is registered");
         f64::from(right - left) / DOTS_PER_EM * self.0
     }
 
     /// plotters' style of a text of this size.
-    pub(super) fn style(self, rgb: Rgb) -> TextStyle<'static> {
-        let color = BackendColor { alpha: 1.0, rgb };
-        TextStyle { color, ..TextStyle::from(described(self.0 * DOTS_PER_MM * LINE_EM)) }
+    pub(super) fn style(self, color: RGBColor) -> TextStyle<'static> {
+        let color = color.to_backend_color();
+        TextStyle { color, ..TextStyle::from(described(self.0 * DOTS_PER_MM * WRITTEN_EM)) }
     }
 
     /// The same for a text that runs from bottom to top.
-    pub(super) fn style_up(self, color: Rgb) -> TextStyle<'static> {
+    pub(super) fn style_up(self, color: RGBColor) -> TextStyle<'static> {
         self.style(color).transform(FontTransform::Rotate270)
     }
 
@@ -100,19 +102,12 @@ impl Size {
 
     /// The text in as few lines as [`Size::wrap`] needs, of about the same length: no last line of a single word.
     pub(super) fn balanced(self, text: &str, width: f64) -> Vec<String> {
-        const HALVINGS: usize = 8;
+        const WIDTHS: i32 = 40;
         let lines = self.wrap(text, width);
-        if lines.len() < 2 {
-            return lines;
-        }
-        let is_as_good =
-            |other: &Vec<String>| other.len() == lines.len() && other.concat().len() == lines.concat().len();
-        let (mut narrow, mut wide) = (width / (lines.len() + 1) as f64, width);
-        for _ in 0..HALVINGS {
-            let middle = f64::midpoint(narrow, wide);
-            *(if is_as_good(&self.wrap(text, middle)) { &mut wide } else { &mut narrow }) = middle;
-        }
-        self.wrap(text, wide)
+        let letters = |lines: &[String]| lines.concat().replace(' ', "");
+        let is_as_good = |other: &Vec<String>| other.len() == lines.len() && letters(other) == letters(&lines);
+        let mut narrower = (1..WIDTHS).map(|part| self.wrap(text, width * f64::from(part) / f64::from(WIDTHS)));
+        narrower.find(is_as_good).unwrap_or(lines)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Decides where the parts of a chart lie: title, legend, axes, notes.
 
-use super::chart::{Across, BOX_MIN, Categories, Chart, Crossover, Joined, Kind, Series};
-use super::entries::totals;
+use super::chart::{Across, BOX_MIN, Categories, Chart, ChartKind, Crossover, Joined, Series};
 use super::font::Size;
-use super::legend::{self, Entry};
+use super::legend::{self, LegendEntry};
 use super::scale::{Ends, Scale, Tick};
 
 /// The size of a picture: its width, and the height of the area between its axes, in mm.
@@ -48,10 +47,8 @@ pub(super) struct Layout<'c> {
     pub(super) below: f64,
     pub(super) height: f64,
     pub(super) title: Vec<String>,
-    pub(super) legend: Vec<Vec<Entry>>,
+    pub(super) legend: Vec<Vec<LegendEntry>>,
     pub(super) note: Vec<String>,
-    /// The texts of crossovers: the value at which they stand, their left end, their row from below.
-    pub(super) crossovers: Vec<(f64, f64, usize, String)>,
 }
 
 impl<'c> Layout<'c> {
@@ -70,15 +67,13 @@ impl<'c> Layout<'c> {
             height: extent.height,
             title: Size::TITLE.balanced(&chart.title, full),
             legend: legend::rows(chart, full),
-            note: note(chart).map_or(Vec::new(), |note| Size::NOTE.balanced(&note, full)),
-            crossovers: Vec::new(),
+            note: notes(chart).flat_map(|note| Size::NOTE.balanced(&note, full)).collect(),
         };
         if let Some(rows) = &chart.rows {
             layout.heat(rows);
         } else {
             layout.axes();
         }
-        layout.find_crossovers();
         layout
     }
 
@@ -135,7 +130,8 @@ impl<'c> Layout<'c> {
     /// Turns the chart, so that long names have room: categories one below another, values to the right.
     fn lie_down(&mut self, mut names: Scale) {
         self.lying = true;
-        let bars = if matches!(self.chart.kind, Kind::Bars | Kind::Boxes) { self.chart.series.len() } else { 1 };
+        let bars =
+            if matches!(self.chart.kind, ChartKind::Bars | ChartKind::Boxes) { self.chart.series.len() } else { 1 };
         let slots = names.ticks.len() as f64;
         let title = Size::LABEL.width(&names.title).min(TITLE_MAX);
         self.height = (slots * (bars as f64 * 3.0 + 1.6).max(4.6)).max(title);
@@ -169,46 +165,14 @@ impl<'c> Layout<'c> {
         self.label_below();
     }
 
-    /// Places the texts of crossovers in rows above the chart, so that they do not touch. Lines that one line crosses
-    /// at one place share a text.
-    fn find_crossovers(&mut self) {
-        let Across::Numbers(axis) = &self.chart.x else { return };
-        let mut crossings: Vec<(f64, String, String)> = Vec::new();
-        for Crossover { x, names: (a, b) } in &self.chart.crossovers {
-            let at = axis.unit.write_rounded(*x);
-            match crossings.iter_mut().find(|(_, place, names)| *place == at && names.starts_with(&format!("{a} = "))) {
-                Some((.., names)) => names.extend([" = ", b.as_str()]),
-                None => crossings.push((*x, at, format!("{a} = {b}"))),
-            }
-        }
-        let mut texts: Vec<(f64, f64, usize, String)> = Vec::new();
-        // From the right, so that a text goes above those that its line would cut.
-        for (x, place, names) in crossings.into_iter().rev() {
-            let text = Size::NOTE.fit(&format!("{names} at ≈ {place}"), self.extent.width - 2.0 * EDGE);
-            let width = Size::NOTE.width(&text);
-            let at = self.left + self.across.position(x) * self.width();
-            let left = (at - width / 2.0).clamp(EDGE, self.extent.width - EDGE - width);
-            let free = |row: &usize| {
-                let mut in_row = texts.iter().filter(|other| other.2 == *row);
-                in_row
-                    .all(|(_, from, _, text)| left + width + 1.5 < *from || from + Size::NOTE.width(text) + 1.5 < left)
-            };
-            let row = (0..texts.len()).find(free).unwrap_or(texts.len());
-            texts.push((x, left, row, text));
-        }
-        self.crossovers = texts;
-    }
-
     pub(super) fn legend_top(&self) -> f64 {
         EDGE + self.title.len() as f64 * Size::TITLE.line() + 0.4
     }
 
     /// The upper end of the area between the axes.
     pub(super) fn top(&self) -> f64 {
-        let rows = self.crossovers.iter().map(|(_, _, row, _)| row + 1).max().unwrap_or(0) as f64;
-        let crossovers = if rows > 0.0 { rows * Size::NOTE.line() + 0.8 } else { 0.0 };
         // Half a label of the axis must have room.
-        self.legend_top() + self.legend.len() as f64 * legend::ROW + crossovers.max(Size::TICK.capital()) + 0.8
+        self.legend_top() + self.legend.len() as f64 * legend::ROW + Size::TICK.capital() + 0.8
     }
 
     pub(super) fn note_height(&self) -> f64 {
@@ -222,8 +186,8 @@ fn heights(chart: &Chart) -> Vec<f64> {
         series.iter().flat_map(|series| &series.points).flat_map(|point| point.values.clone()).collect()
     };
     let mut heights = [of(&chart.published), chart.reach.clone()].concat();
-    if chart.kind == Kind::Stacked {
-        heights.extend(of(&[totals(&chart.series)]));
+    if chart.kind == ChartKind::Stacked {
+        heights.extend(of(&[Series::totals(&chart.series)]));
     } else {
         heights.extend(of(&chart.series));
     }
@@ -232,7 +196,7 @@ fn heights(chart: &Chart) -> Vec<f64> {
 
 /// The axis of values, with ticks at round values.
 fn values(chart: &Chart, count: usize) -> Scale {
-    let ends = if matches!(chart.kind, Kind::Bars | Kind::Stacked) { Ends::AtZero } else { Ends::AtTicks };
+    let ends = if matches!(chart.kind, ChartKind::Bars | ChartKind::Stacked) { Ends::AtZero } else { Ends::AtTicks };
     Scale::round(&chart.y, &heights(chart), ends, count)
 }
 
@@ -240,21 +204,41 @@ fn label_width(tick: &Tick) -> f64 {
     tick.lines.iter().map(|line| Size::TICK.width(line)).fold(0.0, f64::max)
 }
 
+/// Explanations of marks and lines, below the chart.
+fn notes(chart: &Chart) -> impl Iterator<Item = String> {
+    crossovers(chart).into_iter().chain(marks(chart))
+}
+
+/// Names and places of crossovers. Lines that one line crosses at one place are named together.
+fn crossovers(chart: &Chart) -> Option<String> {
+    let Across::Numbers(axis) = &chart.x else { return None };
+    let mut crossings: Vec<(String, String)> = Vec::new();
+    for Crossover { x, names: (a, b) } in &chart.crossovers {
+        let at = axis.unit.write_rounded(*x);
+        match crossings.iter_mut().find(|(place, names)| *place == at && names.starts_with(&format!("{a} = "))) {
+            Some((_, names)) => names.extend([" = ", b.as_str()]),
+            None => crossings.push((at, format!("{a} = {b}"))),
+        }
+    }
+    let texts: Vec<String> = crossings.iter().map(|(place, names)| format!("{names} at ≈ {place}")).collect();
+    (!texts.is_empty()).then(|| format!("dashed: {}", texts.join("; ")))
+}
+
 /// Explanation of marks of several values.
-fn note(chart: &Chart) -> Option<String> {
+fn marks(chart: &Chart) -> Option<String> {
     let counts = || chart.series.iter().flat_map(|series| &series.points).map(|point| point.values.len());
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
     Some(match chart.kind {
-        Kind::Boxes if most < BOX_MIN => format!("each value is a mark: a box needs at least {BOX_MIN}"),
-        Kind::Boxes => {
+        ChartKind::Boxes if most < BOX_MIN => format!("each value is a mark: a box needs at least {BOX_MIN}"),
+        ChartKind::Boxes => {
             let few = if least < BOX_MIN { "; mark: one of fewer values" } else { "" };
             format!("box: quartiles of {BOX_MIN} values or more; line: median; whiskers: least and greatest{few}")
         }
         _ if most < 2 => return None,
-        Kind::Lines => format!("mark: median of {count}; bar: least to greatest"),
-        Kind::Bars => format!("median of {count}; thin bar: least to greatest"),
-        Kind::Stacked => format!("mean of {count}"),
-        Kind::Heat => format!("median of {count}"),
+        ChartKind::Lines => format!("mark: median of {count}; bar: least to greatest"),
+        ChartKind::Bars => format!("median of {count}; thin bar: least to greatest"),
+        ChartKind::Stacked => format!("mean of {count}"),
+        ChartKind::Heat => format!("median of {count}"),
     })
 }

@@ -1,9 +1,12 @@
 //! The legend: above the chart, in as many rows as it needs, where it covers nothing.
 
-use super::canvas::{At, Canvas, Rgb, dots};
-use super::chart::{Chart, Kind};
+use plotters::style::RGBColor;
+
+use super::canvas::Canvas;
+use super::chart::{Chart, ChartKind};
 use super::font::Size;
 use super::palette::{self, INK, LINE};
+use super::paper::{At, dots};
 
 /// The sign of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +16,12 @@ pub(super) enum Sign {
     /// A bar.
     Bar(usize),
     /// A hollow mark in this color.
-    Hollow(usize, Rgb),
+    Hollow(usize, RGBColor),
 }
 
 /// A sign and its meaning.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct LegendEntry {
     pub(super) sign: Sign,
     pub(super) text: String,
     /// Distance from the left edge of the legend, in mm.
@@ -45,13 +48,13 @@ pub(super) fn look(chart: &Chart, published: usize) -> (usize, bool) {
 }
 
 /// Hollow marks have the color of their line; over bars, which have colors themselves, that of text.
-pub(super) fn published_color(chart: &Chart, series: usize) -> Rgb {
-    if chart.kind == Kind::Lines { palette::color(series) } else { INK }
+pub(super) fn published_color(chart: &Chart, series: usize) -> RGBColor {
+    if chart.kind == ChartKind::Lines { palette::color(series) } else { INK }
 }
 
 /// The entries of a chart in rows of at most this width, in mm.
-pub(super) fn rows(chart: &Chart, width: f64) -> Vec<Vec<Entry>> {
-    let mut rows: Vec<Vec<Entry>> = Vec::new();
+pub(super) fn rows(chart: &Chart, width: f64) -> Vec<Vec<LegendEntry>> {
+    let mut rows: Vec<Vec<LegendEntry>> = Vec::new();
     let mut end = f64::INFINITY;
     for (sign, text) in entries(chart) {
         let text = Size::TICK.fit(&text, width - TEXT);
@@ -61,15 +64,15 @@ pub(super) fn rows(chart: &Chart, width: f64) -> Vec<Vec<Entry>> {
             end = -APART;
         }
         let left = end + APART;
-        rows.last_mut().expect("the first entry begins a row").push(Entry { sign, text, left });
+        rows.last_mut().expect("the first entry begins a row").push(LegendEntry { sign, text, left });
         end = left + wide;
     }
     rows
 }
 
 fn entries(chart: &Chart) -> Vec<(Sign, String)> {
-    let sign = |index: usize| if chart.kind == Kind::Lines { Sign::Line(index) } else { Sign::Bar(index) };
-    if chart.kind == Kind::Heat {
+    let sign = |index: usize| if chart.kind == ChartKind::Lines { Sign::Line(index) } else { Sign::Bar(index) };
+    if chart.kind == ChartKind::Heat {
         return Vec::new();
     }
     let named = chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
@@ -96,10 +99,8 @@ pub(super) fn draw_sign(canvas: Canvas<'_>, sign: Sign, (left, middle): At) {
     let center = (left + dots(SIGN / 2.0), middle);
     match sign {
         Sign::Line(series) => {
-            for (from, to) in strokes(palette::dashes(series)) {
-                let ends = [from, to].map(|end| (left + dots(end), middle));
-                canvas.line(ends, palette::color(series), LINE);
-            }
+            let ends = [(left, middle), (left + dots(SIGN), middle)];
+            canvas.line(ends, palette::color(series), LINE, palette::dashes(series));
             palette::symbol(canvas, series, center);
         }
         Sign::Bar(series) => {
@@ -107,32 +108,5 @@ pub(super) fn draw_sign(canvas: Canvas<'_>, sign: Sign, (left, middle): At) {
             palette::bar(canvas, series, from, to);
         }
         Sign::Hollow(series, color) => palette::hollow_symbol(canvas, series, center, color),
-    }
-}
-
-/// The strokes of a line in a sign, in mm from its left end: as many whole ones as fit, in the middle.
-fn strokes(dashes: Option<(f64, f64)>) -> Vec<(f64, f64)> {
-    let Some((stroke, gap)) = dashes else { return vec![(0.0, SIGN)] };
-    // A sum of strokes and gaps may be greater than the width by an error of rounding.
-    let count = ((SIGN + gap) / (stroke + gap) + 1e-9).floor();
-    let start = (SIGN + gap - count * (stroke + gap)) / 2.0;
-    let from = (0..).map(f64::from).take_while(|index| *index < count).map(|index| start + index * (stroke + gap));
-    from.map(|from| (from, from + stroke)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sign_shows_whole_strokes_of_its_line() {
-        assert_eq!(strokes(None), [(0.0, SIGN)]);
-        for (stroke, gap) in (0..palette::SERIES_MAX).filter_map(palette::dashes) {
-            let strokes = strokes(Some((stroke, gap)));
-            assert!(strokes.len() >= 2, "{strokes:?}: a single stroke is a whole line");
-            assert!(strokes[0].0 > -1e-9 && strokes[strokes.len() - 1].1 < SIGN + 1e-9, "{strokes:?}");
-            assert!(strokes.iter().all(|(from, to)| (to - from - stroke).abs() < 1e-9), "{strokes:?}");
-            assert!(strokes.windows(2).all(|pair| (pair[1].0 - pair[0].1 - gap).abs() < 1e-9), "{strokes:?}");
-        }
     }
 }

@@ -2,13 +2,13 @@
 
 use plotters::coord::CoordTranslate;
 
-use super::canvas::{At, Canvas, DOTS_PER_MM, corners, dots};
-use super::chart::{Across, BOX_MIN, Chart, Kind, Point, Series};
-use super::draw::{CENTER, Plane};
+use super::canvas::{CENTER, Canvas};
+use super::chart::{Across, BOX_MIN, Chart, ChartKind, Point, Series};
 use super::font::Size;
 use super::legend::{look, published_color};
 use super::palette::{self, INK, LINE, MARK_RADIUS, PAPER};
-use super::scale::Scale;
+use super::paper::{At, DOTS_PER_MM, dots};
+use super::scale::{Plane, Scale};
 use super::unit::in_digits;
 
 /// Share of a place that its bars fill.
@@ -44,10 +44,10 @@ impl Marks<'_> {
         let Series { name, points } = &self.chart.series[index];
         let mut last = None;
         for point in points {
-            self.canvas.mark(words(self.chart, name, point, "median"), || match self.chart.kind {
-                Kind::Lines => self.symbol(index, point, &mut last),
-                Kind::Boxes => self.quartiles(index, point),
-                Kind::Bars | Kind::Stacked | Kind::Heat => self.bar(index, point),
+            self.canvas.mark(&words(self.chart, name, point, "median"), || match self.chart.kind {
+                ChartKind::Lines => self.symbol(index, point, &mut last),
+                ChartKind::Boxes => self.quartiles(index, point),
+                ChartKind::Bars | ChartKind::Stacked | ChartKind::Heat => self.bar(index, point),
             });
         }
     }
@@ -55,8 +55,8 @@ impl Marks<'_> {
     /// From the middle of a place to the middle of a series' bar, and the width of a bar, in places.
     fn placed(&self, series: usize) -> (f64, f64) {
         let bars = match self.chart.kind {
-            Kind::Bars | Kind::Boxes => self.chart.series.len(),
-            Kind::Lines | Kind::Stacked | Kind::Heat => 1,
+            ChartKind::Bars | ChartKind::Boxes => self.chart.series.len(),
+            ChartKind::Lines | ChartKind::Stacked | ChartKind::Heat => 1,
         };
         let width = (FILLED / bars as f64).min(BAR_MAX / self.slot);
         // A published series without a simulated one stands in the middle.
@@ -69,12 +69,14 @@ impl Marks<'_> {
         let (x, y) = self.at(point.x, point.median());
         let apart = |(left, up): At| f64::from(x - left).hypot(f64::from(y - up));
         if last.is_some_and(|last| apart(last) < MARKS_APART * DOTS_PER_MM) {
-            let reach = dots(MARK_RADIUS);
-            return self.canvas.polygon(corners((x - reach, y - reach), (x + reach, y + reach)).to_vec(), None);
+            let radius = dots(MARK_RADIUS);
+            return self.canvas.push(&format!(
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"none\" pointer-events=\"all\"/>\n"
+            ));
         }
         *last = Some((x, y));
         let ends = [0.0, 1.0].map(|share| self.at(point.x, point.quantile(share)));
-        self.canvas.line(ends, palette::color(index), LINE * 0.8);
+        self.canvas.line(ends, palette::color(index), LINE * 0.8, None);
         palette::symbol(self.canvas, index, (x, y));
     }
 
@@ -83,7 +85,7 @@ impl Marks<'_> {
         let (middle, base) = (point.x + offset, 0f64.clamp(self.y.from, self.y.to));
         let (from, to) = (self.at(middle - width / 2.0, base), self.at(middle + width / 2.0, point.median()));
         palette::bar(self.canvas, index, from, to);
-        self.canvas.line([0.0, 1.0].map(|share| self.at(middle, point.quantile(share))), INK, LINE * 0.8);
+        self.canvas.line([0.0, 1.0].map(|share| self.at(middle, point.quantile(share))), INK, LINE * 0.8, None);
     }
 
     /// Draws bars of parts, each part its mean: medians would not add up.
@@ -92,11 +94,11 @@ impl Marks<'_> {
         let mut tops: Vec<f64> = vec![0.0; categories(self.chart)];
         for (index, Series { name, points }) in self.chart.series.iter().enumerate() {
             for point in points {
-                let top = &mut tops[place(point.x)];
+                let top = &mut tops[point.category()];
                 let below = *top;
                 *top += point.mean();
                 let (from, to) = (self.at(point.x - half, below), self.at(point.x + half, *top));
-                self.canvas.mark(words(self.chart, name, point, "mean"), || {
+                self.canvas.mark(&words(self.chart, name, point, "mean"), || {
                     if point.mean() > 0.0 {
                         palette::bar(self.canvas, index, from, to);
                     }
@@ -115,17 +117,17 @@ impl Marks<'_> {
         }
         let [least, first, median, third, most] = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| point.quantile(share));
         for ends in [[least, first], [third, most]] {
-            canvas.line(ends.map(|value| self.at(middle, value)), INK, 0.22);
+            canvas.line(ends.map(|value| self.at(middle, value)), INK, 0.22, None);
         }
         let (from, to) = (self.at(middle - half, first), self.at(middle + half, third));
         let line = [self.at(middle - half, median), self.at(middle + half, median)];
         if (from.0 - to.0).abs().min((from.1 - to.1).abs()) < dots(FLAT) {
-            canvas.line(line, palette::color(index), FLAT);
+            canvas.line(line, palette::color(index), FLAT, None);
         } else {
             palette::bar(canvas, index, from, to);
-            canvas.line(line, PAPER, 0.85);
+            canvas.line(line, PAPER, 0.85, None);
         }
-        canvas.line(line, INK, 0.45);
+        canvas.line(line, INK, 0.45, None);
     }
 
     /// Draws the marks of published values.
@@ -136,7 +138,7 @@ impl Marks<'_> {
                 let title = format!("published: {}", words(self.chart, name, point, "median"));
                 let at = self.at(point.x + self.placed(look).0, point.median());
                 let color = published_color(self.chart, look);
-                self.canvas.mark(title, || palette::hollow_symbol(self.canvas, look, at, color));
+                self.canvas.mark(&title, || palette::hollow_symbol(self.canvas, look, at, color));
             }
         }
     }
@@ -154,7 +156,7 @@ impl Marks<'_> {
                 let (a, b) = (self.at(x - 0.5, y - 0.5), self.at(x + 0.5, y + 0.5));
                 let (from, to) = ((a.0, a.1.min(b.1)), (b.0, a.1.max(b.1)));
                 let color = palette::heat(colors.position(point.median()));
-                self.canvas.mark(words(self.chart, name, point, "median"), || {
+                self.canvas.mark(&words(self.chart, name, point, "median"), || {
                     // A little under its neighbors, so that no seam is seen.
                     self.canvas.rectangle(from, (to.0 + 2, to.1 + 2), color);
                     let style = Size::NOTE.style(palette::on_heat(color)).pos(CENTER);
@@ -166,12 +168,6 @@ impl Marks<'_> {
             }
         }
     }
-}
-
-/// The index of a category.
-#[expect(clippy::cast_sign_loss, reason = "an index")]
-pub(super) fn place(x: f64) -> usize {
-    x as usize
 }
 
 /// The number of categories of a chart.
@@ -186,7 +182,7 @@ pub(super) fn categories(chart: &Chart) -> usize {
 fn words(chart: &Chart, series: &str, point: &Point, shown: &str) -> String {
     let across = match &chart.x {
         Across::Numbers(axis) => axis.unit.write(point.x),
-        Across::Categories(categories) => categories.names[place(point.x)].clone(),
+        Across::Categories(categories) => categories.names[point.category()].clone(),
     };
     let write = |value: f64| chart.y.unit.write_in_full(value);
     let name = if series.is_empty() { across } else { format!("{series}, {across}") };

@@ -3,41 +3,37 @@
 use std::f64::consts::TAU;
 
 use plotters::style::colors::colormaps::ViridisRGB;
-use plotters::style::{Color, RGBColor, ShapeStyle};
+use plotters::style::{Color, RGBColor};
 
-use super::canvas::{At, Canvas, Rgb, corners, dots};
+use super::canvas::{Canvas, stroke};
+use super::paper::{At, corners, dots};
 
-pub(super) const PAPER: Rgb = (255, 255, 255);
-pub(super) const INK: Rgb = (0x1b, 0x1f, 0x24);
+pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
+pub(super) const INK: RGBColor = RGBColor(0x1b, 0x1f, 0x24);
 /// Color of notes, and of marks that are not data.
-pub(super) const FAINT: Rgb = (0x59, 0x63, 0x6e);
+pub(super) const FAINT: RGBColor = RGBColor(0x59, 0x63, 0x6e);
 /// Color of the grid.
-pub(super) const RULE: Rgb = (0xde, 0xde, 0xde);
+pub(super) const RULE: RGBColor = RGBColor(0xde, 0xde, 0xde);
 
 /// The number of colors of series.
 const COLORS: usize = 8;
 
 /// Every color that has a counterpart in the dark scheme, with that; the last eight are those of series, after Okabe
 /// and Ito.
-pub(super) const ROLES: [(Rgb, &str); 4 + COLORS] = [
+pub(super) const ROLES: [(RGBColor, &str); 4 + COLORS] = [
     (PAPER, "#14181d"),
     (INK, "#e6e9ec"),
     (FAINT, "#a0aab4"),
     (RULE, "#39424c"),
-    ((0x00, 0x72, 0xb2), "#4fa8e0"),
-    ((0xd5, 0x5e, 0x00), "#ff8a3c"),
-    ((0x00, 0x9e, 0x73), "#2fcf9f"),
-    ((0xe6, 0x9f, 0x00), "#f2c14e"),
-    ((0xb8, 0x56, 0x8f), "#e79ac6"),
-    ((0x56, 0xb4, 0xe9), "#9bd8ff"),
-    ((0x55, 0x55, 0x55), "#b4b9be"),
-    ((0x6b, 0x4c, 0x9a), "#b49be0"),
+    (RGBColor(0x00, 0x72, 0xb2), "#4fa8e0"),
+    (RGBColor(0xd5, 0x5e, 0x00), "#ff8a3c"),
+    (RGBColor(0x00, 0x9e, 0x73), "#2fcf9f"),
+    (RGBColor(0xe6, 0x9f, 0x00), "#f2c14e"),
+    (RGBColor(0xb8, 0x56, 0x8f), "#e79ac6"),
+    (RGBColor(0x56, 0xb4, 0xe9), "#9bd8ff"),
+    (RGBColor(0x55, 0x55, 0x55), "#b4b9be"),
+    (RGBColor(0x6b, 0x4c, 0x9a), "#b49be0"),
 ];
-
-/// The place of a color in [`ROLES`].
-pub(super) fn role(color: Rgb) -> Option<usize> {
-    ROLES.iter().position(|(light, _)| *light == color)
-}
 
 /// Maximum number of series that readers can distinguish.
 pub(super) const SERIES_MAX: usize = 2 * COLORS;
@@ -48,13 +44,8 @@ pub(super) const MARK_RADIUS: f64 = 0.8;
 /// The width of a series' line, in mm.
 pub(super) const LINE: f64 = 0.35;
 
-pub(super) fn color(series: usize) -> Rgb {
+pub(super) fn color(series: usize) -> RGBColor {
     ROLES[4 + series % COLORS].0
-}
-
-/// The style of a line of this width in mm.
-pub(super) fn stroke((red, green, blue): Rgb, width: f64) -> ShapeStyle {
-    RGBColor(red, green, blue).stroke_width(dots(width).unsigned_abs())
 }
 
 /// The second eight series have the colors of the first eight, with other dashes and hatches.
@@ -96,20 +87,20 @@ fn outline(series: usize, radius: f64) -> Option<Vec<(f64, f64)>> {
 /// Draws a filled mark.
 pub(super) fn symbol(canvas: Canvas<'_>, series: usize, center: At) {
     match outline(series, MARK_RADIUS) {
-        None => canvas.circle(center, MARK_RADIUS, color(series), None),
-        Some(corners) => canvas.polygon(around(center, &corners), Some(color(series))),
+        None => canvas.circle(center, MARK_RADIUS, color(series).filled()),
+        Some(corners) => canvas.polygon(around(center, &corners), color(series)),
     }
 }
 
 /// Draws a hollow mark of this color, larger, so that it is seen around a filled one at its place.
-pub(super) fn hollow_symbol(canvas: Canvas<'_>, series: usize, center: At, color: Rgb) {
+pub(super) fn hollow_symbol(canvas: Canvas<'_>, series: usize, center: At, color: RGBColor) {
     const RADIUS: f64 = MARK_RADIUS * 1.5;
     for (color, width) in [(PAPER, 0.75), (color, 0.3)] {
         match outline(series, RADIUS) {
-            None => canvas.circle(center, RADIUS, color, Some(width)),
+            None => canvas.circle(center, RADIUS, stroke(color, width)),
             Some(mut corners) => {
                 corners.push(corners[0]);
-                canvas.line(around(center, &corners), color, width);
+                canvas.line(around(center, &corners), color, width, None);
             }
         }
     }
@@ -123,59 +114,53 @@ fn around(center: At, corners: &[(f64, f64)]) -> Vec<At> {
 pub(super) fn bar(canvas: Canvas<'_>, series: usize, a: At, b: At) {
     let (from, to) = ((a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1)));
     canvas.rectangle(from, to, color(series));
-    for (start, end) in hatch(second_sign(series), from, to) {
-        canvas.line([start, end], PAPER, 0.14);
+    for line in hatch(second_sign(series), from, to) {
+        canvas.line(line, PAPER, 0.14, None);
     }
-    canvas.line(corners(from, to).into_iter().chain([from]), INK, 0.1);
+    canvas.line(corners(from, to).into_iter().chain([from]), INK, 0.1, None);
 }
 
-/// The lines of a hatch within a rectangle.
-fn hatch(pattern: usize, from: At, to: At) -> Vec<(At, At)> {
-    let apart = |mm: f64| dots(mm);
-    let level = || parallel(from.1, to.1, apart(1.1)).map(|y| ((from.0, y), (to.0, y))).collect::<Vec<_>>();
-    let upright = || parallel(from.0, to.0, apart(1.1)).map(|x| ((x, from.1), (x, to.1))).collect::<Vec<_>>();
-    match pattern {
-        0 => Vec::new(),
-        1 => slanted(from, to, apart(1.5), 1),
-        2 => slanted(from, to, apart(1.5), -1),
-        3 => level(),
-        4 => [slanted(from, to, apart(2.2), 1), slanted(from, to, apart(2.2), -1)].concat(),
-        5 => upright(),
-        6 => [level(), upright()].concat(),
-        _ => slanted(from, to, apart(0.8), 1),
-    }
-}
+/// The hatches: the distance of their lines in mm, and (a, b), for lines on which a x + b y is constant.
+const HATCHES: [&[(f64, [i32; 2])]; COLORS] = [
+    &[],
+    &[(1.5, [1, 1])],
+    &[(1.5, [1, -1])],
+    &[(1.1, [0, 1])],
+    &[(2.2, [1, 1]), (2.2, [1, -1])],
+    &[(1.1, [1, 0])],
+    &[(1.1, [0, 1]), (1.1, [1, 0])],
+    &[(0.8, [1, 1])],
+];
 
-/// Places between two others at multiples of a distance, so that the hatches of neighbors meet.
-fn parallel(from: i32, to: i32, apart: i32) -> impl Iterator<Item = i32> {
-    (from.div_euclid(apart) + 1..).map(move |index| index * apart).take_while(move |place| *place < to)
-}
-
-/// Lines at 45 degrees, rising to the right (1) or to the left (-1), cut at the edges.
-fn slanted(from: At, to: At, apart: i32, sign: i32) -> Vec<(At, At)> {
-    // On each line x + sign * y is constant.
-    let (low, high) = if sign > 0 { (from.1, to.1) } else { (-to.1, -from.1) };
-    let line = |sum: i32| {
-        let edge = |y: i32| (sum - sign * y).clamp(from.0, to.0);
-        let (start, end) = (edge(from.1), edge(to.1));
-        ((start, (sum - start) * sign), (end, (sum - end) * sign))
+/// The lines of a hatch within a rectangle. A line's constant is a multiple of the distance, so that the hatches of
+/// neighbors meet.
+fn hatch(pattern: usize, from: At, to: At) -> Vec<[At; 2]> {
+    let parallel = |&(apart, [a, b]): &(f64, [i32; 2])| {
+        let sums = corners(from, to).map(|(x, y)| a * x + b * y);
+        let (low, high) = sums.iter().fold((sums[0], sums[0]), |(low, high), &sum| (low.min(sum), high.max(sum)));
+        // A line that leaves the rectangle at its side ends there.
+        let end = move |at: At, sum: i32| {
+            let x = if a == 0 { at.0 } else { ((sum - b * at.1) * a).clamp(from.0, to.0) };
+            (x, if b == 0 { at.1 } else { (sum - a * x) * b })
+        };
+        let sums = (low.div_euclid(dots(apart)) + 1..).map(move |index| index * dots(apart));
+        sums.take_while(move |sum| *sum < high).map(move |sum| [end(from, sum), end(to, sum)])
     };
-    parallel(from.0 + low, to.0 + high, apart).map(line).collect()
+    HATCHES[pattern].iter().flat_map(parallel).collect()
 }
 
 /// The color of a value of a heat map, from dark to light; `position` is its place along the scale, 0 to 1.
-pub(super) fn heat(position: f64) -> Rgb {
-    let RGBColor(red, green, blue) = ViridisRGB::get_color(position.clamp(0.0, 1.0));
-    (red, green, blue)
+pub(super) fn heat(position: f64) -> RGBColor {
+    ViridisRGB::get_color(position.clamp(0.0, 1.0))
 }
 
 /// The color of a number on a heat map's cell; both are not those of text, for cells look alike in the dark scheme.
-pub(super) fn on_heat(cell: Rgb) -> Rgb {
-    if luminance(cell) > 0.18 { (0, 0, 0) } else { (254, 254, 254) }
+pub(super) fn on_heat(cell: RGBColor) -> RGBColor {
+    if luminance(cell) > 0.18 { RGBColor(0, 0, 0) } else { RGBColor(254, 254, 254) }
 }
 
 /// Relative luminance, 0 to 1.
-fn luminance((red, green, blue): Rgb) -> f64 {
+fn luminance(RGBColor(red, green, blue): RGBColor) -> f64 {
     let linear = |part: u8| (f64::from(part) / 255.0).powf(2.2);
     0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
 }
@@ -213,7 +198,7 @@ mod tests {
         let inside = |(x, y): At| (from.0..=to.0).contains(&x) && (from.1..=to.1).contains(&y);
         for pattern in 1..COLORS {
             let lines = hatch(pattern, from, to);
-            assert!(!lines.is_empty() && lines.iter().all(|(a, b)| inside(*a) && inside(*b)), "{pattern}: {lines:?}");
+            assert!(!lines.is_empty() && lines.iter().flatten().all(|end| inside(*end)), "{pattern}: {lines:?}");
         }
     }
 
@@ -226,7 +211,7 @@ mod tests {
     #[test]
     fn each_color_has_one_role_and_another_shade_in_the_dark() {
         for (index, (light, dark)) in ROLES.iter().enumerate() {
-            assert_eq!(role(*light), Some(index));
+            assert!(ROLES[..index].iter().all(|(other, _)| other != light), "{light:?}");
             assert_ne!(*dark, format!("#{:02x}{:02x}{:02x}", light.0, light.1, light.2));
         }
     }

@@ -1,17 +1,14 @@
-//! Requests for charts of tables, and the charts made from them.
+//! Requests for charts of tables.
 
-use super::chart::{Across, Axis, Categories, Chart, Joined, Kind, Point, Series};
-use super::entries::{Entries, Keys, differing, named_values, totals, without_nothing};
-use super::palette::SERIES_MAX;
-use super::scale::Spacing;
-use super::table::{Condition, Table, TableError};
+use super::chart::{ChartKind, Spacing};
+use super::table::{Condition, TableError};
 use super::unit::{Unit, capitalized};
 
 /// A request for a chart of a table; columns are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct ChartRequest {
     /// Kind of the chart.
-    pub kind: Kind,
+    pub kind: ChartKind,
     /// The horizontal column.
     pub x: String,
     /// The columns of values, at least one, all of one unit; of a heat map the one column that its colors show.
@@ -34,91 +31,7 @@ pub struct Request {
     pub crossovers: bool,
 }
 
-/// A chart of a table, with the findings about it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Drawing {
-    /// The chart.
-    pub chart: Chart,
-    /// Number of rows, or values of rows, that were left out because a cell is empty.
-    pub empty: usize,
-    /// Columns in which the rows behind one mark differ, if each mark has the same set: seeds, or an axis that the
-    /// request does not use.
-    pub differing: Vec<String>,
-    /// Number of published values without a place on the chart.
-    pub unplaced: usize,
-    request: Request,
-    x: Keys,
-}
-
-/// Maximum number of categories whose names fit.
-const CATEGORIES_MAX: usize = 24;
-
-/// Maximum number of bars or boxes that readers can distinguish at the width of a column.
-const BARS_MAX: usize = 120;
-
-/// The most cells of a heat map along a side.
-const CELLS_MAX: usize = 200;
-
-impl Request {
-    /// The chart of a table.
-    ///
-    /// # Errors
-    /// A column is absent, a cell is no number, or the chart would be unreadable.
-    pub fn draw(&self, table: &Table) -> Result<Drawing, TableError> {
-        self.check(false)?;
-        let entries = Entries::of(table, self)?;
-        let numbers = self.kind == Kind::Lines && entries.x.numeric;
-        if self.x_spacing == Spacing::Log && !numbers {
-            let why = if self.kind == Kind::Lines {
-                format!("the values of `{}` are not numbers", self.x)
-            } else {
-                format!("a chart of kind `{}` has one place per value across", self.kind.name())
-            };
-            return Err(
-                TableError::new(format!("a logarithmic x axis needs numbers, but {why}")).with_help("leave it linear")
-            );
-        }
-        let (x_unit, x_name) = Unit::of_column(&self.x);
-        let x_label = self.x_label.clone().unwrap_or(x_name);
-        let (across, mut series) = if numbers {
-            let axis = Axis { label: x_label, unit: x_unit, spacing: self.x_spacing };
-            (Across::Numbers(axis), entries.series(None))
-        } else {
-            (Across::Categories(entries.x.categories(&x_label, x_unit)), entries.series(Some(&entries.x)))
-        };
-        if self.kind == Kind::Stacked {
-            series = without_nothing(series);
-        }
-        let rows = (self.kind == Kind::Heat).then(|| {
-            let (unit, label) = Unit::of_column(&self.by[0]);
-            entries.by[0].categories(&label, unit)
-        });
-        let y = Axis {
-            label: self.y_label.clone().unwrap_or_else(|| entries.y_label.clone()),
-            unit: entries.y_unit,
-            spacing: self.y_spacing,
-        };
-        let (kind, title) = (self.kind, self.title.clone().unwrap_or_else(|| self.default_title(&y.label)));
-        let mut chart = Chart {
-            title,
-            kind,
-            x: across,
-            y,
-            rows,
-            series,
-            published: Vec::new(),
-            joined: Joined::Series,
-            crossovers: Vec::new(),
-            reach: Vec::new(),
-        };
-        check_size(&chart)?;
-        if self.crossovers {
-            chart.crossovers = chart.crossings();
-        }
-        let differing = differing(table, &entries, self)?;
-        Ok(Drawing { chart, empty: entries.empty, differing, unplaced: 0, request: self.clone(), x: entries.x })
-    }
-
+impl ChartRequest {
     /// Checks that the request can be drawn, as far as this does not depend on the table; `published` if published
     /// values are added.
     ///
@@ -129,129 +42,62 @@ impl Request {
         if self.y.is_empty() {
             return refuse("no column is given for `y`", "name at least one");
         }
-        if self.kind == Kind::Heat && (self.y.len() > 1 || self.by.len() != 1) {
+        if self.kind == ChartKind::Heat && (self.y.len() > 1 || self.by.len() != 1) {
             return refuse(
                 "a heat map shows one column by two others",
                 "give `x` for what lies across, `by` for what lies up, and `y` for the values, one column each",
             );
         }
-        if self.kind == Kind::Heat && published {
+        if self.kind == ChartKind::Heat && published {
             return refuse("published values cannot be drawn over a heat map", "leave them out, or draw kind `line`");
         }
-        if self.kind == Kind::Stacked && self.y_spacing == Spacing::Log {
+        if self.kind == ChartKind::Stacked && self.y_spacing == Spacing::Log {
             return refuse(
                 "a stacked bar cannot stand on a logarithmic axis: its parts would not add up",
                 "leave the axis linear, or draw kind `bar`",
             );
         }
-        if self.kind == Kind::Bars && self.y_spacing == Spacing::Log {
+        if self.kind == ChartKind::Bars && self.y_spacing == Spacing::Log {
             return refuse(
                 "a bar cannot stand on a logarithmic axis: its length has no meaning there",
                 "leave the axis linear, or draw kind `line`, which shows names too",
             );
         }
-        if self.crossovers && self.kind != Kind::Lines {
+        if self.crossovers && self.kind != ChartKind::Lines {
             return refuse("only lines can cross", "draw kind `line`, or leave `crossovers` out");
         }
         named_values(&self.y).map(drop)
     }
 
     /// The default title: the values, the axis, and the series.
-    fn default_title(&self, y: &str) -> String {
+    pub(super) fn default_title(&self, y: &str) -> String {
         let label = |column: &String| Unit::of_column(column).1;
-        let over = if self.kind == Kind::Lines { "over" } else { "by" };
+        let over = if self.kind == ChartKind::Lines { "over" } else { "by" };
         let by: Vec<String> = self.by.iter().map(label).collect();
         let each = if by.is_empty() { String::new() } else { format!(", for each {}", by.join(" and ")) };
         capitalized(&format!("{y} {over} {}{each}", self.x_label.clone().unwrap_or_else(|| label(&self.x))))
     }
 }
 
-impl Drawing {
-    /// Adds published values: a table with columns of the same names. Conditions on columns that it lacks have no
-    /// effect, and without the columns of `by` its values are a series of their own.
-    ///
-    /// # Errors
-    /// As for [`Request::draw`]; or the chart has no values.
-    pub fn add_published(&mut self, table: &Table) -> Result<(), TableError> {
-        let has = |column: &String| table.columns().contains(column);
-        let mut request = self.request.clone();
-        request.check(true)?;
-        request.by.retain(has);
-        request.conditions.retain(|condition| has(&condition.column));
-        // A condition may admit values that were not published.
-        for condition in &mut request.conditions {
-            condition.values.retain(|value| table.has(&condition.column, value));
-        }
-        let entries = Entries::of(table, &request)?;
-        let categories = matches!(self.chart.x, Across::Categories(_)).then_some(&self.x);
-        if categories.is_none() && !entries.x.numeric {
-            let error = TableError::new(format!("the values of `{}` are not numbers", request.x));
-            return Err(error.with_help("those of the other table are"));
-        }
-        let mut series = entries.series(categories);
-        if request.kind == Kind::Stacked {
-            series = vec![totals(&series)];
-        }
-        series.retain(|series| !series.points.is_empty());
-        self.unplaced = entries.unplaced(categories);
-        self.chart.published = series;
-        check_series(self.chart.series.len() + self.unmatched())
+/// The unit of several columns, what their names have in common, and what is left of each.
+pub(super) fn named_values(columns: &[String]) -> Result<(Unit, String, Vec<String>), TableError> {
+    let parsed: Vec<(Unit, String)> = columns.iter().map(|column| Unit::of_column(column)).collect();
+    let unit = parsed[0].0;
+    if let Some(index) = parsed.iter().position(|(other, _)| *other != unit) {
+        let message = format!("`{}` and `{}` have different units", columns[0], columns[index]);
+        return Err(TableError::new(message).with_help("one axis has one unit: draw them apart"));
     }
-
-    /// Number of published series without a simulated series of the same name.
-    fn unmatched(&self) -> usize {
-        let simulated = |name: &str| self.chart.series.iter().any(|series| series.name == name);
-        self.chart.published.iter().filter(|series| !simulated(&series.name)).count()
+    let labels: Vec<Vec<&str>> = parsed.iter().map(|(_, label)| label.split(' ').collect()).collect();
+    if labels.len() == 1 {
+        return Ok((unit, parsed[0].1.clone(), vec![parsed[0].1.clone()]));
     }
-}
-
-fn check_series(count: usize) -> Result<(), TableError> {
-    if count > SERIES_MAX {
-        let message = format!("{count} series, but at most {SERIES_MAX} can be told apart");
-        return Err(
-            TableError::new(message).with_help("narrow them down with conditions, or take another column for `by`")
-        );
-    }
-    Ok(())
-}
-
-/// Checks that the chart is readable at the width of a column.
-fn check_size(chart: &Chart) -> Result<(), TableError> {
-    let too_many = |what: &str, found: usize, most: usize| {
-        let message = format!("{found} {what}, but there is room for {most}");
-        Err(TableError::new(message).with_help("narrow the table down with conditions, or draw kind `line` or `heat`"))
-    };
-    if chart.marks() == 0 {
-        return Err(TableError::new("nothing is left to draw: all cells of `x` or `y` are empty"));
-    }
-    let side = |categories: &Categories| {
-        let most = if categories.ordered { CELLS_MAX } else { CATEGORIES_MAX };
-        (categories.names.len() > most).then_some((categories.names.len(), most))
-    };
-    let crowded = match &chart.x {
-        Across::Categories(across) => side(across),
-        Across::Numbers(_) => None,
-    };
-    if let Some((found, most)) = crowded.or_else(|| chart.rows.as_ref().and_then(side)) {
-        return too_many("categories", found, most);
-    }
-    if chart.kind == Kind::Heat {
-        return Ok(());
-    }
-    check_series(chart.series.len())?;
-    let bars = match (&chart.x, chart.kind) {
-        (Across::Categories(across), Kind::Bars | Kind::Boxes) => across.names.len() * chart.series.len(),
-        (Across::Categories(across), Kind::Stacked) => across.names.len(),
-        _ => 0,
-    };
-    if bars > BARS_MAX { too_many("bars", bars, BARS_MAX) } else { Ok(()) }
-}
-
-/// Points in order, with their values ascending.
-pub(super) fn series(name: String, mut points: Vec<Point>) -> Series {
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    for point in &mut points {
-        point.values.sort_by(f64::total_cmp);
-    }
-    Series { name, points }
+    let shortest = labels.iter().map(Vec::len).min().unwrap_or(0);
+    let same = |at: &dyn Fn(&[&str]) -> String| labels.iter().all(|words| at(words) == at(&labels[0]));
+    // Each keeps a word of its own.
+    let before = (0..shortest.saturating_sub(1)).take_while(|&index| same(&|words| words[index].to_owned())).count();
+    let room = shortest - 1 - before;
+    let after = (0..room).take_while(|&index| same(&|words| words[words.len() - 1 - index].to_owned())).count();
+    let names = labels.iter().map(|words| words[before..words.len() - after].join(" ")).collect();
+    let common = [&labels[0][..before], &labels[0][labels[0].len() - after..]].concat().join(" ");
+    Ok((unit, common, names))
 }

@@ -2,21 +2,12 @@
 
 use std::ops::Range;
 
+use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
-use super::chart::{Axis, Categories};
+use super::chart::{Axis, Categories, Spacing};
 use super::font::Size;
-use super::unit::write_all;
-
-/// Spacing of values along an axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spacing {
-    /// Evenly.
-    #[default]
-    Linear,
-    /// Logarithmic.
-    Log,
-}
+use super::unit::{titled, write_all};
 
 /// Distance from the data to the ends of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +37,9 @@ pub(super) struct Scale {
     pub(super) ticks: Vec<Tick>,
     pub(super) title: String,
 }
+
+/// Places of values on the paper.
+pub(super) type Plane = Cartesian2d<Scale, Scale>;
 
 /// The smallest distance between two labels, in mm.
 const APART: f64 = 1.4;
@@ -190,16 +184,7 @@ impl Ranged for Scale {
 impl ValueFormatter<f64> for Scale {
     fn format_ext(&self, value: &f64) -> String {
         let tick = self.ticks.iter().find(|tick| tick.value.total_cmp(value).is_eq());
-        tick.and_then(|tick| tick.lines.first()).cloned().unwrap_or_default()
-    }
-}
-
-/// The title of an axis: the quantity, and its unit in brackets.
-pub(super) fn titled(label: &str, symbol: &str) -> String {
-    match symbol {
-        "" => label.to_owned(),
-        _ if label == symbol => label.to_owned(),
-        _ => format!("{label} ({symbol})"),
+        tick.map(|tick| tick.lines.join("\n")).unwrap_or_default()
     }
 }
 

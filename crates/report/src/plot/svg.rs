@@ -1,19 +1,41 @@
-//! Writes a picture as SVG: marks have titles and take the focus, and colors follow the reader's light or dark scheme.
+//! Pictures as SVG: marks have titles and take the focus, and colors follow the reader's light or dark scheme.
 
 use std::fmt::Write as _;
 
-use plotters::style::text_anchor::HPos;
+use plotters::style::RGBColor;
 
-use super::canvas::{At, DOTS_PER_MM, Picture, Rgb, Shape};
-use super::font::{FAMILY, Size};
-use super::palette::{ROLES, role};
+use super::canvas::escaped;
+use super::font::FAMILY;
+use super::palette::ROLES;
+use super::paper::DOTS_PER_MM;
+
+/// A chart as it is drawn.
+#[derive(Clone)]
+pub struct Picture {
+    /// The title of the chart, for readers who do not see it.
+    pub(super) title: String,
+    /// Width and height in dots.
+    pub(super) size: (u32, u32),
+    /// The elements of the SVG document.
+    pub(super) elements: String,
+}
+
+impl Picture {
+    /// The number of marks.
+    pub fn values(&self) -> usize {
+        self.elements.matches("<g class=\"mark\"").count()
+    }
+}
 
 /// The style rules of marks and of the dark scheme. On paper pictures are light.
 pub fn style_sheet() -> String {
     let mut sheet = ".mark:focus{outline:none}.mark:focus>*,.mark:hover>*{stroke:#d4006a;stroke-width:18}\n".to_owned();
     sheet += "@media screen and (prefers-color-scheme:dark){";
-    for (index, (_, dark)) in ROLES.iter().enumerate() {
-        let _ = write!(sheet, ".f{index}{{fill:{dark}}}.s{index}{{stroke:{dark}}}");
+    for (RGBColor(red, green, blue), dark) in ROLES {
+        for property in ["fill", "stroke"] {
+            // As plotters writes a color.
+            let _ = write!(sheet, "[{property}=\"#{red:02X}{green:02X}{blue:02X}\"]{{{property}:{dark}}}");
+        }
     }
     sheet + "}\n"
 }
@@ -22,95 +44,24 @@ pub fn style_sheet() -> String {
 pub fn svg(picture: &Picture) -> String {
     let (width, height) = picture.size;
     let mm = |dots: u32| f64::from(dots) / DOTS_PER_MM;
-    let root = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.2}mm\" height=\"{:.2}mm\" ",
-        mm(width),
-        mm(height)
-    );
-    format!("{root}{}<style>\n{}</style>\n{}", opening(picture), style_sheet(), body(picture))
+    let size = format!("width=\"{:.2}mm\" height=\"{:.2}mm\"", mm(width), mm(height));
+    root(
+        picture,
+        &format!("xmlns=\"http://www.w3.org/2000/svg\" {size}"),
+        &format!("<style>\n{}</style>\n", style_sheet()),
+    )
 }
 
 /// The picture as a part of an HTML page that has the [`style_sheet`]; it is as wide as its place.
 pub fn inline_svg(picture: &Picture) -> String {
-    format!("<svg class=\"chart\" {}{}", opening(picture), body(picture))
+    root(picture, "class=\"chart\"", "")
 }
 
-/// The attributes of the root element and the title.
-fn opening(picture: &Picture) -> String {
-    let ((width, height), title) = (picture.size, escaped(&picture.title));
+/// The root element.
+fn root(picture: &Picture, attributes: &str, style: &str) -> String {
+    let ((width, height), title, elements) = (picture.size, escaped(&picture.title), &picture.elements);
     format!(
-        "viewBox=\"0 0 {width} {height}\" role=\"group\" aria-label=\"{title}\" font-family=\"{FAMILY}\" \
-         stroke-linejoin=\"round\">\n<title>{title}</title>\n"
+        "<svg {attributes} viewBox=\"0 0 {width} {height}\" role=\"group\" aria-label=\"{title}\" \
+         font-family=\"{FAMILY}\" stroke-linejoin=\"round\">\n<title>{title}</title>\n{style}{elements}</svg>\n"
     )
-}
-
-fn body(picture: &Picture) -> String {
-    let mut text = String::new();
-    for shape in &picture.shapes {
-        write_shape(&mut text, shape).expect("writing to a string cannot fail");
-    }
-    text + "</svg>\n"
-}
-
-fn write_shape(text: &mut String, shape: &Shape) -> std::fmt::Result {
-    match shape {
-        Shape::Path { points, color, width } => {
-            writeln!(text, "<path{} stroke-width=\"{width}\" d=\"M{}\"/>", stroke(*color), joined(points))
-        }
-        Shape::Polygon { points, color: Some(color) } => {
-            writeln!(text, "<path{} d=\"M{}Z\"/>", fill(*color), joined(points))
-        }
-        Shape::Polygon { points, color: None } => {
-            writeln!(text, "<path fill=\"none\" pointer-events=\"all\" d=\"M{}Z\"/>", joined(points))
-        }
-        Shape::Circle { center: (x, y), radius, color, width } => {
-            let paint = match width {
-                Some(width) => format!("{} stroke-width=\"{width}\"", stroke(*color)),
-                None => fill(*color),
-            };
-            writeln!(text, "<circle{paint} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>")
-        }
-        Shape::Text { text: words, at: (x, y), em, align, up, color } => {
-            let anchor = match align {
-                HPos::Left => "",
-                HPos::Center => " text-anchor=\"middle\"",
-                HPos::Right => " text-anchor=\"end\"",
-            };
-            let turned = if *up { format!(" transform=\"rotate(270 {x} {y})\"") } else { String::new() };
-            // Whatever font the reader has, the text is as wide as in the layout.
-            let (paint, width) = (fill(*color), Size(*em).width(words).round());
-            writeln!(
-                text,
-                "<text{paint} x=\"{x}\" y=\"{y}\"{anchor}{turned} font-size=\"{em:.0}\" textLength=\"{width}\" \
-                 lengthAdjust=\"spacingAndGlyphs\">{}</text>",
-                escaped(words)
-            )
-        }
-        Shape::Open(title) => {
-            writeln!(text, "<g class=\"mark\" role=\"img\" tabindex=\"0\"><title>{}</title>", escaped(title))
-        }
-        Shape::Close => writeln!(text, "</g>"),
-    }
-}
-
-fn joined(points: &[At]) -> String {
-    points.iter().map(|(x, y)| format!("{x} {y}")).collect::<Vec<_>>().join("L")
-}
-
-/// A color as an attribute, which programs without style rules read, and as a class, which the dark scheme recolors.
-fn paint(property: &str, letter: char, color: Rgb) -> String {
-    let class = role(color).map_or(String::new(), |index| format!(" class=\"{letter}{index}\""));
-    format!("{class} {property}=\"#{:02x}{:02x}{:02x}\"", color.0, color.1, color.2)
-}
-
-fn fill(color: Rgb) -> String {
-    paint("fill", 'f', color)
-}
-
-fn stroke(color: Rgb) -> String {
-    paint("stroke", 's', color) + " fill=\"none\""
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

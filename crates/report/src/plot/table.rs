@@ -4,16 +4,18 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Read;
 
+use rowclone_config::suggestion;
+
 /// A table: named columns, and rows of as many cells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     columns: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
 }
 
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct TableRow {
     /// The line of the file, counted from 1.
     pub(super) line: u64,
     pub(super) cells: Vec<String>,
@@ -52,7 +54,7 @@ impl Table {
     /// A row has another number of cells, or a column has no unique name.
     pub fn new(columns: Vec<String>, rows: Vec<Vec<String>>) -> Result<Table, TableError> {
         check_names(&columns)?;
-        let rows: Vec<Row> = (2..).zip(rows).map(|(line, cells)| Row { line, cells }).collect();
+        let rows: Vec<TableRow> = (2..).zip(rows).map(|(line, cells)| TableRow { line, cells }).collect();
         if let Some(row) = rows.iter().find(|row| row.cells.len() != columns.len()) {
             let message = format!("{} cells, but there are {} columns", row.cells.len(), columns.len());
             return Err(TableError::new(message).at(row.line));
@@ -76,7 +78,7 @@ impl Table {
         for record in reader.records() {
             let record = record.map_err(|error| unreadable(&error))?;
             let line = record.position().map_or(0, csv::Position::line);
-            rows.push(Row { line, cells: record.iter().map(str::to_owned).collect() });
+            rows.push(TableRow { line, cells: record.iter().map(str::to_owned).collect() });
         }
         Ok(Table { columns, rows })
     }
@@ -104,8 +106,9 @@ impl Table {
     /// The index of a column.
     pub(super) fn column(&self, name: &str) -> Result<usize, TableError> {
         self.columns.iter().position(|column| column == name).ok_or_else(|| {
-            let there = self.columns.iter().map(|column| format!("`{column}`")).collect::<Vec<_>>().join(", ");
-            TableError::new(format!("there is no column `{name}`")).with_help(format!("the columns are {there}"))
+            let columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+            let help = suggestion::choices(name, "columns", &columns);
+            TableError::new(format!("there is no column `{name}`")).with_help(help)
         })
     }
 }
@@ -185,8 +188,8 @@ fn same(a: &str, b: &str) -> bool {
 ///
 /// # Errors
 /// A condition names an absent column, or a value of no row; or no row is left.
-pub(super) fn select<'a>(table: &'a Table, conditions: &[Condition]) -> Result<Vec<&'a Row>, TableError> {
-    let mut rows: Vec<&Row> = table.rows.iter().collect();
+pub(super) fn select<'a>(table: &'a Table, conditions: &[Condition]) -> Result<Vec<&'a TableRow>, TableError> {
+    let mut rows: Vec<&TableRow> = table.rows.iter().collect();
     for condition in conditions {
         let column = table.column(&condition.column)?;
         for value in &condition.values {
@@ -244,8 +247,8 @@ mod tests {
         let error = select(&table(), &conditions(&["policy=psm"])).unwrap_err();
         assert_eq!(error.message, "no line has `policy` = \"psm\"");
         assert_eq!(error.help.unwrap(), "its values are \"fpm\", \"rule\"");
-        let error = table().column("latency").unwrap_err();
-        assert_eq!(error.message, "there is no column `latency`");
+        let error = table().column("delay").unwrap_err();
+        assert_eq!(error.message, "there is no column `delay`");
         assert_eq!(error.help.unwrap(), "the columns are `policy`, `bytes`, `latency_ns`");
         let error = select(&table(), &conditions(&["policy=rule", "bytes=4096"])).unwrap_err();
         assert_eq!(error.message, "no line meets all conditions");

@@ -3,8 +3,6 @@
 use rowclone::Mechanism;
 use rowclone_sim::quantity;
 
-use super::scale::titled;
-
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -206,6 +204,15 @@ pub(super) fn write_all(shown: &[f64]) -> Vec<String> {
     let decimals = shown.iter().map(|&value| decimals(value)).max().unwrap_or(0);
     let write = |&value: &f64| if value == 0.0 { "0".to_owned() } else { grouped(value, decimals) };
     shown.iter().map(write).collect()
+}
+
+/// The title of an axis: the quantity, and its unit in brackets.
+pub(super) fn titled(label: &str, symbol: &str) -> String {
+    match symbol {
+        "" => label.to_owned(),
+        _ if label == symbol => label.to_owned(),
+        _ => format!("{label} ({symbol})"),
+    }
 }
 
 /// Words of column names with another spelling in labels: acronyms, abbreviations. Mechanisms have their label.

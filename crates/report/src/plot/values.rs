@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::chart::{Categories, Kind, Point, Series};
-use super::marks::place;
-use super::request::{Request, series};
-use super::scale::Spacing;
-use super::table::{Row, Table, TableError, number, select};
+use super::chart::{Categories, ChartKind, Point, Series, Spacing};
+use super::request::{ChartRequest, named_values};
+use super::table::{Table, TableError, TableRow, number, select};
 use super::unit::Unit;
 
 /// The distinct values of a column.
@@ -86,7 +84,7 @@ fn named(cell: &str) -> String {
 
 /// Position of a value: indices of its `x`, of each `by`, and of its `y`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct ValueKey {
     by: Vec<usize>,
     y: usize,
     x: usize,
@@ -94,7 +92,7 @@ struct Place {
 
 /// Values of a table that a request selects.
 #[derive(Clone, Debug)]
-pub(super) struct Entries<'a> {
+pub(super) struct SelectedValues<'a> {
     pub(super) x: Keys,
     pub(super) by: Vec<Keys>,
     pub(super) y_unit: Unit,
@@ -104,13 +102,13 @@ pub(super) struct Entries<'a> {
     y_names: Vec<String>,
     /// Number of empty cells.
     pub(super) empty: usize,
-    values: BTreeMap<Place, Vec<(f64, &'a Row)>>,
+    values: BTreeMap<ValueKey, Vec<(f64, &'a TableRow)>>,
     /// Columns of `by`.
     by_columns: &'a [String],
 }
 
-impl<'a> Entries<'a> {
-    pub(super) fn of(table: &'a Table, request: &'a Request) -> Result<Entries<'a>, TableError> {
+impl<'a> SelectedValues<'a> {
+    pub(super) fn of(table: &'a Table, request: &'a ChartRequest) -> Result<SelectedValues<'a>, TableError> {
         let column = |name: &String| table.column(name);
         let x_column = table.column(&request.x)?;
         let y_columns = request.y.iter().map(column).collect::<Result<Vec<_>, _>>()?;
@@ -118,14 +116,15 @@ impl<'a> Entries<'a> {
         let (y_unit, y_label, y_names) = named_values(&request.y)?;
         let all = select(table, &request.conditions)?;
         // A row without values, as of a failed point, has no position.
-        let is_there = |row: &Row, index: usize| !row.cells[index].trim().is_empty();
-        let has_values = |row: &Row| is_there(row, x_column) && y_columns.iter().any(|&index| is_there(row, index));
-        let rows: Vec<&Row> = all.iter().copied().filter(|row| has_values(row)).collect();
+        let is_there = |row: &TableRow, index: usize| !row.cells[index].trim().is_empty();
+        let has_values =
+            |row: &TableRow| is_there(row, x_column) && y_columns.iter().any(|&index| is_there(row, index));
+        let rows: Vec<&TableRow> = all.iter().copied().filter(|row| has_values(row)).collect();
         let mut empty = (all.len() - rows.len()) * y_columns.len();
         let keys = |index: usize| Keys::of(rows.iter().map(move |row| row.cells[index].as_str()));
         let (x, by) = (keys(x_column), by_columns.iter().map(|&index| keys(index)).collect::<Vec<_>>());
-        let numbers = x.numeric && request.kind == Kind::Lines;
-        let mut values: BTreeMap<Place, Vec<(f64, &Row)>> = BTreeMap::new();
+        let numbers = x.numeric && request.kind == ChartKind::Lines;
+        let mut values: BTreeMap<ValueKey, Vec<(f64, &TableRow)>> = BTreeMap::new();
         for row in rows {
             if numbers && request.x_spacing == Spacing::Log {
                 positive(row, x_column, &request.x)?;
@@ -138,19 +137,19 @@ impl<'a> Entries<'a> {
                     continue;
                 }
                 let value = value(row, index, name)?;
-                if request.kind == Kind::Stacked && value < 0.0 {
+                if request.kind == ChartKind::Stacked && value < 0.0 {
                     let message = format!("`{name}` is {value}, which cannot be a part of a bar");
                     return Err(TableError::new(message).at(row.line).with_help("draw kind `bar`"));
                 }
                 if request.y_spacing == Spacing::Log {
                     positive(row, index, name)?;
                 }
-                let place = Place { by: by.clone(), y, x: x.index(&row.cells[x_column]).unwrap_or(0) };
+                let place = ValueKey { by: by.clone(), y, x: x.index(&row.cells[x_column]).unwrap_or(0) };
                 values.entry(place).or_default().push((value, row));
             }
         }
-        let entries = Entries { x, by, y_unit, y_label, y_names, empty, values, by_columns: &request.by };
-        let combined = request.kind == Kind::Stacked && request.y.len() > 1 && !request.by.is_empty();
+        let entries = SelectedValues { x, by, y_unit, y_label, y_names, empty, values, by_columns: &request.by };
+        let combined = request.kind == ChartKind::Stacked && request.y.len() > 1 && !request.by.is_empty();
         Ok(if combined { entries.combine(&request.x) } else { entries })
     }
 
@@ -185,33 +184,23 @@ impl<'a> Entries<'a> {
             let values = values.iter().map(|(value, _)| *value).collect();
             points.extend(self.place(at.x, categories).map(|x| Point { x, values }));
         }
-        groups.into_iter().map(|((by, y), points)| series(self.name(by, Some(y)), points)).collect()
+        groups.into_iter().map(|((by, y), points)| Series::of(self.name(by, Some(y)), points)).collect()
     }
 
     /// Makes one key of each `x` and `by`: bars of several `y` are one for each.
-    fn combine(mut self, x_column: &str) -> Entries<'a> {
+    fn combine(mut self, x_column: &str) -> SelectedValues<'a> {
         let bars: BTreeSet<(usize, Vec<usize>)> = self.values.keys().map(|at| (at.x, at.by.clone())).collect();
         let name = |(x, by): &(usize, Vec<usize>)| format!("{}, {}", self.x.legend(*x, x_column), self.name(by, None));
         let keys = Keys::ordered(bars.iter().map(name).collect(), false);
         let bars: Vec<_> = bars.into_iter().collect();
-        let place = |at: Place| {
+        let place = |at: ValueKey| {
             let x = bars.binary_search(&(at.x, at.by)).expect("each value has a bar");
-            Place { by: Vec::new(), y: at.y, x }
+            ValueKey { by: Vec::new(), y: at.y, x }
         };
         self.values = std::mem::take(&mut self.values).into_iter().map(|(at, values)| (place(at), values)).collect();
         self.x = keys;
         self
     }
-}
-
-/// Sums of the parts of each bar.
-pub(super) fn totals(parts: &[Series]) -> Series {
-    let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
-    for point in parts.iter().flat_map(|part| &part.points) {
-        *totals.entry(place(point.x)).or_default() += point.mean();
-    }
-    let points = totals.into_iter().map(|(bar, total)| Point { x: bar as f64, values: vec![total] }).collect();
-    Series { name: String::new(), points }
 }
 
 /// Parts that are 0 in all bars have no entry in the legend.
@@ -221,30 +210,7 @@ pub(super) fn without_nothing(mut series: Vec<Series>) -> Vec<Series> {
     if series.is_empty() { all } else { series }
 }
 
-/// The unit of several columns, what their names have in common, and what is left of each.
-pub(super) fn named_values(columns: &[String]) -> Result<(Unit, String, Vec<String>), TableError> {
-    let parsed: Vec<(Unit, String)> = columns.iter().map(|column| Unit::of_column(column)).collect();
-    let unit = parsed[0].0;
-    if let Some(index) = parsed.iter().position(|(other, _)| *other != unit) {
-        let message = format!("`{}` and `{}` have different units", columns[0], columns[index]);
-        return Err(TableError::new(message).with_help("one axis has one unit: draw them apart"));
-    }
-    let labels: Vec<Vec<&str>> = parsed.iter().map(|(_, label)| label.split(' ').collect()).collect();
-    if labels.len() == 1 {
-        return Ok((unit, parsed[0].1.clone(), vec![parsed[0].1.clone()]));
-    }
-    let shortest = labels.iter().map(Vec::len).min().unwrap_or(0);
-    let same = |at: &dyn Fn(&[&str]) -> String| labels.iter().all(|words| at(words) == at(&labels[0]));
-    // Each keeps a word of its own.
-    let before = (0..shortest.saturating_sub(1)).take_while(|&index| same(&|words| words[index].to_owned())).count();
-    let room = shortest - 1 - before;
-    let after = (0..room).take_while(|&index| same(&|words| words[words.len() - 1 - index].to_owned())).count();
-    let names = labels.iter().map(|words| words[before..words.len() - after].join(" ")).collect();
-    let common = [&labels[0][..before], &labels[0][labels[0].len() - after..]].concat().join(" ");
-    Ok((unit, common, names))
-}
-
-fn value(row: &Row, index: usize, column: &str) -> Result<f64, TableError> {
+fn value(row: &TableRow, index: usize, column: &str) -> Result<f64, TableError> {
     number(&row.cells[index]).ok_or_else(|| {
         let cell = &row.cells[index];
         let must = match cell.trim().parse::<f64>() {
@@ -256,7 +222,7 @@ fn value(row: &Row, index: usize, column: &str) -> Result<f64, TableError> {
     })
 }
 
-fn positive(row: &Row, index: usize, column: &str) -> Result<(), TableError> {
+fn positive(row: &TableRow, index: usize, column: &str) -> Result<(), TableError> {
     if value(row, index, column)? > 0.0 {
         return Ok(());
     }
@@ -267,7 +233,11 @@ fn positive(row: &Row, index: usize, column: &str) -> Result<(), TableError> {
 }
 
 /// The columns, beside those that were asked for, in which the rows behind every mark of several rows differ alike.
-pub(super) fn differing(table: &Table, entries: &Entries<'_>, request: &Request) -> Result<Vec<String>, TableError> {
+pub(super) fn differing(
+    table: &Table,
+    entries: &SelectedValues<'_>,
+    request: &ChartRequest,
+) -> Result<Vec<String>, TableError> {
     let marks: Vec<_> = entries.values.values().filter(|values| values.len() > 1).collect();
     let asked = |name: &String| *name == request.x || request.y.contains(name) || request.by.contains(name);
     let mut found = Vec::new();
