@@ -34,9 +34,11 @@ pub mod quantity;
 pub mod receive;
 pub mod receiver;
 pub mod scenario;
-pub mod section;
+pub mod scenario_keys;
 pub mod suggestion;
 pub mod system;
+mod trace_workload;
+mod value;
 pub mod workload;
 
 pub use allocator::{AllocatorConfig, larger_copy_unit};
@@ -49,9 +51,10 @@ pub use machine::MachineConfig;
 pub use overrides::Overrides;
 pub use preset::Source;
 pub use receiver::ReceiverConfig;
-pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};
+pub use scenario::{ResolvedScenario, Scenario, Variant};
 pub use system::SystemConfig;
-pub use workload::TraceWorkload;
+pub use trace_workload::TraceWorkload;
+pub use workload::{Placement, Workload};
 
 /// The names of a table of names.
 fn names<T>(known: &[(&'static str, T)]) -> Vec<&'static str> {

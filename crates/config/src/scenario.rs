@@ -4,17 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use dram_spec::Cycles;
-use host::OperationSpec;
 use host::machine::CopyLoop;
-use host::workload::Settings;
 use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES};
 use rowclone_sim::compare::NamedCopier;
 use rowclone_sim::{CYCLES_MAX, Experiment, ExperimentError};
 
-use crate::cores::check_machine;
 use crate::key::{Holds, Key};
 use crate::operations::{check_operations, check_places};
-use crate::workload::{TraceWorkload, check_settings, check_workload};
+use crate::trace_workload::{ALLOCATOR, needs_allocator};
+use crate::workload::{Placement, Workload, check_machine, check_settings, check_workload};
 use crate::{
     AllocatorConfig, CorePrograms, CoreWorkload, Document, Failure, Library, MachineConfig, Overrides, ResolvedSystem,
     Source, SystemConfig, allocator, cores, operations, preset, workload,
@@ -47,63 +45,6 @@ pub struct Scenario {
     pub workload: Workload,
     /// Allocators that place pages; none where the scenario gives addresses.
     pub allocator: Option<AllocatorConfig>,
-}
-
-/// Operations or workload of a scenario.
-#[derive(Clone, Debug)]
-pub enum Workload {
-    /// Listed operations, at least one, each of them possible on the system.
-    Operations(Vec<OperationSpec>),
-    /// A recorded trace.
-    Trace(TraceWorkload),
-    /// A generated workload.
-    Made(Settings),
-    /// Programs on the cores of a machine.
-    Programs(CoreWorkload),
-}
-
-impl Workload {
-    /// Whether allocators place its pages.
-    fn is_placed(&self) -> bool {
-        match self {
-            Workload::Operations(_) | Workload::Programs(_) => false,
-            Workload::Trace(trace) => trace.by_allocator,
-            Workload::Made(settings) => settings.needs_allocator(),
-        }
-    }
-}
-
-/// Placement of the pages of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// The scenario itself, by its addresses.
-    Given,
-    /// The recording of a trace.
-    AsRecorded,
-    /// An allocator.
-    Allocator(os_alloc_sim::Policy),
-}
-
-impl Placement {
-    /// Name of a placement by allocators in scenarios.
-    pub(crate) const ALLOCATOR: &str = "allocator";
-
-    /// The allocator, if one places pages.
-    pub const fn allocator(self) -> Option<os_alloc_sim::Policy> {
-        match self {
-            Placement::Given | Placement::AsRecorded => None,
-            Placement::Allocator(policy) => Some(policy),
-        }
-    }
-
-    /// Name in reports; none for addresses of the scenario.
-    pub const fn name(self) -> Option<&'static str> {
-        match self {
-            Placement::Given => None,
-            Placement::AsRecorded => Some("as-recorded"),
-            Placement::Allocator(policy) => Some(policy.name()),
-        }
-    }
 }
 
 /// A run of a scenario: a copy policy with a placement.
@@ -216,9 +157,9 @@ impl Scenario {
             None => Source::Preset(&preset::SYSTEMS[0]),
         };
         let (file, system_file) = (absolute(trace)?, absolute(&system.path())?);
-        let placement = placement.or_else(|| workload::needs_allocator(trace).then_some(Placement::ALLOCATOR));
+        let placement = placement.or_else(|| needs_allocator(trace).then_some(ALLOCATOR));
         let placed = match placement {
-            Some(Placement::ALLOCATOR) => "\nallocator.policies = [\"buddy\", \"subarray-aware\"]",
+            Some(ALLOCATOR) => "\nallocator.policies = [\"buddy\", \"subarray-aware\"]",
             _ => "",
         };
         let placement = placement.map_or_else(String::new, |name| {

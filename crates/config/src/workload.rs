@@ -1,43 +1,74 @@
-//! The table `[workload]` of a scenario: generated traffic, or a recorded trace.
+//! The table `[workload]` of a scenario: generated traffic, a recorded trace, or programs on cores.
 
 use std::any::Any;
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
 
 use dram_spec::{Clock, Cycles, LINE_BYTES, PhysicalAddress};
 use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
     Pairs, Pattern, ProcessExits, Random, Settings, Stream, WorkloadError,
 };
-use host::{AllocatorSettings, Place, Timing, UnusableRecords};
-use trace_io::trace::{self, Addresses, Format, Reader};
+use host::{AllocatorSettings, OperationSpec, Place, Timing, UnusableRecords};
+use trace_io::trace::Format;
 
-use crate::cores::{CORE_KINDS, check_programs, is_on_cores};
+use crate::cores::{CoreWorkload, check_programs};
+use crate::document::Section;
 use crate::key::{Holds, Key, key};
 use crate::operations::address;
-use crate::scenario::{Placement, Workload};
-use crate::section::Section;
-use crate::{Document, Failure, SystemConfig, file, names, suggestion};
+use crate::trace_workload::{PLACEMENTS, TraceWorkload, trace};
+use crate::{Document, Failure, SystemConfig, names, suggestion};
 
-/// Checked settings of a recorded trace.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TraceWorkload {
-    /// Its file.
-    pub path: PathBuf,
-    /// Its format: the given one, else that of its first record.
-    pub format: &'static Format,
-    /// Treatment of records that are not possible on the system.
-    pub unusable: UnusableRecords,
-    /// Arrival of its records.
-    pub timing: Timing,
-    /// Whether the file gives the timing; else it is that of the format.
-    pub is_timing_given: bool,
-    /// CPU time of a recorded page fault, apart from its copy or zeroing, ps.
-    pub fault_ps: u64,
-    /// Whether to play it at the recorded addresses.
-    pub as_recorded: bool,
-    /// Whether to play it with pages placed by allocators.
-    pub by_allocator: bool,
+/// Operations or workload of a scenario.
+#[derive(Clone, Debug)]
+pub enum Workload {
+    /// Listed operations, at least one, each of them possible on the system.
+    Operations(Vec<OperationSpec>),
+    /// A recorded trace.
+    Trace(TraceWorkload),
+    /// A generated workload.
+    Made(Settings),
+    /// Programs on the cores of a machine.
+    Programs(CoreWorkload),
+}
+
+impl Workload {
+    /// Whether allocators place its pages.
+    pub(crate) fn is_placed(&self) -> bool {
+        match self {
+            Workload::Operations(_) | Workload::Programs(_) => false,
+            Workload::Trace(trace) => trace.by_allocator,
+            Workload::Made(settings) => settings.needs_allocator(),
+        }
+    }
+}
+
+/// Placement of the pages of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// The scenario itself, by its addresses.
+    Given,
+    /// The recording of a trace.
+    AsRecorded,
+    /// An allocator.
+    Allocator(os_alloc_sim::Policy),
+}
+
+impl Placement {
+    /// The allocator, if one places pages.
+    pub const fn allocator(self) -> Option<os_alloc_sim::Policy> {
+        match self {
+            Placement::Given | Placement::AsRecorded => None,
+            Placement::Allocator(policy) => Some(policy),
+        }
+    }
+
+    /// Name in reports; none for addresses of the scenario.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Placement::Given => None,
+            Placement::AsRecorded => Some("as-recorded"),
+            Placement::Allocator(policy) => Some(policy.name()),
+        }
+    }
 }
 
 /// A kind of workload: its name, what happens, the keys that it needs, and those that it may have.
@@ -109,6 +140,17 @@ pub(crate) const KINDS: &[Kind] = &[
         .made(|it| it.over(ProcessExits { window: 1, gap: it.gap, ..ProcessExits::default() })),
 ];
 
+/// Kinds of workload that need a machine.
+#[rustfmt::skip]
+const CORE_KINDS: &[Kind] = &[
+    Kind::new("programs", "program or memory traces, or recordings, run on cores, one per core (`cores.md`)",
+        &["files"], &["warm_up_instructions", "region_instructions", "copies"]),
+    Kind::new("forkbench", "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
+        &["bytes", "pages"], &[]),
+    Kind::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer by copy units, or zeroes it; the copies and all that follows are measured",
+        &["bytes"], &["operation", "source", "dirty_share", "read_share", "working_set_bytes", "read_again"]),
+];
+
 /// A number that the check of the workload limits.
 const CHECKED: Holds = Holds::Count(0, u64::MAX);
 const BYTES: Holds = Holds::Bytes(0, u64::MAX);
@@ -158,13 +200,10 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
 /// The default of a key that some kinds need.
 const BY_KIND: &str = "by `kind`";
 
-const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), (Placement::ALLOCATOR, true)];
 /// Maximum of `gap_ns`, 1000 s: about the maximum of `gap_cycles`.
 const GAP_NS_MAX: f64 = 1e12;
 /// Maximum of `fault_time`, 1 ms.
 const FAULT_PS_MAX: u64 = 1_000_000_000;
-/// CPU time of a page fault, unless the file gives it.
-const FAULT_PS: u64 = 406_250;
 /// A page of the allocator, and the size of a copy where none is given.
 const PAGE_BYTES: u64 = 4096;
 
@@ -172,6 +211,44 @@ const PAGE_BYTES: u64 = 4096;
 fn pairs() -> Vec<(&'static str, Pairs)> {
     let placed = Place::RELATIONS.map(|(name, place)| (name, Pairs::Placed(place)));
     [("neighbors", Pairs::Neighbors), ("random", Pairs::Random)].into_iter().chain(placed).collect()
+}
+
+/// Whether a kind of workload needs a machine.
+fn is_on_cores(kind: &str) -> bool {
+    CORE_KINDS.iter().any(|known| known.name == kind)
+}
+
+/// Checks that a workload fits the scenario: programs need a machine, and other workloads need a scenario without one.
+pub(crate) fn check_machine(document: &Document, kind: Option<&str>) -> Result<(), Failure> {
+    let listed = |kinds: &[Kind]| kinds.iter().map(|kind| format!("`{}`", kind.name)).collect::<Vec<_>>().join(", ");
+    let (key, message, help) = match (document.root().has("machine"), kind) {
+        (true, None) => {
+            let help = "write a `[workload]` with programs, for example `kind = \"memcopy\"`, or name a `system` \
+                instead of the `machine`";
+            (
+                "operation",
+                "`operation` is given, but a scenario with a `machine` runs programs".to_owned(),
+                help.to_owned(),
+            )
+        }
+        (true, Some(kind)) if !is_on_cores(kind) => {
+            let message =
+                format!("`workload.kind` is \"{kind}\", which needs no cores, but the scenario has a `machine`");
+            let help = format!("name a `system` instead of the `machine`, or choose one of {}", listed(CORE_KINDS));
+            ("workload.kind", message, help)
+        }
+        (false, Some(kind)) if is_on_cores(kind) => {
+            let message =
+                format!("`workload.kind` is \"{kind}\", which needs cores, but the scenario has a `system` alone");
+            let help = format!(
+                "write `machine = \"../configs/paper.toml\"` instead of `system`, or choose one of {}",
+                listed(KINDS)
+            );
+            ("workload.kind", message, help)
+        }
+        _ => return Ok(()),
+    };
+    Err(document.fault(key, message).with_help(help))
 }
 
 /// The workload of a table; `seed` is that of the scenario.
@@ -241,102 +318,6 @@ fn access(table: &Section<'_>) -> Result<Access, Failure> {
     Pattern::named(found).map(Access::Pattern).ok_or_else(|| {
         let message = format!("`workload.pattern` is {found:?}, but must be 1 to 64 letters `r` and `w`");
         table.fault("pattern", message).with_help("try `pattern = \"rrw\"`: two lines read, one written")
-    })
-}
-
-fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {
-    let placements = table.choices("placement", &PLACEMENTS);
-    let given = table.choice("format", &Format::names().collect::<Vec<_>>());
-    let path = table.linked("file")?;
-    let format = given.map_or_else(|| recognize(table, &path), Ok)?;
-    check_placement(table, format, &placements)?;
-    if format.addresses != Addresses::Processes {
-        let why = format!(", but a trace of the format `{}` has no page faults", format.name);
-        table.without(&["fault_time"], &why, "leave it out")?;
-    }
-    Ok(TraceWorkload {
-        path,
-        format,
-        unusable: table.get("unusable_records").unwrap_or_default(),
-        timing: timing(table, format)?,
-        is_timing_given: ["timing", "instructions_per_clock", "window"].iter().any(|key| table.has(key)),
-        fault_ps: table.get("fault_time").unwrap_or(FAULT_PS),
-        as_recorded: placements.contains(&false) || (placements.is_empty() && format.addresses != Addresses::Processes),
-        by_allocator: placements.contains(&true) || (placements.is_empty() && format.addresses == Addresses::Processes),
-    })
-}
-
-/// Checks that the pages of a trace can be placed as the file says.
-fn check_placement(table: &Section<'_>, format: &Format, placements: &[bool]) -> Result<(), Failure> {
-    let (name, has) = (format.name, |placed: bool| placements.contains(&placed));
-    let (found, help) = match format.addresses {
-        Addresses::Virtual if placements.is_empty() => (
-            "has virtual addresses, and no `placement` is given",
-            "let an allocator place its pages with `placement = \"allocator\"`, or take its addresses as physical with \
-             `placement = \"as-recorded\"`",
-        ),
-        Addresses::Processes if has(false) => {
-            ("has page faults, for which an allocator must hand out frames", "write `placement = \"allocator\"`")
-        }
-        Addresses::Coordinates if has(true) => {
-            ("has DRAM coordinates, which no allocator can place", "leave out `placement`")
-        }
-        _ => return Ok(()),
-    };
-    let message = format!("`workload.placement`: a trace of the format `{name}` {found}");
-    Err(table.fault("placement", message).with_help(help))
-}
-
-/// Whether a trace can be played only with pages that an allocator places.
-pub(crate) fn needs_allocator(trace: &Path) -> bool {
-    let reader = file::open(trace).ok().and_then(|opened| Reader::with_name(opened, trace).ok());
-    reader.is_some_and(|reader| reader.format().addresses == Addresses::Processes)
-}
-
-/// The format of the first record of a trace.
-fn recognize(table: &Section<'_>, path: &Path) -> Result<&'static Format, Failure> {
-    let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    Reader::with_name(opened, path).map(|reader| reader.format()).map_err(|error| {
-        let message = format!("`workload.file`: {}", file::located(path, &error.to_string()));
-        table.fault("file", message).with_help(error.help())
-    })
-}
-
-/// Instructions per clock of the memory, unless the file gives them.
-const INSTRUCTIONS_PER_CLOCK: f64 = 4.0;
-/// Requests in flight with the timing `window`, unless the file gives them.
-const TRACE_WINDOW: u64 = 16;
-
-/// When the records of a trace arrive: as the file says, else as the format permits.
-fn timing(table: &Section<'_>, format: &Format) -> Result<Timing, Failure> {
-    let of_format = match format.timing {
-        trace::Timing::AtCycles | trace::Timing::AfterCycles | trace::Timing::Times => "recorded",
-        trace::Timing::Instructions => "instructions",
-        trace::Timing::None => "back-to-back",
-    };
-    let name = table.text("timing").unwrap_or(of_format);
-    if matches!(name, "recorded" | "instructions") && name != of_format {
-        let message = format!(
-            "`workload.timing` is \"{name}\", but a trace of the format `{}` has no {}",
-            format.name,
-            if name == "recorded" { "times" } else { name }
-        );
-        let help = format!("leave it out for `{of_format}`, or write `timing = \"back-to-back\"` or `\"window\"`");
-        return Err(table.fault("timing", message).with_help(help));
-    }
-    for (key, of) in [("instructions_per_clock", "instructions"), ("window", "window")] {
-        if name != of {
-            let why = format!(", but the timing of this trace is `{name}`");
-            table.without(&[key], &why, &format!("leave it out, or write `timing = \"{of}\"`"))?;
-        }
-    }
-    let window = table.get("window").unwrap_or(TRACE_WINDOW);
-    table.within("window", window, 1, u32::MAX.into())?;
-    Ok(match name {
-        "recorded" => Timing::Recorded,
-        "instructions" => Timing::Instructions(table.get("instructions_per_clock").unwrap_or(INSTRUCTIONS_PER_CLOCK)),
-        "window" => Timing::Window(NonZeroU32::new(window as u32).unwrap_or(NonZeroU32::MIN)),
-        _ => Timing::BackToBack,
     })
 }
 

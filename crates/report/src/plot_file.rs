@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::Column;
 use crate::plot::{Condition, Kind, Request, Spacing};
 
+use rowclone_config::document::Section;
 use rowclone_config::key::{Holds, Key};
-use rowclone_config::section::Section;
 use rowclone_config::{Document, Failure, suggestion};
 
 /// All keys of a `[[plot]]`.

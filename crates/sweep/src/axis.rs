@@ -6,8 +6,8 @@ use report::{CellKind, Column, run_cells};
 use toml::Value;
 
 use rowclone_config::Failure;
-use rowclone_config::overrides::{self, without_unit};
-use rowclone_config::section::Section;
+use rowclone_config::document::Section;
+use rowclone_config::scenario_keys::{self, without_unit};
 
 use super::series;
 use super::value::{self, compare};
@@ -186,7 +186,7 @@ pub(super) fn columns(axes: &[Axis]) -> Vec<Column> {
 /// Checks that a key is one of a scenario, after `system.` one of a system, or after `machine.` one of a machine.
 /// `name` is the key of the table that sets it.
 pub(super) fn check_key(table: &Section<'_>, name: &str, key: &str) -> Result<(), Failure> {
-    overrides::check_key(key).map_err(|help| {
+    scenario_keys::check_key(key).map_err(|help| {
         let message = format!("`{}` sets `{key}`, which is no key of a scenario", table.key(name));
         table.fault(name, message).with_help(help)
     })
