@@ -7,11 +7,9 @@ use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, ServedRow, TraceReport};
 
 use crate::allocator_tables;
-use crate::copiers;
-use crate::first_screen::memory_equal;
 use crate::programs::{self, MethodRow};
 use crate::result_tables;
-use crate::run_report::{RunReport, references};
+use crate::run_report::{RunReport, memory_equal, references};
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, fitted, listed, or_dash, percent, wrapped};
 
@@ -75,7 +73,7 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
 fn cores(methods: &[MethodRow]) -> String {
     let cores = methods.iter().map(|row| format!("\n{}\n{}", row.method, programs::core_table(&row.report.cores)));
     let mixes = methods.iter().any(|row| row.mix.is_some()).then(|| format!("\n{}", programs::mixes(methods)));
-    let break_even = copiers::break_even(methods).map_or_else(String::new, |sizes| format!("{sizes}\n"));
+    let break_even = programs::break_even(methods).map_or_else(String::new, |sizes| format!("{sizes}\n"));
     programs::first(methods)
         + &programs::causes(methods)
         + &break_even

@@ -18,6 +18,9 @@ pub(crate) fn headers(names: &str) -> Vec<Header<'_>> {
     names.map(|name| name.strip_prefix('<').map_or((name, Align::Right), |name| (name, Align::Left))).collect()
 }
 
+/// Columns of a terminal for which tables are made.
+pub const COLUMNS_MAX: usize = 80;
+
 /// Spaces between columns.
 const GAP: usize = 2;
 
@@ -77,6 +80,11 @@ pub(crate) fn total(widths: &[usize]) -> usize {
 /// A value as a text; `-` where it is undefined.
 pub(crate) fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), text)
+}
+
+/// A ratio as a factor: `2.50x`.
+pub(crate) fn times(ratio: f64) -> String {
+    format!("{ratio:.2}x")
 }
 
 /// A share of 0 to 1 in percent.

@@ -19,11 +19,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub use data::{Beside, Core, Fact, Finding, Operation, Origin, Page, Picture, PublishedFigures, Runs, Served, Weight};
-pub(crate) use decisions::sentence as reason_sentence;
+pub use data::{Beside, Core, Fact, Finding, Operation, Origin, Page, Picture, PublishedFigures, Runs, Weight};
 
 use sortable::{Column, Shown, Sortable};
 
+pub use crate::decisions::Served;
 use crate::plot::{self, Chart, Extent, inline_svg};
 
 use rowclone_sim::quantity::{counted, grouped};
