@@ -8,7 +8,7 @@ use toml::de::DeTable;
 
 use crate::key::{self, Key};
 use crate::preset::{self, Preset};
-use crate::value::{FromNode, Node, Origin, Raw, Value, entries};
+use crate::value::{FromNode, Node, Raw, Value, ValueOrigin, entries};
 use crate::{Failure, Source, file};
 
 /// A parsed TOML file.
@@ -35,7 +35,7 @@ impl Document {
     /// # Errors
     /// It is not TOML.
     pub fn parse(path: &Path, text: &str, keys: &'static [Key]) -> Result<Document, Failure> {
-        Document::parse_from(path, text, keys, &|offset| Origin::Line(line_of(text, offset)))
+        Document::parse_from(path, text, keys, &|offset| ValueOrigin::Line(line_of(text, offset)))
     }
 
     /// Reads and parses a file or a preset.
@@ -59,21 +59,21 @@ impl Document {
         text: &str,
         keys: &'static [Key],
     ) -> Result<Document, Failure> {
-        Document::parse_from(path, text, keys, &|_| Origin::Argument(argument.into()))
+        Document::parse_from(path, text, keys, &|_| ValueOrigin::Argument(argument.into()))
     }
 
     fn parse_from(
         path: &Path,
         text: &str,
         keys: &'static [Key],
-        origin: &dyn Fn(usize) -> Origin,
+        origin: &dyn Fn(usize) -> ValueOrigin,
     ) -> Result<Document, Failure> {
         let table = DeTable::parse(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
             Failure::new(format!("{}:{line}: is not TOML: {}", path.display(), error.message()))
                 .with_help("https://toml.io shows how TOML is written; docs/input.md has the keys")
         })?;
-        let root = Node { origin: Origin::Line(1), value: Value::Table(Vec::new()) };
+        let root = Node { origin: ValueOrigin::Line(1), value: Value::Table(Vec::new()) };
         let mut document = Document { path: path.to_owned(), root, keys };
         let entries = entries(table.get_ref(), origin);
         let entries = entries.map_err(|(origin, message)| document.located(Some(&origin), &message))?;
@@ -102,7 +102,7 @@ impl Document {
     }
 
     /// Origin of the value of a dotted key, or of its innermost table that exists; none for the document.
-    pub fn origin(&self, key: &str) -> Option<&Origin> {
+    pub fn origin(&self, key: &str) -> Option<&ValueOrigin> {
         let mut node = &self.root;
         for step in key.split('.') {
             match node.child(step) {
@@ -130,11 +130,11 @@ impl Document {
         Err(self.fault(key, format!("`{key}` is {found}, but must be {range}")).with_help(help))
     }
 
-    pub(crate) fn located(&self, origin: Option<&Origin>, message: &dyn fmt::Display) -> Failure {
+    pub(crate) fn located(&self, origin: Option<&ValueOrigin>, message: &dyn fmt::Display) -> Failure {
         Failure::new(match origin {
-            Some(Origin::Line(line)) => format!("{}:{line}: {message}", self.path.display()),
-            Some(Origin::Set(text)) => format!("--set {text}: {message}"),
-            Some(Origin::Argument(text)) => format!("{text}: {message}"),
+            Some(ValueOrigin::Line(line)) => format!("{}:{line}: {message}", self.path.display()),
+            Some(ValueOrigin::Set(text)) => format!("--set {text}: {message}"),
+            Some(ValueOrigin::Argument(text)) => format!("{text}: {message}"),
             None => format!("{}: {message}", self.path.display()),
         })
     }
@@ -226,7 +226,7 @@ impl<'a> Section<'a> {
 
     /// A table in this one, without any key if it is not given.
     pub(crate) fn table_or_empty(&self, name: &str) -> Section<'a> {
-        static EMPTY: Node = Node { origin: Origin::Line(1), value: Value::Table(Vec::new()) };
+        static EMPTY: Node = Node { origin: ValueOrigin::Line(1), value: Value::Table(Vec::new()) };
         self.table(name).unwrap_or_else(|| Section::new(self.document, &EMPTY, self.key(name)))
     }
 

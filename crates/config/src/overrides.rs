@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::value::{Node, Origin, Value, convert};
+use crate::value::{Node, Value, ValueOrigin, convert};
 use crate::{Document, Failure, quantity};
 
 /// The `--set` options of a command line, in their order.
@@ -65,7 +65,7 @@ impl Assignment {
             return Err(fault("has no key before its `=`"));
         }
         let steps = steps(key).ok_or_else(|| fault(&format!("`{}` is not a dotted key", key.trim())))?;
-        let origin = Origin::Set(text.into());
+        let origin = ValueOrigin::Set(text.into());
         let toml = format!("value = {value}");
         // The parser takes some numbers with a unit, such as `1_024KiB`, as numbers.
         let has_unit = [quantity::size, quantity::time, quantity::capacity].iter().any(|read| read(value).is_some());
@@ -106,7 +106,7 @@ impl Document {
 
 fn put(root: &mut Node, assignment: &Assignment) -> Result<(), Failure> {
     let Assignment { text, steps, value } = assignment;
-    let origin = || Origin::Set(Arc::clone(text));
+    let origin = || ValueOrigin::Set(Arc::clone(text));
     let mut node = root;
     for (depth, step) in steps.iter().enumerate() {
         let place = steps[..depth].join(".");
@@ -182,8 +182,8 @@ mod tests {
         let expected = "seed = 7\npolicies = [\"fpm\", \"psm\"]\noperation = [{ bytes = 1 }, { bytes = 16 }]\nname = \
             \"1600K\"\nunits.size = \"1_024KiB\"";
         assert_eq!(value(&document), toml::from_str::<toml::Value>(expected).unwrap());
-        assert_eq!(document.origin("operation.1.bytes"), Some(&Origin::Set("operation.1.bytes=0x10".into())));
-        assert_eq!(document.origin("operation.0.bytes"), Some(&Origin::Line(4)));
+        assert_eq!(document.origin("operation.1.bytes"), Some(&ValueOrigin::Set("operation.1.bytes=0x10".into())));
+        assert_eq!(document.origin("operation.0.bytes"), Some(&ValueOrigin::Line(4)));
     }
 
     #[test]

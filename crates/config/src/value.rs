@@ -17,7 +17,7 @@ use trace_io::program::InstructionClass;
 
 /// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// A line of the file, from 1.
     Line(usize),
     /// The text of a `--set`.
@@ -29,7 +29,7 @@ pub enum Origin {
 /// A value of a document.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    pub(crate) origin: Origin,
+    pub(crate) origin: ValueOrigin,
     pub(crate) value: Value,
 }
 
@@ -79,10 +79,13 @@ impl Node {
 }
 
 /// A value that cannot be represented, with its origin.
-pub(crate) type Misfit = (Origin, String);
+pub(crate) type Misfit = (ValueOrigin, String);
 
 /// The entries of a table, in the order of the file.
-pub(crate) fn entries(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Origin) -> Result<Vec<(String, Node)>, Misfit> {
+pub(crate) fn entries(
+    table: &DeTable<'_>,
+    origin: &dyn Fn(usize) -> ValueOrigin,
+) -> Result<Vec<(String, Node)>, Misfit> {
     let mut sorted: Vec<_> = table.iter().collect();
     sorted.sort_by_key(|(key, _)| key.span().start);
     let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
@@ -93,7 +96,7 @@ pub(crate) fn entries(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Origin) -> 
 }
 
 /// A parsed value with its origins; `origin` returns that of a byte.
-pub(crate) fn convert(value: &Spanned<DeValue<'_>>, origin: &dyn Fn(usize) -> Origin) -> Result<Value, Misfit> {
+pub(crate) fn convert(value: &Spanned<DeValue<'_>>, origin: &dyn Fn(usize) -> ValueOrigin) -> Result<Value, Misfit> {
     let here = || origin(value.span().start);
     Ok(match value.get_ref() {
         DeValue::String(text) => Value::Text(text.clone().into_owned()),

@@ -72,7 +72,7 @@ impl Placement {
 }
 
 /// A kind of workload: its name, what happens, the keys that it needs, and those that it may have.
-pub(crate) struct Kind {
+pub(crate) struct KindDescription {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) needs: &'static [&'static str],
@@ -83,71 +83,71 @@ pub(crate) struct Kind {
 /// Reads the settings of a generated workload.
 type MadeBy = fn(&Made<'_>) -> Settings;
 
-impl Kind {
+impl KindDescription {
     pub(crate) const fn new(
         name: &'static str,
         about: &'static str,
         needs: &'static [&'static str],
         may_have: &'static [&'static str],
-    ) -> Kind {
-        Kind { name, about, needs, may_have, made: None }
+    ) -> KindDescription {
+        KindDescription { name, about, needs, may_have, made: None }
     }
 
     /// Adds the settings of a generated workload.
-    const fn made(self, made: MadeBy) -> Kind {
-        Kind { made: Some(made), ..self }
+    const fn made(self, made: MadeBy) -> KindDescription {
+        KindDescription { made: Some(made), ..self }
     }
 }
 
 /// Kinds of workload.
 #[rustfmt::skip]
-pub(crate) const KINDS: &[Kind] = &[
-    Kind::new("trace", "a trace is played without cores",
+pub(crate) const KINDS: &[KindDescription] = &[
+    KindDescription::new("trace", "a trace is played without cores",
         &["file"], &["format", "timing", "instructions_per_clock", "window", "unusable_records", "placement", "fault_time"]),
-    Kind::new("stream", "lines are read, written or copied one after the other",
+    KindDescription::new("stream", "lines are read, written or copied one after the other",
         &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Stream { start: it.start, count: 0, stride_bytes: LINE_BYTES, access: it.access, gap: it.gap })),
-    Kind::new("random", "lines of a region are read and written at random, each with the same probability",
+    KindDescription::new("random", "lines of a region are read and written at random, each with the same probability",
         &["count", "bytes"], &["start", "write_share", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Random { start: it.start, gap: it.gap, ..Random::default() })),
-    Kind::new("mixed", "random lines, with copies and zeroings of pages among them",
+    KindDescription::new("mixed", "random lines, with copies and zeroings of pages among them",
         &["count", "bytes"], &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Mixed {
             start: it.start, page_bytes: PAGE_BYTES, pairs: it.pairs(Pairs::Random), gap: it.gap, ..Mixed::default()
         })),
-    Kind::new("page-copies", "pages of a region are copied, one after the other",
+    KindDescription::new("page-copies", "pages of a region are copied, one after the other",
         &["count", "bytes"], &["start", "page_bytes", "pairs", "by", "gap_cycles", "gap_ns"])
         .made(|it| it.over(PageCopies {
             start: it.start, page_bytes: PAGE_BYTES, pairs: it.pairs(Pairs::Neighbors), gap: it.gap, ..PageCopies::default()
         })),
-    Kind::new("fork", "a process forks; the child writes a line to each of some random pages, which copies them, and waits for each",
+    KindDescription::new("fork", "a process forks; the child writes a line to each of some random pages, which copies them, and waits for each",
         &["bytes", "pages"], &["fill", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Fork { gap: it.gap, ..Fork::default() })),
-    Kind::new("checkpoint", "a process writes lines, and stops while all its memory is copied, repeatedly",
+    KindDescription::new("checkpoint", "a process writes lines, and stops while all its memory is copied, repeatedly",
         &["bytes", "checkpoints"], &["writes", "window", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Checkpoint { window: 1, gap: it.gap, ..Checkpoint::default() })),
-    Kind::new("clone", "all the memory of a virtual machine is copied",
+    KindDescription::new("clone", "all the memory of a virtual machine is copied",
         &["bytes"], &["clones", "window", "gap_cycles", "gap_ns"])
         .made(|it| it.over(MachineClone { clones: 1, window: 1, gap: it.gap, ..MachineClone::default() })),
-    Kind::new("migration", "random pages of a process move to other frames",
+    KindDescription::new("migration", "random pages of a process move to other frames",
         &["bytes", "pages", "to"], &["window", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Migration { window: 1, gap: it.gap, ..Migration::default() })),
-    Kind::new("dedup", "random pages of two virtual machines with equal contents are compared and merged, as by Linux's KSM; then the second machine writes a line to each of some random pages, and a write to a merged page copies it first",
+    KindDescription::new("dedup", "random pages of two virtual machines with equal contents are compared and merged, as by Linux's KSM; then the second machine writes a line to each of some random pages, and a write to a merged page copies it first",
         &["bytes", "pages", "writes"], &["gap_cycles", "gap_ns"])
         .made(|it| it.over(Deduplication { gap: it.gap, ..Deduplication::default() })),
-    Kind::new("zero-on-free", "processes run one after another; each writes a line to each of its pages and exits, and all of its memory is zeroed, as with Linux's `init_on_free=1`",
+    KindDescription::new("zero-on-free", "processes run one after another; each writes a line to each of its pages and exits, and all of its memory is zeroed, as with Linux's `init_on_free=1`",
         &["bytes", "processes"], &["window", "gap_cycles", "gap_ns"])
         .made(|it| it.over(ProcessExits { window: 1, gap: it.gap, ..ProcessExits::default() })),
 ];
 
 /// Kinds of workload that need a machine.
 #[rustfmt::skip]
-const CORE_KINDS: &[Kind] = &[
-    Kind::new("programs", "program or memory traces, or recordings, run on cores, one per core (`cores.md`)",
+const CORE_KINDS: &[KindDescription] = &[
+    KindDescription::new("programs", "program or memory traces, or recordings, run on cores, one per core (`cores.md`)",
         &["files"], &["warm_up_instructions", "region_instructions", "copies"]),
-    Kind::new("forkbench", "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
+    KindDescription::new("forkbench", "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
         &["bytes", "pages"], &[]),
-    Kind::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer by copy units, or zeroes it; the copies and all that follows are measured",
+    KindDescription::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer by copy units, or zeroes it; the copies and all that follows are measured",
         &["bytes"], &["operation", "source", "dirty_share", "read_share", "working_set_bytes", "read_again"]),
 ];
 
@@ -193,7 +193,7 @@ pub(crate) const KEYS: &[Key] = &[
 ];
 
 /// All kinds, those that need a machine last.
-pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
+pub(crate) fn kinds() -> impl Iterator<Item = &'static KindDescription> {
     KINDS.iter().chain(CORE_KINDS)
 }
 
@@ -220,7 +220,8 @@ fn is_on_cores(kind: &str) -> bool {
 
 /// Checks that a workload fits the scenario: programs need a machine, and other workloads need a scenario without one.
 pub(crate) fn check_machine(document: &Document, kind: Option<&str>) -> Result<(), Failure> {
-    let listed = |kinds: &[Kind]| kinds.iter().map(|kind| format!("`{}`", kind.name)).collect::<Vec<_>>().join(", ");
+    let listed =
+        |kinds: &[KindDescription]| kinds.iter().map(|kind| format!("`{}`", kind.name)).collect::<Vec<_>>().join(", ");
     let (key, message, help) = match (document.root().has("machine"), kind) {
         (true, None) => {
             let help = "write a `[workload]` with programs, for example `kind = \"memcopy\"`, or name a `system` \
@@ -269,8 +270,8 @@ pub(crate) fn check_workload(table: &Section<'_>, seed: u64, system: &SystemConf
 }
 
 /// Checks that the keys are those of the kind: all required keys, and no others than its optional keys.
-fn check_keys(table: &Section<'_>, kind: &Kind) -> Result<(), Failure> {
-    let Kind { name, needs, may_have, .. } = kind;
+fn check_keys(table: &Section<'_>, kind: &KindDescription) -> Result<(), Failure> {
+    let KindDescription { name, needs, may_have, .. } = kind;
     let is_known = |key: &str| key == "kind" || needs.contains(&key) || may_have.contains(&key);
     if let Some((stray, _)) = table.entries().find(|(key, _)| !is_known(key)) {
         let message = format!("`workload.{stray}` is given, but `kind = \"{name}\"` has no `{stray}`");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, change, listed, or_dash, percent};
+use crate::table::{TextColumn, change, listed, or_dash, percent};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -173,7 +173,7 @@ impl ApplicationTable {
             let published = published(row).map(|it| format!(" ({:+.0})", (of(it) - 1.0) * 100.0));
             change(ratio) + &published.unwrap_or_default()
         };
-        let columns: [Column<'_, &ApplicationRow>; 10] = [
+        let columns: [TextColumn<'_, &ApplicationRow>; 10] = [
             ("program", Left, &|row| row.program.clone()),
             ("published as", Left, &name),
             ("cache", Right, &|row| format!("{} KiB", row.last_level_bytes >> 10)),

@@ -8,7 +8,7 @@ use crate::cell::{self, Cell};
 use crate::csv_table::CsvTable;
 use crate::decisions;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, Header, aligned, listed, or_dash, percent, three_digits, whole, wrapped};
+use crate::table::{Header, TextColumn, aligned, listed, or_dash, percent, three_digits, whole, wrapped};
 
 mod page;
 mod pictures;
@@ -251,7 +251,7 @@ impl CompareTable {
     /// # Errors
     /// Never: the text is in memory.
     pub fn to_csv(&self) -> std::io::Result<String> {
-        let columns = cells(&CompareRow::default()).map(|(name, cell)| cell::Column::new(name, cell.kind()));
+        let columns = cells(&CompareRow::default()).map(|(name, cell)| cell::CellColumn::new(name, cell.kind()));
         let mut table = CsvTable::new(Vec::new(), &columns)?;
         for row in self.rows() {
             table.row(&cells(&row).map(|(_, cell)| cell))?;
@@ -486,7 +486,7 @@ fn cells(row: &CompareRow) -> [(&'static str, Cell); 14] {
 
 /// Figures of a scenario: one line per copier that can execute it.
 fn scenario_table(case: &ComparedCase, width: usize) -> String {
-    let columns: [Column<'_, (NamedCopier, CopierFigures)>; 7] = [
+    let columns: [TextColumn<'_, (NamedCopier, CopierFigures)>; 7] = [
         ("copier", Left, &|(copier, _)| copier.name().to_owned()),
         ("time\nns", Right, &|(_, it)| three_digits(it.time_ns)),
         ("CPU time of\ncopies, ns", Right, &|(_, it)| or_dash(it.cpu_ns, three_digits)),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::published::known;
 use crate::required::{Comparisons, within};
 use crate::table::Align::{Left, Right};
-use crate::table::{COLUMNS_MAX, Column, change, fitted, headers, listed, or_dash, whole, wrapped, wrapped_lines};
+use crate::table::{COLUMNS_MAX, TextColumn, change, fitted, headers, listed, or_dash, whole, wrapped, wrapped_lines};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -311,7 +311,7 @@ impl CopyEngineTable {
 
     fn figure_7(&self) -> String {
         let of = |run: usize, at: usize| self.bandwidths[run].packet_ns[at];
-        let columns: [Column<'_, usize>; 5] = [
+        let columns: [TextColumn<'_, usize>; 5] = [
             ("figure 7, 1024 B,\nout-of-order", Left, &|&at| name_of(at)),
             ("3.2 GB/s:\nns per packet", Right, &|&at| whole(of(0, at))),
             ("6.4 GB/s:\nns per packet", Right, &|&at| whole(of(1, at))),
@@ -371,7 +371,7 @@ fn gains(cells: &[GainCell]) -> String {
         let remainder = cell.simulated.remainder();
         if remainder.abs() > REMAINDER_MAX { format!("{remainder:+.1}") } else { String::new() }
     };
-    let columns: [Column<'_, GainCell>; 6] = [
+    let columns: [TextColumn<'_, GainCell>; 6] = [
         ("\nB", Right, &|cell| cell.payload_bytes.to_string()),
         ("\nmode", Left, &|cell| cell.mode.to_owned()),
         ("\npublished", Right, &|cell| or_dash(cell.published, |gain| gain.text())),

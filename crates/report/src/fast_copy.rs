@@ -8,7 +8,7 @@ use crate::plot::{Chart, Point, Series, Spacing, Unit};
 use crate::published::{axis, known, line_chart, published};
 use crate::required::Comparisons;
 use crate::table::Align::{Left, Right};
-use crate::table::{COLUMNS_MAX, Column, fitted, headers, listed, or_dash, wrapped};
+use crate::table::{COLUMNS_MAX, TextColumn, fitted, headers, listed, or_dash, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 const SCHEMA_VERSION: u32 = 1;
@@ -205,7 +205,7 @@ impl FastCopyTable {
 
     fn beside_published(&self) -> String {
         let (found, rates) = (self.machine(MACHINES[0]).large(), self.published.rates);
-        let columns: [Column<'_, usize>; 6] = [
+        let columns: [TextColumn<'_, usize>; 6] = [
             ("pentium-133,\nlargest size", Left, &|&at| LOOPS[at].to_owned()),
             ("published:\nMB/s", Right, &|&at| format!("{:.0}", rates[at])),
             ("\nto libc", Right, &|&at| format!("{:.2}", rates[at] / rates[0])),
@@ -219,7 +219,7 @@ impl FastCopyTable {
     fn changes(&self) -> String {
         let (changes, p6_share) = (self.published.changes, self.published.p6_share);
         let [edo, fpm, slow] = [0, 1, 2].map(|at| self.machine(MACHINES[at]).large());
-        let columns: [Column<'_, usize>; 5] = [
+        let columns: [TextColumn<'_, usize>; 5] = [
             ("page-mode memory against\nEDO, largest size", Left, &|&at| LOOPS[at].to_owned()),
             ("100 MHz:\npublished", Right, &|&at| or_dash(known(changes[at]), |change| format!("{change:+.0} %"))),
             ("\nsimulated", Right, &|&at| percent(edo[at], slow[at])),
@@ -244,7 +244,7 @@ impl FastCopyTable {
     }
 
     fn crossings_text(&self) -> String {
-        let columns: [Column<'_, Crossing>; 2] = [
+        let columns: [TextColumn<'_, Crossing>; 2] = [
             ("pentium-133, integer:\nbytes per iteration", Left, &|it| it.unroll_bytes.to_string()),
             ("faster than libc\nfrom, B", Right, &|it| or_dash(it.bytes, |bytes| bytes.to_string())),
         ];
@@ -252,7 +252,7 @@ impl FastCopyTable {
     }
 
     fn required_text(&self) -> String {
-        let columns: [Column<'_, Required>; 2] =
+        let columns: [TextColumn<'_, Required>; 2] =
             [("required", Left, &|it| it.condition.to_owned()), ("holds", Right, &|it| it.result.held())];
         let mut text = listed(&columns, &self.required, COLUMNS_MAX);
         let failed: Vec<&String> = self.required.iter().flat_map(|it| &it.result.failed).collect();

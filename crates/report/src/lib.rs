@@ -34,7 +34,7 @@ pub mod timeline;
 pub mod warnings;
 pub mod zeroing;
 
-pub use cell::{Cell, CellKind, Column};
+pub use cell::{Cell, CellColumn, CellKind};
 pub use compare::CompareTable;
 pub use csv_table::CsvTable;
 pub use parquet_table::ParquetTable;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Column;
+use crate::CellColumn;
 use crate::plot::{Condition, Kind, Request, Spacing};
 
 use rowclone_config::document::Section;
@@ -78,7 +78,7 @@ impl PlotEntry {
     ///
     /// # Errors
     /// A column is absent, or the column of the vertical axis has no numbers.
-    pub fn check_columns(&self, document: &Document, index: usize, columns: &[Column]) -> Result<(), Failure> {
+    pub fn check_columns(&self, document: &Document, index: usize, columns: &[CellColumn]) -> Result<(), Failure> {
         let Request { x, y, by, conditions, .. } = &self.request;
         let named = [("x", x)].into_iter().chain(y.iter().map(|y| ("y", y))).chain(by.iter().map(|by| ("by", by)));
         let named = named.chain(conditions.iter().map(|condition| ("where", &condition.column)));

@@ -17,7 +17,7 @@ use self::slowdowns::dirty_lines;
 use crate::run_report::{RunReport, memory_equal};
 use crate::table::Align::{Left, Right};
 use crate::table::{
-    COLUMNS_MAX, Column, aligned, headers, listed, or_dash, percent, three_digits, times, wrapped, wrapped_lines,
+    COLUMNS_MAX, TextColumn, aligned, headers, listed, or_dash, percent, three_digits, times, wrapped, wrapped_lines,
 };
 
 /// The version of the JSON fields. It rises when a field changes its name, unit, type or meaning.
@@ -174,10 +174,10 @@ pub(crate) fn second(rows: &[MethodRow]) -> String {
 }
 
 /// Columns of the tables of methods.
-const POLICY: Column<'static, MethodRow> = ("\npolicy", Left, &|row| row.method.to_owned());
-const SPEEDUP: Column<'static, MethodRow> = ("\nspeedup", Right, &|row| or_dash(row.speedup, times));
-const ENERGY_RATIO: Column<'static, MethodRow> = ("energy\nratio", Right, &|row| or_dash(row.energy_ratio, times));
-const COPY_SHARE: Column<'static, MethodRow> =
+const POLICY: TextColumn<'static, MethodRow> = ("\npolicy", Left, &|row| row.method.to_owned());
+const SPEEDUP: TextColumn<'static, MethodRow> = ("\nspeedup", Right, &|row| or_dash(row.speedup, times));
+const ENERGY_RATIO: TextColumn<'static, MethodRow> = ("energy\nratio", Right, &|row| or_dash(row.energy_ratio, times));
+const COPY_SHARE: TextColumn<'static, MethodRow> =
     ("copy share of\nchannel bytes", Right, &|row| or_dash(row.report.copy_share_of_channel_bytes, percent));
 
 /// A figure per copy of copies alone, else as it is.
@@ -193,7 +193,7 @@ pub(crate) fn methods(rows: &[MethodRow]) -> String {
         let of_copies = |value: Option<f64>, row: &MethodRow| {
             or_dash(value.filter(|_| row.copies.is_some()), |it| per_copy(it, row))
         };
-        let columns: [Column<'_, MethodRow>; 7] = [
+        let columns: [TextColumn<'_, MethodRow>; 7] = [
             POLICY,
             ("us per\ncopy", Right, &|row| of_copies(Some(row.latency_ns / 1000.0), row)),
             SPEEDUP,
@@ -204,12 +204,12 @@ pub(crate) fn methods(rows: &[MethodRow]) -> String {
         ];
         return listed(&columns, rows, usize::MAX);
     }
-    let third: Column<'_, MethodRow> = if rows.iter().any(|row| row.mix.is_some()) {
+    let third: TextColumn<'_, MethodRow> = if rows.iter().any(|row| row.mix.is_some()) {
         ("weighted\nspeedup", Right, &|row| or_dash(row.mix, |mix| format!("{:.3}", mix.weighted_speedup)))
     } else {
         ("core\ncycles", Right, &|row| row.cycles.to_string())
     };
-    let columns: [Column<'_, MethodRow>; 7] = [
+    let columns: [TextColumn<'_, MethodRow>; 7] = [
         POLICY,
         ("IPC\nx 1000", Right, &|row| format!("{:.2}", row.ipc_sum * 1000.0)),
         third,

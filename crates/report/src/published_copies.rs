@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::published::{known, published};
 use crate::table::Align::{Left, Right};
-use crate::table::{COLUMNS_MAX, Column, change, listed, or_dash, wrapped};
+use crate::table::{COLUMNS_MAX, TextColumn, change, listed, or_dash, wrapped};
 
 /// A published latency, and a published energy in nJ or in uJ.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,7 +137,7 @@ impl CopyTable {
         let digits = if is_in_nj { 0 } else { 2 };
         let nj = |row: &CopyRow| row.published.energy_nj.unwrap_or(f64::NAN);
         let uj = |row: &CopyRow| row.published.energy_uj.and_then(known);
-        let columns: [Column<'_, CopyRow>; 10] = [
+        let columns: [TextColumn<'_, CopyRow>; 10] = [
             ("\nrow", Left, &|row| row.id.clone()),
             ("ns:\npaper", Right, &|row| format!("{:.digits$}", row.published.latency_ns)),
             ("\nsimulated", Right, &|row| format!("{:.2}", row.simulated.latency_ns)),

@@ -11,7 +11,7 @@ use crate::programs::{self, MethodRow};
 use crate::result_tables;
 use crate::run_report::{RunReport, memory_equal, references};
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, fitted, listed, or_dash, percent, wrapped};
+use crate::table::{TextColumn, fitted, listed, or_dash, percent, wrapped};
 
 /// Number of operations above which only JSON and CSV list them.
 const SHOWN_MOST: usize = 64;
@@ -134,7 +134,7 @@ fn operations(reports: &[RunReport], width: usize) -> String {
     let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}x"));
     let bank =
         |it: &OperationRow, of: fn(&Comparison) -> Option<f64>| ratio(it.against_same_bank.as_ref().and_then(of));
-    let columns: [Column<'_, (String, String, &OperationRow)>; 11] = [
+    let columns: [TextColumn<'_, (String, String, &OperationRow)>; 11] = [
         ("operation", Left, &|(label, ..)| label.clone()),
         ("policy", Left, &|(_, policy, _)| policy.clone()),
         ("mechanism", Left, &|(.., it)| it.mechanism.clone()),
@@ -168,7 +168,7 @@ fn whys(reports: &[RunReport], width: usize) -> String {
 }
 
 fn parts(reports: &[RunReport], width: usize) -> String {
-    let columns: [Column<'_, (String, &ServedRow)>; 7] = [
+    let columns: [TextColumn<'_, (String, &ServedRow)>; 7] = [
         ("policy", Left, &|(label, _)| label.clone()),
         ("of", Left, &|(_, row)| row.operation.to_owned()),
         ("mechanism", Left, &|(_, row)| row.mechanism.to_owned()),

@@ -10,7 +10,7 @@ use textwrap::WordSplitter;
 pub type Header<'a> = (&'a str, Align);
 
 /// A column of a table of values: its header, its alignment, and the cell of a value.
-pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
+pub type TextColumn<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
 
 /// The headers that `|` separates: those of words begin with `<`, the others are those of numbers.
 pub(crate) fn headers(names: &str) -> Vec<Header<'_>> {
@@ -59,7 +59,7 @@ pub fn fitted(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> Str
 }
 
 /// A table of text with a row per value, divided like [`fitted`].
-pub fn listed<T>(columns: &[Column<'_, T>], values: &[T], width: usize) -> String {
+pub fn listed<T>(columns: &[TextColumn<'_, T>], values: &[T], width: usize) -> String {
     let headers: Vec<Header<'_>> = columns.iter().map(|(name, align, _)| (*name, *align)).collect();
     let row = |value: &T| columns.iter().map(|(.., cell)| cell(value)).collect();
     fitted(&headers, &values.iter().map(row).collect::<Vec<_>>(), width)

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use report::{CellKind, Column, run_cells};
+use report::{CellColumn, CellKind, run_cells};
 use toml::Value;
 
 use rowclone_config::Failure;
@@ -25,7 +25,7 @@ pub struct AxisColumn {
 
 /// One step of an axis: a value for each of its keys.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct AxisStep {
     /// Cells, in the order of the columns of the axis.
     pub values: Vec<Value>,
     /// The values as arguments of `--set`.
@@ -38,7 +38,7 @@ pub struct Axis {
     /// The keys; at least one.
     pub columns: Vec<AxisColumn>,
     /// The steps; at least one, all different.
-    pub steps: Vec<Step>,
+    pub steps: Vec<AxisStep>,
 }
 
 /// Reads the axis of a table `[[axis]]`.
@@ -164,21 +164,21 @@ impl Axis {
         let columns: Vec<AxisColumn> = columns.into_iter().enumerate().map(column).collect();
         let step = |values: Vec<Value>| {
             let words = columns.iter().zip(&values).map(|(column, value)| value::word(&column.key, value)).collect();
-            Step { values, words }
+            AxisStep { values, words }
         };
         Axis { steps: steps.into_iter().map(step).collect(), columns }
     }
 }
 
 /// All columns of the table of a sweep with these axes, in order.
-pub(super) fn columns(axes: &[Axis]) -> Vec<Column> {
+pub(super) fn columns(axes: &[Axis]) -> Vec<CellColumn> {
     use CellKind::{Count, Number, Text};
     let of_axes = axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.key != "seed");
     let of_axes = of_axes.map(|column| (column.name.as_str(), column.kind));
     let run = [("seed", Count), ("policy", Text), ("placement", Text), ("reference", Text)];
     let ratios = ["speedup", "energy_ratio", "read_latency_ratio", "write_latency_ratio", "copy_latency_ratio"];
     let after = [("error", Text), ("scenario", Text), ("model_version", Count), ("digest", Text), ("rerun", Text)];
-    let named = |(name, kind): (&str, CellKind)| Column::new(name, kind);
+    let named = |(name, kind): (&str, CellKind)| CellColumn::new(name, kind);
     let before = [("point", Count)].into_iter().chain(of_axes).chain(run).chain(ratios.map(|name| (name, Number)));
     before.map(named).chain(run_cells::columns()).chain(after.map(named)).collect()
 }

@@ -22,7 +22,7 @@ mod tables;
 mod traces;
 mod value;
 
-pub use axis::{Axis, AxisColumn, Step};
+pub use axis::{Axis, AxisColumn, AxisStep};
 pub use digest::{Digest, MODEL_VERSION, of_operations as digest_of_operations};
 pub use exclude::Exclude;
 pub use file::{KEYS, SweepFile};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::published::published;
 use crate::required;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed, percent, whole, wrapped};
+use crate::table::{TextColumn, listed, percent, whole, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -97,7 +97,7 @@ impl IoatTable {
     }
 
     fn copies(&self) -> String {
-        let columns: [Column<'_, CopyCost>; 7] = [
+        let columns: [TextColumn<'_, CopyCost>; 7] = [
             ("size", Right, &|row| bytes(row.bytes)),
             ("CPU:\ncold", Right, &|row| row.cold_cycles.to_string()),
             ("\nwarm", Right, &|row| row.warm_cycles.to_string()),
@@ -163,7 +163,7 @@ fn of(row: &MeasuredRow, part: fn(&Published) -> Option<f64>) -> Option<f64> {
 }
 
 fn utilization(rows: &[&MeasuredRow]) -> String {
-    let columns: [Column<'_, &MeasuredRow>; 7] = [
+    let columns: [TextColumn<'_, &MeasuredRow>; 7] = [
         ("measurement", Left, &|row| row.group.to_owned()),
         ("case", Left, &|row| row.case.to_owned()),
         ("without %", Right, &|row| cell(row.without.cpu_utilization, of(row, |pair| pair.without))),
@@ -194,7 +194,7 @@ fn throughput(rows: &[&MeasuredRow], is_server: bool) -> String {
     let answer = |row: &MeasuredRow, run: usize| row.answer_us().map_or(0.0, |times| times[run]);
     let transactions = |row: &MeasuredRow| row.published.and_then(|published| published.transactions_s);
     let [noun, unit] = if is_server { ["server", "TPS:\nwithout"] } else { ["measurement", "Mb/s:\nwithout"] };
-    let columns: [Column<'_, &MeasuredRow>; 12] = [
+    let columns: [TextColumn<'_, &MeasuredRow>; 12] = [
         (noun, Left, &|row| row.group.to_owned()),
         ("case", Left, &|row| row.case.to_owned()),
         (unit, Right, &|row| rate(&row.without, transactions(row), 0)),

@@ -10,7 +10,7 @@ use crate::plot::Table;
 
 /// Subject of a report: a run or a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
+pub enum Subject {
     /// The table of a sweep.
     #[default]
     Sweep,
@@ -165,7 +165,7 @@ pub struct Page {
     /// Title of the page.
     pub title: String,
     /// Subject.
-    pub origin: Origin,
+    pub subject: Subject,
     /// Facts that are not in the table.
     pub facts: Vec<Fact>,
     /// Command lines that repeat the runs.

@@ -1,15 +1,15 @@
 //! Bytes by mechanism and reason.
 
-use super::data::{Origin, Page};
+use super::data::{Page, Subject};
 use super::figures::{LINEAR, chart, named_parts, summed};
-use super::sortable::{Column, Shown, Sortable};
+use super::sortable::{PageColumn, Shown, Sortable};
 use crate::decisions::{Served, sentence};
 use crate::plot::{Chart, Kind};
 
 /// One row per policy, mechanism and reason.
 pub(super) fn by_reason(page: &Page) -> (Vec<Result<Chart, String>>, Sortable) {
-    let summed = if page.origin == Origin::Sweep { ", summed over all runs of a policy" } else { "" };
-    let columns: [Column<'_, &Served>; 8] = [
+    let summed = if page.subject == Subject::Sweep { ", summed over all runs of a policy" } else { "" };
+    let columns: [PageColumn<'_, &Served>; 8] = [
         ("policy", &|it| Shown::text(&it.run)),
         ("operation", &|it| Shown::text(&it.operation)),
         ("mechanism", &|it| Shown::text(&it.mechanism)),

@@ -6,7 +6,7 @@ use rowclone_sim::quantity::bytes;
 
 use super::{ENERGY_RATIO, MethodRow, POLICY, SPEEDUP, per_copy};
 use crate::table::Align::Right;
-use crate::table::{Column, listed, or_dash, percent};
+use crate::table::{TextColumn, listed, or_dash, percent};
 
 /// Bytes of the unit of channel bytes.
 const KIB: f64 = 1024.0;
@@ -25,7 +25,7 @@ pub(crate) fn has_device(rows: &[MethodRow]) -> bool {
 pub(crate) fn table(rows: &[MethodRow]) -> String {
     let is_per_copy = rows.iter().any(|row| row.copies.is_some());
     let [time, channel] = if is_per_copy { ["us per\ncopy", "KiB per\ncopy"] } else { ["time\nus", "channel\nKiB"] };
-    let columns: [Column<'_, MethodRow>; 7] = [
+    let columns: [TextColumn<'_, MethodRow>; 7] = [
         POLICY,
         (time, Right, &|row| per_copy(row.latency_ns / 1000.0, row)),
         SPEEDUP,
