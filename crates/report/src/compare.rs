@@ -4,11 +4,11 @@ use rowclone_sim::compare::{Best, Case, CopierFigures, CopierKind, CopierResult,
 use rowclone_sim::quantity::{bytes, counted};
 use serde::Serialize;
 
-use crate::cell::{self, Cell};
+use crate::cell::{Cell, CellColumn};
 use crate::csv_table::CsvTable;
 use crate::decisions;
 use crate::table::Align::{Left, Right};
-use crate::table::{Header, TextColumn, aligned, listed, or_dash, percent, three_digits, whole, wrapped};
+use crate::table::{Header, TextColumn, aligned, in_groups, listed, or_dash, percent, three_digits, whole, wrapped};
 
 mod page;
 mod pictures;
@@ -251,7 +251,7 @@ impl CompareTable {
     /// # Errors
     /// Never: the text is in memory.
     pub fn to_csv(&self) -> std::io::Result<String> {
-        let columns = cells(&CompareRow::default()).map(|(name, cell)| cell::CellColumn::new(name, cell.kind()));
+        let columns = cells(&CompareRow::default()).map(|(name, cell)| CellColumn::new(name, cell.kind()));
         let mut table = CsvTable::new(Vec::new(), &columns)?;
         for row in self.rows() {
             table.row(&cells(&row).map(|(_, cell)| cell))?;
@@ -323,17 +323,11 @@ impl CompareTable {
                 parts.extend(best);
                 continue;
             }
-            let mut wins: Vec<(&str, usize)> = Vec::new();
-            for text in &best {
-                // The first of several copiers.
-                let name = text.split(" and ").next().unwrap_or(text);
-                match wins.iter_mut().find(|(known, _)| *known == name) {
-                    Some((_, count)) => *count += 1,
-                    None => wins.push((name, 1)),
-                }
-            }
-            wins.sort_by_key(|(_, count)| usize::MAX - count);
-            let shown = wins.iter().take(3).map(|(name, count)| format!("{name} in {count}")).collect::<Vec<_>>();
+            // The first of several copiers.
+            let mut wins = in_groups(best.iter().map(|text| (text.split(" and ").next().unwrap_or(text), ())));
+            wins.sort_by_key(|(_, cases)| usize::MAX - cases.len());
+            let shown = wins.iter().take(3).map(|(name, cases)| format!("{name} in {}", cases.len()));
+            let shown: Vec<String> = shown.collect();
             let more = if wins.len() > 3 { ", …" } else { "" };
             if !wins.is_empty() {
                 parts.push(format!("{plural}{} of {}{more}", shown.join(", "), of.len()));
@@ -391,22 +385,20 @@ impl CompareTable {
 
     /// Operations that copiers cannot execute, with the reasons: sizes and copiers with one reason are one entry.
     fn refusals(&self, width: usize) -> String {
-        let mut entries: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut refused = Vec::new();
         for operation in ["copy", "zero", "receive", "scenario"] {
             for (place, copier) in self.copiers.iter().enumerate() {
                 for (sizes, why) in self.refused(operation, place) {
                     let of = if sizes.is_empty() { String::new() } else { format!("{operation} {sizes}: ") };
-                    let text = format!("{of}{why}");
-                    match entries.iter_mut().find(|(known, _)| *known == text) {
-                        Some((_, names)) if names.contains(&copier.name()) => {}
-                        Some((_, names)) => names.push(copier.name()),
-                        None => entries.push((text, vec![copier.name()])),
-                    }
+                    refused.push((format!("{of}{why}"), copier.name()));
                 }
             }
         }
-        let lines: String =
-            entries.iter().map(|(text, names)| wrapped(&format!("{text}: {}", names.join(", ")), width)).collect();
+        let line = |(text, mut names): (String, Vec<&str>)| {
+            names.dedup();
+            wrapped(&format!("{text}: {}", names.join(", ")), width)
+        };
+        let lines: String = in_groups(refused).into_iter().map(line).collect();
         if lines.is_empty() { lines } else { format!("Copiers that cannot do an operation themselves\n{lines}") }
     }
 

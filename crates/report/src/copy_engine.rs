@@ -269,8 +269,8 @@ impl CopyEngineTable {
         for (place, core) in CORES.iter().enumerate() {
             let _ = write!(text, "\n{core}\n{}", gains(&self.cells(place)));
         }
-        text += &format!("\n{}", wrapped_lines(&format!("{}\n{near}", self.published.remainder), COLUMNS_MAX));
-        let tables = [self.cycles(), self.orderings(), self.figure_7(), self.figure_8()];
+        let notes = wrapped_lines(&format!("{}\n{near}", self.published.remainder), COLUMNS_MAX);
+        let tables = [notes, self.cycles(), self.orderings(), self.figure_7(), self.figure_8()];
         text.extend(tables.map(|table| format!("\n{table}")));
         text
     }

@@ -109,10 +109,7 @@ fn cores(methods: &[MethodRow], room: usize) -> Vec<String> {
     let mut lines: Vec<String> = programs::first(methods).lines().map(str::to_owned).collect();
     let mut more = in_lines(&programs::definitions(methods));
     more.push("`--details` prints all tables, with a line per core.".to_owned());
-    let causes = programs::slowdowns(methods)
-        .into_iter()
-        .chain(programs::slower_in_dram(methods))
-        .map(|(speedup, text)| (Some(-speedup), text));
+    let causes = programs::causes(methods).map(|(speedup, text)| (Some(-speedup), text));
     lines.extend(fitting(causes.collect(), room.saturating_sub(lines.len() + more.len())));
     lines.extend(more);
     lines

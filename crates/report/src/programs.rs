@@ -8,12 +8,11 @@ pub(crate) mod tests;
 use std::fmt::Write as _;
 
 pub(crate) use self::copiers::break_even;
-pub(crate) use self::slowdowns::{slowdowns, slower_in_dram};
 use rowclone_sim::quantity::counted;
 use rowclone_sim::{CoreRow, CoresReport, DmaCounts, MixMetrics, Outcome, ServedRow};
 use serde::Serialize;
 
-use self::slowdowns::dirty_lines;
+use self::slowdowns::{dirty_lines, slowdowns, slower_in_dram};
 use crate::run_report::{RunReport, memory_equal};
 use crate::table::Align::{Left, Right};
 use crate::table::{
@@ -124,7 +123,7 @@ impl ProgramsTable {
         }
         text += &wrapped_lines(&self.assumptions.join("\n"), COLUMNS_MAX);
         let _ = write!(text, "\n{}", first(&self.methods));
-        text += &causes(&self.methods);
+        text += &causes_in_lines(&self.methods);
         text += &wrapped(&definitions(&self.methods), COLUMNS_MAX);
         text.extend(break_even(&self.methods).map(|sizes| wrapped(&sizes, COLUMNS_MAX)));
         // A failed check is an error.
@@ -135,13 +134,7 @@ impl ProgramsTable {
         }
         text += "`--details` has a line per core.\n";
         if details {
-            let _ = write!(text, "\n{}", second(&self.methods));
-            if self.programs.len() > 1 {
-                let _ = write!(text, "\n{}", mixes(&self.methods));
-            }
-            for row in &self.methods {
-                let _ = write!(text, "\n{}\n{}", row.method, core_table(&row.report.cores));
-            }
+            text += &all_cores(&self.methods, self.programs.len() > 1);
         }
         text
     }
@@ -155,9 +148,21 @@ fn without_fpm(served: &[ServedRow]) -> Option<String> {
     Some(format!("{} of the bytes by {}{reason}", percent(most.share_of_bytes), most.mechanism))
 }
 
+/// The causes of all results below 1, each with its ratio.
+pub(crate) fn causes(rows: &[MethodRow]) -> impl Iterator<Item = (f64, String)> {
+    slowdowns(rows).into_iter().chain(slower_in_dram(rows))
+}
+
 /// The causes of all results below 1, in lines.
-pub(crate) fn causes(rows: &[MethodRow]) -> String {
-    slowdowns(rows).into_iter().chain(slower_in_dram(rows)).map(|(_, cause)| wrapped(&cause, COLUMNS_MAX)).collect()
+pub(crate) fn causes_in_lines(rows: &[MethodRow]) -> String {
+    causes(rows).map(|(_, cause)| wrapped(&cause, COLUMNS_MAX)).collect()
+}
+
+/// The tables that are not on the first screen: of methods, of mixes if there are any, and of cores.
+pub(crate) fn all_cores(rows: &[MethodRow], has_mixes: bool) -> String {
+    let mixes = if has_mixes { format!("\n{}", mixes(rows)) } else { String::new() };
+    let cores = rows.iter().map(|row| format!("\n{}\n{}", row.method, core_table(&row.report.cores)));
+    format!("\n{}{mixes}{}", second(rows), cores.collect::<String>())
 }
 
 /// The table of the first screen: the cost of copies if a device copies, else the methods.
@@ -166,7 +171,7 @@ pub(crate) fn first(rows: &[MethodRow]) -> String {
 }
 
 /// The table of the methods that is not on the first screen, with the definitions.
-pub(crate) fn second(rows: &[MethodRow]) -> String {
+fn second(rows: &[MethodRow]) -> String {
     if copiers::has_device(rows) {
         return methods(rows);
     }
@@ -187,7 +192,7 @@ fn per_copy(value: f64, row: &MethodRow) -> String {
 
 /// A line per method, in at most 80 columns for the usual numbers: of copies alone with time and energy per copy; of
 /// several programs with the weighted speedup instead of the cycles, where it is known.
-pub(crate) fn methods(rows: &[MethodRow]) -> String {
+fn methods(rows: &[MethodRow]) -> String {
     if rows.iter().any(|row| row.copies.is_some()) {
         let dirty = |row: &MethodRow| row.report.cores.iter().map(dirty_lines).sum::<u64>() as f64;
         let of_copies = |value: Option<f64>, row: &MethodRow| {
@@ -233,7 +238,7 @@ pub(crate) fn definitions(rows: &[MethodRow]) -> String {
 }
 
 /// Metrics of several programs.
-pub(crate) fn mixes(rows: &[MethodRow]) -> String {
+fn mixes(rows: &[MethodRow]) -> String {
     let line = |row: &MethodRow| {
         let metrics = row.mix.map(|mix| {
             [mix.weighted_speedup, mix.instruction_throughput, mix.harmonic_speedup, mix.maximum_slowdown].map(Some)

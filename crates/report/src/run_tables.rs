@@ -11,7 +11,7 @@ use crate::programs::{self, MethodRow};
 use crate::result_tables;
 use crate::run_report::{RunReport, memory_equal, references};
 use crate::table::Align::{Left, Right};
-use crate::table::{TextColumn, fitted, listed, or_dash, percent, wrapped};
+use crate::table::{TextColumn, fitted, in_groups, listed, or_dash, percent, wrapped};
 
 /// Number of operations above which only JSON and CSV list them.
 const SHOWN_MOST: usize = 64;
@@ -23,13 +23,7 @@ pub(crate) fn operations_most(reports: &[RunReport]) -> usize {
 
 /// The controller, and those that differ from that of the first run with their policies.
 fn controllers(reports: &[RunReport]) -> String {
-    let mut known: Vec<(&str, Vec<String>)> = Vec::new();
-    for report in reports {
-        match known.iter_mut().find(|(controller, _)| *controller == report.controller) {
-            Some((_, labels)) => labels.push(report.label()),
-            None => known.push((&report.controller, vec![report.label()])),
-        }
-    }
+    let known = in_groups(reports.iter().map(|report| (&*report.controller, report.label())));
     let mut texts = known.iter().map(|(controller, labels)| (*controller, labels.join(", ")));
     let first = texts.next().map_or("", |(controller, _)| controller).to_owned();
     texts.fold(first, |text, (controller, labels)| format!("{text}; {labels}: {controller}"))
@@ -71,16 +65,10 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
 }
 
 fn cores(methods: &[MethodRow]) -> String {
-    let cores = methods.iter().map(|row| format!("\n{}\n{}", row.method, programs::core_table(&row.report.cores)));
-    let mixes = methods.iter().any(|row| row.mix.is_some()).then(|| format!("\n{}", programs::mixes(methods)));
     let break_even = programs::break_even(methods).map_or_else(String::new, |sizes| format!("{sizes}\n"));
-    programs::first(methods)
-        + &programs::causes(methods)
-        + &break_even
-        + "\n"
-        + &programs::second(methods)
-        + &mixes.unwrap_or_default()
-        + &cores.collect::<String>()
+    let has_mixes = methods.iter().any(|row| row.mix.is_some());
+    let (first, causes) = (programs::first(methods), programs::causes_in_lines(methods));
+    format!("{first}{causes}{break_even}{}", programs::all_cores(methods, has_mixes))
 }
 
 /// The allocators, by name; one that placed pages under several policies once.

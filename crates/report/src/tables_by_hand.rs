@@ -375,7 +375,7 @@ fn the_table_of_zeroings_is_per_page_and_relative_to_the_baseline() {
         schema_version: 1,
         machine: "paper".into(),
         baseline: "a loop".into(),
-        rows: vec![ZeroingRow { pages: 2, methods }],
+        rows: vec![ZeroingRow { pages: 2, methods: methods.into() }],
     };
     let found = lines(&table.to_text());
     assert_eq!(found.last().unwrap(), "2 1000 150 200 600 800 300 -50.0 % -80.0 %");
