@@ -14,7 +14,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedApplications {
     /// Published ratios.
-    published: Vec<PublishedApplication>,
+    pub published: Vec<PublishedApplication>,
     /// Recordings in which zeroing with insertion must use no more energy and bytes than plain `RowClone`.
     #[serde(skip_serializing)]
     required: Vec<String>,

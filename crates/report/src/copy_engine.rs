@@ -40,14 +40,14 @@ pub struct Gain {
 }
 
 /// Gains by payload, mode and core.
-type Gains = [[[Option<Gain>; 2]; 3]; 3];
+pub type Gains = [[[Option<Gain>; 2]; 3]; 3];
 
 /// The published figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedGains {
-    /// Table 2 of the paper. One cell is misprinted.
+    /// Table 2 of the paper, by payload, mode and core; none for a misprinted cell.
     #[serde(deserialize_with = "cells")]
-    published: Gains,
+    pub published: Gains,
     /// Figure 8: reductions relative to BASE at 110 ns, percent, of BASE and of the modes at each latency.
     #[serde(skip_serializing)]
     latencies: [[f64; 3]; 4],

@@ -23,10 +23,9 @@ pub const CROSSING_UNROLLS: [u64; 5] = [32, 64, 128, 256, 512];
 
 /// FreeBSD's figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Published {
-    /// MB/s of the loops on the Pentium 133 with EDO.
-    #[serde(rename(serialize = "published"))]
-    rates: [f64; 3],
+pub struct PublishedRates {
+    /// Published rates of the loops on the first machine, the Pentium 133 with EDO, MB/s.
+    pub published: [f64; 3],
     /// Change of the Pentium 100 with page-mode memory from the Pentium 133 with EDO, percent.
     #[serde(skip_serializing)]
     changes: [f64; 3],
@@ -98,8 +97,9 @@ pub struct Required {
 pub struct FastCopyTable {
     /// Version of the fields.
     pub schema_version: u32,
+    /// Published figures.
     #[serde(flatten)]
-    published: Published,
+    pub published: PublishedRates,
     /// Each machine.
     pub machines: Vec<MachineRates>,
     /// Crossings of the integer loop with libc on the first machine.
@@ -204,7 +204,7 @@ impl FastCopyTable {
     }
 
     fn beside_published(&self) -> String {
-        let (found, rates) = (self.machine(MACHINES[0]).large(), self.published.rates);
+        let (found, rates) = (self.machine(MACHINES[0]).large(), self.published.published);
         let columns: [TextColumn<'_, usize>; 6] = [
             ("pentium-133,\nlargest size", Left, &|&at| LOOPS[at].to_owned()),
             ("published:\nMB/s", Right, &|&at| format!("{:.0}", rates[at])),

@@ -46,7 +46,7 @@ pub struct PublishedChanges {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedMixes {
     /// Of RowClone-ZI.
-    published: Vec<PublishedChanges>,
+    pub published: Vec<PublishedChanges>,
     /// Weighted speedups of other methods relative to the baseline, on a number of cores.
     #[serde(skip_serializing)]
     others: Vec<(String, usize, f64)>,

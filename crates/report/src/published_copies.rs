@@ -97,7 +97,7 @@ pub struct CopyTable {
     /// Ranks of the simulated channel; only in table 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u8>,
-    /// The rows.
+    /// The rows, in the order of the published table.
     pub rows: Vec<CopyRow>,
     /// I/O share of the energy of a copy over the channel; only in table 3.
     #[serde(skip_serializing_if = "Option::is_none")]
