@@ -18,7 +18,6 @@ pub mod currents;
 mod devices;
 pub mod document;
 pub mod error;
-mod experiment;
 pub mod file;
 pub mod key;
 pub mod library;
@@ -39,6 +38,7 @@ pub mod suggestion;
 pub mod system;
 mod trace_workload;
 mod value;
+mod variant;
 pub mod workload;
 
 pub use allocator::{AllocatorConfig, larger_copy_unit};
@@ -51,10 +51,11 @@ pub use machine::MachineConfig;
 pub use overrides::Overrides;
 pub use preset::Source;
 pub use receiver::ReceiverConfig;
-pub use scenario::{ResolvedScenario, Scenario, Variant};
+pub use scenario::{ResolvedScenario, Scenario};
 pub use system::SystemConfig;
 pub use trace_workload::TraceWorkload;
-pub use workload::{Placement, Workload};
+pub use variant::{Placement, Variant};
+pub use workload::Workload;
 
 /// The names of a table of names.
 fn names<T>(known: &[(&'static str, T)]) -> Vec<&'static str> {

@@ -7,6 +7,7 @@ use host::{Timing, UnusableRecords};
 use trace_io::trace::{self, Addresses, Format, Reader};
 
 use crate::document::Section;
+use crate::variant::Placement;
 use crate::{Failure, file};
 
 /// Checked settings of a recorded trace.
@@ -30,10 +31,8 @@ pub struct TraceWorkload {
     pub by_allocator: bool,
 }
 
-/// Name of a placement by allocators.
-pub(crate) const ALLOCATOR: &str = "allocator";
 /// Placements of the pages of a trace, and whether allocators place them.
-pub(crate) const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), (ALLOCATOR, true)];
+pub(crate) const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), (Placement::ALLOCATOR, true)];
 /// CPU time of a page fault, unless the file gives it.
 const FAULT_PS: u64 = 406_250;
 

@@ -7,13 +7,12 @@ use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
     Pairs, Pattern, ProcessExits, Random, Settings, Stream, WorkloadError,
 };
-use host::{AllocatorSettings, OperationSpec, Place, Timing, UnusableRecords};
+use host::{AllocatorSettings, ListedOperation, Place, Timing, UnusableRecords};
 use trace_io::trace::Format;
 
 use crate::cores::{CoreWorkload, check_programs};
 use crate::document::Section;
 use crate::key::{Holds, Key, key};
-use crate::operations::address;
 use crate::trace_workload::{PLACEMENTS, TraceWorkload, trace};
 use crate::{Document, Failure, SystemConfig, names, suggestion};
 
@@ -21,7 +20,7 @@ use crate::{Document, Failure, SystemConfig, names, suggestion};
 #[derive(Clone, Debug)]
 pub enum Workload {
     /// Listed operations, at least one, each of them possible on the system.
-    Operations(Vec<OperationSpec>),
+    Operations(Vec<ListedOperation>),
     /// A recorded trace.
     Trace(TraceWorkload),
     /// A generated workload.
@@ -37,36 +36,6 @@ impl Workload {
             Workload::Operations(_) | Workload::Programs(_) => false,
             Workload::Trace(trace) => trace.by_allocator,
             Workload::Made(settings) => settings.needs_allocator(),
-        }
-    }
-}
-
-/// Placement of the pages of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// The scenario itself, by its addresses.
-    Given,
-    /// The recording of a trace.
-    AsRecorded,
-    /// An allocator.
-    Allocator(os_alloc_sim::Policy),
-}
-
-impl Placement {
-    /// The allocator, if one places pages.
-    pub const fn allocator(self) -> Option<os_alloc_sim::Policy> {
-        match self {
-            Placement::Given | Placement::AsRecorded => None,
-            Placement::Allocator(policy) => Some(policy),
-        }
-    }
-
-    /// Name in reports; none for addresses of the scenario.
-    pub const fn name(self) -> Option<&'static str> {
-        match self {
-            Placement::Given => None,
-            Placement::AsRecorded => Some("as-recorded"),
-            Placement::Allocator(policy) => Some(policy.name()),
         }
     }
 }
@@ -261,7 +230,7 @@ pub(crate) fn check_workload(table: &Section<'_>, seed: u64, system: &SystemConf
         "trace" => Workload::Trace(trace(table)?),
         name if is_on_cores(name) => Workload::Programs(check_programs(table, seed, system)?),
         _ => {
-            let start = if table.has("start") { address(table, "start")? } else { PhysicalAddress(0) };
+            let start = table.get("start").unwrap_or(PhysicalAddress(0));
             let gap = gap(table, system.memory.system().clock())?;
             let made = Made { table, start, access: access(table)?, gap };
             Workload::Made(kind.made.expect("it needs no cores")(&made))
@@ -312,8 +281,8 @@ fn gap(table: &Section<'_>, clock: Clock) -> Result<Gap, Failure> {
 
 fn access(table: &Section<'_>) -> Result<Access, Failure> {
     table.not_both("pattern", "dst", ": a stream reads and writes by a pattern, or copies line by line to `dst`")?;
-    if table.has("dst") {
-        return Ok(Access::Copy { dst: address(table, "dst")? });
+    if let Some(dst) = table.get("dst") {
+        return Ok(Access::Copy { dst });
     }
     let Some(found) = table.text("pattern") else { return Ok(Access::Pattern(Pattern::READS)) };
     Pattern::named(found).map(Access::Pattern).ok_or_else(|| {
