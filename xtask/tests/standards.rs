@@ -20,12 +20,10 @@ const EXCEPTIONS: &[(&str, usize, &str)] = &[
     ("cli/src/args/check.rs", 1, "help: an example"),
     ("cli/src/commands/report/published.rs", 2, "the published table is of one bin"),
     ("cli/src/commands/reproduce/copyengine.rs", 1, "a bin of the machine of a paper"),
-    ("cli/src/commands/reproduce/copies.rs", 1, "title: the system of a paper"),
     ("config/src/system.rs", 6, "descriptions of keys"),
     ("config/src/workload.rs", 1, "description of a key: an example"),
     ("dram-spec/src/units.rs", 6, "named clocks for tests"),
     ("os-alloc-sim/src/fixture.rs", 2, "unit tests"),
-    ("report/src/published_copies.rs", 1, "title: the system of a paper"),
 ];
 
 fn crates() -> PathBuf {

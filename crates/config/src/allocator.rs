@@ -6,8 +6,8 @@ use os_alloc_sim::{Age, CopyUnit, FrameMap, Policy};
 use rowclone_sim::REFERENCE_ALLOCATOR;
 use rowclone_sim::quantity::bytes;
 
+use crate::document::Section;
 use crate::key::{Holds, Key};
-use crate::section::Section;
 use crate::{Failure, SystemConfig};
 
 /// Checked settings of the placement of pages.

@@ -6,7 +6,7 @@ use dram_spec::LINE_BYTES;
 use host::machine::{CacheShape, LineSettings, PrefetcherKind, Sharing, StoreMiss, WritePolicy};
 
 use crate::Failure;
-use crate::section::Section;
+use crate::document::Section;
 
 /// The caches of a machine.
 pub(crate) struct Caches {

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::document::{Document, Node, Value};
+use crate::document::Document;
 use crate::key;
+use crate::value::{Node, Value};
 
 impl Document {
     /// All values except those of the keys `skip` (dotted, no list items), in a form that does not depend on the order

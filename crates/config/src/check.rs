@@ -5,8 +5,9 @@ use std::fmt;
 use dram_spec::{Clock, Density, Min};
 use host::Place;
 
-use crate::document::{Document, Node, Value, last_step};
+use crate::document::{Document, last_step};
 use crate::key::{self, Holds, Key, Presence};
+use crate::value::{Node, Value};
 use crate::{Failure, quantity, suggestion};
 
 /// Keys by which a file of another kind is recognized, its kind, and the command or file that reads it.

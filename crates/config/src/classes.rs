@@ -4,7 +4,7 @@ use host::machine::{ClassSettings, ClassUnits, Classes, Order};
 use trace_io::program::InstructionClass;
 
 use crate::Failure;
-use crate::section::Section;
+use crate::document::Section;
 
 /// The classes of the table `cores`, whose keys were checked.
 pub(crate) fn check_classes(cores: &Section<'_>, order: Order) -> Result<Classes, Failure> {

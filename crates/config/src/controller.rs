@@ -9,8 +9,8 @@ use rowclone_sim::quantity::grouped;
 use rowclone_sim::{CYCLES_MAX, ControllerSettings, missing_current};
 
 use crate::Failure;
+use crate::document::Section;
 use crate::key::{Holds, Key, key};
-use crate::section::Section;
 
 /// Range of the entries of a queue.
 const ENTRIES: Holds = Holds::Count(1, ControllerSettings::ENTRIES_MAX);

@@ -6,10 +6,8 @@ use dram_spec::LINE_BYTES;
 use dram_spec::address::FRAME_BYTES;
 use host::machine::{BufferOperation, ChosenCopies, Forkbench, Memcopy, ReadAgain, Region, SourceState};
 
-use crate::document::Document;
+use crate::document::Section;
 use crate::key::{Holds, Key, key};
-use crate::section::Section;
-use crate::workload::{KINDS, Kind};
 use crate::{Failure, SystemConfig, file};
 
 /// Checked programs on cores.
@@ -44,17 +42,6 @@ impl CoreWorkload {
     }
 }
 
-/// Kinds of workload that need a machine.
-#[rustfmt::skip]
-pub(crate) const CORE_KINDS: &[Kind] = &[
-    Kind::new("programs", "program or memory traces, or recordings, run on cores, one per core (`cores.md`)",
-        &["files"], &["warm_up_instructions", "region_instructions", "copies"]),
-    Kind::new("forkbench", "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
-        &["bytes", "pages"], &[]),
-    Kind::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer by copy units, or zeroes it; the copies and all that follows are measured",
-        &["bytes"], &["operation", "source", "dirty_share", "read_share", "working_set_bytes", "read_again"]),
-];
-
 /// Keys of `[workload]` with programs on cores.
 #[rustfmt::skip]
 pub(crate) const KEYS: &[Key] = &[
@@ -75,45 +62,7 @@ const INSTRUCTIONS_MAX: u64 = 1 << 40;
 /// Most programs of a scenario: one per core.
 const PROGRAMS_MAX: usize = 16;
 
-/// Whether a kind of workload needs a machine.
-pub(crate) fn is_on_cores(kind: &str) -> bool {
-    CORE_KINDS.iter().any(|known| known.name == kind)
-}
-
-/// Checks that a workload fits the scenario: programs need a machine, and other workloads need a scenario without one.
-pub(crate) fn check_machine(document: &Document, kind: Option<&str>) -> Result<(), Failure> {
-    let listed = |kinds: &[Kind]| kinds.iter().map(|kind| format!("`{}`", kind.name)).collect::<Vec<_>>().join(", ");
-    let (key, message, help) = match (document.root().has("machine"), kind) {
-        (true, None) => {
-            let help = "write a `[workload]` with programs, for example `kind = \"memcopy\"`, or name a `system` \
-                instead of the `machine`";
-            (
-                "operation",
-                "`operation` is given, but a scenario with a `machine` runs programs".to_owned(),
-                help.to_owned(),
-            )
-        }
-        (true, Some(kind)) if !is_on_cores(kind) => {
-            let message =
-                format!("`workload.kind` is \"{kind}\", which needs no cores, but the scenario has a `machine`");
-            let help = format!("name a `system` instead of the `machine`, or choose one of {}", listed(CORE_KINDS));
-            ("workload.kind", message, help)
-        }
-        (false, Some(kind)) if is_on_cores(kind) => {
-            let message =
-                format!("`workload.kind` is \"{kind}\", which needs cores, but the scenario has a `system` alone");
-            let help = format!(
-                "write `machine = \"../configs/paper.toml\"` instead of `system`, or choose one of {}",
-                listed(KINDS)
-            );
-            ("workload.kind", message, help)
-        }
-        _ => return Ok(()),
-    };
-    Err(document.fault(key, message).with_help(help))
-}
-
-/// The programs of a workload of one of [`CORE_KINDS`], whose keys were checked; `seed` is that of the scenario.
+/// The programs of a workload that needs a machine, whose keys were checked; `seed` is that of the scenario.
 pub(crate) fn check_programs(table: &Section<'_>, seed: u64, system: &SystemConfig) -> Result<CoreWorkload, Failure> {
     let bytes = || buffer(table, system);
     let (programs, region) = match table.of("kind") {

@@ -7,7 +7,7 @@ use memctrl::policy::scheduler::CpuFirst;
 use rowclone_sim::DeviceSettings;
 
 use crate::Failure;
-use crate::section::Section;
+use crate::document::Section;
 
 /// The front-side bus, whose times are core cycles; none without the table.
 pub(crate) fn bus(root: &Section<'_>) -> Option<BusSettings> {

@@ -5,7 +5,7 @@ use std::any::Any;
 
 use dram_spec::Density;
 
-use crate::section::Raw;
+use crate::value::Raw;
 
 /// A key of a file.
 #[derive(Clone, Copy, Debug)]

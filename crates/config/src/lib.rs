@@ -33,9 +33,11 @@ pub mod quantity;
 pub mod receive;
 pub mod receiver;
 pub mod scenario;
-pub mod section;
+pub mod scenario_keys;
 pub mod suggestion;
 pub mod system;
+mod trace_workload;
+mod value;
 mod variant;
 pub mod workload;
 
@@ -49,10 +51,11 @@ pub use machine::MachineConfig;
 pub use overrides::Overrides;
 pub use preset::Source;
 pub use receiver::ReceiverConfig;
-pub use scenario::{ResolvedScenario, Scenario, Workload};
+pub use scenario::{ResolvedScenario, Scenario};
 pub use system::SystemConfig;
+pub use trace_workload::TraceWorkload;
 pub use variant::{Placement, Variant};
-pub use workload::TraceWorkload;
+pub use workload::Workload;
 
 /// The names of a table of names.
 fn names<T>(known: &[(&'static str, T)]) -> Vec<&'static str> {

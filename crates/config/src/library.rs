@@ -41,7 +41,7 @@ impl Library {
         if let Some(known) = known {
             return Ok(Document::clone(&known));
         }
-        let document = source.document(keys)?;
+        let document = Document::of_source(source, keys)?;
         locked(&self.documents).insert(source.clone(), Arc::new(document.clone()));
         Ok(document)
     }

@@ -3,7 +3,7 @@
 use host::machine::{CopyLoop, LoopSettings};
 
 use crate::Failure;
-use crate::section::Section;
+use crate::document::Section;
 
 /// The keys of copy loops in the table `kernel`, whose times are core cycles.
 pub(crate) fn check_loops(kernel: &Section<'_>, line_bytes: u64) -> Result<LoopSettings, Failure> {

@@ -18,10 +18,10 @@ use trace_io::program::InstructionClass;
 use crate::allocator::COPY_UNIT;
 use crate::caches::Caches;
 use crate::classes::check_classes;
+use crate::document::Section;
 use crate::key::{Holds, Key, key};
 use crate::loops::check_loops;
 use crate::preset::{self, Preset};
-use crate::section::Section;
 use crate::{Document, Failure, Overrides, Source, SystemConfig, devices, names};
 
 /// A checked machine.
@@ -199,7 +199,7 @@ impl MachineConfig {
 
     /// The machine of a file or a preset, and of its system.
     fn of(source: &Source, overrides: &Overrides) -> Result<MachineConfig, Failure> {
-        let mut document = source.document(KEYS)?;
+        let mut document = Document::of_source(source, KEYS)?;
         let mut own = overrides.clone();
         let of_system = own.take_prefix("system");
         document.apply(&own)?;

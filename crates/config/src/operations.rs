@@ -6,8 +6,8 @@ use rowclone::PlanError;
 use rowclone_sim::CYCLES_MAX;
 
 use crate::document::Document;
+use crate::document::Section;
 use crate::key::{Holds, Key};
-use crate::section::Section;
 use crate::{Failure, SystemConfig};
 
 /// Keys of `[[operation]]`.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::document::{Document, Node, Origin, Value, convert};
-use crate::key::{self, Key};
-use crate::{Failure, check, machine, quantity, scenario, suggestion, system};
+use crate::value::{Node, Value, ValueOrigin, convert};
+use crate::{Document, Failure, quantity};
 
 /// The `--set` options of a command line, in their order.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +65,7 @@ impl Assignment {
             return Err(fault("has no key before its `=`"));
         }
         let steps = steps(key).ok_or_else(|| fault(&format!("`{}` is not a dotted key", key.trim())))?;
-        let origin = Origin::Set(text.into());
+        let origin = ValueOrigin::Set(text.into());
         let toml = format!("value = {value}");
         // The parser takes some numbers with a unit, such as `1_024KiB`, as numbers.
         let has_unit = [quantity::size, quantity::time, quantity::capacity].iter().any(|read| read(value).is_some());
@@ -80,64 +79,8 @@ impl Assignment {
     }
 }
 
-/// Checks that a dotted key is a key of a scenario, after `system.` of a system, or after `machine.` of a machine. List
-/// items are not looked up.
-///
-/// # Errors
-/// The help text of the error.
-pub fn check_key(key: &str) -> Result<(), String> {
-    let Some(steps) = steps(key) else {
-        return Err("write a dotted key, for example `operation.0.bytes`".to_owned());
-    };
-    let (prefix, steps, keys) = file_of(&steps);
-    let page = if prefix == "machine." { "docs/cores.md" } else { "docs/input.md" };
-    let path = key::without_indices(&steps.join("."));
-    if keys.iter().any(|key| key.path == path) {
-        return Ok(());
-    }
-    Err(match suggestion::nearest(&path, keys.iter().map(|key| key.path)) {
-        Some(near) => format!("did you mean `{prefix}{}`? {page} lists every key", with_items(near, steps)),
-        None => format!("{page} lists every key"),
-    })
-}
-
-/// The prefix of the file that a key belongs to, the steps within that file, and the keys of the file.
-fn file_of(steps: &[String]) -> (&'static str, &[String], &'static [Key]) {
-    match steps.split_first() {
-        Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, &system::KEYS),
-        Some((first, rest)) if first == "machine" && !rest.is_empty() => ("machine.", rest, machine::KEYS),
-        _ => ("", steps, &scenario::KEYS),
-    }
-}
-
-/// The value of a key that [`check_key`] accepts as a plain number, if it is a size or an absolute time with its unit.
-///
-/// A time of a key in clocks stays as it is: the clock is that of the system.
-pub fn without_unit(key: &str, value: toml::Value) -> toml::Value {
-    let steps = steps(key).unwrap_or_default();
-    let (_, steps, keys) = file_of(&steps);
-    let (Some(key), Some(text)) = (key::find(keys, &steps.join(".")), value.as_str()) else { return value };
-    match check::without_unit(key.holds, text) {
-        // A number that TOML cannot represent stays text, which the check of the point refuses.
-        Some(Value::Integer(number)) => i64::try_from(number).map_or(value, toml::Value::Integer),
-        Some(Value::Float(number)) => toml::Value::Float(number),
-        _ => value,
-    }
-}
-
-/// A known key, with the item numbers of the written key.
-fn with_items(known: &str, written: &[String]) -> String {
-    let mut steps: Vec<&str> = known.split('.').collect();
-    for (place, step) in written.iter().enumerate() {
-        if step.parse::<usize>().is_ok() && place < steps.len() {
-            steps.insert(place, step);
-        }
-    }
-    steps.join(".")
-}
-
 /// The steps of a dotted key; a step may be quoted.
-fn steps(key: &str) -> Option<Vec<String>> {
+pub(crate) fn steps(key: &str) -> Option<Vec<String>> {
     if key.contains(['\n', '\r']) {
         return None;
     }
@@ -163,7 +106,7 @@ impl Document {
 
 fn put(root: &mut Node, assignment: &Assignment) -> Result<(), Failure> {
     let Assignment { text, steps, value } = assignment;
-    let origin = || Origin::Set(Arc::clone(text));
+    let origin = || ValueOrigin::Set(Arc::clone(text));
     let mut node = root;
     for (depth, step) in steps.iter().enumerate() {
         let place = steps[..depth].join(".");
@@ -239,8 +182,8 @@ mod tests {
         let expected = "seed = 7\npolicies = [\"fpm\", \"psm\"]\noperation = [{ bytes = 1 }, { bytes = 16 }]\nname = \
             \"1600K\"\nunits.size = \"1_024KiB\"";
         assert_eq!(value(&document), toml::from_str::<toml::Value>(expected).unwrap());
-        assert_eq!(document.origin("operation.1.bytes"), Some(&Origin::Set("operation.1.bytes=0x10".into())));
-        assert_eq!(document.origin("operation.0.bytes"), Some(&Origin::Line(4)));
+        assert_eq!(document.origin("operation.1.bytes"), Some(&ValueOrigin::Set("operation.1.bytes=0x10".into())));
+        assert_eq!(document.origin("operation.0.bytes"), Some(&ValueOrigin::Line(4)));
     }
 
     #[test]
@@ -254,21 +197,6 @@ mod tests {
         document.apply(&all).unwrap();
         assert_eq!(value(&document)["seed"].as_integer(), Some(3));
         assert_eq!(value(&document)["system"].as_str(), Some("other.toml"));
-    }
-
-    #[test]
-    fn keys_are_known_with_and_without_items() {
-        for key in ["seed", "operation.0.bytes", "operation.12.at_cycle", "system", "system.geometry.ranks", "workload"]
-        {
-            assert_eq!(check_key(key), Ok(()), "{key}");
-        }
-        let near = |near: &str| Err(format!("did you mean `{near}`? docs/input.md lists every key"));
-        assert_eq!(check_key("operation.0.byts"), near("operation.0.bytes"));
-        assert_eq!(check_key("machine.kernel.dirty_source"), Ok(()));
-        let of_machine = "did you mean `machine.cores.mshrs`? docs/cores.md lists every key";
-        assert_eq!(check_key("machine.cores.mshr"), Err(of_machine.to_owned()));
-        assert_eq!(check_key("system.geometry.rank"), near("system.geometry.ranks"));
-        assert_eq!(check_key("a b"), Err("write a dotted key, for example `operation.0.bytes`".to_owned()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The tables of keys of `docs/input.md`.
 
 use crate::key::Key;
-use crate::workload::{Kind, kinds};
+use crate::workload::{KindDescription, kinds};
 
 /// The table of these keys, in Markdown.
 pub fn keys(keys: &[Key]) -> String {
@@ -12,7 +12,7 @@ pub fn keys(keys: &[Key]) -> String {
 /// The table of the kinds of workload, in Markdown.
 pub fn workload_kinds() -> String {
     let listed = |keys: &[&str]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" ");
-    let row = |kind: &Kind| {
+    let row = |kind: &KindDescription| {
         format!("| `{}` | {} | {} | {} |\n", kind.name, kind.about, listed(kind.needs), listed(kind.may_have))
     };
     let rows: String = kinds().map(row).collect();

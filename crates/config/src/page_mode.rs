@@ -4,8 +4,8 @@ use dram_spec::SpeedBin;
 use memctrl::PageMode;
 
 use crate::Failure;
+use crate::document::Section;
 use crate::key::{Holds, Key, key};
-use crate::section::Section;
 
 /// Most clocks of a transfer.
 const CLOCKS_MAX: u64 = 100;

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
-use crate::key::Key;
-use crate::{Document, Failure, suggestion};
+use crate::{Failure, suggestion};
 
 /// A file of `configs` that is part of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,17 +114,6 @@ impl Source {
                 Err(Failure::new(message).with_help(format!("`{}` names the preset", preset.name)))
             }
             None => Ok(Source::File(argument.to_owned())),
-        }
-    }
-
-    /// Reads and parses the file.
-    ///
-    /// # Errors
-    /// It cannot be read, or is not TOML.
-    pub(crate) fn document(&self, keys: &'static [Key]) -> Result<Document, Failure> {
-        match self {
-            Source::File(path) => Document::read(path, keys),
-            Source::Preset(preset) => Document::parse(&preset.path(), preset.text, keys),
         }
     }
 

@@ -7,8 +7,8 @@ use dram_spec::LINE_BYTES;
 use host::machine::{BufferRing, GroupInstruction, ReceiveStep, ReceiveWork, TcpReceive};
 use trace_io::program::InstructionClass;
 
+use crate::document::Section;
 use crate::key::{Holds, Key, key};
-use crate::section::Section;
 use crate::{Document, Failure, names};
 
 /// The shipped program, `configs/programs/tcp-receive.toml`.

@@ -5,21 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use dram_spec::{Cycles, Min};
+use host::AllocatorSettings;
 use host::machine::MachineError;
-use host::workload::Settings;
-use host::{AllocatorSettings, ListedOperation};
-use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
+use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES};
 use rowclone_sim::compare::NamedCopier;
 use rowclone_sim::{CYCLES_MAX, CopyMethod, Experiment, ExperimentError, Programs};
 
-use crate::cores::check_machine;
 use crate::key::{Holds, Key};
 use crate::operations::check_operations;
+use crate::trace_workload::needs_allocator;
 use crate::variant::{Placement, Variant, check_copiers, check_policies};
-use crate::workload::{TraceWorkload, check_settings, check_workload};
+use crate::workload::{Workload, check_machine, check_settings, check_workload};
 use crate::{
     AllocatorConfig, CorePrograms, CoreWorkload, Document, Failure, Library, MachineConfig, Overrides, ResolvedSystem,
-    Source, SystemConfig, allocator, cores, file, operations, preset, programs, workload,
+    Source, SystemConfig, TraceWorkload, allocator, cores, file, operations, preset, programs, workload,
 };
 
 /// A checked scenario.
@@ -51,27 +50,41 @@ pub struct Scenario {
     pub allocator: Option<AllocatorConfig>,
 }
 
-/// Operations or workload of a scenario.
-#[derive(Clone, Debug)]
-pub enum Workload {
-    /// Listed operations, at least one, each of them possible on the system.
-    Operations(Vec<ListedOperation>),
-    /// A recorded trace.
-    Trace(TraceWorkload),
-    /// A generated workload.
-    Made(Settings),
-    /// Programs on the cores of a machine.
-    Programs(CoreWorkload),
-}
+impl Scenario {
+    /// Its runs: each policy or copier with each placement of its pages.
+    pub fn variants(&self) -> Vec<Variant> {
+        let given = match &self.workload {
+            Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
+            Workload::Made(settings) if !settings.needs_allocator() => Some(Placement::Given),
+            Workload::Operations(_) | Workload::Programs(_) => Some(Placement::Given),
+            Workload::Trace(_) | Workload::Made(_) => None,
+        };
+        let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
+        let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();
+        let with = |&NamedCopier { policy, copy_loop }: &NamedCopier| {
+            placements.iter().map(move |&placement| Variant { policy, copy_loop, placement })
+        };
+        self.copiers.iter().flat_map(with).collect()
+    }
 
-impl Workload {
-    /// Whether allocators place its pages.
-    fn is_placed(&self) -> bool {
-        match self {
-            Workload::Operations(_) | Workload::Programs(_) => false,
-            Workload::Trace(trace) => trace.by_allocator,
-            Workload::Made(settings) => settings.needs_allocator(),
+    /// The run to which the ratios of a run refer: the policy `baseline`, where an allocator places pages with the
+    /// reference allocator, else with the placement of the run.
+    pub fn reference(&self, of: Variant) -> Variant {
+        let allocator = self.allocator.as_ref().filter(|_| of.placement.allocator().is_some());
+        let placement = allocator.map_or(of.placement, |allocator| Placement::Allocator(allocator.reference));
+        Variant::of_policy(BASELINE, placement)
+    }
+
+    /// The references of its runs that are none of its runs, each once.
+    pub fn unlisted_references(&self) -> Vec<Variant> {
+        let variants = self.variants();
+        let mut unlisted: Vec<Variant> = Vec::new();
+        for reference in variants.iter().map(|&variant| self.reference(variant)) {
+            if !variants.contains(&reference) && !unlisted.contains(&reference) {
+                unlisted.push(reference);
+            }
         }
+        unlisted
     }
 }
 
@@ -149,7 +162,7 @@ impl Scenario {
             None => Source::Preset(&preset::SYSTEMS[0]),
         };
         let (file, system_file) = (absolute(trace)?, absolute(&system.path())?);
-        let placement = placement.or_else(|| workload::needs_allocator(trace).then_some(Placement::ALLOCATOR));
+        let placement = placement.or_else(|| needs_allocator(trace).then_some(Placement::ALLOCATOR));
         let placed = match placement {
             Some(Placement::ALLOCATOR) => "\nallocator.policies = [\"buddy\", \"subarray-aware\"]",
             _ => "",

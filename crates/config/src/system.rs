@@ -15,9 +15,9 @@ use rowclone::Chip;
 use rowclone_sim::{ControllerSettings, MemorySystem, POSTPONE_MAX, SystemBuilder, SystemError, T_REFI_PS};
 
 use crate::controller::{self, Controller};
+use crate::document::Section;
 use crate::key::{Holds, Key};
 use crate::preset::{self, Preset};
-use crate::section::Section;
 use crate::{Document, Failure, Overrides, Source, currents, page_mode};
 
 /// A checked memory system: device, geometry, map, prices and controller.
@@ -152,7 +152,7 @@ impl SystemConfig {
     /// # Errors
     /// The file cannot be read, or has an error.
     pub fn of(source: &Source, overrides: &Overrides) -> Result<SystemConfig, Failure> {
-        Ok(SystemConfig::check(source.document(&KEYS)?, overrides)?.0)
+        Ok(SystemConfig::check(Document::of_source(source, &KEYS)?, overrides)?.0)
     }
 
     /// The `RowClone` paper's system.

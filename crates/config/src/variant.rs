@@ -1,11 +1,11 @@
 //! Runs of a scenario: who copies, and where pages lie.
 
 use host::machine::CopyLoop;
-use memctrl::policy::copy::{BASELINE, CopyPolicy};
+use memctrl::policy::copy::CopyPolicy;
 use rowclone_sim::ExperimentError;
 use rowclone_sim::compare::NamedCopier;
 
-use crate::{Document, Failure, Scenario, SystemConfig, Workload};
+use crate::{Document, Failure, SystemConfig};
 
 /// Placement of the pages of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,44 +73,6 @@ impl Variant {
             Some(placement) => format!("{}{separator}{placement}", self.name()),
             None => self.name().to_owned(),
         }
-    }
-}
-
-impl Scenario {
-    /// Its runs: each policy or copier with each placement of its pages.
-    pub fn variants(&self) -> Vec<Variant> {
-        let given = match &self.workload {
-            Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
-            Workload::Made(settings) if !settings.needs_allocator() => Some(Placement::Given),
-            Workload::Operations(_) | Workload::Programs(_) => Some(Placement::Given),
-            Workload::Trace(_) | Workload::Made(_) => None,
-        };
-        let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
-        let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();
-        let with = |&NamedCopier { policy, copy_loop }: &NamedCopier| {
-            placements.iter().map(move |&placement| Variant { policy, copy_loop, placement })
-        };
-        self.copiers.iter().flat_map(with).collect()
-    }
-
-    /// The run to which the ratios of a run refer: the policy `baseline`, where an allocator places pages with the
-    /// reference allocator, else with the placement of the run.
-    pub fn reference(&self, of: Variant) -> Variant {
-        let allocator = self.allocator.as_ref().filter(|_| of.placement.allocator().is_some());
-        let placement = allocator.map_or(of.placement, |allocator| Placement::Allocator(allocator.reference));
-        Variant::of_policy(BASELINE, placement)
-    }
-
-    /// The references of its runs that are none of its runs, each once.
-    pub fn unlisted_references(&self) -> Vec<Variant> {
-        let variants = self.variants();
-        let mut unlisted: Vec<Variant> = Vec::new();
-        for reference in variants.iter().map(|&variant| self.reference(variant)) {
-            if !variants.contains(&reference) && !unlisted.contains(&reference) {
-                unlisted.push(reference);
-            }
-        }
-        unlisted
     }
 }
 

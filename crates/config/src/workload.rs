@@ -1,47 +1,47 @@
-//! The table `[workload]` of a scenario: generated traffic, or a recorded trace.
+//! The table `[workload]` of a scenario: generated traffic, a recorded trace, or programs on cores.
 
 use std::any::Any;
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
 
 use dram_spec::{Clock, Cycles, LINE_BYTES, PhysicalAddress};
 use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
     Pairs, Pattern, ProcessExits, Random, Settings, Stream, WorkloadError,
 };
-use host::{AllocatorSettings, Place, Timing, UnusableRecords};
-use trace_io::trace::{self, Addresses, Format, Reader};
+use host::{AllocatorSettings, ListedOperation, Place, Timing, UnusableRecords};
+use trace_io::trace::Format;
 
-use crate::cores::{CORE_KINDS, check_programs, is_on_cores};
+use crate::cores::{CoreWorkload, check_programs};
+use crate::document::Section;
 use crate::key::{Holds, Key, key};
-use crate::scenario::Workload;
-use crate::section::Section;
-use crate::variant::Placement;
-use crate::{Document, Failure, SystemConfig, file, names, suggestion};
+use crate::trace_workload::{PLACEMENTS, TraceWorkload, trace};
+use crate::{Document, Failure, SystemConfig, names, suggestion};
 
-/// Checked settings of a recorded trace.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TraceWorkload {
-    /// Its file.
-    pub path: PathBuf,
-    /// Its format: the given one, else that of its first record.
-    pub format: &'static Format,
-    /// Treatment of records that are not possible on the system.
-    pub unusable: UnusableRecords,
-    /// Arrival of its records.
-    pub timing: Timing,
-    /// Whether the file gives the timing; else it is that of the format.
-    pub is_timing_given: bool,
-    /// CPU time of a recorded page fault, apart from its copy or zeroing, ps.
-    pub fault_ps: u64,
-    /// Whether to play it at the recorded addresses.
-    pub as_recorded: bool,
-    /// Whether to play it with pages placed by allocators.
-    pub by_allocator: bool,
+/// Operations or workload of a scenario.
+#[derive(Clone, Debug)]
+pub enum Workload {
+    /// Listed operations, at least one, each of them possible on the system.
+    Operations(Vec<ListedOperation>),
+    /// A recorded trace.
+    Trace(TraceWorkload),
+    /// A generated workload.
+    Made(Settings),
+    /// Programs on the cores of a machine.
+    Programs(CoreWorkload),
+}
+
+impl Workload {
+    /// Whether allocators place its pages.
+    pub(crate) fn is_placed(&self) -> bool {
+        match self {
+            Workload::Operations(_) | Workload::Programs(_) => false,
+            Workload::Trace(trace) => trace.by_allocator,
+            Workload::Made(settings) => settings.needs_allocator(),
+        }
+    }
 }
 
 /// A kind of workload: its name, what happens, the keys that it needs, and those that it may have.
-pub(crate) struct Kind {
+pub(crate) struct KindDescription {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) needs: &'static [&'static str],
@@ -52,61 +52,72 @@ pub(crate) struct Kind {
 /// Reads the settings of a generated workload.
 type MadeBy = fn(&Made<'_>) -> Settings;
 
-impl Kind {
+impl KindDescription {
     pub(crate) const fn new(
         name: &'static str,
         about: &'static str,
         needs: &'static [&'static str],
         may_have: &'static [&'static str],
-    ) -> Kind {
-        Kind { name, about, needs, may_have, made: None }
+    ) -> KindDescription {
+        KindDescription { name, about, needs, may_have, made: None }
     }
 
     /// Adds the settings of a generated workload.
-    const fn made(self, made: MadeBy) -> Kind {
-        Kind { made: Some(made), ..self }
+    const fn made(self, made: MadeBy) -> KindDescription {
+        KindDescription { made: Some(made), ..self }
     }
 }
 
 /// Kinds of workload.
 #[rustfmt::skip]
-pub(crate) const KINDS: &[Kind] = &[
-    Kind::new("trace", "a trace is played without cores",
+pub(crate) const KINDS: &[KindDescription] = &[
+    KindDescription::new("trace", "a trace is played without cores",
         &["file"], &["format", "timing", "instructions_per_clock", "window", "unusable_records", "placement", "fault_time"]),
-    Kind::new("stream", "lines are read, written or copied one after the other",
+    KindDescription::new("stream", "lines are read, written or copied one after the other",
         &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Stream { start: it.start, count: 0, stride_bytes: LINE_BYTES, access: it.access, gap: it.gap })),
-    Kind::new("random", "lines of a region are read and written at random, each with the same probability",
+    KindDescription::new("random", "lines of a region are read and written at random, each with the same probability",
         &["count", "bytes"], &["start", "write_share", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Random { start: it.start, gap: it.gap, ..Random::default() })),
-    Kind::new("mixed", "random lines, with copies and zeroings of pages among them",
+    KindDescription::new("mixed", "random lines, with copies and zeroings of pages among them",
         &["count", "bytes"], &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Mixed {
             start: it.start, page_bytes: PAGE_BYTES, pairs: it.pairs(Pairs::Random), gap: it.gap, ..Mixed::default()
         })),
-    Kind::new("page-copies", "pages of a region are copied, one after the other",
+    KindDescription::new("page-copies", "pages of a region are copied, one after the other",
         &["count", "bytes"], &["start", "page_bytes", "pairs", "by", "gap_cycles", "gap_ns"])
         .made(|it| it.over(PageCopies {
             start: it.start, page_bytes: PAGE_BYTES, pairs: it.pairs(Pairs::Neighbors), gap: it.gap, ..PageCopies::default()
         })),
-    Kind::new("fork", "a process forks; the child writes a line to each of some random pages, which copies them, and waits for each",
+    KindDescription::new("fork", "a process forks; the child writes a line to each of some random pages, which copies them, and waits for each",
         &["bytes", "pages"], &["fill", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Fork { gap: it.gap, ..Fork::default() })),
-    Kind::new("checkpoint", "a process writes lines, and stops while all its memory is copied, repeatedly",
+    KindDescription::new("checkpoint", "a process writes lines, and stops while all its memory is copied, repeatedly",
         &["bytes", "checkpoints"], &["writes", "window", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Checkpoint { window: 1, gap: it.gap, ..Checkpoint::default() })),
-    Kind::new("clone", "all the memory of a virtual machine is copied",
+    KindDescription::new("clone", "all the memory of a virtual machine is copied",
         &["bytes"], &["clones", "window", "gap_cycles", "gap_ns"])
         .made(|it| it.over(MachineClone { clones: 1, window: 1, gap: it.gap, ..MachineClone::default() })),
-    Kind::new("migration", "random pages of a process move to other frames",
+    KindDescription::new("migration", "random pages of a process move to other frames",
         &["bytes", "pages", "to"], &["window", "gap_cycles", "gap_ns"])
         .made(|it| it.over(Migration { window: 1, gap: it.gap, ..Migration::default() })),
-    Kind::new("dedup", "random pages of two virtual machines with equal contents are compared and merged, as by Linux's KSM; then the second machine writes a line to each of some random pages, and a write to a merged page copies it first",
+    KindDescription::new("dedup", "random pages of two virtual machines with equal contents are compared and merged, as by Linux's KSM; then the second machine writes a line to each of some random pages, and a write to a merged page copies it first",
         &["bytes", "pages", "writes"], &["gap_cycles", "gap_ns"])
         .made(|it| it.over(Deduplication { gap: it.gap, ..Deduplication::default() })),
-    Kind::new("zero-on-free", "processes run one after another; each writes a line to each of its pages and exits, and all of its memory is zeroed, as with Linux's `init_on_free=1`",
+    KindDescription::new("zero-on-free", "processes run one after another; each writes a line to each of its pages and exits, and all of its memory is zeroed, as with Linux's `init_on_free=1`",
         &["bytes", "processes"], &["window", "gap_cycles", "gap_ns"])
         .made(|it| it.over(ProcessExits { window: 1, gap: it.gap, ..ProcessExits::default() })),
+];
+
+/// Kinds of workload that need a machine.
+#[rustfmt::skip]
+const CORE_KINDS: &[KindDescription] = &[
+    KindDescription::new("programs", "program or memory traces, or recordings, run on cores, one per core (`cores.md`)",
+        &["files"], &["warm_up_instructions", "region_instructions", "copies"]),
+    KindDescription::new("forkbench", "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
+        &["bytes", "pages"], &[]),
+    KindDescription::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer by copy units, or zeroes it; the copies and all that follows are measured",
+        &["bytes"], &["operation", "source", "dirty_share", "read_share", "working_set_bytes", "read_again"]),
 ];
 
 /// A number that the check of the workload limits.
@@ -151,20 +162,17 @@ pub(crate) const KEYS: &[Key] = &[
 ];
 
 /// All kinds, those that need a machine last.
-pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
+pub(crate) fn kinds() -> impl Iterator<Item = &'static KindDescription> {
     KINDS.iter().chain(CORE_KINDS)
 }
 
 /// The default of a key that some kinds need.
 const BY_KIND: &str = "by `kind`";
 
-const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), (Placement::ALLOCATOR, true)];
 /// Maximum of `gap_ns`, 1000 s: about the maximum of `gap_cycles`.
 const GAP_NS_MAX: f64 = 1e12;
 /// Maximum of `fault_time`, 1 ms.
 const FAULT_PS_MAX: u64 = 1_000_000_000;
-/// CPU time of a page fault, unless the file gives it.
-const FAULT_PS: u64 = 406_250;
 /// A page of the allocator, and the size of a copy where none is given.
 const PAGE_BYTES: u64 = 4096;
 
@@ -172,6 +180,45 @@ const PAGE_BYTES: u64 = 4096;
 fn pairs() -> Vec<(&'static str, Pairs)> {
     let placed = Place::RELATIONS.map(|(name, place)| (name, Pairs::Placed(place)));
     [("neighbors", Pairs::Neighbors), ("random", Pairs::Random)].into_iter().chain(placed).collect()
+}
+
+/// Whether a kind of workload needs a machine.
+fn is_on_cores(kind: &str) -> bool {
+    CORE_KINDS.iter().any(|known| known.name == kind)
+}
+
+/// Checks that a workload fits the scenario: programs need a machine, and other workloads need a scenario without one.
+pub(crate) fn check_machine(document: &Document, kind: Option<&str>) -> Result<(), Failure> {
+    let listed =
+        |kinds: &[KindDescription]| kinds.iter().map(|kind| format!("`{}`", kind.name)).collect::<Vec<_>>().join(", ");
+    let (key, message, help) = match (document.root().has("machine"), kind) {
+        (true, None) => {
+            let help = "write a `[workload]` with programs, for example `kind = \"memcopy\"`, or name a `system` \
+                instead of the `machine`";
+            (
+                "operation",
+                "`operation` is given, but a scenario with a `machine` runs programs".to_owned(),
+                help.to_owned(),
+            )
+        }
+        (true, Some(kind)) if !is_on_cores(kind) => {
+            let message =
+                format!("`workload.kind` is \"{kind}\", which needs no cores, but the scenario has a `machine`");
+            let help = format!("name a `system` instead of the `machine`, or choose one of {}", listed(CORE_KINDS));
+            ("workload.kind", message, help)
+        }
+        (false, Some(kind)) if is_on_cores(kind) => {
+            let message =
+                format!("`workload.kind` is \"{kind}\", which needs cores, but the scenario has a `system` alone");
+            let help = format!(
+                "write `machine = \"../configs/paper.toml\"` instead of `system`, or choose one of {}",
+                listed(KINDS)
+            );
+            ("workload.kind", message, help)
+        }
+        _ => return Ok(()),
+    };
+    Err(document.fault(key, message).with_help(help))
 }
 
 /// The workload of a table; `seed` is that of the scenario.
@@ -192,8 +239,8 @@ pub(crate) fn check_workload(table: &Section<'_>, seed: u64, system: &SystemConf
 }
 
 /// Checks that the keys are those of the kind: all required keys, and no others than its optional keys.
-fn check_keys(table: &Section<'_>, kind: &Kind) -> Result<(), Failure> {
-    let Kind { name, needs, may_have, .. } = kind;
+fn check_keys(table: &Section<'_>, kind: &KindDescription) -> Result<(), Failure> {
+    let KindDescription { name, needs, may_have, .. } = kind;
     let is_known = |key: &str| key == "kind" || needs.contains(&key) || may_have.contains(&key);
     if let Some((stray, _)) = table.entries().find(|(key, _)| !is_known(key)) {
         let message = format!("`workload.{stray}` is given, but `kind = \"{name}\"` has no `{stray}`");
@@ -241,102 +288,6 @@ fn access(table: &Section<'_>) -> Result<Access, Failure> {
     Pattern::named(found).map(Access::Pattern).ok_or_else(|| {
         let message = format!("`workload.pattern` is {found:?}, but must be 1 to 64 letters `r` and `w`");
         table.fault("pattern", message).with_help("try `pattern = \"rrw\"`: two lines read, one written")
-    })
-}
-
-fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {
-    let placements = table.choices("placement", &PLACEMENTS);
-    let given = table.choice("format", &Format::names().collect::<Vec<_>>());
-    let path = table.linked("file")?;
-    let format = given.map_or_else(|| recognize(table, &path), Ok)?;
-    check_placement(table, format, &placements)?;
-    if format.addresses != Addresses::Processes {
-        let why = format!(", but a trace of the format `{}` has no page faults", format.name);
-        table.without(&["fault_time"], &why, "leave it out")?;
-    }
-    Ok(TraceWorkload {
-        path,
-        format,
-        unusable: table.get("unusable_records").unwrap_or_default(),
-        timing: timing(table, format)?,
-        is_timing_given: ["timing", "instructions_per_clock", "window"].iter().any(|key| table.has(key)),
-        fault_ps: table.get("fault_time").unwrap_or(FAULT_PS),
-        as_recorded: placements.contains(&false) || (placements.is_empty() && format.addresses != Addresses::Processes),
-        by_allocator: placements.contains(&true) || (placements.is_empty() && format.addresses == Addresses::Processes),
-    })
-}
-
-/// Checks that the pages of a trace can be placed as the file says.
-fn check_placement(table: &Section<'_>, format: &Format, placements: &[bool]) -> Result<(), Failure> {
-    let (name, has) = (format.name, |placed: bool| placements.contains(&placed));
-    let (found, help) = match format.addresses {
-        Addresses::Virtual if placements.is_empty() => (
-            "has virtual addresses, and no `placement` is given",
-            "let an allocator place its pages with `placement = \"allocator\"`, or take its addresses as physical with \
-             `placement = \"as-recorded\"`",
-        ),
-        Addresses::Processes if has(false) => {
-            ("has page faults, for which an allocator must hand out frames", "write `placement = \"allocator\"`")
-        }
-        Addresses::Coordinates if has(true) => {
-            ("has DRAM coordinates, which no allocator can place", "leave out `placement`")
-        }
-        _ => return Ok(()),
-    };
-    let message = format!("`workload.placement`: a trace of the format `{name}` {found}");
-    Err(table.fault("placement", message).with_help(help))
-}
-
-/// Whether a trace can be played only with pages that an allocator places.
-pub(crate) fn needs_allocator(trace: &Path) -> bool {
-    let reader = file::open(trace).ok().and_then(|opened| Reader::with_name(opened, trace).ok());
-    reader.is_some_and(|reader| reader.format().addresses == Addresses::Processes)
-}
-
-/// The format of the first record of a trace.
-fn recognize(table: &Section<'_>, path: &Path) -> Result<&'static Format, Failure> {
-    let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    Reader::with_name(opened, path).map(|reader| reader.format()).map_err(|error| {
-        let message = format!("`workload.file`: {}", file::located(path, &error.to_string()));
-        table.fault("file", message).with_help(error.help())
-    })
-}
-
-/// Instructions per clock of the memory, unless the file gives them.
-const INSTRUCTIONS_PER_CLOCK: f64 = 4.0;
-/// Requests in flight with the timing `window`, unless the file gives them.
-const TRACE_WINDOW: u64 = 16;
-
-/// When the records of a trace arrive: as the file says, else as the format permits.
-fn timing(table: &Section<'_>, format: &Format) -> Result<Timing, Failure> {
-    let of_format = match format.timing {
-        trace::Timing::AtCycles | trace::Timing::AfterCycles | trace::Timing::Times => "recorded",
-        trace::Timing::Instructions => "instructions",
-        trace::Timing::None => "back-to-back",
-    };
-    let name = table.text("timing").unwrap_or(of_format);
-    if matches!(name, "recorded" | "instructions") && name != of_format {
-        let message = format!(
-            "`workload.timing` is \"{name}\", but a trace of the format `{}` has no {}",
-            format.name,
-            if name == "recorded" { "times" } else { name }
-        );
-        let help = format!("leave it out for `{of_format}`, or write `timing = \"back-to-back\"` or `\"window\"`");
-        return Err(table.fault("timing", message).with_help(help));
-    }
-    for (key, of) in [("instructions_per_clock", "instructions"), ("window", "window")] {
-        if name != of {
-            let why = format!(", but the timing of this trace is `{name}`");
-            table.without(&[key], &why, &format!("leave it out, or write `timing = \"{of}\"`"))?;
-        }
-    }
-    let window = table.get("window").unwrap_or(TRACE_WINDOW);
-    table.within("window", window, 1, u32::MAX.into())?;
-    Ok(match name {
-        "recorded" => Timing::Recorded,
-        "instructions" => Timing::Instructions(table.get("instructions_per_clock").unwrap_or(INSTRUCTIONS_PER_CLOCK)),
-        "window" => Timing::Window(NonZeroU32::new(window as u32).unwrap_or(NonZeroU32::MIN)),
-        _ => Timing::BackToBack,
     })
 }
 

@@ -5,7 +5,7 @@ use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, MemoryState, TrafficReport};
 
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, fitted, listed, or_dash, percent};
+use crate::table::{TextColumn, fitted, listed, or_dash, percent};
 
 /// The allocators of a run, each once, as a terminal shows them.
 pub(crate) fn text(reports: &[&AllocatorReport], width: usize) -> String {
@@ -35,7 +35,7 @@ fn served(reports: &[&AllocatorReport], width: usize) -> String {
 }
 
 fn why_not(reports: &[&AllocatorReport], width: usize) -> String {
-    let columns: [Column<'_, (&str, &str, &str, u64)>; 4] = [
+    let columns: [TextColumn<'_, (&str, &str, &str, u64)>; 4] = [
         ("allocator", Left, &|(allocator, ..)| (*allocator).to_owned()),
         ("frames", Left, &|(_, kind, ..)| (*kind).to_owned()),
         ("why not by FPM", Left, &|(_, _, why, _)| (*why).to_owned()),
@@ -55,7 +55,7 @@ fn memory(reports: &[&AllocatorReport], width: usize) -> String {
     };
     let pages =
         |it: &AllocatorReport| format!("{} of {}", grouped(it.huge_pages_served), grouped(it.huge_pages_wanted));
-    let columns: [Column<'_, (&AllocatorReport, &str, &MemoryState)>; 7] = [
+    let columns: [TextColumn<'_, (&AllocatorReport, &str, &MemoryState)>; 7] = [
         ("allocator", Left, &|(report, ..)| report.policy.to_owned()),
         ("", Left, &|(_, when, _)| (*when).to_owned()),
         ("in use", Right, &|(.., state)| percent(state.utilization)),

@@ -2,19 +2,29 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, change, listed, or_dash, percent};
+use crate::table::{TextColumn, change, listed, or_dash, percent};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// The published applications of `MICRO` 2013, section 7.3, and what is required of recordings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedApplications {
+    /// Published ratios.
+    pub published: Vec<PublishedApplication>,
+    /// Recordings in which zeroing with insertion must use no more energy and bytes than plain `RowClone`.
+    #[serde(skip_serializing)]
+    required: Vec<String>,
+}
+
 /// Published ratios of an application to its baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedApplication {
     /// Its name in the paper.
-    pub name: &'static str,
+    pub name: String,
     /// IPC under `RowClone`-ZI.
     pub zi_ipc: f64,
     /// DRAM energy and channel bytes under `RowClone`.
@@ -22,37 +32,18 @@ pub struct PublishedApplication {
     /// DRAM energy and channel bytes under `RowClone`-ZI.
     pub zi: EnergyAndBytes,
     /// The recording of `traces/recorded` that is compared with it.
-    #[serde(skip)]
-    pub recording: &'static str,
+    #[serde(skip_serializing)]
+    pub recording: String,
 }
 
 /// Ratios to the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EnergyAndBytes {
     /// DRAM energy.
     pub energy: f64,
     /// Bytes over the channels.
     pub bytes: f64,
 }
-
-const fn published(name: &'static str, recording: &'static str, ratios: [f64; 5]) -> PublishedApplication {
-    let [zi_ipc, energy, bytes, zi_energy, zi_bytes] = ratios;
-    let [plain, zi] = [EnergyAndBytes { energy, bytes }, EnergyAndBytes { energy: zi_energy, bytes: zi_bytes }];
-    PublishedApplication { name, zi_ipc, plain, zi, recording }
-}
-
-/// `MICRO` 2013, section 7.3: IPC under RowClone-ZI, energy and bytes under `RowClone`, and under RowClone-ZI.
-pub const PUBLISHED: [PublishedApplication; 6] = [
-    published("bootup", "boot", [1.15, 0.61, 0.51, 0.60, 0.48]),
-    published("compile", "compiler", [1.09, 1.02, 0.98, 0.68, 0.53]),
-    published("forkbench", "fork-benchmark", [1.66, 0.31, 0.40, 0.31, 0.40]),
-    published("mcached", "memcached", [1.04, 1.00, 1.00, 0.85, 0.84]),
-    published("mysql", "mariadb", [1.04, 1.01, 1.00, 0.83, 0.79]),
-    published("shell", "shell", [1.40, 0.32, 0.19, 0.33, 0.19]),
-];
-
-/// Recordings in which zeroing with insertion must use no more energy and bytes than plain `RowClone`.
-const REQUIRED: [&str; 5] = ["compiler", "memcached", "redis", "mariadb", "sqlite"];
 
 /// A run of a recording under a copy method.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,17 +84,6 @@ impl ApplicationRow {
         let bytes = if base.channel_bytes == 0 { 1.0 } else { run.channel_bytes as f64 / base.channel_bytes as f64 };
         EnergyAndBytes { energy: run.energy_nj / base.energy_nj, bytes }
     }
-
-    fn published(&self) -> Option<&'static PublishedApplication> {
-        PUBLISHED.iter().find(|published| published.recording == self.program)
-    }
-
-    /// Whether zeroing with insertion uses no more energy and bytes than plain `RowClone`, where this is required.
-    fn required(&self) -> Option<bool> {
-        let [_, plain, zi] = &self.runs;
-        let holds = zi.energy_nj <= plain.energy_nj && zi.channel_bytes <= plain.channel_bytes;
-        REQUIRED.contains(&&*self.program).then_some(holds)
-    }
 }
 
 const PLAIN: usize = 1;
@@ -123,7 +103,8 @@ pub struct ApplicationTable {
     /// Copies that a copy method executes: `kernel`, `library` or `all`.
     pub copies: &'static str,
     /// Published ratios.
-    pub published: [PublishedApplication; 6],
+    #[serde(flatten)]
+    pub published: PublishedApplications,
     /// Rows by recording, and then by size of the cache, that of the machine first.
     pub rows: Vec<ApplicationRow>,
 }
@@ -141,9 +122,9 @@ impl ApplicationTable {
             self.baseline
         );
         let own: Vec<&ApplicationRow> = self.by_program().filter_map(<[_]>::first).collect();
-        text += &comparison(&own);
+        text += &self.listed(&own, false);
         text += "\npublished changes in parentheses; bytes: over the memory channels\n\nRequired\n";
-        let mut checked = own.iter().filter_map(|row| Some((row, row.required()?))).peekable();
+        let mut checked = own.iter().filter_map(|row| Some((row, self.required(row)?))).peekable();
         if checked.peek().is_none() {
             text += "-              no recording of a compiler, a key-value store or a database was given\n";
         }
@@ -160,7 +141,11 @@ impl ApplicationTable {
         let gains: Vec<String> = gains.iter().map(|row| format!("{} {}", row.program, change(row.ipc(ZI)))).collect();
         let _ = writeln!(text, "\nIPC under rowclone-zi, greatest gain first: {}", gains.join(", "));
         if self.by_program().any(|rows| rows.len() > 1) {
-            let _ = write!(text, "\nBy size of the last-level cache\n{}", self.sizes());
+            let mut rows: Vec<&ApplicationRow> = self.rows.iter().collect();
+            for rows in rows.chunk_by_mut(|a, b| a.program == b.program) {
+                rows.sort_by_key(|row| row.last_level_bytes);
+            }
+            let _ = write!(text, "\nBy size of the last-level cache\n{}", self.listed(&rows, true));
         }
         text
     }
@@ -170,44 +155,40 @@ impl ApplicationTable {
         self.rows.chunk_by(|a, b| a.program == b.program)
     }
 
-    /// A line per recording and size, in the order of sizes.
-    fn sizes(&self) -> String {
-        let mut rows: Vec<&ApplicationRow> = self.rows.iter().collect();
-        for rows in rows.chunk_by_mut(|a, b| a.program == b.program) {
-            rows.sort_by_key(|row| row.last_level_bytes);
-        }
-        let columns: [Column<'_, &ApplicationRow>; 8] = [
+    /// Whether zeroing with insertion uses no more energy and bytes than plain `RowClone`, where this is required.
+    fn required(&self, row: &ApplicationRow) -> Option<bool> {
+        let [_, plain, zi] = &row.runs;
+        let holds = zi.energy_nj <= plain.energy_nj && zi.channel_bytes <= plain.channel_bytes;
+        self.published.required.contains(&row.program).then_some(holds)
+    }
+
+    /// A line per row: with the size of the cache, or with published changes in parentheses.
+    fn listed(&self, rows: &[&ApplicationRow], has_sizes: bool) -> String {
+        let published = |row: &ApplicationRow| {
+            let mut applications = self.published.published.iter().filter(|_| !has_sizes);
+            applications.find(|it| it.recording == row.program)
+        };
+        let name = |row: &&ApplicationRow| or_dash(published(row), |it| it.name.clone());
+        let cell = |row: &ApplicationRow, ratio: f64, of: fn(&PublishedApplication) -> f64| {
+            let published = published(row).map(|it| format!(" ({:+.0})", (of(it) - 1.0) * 100.0));
+            change(ratio) + &published.unwrap_or_default()
+        };
+        let columns: [TextColumn<'_, &ApplicationRow>; 10] = [
             ("program", Left, &|row| row.program.clone()),
+            ("published as", Left, &name),
             ("cache", Right, &|row| format!("{} KiB", row.last_level_bytes >> 10)),
             ("copy share\nof bytes", Right, &|row| percent(row.runs[0].copy_share_of_channel_bytes)),
-            ("IPC:\nZI", Right, &|row| change(row.ipc(ZI))),
-            ("energy:\nRowClone", Right, &|row| change(row.ratios(PLAIN).energy)),
-            ("\nZI", Right, &|row| change(row.ratios(ZI).energy)),
-            ("bytes:\nRowClone", Right, &|row| change(row.ratios(PLAIN).bytes)),
-            ("\nZI", Right, &|row| change(row.ratios(ZI).bytes)),
+            ("bandwidth,\nGB/s", Right, &|row| format!("{:.2}", row.runs[0].bandwidth_gb_s)),
+            ("IPC:\nZI", Right, &|row| cell(row, row.ipc(ZI), |it| it.zi_ipc)),
+            ("energy:\nRowClone", Right, &|row| cell(row, row.ratios(PLAIN).energy, |it| it.plain.energy)),
+            ("\nZI", Right, &|row| cell(row, row.ratios(ZI).energy, |it| it.zi.energy)),
+            ("bytes:\nRowClone", Right, &|row| cell(row, row.ratios(PLAIN).bytes, |it| it.plain.bytes)),
+            ("\nZI", Right, &|row| cell(row, row.ratios(ZI).bytes, |it| it.zi.bytes)),
         ];
-        listed(&columns, &rows, usize::MAX)
+        let without: &[&str] = if has_sizes { &["published as", "bandwidth,\nGB/s"] } else { &["cache"] };
+        let columns: Vec<_> = columns.into_iter().filter(|(name, ..)| !without.contains(name)).collect();
+        listed(&columns, rows, usize::MAX)
     }
-}
-
-/// A line per recording, with published changes in parentheses.
-fn comparison(rows: &[&ApplicationRow]) -> String {
-    let cell = |row: &ApplicationRow, ratio: f64, of: fn(&PublishedApplication) -> f64| {
-        let published = row.published().map(|it| format!(" ({:+.0})", (of(it) - 1.0) * 100.0));
-        change(ratio) + &published.unwrap_or_default()
-    };
-    let columns: [Column<'_, &ApplicationRow>; 9] = [
-        ("program", Left, &|row| row.program.clone()),
-        ("published as", Left, &|row| or_dash(row.published(), |it| it.name.to_owned())),
-        ("copy share\nof bytes", Right, &|row| percent(row.runs[0].copy_share_of_channel_bytes)),
-        ("bandwidth,\nGB/s", Right, &|row| format!("{:.2}", row.runs[0].bandwidth_gb_s)),
-        ("IPC:\nZI", Right, &|row| cell(row, row.ipc(ZI), |it| it.zi_ipc)),
-        ("energy:\nRowClone", Right, &|row| cell(row, row.ratios(PLAIN).energy, |it| it.plain.energy)),
-        ("\nZI", Right, &|row| cell(row, row.ratios(ZI).energy, |it| it.zi.energy)),
-        ("bytes:\nRowClone", Right, &|row| cell(row, row.ratios(PLAIN).bytes, |it| it.plain.bytes)),
-        ("\nZI", Right, &|row| cell(row, row.ratios(ZI).bytes, |it| it.zi.bytes)),
-    ];
-    listed(&columns, rows, usize::MAX)
 }
 
 #[cfg(test)]
@@ -240,7 +221,7 @@ mod tests {
             baseline: "a loop".to_owned(),
             min_bytes: 4096,
             copies: "kernel",
-            published: PUBLISHED,
+            published: crate::published::published("apps"),
             rows,
         };
         let text = table.to_text();

@@ -30,17 +30,17 @@ pub enum CellKind {
 
 /// A column of a table for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct CellColumn {
     /// Name, with the unit at its end.
     pub name: String,
     /// Type of the cells.
     pub kind: CellKind,
 }
 
-impl Column {
+impl CellColumn {
     /// A column with this name.
-    pub fn new(name: impl Into<String>, kind: CellKind) -> Column {
-        Column { name: name.into(), kind }
+    pub fn new(name: impl Into<String>, kind: CellKind) -> CellColumn {
+        CellColumn { name: name.into(), kind }
     }
 }
 

@@ -4,11 +4,11 @@ use rowclone_sim::compare::{Best, Case, CopierFigures, CopierKind, CopierResult,
 use rowclone_sim::quantity::{bytes, counted};
 use serde::Serialize;
 
-use crate::cell::{Cell, CellKind, Column};
+use crate::cell::{Cell, CellColumn};
 use crate::csv_table::CsvTable;
-use crate::page::reason_sentence;
+use crate::decisions;
 use crate::table::Align::{Left, Right};
-use crate::table::{Header, aligned, fitted, or_dash, percent, three_digits, whole, wrapped};
+use crate::table::{Header, TextColumn, aligned, in_groups, listed, or_dash, percent, three_digits, whole, wrapped};
 
 mod page;
 mod pictures;
@@ -83,7 +83,7 @@ impl ComparedCase {
 }
 
 /// A result as a row of JSON.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CompareRow {
     /// `copy`, `zero`, `receive` or `scenario`.
     pub operation: &'static str,
@@ -160,7 +160,7 @@ struct Answer {
 /// Reason why a copier does not execute an operation, as text.
 pub fn why(unable: &Unable) -> String {
     match unable {
-        Unable::OverChannel(reason) => format!("would copy over the channel: {}", reason_sentence(reason)),
+        Unable::OverChannel(reason) => format!("would copy over the channel: {}", decisions::sentence(reason)),
         Unable::TooSmall(least) => {
             format!("the kernel's loop copies less than {} (`kernel.copier_min_bytes`)", bytes(*least))
         }
@@ -251,10 +251,10 @@ impl CompareTable {
     /// # Errors
     /// Never: the text is in memory.
     pub fn to_csv(&self) -> std::io::Result<String> {
-        let columns = COLUMNS.map(|(name, kind)| Column::new(name, kind));
+        let columns = cells(&CompareRow::default()).map(|(name, cell)| CellColumn::new(name, cell.kind()));
         let mut table = CsvTable::new(Vec::new(), &columns)?;
         for row in self.rows() {
-            table.row(&cells(&row))?;
+            table.row(&cells(&row).map(|(_, cell)| cell))?;
         }
         Ok(String::from_utf8_lossy(&table.finish()?).into_owned())
     }
@@ -323,17 +323,11 @@ impl CompareTable {
                 parts.extend(best);
                 continue;
             }
-            let mut wins: Vec<(&str, usize)> = Vec::new();
-            for text in &best {
-                // The first of several copiers.
-                let name = text.split(" and ").next().unwrap_or(text);
-                match wins.iter_mut().find(|(known, _)| *known == name) {
-                    Some((_, count)) => *count += 1,
-                    None => wins.push((name, 1)),
-                }
-            }
-            wins.sort_by_key(|(_, count)| usize::MAX - count);
-            let shown = wins.iter().take(3).map(|(name, count)| format!("{name} in {count}")).collect::<Vec<_>>();
+            // The first of several copiers.
+            let mut wins = in_groups(best.iter().map(|text| (text.split(" and ").next().unwrap_or(text), ())));
+            wins.sort_by_key(|(_, cases)| usize::MAX - cases.len());
+            let shown = wins.iter().take(3).map(|(name, cases)| format!("{name} in {}", cases.len()));
+            let shown: Vec<String> = shown.collect();
             let more = if wins.len() > 3 { ", …" } else { "" };
             if !wins.is_empty() {
                 parts.push(format!("{plural}{} of {}{more}", shown.join(", "), of.len()));
@@ -391,22 +385,20 @@ impl CompareTable {
 
     /// Operations that copiers cannot execute, with the reasons: sizes and copiers with one reason are one entry.
     fn refusals(&self, width: usize) -> String {
-        let mut entries: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut refused = Vec::new();
         for operation in ["copy", "zero", "receive", "scenario"] {
             for (place, copier) in self.copiers.iter().enumerate() {
                 for (sizes, why) in self.refused(operation, place) {
                     let of = if sizes.is_empty() { String::new() } else { format!("{operation} {sizes}: ") };
-                    let text = format!("{of}{why}");
-                    match entries.iter_mut().find(|(known, _)| *known == text) {
-                        Some((_, names)) if names.contains(&copier.name()) => {}
-                        Some((_, names)) => names.push(copier.name()),
-                        None => entries.push((text, vec![copier.name()])),
-                    }
+                    refused.push((format!("{of}{why}"), copier.name()));
                 }
             }
         }
-        let lines: String =
-            entries.iter().map(|(text, names)| wrapped(&format!("{text}: {}", names.join(", ")), width)).collect();
+        let line = |(text, mut names): (String, Vec<&str>)| {
+            names.dedup();
+            wrapped(&format!("{text}: {}", names.join(", ")), width)
+        };
+        let lines: String = in_groups(refused).into_iter().map(line).collect();
         if lines.is_empty() { lines } else { format!("Copiers that cannot do an operation themselves\n{lines}") }
     }
 
@@ -464,68 +456,39 @@ fn row(case: &ComparedCase, copier: NamedCopier, result: &CopierResult) -> Compa
     }
 }
 
-/// Columns of the CSV.
-const COLUMNS: [(&str, CellKind); 14] = [
-    ("operation", CellKind::Text),
-    ("state", CellKind::Text),
-    ("bytes", CellKind::Count),
-    ("read_percent", CellKind::Count),
-    ("copier", CellKind::Text),
-    ("kind", CellKind::Text),
-    ("time_ns", CellKind::Number),
-    ("cpu_ns", CellKind::Number),
-    ("energy_nj", CellKind::Number),
-    ("channel_bytes", CellKind::Count),
-    ("lines_lost", CellKind::Count),
-    ("extra_misses", CellKind::Count),
-    ("in_dram_share", CellKind::Number),
-    ("why_not", CellKind::Text),
-];
-
-fn cells(row: &CompareRow) -> [Cell; 14] {
+/// A row of the CSV with the names of the columns.
+fn cells(row: &CompareRow) -> [(&'static str, Cell); 14] {
     [
-        row.operation.into(),
-        row.state.as_str().into(),
-        Cell::Count(row.bytes),
-        Cell::Count(row.read_percent),
-        row.copier.into(),
-        row.kind.into(),
-        Cell::Number(row.time_ns),
-        Cell::Number(row.cpu_ns),
-        Cell::Number(row.energy_nj),
-        Cell::Count(row.channel_bytes),
-        Cell::Count(row.lines_lost),
-        Cell::Count(row.extra_misses),
-        Cell::Number(row.in_dram_share),
-        row.why_not.as_str().into(),
+        ("operation", row.operation.into()),
+        ("state", row.state.as_str().into()),
+        ("bytes", row.bytes.into()),
+        ("read_percent", row.read_percent.into()),
+        ("copier", row.copier.into()),
+        ("kind", row.kind.into()),
+        ("time_ns", row.time_ns.into()),
+        ("cpu_ns", row.cpu_ns.into()),
+        ("energy_nj", row.energy_nj.into()),
+        ("channel_bytes", row.channel_bytes.into()),
+        ("lines_lost", row.lines_lost.into()),
+        ("extra_misses", row.extra_misses.into()),
+        ("in_dram_share", row.in_dram_share.into()),
+        ("why_not", row.why_not.as_str().into()),
     ]
 }
 
 /// Figures of a scenario: one line per copier that can execute it.
 fn scenario_table(case: &ComparedCase, width: usize) -> String {
-    let columns = [
-        ("copier", Left),
-        ("time\nns", Right),
-        ("CPU time of\ncopies, ns", Right),
-        ("dynamic\nenergy, nJ", Right),
-        ("channel\nbytes", Right),
-        ("misses of\nprograms", Right),
-        ("copied\nin DRAM", Right),
+    let columns: [TextColumn<'_, (NamedCopier, CopierFigures)>; 7] = [
+        ("copier", Left, &|(copier, _)| copier.name().to_owned()),
+        ("time\nns", Right, &|(_, it)| three_digits(it.time_ns)),
+        ("CPU time of\ncopies, ns", Right, &|(_, it)| or_dash(it.cpu_ns, three_digits)),
+        ("dynamic\nenergy, nJ", Right, &|(_, it)| or_dash(it.energy_nj, three_digits)),
+        ("channel\nbytes", Right, &|(_, it)| whole(it.channel_bytes as f64)),
+        ("misses of\nprograms", Right, &|(_, it)| or_dash(it.extra_misses, |misses| whole(misses as f64))),
+        ("copied\nin DRAM", Right, &|(_, it)| percent(it.in_dram_share)),
     ];
-    let line = |(copier, result): &(NamedCopier, CopierResult)| {
-        let figures = result.figures.as_ref().ok()?;
-        Some(vec![
-            copier.name().to_owned(),
-            three_digits(figures.time_ns),
-            or_dash(figures.cpu_ns, three_digits),
-            or_dash(figures.energy_nj, three_digits),
-            whole(figures.channel_bytes as f64),
-            or_dash(figures.extra_misses, |misses| whole(misses as f64)),
-            percent(figures.in_dram_share),
-        ])
-    };
-    let rows: Vec<Vec<String>> = case.results.iter().filter_map(line).collect();
-    fitted(&columns, &rows, width)
+    let able = case.results.iter().filter_map(|(copier, result)| Some((*copier, result.figures.clone().ok()?)));
+    listed(&columns, &able.collect::<Vec<_>>(), width)
 }
 
 /// The least figure of each kind of copiers in a case; none for kinds whose copiers cannot execute the operation.

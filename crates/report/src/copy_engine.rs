@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::published::known;
 use crate::required::{Comparisons, within};
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, change, fitted, headers, listed, or_dash, whole, wrapped};
+use crate::table::{COLUMNS_MAX, TextColumn, change, fitted, headers, listed, or_dash, whole, wrapped, wrapped_lines};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -24,8 +25,6 @@ pub const BANDWIDTHS: [f64; 2] = [3.2, 6.4];
 /// Mean latencies of figure 8, ns.
 pub const LATENCIES: [u64; 3] = [110, 95, 80];
 
-/// Characters of a line of text.
-const WIDTH: usize = 80;
 /// A remainder of more points is marked.
 const REMAINDER_MAX: f64 = 1.0;
 
@@ -40,56 +39,52 @@ pub struct Gain {
     pub overlap: f64,
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "a cell of the table, of which one is misprinted")]
-const fn gain(overall: f64, faster_copy: f64, overlap: f64) -> Option<Gain> {
-    Some(Gain { overall, faster_copy, overlap })
+/// Gains by payload, mode and core.
+pub type Gains = [[[Option<Gain>; 2]; 3]; 3];
+
+/// The published figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedGains {
+    /// Table 2 of the paper, by payload, mode and core; none for a misprinted cell.
+    #[serde(deserialize_with = "cells")]
+    pub published: Gains,
+    /// Figure 8: reductions relative to BASE at 110 ns, percent, of BASE and of the modes at each latency.
+    #[serde(skip_serializing)]
+    latencies: [[f64; 3]; 4],
+    /// Figure 8: points by which the reductions of modes change.
+    #[serde(skip_serializing)]
+    changes: Vec<(String, f64)>,
+    /// Why the parts may exceed the reduction.
+    #[serde(skip_serializing)]
+    remainder: String,
+    /// The orderings.
+    #[serde(skip_serializing)]
+    orderings: Vec<PublishedOrdering>,
 }
 
-/// Table 2 of the paper, by payload, mode and core. One cell is misprinted.
-#[rustfmt::skip]
-pub const PUBLISHED: [[[Option<Gain>; 2]; 3]; 3] = [
-    [
-        [gain(42.5, 40.7,  1.8), gain(14.6, 12.1,  2.5)],
-        [gain(50.5, 37.4, 13.1), gain(27.1,  7.5, 19.6)],
-        [None,                   gain(48.5,  7.5, 41.1)],
-    ],
-    [
-        [gain(52.5, 51.4,  1.1), gain(21.9, 20.4,  1.5)],
-        [gain(58.9, 50.5,  8.4), gain(30.1, 17.4, 12.7)],
-        [gain(68.2, 50.5, 17.7), gain(48.0, 17.4, 30.6)],
-    ],
-    [
-        [gain(56.3, 55.4,  0.9), gain(23.8, 22.7,  1.1)],
-        [gain(61.2, 54.5,  6.7), gain(40.3, 32.0,  8.3)],
-        [gain(72.1, 54.5, 17.6), gain(43.9, 32.0, 11.9)],
-    ],
-];
+/// An ordering of published figures.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct PublishedOrdering {
+    name: String,
+    /// What is compared: 0 the reduction, 1 the part of the faster copy, 2 that of the overlap.
+    part: usize,
+    /// What differs between compared figures: 0 the payload, 1 the core, 2 the mode.
+    over: usize,
+    /// Whether the figures rise in the order of what differs.
+    rises: bool,
+    /// Why it fails, if it does not hold on the shipped machines.
+    cause: String,
+}
 
-/// Figure 8: reductions relative to BASE at 110 ns, percent, where the text gives them: BASE at each latency, and
-/// `sync-nlb` at the greatest and at the least one.
-const PUBLISHED_LATENCY: [[Option<f64>; 3]; 4] =
-    [[Some(0.0), Some(10.0), Some(18.0)], [Some(33.7), None, Some(36.1)], [None; 3], [None; 3]];
-/// Figure 8: points by which `sync-wlb` and `async` change.
-const PUBLISHED_CHANGES: [(&str, f64); 2] = [("sync-wlb", 1.0), ("async", 0.2)];
-
-/// The orderings, with the causes for which those fail that do not hold on the shipped machines.
-const ORDERINGS: [(&str, &str); 4] = [
-    ("sync-nlb < sync-wlb < async", ""),
-    ("out-of-order < in-order", ""),
-    (
-        "faster copy grows with the payload",
-        "sync-nlb: 1400 B are more lines than the stream buffer has (`copy_engine.buffer_lines`), so that reads and \
-         writes alternate in the one queue. async: the memory is busy nearly all the time, and copies wait for it",
-    ),
-    (
-        "overlap falls with the payload",
-        "async: a copy of 512 B ends before the work of the next packet does. The longer a copy takes, the more of \
-         this work overlaps with it",
-    ),
-];
-/// Why the parts may exceed the reduction.
-const REMAINDER: &str = "remainder: loads of the next packet wait for writes of the copy that the controller has \
-                         accepted before the completion, and not yet written";
+/// Gains in which a cell is a list of the reduction and its parts, or empty.
+fn cells<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Gains, D::Error> {
+    let gain = |cell: Vec<f64>| {
+        let [overall, faster_copy, overlap] = cell[..] else { return None };
+        Some(Gain { overall, faster_copy, overlap })
+    };
+    let cells = <[[[Vec<f64>; 2]; 3]; 3]>::deserialize(deserializer)?;
+    Ok(cells.map(|modes| modes.map(|cores| cores.map(gain))))
+}
 
 /// Core cycles per packet of a run with an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -130,10 +125,6 @@ impl EngineRuns {
             overlap: percent(run.overlapped),
         }
     }
-
-    fn is_of(&self, payload_bytes: u64, core: &str, work_scale: f64) -> bool {
-        self.payload_bytes == payload_bytes && self.core == core && self.work_scale.total_cmp(&work_scale).is_eq()
-    }
 }
 
 impl Gain {
@@ -160,7 +151,7 @@ pub struct MemoryRuns {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ordering {
     /// The ordering.
-    pub ordering: &'static str,
+    pub ordering: String,
     /// Factor of the instructions besides the copies.
     pub work_scale: f64,
     /// Its comparisons.
@@ -183,8 +174,9 @@ pub struct CopyEngineTable {
     pub warm_up: u64,
     /// Measured packets.
     pub packets: u64,
-    /// Table 2 of the paper, by payload, mode and core.
-    pub published: [[[Option<Gain>; 2]; 3]; 3],
+    /// Published figures.
+    #[serde(flatten)]
+    pub published: PublishedGains,
     /// Runs by factor of the instructions, payload and core.
     pub rows: Vec<EngineRuns>,
     /// Orderings, by factor.
@@ -201,104 +193,91 @@ impl CopyEngineTable {
     /// The comparison of runs; the fields that follow from them are computed.
     ///
     /// # Panics
-    /// If a payload lacks a core or a factor.
+    /// If a factor, a core or a payload is missing.
     #[must_use]
     pub fn compared(self) -> CopyEngineTable {
-        let orderings = WORK_SCALES.iter().flat_map(|&scale| self.orderings_of(scale)).collect();
+        let known = &self.published.orderings;
+        let of_scale = |scale| known.iter().map(move |known| (known, scale));
+        let orderings =
+            (0..WORK_SCALES.len()).flat_map(of_scale).map(|(known, scale)| self.ordering(known, scale)).collect();
         let distances: Vec<f64> =
-            CORES.iter().flat_map(|core| self.cells(core)).filter_map(|cell| cell.distance()).collect();
+            (0..CORES.len()).flat_map(|core| self.cells(core)).filter_map(|cell| cell.distance()).collect();
         let [within_6, within_10] = within(&distances);
         let cells_within = [within_6, within_10, distances.len()];
         CopyEngineTable { orderings, cells_within, ..self }
     }
 
-    fn row(&self, payload_bytes: u64, core: &str, work_scale: f64) -> &EngineRuns {
-        let row = self.rows.iter().find(|row| row.is_of(payload_bytes, core, work_scale));
-        row.expect("each payload ran on each core with each factor")
+    /// The row of the places of a payload, a core and a factor.
+    fn row(&self, payload: usize, core: usize, scale: usize) -> &EngineRuns {
+        &self.rows[(scale * CORES.len() + core) * PAYLOADS.len() + payload]
     }
 
     /// The cells of a core, by payload and mode.
-    fn cells(&self, core: &str) -> Vec<GainCell> {
-        let column = usize::from(core != CORES[0]);
+    fn cells(&self, core: usize) -> Vec<GainCell> {
         let cell = |payload: usize, mode: usize| GainCell {
             payload_bytes: PAYLOADS[payload],
             mode: MODES[mode],
-            published: PUBLISHED[payload][mode][column],
-            simulated: self.row(PAYLOADS[payload], core, 1.0).gain(mode),
+            published: self.published.published[payload][mode][core],
+            simulated: self.row(payload, core, 0).gain(mode),
         };
         (0..PAYLOADS.len()).flat_map(|payload| (0..MODES.len()).map(move |mode| cell(payload, mode))).collect()
     }
 
-    /// The orderings under a factor of the instructions.
-    fn orderings_of(&self, work_scale: f64) -> [Ordering; 4] {
-        // A gain with its name, of a payload, a core and a mode.
-        let of = |[payload, core, mode]: [usize; 3], part: fn(&Gain) -> f64| {
-            let (bytes, core) = (PAYLOADS[payload], CORES[core]);
-            let name = format!("{core}, {bytes} B, {}", MODES[mode]);
-            (name, part(&self.row(bytes, core, work_scale).gain(mode)))
+    /// A published ordering under a factor of the instructions.
+    fn ordering(&self, known: &PublishedOrdering, scale: usize) -> Ordering {
+        // A figure with its name, of a payload, a core and a mode.
+        let of = |[payload, core, mode]: [usize; 3]| {
+            let gain = self.row(payload, core, scale).gain(mode);
+            let parts = [gain.overall, gain.faster_copy, gain.overlap];
+            (format!("{}, {} B, {}", CORES[core], PAYLOADS[payload], MODES[mode]), parts[known.part])
         };
-        let mut results = [const { Comparisons { comparisons: 0, failed: Vec::new() } }; 4];
-        let [modes, cores, faster, overlap] = &mut results;
-        // The first value must be less than the second one.
-        let compare = |result: &mut Comparisons, part: fn(&Gain) -> f64, [less, more]: [[usize; 3]; 2]| {
-            let [(first, less), (second, more)] = [of(less, part), of(more, part)];
+        let over = known.over;
+        let cores = |payload| (0..CORES.len()).map(move |core| [payload, core]);
+        let cells = (0..PAYLOADS.len()).flat_map(cores);
+        let mut cells: Vec<[usize; 3]> =
+            cells.flat_map(|[payload, core]| (0..MODES.len()).map(move |mode| [payload, core, mode])).collect();
+        // Cells that differ in one index alone follow each other.
+        cells.sort_by_key(|cell| {
+            let mut key = *cell;
+            key[over..].rotate_left(1);
+            key
+        });
+        let mut result = Comparisons::default();
+        for pair in cells.windows(2).filter(|pair| pair[0][over] < pair[1][over]) {
+            let [less, more] = if known.rises { [pair[0], pair[1]] } else { [pair[1], pair[0]] };
+            let [(first, less), (second, more)] = [of(less), of(more)];
             result.add(less < more, || format!("{first} {less:.1} and {second} {more:.1}"));
-        };
-        for payload in 0..PAYLOADS.len() {
-            for core in 0..CORES.len() {
-                for mode in 1..MODES.len() {
-                    compare(modes, |gain| gain.overall, [[payload, core, mode - 1], [payload, core, mode]]);
-                }
-            }
-            for mode in 0..MODES.len() {
-                compare(cores, |gain| gain.overall, [[payload, 1, mode], [payload, 0, mode]]);
-            }
         }
-        for core in 0..CORES.len() {
-            for mode in 0..MODES.len() {
-                for payload in 1..PAYLOADS.len() {
-                    let [less, more] = [payload - 1, payload].map(|payload| [payload, core, mode]);
-                    compare(faster, |gain| gain.faster_copy, [less, more]);
-                    compare(overlap, |gain| gain.overlap, [more, less]);
-                }
-            }
-        }
-        let mut names = ORDERINGS.iter().map(|(name, _)| *name);
-        results.map(|result| Ordering { ordering: names.next().expect("four orderings"), work_scale, result })
+        Ordering { ordering: known.name.clone(), work_scale: WORK_SCALES[scale], result }
     }
 
     /// The tables for a terminal of 80 columns.
     pub fn to_text(&self) -> String {
-        let mut text = wrapped("Copy engine (Zhao et al., ICCD 2005): receive processing of TCP/IP", WIDTH);
-        text += &wrapped(
-            &format!(
-                "machines {} and {}; program {}; {} packets after {}; BASE: {}",
-                self.machines[0], self.machines[1], self.program, self.packets, self.warm_up, self.baseline
-            ),
-            WIDTH,
-        );
-        text += &wrapped("reduction of the execution time = part of the faster copy + part of the overlap, %", WIDTH);
-        for core in CORES {
-            let _ = write!(text, "\n{core}\n{}", gains(&self.cells(core)));
-        }
+        let [in_order, out_of_order] = &self.machines;
         let [within_6, within_10, all] = self.cells_within;
-        text += "\n";
-        text += &wrapped(REMAINDER, WIDTH);
-        text += &wrapped(
-            &format!(
-                "overall reductions within 6 points of the published ones: {within_6} of {all}; within 10 points: \
-                 {within_10} of {all}; without the misprinted cell"
-            ),
-            WIDTH,
+        let head = format!(
+            "Copy engine (Zhao et al., ICCD 2005): receive processing of TCP/IP\n\
+             machines {in_order} and {out_of_order}; program {}; {} packets after {}; BASE: {}\n\
+             reduction of the execution time = part of the faster copy + part of the overlap, %",
+            self.program, self.packets, self.warm_up, self.baseline
         );
-        let _ = write!(text, "\n{}\n{}", self.cycles(), self.orderings());
-        let _ = write!(text, "\n{}\n{}", self.figure_7(), self.figure_8());
+        let near = format!(
+            "overall reductions within 6 points of the published ones: {within_6} of {all}; within 10 points: \
+             {within_10} of {all}; without the misprinted cell"
+        );
+        let mut text = wrapped_lines(&head, COLUMNS_MAX);
+        for (place, core) in CORES.iter().enumerate() {
+            let _ = write!(text, "\n{core}\n{}", gains(&self.cells(place)));
+        }
+        let notes = wrapped_lines(&format!("{}\n{near}", self.published.remainder), COLUMNS_MAX);
+        let tables = [notes, self.cycles(), self.orderings(), self.figure_7(), self.figure_8()];
+        text.extend(tables.map(|table| format!("\n{table}")));
         text
     }
 
     /// Core cycles per packet.
     fn cycles(&self) -> String {
-        let rows = CORES.iter().flat_map(|core| PAYLOADS.map(|payload| self.row(payload, core, WORK_SCALES[0])));
+        let rows = self.rows.iter().take(CORES.len() * PAYLOADS.len());
         let line = |row: &EngineRuns| {
             let modes = row.modes.map(|mode| format!("{} / {}", whole(mode.cycles), whole(mode.copy)));
             let base = [row.payload_bytes.to_string(), whole(row.base), whole(row.base_without_copies)];
@@ -306,25 +285,25 @@ impl CopyEngineTable {
         };
         let columns =
             headers("<core cycles\nper packet|\nB|\nBASE|no\ncopies|all / of ecpy:\nsync-nlb|\nsync-wlb|\nasync");
-        fitted(&columns, &rows.map(line).collect::<Vec<_>>(), WIDTH)
+        fitted(&columns, &rows.map(line).collect::<Vec<_>>(), COLUMNS_MAX)
     }
 
     /// A line per ordering, and the comparisons that fail.
     fn orderings(&self) -> String {
-        let of_name = |name: &'static str| self.orderings.iter().filter(move |ordering| ordering.ordering == name);
-        let held = |name: &'static str| {
-            let at = |scale: &f64| of_name(name).find(|it| it.work_scale.total_cmp(scale).is_eq());
-            [0.5, 1.0, 2.0].map(|scale| at(&scale).map_or_else(String::new, |ordering| ordering.result.held()))
+        let published = &self.published.orderings;
+        let of = |place: usize| self.orderings.iter().skip(place).step_by(published.len());
+        let line = |(place, known): (usize, &PublishedOrdering)| {
+            let held: Vec<String> = of(place).map(|ordering| ordering.result.held()).collect();
+            [&known.name, &held[1], &held[0], &held[2]].map(String::clone).into()
         };
-        let lines = ORDERINGS.map(|(name, _)| std::iter::once(name.to_owned()).chain(held(name)).collect());
-        let mut text = fitted(&headers("<ordering, with other instructions times|0.5|1|2"), &lines, WIDTH);
-        for (name, cause) in ORDERINGS {
-            let failed: Vec<String> = of_name(name)
-                .flat_map(|it| it.result.failed.iter().map(|failed| format!("times {}: {failed}", it.work_scale)))
-                .collect();
+        let lines: Vec<Vec<String>> = published.iter().enumerate().map(line).collect();
+        let mut text = fitted(&headers("<ordering, with other instructions times|0.5|1|2"), &lines, COLUMNS_MAX);
+        for (place, PublishedOrdering { name, cause, .. }) in published.iter().enumerate() {
+            let failed = of(place)
+                .flat_map(|it| it.result.failed.iter().map(|failed| format!("\ntimes {}: {failed}", it.work_scale)));
+            let failed: String = failed.collect();
             if !failed.is_empty() {
-                text += &wrapped(format!("{name}: {cause}").trim_end(), WIDTH);
-                text.extend(failed.iter().map(|line| wrapped(line, WIDTH)));
+                text += &wrapped_lines(&(format!("{name}: {cause}").trim_end().to_owned() + &failed), COLUMNS_MAX);
             }
         }
         text
@@ -332,14 +311,14 @@ impl CopyEngineTable {
 
     fn figure_7(&self) -> String {
         let of = |run: usize, at: usize| self.bandwidths[run].packet_ns[at];
-        let columns: [Column<'_, usize>; 5] = [
+        let columns: [TextColumn<'_, usize>; 5] = [
             ("figure 7, 1024 B,\nout-of-order", Left, &|&at| name_of(at)),
             ("3.2 GB/s:\nns per packet", Right, &|&at| whole(of(0, at))),
             ("6.4 GB/s:\nns per packet", Right, &|&at| whole(of(1, at))),
             ("change:\nsimulated", Right, &|&at| change(of(1, at) / of(0, at))),
             ("\npublished", Right, &|_| "shorter".to_owned()),
         ];
-        listed(&columns, &[0, 1, 2, 3], WIDTH)
+        listed(&columns, &[0, 1, 2, 3], COLUMNS_MAX)
     }
 
     fn figure_8(&self) -> String {
@@ -350,7 +329,8 @@ impl CopyEngineTable {
             100.0 * (1.0 - times[at] / times[0])
         };
         let line = |at: usize| {
-            let published = PUBLISHED_LATENCY[at].map(|percent| or_dash(percent, |percent| format!("{percent:.1}")));
+            let published = self.published.latencies[at];
+            let published = published.map(|percent| or_dash(known(percent), |percent| format!("{percent:.1}")));
             let simulated = [0, 1, 2].map(|run| reduced(run, at)).into_iter().chain([0, 1, 2].map(|run| own(run, at)));
             let simulated = simulated.map(|percent| format!("{percent:.1}"));
             std::iter::once(name_of(at)).chain(published).chain(simulated).collect()
@@ -359,12 +339,13 @@ impl CopyEngineTable {
             "<figure 8, 1024 B,\nout-of-order, %|published:\n110 ns|\n95|\n80|simulated:\n110 ns|\n95|\n80\
              |to BASE at the\nsame: 110 ns|\n95|\n80",
         );
-        let moves = PUBLISHED_CHANGES.map(|(mode, points)| {
-            let at = 1 + MODES.iter().position(|name| *name == mode).expect("it is a mode");
+        let moves = self.published.changes.iter().map(|(mode, points)| {
+            let at = 1 + MODES.iter().position(|name| name == mode).expect("it is a mode");
             format!("{mode} {points} published, {:.1} simulated", (reduced(2, at) - reduced(0, at)).abs())
         });
+        let moves: Vec<String> = moves.collect();
         let moves = format!("reductions relative to BASE at 110 ns; points from 110 to 80 ns: {}", moves.join("; "));
-        fitted(&columns, &[0, 1, 2, 3].map(line), WIDTH) + &wrapped(&moves, WIDTH)
+        fitted(&columns, &[0, 1, 2, 3].map(line), COLUMNS_MAX) + &wrapped(&moves, COLUMNS_MAX)
     }
 }
 
@@ -390,7 +371,7 @@ fn gains(cells: &[GainCell]) -> String {
         let remainder = cell.simulated.remainder();
         if remainder.abs() > REMAINDER_MAX { format!("{remainder:+.1}") } else { String::new() }
     };
-    let columns: [Column<'_, GainCell>; 6] = [
+    let columns: [TextColumn<'_, GainCell>; 6] = [
         ("\nB", Right, &|cell| cell.payload_bytes.to_string()),
         ("\nmode", Left, &|cell| cell.mode.to_owned()),
         ("\npublished", Right, &|cell| or_dash(cell.published, |gain| gain.text())),
@@ -398,7 +379,7 @@ fn gains(cells: &[GainCell]) -> String {
         ("\nremainder", Right, &remainder),
         ("overall,\noff by", Right, &|cell| or_dash(cell.distance(), |points| format!("{points:+.1}"))),
     ];
-    listed(&columns, cells, WIDTH)
+    listed(&columns, cells, COLUMNS_MAX)
 }
 
 /// BASE or a mode.
@@ -441,7 +422,7 @@ mod tests {
             baseline: "a cached copy loop of 4-byte words, frames of `buddy`".to_owned(),
             warm_up: 1_200,
             packets: 2_000,
-            published: PUBLISHED,
+            published: crate::published::published("copyengine"),
             rows: all.collect(),
             orderings: Vec::new(),
             cells_within: [0; 3],
@@ -493,7 +474,7 @@ mod tests {
     fn the_tables_fit_80_columns_and_mark_remainders() {
         let text = table().compared().to_text();
         for line in text.lines() {
-            assert!(line.chars().count() <= WIDTH, "{line}");
+            assert!(line.chars().count() <= COLUMNS_MAX, "{line}");
         }
         let row = |start: &str| {
             let line = text.lines().find(|line| line.trim_start().starts_with(start)).unwrap();

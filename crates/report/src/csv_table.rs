@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::cell::{Cell, Column};
+use crate::cell::{Cell, CellColumn};
 
 /// A CSV file that is being written: a header, and one line per row.
 pub struct CsvTable<W: Write> {
@@ -15,7 +15,7 @@ impl<W: Write> CsvTable<W> {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn new(output: W, columns: &[Column]) -> io::Result<CsvTable<W>> {
+    pub fn new(output: W, columns: &[CellColumn]) -> io::Result<CsvTable<W>> {
         let mut writer = csv::Writer::from_writer(output);
         writer.write_record(columns.iter().map(|column| &column.name)).map_err(io_error)?;
         Ok(CsvTable { writer, columns: columns.len() })
@@ -57,9 +57,9 @@ mod tests {
     #[test]
     fn cells_are_quoted_where_they_must_be_and_empty_where_there_is_nothing() {
         let columns = [
-            Column::new("a", CellKind::Text),
-            Column::new("b_ns", CellKind::Number),
-            Column::new("c", CellKind::Count),
+            CellColumn::new("a", CellKind::Text),
+            CellColumn::new("b_ns", CellKind::Number),
+            CellColumn::new("c", CellKind::Count),
         ];
         let mut table = CsvTable::new(Vec::new(), &columns).unwrap();
         table.row(&["x, \"y\"".into(), 0.5.into(), u64::MAX.into()]).unwrap();

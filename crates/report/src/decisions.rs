@@ -1,13 +1,72 @@
-//! Decisions of a run in one cell: parts and bytes per mechanism and reason.
+//! Decisions of a run: parts and bytes per mechanism and reason, the reasons in words, and all decisions in one cell.
 
 use memctrl::policy::copy::FIRST_CHOICE;
 use memctrl::stats::PartTally;
 use rowclone::MECHANISMS;
-
-use crate::page::Served;
+use serde::{Deserialize, Deserializer};
 
 /// Text in place of a reason for FPM, which has none.
 const NO_REASON: &str = "-";
+
+/// Parts that one mechanism served for one reason, with the fields of `results.json`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Served {
+    /// Policy, and placement where there is one.
+    #[serde(skip)]
+    pub run: String,
+    /// `copy` or `init`.
+    pub operation: String,
+    /// The mechanism.
+    pub mechanism: String,
+    /// Reason why no better mechanism served the bytes; empty where FPM did.
+    #[serde(deserialize_with = "text_or_null")]
+    pub reason: String,
+    /// Parts.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Share of all bytes of such operations, 0 to 1.
+    pub share_of_bytes: f64,
+}
+
+fn text_or_null<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    Option::<String>::deserialize(value).map(Option::unwrap_or_default)
+}
+
+/// Sentences for the reasons of `results.json`; `docs/planner.md` describes them.
+#[rustfmt::skip]
+const REASONS: [(&str, &str); 25] = [
+    ("policy",               "the policy admits no mechanism inside the DRAM"),
+    ("fastest",              "by the first choice of the policy"),
+    ("soonest",              "it was expected to be done sooner than by any other"),
+    ("cheapest",             "it was expected to take less energy than any other"),
+    ("overlap",              "source and destination overlap, closer than the granularity"),
+    ("line-misaligned",      "source and destination differ by a part of a line"),
+    ("partial-line",         "the operation covers only a part of a line"),
+    ("other-channel",        "source and destination lie in different channels"),
+    ("other-rank",           "source and destination lie in different ranks"),
+    ("other-bank",           "source and destination lie in different banks"),
+    ("other-subarray",       "source and destination lie in different subarrays of a bank"),
+    ("same-bank",            "source and destination lie in the same bank"),
+    ("same-bank-group",      "source and destination lie in the same bank group"),
+    ("same-subarray",        "source and destination lie in the same subarray"),
+    ("same-row",             "source and destination lie in the same row"),
+    ("partial-row",          "the operation covers only a part of the row"),
+    ("interleaved",          "the address map spreads each row over others, and the operation covers no whole row"),
+    ("columns-differ",       "source and destination begin at different places of a row"),
+    ("faulty-row",           "a row was remapped"),
+    ("no-temporary-row",     "the temporary rows of all other banks of the rank were remapped"),
+    ("no-zero-row",          "the zero rows of all other banks of the rank were remapped"),
+    ("psm-suffices",         "the zeros come from another bank by one PSM"),
+    ("first-row-is-written", "the first row of a value must be written in each rank"),
+    ("no-source",            "no sound row of the subarray holds the value yet"),
+    ("not-offered",          "the chips do not offer the mechanism"),
+];
+
+/// Sentence of a reason of a decision; empty if there is none.
+pub(crate) fn sentence(reason: &str) -> &str {
+    REASONS.iter().find(|(name, _)| *name == reason).map_or("", |(_, sentence)| sentence)
+}
 
 /// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM),
 /// parts, bytes.
@@ -42,8 +101,11 @@ fn decision(text: &str, run: &str) -> Option<Served> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use memctrl::policy::copy::{BY_POLICY, POLICIES, WITH_CORES};
     use memctrl::stats::Parts;
-    use rowclone::{FPM, Mechanism, PSM};
+    use rowclone::{FPM, Mechanism, PSM, Reason};
 
     use super::*;
 
@@ -71,5 +133,18 @@ mod tests {
         {
             assert_eq!(read(wrong, ""), None, "{wrong}");
         }
+    }
+
+    /// The reasons of the planner and of the policies. Reads and writes have no parts.
+    #[test]
+    fn each_reason_has_one_sentence() {
+        let of_policies = POLICIES.into_iter().chain(WITH_CORES).map(|policy| policy.preference().0);
+        let of_parts = Reason::NAMES.into_iter().filter(|name| *name != Reason::NotACopy.name());
+        let expected: BTreeSet<&str> = of_parts.chain(of_policies).chain([FIRST_CHOICE, BY_POLICY]).collect();
+        let names: BTreeSet<&str> = REASONS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, expected);
+        assert_eq!(names.len(), REASONS.len());
+        assert!(REASONS.iter().all(|(name, sentence)| !sentence.is_empty() && super::sentence(name) == *sentence));
+        assert_eq!(sentence("of a later version"), "");
     }
 }

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::plot::{Chart, ChartKind, ChartRequest, Condition, Spacing, Table};
+use crate::plot::{Chart, Point, Series, Spacing, Unit};
+use crate::published::{axis, known, line_chart, published};
 use crate::required::Comparisons;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, fitted, headers, listed, or_dash, wrapped};
+use crate::table::{COLUMNS_MAX, TextColumn, fitted, headers, listed, or_dash, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 const SCHEMA_VERSION: u32 = 1;
@@ -20,26 +21,28 @@ pub const MACHINES: [&str; 7] =
 /// Bytes of an iteration of the integer loop, whose crossing with libc is looked for.
 pub const CROSSING_UNROLLS: [u64; 5] = [32, 64, 128, 256, 512];
 
-/// MB/s of the loops on the Pentium 133 with EDO.
-pub const PUBLISHED: [f64; 3] = [40.0, 60.0, 80.0];
-/// Change of the Pentium 100 with page-mode memory from the Pentium 133 with EDO, percent.
-pub const PUBLISHED_CHANGES: [Option<f64>; 3] = [None, Some(-15.0), Some(-30.0)];
-/// Maximum of the P6 beside that of the Pentium 133.
-pub const PUBLISHED_P6_SHARE: f64 = 0.5;
+/// FreeBSD's figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedRates {
+    /// Published rates of the loops on the first machine, the Pentium 133 with EDO, MB/s.
+    pub published: [f64; 3],
+    /// Change of the Pentium 100 with page-mode memory from the Pentium 133 with EDO, percent.
+    #[serde(skip_serializing)]
+    changes: [f64; 3],
+    /// Maximum of the P6 beside that of the Pentium 133.
+    #[serde(skip_serializing)]
+    p6_share: f64,
+    /// Why floating point gains on the P6, where it does.
+    #[serde(skip_serializing)]
+    p6_cause: String,
+}
 
-/// Characters of a line of text.
-const WIDTH: usize = 80;
 /// Copies of more bytes must keep the order of the loops.
 const ORDER_FROM: u64 = 4096;
 /// The gain of floating point where there is none, at most.
 const NO_GAIN: f64 = 1.05;
 /// Copies of fewer bytes are made by the tail of each loop.
 const TAIL_BELOW: u64 = 64;
-/// Why floating point gains on the P6, where it does.
-const P6_CAUSE: &str = "p6-200: the loads of a block find the row of the source open, and libc and its stores change \
-                        the row for each line; with closed rows (system.page_mode.read_hit=15, write_hit=7) it gains \
-                        less than 1 %";
-
 type Compare = fn(&FastCopyTable, &mut Comparisons);
 
 /// The conditions, and what compares the figures of each.
@@ -94,8 +97,9 @@ pub struct Required {
 pub struct FastCopyTable {
     /// Version of the fields.
     pub schema_version: u32,
-    /// Published rates of the loops on the first machine.
-    pub published: [f64; 3],
+    /// Published figures.
+    #[serde(flatten)]
+    pub published: PublishedRates,
     /// Each machine.
     pub machines: Vec<MachineRates>,
     /// Crossings of the integer loop with libc on the first machine.
@@ -131,7 +135,7 @@ impl FastCopyTable {
     /// # Panics
     /// If machines are missing.
     pub fn new(machines: Vec<MachineRates>, crossings: Vec<Crossing>) -> FastCopyTable {
-        let (schema_version, published, required) = (SCHEMA_VERSION, PUBLISHED, Vec::new());
+        let (schema_version, published, required) = (SCHEMA_VERSION, published("fastcopy"), Vec::new());
         let mut table = FastCopyTable { schema_version, published, machines, crossings, required };
         table.required = REQUIRED
             .map(|(condition, compare)| {
@@ -190,38 +194,39 @@ impl FastCopyTable {
     /// The tables for a terminal of 80 columns.
     pub fn to_text(&self) -> String {
         let mut text =
-            wrapped("Copy loops (FreeBSD on P5, P6 and 486): MB/s of copies whose bytes no cache holds", WIDTH);
+            wrapped("Copy loops (FreeBSD on P5, P6 and 486): MB/s of copies whose bytes no cache holds", COLUMNS_MAX);
         for machine in &self.machines {
             let _ = write!(text, "\n{}\n{}", machine.machine, rates(machine));
         }
         let _ = write!(text, "\n{}\n{}\n{}", self.beside_published(), self.changes(), self.crossings_text());
-        text += &wrapped("The energy of machines with a page-mode memory is not computed.", WIDTH);
+        text += &wrapped("The energy of machines with a page-mode memory is not computed.", COLUMNS_MAX);
         text + "\n" + &self.required_text()
     }
 
     fn beside_published(&self) -> String {
-        let found = self.machine(MACHINES[0]).large();
-        let columns: [Column<'_, usize>; 6] = [
+        let (found, rates) = (self.machine(MACHINES[0]).large(), self.published.published);
+        let columns: [TextColumn<'_, usize>; 6] = [
             ("pentium-133,\nlargest size", Left, &|&at| LOOPS[at].to_owned()),
-            ("published:\nMB/s", Right, &|&at| format!("{:.0}", PUBLISHED[at])),
-            ("\nto libc", Right, &|&at| format!("{:.2}", PUBLISHED[at] / PUBLISHED[0])),
+            ("published:\nMB/s", Right, &|&at| format!("{:.0}", rates[at])),
+            ("\nto libc", Right, &|&at| format!("{:.2}", rates[at] / rates[0])),
             ("simulated:\nMB/s", Right, &|&at| format!("{:.1}", found[at])),
             ("\nto libc", Right, &|&at| format!("{:.2}", found[at] / found[0])),
-            ("off by", Right, &|&at| percent(PUBLISHED[at], found[at])),
+            ("off by", Right, &|&at| percent(rates[at], found[at])),
         ];
-        listed(&columns, &[0, 1, 2], WIDTH)
+        listed(&columns, &[0, 1, 2], COLUMNS_MAX)
     }
 
     fn changes(&self) -> String {
+        let (changes, p6_share) = (self.published.changes, self.published.p6_share);
         let [edo, fpm, slow] = [0, 1, 2].map(|at| self.machine(MACHINES[at]).large());
-        let columns: [Column<'_, usize>; 5] = [
+        let columns: [TextColumn<'_, usize>; 5] = [
             ("page-mode memory against\nEDO, largest size", Left, &|&at| LOOPS[at].to_owned()),
-            ("100 MHz:\npublished", Right, &|&at| or_dash(PUBLISHED_CHANGES[at], |change| format!("{change:+.0} %"))),
+            ("100 MHz:\npublished", Right, &|&at| or_dash(known(changes[at]), |change| format!("{change:+.0} %"))),
             ("\nsimulated", Right, &|&at| percent(edo[at], slow[at])),
             ("133 MHz: memory\nalone", Right, &|&at| percent(edo[at], fpm[at])),
             ("clock\nalone", Right, &|&at| percent(fpm[at], slow[at])),
         ];
-        let mut text = listed(&columns, &[0, 1, 2], WIDTH);
+        let mut text = listed(&columns, &[0, 1, 2], COLUMNS_MAX);
         let most = |name: &str| self.machine(name).most();
         let (p6, pentium) = (most("p6-200"), most(MACHINES[0]));
         let large = |name: &str| self.machine(name).large().into_iter().fold(0.0, f64::max);
@@ -229,62 +234,45 @@ impl FastCopyTable {
             &format!(
                 "maximum of p6-200 beside that of pentium-133: {:.2} of all sizes ({p6:.1} and {pentium:.1} MB/s), \
                     {:.2} \
-                 of the largest; published {PUBLISHED_P6_SHARE}",
+                 of the largest; published {p6_share}",
                 p6 / pentium,
                 large("p6-200") / large(MACHINES[0]),
             ),
-            WIDTH,
+            COLUMNS_MAX,
         );
         text
     }
 
     fn crossings_text(&self) -> String {
-        let columns: [Column<'_, Crossing>; 2] = [
+        let columns: [TextColumn<'_, Crossing>; 2] = [
             ("pentium-133, integer:\nbytes per iteration", Left, &|it| it.unroll_bytes.to_string()),
             ("faster than libc\nfrom, B", Right, &|it| or_dash(it.bytes, |bytes| bytes.to_string())),
         ];
-        listed(&columns, &self.crossings, WIDTH)
+        listed(&columns, &self.crossings, COLUMNS_MAX)
     }
 
     fn required_text(&self) -> String {
-        let columns: [Column<'_, Required>; 2] =
+        let columns: [TextColumn<'_, Required>; 2] =
             [("required", Left, &|it| it.condition.to_owned()), ("holds", Right, &|it| it.result.held())];
-        let mut text = listed(&columns, &self.required, WIDTH);
+        let mut text = listed(&columns, &self.required, COLUMNS_MAX);
         let failed: Vec<&String> = self.required.iter().flat_map(|it| &it.result.failed).collect();
-        text.extend(failed.iter().map(|failed| wrapped(&format!("fails: {failed}"), WIDTH)));
+        text.extend(failed.iter().map(|failed| wrapped(&format!("fails: {failed}"), COLUMNS_MAX)));
         if failed.iter().any(|failed| failed.starts_with("p6-200")) {
-            text += &wrapped(P6_CAUSE, WIDTH);
+            text += &wrapped(&self.published.p6_cause, COLUMNS_MAX);
         }
         text
     }
 
     /// The rates of a machine over the size; none if there is no such machine.
-    ///
-    /// # Panics
-    /// If the table cannot be drawn, which is an error of this crate.
     pub fn chart(&self, machine: &str) -> Option<Chart> {
         let machine = self.machines.iter().find(|it| it.machine == machine)?;
-        let mut csv = "loop,bytes,rate_mb_s\n".to_owned();
-        for rates in &machine.rates {
-            for (name, rate) in LOOPS.iter().zip(rates.mb_s) {
-                let _ = writeln!(csv, "{name},{},{rate}", rates.bytes);
-            }
-        }
-        let table = Table::read(csv.as_bytes()).expect("the table was just written");
-        let request = ChartRequest {
-            kind: ChartKind::Lines,
-            x: "bytes".to_owned(),
-            y: vec!["rate_mb_s".to_owned()],
-            by: vec!["loop".to_owned()],
-            conditions: Vec::<Condition>::new(),
-            x_spacing: Spacing::Log,
-            y_spacing: Spacing::Linear,
-            title: Some(format!("Copy loops on {}", machine.machine)),
-            x_label: Some("Bytes of a copy".to_owned()),
-            y_label: Some("MB/s".to_owned()),
-            crossovers: false,
-        };
-        Some(request.draw(&table).expect("the columns are those of the table").chart)
+        let series = LOOPS.iter().enumerate().map(|(at, name)| {
+            let point = |rates: &Rates| Point { x: rates.bytes as f64, values: vec![rates.mb_s[at]] };
+            Series { name: (*name).to_owned(), points: machine.rates.iter().map(point).collect() }
+        });
+        let x = axis("Bytes of a copy", Unit::Bytes { exponent: 0 }, Spacing::Log);
+        let y = axis("MB/s", Unit::Prefixed { symbol: "B/s", exponent: 6 }, Spacing::Linear);
+        Some(line_chart(format!("Copy loops on {}", machine.machine), x, y, series.collect()))
     }
 }
 
@@ -300,7 +288,11 @@ fn rates(machine: &MachineRates) -> String {
         let of_loops = rates.mb_s.iter().map(|rate| format!("{rate:.1}"));
         std::iter::once(rates.bytes.to_string()).chain(of_loops).collect()
     };
-    fitted(&headers(&format!("\nB|{}", names.join("|"))), &machine.rates.iter().map(line).collect::<Vec<_>>(), WIDTH)
+    fitted(
+        &headers(&format!("\nB|{}", names.join("|"))),
+        &machine.rates.iter().map(line).collect::<Vec<_>>(),
+        COLUMNS_MAX,
+    )
 }
 
 #[cfg(test)]
@@ -363,7 +355,7 @@ mod tests {
     #[test]
     fn the_tables_fit_80_columns_and_have_a_picture() {
         let text = table().to_text();
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS_MAX), "{text}");
         assert!(text.contains("energy of machines with a page-mode memory is not computed"));
         assert_eq!(table().chart("p6-200").unwrap().marks(), 3 * sizes().count());
         assert_eq!(table().chart("p6"), None);

@@ -10,14 +10,12 @@ use memctrl::policy::copy::BASELINE;
 use rowclone_sim::quantity::grouped;
 
 use crate::programs::{self, MethodRow};
-use crate::run_report::{NO_CURRENT_SET, RunReport, references};
-use crate::table::{three_digits, wrapped};
+use crate::run_report::{NO_CURRENT_SET, RunReport, memory_equal, references};
+use crate::table::{COLUMNS_MAX, three_digits, wrapped};
 use table::Lead;
 
 /// Maximum number of lines, without those of warnings.
 pub const LINES_MAX: usize = 20;
-/// Maximum number of columns.
-pub const COLUMNS_MAX: usize = 80;
 
 /// Writes the system, the warnings, the main figures with their ratios to the reference, the cause, and the command for
 /// details. Warnings are never shortened.
@@ -48,15 +46,6 @@ pub fn text(reports: &[RunReport]) -> String {
 /// The lines of a text on the screen.
 fn in_lines(text: &str) -> Vec<String> {
     wrapped(text, COLUMNS_MAX).lines().map(str::to_owned).collect()
-}
-
-/// Result of a passed `--check`. It compares virtual addresses as well if an allocator placed the pages of processes.
-pub(crate) fn memory_equal(is_virtual: bool) -> &'static str {
-    if is_virtual {
-        "memory equals that of a plain memcpy, also as each process reads it at its virtual addresses"
-    } else {
-        "memory equals that of a plain memcpy"
-    }
 }
 
 /// Result of `--check`.
@@ -120,10 +109,7 @@ fn cores(methods: &[MethodRow], room: usize) -> Vec<String> {
     let mut lines: Vec<String> = programs::first(methods).lines().map(str::to_owned).collect();
     let mut more = in_lines(&programs::definitions(methods));
     more.push("`--details` prints all tables, with a line per core.".to_owned());
-    let causes = programs::slowdowns(methods)
-        .into_iter()
-        .chain(programs::slower_in_dram(methods))
-        .map(|(speedup, text)| (Some(-speedup), text));
+    let causes = programs::causes(methods).map(|(speedup, text)| (Some(-speedup), text));
     lines.extend(fitting(causes.collect(), room.saturating_sub(lines.len() + more.len())));
     lines.extend(more);
     lines

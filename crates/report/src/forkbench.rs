@@ -1,14 +1,11 @@
 //! The forkbench of the `RowClone` paper: published figures beside simulated ones.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::table::{aligned, change, headers, or_dash, percent, wrapped};
+use crate::table::{COLUMNS_MAX, aligned, change, headers, or_dash, percent, times, wrapped_lines};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 2;
-
-/// Characters of a line of text.
-const WIDTH: usize = 80;
 
 /// Simulated figures of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -79,8 +76,8 @@ pub struct ForkRow {
     pub application: Option<Application>,
 }
 
-/// Published figures.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// Published figures of `MICRO` 2013, sections 7.2 and 7.3.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedForkbench {
     /// Share of copies in channel traffic, the least and the greatest.
     pub copy_share: [f64; 2],
@@ -95,7 +92,7 @@ pub struct PublishedForkbench {
 }
 
 /// The row of forkbench, with 64 MB and 1k updates, of the paper's table of applications.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedApplication {
     /// IPC of RowClone-ZI.
     pub zi_ipc_ratio: f64,
@@ -104,15 +101,6 @@ pub struct PublishedApplication {
     /// Bandwidth of `RowClone` and RowClone-ZI.
     pub bandwidth_ratio: [f64; 2],
 }
-
-/// `MICRO` 2013, sections 7.2 and 7.3.
-pub const PUBLISHED: PublishedForkbench = PublishedForkbench {
-    copy_share: [0.14, 0.66],
-    fpm_ipc_ratio_max: 2.2,
-    fpm_energy_ratio_min: 0.2,
-    psm_energy_ratio_min: 0.91,
-    application: PublishedApplication { zi_ipc_ratio: 1.66, energy_ratio: [0.31, 0.31], bandwidth_ratio: [0.40, 0.40] },
-};
 
 /// The comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -139,8 +127,8 @@ impl ForkbenchTable {
              \"with init\" begins with the stores of the parent",
             self.machine, self.baseline
         );
-        let introduction: String = introduction.lines().map(|line| wrapped(line, WIDTH)).collect();
-        let mut parts = vec![introduction, self.traffic(), self.gains(), self.comparison()];
+        let mut parts =
+            vec![wrapped_lines(&introduction, COLUMNS_MAX), self.traffic(), self.gains(), self.comparison()];
         parts.extend(self.rows.iter().find_map(|row| Some(application(&self.published, row.application.as_ref()?))));
         parts.join("\n")
     }
@@ -169,7 +157,7 @@ impl ForkbenchTable {
             let base = &row.baselines[0];
             let ratios = |figure: Figure| [&row.fpm, &row.psm].map(|run| run.ratio(figure, base));
             let point = [(row.bytes >> 20).to_string(), row.updates.to_string(), format!("{:.3}", base.ipc * 1000.0)];
-            [&point[..], &ratios(IPC).map(|ratio| format!("{ratio:.2}x")), &ratios(ENERGY).map(change)].concat()
+            [&point[..], &ratios(IPC).map(times), &ratios(ENERGY).map(change)].concat()
         };
         let columns = headers("S, MiB|N|baseline IPC x 1000|FPM IPC|PSM IPC|FPM energy|PSM energy");
         aligned(&columns, &self.rows.iter().map(line).collect::<Vec<_>>())
@@ -198,8 +186,8 @@ impl ForkbenchTable {
         line("copy share with init, least", low, &|at| with_init(at, &|| least(&init_share)));
         line("copy share with init, greatest", high, &|at| with_init(at, &|| greatest(&init_share)));
         let fpm_ipc = format!("{:.1}x", known.fpm_ipc_ratio_max);
-        line("FPM IPC, greatest", fpm_ipc, &|at| format!("{:.2}x", greatest(&fpm(IPC, at))));
-        line("PSM IPC, greatest", "-".to_owned(), &|at| format!("{:.2}x", greatest(&psm(IPC, at))));
+        line("FPM IPC, greatest", fpm_ipc, &|at| times(greatest(&fpm(IPC, at))));
+        line("PSM IPC, greatest", "-".to_owned(), &|at| times(greatest(&psm(IPC, at))));
         line("FPM energy, least", change(known.fpm_energy_ratio_min), &|at| change(least(&fpm(ENERGY, at))));
         line("PSM energy, least", change(known.psm_energy_ratio_min), &|at| change(least(&psm(ENERGY, at))));
         aligned(&headers(&format!("<\nfigure|\npublished|copy loop:\n{}", loops.join("|\n"))), &lines)

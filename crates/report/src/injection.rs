@@ -1,18 +1,20 @@
 //! Cache injection and prefetching (León and Maccabe): published figures beside simulated ones.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::plot::{Across, Axis, Chart, ChartKind, Joined, Point, Series, Spacing, Unit};
+use crate::plot::{Chart, Point, Series, Spacing, Unit};
+use crate::published::{axis, line_chart, published};
 use crate::required;
 use crate::table::{aligned, change, headers};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Published changes of prefetching and of injection into the L3, relative to base: memory reads, and time.
-pub const PUBLISHED: [[f64; 2]; 2] = [[0.0, -0.37], [-0.96, -0.30]];
+/// Published changes of memory reads and of time relative to base, by mode.
+type Published = BTreeMap<String, [f64; 2]>;
 
 /// Figures of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -91,6 +93,7 @@ const L2: &str = "inject L2";
 impl InjectionTable {
     /// The table for a terminal.
     pub fn to_text(&self) -> String {
+        let known: Published = published("injection");
         let mut text = format!(
             "Cache injection and prefetching: a program reads every word of its messages once\n\
              machine {}, {} messages of 4 KiB per core\n",
@@ -100,7 +103,7 @@ impl InjectionTable {
             let _ = write!(
                 text,
                 "\nRelative to base, without local data; published figures in parentheses\n{}",
-                published(plain)
+                beside(plain, &known)
             );
         }
         for group in ["share of data", "message size", "delay", "one channel"] {
@@ -109,7 +112,7 @@ impl InjectionTable {
         text += "\nreads: lines read from memory per line of messages\ntime: us per 4 KiB of messages without waiting \
                  for them, and changes to base\nwritten back: per line of messages, of lines injected into the L3\n";
         let _ = writeln!(text, "\n{}", self.required());
-        text.extend(self.plain().map(near));
+        text.extend(self.plain().map(|row| near(row, &known)));
         text
     }
 
@@ -178,19 +181,8 @@ impl InjectionTable {
             let point = |row: &InjectionRow| Some(Point { x: cores(row), values: vec![row.time(mode)?] });
             Series { name: mode.to_owned(), points: self.of("one channel").filter_map(point).collect() }
         });
-        let axis = |label: &str| Axis { label: label.to_owned(), unit: Unit::None, spacing: Spacing::Linear };
-        Chart {
-            title: "Time to read messages, by cores".to_owned(),
-            kind: ChartKind::Lines,
-            x: Across::Numbers(axis("cores")),
-            y: axis("time / time of base"),
-            rows: None,
-            published: Vec::new(),
-            joined: Joined::Series,
-            series: series.into(),
-            crossovers: Vec::new(),
-            reach: vec![1.0],
-        }
+        let [x, y] = ["cores", "time / time of base"].map(|label| axis(label, Unit::None, Spacing::Linear));
+        Chart { reach: vec![1.0], ..line_chart("Time to read messages, by cores".to_owned(), x, y, series.into()) }
     }
 }
 
@@ -200,17 +192,15 @@ fn changes(row: &InjectionRow, mode: &str) -> [f64; 2] {
 }
 
 /// Published and simulated changes.
-fn published(row: &InjectionRow) -> String {
-    let cell = |(ours, theirs): (f64, Option<f64>)| {
-        let theirs = theirs.map(|theirs| format!(" ({:+.0} %)", theirs * 100.0));
-        format!("{:+.1} %{}", ours * 100.0, theirs.unwrap_or_default())
+fn beside(row: &InjectionRow, known: &Published) -> String {
+    let line = |mode: &str| {
+        let cell = |at: usize| {
+            let theirs = known.get(mode).map(|theirs| format!(" ({:+.0} %)", theirs[at] * 100.0));
+            format!("{:+.1} %{}", changes(row, mode)[at] * 100.0, theirs.unwrap_or_default())
+        };
+        vec![mode.to_owned(), cell(0), cell(1)]
     };
-    let line = |(mode, published): (&str, [Option<f64>; 2])| {
-        std::iter::once(mode.to_owned()).chain(changes(row, mode).into_iter().zip(published).map(cell)).collect()
-    };
-    let [prefetch, l3] = PUBLISHED.map(|changes| changes.map(Some));
-    let lines: [Vec<String>; 3] = [(PREFETCH, prefetch), (L3, l3), (L2, [None; 2])].map(line);
-    aligned(&headers("<mode|memory reads|time"), &lines)
+    aligned(&headers("<mode|memory reads|time"), &[PREFETCH, L3, L2].map(line))
 }
 
 /// What must hold without local data.
@@ -229,7 +219,7 @@ fn required_of(row: &InjectionRow) -> Vec<(&'static str, bool)> {
 }
 
 /// The cells near the published ones.
-fn near(row: &InjectionRow) -> String {
-    let ours = [changes(row, PREFETCH), changes(row, L3)].into_iter().flatten();
-    required::near(ours.zip(PUBLISHED.into_iter().flatten()).map(|(a, b)| a - b))
+fn near(row: &InjectionRow, known: &Published) -> String {
+    let of_mode = |(mode, theirs): (&String, &[f64; 2])| [0, 1].map(|at| changes(row, mode)[at] - theirs[at]);
+    required::near(known.iter().flat_map(of_mode))
 }

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use rowclone_sim::{CoresReport, MixMetrics};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
-use crate::plot::{Across, Axis, Chart, ChartKind, Joined, Point, Series, Spacing, Unit};
+use crate::plot::{Chart, Joined, Point, Series, Spacing, Unit};
 use crate::programs::core_table;
+use crate::published::{axis, line_chart};
 use crate::table::{aligned, change, headers, or_dash};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
@@ -33,7 +34,7 @@ fn cores_name(cores: usize) -> String {
 }
 
 /// Published changes by RowClone-ZI.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PublishedChanges {
     /// Number of cores.
     pub cores: usize,
@@ -41,21 +42,20 @@ pub struct PublishedChanges {
     pub ratios: MixFigures,
 }
 
-/// `MICRO` 2013, section 7.4: RowClone-ZI.
-pub const PUBLISHED: [PublishedChanges; 3] = [
-    PublishedChanges { cores: 2, ratios: MixFigures([1.15, 1.14, 1.13, 0.94, 0.71, 0.81]) },
-    PublishedChanges { cores: 4, ratios: MixFigures([1.20, 1.15, 1.16, 0.88, 0.73, 0.83]) },
-    PublishedChanges { cores: 8, ratios: MixFigures([1.27, 1.25, 1.29, 0.77, 0.72, 0.83]) },
-];
-
-/// Published weighted speedups relative to the baseline: plain `RowClone` at 4 cores, and a copy
-/// engine in the controller.
-const PUBLISHED_OTHERS: [(&str, usize, f64); 2] = [("rowclone", 4, 1.10), ("controller-copy", 4, 0.98)];
+/// Published figures of `MICRO` 2013, section 7.4.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedMixes {
+    /// Of RowClone-ZI.
+    pub published: Vec<PublishedChanges>,
+    /// Weighted speedups of other methods relative to the baseline, on a number of cores.
+    #[serde(skip_serializing)]
+    others: Vec<(String, usize, f64)>,
+}
 
 /// Figures of a mix, or their ratios to the baseline: sum of IPC together / IPC alone; sum of IPC; number of programs /
 /// sum of IPC alone / IPC together; greatest IPC alone / IPC together; bytes over the memory channels per instruction;
 /// DRAM energy per instruction, with background and refresh, nJ.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct MixFigures([f64; 6]);
 
 /// A map with a key per figure.
@@ -186,8 +186,9 @@ pub struct MulticoreTable {
     pub instructions: u64,
     /// Files that replace the programs of the first cores.
     pub traces: Vec<String>,
-    /// Published figures of RowClone-ZI.
-    pub published: [PublishedChanges; 3],
+    /// Published figures.
+    #[serde(flatten)]
+    pub published: PublishedMixes,
     /// Simulated rows, by number of cores and scheduler.
     pub rows: Vec<MulticoreRow>,
 }
@@ -230,18 +231,15 @@ impl MulticoreTable {
             points: [from, to].map(|x| Point { x, values: vec![published.ratios.0[WEIGHTED_SPEEDUP]] }).into(),
         };
         let is_shown = |published: &&PublishedChanges| rows.iter().any(|row| row.cores == published.cores);
-        let axis = |label: &str, unit| Axis { label: label.to_owned(), unit, spacing: Spacing::Linear };
         Chart {
-            title: format!("Gain of RowClone-ZI over the copy share of each mix, {scheduler}"),
-            kind: ChartKind::Lines,
-            x: Across::Numbers(axis("copy share of the baseline's channel bytes", Unit::Share)),
-            y: axis("weighted speedup / baseline", Unit::None),
-            rows: None,
-            published: self.published.iter().filter(is_shown).map(mean).collect(),
+            published: self.published.published.iter().filter(is_shown).map(mean).collect(),
             joined: Joined::Published,
-            series,
-            crossovers: Vec::new(),
-            reach: Vec::new(),
+            ..line_chart(
+                format!("Gain of RowClone-ZI over the copy share of each mix, {scheduler}"),
+                axis("copy share of the baseline's channel bytes", Unit::Share, Spacing::Linear),
+                axis("weighted speedup / baseline", Unit::None, Spacing::Linear),
+                series,
+            )
         }
     }
 
@@ -294,11 +292,12 @@ impl MulticoreTable {
             });
             [method, FIGURES[figure].1].map(str::to_owned).into_iter().chain(cells).collect::<Vec<_>>()
         };
-        let zi = |cores: usize, figure: usize| Some(PUBLISHED.iter().find(|it| it.cores == cores)?.ratios.0[figure]);
+        let PublishedMixes { published, others } = &self.published;
+        let zi = |cores: usize, figure: usize| Some(published.iter().find(|it| it.cores == cores)?.ratios.0[figure]);
         let mut lines: Vec<Vec<String>> =
             (0..FIGURES.len()).map(|figure| line("rowclone-zi", figure, &|cores| zi(cores, figure))).collect();
-        for (method, at, ratio) in PUBLISHED_OTHERS {
-            lines.push(line(method, WEIGHTED_SPEEDUP, &|cores| (cores == at).then_some(ratio)));
+        for (method, at, ratio) in others {
+            lines.push(line(method, WEIGHTED_SPEEDUP, &|cores| (cores == *at).then_some(*ratio)));
         }
         lines.push(line("controller-copy", ENERGY, &|_| None));
         aligned(&headers(&format!("<method|<changes under {scheduler}|{}", by_cores.join("|"))), &lines)

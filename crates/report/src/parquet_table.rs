@@ -10,7 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use crate::cell::{Cell, CellKind, Column};
+use crate::cell::{Cell, CellColumn, CellKind};
 
 /// Number of rows that are buffered and written together, column by column.
 const GROUP_ROWS: usize = 4096;
@@ -31,7 +31,7 @@ impl<W: Write + Send> ParquetTable<W> {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn new(output: W, columns: &[Column]) -> io::Result<ParquetTable<W>> {
+    pub fn new(output: W, columns: &[CellColumn]) -> io::Result<ParquetTable<W>> {
         let fields = columns.iter().map(field).collect::<Result<_, _>>().map_err(io_error)?;
         let schema = Type::group_type_builder("rows").with_fields(fields).build().map_err(io_error)?;
         let properties = WriterProperties::builder()
@@ -74,7 +74,7 @@ impl<W: Write + Send> ParquetTable<W> {
     }
 }
 
-fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
+fn field(column: &CellColumn) -> Result<Arc<Type>, ParquetError> {
     let (physical, logical) = match column.kind {
         CellKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         CellKind::Count => (Physical::INT64, None),
@@ -148,10 +148,10 @@ mod tests {
     #[test]
     fn every_cell_reads_back_across_groups_of_rows() {
         let columns = [
-            Column::new("a", CellKind::Text),
-            Column::new("b_ns", CellKind::Number),
-            Column::new("c", CellKind::Count),
-            Column::new("d", CellKind::Flag),
+            CellColumn::new("a", CellKind::Text),
+            CellColumn::new("b_ns", CellKind::Number),
+            CellColumn::new("c", CellKind::Count),
+            CellColumn::new("d", CellKind::Flag),
         ];
         let mut table = ParquetTable::new(Vec::new(), &columns).unwrap();
         let most = i64::MAX.cast_unsigned();
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_count_that_is_no_int64_is_refused() {
-        let mut table = ParquetTable::new(Vec::new(), &[Column::new("c", CellKind::Count)]).unwrap();
+        let mut table = ParquetTable::new(Vec::new(), &[CellColumn::new("c", CellKind::Count)]).unwrap();
         table.row(vec![(1_u64 << 63).into()]).unwrap();
         let error = table.finish().unwrap_err().to_string();
         assert!(error.contains("9223372036854775808 is above 2^63 - 1"), "{error}");
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_has_its_columns() {
-        let table = ParquetTable::new(Vec::new(), &[Column::new("a", CellKind::Text)]).unwrap();
+        let table = ParquetTable::new(Vec::new(), &[CellColumn::new("a", CellKind::Text)]).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(table.finish().unwrap())).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
         assert_eq!(reader.metadata().file_metadata().schema().get_fields()[0].name(), "a");

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Column;
+use crate::CellColumn;
 use crate::plot::{ChartKind, ChartRequest, Condition, Spacing};
 
+use rowclone_config::document::Section;
 use rowclone_config::key::{Holds, Key};
-use rowclone_config::section::Section;
 use rowclone_config::{Document, Failure, suggestion};
 
 /// All keys of a `[[plot]]`.
@@ -78,7 +78,7 @@ impl PlotEntry {
     ///
     /// # Errors
     /// A column is absent, or the column of the vertical axis has no numbers.
-    pub fn check_columns(&self, document: &Document, index: usize, columns: &[Column]) -> Result<(), Failure> {
+    pub fn check_columns(&self, document: &Document, index: usize, columns: &[CellColumn]) -> Result<(), Failure> {
         let ChartRequest { x, y, by, conditions, .. } = &self.request;
         let named = [("x", x)].into_iter().chain(y.iter().map(|y| ("y", y))).chain(by.iter().map(|by| ("by", by)));
         let named = named.chain(conditions.iter().map(|condition| ("where", &condition.column)));

@@ -1,18 +1,23 @@
 //! Programs on cores: a line per copy method, and a line per core.
 
+mod copiers;
+mod slowdowns;
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::fmt::Write as _;
 
+pub(crate) use self::copiers::break_even;
 use rowclone_sim::quantity::counted;
 use rowclone_sim::{CoreRow, CoresReport, DmaCounts, MixMetrics, Outcome, ServedRow};
 use serde::Serialize;
 
-use crate::copiers;
-use crate::first_screen::{COLUMNS_MAX, memory_equal};
-use crate::run_report::RunReport;
-use crate::slowdowns::dirty_lines;
-pub(crate) use crate::slowdowns::{slowdowns, slower_in_dram};
+use self::slowdowns::{dirty_lines, slowdowns, slower_in_dram};
+use crate::run_report::{RunReport, memory_equal};
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, aligned, headers, listed, or_dash, percent, three_digits, wrapped};
+use crate::table::{
+    COLUMNS_MAX, TextColumn, aligned, headers, listed, or_dash, percent, three_digits, times, wrapped, wrapped_lines,
+};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit, type or meaning.
 pub const SCHEMA_VERSION: u32 = 5;
@@ -116,13 +121,11 @@ impl ProgramsTable {
         for (core, program) in self.programs.iter().enumerate() {
             let _ = writeln!(text, "core {core}: {program}");
         }
-        for assumption in &self.assumptions {
-            text += &wrapped(assumption, COLUMNS_MAX);
-        }
+        text += &wrapped_lines(&self.assumptions.join("\n"), COLUMNS_MAX);
         let _ = write!(text, "\n{}", first(&self.methods));
-        text += &causes(&self.methods);
+        text += &causes_in_lines(&self.methods);
         text += &wrapped(&definitions(&self.methods), COLUMNS_MAX);
-        text.extend(copiers::break_even(&self.methods).map(|sizes| wrapped(&sizes, COLUMNS_MAX)));
+        text.extend(break_even(&self.methods).map(|sizes| wrapped(&sizes, COLUMNS_MAX)));
         // A failed check is an error.
         if self.methods.iter().any(|row| row.report.loads_checked.is_some()) {
             let text_of =
@@ -131,13 +134,7 @@ impl ProgramsTable {
         }
         text += "`--details` has a line per core.\n";
         if details {
-            let _ = write!(text, "\n{}", second(&self.methods));
-            if self.programs.len() > 1 {
-                let _ = write!(text, "\n{}", mixes(&self.methods));
-            }
-            for row in &self.methods {
-                let _ = write!(text, "\n{}\n{}", row.method, core_table(&row.report.cores));
-            }
+            text += &all_cores(&self.methods, self.programs.len() > 1);
         }
         text
     }
@@ -151,9 +148,21 @@ fn without_fpm(served: &[ServedRow]) -> Option<String> {
     Some(format!("{} of the bytes by {}{reason}", percent(most.share_of_bytes), most.mechanism))
 }
 
+/// The causes of all results below 1, each with its ratio.
+pub(crate) fn causes(rows: &[MethodRow]) -> impl Iterator<Item = (f64, String)> {
+    slowdowns(rows).into_iter().chain(slower_in_dram(rows))
+}
+
 /// The causes of all results below 1, in lines.
-pub(crate) fn causes(rows: &[MethodRow]) -> String {
-    slowdowns(rows).into_iter().chain(slower_in_dram(rows)).map(|(_, cause)| wrapped(&cause, COLUMNS_MAX)).collect()
+pub(crate) fn causes_in_lines(rows: &[MethodRow]) -> String {
+    causes(rows).map(|(_, cause)| wrapped(&cause, COLUMNS_MAX)).collect()
+}
+
+/// The tables that are not on the first screen: of methods, of mixes if there are any, and of cores.
+pub(crate) fn all_cores(rows: &[MethodRow], has_mixes: bool) -> String {
+    let mixes = if has_mixes { format!("\n{}", mixes(rows)) } else { String::new() };
+    let cores = rows.iter().map(|row| format!("\n{}\n{}", row.method, core_table(&row.report.cores)));
+    format!("\n{}{mixes}{}", second(rows), cores.collect::<String>())
 }
 
 /// The table of the first screen: the cost of copies if a device copies, else the methods.
@@ -162,47 +171,57 @@ pub(crate) fn first(rows: &[MethodRow]) -> String {
 }
 
 /// The table of the methods that is not on the first screen, with the definitions.
-pub(crate) fn second(rows: &[MethodRow]) -> String {
+fn second(rows: &[MethodRow]) -> String {
     if copiers::has_device(rows) {
         return methods(rows);
     }
     copiers::table(rows) + &wrapped(copiers::DEFINITIONS, COLUMNS_MAX)
 }
 
+/// Columns of the tables of methods.
+const POLICY: TextColumn<'static, MethodRow> = ("\npolicy", Left, &|row| row.method.to_owned());
+const SPEEDUP: TextColumn<'static, MethodRow> = ("\nspeedup", Right, &|row| or_dash(row.speedup, times));
+const ENERGY_RATIO: TextColumn<'static, MethodRow> = ("energy\nratio", Right, &|row| or_dash(row.energy_ratio, times));
+const COPY_SHARE: TextColumn<'static, MethodRow> =
+    ("copy share of\nchannel bytes", Right, &|row| or_dash(row.report.copy_share_of_channel_bytes, percent));
+
+/// A figure per copy of copies alone, else as it is.
+fn per_copy(value: f64, row: &MethodRow) -> String {
+    three_digits(value / row.copies.map_or(1.0, |copies| copies as f64))
+}
+
 /// A line per method, in at most 80 columns for the usual numbers: of copies alone with time and energy per copy; of
 /// several programs with the weighted speedup instead of the cycles, where it is known.
-pub(crate) fn methods(rows: &[MethodRow]) -> String {
-    let times = |value: Option<f64>| or_dash(value, |ratio| format!("{ratio:.2}x"));
-    let per_copy = |value: f64, row: &MethodRow| or_dash(row.copies, |copies| three_digits(value / copies as f64));
-    let shares: Column<'_, MethodRow> =
-        ("copy share of\nchannel bytes", Right, &|row| or_dash(row.report.copy_share_of_channel_bytes, percent));
+fn methods(rows: &[MethodRow]) -> String {
     if rows.iter().any(|row| row.copies.is_some()) {
-        let columns: [Column<'_, MethodRow>; 7] = [
-            ("\npolicy", Left, &|row| row.method.to_owned()),
-            ("us per\ncopy", Right, &|row| per_copy(row.latency_ns / 1000.0, row)),
-            ("\nspeedup", Right, &|row| times(row.speedup)),
-            ("nJ per\ncopy", Right, &|row| or_dash(row.energy_nj, |nj| per_copy(nj, row))),
-            ("energy\nratio", Right, &|row| times(row.energy_ratio)),
-            ("dirty lines\nper copy", Right, &|row| {
-                per_copy(row.report.cores.iter().map(dirty_lines).sum::<u64>() as f64, row)
-            }),
-            shares,
+        let dirty = |row: &MethodRow| row.report.cores.iter().map(dirty_lines).sum::<u64>() as f64;
+        let of_copies = |value: Option<f64>, row: &MethodRow| {
+            or_dash(value.filter(|_| row.copies.is_some()), |it| per_copy(it, row))
+        };
+        let columns: [TextColumn<'_, MethodRow>; 7] = [
+            POLICY,
+            ("us per\ncopy", Right, &|row| of_copies(Some(row.latency_ns / 1000.0), row)),
+            SPEEDUP,
+            ("nJ per\ncopy", Right, &|row| of_copies(row.energy_nj, row)),
+            ENERGY_RATIO,
+            ("dirty lines\nper copy", Right, &|row| of_copies(Some(dirty(row)), row)),
+            COPY_SHARE,
         ];
         return listed(&columns, rows, usize::MAX);
     }
-    let third: Column<'_, MethodRow> = if rows.iter().any(|row| row.mix.is_some()) {
+    let third: TextColumn<'_, MethodRow> = if rows.iter().any(|row| row.mix.is_some()) {
         ("weighted\nspeedup", Right, &|row| or_dash(row.mix, |mix| format!("{:.3}", mix.weighted_speedup)))
     } else {
         ("core\ncycles", Right, &|row| row.cycles.to_string())
     };
-    let columns: [Column<'_, MethodRow>; 7] = [
-        ("\npolicy", Left, &|row| row.method.to_owned()),
+    let columns: [TextColumn<'_, MethodRow>; 7] = [
+        POLICY,
         ("IPC\nx 1000", Right, &|row| format!("{:.2}", row.ipc_sum * 1000.0)),
         third,
-        ("\nspeedup", Right, &|row| times(row.speedup)),
-        ("energy\nratio", Right, &|row| times(row.energy_ratio)),
+        SPEEDUP,
+        ENERGY_RATIO,
         ("nJ per\ninstruction", Right, &|row| or_dash(row.energy_per_instruction_nj, |energy| format!("{energy:.3}"))),
-        shares,
+        COPY_SHARE,
     ];
     listed(&columns, rows, usize::MAX)
 }
@@ -219,7 +238,7 @@ pub(crate) fn definitions(rows: &[MethodRow]) -> String {
 }
 
 /// Metrics of several programs.
-pub(crate) fn mixes(rows: &[MethodRow]) -> String {
+fn mixes(rows: &[MethodRow]) -> String {
     let line = |row: &MethodRow| {
         let metrics = row.mix.map(|mix| {
             [mix.weighted_speedup, mix.instruction_throughput, mix.harmonic_speedup, mix.maximum_slowdown].map(Some)
@@ -303,6 +322,3 @@ fn device_table(rows: &[CoreRow]) -> String {
     });
     if names == "core" { String::new() } else { aligned(&headers(&names), &lines) }
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

@@ -1,24 +1,22 @@
 //! Copies of two papers, `RowClone` and LISA: published latencies and energies beside the simulated ones.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::first_screen::COLUMNS_MAX;
+use crate::published::{known, published};
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, change, listed, or_dash, wrapped};
+use crate::table::{COLUMNS_MAX, TextColumn, change, listed, or_dash, wrapped};
 
-/// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
-const SCHEMA_VERSION: u32 = 1;
-
-/// How the energy of an operation is counted: its dynamic energy, without background and refresh.
-const ACCOUNTING: &str = "operation";
-
-/// A latency and an energy of table 3 of the `RowClone` paper.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Published {
+/// A published latency, and a published energy in nJ or in uJ.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedCopy {
     /// ns.
     pub latency_ns: f64,
-    /// nJ. Of FPM: the baseline divided by the published ratio, for the printed value is rounded to 10 nJ.
-    pub energy_nj: f64,
+    /// nJ; none in a table in uJ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_nj: Option<f64>,
+    /// uJ, not a number if it was not published; none in a table in nJ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_uj: Option<f64>,
 }
 
 /// Latency and energy of the simulated commands.
@@ -32,52 +30,50 @@ pub struct Simulated {
     pub energy_nj: f64,
 }
 
-/// A latency and an energy of the LISA paper.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct PublishedCopy {
-    /// ns.
-    pub latency_ns: f64,
-    /// uJ, if it was published.
-    pub energy_uj: Option<f64>,
-}
-
 /// A row of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CopyRow<P> {
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CopyRow {
     /// `copy/fpm` and so on.
-    pub id: &'static str,
+    pub id: String,
     /// The published figures.
-    pub published: P,
+    pub published: PublishedCopy,
     /// The simulated figures.
     pub simulated: Simulated,
 }
 
-/// Sets what was simulated beside what was published, in the same order.
-fn rows<P: Copy>(published: &[(&'static str, P)], simulated: impl IntoIterator<Item = Simulated>) -> Vec<CopyRow<P>> {
-    let rows = published.iter().zip(simulated);
-    rows.map(|(&(id, published), simulated)| CopyRow { id, published, simulated }).collect()
+/// A published row.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PublishedRow {
+    /// `copy/fpm` and so on.
+    pub id: String,
+    /// The published figures.
+    #[serde(flatten)]
+    pub figures: PublishedCopy,
 }
 
-/// A table for a terminal of 80 columns: its title, the current set, the latencies with a precision of the published
-/// ones, the energies, and notes.
-fn text<P>(
-    (title, currents, notes): (&str, &str, &[&str]),
-    (latency, digits): (fn(&P) -> f64, usize),
-    energies: &[Column<'_, CopyRow<P>>],
-    rows: &[CopyRow<P>],
-) -> String {
-    let latencies: [Column<'_, CopyRow<P>>; 5] = [
-        ("\nrow", Left, &|row| row.id.to_owned()),
-        ("ns:\npaper", Right, &|row| format!("{:.digits$}", latency(&row.published))),
-        ("\nsimulated", Right, &|row| format!("{:.2}", row.simulated.latency_ns)),
-        ("\nclocks", Right, &|row| row.simulated.latency_cycles.to_string()),
-        ("\noff by", Right, &|row| change(row.simulated.latency_ns / latency(&row.published))),
-    ];
-    let columns = [&latencies[..], energies].concat();
-    let currents = format!("dynamic energy (without background and refresh) with the currents of `{currents}`");
-    let lines = |text: &&str| wrapped(text, COLUMNS_MAX);
-    let [head, notes] = [&[title, &currents], notes].map(|texts| texts.iter().map(lines).collect::<String>());
-    format!("{head}\n{}\n{notes}", listed(&columns, rows, usize::MAX))
+/// A published table.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PublishedCopies {
+    /// The paper and the system.
+    title: String,
+    /// What the figures depend on.
+    note: String,
+    /// I/O and termination of a channel copy, of its dynamic energy.
+    channel_share_of_copy_energy: Option<f64>,
+    /// The rows.
+    pub rows: Vec<PublishedRow>,
+}
+
+impl PublishedCopies {
+    /// Table 3 of the `RowClone` paper.
+    pub fn table3() -> PublishedCopies {
+        published("table3")
+    }
+
+    /// The table of the LISA paper.
+    pub fn lisa() -> PublishedCopies {
+        published("lisa")
+    }
 }
 
 /// A share, as published and as simulated.
@@ -89,111 +85,79 @@ pub struct Share {
     pub simulated: f64,
 }
 
-/// Table 3 of the `RowClone` paper.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Table3 {
-    /// The version of these fields.
-    pub schema_version: u32,
-    /// The current set.
-    pub currents: String,
-    /// `operation`: dynamic energy (without background and refresh), in every row.
-    pub accounting: &'static str,
-    /// Ranks of the simulated channel.
-    pub ranks: u8,
-    /// The six rows.
-    pub rows: Vec<CopyRow<Published>>,
-    /// I/O share of the energy of a copy over the channel.
-    pub channel_share_of_copy_energy: Share,
-}
-
-/// The published rows: `MICRO` 2013, table 3. Energy of FPM: 3600 / 74.4 and 2000 / 41.5.
-#[rustfmt::skip]
-pub const PUBLISHED: [(&str, Published); 6] = [
-    ("copy/channel", Published { latency_ns: 1046.0, energy_nj: 3600.0 }),
-    ("copy/fpm",     Published { latency_ns:   90.0, energy_nj: 3600.0 / 74.4 }),
-    ("copy/psm",     Published { latency_ns:  540.0, energy_nj: 1100.0 }),
-    ("copy/psm2",    Published { latency_ns: 1050.0, energy_nj: 2500.0 }),
-    ("zero/channel", Published { latency_ns:  546.0, energy_nj: 2000.0 }),
-    ("zero/fpm",     Published { latency_ns:   90.0, energy_nj: 2000.0 / 41.5 }),
-];
-
-/// The paper's share of the channel in copy energy: "about 40 %".
-pub const PUBLISHED_CHANNEL_SHARE: f64 = 0.4;
-
-impl Table3 {
-    /// Pairs simulated with published rows, in the order of [`PUBLISHED`].
-    pub fn new(currents: String, ranks: u8, simulated: [Simulated; 6], channel_share: f64) -> Table3 {
-        Table3 {
-            schema_version: SCHEMA_VERSION,
-            currents,
-            accounting: ACCOUNTING,
-            ranks,
-            rows: rows(&PUBLISHED, simulated),
-            channel_share_of_copy_energy: Share { published: PUBLISHED_CHANNEL_SHARE, simulated: channel_share },
-        }
-    }
-
-    /// The table for a terminal of 80 columns.
-    pub fn to_text(&self) -> String {
-        let share = &self.channel_share_of_copy_energy;
-        let title = format!(
-            "RowClone (MICRO 2013), table 3: one 4 KB operation, DDR3-1066 8-8-8, 4 KB rows, {} rank",
-            self.ranks
-        );
-        let share = format!(
-            "I/O share of copy energy: {:.1} % simulated, about {:.0} % published",
-            share.simulated * 100.0,
-            share.published * 100.0
-        );
-        let notes = [&share, "published energy of FPM: the baseline divided by the published ratio (74.4 and 41.5)"];
-        let energies: [Column<'_, CopyRow<Published>>; 3] = [
-            ("nJ:\npaper", Right, &|row| format!("{:.1}", row.published.energy_nj)),
-            ("\nsimulated", Right, &|row| format!("{:.1}", row.simulated.energy_nj)),
-            ("\noff by", Right, &|row| change(row.simulated.energy_nj / row.published.energy_nj)),
-        ];
-        text((&title, &self.currents, &notes), (|it: &Published| it.latency_ns, 0), &energies, &self.rows)
-    }
-}
-
-/// The table of the LISA paper.
+/// The comparison with a published table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CopyTable {
-    /// The version of these fields.
+    /// The version of these fields. It rises when a field changes its name, unit or meaning.
     pub schema_version: u32,
     /// The current set.
     pub currents: String,
     /// `operation`: dynamic energy (without background and refresh), in every row.
     pub accounting: &'static str,
-    /// The rows.
-    pub rows: Vec<CopyRow<PublishedCopy>>,
-    /// The paper and the system.
+    /// Ranks of the simulated channel; only in table 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u8>,
+    /// The rows, in the order of the published table.
+    pub rows: Vec<CopyRow>,
+    /// I/O share of the energy of a copy over the channel; only in table 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel_share_of_copy_energy: Option<Share>,
     #[serde(skip)]
-    pub title: &'static str,
-    /// What the figures depend on.
+    title: String,
     #[serde(skip)]
-    pub note: &'static str,
+    note: String,
 }
 
 impl CopyTable {
-    /// Sets what was simulated beside what was published, in the same order.
+    /// Sets simulated rows beside the published ones, in the same order: with the number of ranks and the simulated
+    /// share of the channel, which the table has if it was published.
     pub fn new(
-        (title, note): (&'static str, &'static str),
+        table: PublishedCopies,
         currents: String,
-        published: &[(&'static str, PublishedCopy)],
         simulated: impl IntoIterator<Item = Simulated>,
+        (ranks, channel_share): (u8, f64),
     ) -> CopyTable {
-        let rows = rows(published, simulated);
-        CopyTable { schema_version: SCHEMA_VERSION, currents, accounting: ACCOUNTING, rows, title, note }
+        let PublishedCopies { title, note, channel_share_of_copy_energy: share, rows } = table;
+        let row = |(PublishedRow { id, figures: published }, simulated)| CopyRow { id, published, simulated };
+        CopyTable {
+            schema_version: 1,
+            currents,
+            accounting: "operation",
+            ranks: share.map(|_| ranks),
+            rows: rows.into_iter().zip(simulated).map(row).collect(),
+            channel_share_of_copy_energy: share.map(|published| Share { published, simulated: channel_share }),
+            title,
+            note,
+        }
     }
 
-    /// The table for a terminal of 80 columns.
+    /// The table for a terminal of 80 columns: the latencies have the precision of the published ones.
     pub fn to_text(&self) -> String {
-        let energies: [Column<'_, CopyRow<PublishedCopy>>; 2] = [
-            ("uJ:\npaper", Right, &|row| or_dash(row.published.energy_uj, |it| format!("{it:.2}"))),
+        let is_in_nj = self.rows.iter().any(|row| row.published.energy_nj.is_some());
+        let digits = if is_in_nj { 0 } else { 2 };
+        let nj = |row: &CopyRow| row.published.energy_nj.unwrap_or(f64::NAN);
+        let uj = |row: &CopyRow| row.published.energy_uj.and_then(known);
+        let columns: [TextColumn<'_, CopyRow>; 10] = [
+            ("\nrow", Left, &|row| row.id.clone()),
+            ("ns:\npaper", Right, &|row| format!("{:.digits$}", row.published.latency_ns)),
+            ("\nsimulated", Right, &|row| format!("{:.2}", row.simulated.latency_ns)),
+            ("\nclocks", Right, &|row| row.simulated.latency_cycles.to_string()),
+            ("\noff by", Right, &|row| change(row.simulated.latency_ns / row.published.latency_ns)),
+            ("nJ:\npaper", Right, &|row| format!("{:.1}", nj(row))),
+            ("\nsimulated", Right, &|row| format!("{:.1}", row.simulated.energy_nj)),
+            ("\noff by", Right, &|row| change(row.simulated.energy_nj / nj(row))),
+            ("uJ:\npaper", Right, &|row| or_dash(uj(row), |it| format!("{it:.2}"))),
             ("\nsimulated", Right, &|row| format!("{:.3}", row.simulated.energy_nj / 1000.0)),
         ];
-        let texts = (self.title, &*self.currents, &[self.note][..]);
-        text(texts, (|it: &PublishedCopy| it.latency_ns, 2), &energies, &self.rows)
+        let columns = if is_in_nj { columns[..8].to_vec() } else { [&columns[..5], &columns[8..]].concat() };
+        let share = self.channel_share_of_copy_energy.map_or_else(String::new, |Share { published, simulated }| {
+            let [simulated, published] = [simulated * 100.0, published * 100.0];
+            format!("I/O share of copy energy: {simulated:.1} % simulated, about {published:.0} % published\n")
+        });
+        let currents = &self.currents;
+        let currents = format!("dynamic energy (without background and refresh) with the currents of `{currents}`");
+        let [title, currents, note] = [&self.title, &currents, &self.note].map(|text| wrapped(text, COLUMNS_MAX));
+        format!("{title}{currents}\n{}\n{share}{note}", listed(&columns, &self.rows, usize::MAX))
     }
 }
 
@@ -201,31 +165,29 @@ impl CopyTable {
 mod tests {
     use super::*;
 
-    /// Half of each published figure.
-    #[test]
-    fn table_3_fits_80_columns() {
-        let half = |(_, published): (_, Published)| Simulated {
-            latency_ns: published.latency_ns / 2.0,
+    /// The cells of the row that begins so, of a table whose figures are half and twice the published ones.
+    fn row(known: PublishedCopies, (latency, energy): (f64, f64), start: &str) -> String {
+        let simulated = |PublishedRow { figures, .. }: &PublishedRow| Simulated {
+            latency_ns: figures.latency_ns * latency,
             latency_cycles: 558,
-            energy_nj: published.energy_nj / 2.0,
+            energy_nj: figures.energy_nj.or(figures.energy_uj.map(|uj| uj * 1000.0)).unwrap() * energy,
         };
-        let text = Table3::new("2 Gb x16 early die 1066".to_owned(), 1, PUBLISHED.map(half), 0.296).to_text();
+        let simulated: Vec<_> = known.rows.iter().map(simulated).collect();
+        let text = CopyTable::new(known, "2 Gb x16 early die 1066".to_owned(), simulated, (1, 0.296)).to_text();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        let row = text.lines().find(|line| line.starts_with("copy/channel")).unwrap();
-        let cells = row.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(cells, "copy/channel 1046 523.00 558 -50.0 % 3600.0 1800.0 -50.0 %");
-        assert!(text.contains("I/O share of copy energy: 29.6 % simulated, about 40 % published\n"), "{text}");
+        let share = "I/O share of copy energy: 29.6 % simulated, about 40 % published\n";
+        assert_eq!(text.contains(share), text.contains("RowClone (MICRO 2013)"), "{text}");
+        let row = text.lines().find(|line| line.starts_with(start)).unwrap();
+        row.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn the_table_fits_80_columns() {
-        let published = [("copy/of a long name", PublishedCopy { latency_ns: 148.5, energy_uj: Some(0.09) })];
-        let simulated = [Simulated { latency_ns: 297.0, latency_cycles: 558, energy_nj: 90.0 }];
-        let texts = ("A paper", "A note of many words, ".repeat(9).leak() as &str);
-        let text = CopyTable::new(texts, "2 Gb x16 early die 1066".to_owned(), &published, simulated).to_text();
-        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        let row = text.lines().find(|line| line.starts_with("copy/of a long name ")).unwrap();
-        let cells = row.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(cells, "copy/of a long name 148.50 297.00 558 +100.0 % 0.09 0.090");
+    fn the_tables_fit_80_columns_and_have_deviations_from_the_published_figures() {
+        let table3 = row(PublishedCopies::table3(), (0.5, 0.5), "copy/channel ");
+        assert_eq!(table3, "copy/channel 1046 523.00 558 -50.0 % 3600.0 1800.0 -50.0 %");
+        let lisa = row(PublishedCopies::lisa(), (2.0, 1.0), "copy/lisa 1 hop ");
+        assert_eq!(lisa, "copy/lisa 1 hop 148.50 297.00 558 +100.0 % 0.09 0.090");
+        let unpublished = row(PublishedCopies::lisa(), (2.0, 1.0), "copy/lisa 3 hops ");
+        assert!(unpublished.starts_with("copy/lisa 3 hops 164.50 329.00 558 +100.0 % - "), "{unpublished}");
     }
 }

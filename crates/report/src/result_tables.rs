@@ -9,7 +9,7 @@ use rowclone_sim::{Distribution, EpochReport, FiguresReport, QueueDepth, RowOutc
 
 use crate::run_report::{NO_CURRENT_SET, RunReport};
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, fitted, listed, or_dash, percent};
+use crate::table::{TextColumn, fitted, listed, or_dash, percent, times};
 
 /// Rows of a table with one column per result.
 struct Rows<'a> {
@@ -89,8 +89,8 @@ pub(crate) fn figures(reports: &[RunReport], width: usize) -> String {
     rows.add("makespan, clocks", |report| grouped(report.outcome.makespan_cycles));
     rows.add("makespan, ns", |report| format!("{:.2}", report.outcome.makespan_ns));
     rows.add("latency compared, ns", |report| format!("{:.2}", report.outcome.latency_ns));
-    rows.add("speedup", |report| or_dash(report.outcome.speedup, |ratio| format!("{ratio:.2}x")));
-    rows.add("energy ratio", |report| or_dash(report.outcome.energy_ratio, |ratio| format!("{ratio:.2}x")));
+    rows.add("speedup", |report| or_dash(report.outcome.speedup, times));
+    rows.add("energy ratio", |report| or_dash(report.outcome.energy_ratio, times));
     if reports.iter().any(|report| report.outcome.from_cycle > 0) {
         rows.add("counted from clock", |report| grouped(report.outcome.from_cycle));
     }
@@ -171,7 +171,7 @@ const EPOCHS_SHOWN_MOST: usize = 32;
 /// One line per epoch.
 pub(crate) fn epochs(reports: &[RunReport], width: usize) -> String {
     let demand = reports.iter().any(|report| report.outcome.figures.has_demand());
-    let columns: [Column<'_, (String, &EpochReport)>; 14] = [
+    let columns: [TextColumn<'_, (String, &EpochReport)>; 14] = [
         ("result", Left, &|(label, _)| label.clone()),
         ("from clock", Right, &|(_, it)| grouped(it.from_cycle)),
         ("to clock", Right, &|(_, it)| grouped(it.to_cycle)),

@@ -6,7 +6,7 @@ use memctrl::stats::PartTally;
 use rowclone::{MECHANISMS, Mechanism};
 use rowclone_sim::{Outcome, ServedTally};
 
-use crate::cell::{Cell, Column};
+use crate::cell::{Cell, CellColumn};
 use crate::csv_file::{self, CsvLine, cell};
 use crate::decisions;
 
@@ -22,9 +22,9 @@ pub fn cells(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -
 }
 
 /// The columns of any run.
-pub fn columns() -> Vec<Column> {
+pub fn columns() -> Vec<CellColumn> {
     let nothing = line(&Outcome::default(), 0.0, &[]);
-    nothing.into_iter().map(|(name, cell)| Column::new(name, cell.kind())).collect()
+    nothing.into_iter().map(|(name, cell)| CellColumn::new(name, cell.kind())).collect()
 }
 
 fn line(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> CsvLine {

@@ -94,3 +94,12 @@ pub(crate) fn references(reports: &[RunReport]) -> String {
         _ => format!("references, by placement: {}", known.join(", ")),
     }
 }
+
+/// Result of a passed `--check`. It compares virtual addresses as well if an allocator placed the pages of processes.
+pub(crate) fn memory_equal(is_virtual: bool) -> &'static str {
+    if is_virtual {
+        "memory equals that of a plain memcpy, also as each process reads it at its virtual addresses"
+    } else {
+        "memory equals that of a plain memcpy"
+    }
+}

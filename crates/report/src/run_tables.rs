@@ -7,13 +7,11 @@ use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, ServedRow, TraceReport};
 
 use crate::allocator_tables;
-use crate::copiers;
-use crate::first_screen::memory_equal;
 use crate::programs::{self, MethodRow};
 use crate::result_tables;
-use crate::run_report::{RunReport, references};
+use crate::run_report::{RunReport, memory_equal, references};
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, fitted, listed, or_dash, percent, wrapped};
+use crate::table::{TextColumn, fitted, in_groups, listed, or_dash, percent, wrapped};
 
 /// Number of operations above which only JSON and CSV list them.
 const SHOWN_MOST: usize = 64;
@@ -25,13 +23,7 @@ pub(crate) fn operations_most(reports: &[RunReport]) -> usize {
 
 /// The controller, and those that differ from that of the first run with their policies.
 fn controllers(reports: &[RunReport]) -> String {
-    let mut known: Vec<(&str, Vec<String>)> = Vec::new();
-    for report in reports {
-        match known.iter_mut().find(|(controller, _)| *controller == report.controller) {
-            Some((_, labels)) => labels.push(report.label()),
-            None => known.push((&report.controller, vec![report.label()])),
-        }
-    }
+    let known = in_groups(reports.iter().map(|report| (&*report.controller, report.label())));
     let mut texts = known.iter().map(|(controller, labels)| (*controller, labels.join(", ")));
     let first = texts.next().map_or("", |(controller, _)| controller).to_owned();
     texts.fold(first, |text, (controller, labels)| format!("{text}; {labels}: {controller}"))
@@ -73,16 +65,10 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
 }
 
 fn cores(methods: &[MethodRow]) -> String {
-    let cores = methods.iter().map(|row| format!("\n{}\n{}", row.method, programs::core_table(&row.report.cores)));
-    let mixes = methods.iter().any(|row| row.mix.is_some()).then(|| format!("\n{}", programs::mixes(methods)));
-    let break_even = copiers::break_even(methods).map_or_else(String::new, |sizes| format!("{sizes}\n"));
-    programs::first(methods)
-        + &programs::causes(methods)
-        + &break_even
-        + "\n"
-        + &programs::second(methods)
-        + &mixes.unwrap_or_default()
-        + &cores.collect::<String>()
+    let break_even = programs::break_even(methods).map_or_else(String::new, |sizes| format!("{sizes}\n"));
+    let has_mixes = methods.iter().any(|row| row.mix.is_some());
+    let (first, causes) = (programs::first(methods), programs::causes_in_lines(methods));
+    format!("{first}{causes}{break_even}{}", programs::all_cores(methods, has_mixes))
 }
 
 /// The allocators, by name; one that placed pages under several policies once.
@@ -136,7 +122,7 @@ fn operations(reports: &[RunReport], width: usize) -> String {
     let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}x"));
     let bank =
         |it: &OperationRow, of: fn(&Comparison) -> Option<f64>| ratio(it.against_same_bank.as_ref().and_then(of));
-    let columns: [Column<'_, (String, String, &OperationRow)>; 11] = [
+    let columns: [TextColumn<'_, (String, String, &OperationRow)>; 11] = [
         ("operation", Left, &|(label, ..)| label.clone()),
         ("policy", Left, &|(_, policy, _)| policy.clone()),
         ("mechanism", Left, &|(.., it)| it.mechanism.clone()),
@@ -170,7 +156,7 @@ fn whys(reports: &[RunReport], width: usize) -> String {
 }
 
 fn parts(reports: &[RunReport], width: usize) -> String {
-    let columns: [Column<'_, (String, &ServedRow)>; 7] = [
+    let columns: [TextColumn<'_, (String, &ServedRow)>; 7] = [
         ("policy", Left, &|(label, _)| label.clone()),
         ("of", Left, &|(_, row)| row.operation.to_owned()),
         ("mechanism", Left, &|(_, row)| row.mechanism.to_owned()),

@@ -10,13 +10,16 @@ use textwrap::WordSplitter;
 pub type Header<'a> = (&'a str, Align);
 
 /// A column of a table of values: its header, its alignment, and the cell of a value.
-pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
+pub type TextColumn<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
 
 /// The headers that `|` separates: those of words begin with `<`, the others are those of numbers.
 pub(crate) fn headers(names: &str) -> Vec<Header<'_>> {
     let names = names.split('|');
     names.map(|name| name.strip_prefix('<').map_or((name, Align::Right), |name| (name, Align::Left))).collect()
 }
+
+/// Columns of a terminal for which tables are made.
+pub const COLUMNS_MAX: usize = 80;
 
 /// Spaces between columns.
 const GAP: usize = 2;
@@ -56,7 +59,7 @@ pub fn fitted(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> Str
 }
 
 /// A table of text with a row per value, divided like [`fitted`].
-pub fn listed<T>(columns: &[Column<'_, T>], values: &[T], width: usize) -> String {
+pub fn listed<T>(columns: &[TextColumn<'_, T>], values: &[T], width: usize) -> String {
     let headers: Vec<Header<'_>> = columns.iter().map(|(name, align, _)| (*name, *align)).collect();
     let row = |value: &T| columns.iter().map(|(.., cell)| cell(value)).collect();
     fitted(&headers, &values.iter().map(row).collect::<Vec<_>>(), width)
@@ -74,9 +77,26 @@ pub(crate) fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
+/// Values by key, the keys in the order of their first values.
+pub(crate) fn in_groups<K: PartialEq, V>(values: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in values {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
 /// A value as a text; `-` where it is undefined.
 pub(crate) fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), text)
+}
+
+/// A ratio as a factor: `2.50x`.
+pub(crate) fn times(ratio: f64) -> String {
+    format!("{ratio:.2}x")
 }
 
 /// A share of 0 to 1 in percent.

@@ -6,7 +6,7 @@ use rowclone_sim::{
 };
 
 use crate::programs::tests::core;
-use crate::published_copies::{Simulated, Table3};
+use crate::published_copies::{CopyTable, PublishedCopies, Simulated};
 use crate::run_report::{RunReport, SCHEMA_VERSION};
 use crate::zeroing::{ZeroingFigures, ZeroingRow, ZeroingTable};
 use crate::{allocator_tables, csv_file, result_tables, run_tables};
@@ -375,7 +375,7 @@ fn the_table_of_zeroings_is_per_page_and_relative_to_the_baseline() {
         schema_version: 1,
         machine: "paper".into(),
         baseline: "a loop".into(),
-        rows: vec![ZeroingRow { pages: 2, methods }],
+        rows: vec![ZeroingRow { pages: 2, methods: methods.into() }],
     };
     let found = lines(&table.to_text());
     assert_eq!(found.last().unwrap(), "2 1000 150 200 600 800 300 -50.0 % -80.0 %");
@@ -386,7 +386,7 @@ fn the_table_of_zeroings_is_per_page_and_relative_to_the_baseline() {
 #[test]
 fn the_table_of_the_paper_has_latency_and_energy_with_their_deviations() {
     let simulated = [Simulated { latency_ns: 1_150.6, latency_cycles: 614, energy_nj: 1_800.0 }; 6];
-    let table = Table3::new("set".into(), 1, simulated, 0.35);
+    let table = CopyTable::new(PublishedCopies::table3(), "set".into(), simulated, (1, 0.35));
     let found = lines(&table.to_text());
     let line = "copy/channel 1046 1150.60 614 +10.0 % 3600.0 1800.0 -50.0 %";
     assert!(found.iter().any(|found| found == line), "{found:#?}");

@@ -26,7 +26,7 @@ pub struct ZeroingRow {
     /// Pages.
     pub pages: u64,
     /// The baseline, `RowClone` and RowClone-ZI.
-    pub methods: [ZeroingFigures; 3],
+    pub methods: Vec<ZeroingFigures>,
 }
 
 /// The comparison.
@@ -47,10 +47,10 @@ impl ZeroingTable {
     pub fn to_text(&self) -> String {
         let line = |row: &ZeroingRow| {
             let per_page =
-                |of: fn(&ZeroingFigures) -> u64| row.methods.map(|method| (of(&method) / row.pages).to_string());
+                |of: fn(&ZeroingFigures) -> u64| row.methods.iter().map(move |it| (of(it) / row.pages).to_string());
             let energy = |method: usize| change(row.methods[method].energy_nj / row.methods[0].energy_nj);
-            let cycles = [per_page(|method| method.zero_cycles), per_page(|method| method.use_cycles)].concat();
-            [vec![row.pages.to_string()], cycles, [1, 2].map(energy).to_vec()].concat()
+            let cycles = per_page(|method| method.zero_cycles).chain(per_page(|method| method.use_cycles));
+            std::iter::once(row.pages.to_string()).chain(cycles).chain([1, 2].map(energy)).collect()
         };
         let columns = headers(
             "pages|zero:\nbaseline|\nrowclone|\nrowclone-zi|use:\nbaseline|\nrowclone|\nrowclone-zi|energy:\nrowclone\

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use report::{CellKind, Column, run_cells};
+use report::{CellColumn, CellKind, run_cells};
 use toml::Value;
 
 use rowclone_config::Failure;
-use rowclone_config::overrides::{self, without_unit};
-use rowclone_config::section::Section;
+use rowclone_config::document::Section;
+use rowclone_config::scenario_keys::{self, without_unit};
 
 use super::series;
 use super::value::{self, compare};
@@ -171,14 +171,14 @@ impl Axis {
 }
 
 /// All columns of the table of a sweep with these axes, in order.
-pub(super) fn columns(axes: &[Axis]) -> Vec<Column> {
+pub(super) fn columns(axes: &[Axis]) -> Vec<CellColumn> {
     use CellKind::{Count, Number, Text};
     let of_axes = axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.key != "seed");
     let of_axes = of_axes.map(|column| (column.name.as_str(), column.kind));
     let run = [("seed", Count), ("policy", Text), ("placement", Text), ("reference", Text)];
     let ratios = ["speedup", "energy_ratio", "read_latency_ratio", "write_latency_ratio", "copy_latency_ratio"];
     let after = [("error", Text), ("scenario", Text), ("model_version", Count), ("digest", Text), ("rerun", Text)];
-    let named = |(name, kind): (&str, CellKind)| Column::new(name, kind);
+    let named = |(name, kind): (&str, CellKind)| CellColumn::new(name, kind);
     let before = [("point", Count)].into_iter().chain(of_axes).chain(run).chain(ratios.map(|name| (name, Number)));
     before.map(named).chain(run_cells::columns()).chain(after.map(named)).collect()
 }
@@ -186,7 +186,7 @@ pub(super) fn columns(axes: &[Axis]) -> Vec<Column> {
 /// Checks that a key is one of a scenario, after `system.` one of a system, or after `machine.` one of a machine.
 /// `name` is the key of the table that sets it.
 pub(super) fn check_key(table: &Section<'_>, name: &str, key: &str) -> Result<(), Failure> {
-    overrides::check_key(key).map_err(|help| {
+    scenario_keys::check_key(key).map_err(|help| {
         let message = format!("`{}` sets `{key}`, which is no key of a scenario", table.key(name));
         table.fault(name, message).with_help(help)
     })

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use report::{Column, run_cells};
+use report::{CellColumn, run_cells};
 use sha2::{Digest as _, Sha256};
 
 use rowclone_config::{ResolvedScenario, Variant};
@@ -60,7 +60,7 @@ const NOT_OF_A_RUN: &[&str] = &[
 impl ScenarioDigest {
     /// Computes the digest of a scenario and of the contents of its trace or programs, under this version of the model.
     /// `columns` lists the figures of a result.
-    pub(super) fn new(resolved: &ResolvedScenario, traces: &[Digest], columns: &[Column]) -> ScenarioDigest {
+    pub(super) fn new(resolved: &ResolvedScenario, traces: &[Digest], columns: &[CellColumn]) -> ScenarioDigest {
         let columns: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         ScenarioDigest::of_version(MODEL_VERSION, resolved, traces, &columns.join(","))
     }
@@ -119,7 +119,7 @@ mod tests {
         let resolved = ResolvedScenario::read(&Library::default(), &path, &[]).unwrap();
         let variant = resolved.scenario.variants()[0];
         let of = |version, columns| ScenarioDigest::of_version(version, &resolved, &[], columns).of(variant);
-        let columns = ["a", "b"].map(|name| Column::new(name, report::CellKind::Count));
+        let columns = ["a", "b"].map(|name| CellColumn::new(name, report::CellKind::Count));
         assert_eq!(of(MODEL_VERSION, "a,b"), ScenarioDigest::new(&resolved, &[], &columns).of(variant));
         assert_ne!(of(MODEL_VERSION - 1, "a,b"), of(MODEL_VERSION, "a,b"));
         assert_ne!(of(MODEL_VERSION, "a"), of(MODEL_VERSION, "a,b"));

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use toml::Value;
 
 use rowclone_config::Failure;
-use rowclone_config::overrides::without_unit;
-use rowclone_config::section::Section;
+use rowclone_config::document::Section;
+use rowclone_config::scenario_keys::without_unit;
 
 use super::axis::{Axis, AxisColumn};
 use super::value::compare;

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use report::Column;
+use report::CellColumn;
 use serde::{Deserialize, Serialize};
 
 use rowclone_config::Failure;
@@ -106,7 +106,7 @@ impl Journals {
     ///
     /// # Errors
     /// The journal of the record cannot be read any more.
-    pub(super) fn find(&self, digest: Digest, columns: &[Column]) -> Result<Option<Record>, Failure> {
+    pub(super) fn find(&self, digest: Digest, columns: &[CellColumn]) -> Result<Option<Record>, Failure> {
         let Some(location) = self.known.get(&digest) else { return Ok(None) };
         let path = &self.paths[location.file as usize];
         let line = self.line(path, *location).map_err(|error| Failure::reading(path, &error))?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use report::{Cell, Column};
+use report::{Cell, CellColumn};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ impl Record {
     }
 
     /// Parses a line; none if it is incomplete, or if its run has other columns.
-    pub(super) fn parse(line: &str, columns: &[Column]) -> Option<Record> {
+    pub(super) fn parse(line: &str, columns: &[CellColumn]) -> Option<Record> {
         let JournalLine { digest, wall_ns, cells, error } = serde_json::from_str(line).ok()?;
         let outcome = match (cells, error) {
             (Some(texts), None) if texts.len() == columns.len() => {
@@ -80,8 +80,12 @@ mod tests {
 
     use super::*;
 
-    fn columns() -> [Column; 3] {
-        [Column::new("a", CellKind::Text), Column::new("b", CellKind::Number), Column::new("c", CellKind::Count)]
+    fn columns() -> [CellColumn; 3] {
+        [
+            CellColumn::new("a", CellKind::Text),
+            CellColumn::new("b", CellKind::Number),
+            CellColumn::new("c", CellKind::Count),
+        ]
     }
 
     fn arb_record() -> impl Strategy<Value = Record> {

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelBridge, ParallelIterator};
-use report::{Cell, Column, run_cells, warnings};
+use report::{Cell, CellColumn, run_cells, warnings};
 use rowclone_sim::{Attachments, Outcome, TraceTally};
 
 use rowclone_config::{Failure, Library, ResolvedScenario, Scenario, Variant, Workload, library::locked};
@@ -31,7 +31,7 @@ pub struct Sweep<'a> {
     /// Whether runs that skip more than 1 % of the records of a trace count as successful.
     pub allow_skipped: bool,
     pub(super) file: &'a SweepFile,
-    pub(super) run_columns: Vec<Column>,
+    pub(super) run_columns: Vec<CellColumn>,
     library: Library,
     traces: Traces,
     pub(super) stop: &'a Arc<AtomicBool>,

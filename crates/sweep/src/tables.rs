@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use report::{Cell, CellKind, Column, CsvTable, ParquetTable};
+use report::{Cell, CellColumn, CellKind, CsvTable, ParquetTable};
 use rowclone_sim::ratio;
 
 use rowclone_config::{AtomicFile, Existing, Failure, Variant};
@@ -109,7 +109,7 @@ struct ResultRow<'a> {
 }
 
 /// Ratios of a run to its reference; none if one of the two is missing or failed.
-fn ratios(columns: &[Column], run: Option<&[Cell]>, reference: Option<&[Cell]>) -> [Option<f64>; 5] {
+fn ratios(columns: &[CellColumn], run: Option<&[Cell]>, reference: Option<&[Cell]>) -> [Option<f64>; 5] {
     let of = |name: &str| {
         let place = columns.iter().position(|column| column.name == name)?;
         let number = |cells: &[Cell]| if let Cell::Number(number) = cells[place] { number } else { None };
@@ -132,7 +132,7 @@ impl<'a> Writers<'a> {
             ("placement", CellKind::Text),
             ("wall_s", CellKind::Number),
         ];
-        let timed = timed.map(|(name, kind)| Column::new(name, kind));
+        let timed = timed.map(|(name, kind)| CellColumn::new(name, kind));
         Ok(Writers {
             sweep,
             directory,
@@ -235,7 +235,7 @@ mod tests {
     /// Each figure of the reference is 2, 3, 5, 7, 11 or 13 times that of the run.
     #[test]
     fn ratios_are_those_of_their_figures_reference_by_run() {
-        let columns = NAMES.map(|name| Column::new(name, CellKind::Number));
+        let columns = NAMES.map(|name| CellColumn::new(name, CellKind::Number));
         let run = cells([Some(10.0); 6]);
         let reference = [20.0, 30.0, 50.0, 70.0, 110.0, 130.0].map(Some);
         let of = |reference: &[Cell]| ratios(&columns, Some(&run), Some(reference));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use dram_spec::{Cycle, Dialect, Issued};
 use protocol_check::{Checker, Report, Rule, Violation};
 use report::table::Align::{Left, Right};
-use report::table::{Column, listed};
+use report::table::{TextColumn, listed};
 use serde_json::{Map, Value, json};
 use trace_io::commands;
 
@@ -81,7 +81,7 @@ fn table(Verdict { format, commands, report, .. }: &Verdict) -> String {
     } else {
         String::new()
     };
-    let columns: [Column<'_, (Rule, u64)>; 3] = [
+    let columns: [TextColumn<'_, (Rule, u64)>; 3] = [
         ("rule", Left, &|(rule, _)| rule.name().to_owned()),
         ("violations", Right, &|(_, violations)| violations.to_string()),
         ("source", Left, &|(rule, _)| rule.source_in(report.standard()).to_owned()),

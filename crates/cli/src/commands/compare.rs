@@ -14,7 +14,7 @@ use report::CompareTable;
 use report::compare::ComparedCase;
 use report::plot::{Extent, Picture, svg};
 use report::table::Align::Left;
-use report::table::{Column, listed};
+use report::table::{TextColumn, listed};
 use rowclone_config::{
     AtomicFile, Existing, Failure, MachineConfig, ReceiverConfig, Scenario, Variant, create_directory, error::Cause,
     programs, programs::assumptions,
@@ -62,7 +62,7 @@ fn json(table: &CompareTable) -> Result<String, Failure> {
 
 /// The names of all copiers with their kinds.
 fn names() -> String {
-    let columns: [Column<'_, NamedCopier>; 2] = [
+    let columns: [TextColumn<'_, NamedCopier>; 2] = [
         ("copier", Left, &|copier| copier.name().to_owned()),
         ("kind", Left, &|copier| copier.kind().name().to_owned()),
     ];

@@ -4,7 +4,7 @@ use dram_core::{Kind, Maximum, Rule, Timings, maxima, rules_of};
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{Geometry, RawGeometry, ReferenceCycle, SpeedBin, System};
 use report::table::Align::{Left, Right};
-use report::table::{Column, listed, wrapped};
+use report::table::{TextColumn, listed, wrapped};
 use serde_json::{Value, json};
 
 use crate::args::ExplainRulesArgs;
@@ -60,7 +60,7 @@ fn kinds(kinds: &[Kind], nth: u8) -> String {
 fn text(system: &System, width: usize) -> String {
     let (timings, clock) = (Timings::new(system), system.clock());
     let ns = |cycles| format!("{:.3}", clock.ns(cycles));
-    let minima: [Column<'_, &Rule>; 8] = [
+    let minima: [TextColumn<'_, &Rule>; 8] = [
         ("rule", Left, &|rule| rule.name.to_owned()),
         ("clocks", Right, &|rule| rule.cycles(&timings).to_string()),
         ("ns", Right, &|rule| ns(rule.cycles(&timings))),
@@ -70,7 +70,7 @@ fn text(system: &System, width: usize) -> String {
         ("to", Left, &|rule| kinds(rule.to, 1)),
         ("source", Left, &|rule| rule.origin.to_string()),
     ];
-    let columns: [Column<'_, Maximum>; 6] = [
+    let columns: [TextColumn<'_, Maximum>; 6] = [
         ("rule", Left, &|maximum| maximum.name.to_owned()),
         ("clocks", Right, &|maximum| maximum.cycles(&timings).to_string()),
         ("ns", Right, &|maximum| ns(maximum.cycles(&timings))),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dram_spec::RawGeometry;
 use report::table::Align::{Left, Right};
-use report::table::{Column, listed, wrapped};
+use report::table::{TextColumn, listed, wrapped};
 use rowclone_config::preset::{MACHINES, SYSTEMS, names};
 use rowclone_config::{Failure, Overrides, SystemConfig};
 use rowclone_sim::quantity::bytes;
@@ -26,7 +26,7 @@ pub fn run(args: &SystemsArgs) -> Result<String, Failure> {
 
 fn table(systems: &[SystemConfig], width: usize) -> String {
     let raw = |system: &SystemConfig| system.memory.system().geometry.raw();
-    let columns: [Column<'_, SystemConfig>; 10] = [
+    let columns: [TextColumn<'_, SystemConfig>; 10] = [
         ("name", Left, &|system| system.name.clone()),
         ("channels", Right, &|system| raw(system).channels.to_string()),
         ("ranks", Right, &|system| raw(system).ranks.to_string()),

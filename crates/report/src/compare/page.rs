@@ -2,7 +2,7 @@
 
 use rowclone_sim::compare::Question;
 
-use super::{CompareTable, ComparedCase, pictures, quantity, title};
+use super::{CompareRow, CompareTable, ComparedCase, pictures, quantity, title};
 use crate::page::compared::{self, Table};
 
 impl CompareTable {
@@ -46,36 +46,17 @@ impl CompareTable {
     }
 
     fn figures_of_page(&self) -> Table {
-        let rows = self.rows().into_iter().map(|row| {
+        let count = |count: Option<u64>| count.map(|count| count as f64);
+        let row = |row: CompareRow| {
             let read = row.read_percent.map_or_else(String::new, |read| format!("{read} %"));
             let size = row.bytes.map_or_else(String::new, rowclone_sim::quantity::bytes);
-            let count = |count: Option<u64>| count.map(|count| count as f64);
-            (
-                vec![row.operation.to_owned(), row.state, size, read, row.copier.to_owned(), row.why_not],
-                vec![
-                    row.time_ns,
-                    row.cpu_ns,
-                    row.energy_nj,
-                    count(row.channel_bytes),
-                    count(row.lines_lost),
-                    count(row.extra_misses),
-                ],
-            )
-        });
-        let heads = [
-            "operation",
-            "state",
-            "size",
-            "read",
-            "copier",
-            "why not",
-            "time (ns)",
-            "CPU time (ns)",
-            "energy (nJ)",
-            "channel (bytes)",
-            "lines lost",
-            "extra misses",
-        ];
-        Table { caption: "All figures".to_owned(), heads: heads.map(str::to_owned).into(), rows: rows.collect() }
+            let texts = vec![row.operation.to_owned(), row.state, size, read, row.copier.to_owned(), row.why_not];
+            let counts = [row.channel_bytes, row.lines_lost, row.extra_misses].map(count);
+            (texts, [&[row.time_ns, row.cpu_ns, row.energy_nj], &counts[..]].concat())
+        };
+        let texts = "operation|state|size|read|copier|why not";
+        let numbers = "time (ns)|CPU time (ns)|energy (nJ)|channel (bytes)|lines lost|extra misses";
+        let heads = texts.split('|').chain(numbers.split('|')).map(str::to_owned).collect();
+        Table { caption: "All figures".to_owned(), heads, rows: self.rows().into_iter().map(row).collect() }
     }
 }

@@ -4,7 +4,7 @@ use rowclone_sim::ServedRow;
 use rowclone_sim::quantity::bytes;
 
 use super::table::{Lead, MEANS, of_copies, percent};
-use crate::page::reason_sentence;
+use crate::decisions;
 use crate::run_report::RunReport;
 use crate::table::whole;
 
@@ -62,7 +62,7 @@ fn why(reason: &str, report: &RunReport) -> String {
     if shares && ["partial-row", "columns-differ", "same-row"].contains(&reason) {
         return format!("a {} page shares a row of {}", bytes(PAGE_BYTES), bytes(report.row_bytes));
     }
-    reason_sentence(reason).to_owned()
+    decisions::sentence(reason).to_owned()
 }
 
 #[cfg(test)]

@@ -4,11 +4,10 @@ use std::cmp::Ordering;
 
 use rowclone_sim::{OperationRow, Outcome, ServedRow};
 
-use super::COLUMNS_MAX;
 use crate::run_report::RunReport;
 use crate::run_tables;
 use crate::table::Align::{self, Left, Right};
-use crate::table::{Header, aligned, or_dash, three_digits, total, widths};
+use crate::table::{COLUMNS_MAX, Header, aligned, or_dash, three_digits, total, widths};
 
 /// Lines of the header of the table.
 pub(super) const HEADER_LINES: usize = 3;

@@ -5,11 +5,12 @@ mod rules;
 
 pub use measured::{Clients, MeasuredFigures, MeasuredRow, Published};
 use rowclone_sim::quantity::bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::published::published;
 use crate::required;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed, percent, whole, wrapped};
+use crate::table::{TextColumn, listed, percent, whole, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -55,16 +56,12 @@ pub struct IoatTable {
     pub measurements: Vec<MeasuredRow>,
 }
 
-const PUBLISHED_ONLY: &str = "\
-Published only: PVFS on a RAM file system, six servers: read 649 MB/s without, 731 with; write 697 and 750
-Published only: web server behind a proxy, at an exponent that is not stated: 1,989 TPS without, 2,212 with
-Published only: receive, option 5: 5,514 Mb/s without, 5,586 with
-";
-
-const CORRECTED: &str = "The work of the receiver was corrected after the first comparison, because its model \
-    contradicted the \
-                         reasons of its constants; no constant was changed. docs/validation.md has the causes of \
-                         distances.";
+/// Published figures beside which there is none, and the history of the comparison.
+#[derive(Deserialize)]
+struct Remarks {
+    only_published: String,
+    corrected: String,
+}
 
 /// Width of texts.
 const WIDTH: usize = 100;
@@ -87,19 +84,20 @@ impl IoatTable {
             let title = "CPU utilization of all cores without and with the engine; published figures in parentheses";
             parts.push(format!("{title}\n{}", utilization(&packets)));
             let title = "Throughput, with the loads of busiest core, channel and link in percent";
-            parts.push(format!("{title}\n{}", throughput(&packets)));
+            parts.push(format!("{title}\n{}", throughput(&packets, false)));
         }
         if !servers.is_empty() {
             let title = "Servers: transactions per second; answer: mean time from request to answer";
-            parts.push(format!("{title}\n{}", transactions(&servers)));
+            parts.push(format!("{title}\n{}", throughput(&servers, true)));
         }
         parts.push(self.causes());
-        parts.push(format!("{}{}{PUBLISHED_ONLY}", self.near(), wrapped(CORRECTED, WIDTH)));
+        let Remarks { only_published, corrected } = published("ioat");
+        parts.push(format!("{}{}{only_published}", self.near(), wrapped(&corrected, WIDTH)));
         parts.join("\n")
     }
 
     fn copies(&self) -> String {
-        let columns: [Column<'_, CopyCost>; 7] = [
+        let columns: [TextColumn<'_, CopyCost>; 7] = [
             ("size", Right, &|row| bytes(row.bytes)),
             ("CPU:\ncold", Right, &|row| row.cold_cycles.to_string()),
             ("\nwarm", Right, &|row| row.warm_cycles.to_string()),
@@ -165,7 +163,7 @@ fn of(row: &MeasuredRow, part: fn(&Published) -> Option<f64>) -> Option<f64> {
 }
 
 fn utilization(rows: &[&MeasuredRow]) -> String {
-    let columns: [Column<'_, &MeasuredRow>; 7] = [
+    let columns: [TextColumn<'_, &MeasuredRow>; 7] = [
         ("measurement", Left, &|row| row.group.to_owned()),
         ("case", Left, &|row| row.case.to_owned()),
         ("without %", Right, &|row| cell(row.without.cpu_utilization, of(row, |pair| pair.without))),
@@ -188,32 +186,19 @@ fn limits(row: &MeasuredRow) -> String {
     if limits.is_empty() { "-".to_owned() } else { limits.join(", ") }
 }
 
-fn throughput(rows: &[&MeasuredRow]) -> String {
-    let columns: [Column<'_, &MeasuredRow>; 9] = [
-        ("measurement", Left, &|row| row.group.to_owned()),
-        ("case", Left, &|row| row.case.to_owned()),
-        ("Mb/s:\nwithout", Right, &|row| whole(row.without.mbit_s)),
-        ("\nwith", Right, &|row| whole(row.with.mbit_s)),
-        ("\ngain %", Right, &|row| cell(row.gain(), of(row, |pair| pair.throughput_gain))),
-        ("loads:\nwithout", Right, &|row| loads(&row.without)),
-        ("\nwith", Right, &|row| loads(&row.with)),
-        ("\nlimit", Left, &|row| limits(row)),
-        ("\ndropped", Right, &|row| format!("{}/{}", row.without.dropped, row.with.dropped)),
-    ];
-    listed(&columns, rows, usize::MAX)
-}
-
-fn transactions(rows: &[&MeasuredRow]) -> String {
-    let count = |ours: f64, row: &MeasuredRow, run: usize| {
-        let published = row.published.and_then(|published| published.transactions_s);
-        whole(ours) + &published.map_or_else(String::new, |found| format!(" ({})", whole(found[run])))
+/// Payload in Mb/s, or of servers transactions per second with times of answers.
+fn throughput(rows: &[&MeasuredRow], is_server: bool) -> String {
+    let rate = |run: &MeasuredFigures, published: Option<[f64; 2]>, at: usize| {
+        whole(run.throughput()) + &published.map_or_else(String::new, |found| format!(" ({})", whole(found[at])))
     };
     let answer = |row: &MeasuredRow, run: usize| row.answer_us().map_or(0.0, |times| times[run]);
-    let columns: [Column<'_, &MeasuredRow>; 11] = [
-        ("server", Left, &|row| row.group.to_owned()),
+    let transactions = |row: &MeasuredRow| row.published.and_then(|published| published.transactions_s);
+    let [noun, unit] = if is_server { ["server", "TPS:\nwithout"] } else { ["measurement", "Mb/s:\nwithout"] };
+    let columns: [TextColumn<'_, &MeasuredRow>; 12] = [
+        (noun, Left, &|row| row.group.to_owned()),
         ("case", Left, &|row| row.case.to_owned()),
-        ("TPS:\nwithout", Right, &|row| count(row.without.throughput(), row, 0)),
-        ("\nwith", Right, &|row| count(row.with.throughput(), row, 1)),
+        (unit, Right, &|row| rate(&row.without, transactions(row), 0)),
+        ("\nwith", Right, &|row| rate(&row.with, transactions(row), 1)),
         ("\ngain %", Right, &|row| cell(row.gain(), of(row, |pair| pair.throughput_gain))),
         ("CPU %:\nwithout", Right, &|row| format!("{:.1}", row.without.cpu_utilization * 100.0)),
         ("\nwith", Right, &|row| format!("{:.1}", row.with.cpu_utilization * 100.0)),
@@ -221,7 +206,9 @@ fn transactions(rows: &[&MeasuredRow]) -> String {
         ("loads:\nwithout", Right, &|row| loads(&row.without)),
         ("\nwith", Right, &|row| loads(&row.with)),
         ("\nlimit", Left, &|row| limits(row)),
+        ("\ndropped", Right, &|row| format!("{}/{}", row.without.dropped, row.with.dropped)),
     ];
+    let columns = if is_server { columns[..11].to_vec() } else { [&columns[..5], &columns[8..]].concat() };
     listed(&columns, rows, usize::MAX)
 }
 

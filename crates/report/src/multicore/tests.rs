@@ -82,7 +82,7 @@ fn the_tables_have_each_figure_in_its_column() {
         warm_up: 10,
         instructions: 20,
         traces: Vec::new(),
-        published: PUBLISHED,
+        published: crate::published::published("multicore"),
         rows: vec![
             row(2, vec![baseline(), baseline(), zi()]),
             row(4, vec![baseline(), copied(), MethodRuns::new("rowclone-zi", baseline().runs)]),

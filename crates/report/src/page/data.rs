@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use rowclone_sim::OperationRow;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use crate::decisions;
+use crate::decisions::{self, Served};
 use crate::plot::Table;
 
 /// Subject of a report: a run or a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
+pub enum Subject {
     /// The table of a sweep.
     #[default]
     Sweep,
@@ -90,31 +90,6 @@ pub struct Core {
     pub misses_after_copies: u64,
 }
 
-/// Parts that one mechanism served for one reason, with the fields of `results.json`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Served {
-    /// Policy, and placement where there is one.
-    #[serde(skip)]
-    pub run: String,
-    /// `copy` or `init`.
-    pub operation: String,
-    /// The mechanism.
-    pub mechanism: String,
-    /// Reason why no better mechanism served the bytes; empty where FPM did.
-    #[serde(deserialize_with = "text_or_null")]
-    pub reason: String,
-    /// Parts.
-    pub count: u64,
-    /// Bytes.
-    pub bytes: u64,
-    /// Share of all bytes of such operations, 0 to 1.
-    pub share_of_bytes: f64,
-}
-
-fn text_or_null<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
-    Option::<String>::deserialize(value).map(Option::unwrap_or_default)
-}
-
 impl Served {
     /// Sums over the rows of a table with the same policy and placement.
     pub fn of_all(runs: &Runs) -> Vec<Served> {
@@ -190,7 +165,7 @@ pub struct Page {
     /// Title of the page.
     pub title: String,
     /// Subject.
-    pub origin: Origin,
+    pub subject: Subject,
     /// Facts that are not in the table.
     pub facts: Vec<Fact>,
     /// Command lines that repeat the runs.

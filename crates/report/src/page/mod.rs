@@ -19,11 +19,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub use data::{Beside, Core, Fact, Finding, Operation, Origin, Page, Picture, PublishedFigures, Runs, Served, Weight};
-pub(crate) use decisions::sentence as reason_sentence;
+pub use data::{Beside, Core, Fact, Finding, Operation, Page, Picture, PublishedFigures, Runs, Subject, Weight};
 
-use sortable::{Column, Shown, Sortable};
+use sortable::{PageColumn, Shown, Sortable};
 
+pub use crate::decisions::Served;
 use crate::plot::{self, Chart, Extent, inline_svg};
 
 use rowclone_sim::quantity::{counted, grouped};
@@ -98,9 +98,9 @@ fn document(title: &str, lead: &str, skip: &str, sections: &[(&str, &str, Markup
 }
 
 fn lead(page: &Page) -> String {
-    let what = match page.origin {
-        Origin::Sweep => "A sweep",
-        Origin::Run => "A scenario",
+    let what = match page.subject {
+        Subject::Sweep => "A sweep",
+        Subject::Run => "A scenario",
     };
     let runs = counted(page.runs.len() as u64, "run");
     let failures = match page.runs.failed() {
@@ -163,9 +163,9 @@ fn some_of(values: &[String]) -> String {
 }
 
 fn comparison(page: &Page) -> Markup {
-    let group = match page.origin {
-        Origin::Sweep => "of the runs of a point: the same axes and seed, another policy or placement",
-        Origin::Run => "under any policy or placement",
+    let group = match page.subject {
+        Subject::Sweep => "of the runs of a point: the same axes and seed, another policy or placement",
+        Subject::Run => "under any policy or placement",
     };
     html! {
         p.note {
@@ -249,7 +249,7 @@ fn why(page: &Page) -> Markup {
 }
 
 fn reasons(page: &Page) -> Sortable {
-    let columns: [Column<'_, &Operation>; 4] = [
+    let columns: [PageColumn<'_, &Operation>; 4] = [
         ("number", &|it| Shown::ordinal(it.index)),
         ("operation", &|it| Shown::text(&it.row.label)),
         ("policy", &|it| Shown::text(&it.run)),
@@ -276,7 +276,7 @@ fn published(page: &Page) -> Markup {
         let off = (simulated / published - 1.0) * 100.0;
         Shown::number(format!("{off:+.1}"), off)
     };
-    let columns: [Column<'_, &Beside>; 8] = [
+    let columns: [PageColumn<'_, &Beside>; 8] = [
         ("published row", &|it| Shown::text(&it.id)),
         ("simulated run", &|it| Shown::text(&it.run)),
         ("latency, published (ns)", &|it| Shown::value(it.published_ns)),

@@ -38,7 +38,7 @@ pub(super) fn heads(columns: &str) -> Vec<Heading> {
 }
 
 /// A column of a table of values: its head, as in [`heads`], and the cell of a value.
-pub(super) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> Shown);
+pub(super) type PageColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> Shown);
 
 impl Shown {
     pub(super) fn text(text: impl Into<String>) -> Shown {
@@ -78,7 +78,7 @@ impl Sortable {
     pub(super) fn of<T>(
         id: &'static str,
         caption: impl Into<String>,
-        columns: &[Column<'_, T>],
+        columns: &[PageColumn<'_, T>],
         values: impl IntoIterator<Item = T>,
     ) -> Sortable {
         let row = |value: T| columns.iter().map(|(_, cell)| cell(&value)).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::data::{Core, Operation, Page, Runs};
 use super::figures;
-use super::sortable::{Column, Shown, Sortable, heads};
+use super::sortable::{PageColumn, Shown, Sortable, heads};
 use super::words::Heading;
 use rowclone_sim::quantity::grouped;
 
@@ -101,7 +101,7 @@ pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
     if commands.iter().all(String::is_empty) {
         return None;
     }
-    let columns: [Column<'_, usize>; 4] = [
+    let columns: [PageColumn<'_, usize>; 4] = [
         ("point", &|row| runs.number(*row, "point").map_or_else(Shown::none, Shown::value)),
         ("policy", &|row| Shown::text(runs.variant(*row))),
         ("command", &|row| Shown::code(runs.text(*row, "rerun"))),
@@ -114,7 +114,7 @@ pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
 /// Every core under every policy.
 pub(super) fn cores(page: &Page) -> Sortable {
     let known = |value: Option<f64>, factor: f64| value.map_or_else(Shown::none, |value| Shown::value(value * factor));
-    let columns: [Column<'_, &Core>; 11] = [
+    let columns: [PageColumn<'_, &Core>; 11] = [
         ("policy", &|it| Shown::text(&it.run)),
         ("core", &|it| Shown::value(it.core as f64)),
         ("instructions", &|it| Shown::value(it.instructions as f64)),
@@ -136,7 +136,7 @@ pub(super) fn operations(page: &Page) -> Sortable {
         Some(value) => Shown::number(format!("{value:.2}"), value),
         None => Shown::none(),
     };
-    let columns: [Column<'_, &Operation>; 10] = [
+    let columns: [PageColumn<'_, &Operation>; 10] = [
         ("number", &|it| Shown::ordinal(it.index)),
         ("operation", &|it| Shown::text(&it.row.label)),
         ("policy", &|it| Shown::text(&it.run)),

@@ -7,14 +7,14 @@ use markup5ever_rcdom::{Handle, NodeData, RcDom};
 use rowclone_sim::OperationRow;
 
 use super::*;
-use crate::cell::{Cell, CellKind, Column};
+use crate::cell::{Cell, CellColumn, CellKind};
 use crate::plot::Table;
 
 /// A name that would be a script if it were not escaped.
 const HOSTILE: &str = "</style><script>alert('\"&\")</script><img src=x onerror=alert(1)>";
 
 /// A table of cells.
-fn runs(columns: &[Column], axes: Vec<String>, rows: Vec<Vec<Cell>>) -> Runs {
+fn runs(columns: &[CellColumn], axes: Vec<String>, rows: Vec<Vec<Cell>>) -> Runs {
     let texts = |row: Vec<Cell>| row.iter().map(ToString::to_string).collect();
     let names = columns.iter().map(|column| column.name.clone()).collect();
     Runs::new(Table::new(names, rows.into_iter().map(texts).collect()).unwrap(), axes)
@@ -26,10 +26,10 @@ fn axes() -> Vec<String> {
 }
 
 /// Two sizes, two sources, two policies and a seed; the last run failed.
-fn rows_of_a_sweep(name: &str) -> (Vec<Column>, Vec<Vec<Cell>>) {
-    let text = |name: &str| Column::new(name, CellKind::Text);
-    let count = |name: &str| Column::new(name, CellKind::Count);
-    let number = |name: &str| Column::new(name, CellKind::Number);
+fn rows_of_a_sweep(name: &str) -> (Vec<CellColumn>, Vec<Vec<Cell>>) {
+    let text = |name: &str| CellColumn::new(name, CellKind::Text);
+    let count = |name: &str| CellColumn::new(name, CellKind::Count);
+    let number = |name: &str| CellColumn::new(name, CellKind::Number);
     let columns = vec![
         count("point"),
         text("source"),
@@ -70,7 +70,7 @@ fn sweep(name: &str) -> Page {
     let (columns, rows) = rows_of_a_sweep(name);
     Page {
         title: name.to_owned(),
-        origin: Origin::Sweep,
+        subject: Subject::Sweep,
         facts: vec![Fact { name: name.to_owned(), values: vec![name.to_owned()] }],
         commands: vec![name.to_owned()],
         findings: vec![Finding { weight: Weight::Warning, text: name.to_owned(), runs: 3 }],
@@ -119,7 +119,7 @@ fn run(name: &str) -> Page {
         simulated_nj: 49.5,
     };
     Page {
-        origin: Origin::Run,
+        subject: Subject::Run,
         operations: vec![operation("baseline", 1046.25), operation("rowclone", 90.0)],
         served: vec![served],
         published: PublishedFigures { rows: vec![beside], notes: Vec::new() },
@@ -320,12 +320,12 @@ fn charts_beyond_the_ninth_are_behind_a_selector() {
 /// The headline of a table of ratios, whose axis is `bytes`: `(bytes, policy, reference, fixed arrivals, speedup, ratio
 /// of mean read latencies, energy ratio)`.
 fn headline_of(rows: &[(u64, &str, &str, bool, f64, f64, f64)]) -> Vec<String> {
-    let texts = ["policy", "reference"].map(|name| Column::new(name, CellKind::Text));
-    let numbers = ["speedup", "read_latency_ratio", "energy_ratio"].map(|name| Column::new(name, CellKind::Number));
+    let texts = ["policy", "reference"].map(|name| CellColumn::new(name, CellKind::Text));
+    let numbers = ["speedup", "read_latency_ratio", "energy_ratio"].map(|name| CellColumn::new(name, CellKind::Number));
     let columns = [
-        &[Column::new("bytes", CellKind::Count)][..],
+        &[CellColumn::new("bytes", CellKind::Count)][..],
         &texts,
-        &[Column::new("fixed_arrivals", CellKind::Flag)],
+        &[CellColumn::new("fixed_arrivals", CellKind::Flag)],
         &numbers,
     ]
     .concat();
@@ -376,7 +376,7 @@ fn the_headline_of_several_points_is_a_range_with_its_points() {
 
 #[test]
 fn decisions_of_a_table_are_summed_over_the_runs_of_a_policy() {
-    let columns = ["policy", "decisions"].map(|name| Column::new(name, CellKind::Text)).to_vec();
+    let columns = ["policy", "decisions"].map(|name| CellColumn::new(name, CellKind::Text)).to_vec();
     let row = |policy: &str, decisions: &str| vec![policy.into(), decisions.into()];
     let rows = vec![
         row("rowclone", "copy channel partial-row 1 64; init fpm - 1 4096"),
@@ -406,7 +406,7 @@ fn pictures_are_in_the_page_itself() {
 
 #[test]
 fn a_page_of_very_many_runs_lists_the_first_with_a_caption() {
-    let columns = vec![Column::new("point", CellKind::Count), Column::new("policy", CellKind::Text)];
+    let columns = vec![CellColumn::new("point", CellKind::Count), CellColumn::new("policy", CellKind::Text)];
     let rows = (0..2001_u64).map(|point| vec![point.into(), "rowclone".into()]).collect();
     let html = Page { runs: runs(&columns, Vec::new(), rows), ..sweep("a") }.to_html();
     assert!(html.contains("Every run: the first 2,000 of 2,001; results.csv has all"));
@@ -428,7 +428,8 @@ fn charts(page: &Page, title: &str) -> Vec<Vec<String>> {
 fn a_chart_has_at_most_five_series_and_the_tables_have_all() {
     let columns = [("policy", CellKind::Text), ("source", CellKind::Text), ("dst", CellKind::Text)];
     let figures = ["makespan_ns", "copy_latency_mean_ns"].map(|name| (name, CellKind::Number));
-    let columns: Vec<Column> = columns.into_iter().chain(figures).map(|(name, kind)| Column::new(name, kind)).collect();
+    let columns: Vec<CellColumn> =
+        columns.into_iter().chain(figures).map(|(name, kind)| CellColumn::new(name, kind)).collect();
     let row = |policy: usize, source: &str, dst: &str| {
         let ns = 100.0 * (policy + 1) as f64;
         vec![format!("p{policy}").into(), source.into(), dst.into(), ns.into(), ns.into()]
@@ -456,9 +457,9 @@ fn a_chart_has_at_most_five_series_and_the_tables_have_all() {
 
 #[test]
 fn many_policies_with_placements_have_a_chart_per_placement() {
-    let columns = ["policy", "placement", "bytes"].map(|name| Column::new(name, CellKind::Text));
-    let columns: Vec<Column> =
-        columns.into_iter().chain([Column::new("copy_latency_mean_ns", CellKind::Number)]).collect();
+    let columns = ["policy", "placement", "bytes"].map(|name| CellColumn::new(name, CellKind::Text));
+    let columns: Vec<CellColumn> =
+        columns.into_iter().chain([CellColumn::new("copy_latency_mean_ns", CellKind::Number)]).collect();
     let row = |policy: &str, placement: &str, bytes: u32| {
         vec![policy.into(), placement.into(), bytes.to_string().into(), f64::from(bytes).into()]
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data::{Finding, Origin, Page, Weight};
+use super::data::{Finding, Page, Subject, Weight};
 use super::words::whole;
 use rowclone_sim::quantity::grouped;
 
@@ -25,7 +25,7 @@ pub(super) fn all(page: &Page) -> Vec<Finding> {
 /// Findings in the rows.
 fn of_the_table(page: &Page) -> Vec<Finding> {
     let runs = &page.runs;
-    let alone = page.origin == Origin::Sweep; // What a scenario has to warn of stands in its results.
+    let alone = page.subject == Subject::Sweep; // What a scenario has to warn of stands in its results.
     let (mut found, mut dropped) = (Vec::new(), 0);
     for row in 0..runs.len() {
         let error = runs.text(row, "error");

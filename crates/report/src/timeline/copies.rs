@@ -16,7 +16,7 @@ pub(super) type ChannelBank = (Channel, BankId);
 
 /// Effect of a command of a copy program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct CopyEffect {
     /// The number of the program.
     pub(super) program: u64,
     pub(super) mechanism: Mechanism,
@@ -115,9 +115,9 @@ impl Copies {
     }
 
     /// A command was issued for a copy.
-    pub(super) fn step(&mut self, request: RequestId, step: &Step) {
+    pub(super) fn step(&mut self, request: RequestId, step: &CopyEffect) {
         let Some(copy) = self.running.get_mut(&request) else { return };
-        let Step { mechanism, at: begin, .. } = *step;
+        let CopyEffect { mechanism, at: begin, .. } = *step;
         let new = || Running { mechanism, begin, bytes: 0, filled: None, banks: Vec::new() };
         let program = copy.programs.entry(step.program).or_insert_with(new);
         program.bytes += step.bytes;

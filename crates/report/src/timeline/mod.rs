@@ -19,7 +19,7 @@ use memctrl::{Completion, Request};
 use rowclone_sim::Observer;
 
 use banks::ChannelTracks;
-use copies::{Copies, Step};
+use copies::{Copies, CopyEffect};
 use writer::{Counter, PacketWriter, Shows};
 
 pub use writer::{Window, nanoseconds};
@@ -63,7 +63,7 @@ impl<W: Write> Timeline<W> {
     }
 
     /// Effect of a command on the copy for which it was issued.
-    fn step(&self, event: &CommandEvent) -> Option<(RequestId, Step)> {
+    fn step(&self, event: &CommandEvent) -> Option<(RequestId, CopyEffect)> {
         let Cause::Copy { request, mechanism, program } = event.cause else { return None };
         let open = |bank| self.channels[usize::from(event.channel.0)].open_row(bank).map(|open| open.row);
         let row_bytes = self.map.geometry().row_bytes();
@@ -87,7 +87,7 @@ impl<W: Write> Timeline<W> {
         let place = |bank| (event.channel, bank);
         let banks = [Some(first), second].map(|bank| bank.map(place));
         let filled = filled.map(|(bank, row)| (place(bank), row));
-        let step = Step { program, mechanism, at: event.at, banks, filled, bytes };
+        let step = CopyEffect { program, mechanism, at: event.at, banks, filled, bytes };
         Some((request, step))
     }
 }

@@ -11,7 +11,7 @@ use dram_core::{Rule, Scope, Timings, rules_of};
 use dram_spec::{Cause, Channel, Command, CommandEvent, Cycle, Cycles, EventSink, Operands, RequestId, System};
 use memctrl::{Completion, Request};
 use report::table::Align::{Left, Right};
-use report::table::{Column, listed, wrapped};
+use report::table::{TextColumn, listed, wrapped};
 use report::timeline::Window;
 use rowclone_sim::quantity::counted;
 
@@ -206,7 +206,7 @@ impl Observer for FirstCommands<'_> {
 /// One command per line; its number counts from 0.
 fn listing(system: &SystemConfig, commands: &[Listed], width: usize) -> String {
     let clock = system.memory.system().clock();
-    let columns: [Column<'_, Listed>; 6] = [
+    let columns: [TextColumn<'_, Listed>; 6] = [
         ("#", Right, &|listed| listed.number.to_string()),
         ("cycle", Right, &|listed| listed.event.at.to_string()),
         ("ns", Right, &|listed| format!("{:.2}", clock.ns(Cycles(listed.event.at.0)))),

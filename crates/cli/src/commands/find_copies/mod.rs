@@ -5,7 +5,7 @@ mod recording;
 use std::io::BufWriter;
 
 use report::table::Align::{Left, Right};
-use report::table::{Column, listed};
+use report::table::{TextColumn, listed};
 use rowclone_config::{AtomicFile, Existing, Failure, Overrides, SystemConfig, file};
 use rowclone_sim::quantity::{bytes, counted, grouped};
 use serde_json::{Value, json};
@@ -161,7 +161,7 @@ fn table(args: &FindCopiesArgs, format: &str, report: &CopyReport, marks: Option
 
 /// The first copies and fills.
 fn copies(args: &FindCopiesArgs, report: &CopyReport) -> String {
-    let columns: [Column<'_, FoundCopy>; 5] = [
+    let columns: [TextColumn<'_, FoundCopy>; 5] = [
         ("lines", Right, &|copy| format!("{}-{}", copy.lines.0, copy.lines.1)),
         ("destination", Right, &|copy| format!("{:#x}", copy.dst.0)),
         ("source", Right, &|copy| copy.src.map_or("zeros".to_owned(), |src| format!("{:#x}", src.0))),

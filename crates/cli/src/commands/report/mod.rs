@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use report::NO_CURRENT_SET;
-use report::page::{Fact, Operation, Origin, Page, Picture, Runs, Served};
+use report::page::{Fact, Operation, Page, Picture, Runs, Served, Subject};
 
 use crate::args::ReportArgs;
 use crate::output;
@@ -45,9 +45,9 @@ pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, Failure> {
         return Err(Failure::at(directory, what).with_help("give the directory of `sweep --out` or of `run --out`"));
     }
     let table = Results::read(&path)?;
-    match table.origin()? {
-        Origin::Sweep => of_a_sweep(directory, &table, title),
-        Origin::Run => of_a_run(directory, &table, title),
+    match table.subject()? {
+        Subject::Sweep => of_a_sweep(directory, &table, title),
+        Subject::Run => of_a_run(directory, &table, title),
     }
 }
 
@@ -61,7 +61,7 @@ fn of_a_sweep(directory: &Path, table: &Results, title: Option<&str>) -> Result<
     let title = title.map(str::to_owned).or_else(|| name.clone()).unwrap_or_else(|| "A sweep".to_owned());
     Ok(Page {
         title,
-        origin: Origin::Sweep,
+        subject: Subject::Sweep,
         facts,
         // The location of the sweep file is not recorded; each run has its command.
         served: Served::of_all(&runs),
@@ -108,7 +108,7 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
     let published = published::of_a_run(&results);
     Ok(Page {
         title,
-        origin: Origin::Run,
+        subject: Subject::Run,
         facts,
         commands,
         findings: results.iter().flat_map(RunJson::findings).collect(),

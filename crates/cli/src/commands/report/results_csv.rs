@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use report::page::{Origin, Runs};
+use report::page::{Runs, Subject};
 use report::plot::Table;
 use report::{Cell, CellKind, decisions, run_cells};
 
@@ -32,10 +32,10 @@ impl Results {
     ///
     /// # Errors
     /// The first column is unknown, or the table has no policies.
-    pub(super) fn origin(&self) -> Result<Origin, Failure> {
-        let origin = match self.table.columns()[0].as_str() {
-            "point" => Origin::Sweep,
-            "schema_version" => Origin::Run,
+    pub(super) fn subject(&self) -> Result<Subject, Failure> {
+        let subject = match self.table.columns()[0].as_str() {
+            "point" => Subject::Sweep,
+            "schema_version" => Subject::Run,
             found => {
                 let message = format!("{}:1: begins with the column `{found}`", self.path.display());
                 let help = "the table of a sweep begins with `point`, that of a run with `schema_version`";
@@ -43,7 +43,7 @@ impl Results {
             }
         };
         self.place("policy")?;
-        Ok(origin)
+        Ok(subject)
     }
 
     fn place(&self, column: &str) -> Result<usize, Failure> {

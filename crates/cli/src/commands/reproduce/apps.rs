@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use host::machine::{ChosenCopies, RECORDED_COPIER_MIN_BYTES, Region};
-use report::apps::{ApplicationRow, ApplicationRun, ApplicationTable, PUBLISHED, SCHEMA_VERSION};
+use report::apps::{ApplicationRow, ApplicationRun, ApplicationTable, SCHEMA_VERSION};
+use report::published::published;
 use rowclone_config::programs::{baseline, open, recording_settings};
 use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::CopyMethod;
@@ -75,7 +76,7 @@ pub fn run(args: &AppsArgs) -> Result<String, Failure> {
         baseline: baseline(&machines[0]),
         min_bytes: machines[0].settings.kernel.copier_min_bytes.unwrap_or(RECORDED_COPIER_MIN_BYTES),
         copies: args.copies.name(),
-        published: PUBLISHED,
+        published: published("apps"),
         rows: rows.collect(),
     };
     args.output.format.render(|| table.to_text(), &table)

@@ -6,7 +6,7 @@ use dram_spec::{BankId, Location, Operation, PhysicalAddress, Row, SpeedBin};
 use energy::EnergyReport;
 use host::{OperationKind, OperationSpec, Place};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, LISA, ROWCLONE};
-use report::published_copies::{CopyTable, PublishedCopy, Simulated, Table3};
+use report::published_copies::{CopyTable, PublishedCopies, Simulated};
 use rowclone::Chip;
 use rowclone_config::{Failure, Overrides, SystemConfig, currents};
 use rowclone_sim::{MemorySystem, SystemBuilder};
@@ -56,7 +56,7 @@ pub fn table3(args: &Table3Args) -> Result<String, Failure> {
     let builder = SystemBuilder::default().channels(1).chips(currents.density(), currents.width());
     let system = built(builder.currents(currents.clone()))?;
     let mut channel_share = None;
-    let mut simulated = Vec::with_capacity(ROWS.len());
+    let mut simulated = Vec::new();
     for (policy, kind, src) in ROWS {
         let spec = OperationSpec { kind, src, dst: PhysicalAddress(0x0040_0000), bytes: 4096, value: 0, at: None };
         let listed = spec.resolve(system.planner()).expect("the memory has room for each pair");
@@ -64,9 +64,8 @@ pub fn table3(args: &Table3Args) -> Result<String, Failure> {
         channel_share = channel_share.or(Some(energy.channel_share().unwrap_or_default()));
         simulated.push(figures);
     }
-    let simulated = simulated.try_into().expect("a run a row");
-    let ranks = system.system().geometry.ranks();
-    let table = Table3::new(currents.name().to_string(), ranks, simulated, channel_share.unwrap_or_default());
+    let of_channel = (system.system().geometry.ranks(), channel_share.unwrap_or_default());
+    let table = CopyTable::new(PublishedCopies::table3(), currents.name().to_string(), simulated, of_channel);
     args.format.render(|| table.to_text(), &table)
 }
 
@@ -82,27 +81,8 @@ pub struct LisaArgs {
     pub format: Format,
 }
 
-/// Hops of the rows of LISA, in the order of [`PUBLISHED_OF_LISA`].
+/// Hops of the rows of LISA, in the order of the published table.
 const HOPS: [u32; 6] = [1, 3, 7, 15, 31, 63];
-
-/// The published rows: Chang et al., "Low-Cost Inter-Linked Subarrays (LISA)", HPCA 2016.
-#[rustfmt::skip]
-const PUBLISHED_OF_LISA: [(&str, PublishedCopy); 4 + HOPS.len()] = [
-    ("copy/channel",      PublishedCopy { latency_ns: 1366.25, energy_uj: Some(6.2) }),
-    ("copy/psm2",         PublishedCopy { latency_ns: 1363.75, energy_uj: Some(4.33) }),
-    ("copy/psm",          PublishedCopy { latency_ns:  701.25, energy_uj: Some(2.08) }),
-    ("copy/fpm",          PublishedCopy { latency_ns:   83.75, energy_uj: Some(0.06) }),
-    ("copy/lisa 1 hop",   PublishedCopy { latency_ns:  148.5,  energy_uj: Some(0.09) }),
-    ("copy/lisa 3 hops",  PublishedCopy { latency_ns:  164.5,  energy_uj: None }),
-    ("copy/lisa 7 hops",  PublishedCopy { latency_ns:  196.5,  energy_uj: Some(0.12) }),
-    ("copy/lisa 15 hops", PublishedCopy { latency_ns:  260.5,  energy_uj: Some(0.17) }),
-    ("copy/lisa 31 hops", PublishedCopy { latency_ns:  388.5,  energy_uj: None }),
-    ("copy/lisa 63 hops", PublishedCopy { latency_ns:  644.5,  energy_uj: None }),
-];
-
-const TITLE_OF_LISA: &str = "LISA (HPCA 2016): one 8 KB copy, DDR3-1600 11-11-11, 8 KB rows, 1 rank";
-const NOTE_OF_LISA: &str = "The hops take 8 ns x (hops + 1), rounded up to clocks, and 0.0057 uJ each, which is the \
-                            slope of the published energies. The other energies are of the current set.";
 
 /// Bytes of a copy of LISA: a row.
 const ROW_BYTES: u64 = 8192;
@@ -118,13 +98,13 @@ pub fn lisa(args: &LisaArgs) -> Result<String, Failure> {
     let builder = builder.chips(currents.density(), currents.width()).currents(currents.clone());
     let system = built(builder.chip(Chip::offering(Chip::names())))?;
     let address = |location| system.map().address(location).expect("the memory has the row");
-    let mut simulated = Vec::with_capacity(PUBLISHED_OF_LISA.len());
-    for (policy, src) in copies(&system) {
+    let simulated = copies(&system).map(|(policy, src)| {
         let operation = Operation::Copy { src: address(src), dst: address(Location::default()), bytes: ROW_BYTES };
-        simulated.push(simulate(&system, policy, operation)?.0);
-    }
-    let texts = (TITLE_OF_LISA, NOTE_OF_LISA);
-    let table = CopyTable::new(texts, currents.name().to_string(), &PUBLISHED_OF_LISA, simulated);
+        Ok(simulate(&system, policy, operation)?.0)
+    });
+    let simulated = simulated.collect::<Result<Vec<_>, Failure>>()?;
+    let of_channel = (system.system().geometry.ranks(), 0.0);
+    let table = CopyTable::new(PublishedCopies::lisa(), currents.name().to_string(), simulated, of_channel);
     args.format.render(|| table.to_text(), &table)
 }
 

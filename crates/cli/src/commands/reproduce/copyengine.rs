@@ -7,9 +7,10 @@ use dram_spec::Cycles;
 use host::machine::{ReceivedPackets, TcpReceive};
 use memctrl::policy::copy::{BASELINE, COPY_ENGINE_ASYNC, COPY_ENGINE_SYNC_NLB, COPY_ENGINE_SYNC_WLB};
 use report::copy_engine::{
-    BANDWIDTHS, CORES, CopyEngineTable, EngineCycles, EngineRuns, LATENCIES, MemoryRuns, PAYLOADS, PUBLISHED,
-    SCHEMA_VERSION, WORK_SCALES,
+    BANDWIDTHS, CORES, CopyEngineTable, EngineCycles, EngineRuns, LATENCIES, MemoryRuns, PAYLOADS, SCHEMA_VERSION,
+    WORK_SCALES,
 };
+use report::published::published;
 use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig, Overrides, receive};
 use rowclone_sim::CopyMethod;
@@ -113,7 +114,7 @@ pub fn run(args: &CopyEngineArgs) -> Result<String, Failure> {
         baseline: baseline(&machines[0]),
         warm_up: packets.warm_up,
         packets: packets.measured,
-        published: PUBLISHED,
+        published: published("copyengine"),
         rows: rows.collect(),
         orderings: Vec::new(),
         cells_within: [0; 3],

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use host::machine::{CopyLoop, Forkbench, Purpose, Region};
-use report::forkbench::{APPLICATION, Application, ForkRow, ForkbenchTable, PUBLISHED, RunFigures, SCHEMA_VERSION};
+use report::forkbench::{APPLICATION, Application, ForkRow, ForkbenchTable, RunFigures, SCHEMA_VERSION};
+use report::published::published;
 use rowclone_config::programs::baseline;
 use rowclone_config::{Failure, MachineConfig, quantity};
 use rowclone_sim::CopyMethod;
@@ -61,7 +62,7 @@ pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
         schema_version: SCHEMA_VERSION,
         machine: machine.name.clone(),
         baseline: baseline(&machine),
-        published: PUBLISHED,
+        published: published("forkbench"),
         rows: benches.iter().map(|&bench| row(bench, machine.settings.kernel.copy_loop, &mut found)).collect(),
     };
     args.output.format.render(|| table.to_text(), &table)

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use host::machine::{ChosenCopies, MixProgram, Region};
-use report::multicore::{MethodRuns, MixRun, MulticoreRow, MulticoreTable, PUBLISHED, SCHEMA_VERSION};
+use report::multicore::{MethodRuns, MixRun, MulticoreRow, MulticoreTable, SCHEMA_VERSION};
+use report::published::published;
 use rowclone_config::programs::{baseline, label, open, recording_settings};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport};
@@ -103,12 +104,6 @@ enum Member {
     Generated(MixProgram, u64),
 }
 
-/// The files of `--trace`, and the copy-intensive and the memory-intensive recordings, if mixes have recordings.
-struct Files {
-    traces: Vec<Member>,
-    recordings: [Vec<PathBuf>; 2],
-}
-
 /// A run.
 #[derive(Clone, Debug)]
 struct Job {
@@ -134,13 +129,11 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
     };
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
     let picture = args.picture.open()?;
-    let files = Files {
-        traces: args.traces.iter().cloned().zip(traces.clone()).map(|(path, name)| Member::File(path, name)).collect(),
-        recordings: match args.programs {
-            Programs::Generated => [const { Vec::new() }; 2],
-            Programs::Recorded => recordings::of_mixes()?,
-        },
-    };
+    if args.programs == Programs::Recorded {
+        recordings::shipped()?;
+    }
+    let files = args.traces.iter().cloned().zip(traces.clone()).map(|(path, name)| Member::File(path, name));
+    let files: Vec<Member> = files.collect();
     let compared = compared(&args.policies, &METHODS);
     let jobs = jobs(args, &compared, &files);
     let reports = run_all(&jobs, &machines, args)?;
@@ -172,7 +165,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         warm_up: args.warm_up,
         instructions: args.instructions,
         traces,
-        published: PUBLISHED,
+        published: published("multicore"),
         rows,
     };
     picture.draw(|| table.chart())?;
@@ -180,7 +173,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
 }
 
 /// All runs: mixes by row, method and number, then each program alone.
-fn jobs(args: &MulticoreArgs, methods: &[CopyMethod], files: &Files) -> Vec<Job> {
+fn jobs(args: &MulticoreArgs, methods: &[CopyMethod], files: &[Member]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for &cores in &args.cores {
         for scheduler in 0..args.schedulers.len() {
@@ -198,22 +191,19 @@ fn jobs(args: &MulticoreArgs, methods: &[CopyMethod], files: &Files) -> Vec<Job>
 }
 
 /// The programs of a mix by core, of which files replace the first ones.
-fn members(number: usize, cores: usize, files: &Files, args: &MulticoreArgs) -> Vec<Member> {
+fn members(number: usize, cores: usize, files: &[Member], args: &MulticoreArgs) -> Vec<Member> {
     let mut instances = BTreeMap::new();
     let generated = |program| {
         let instance = instances.entry(program).or_insert(0);
         *instance += 1;
         Member::Generated(program, *instance)
     };
-    let recorded = |(kind, place): (usize, usize)| {
-        let path = &files.recordings[kind][place];
-        Member::File(path.clone(), recordings::name(path))
-    };
+    let recorded = |name: &str| Member::File(recordings::path(name), name.to_owned());
     let members: Vec<Member> = match args.programs {
         Programs::Generated => MixProgram::mix(number, cores).into_iter().map(generated).collect(),
         Programs::Recorded => recordings::mix(number, cores).into_iter().map(recorded).collect(),
     };
-    files.traces.iter().chain(&members[files.traces.len()..]).cloned().collect()
+    files.iter().chain(&members[files.len()..]).cloned().collect()
 }
 
 fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Result<Vec<CoresReport>, Failure> {

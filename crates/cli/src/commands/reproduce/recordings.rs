@@ -39,28 +39,18 @@ pub fn name(path: &Path) -> String {
     file.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// The copy-intensive and the memory-intensive recordings of mixes.
-///
-/// # Errors
-/// As [`shipped`], or if a recording is missing.
-pub fn of_mixes() -> Result<[Vec<PathBuf>; 2], Failure> {
-    let shipped = shipped()?;
-    let find = |names: &[&str]| -> Result<Vec<PathBuf>, Failure> {
-        let path = |wanted: &&str| shipped.iter().find(|path| name(path) == **wanted).cloned();
-        let missing = |wanted: &str| Failure::new(format!("{DIRECTORY} has no recording {wanted}")).with_help(HELP);
-        names.iter().map(|wanted| path(wanted).ok_or_else(|| missing(wanted))).collect()
-    };
-    Ok([find(&COPY_INTENSIVE)?, find(&MEMORY_INTENSIVE)?])
+/// The shipped recording with a name.
+pub fn path(name: &str) -> PathBuf {
+    Path::new(DIRECTORY).join(format!("{name}.rct.zst"))
 }
 
-/// The recordings of a mix by core, as their list and their place in it: copy-intensive ones on even cores,
-/// memory-intensive ones on odd cores.
-pub fn mix(number: usize, cores: usize) -> Vec<(usize, usize)> {
+/// The names of the recordings of a mix by core: copy-intensive ones on even cores, memory-intensive ones on odd cores.
+pub fn mix(number: usize, cores: usize) -> Vec<&'static str> {
     let of = |core: usize| {
         let first = number + core / 2;
         match core % 2 {
-            0 => (0, first % COPY_INTENSIVE.len()),
-            _ => (1, (first + number / MEMORY_INTENSIVE.len()) % MEMORY_INTENSIVE.len()),
+            0 => COPY_INTENSIVE[first % COPY_INTENSIVE.len()],
+            _ => MEMORY_INTENSIVE[(first + number / MEMORY_INTENSIVE.len()) % MEMORY_INTENSIVE.len()],
         }
     };
     (0..cores).map(of).collect()
@@ -73,8 +63,9 @@ mod tests {
     #[test]
     fn mixes_have_both_kinds_and_the_first_eight_each_copying_program_once() {
         let firsts: Vec<_> = (0..8).map(|number| mix(number, 2)[0]).collect();
-        assert_eq!(firsts, (0..8).map(|place| (0, place)).collect::<Vec<_>>());
-        assert_eq!(mix(3, 8).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1, 0, 1]);
+        assert_eq!(firsts, COPY_INTENSIVE);
+        let is_copying: Vec<_> = mix(3, 8).iter().map(|name| COPY_INTENSIVE.contains(name)).collect();
+        assert_eq!(is_copying, [true, false, true, false, true, false, true, false]);
         let pairs: std::collections::BTreeSet<_> = (0..8).map(|number| mix(number, 2)).collect();
         assert_eq!(pairs.len(), 8);
     }

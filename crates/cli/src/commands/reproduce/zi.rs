@@ -54,7 +54,7 @@ pub fn run(args: &ZiArgs) -> Result<String, Failure> {
 }
 
 fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingRow, Failure> {
-    let figures = METHODS.map(|method| {
+    let figures = METHODS.into_iter().map(|method| {
         // The run with both phases begins with the run of phase 1.
         let (_, first) =
             run_programs(machine, method, vec![program(machine, pages, false)], Region::default(), is_checked)?;
@@ -68,8 +68,7 @@ fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingR
             energy_nj: outcome.figures.energy_nj.expect("`read_for_paper` refuses a machine without currents"),
         })
     });
-    let [baseline, plain, inserted]: [Result<_, Failure>; 3] = figures;
-    Ok(ZeroingRow { pages, methods: [baseline?, plain?, inserted?] })
+    Ok(ZeroingRow { pages, methods: figures.collect::<Result<_, Failure>>()? })
 }
 
 /// The cache is full of dirty lines of other memory. Pages that have frames are zeroed by one `meminit`; in phase 2

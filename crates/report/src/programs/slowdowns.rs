@@ -4,8 +4,8 @@ use memctrl::policy::copy::BASELINE;
 use rowclone_sim::CoreRow;
 use rowclone_sim::quantity::grouped;
 
-use crate::copiers::has_device;
-use crate::programs::MethodRow;
+use super::MethodRow;
+use super::copiers::has_device;
 use crate::table::three_digits;
 
 /// Dirty lines that copies of the controller found in the caches.

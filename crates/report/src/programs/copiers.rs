@@ -4,9 +4,9 @@ use memctrl::policy::copy::named;
 use rowclone_sim::CopyMethod;
 use rowclone_sim::quantity::bytes;
 
-use crate::programs::MethodRow;
-use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed, or_dash, percent, three_digits};
+use super::{ENERGY_RATIO, MethodRow, POLICY, SPEEDUP, per_copy};
+use crate::table::Align::Right;
+use crate::table::{TextColumn, listed, or_dash, percent};
 
 /// Bytes of the unit of channel bytes.
 const KIB: f64 = 1024.0;
@@ -23,23 +23,21 @@ pub(crate) fn has_device(rows: &[MethodRow]) -> bool {
 
 /// A line per method, in at most 80 columns for the usual numbers; of copies alone with time and bytes per copy.
 pub(crate) fn table(rows: &[MethodRow]) -> String {
-    let times = |value: Option<f64>| or_dash(value, |ratio| format!("{ratio:.2}x"));
-    let per_copy = |value: f64, row: &MethodRow| three_digits(value / row.copies.map_or(1.0, |copies| copies as f64));
     let is_per_copy = rows.iter().any(|row| row.copies.is_some());
     let [time, channel] = if is_per_copy { ["us per\ncopy", "KiB per\ncopy"] } else { ["time\nus", "channel\nKiB"] };
-    let columns: [Column<'_, MethodRow>; 7] = [
-        ("\npolicy", Left, &|row| row.method.to_owned()),
+    let columns: [TextColumn<'_, MethodRow>; 7] = [
+        POLICY,
         (time, Right, &|row| per_copy(row.latency_ns / 1000.0, row)),
-        ("\nspeedup", Right, &|row| times(row.speedup)),
+        SPEEDUP,
         ("CPU\ntime", Right, &|row| or_dash(row.report.copy_share_of_cycles, percent)),
         (channel, Right, &|row| per_copy(row.report.channel_bytes as f64 / KIB, row)),
-        ("energy\nratio", Right, &|row| times(row.energy_ratio)),
+        ENERGY_RATIO,
         ("misses\nafter", Right, &|row| row.report.misses_after_copies.to_string()),
     ];
     listed(&columns, rows, usize::MAX)
 }
 
-/// The definitions of the columns of [`table`] that [`crate::programs::definitions`] does not have.
+/// The definitions of the columns of [`table`] that [`super::definitions`] does not have.
 pub(crate) const DEFINITIONS: &str =
     "CPU time: share of the cycles of cores that copies took; misses after: first accesses to copied lines that missed";
 
