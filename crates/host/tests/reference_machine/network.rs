@@ -456,7 +456,8 @@ impl ReferenceMachine {
         if self.network().queues[at].arriving.front().is_none_or(|packet| packet.missing > 0) {
             return;
         }
-        while let Some(packet) = self.network().queues[at].arriving.pop_front_if(|packet| packet.missing == 0) {
+        while self.network().queues[at].arriving.front().is_some_and(|packet| packet.missing == 0) {
+            let packet = self.network().queues[at].arriving.pop_front().expect("it is there");
             self.network().queues[at].untaken += 1;
             if !self.cores[at].is_over() {
                 self.cores[at].counters.coherence += packet.counts;

@@ -122,7 +122,7 @@ impl Writer {
             (payload, self.network.payload_bytes)
         };
         let address = PhysicalAddress((start + number / 8 % bytes.max(1)) / 8 * 8);
-        self.steps.push(if number / 4 % 2 == 0 { Step::Load { address } } else { Step::Store { address } });
+        self.steps.push(if (number / 4).is_multiple_of(2) { Step::Load { address } } else { Step::Store { address } });
     }
 
     fn post(&mut self) {
