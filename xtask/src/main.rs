@@ -12,6 +12,7 @@ mod scenario;
 mod timelines;
 
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 /// A step of a task: its name, its command line, and additional environment variables.
 type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
@@ -94,47 +95,53 @@ const FULL: &[Step] = &[
     ("the fork benchmark by two recorders, and a guest", &["cargo", "xtask", "recordings"], &[]),
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
-    // The last step, so that all others have run if a limit is exceeded.
     ("instructions of runs, of trace readers, and of `--check`", &["cargo", "xtask", "instructions"], &[]),
 ];
 
 #[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 fn main() -> ExitCode {
-    let steps: Vec<&Step> = match std::env::args().nth(1).as_deref() {
-        Some("check") => CHECK.iter().collect(),
-        Some("full") => CHECK.iter().chain(FULL).collect(),
-        Some("browser") => return browser::check(),
-        Some("gallery") => return gallery::draw(),
-        Some("instructions") => return instructions::check(),
-        Some("lines") => return lines::count(),
-        Some("recordings") => return recordings::check(),
-        Some("recorded") => return recordings::table(),
-        Some("mutants") => return mutants::run(std::env::args().skip(2)),
-        Some("timelines") => return timelines::check(),
+    match std::env::args().nth(1).as_deref() {
+        Some("check") => exit_code(CHECK.iter().try_for_each(run)),
+        Some("full") => full(),
+        Some("browser") => browser::check(),
+        Some("gallery") => gallery::draw(),
+        Some("instructions") => instructions::check(),
+        Some("lines") => lines::count(),
+        Some("recordings") => recordings::check(),
+        Some("recorded") => recordings::table(),
+        Some("mutants") => mutants::run(std::env::args().skip(2)),
+        Some("timelines") => timelines::check(),
         _ => {
             eprintln!(
                 "usage: cargo xtask browser | check | full | gallery | instructions | lines | mutants | recorded | \
                  recordings | timelines"
             );
-            return ExitCode::from(2);
-        }
-    };
-    for (name, words, environment) in steps {
-        eprintln!("\n== {name}: {}", words.join(" "));
-        let status = Command::new(words[0]).args(&words[1..]).envs(environment.iter().copied()).status();
-        match status {
-            Ok(status) if status.success() => {}
-            Ok(status) => {
-                eprintln!("== {name}: {status}");
-                return ExitCode::FAILURE;
-            }
-            Err(error) => {
-                eprintln!("== {name}: `{}` cannot be started: {error}", words[0]);
-                return ExitCode::FAILURE;
-            }
+            ExitCode::from(2)
         }
     }
-    ExitCode::SUCCESS
+}
+
+/// Runs every step, also after one that fails, and lists the results: the steps take hours, and each is of interest.
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
+fn full() -> ExitCode {
+    let mut results = Vec::new();
+    for step in CHECK.iter().chain(FULL) {
+        let start = Instant::now();
+        let result = run(step);
+        results.push((step.0, result, start.elapsed().as_secs()));
+    }
+    eprintln!();
+    for (name, result, seconds) in &results {
+        eprintln!("{seconds:6} s  {name}{}", if result.is_ok() { "" } else { ": FAILED" });
+    }
+    exit_code(results.into_iter().try_for_each(|(_, result, _)| result))
+}
+
+/// Runs a step, after a line with its name and command line.
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
+fn run((name, words, environment): &Step) -> Result<(), String> {
+    eprintln!("\n== {name}: {}", words.join(" "));
+    succeed(Command::new(words[0]).args(&words[1..]).envs(environment.iter().copied()), name)
 }
 
 /// The exit code of a task; prints why it failed.

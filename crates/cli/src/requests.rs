@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_spec::{CommandEvent, Cycle, EventSink};
-use host::OperationSpec;
 use memctrl::{Completion, Request};
 use rowclone::Operation;
 use rowclone_sim::quantity::grouped;
@@ -90,17 +89,12 @@ pub fn nth(scenario: &Scenario, variant: Variant, number: Option<u64>) -> Result
 /// # Errors
 /// As [`nth`].
 pub fn chosen(scenario: &Scenario, number: Option<u64>) -> Result<Vec<(String, Operation)>, Failure> {
-    if let Workload::Operations(specs) = &scenario.workload {
-        let resolve = |spec: &OperationSpec| {
-            let resolved = spec.resolve(scenario.system.memory.planner());
-            resolved.map_err(|error| Failure::new(&error).with_help(error.help()))
-        };
-        let all = specs.iter().map(|spec| Ok((label(spec), resolve(spec)?)));
-        let all = all.collect::<Result<Vec<_>, Failure>>()?;
-        let Some(number) = number else { return Ok(all) };
-        let count = all.len();
+    if let Workload::Operations(listed) = &scenario.workload {
+        let mut all = listed.iter().map(|listed| (label(listed.spec()), listed.operation()));
+        let Some(number) = number else { return Ok(all.collect()) };
+        let count = listed.len();
         let place = usize::try_from(number).unwrap_or(usize::MAX);
-        return all.into_iter().nth(place).map(|one| vec![one]).ok_or_else(|| {
+        return all.nth(place).map(|one| vec![one]).ok_or_else(|| {
             Failure::at(&scenario.path, format_args!("lists {count} operations, and none of number {number}"))
                 .with_help(numbers(count as u64))
         });

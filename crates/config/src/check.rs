@@ -3,6 +3,7 @@
 use std::fmt;
 
 use dram_spec::{Clock, Density, Min};
+use host::Place;
 
 use crate::document::{Document, Node, Value, last_step};
 use crate::key::{self, Holds, Key, Presence};
@@ -104,8 +105,19 @@ impl Document {
             Holds::Tables | Holds::List | Holds::Bits | Holds::Counts | Holds::Texts => {
                 self.check_items(key, node, path)
             }
+            Holds::Place => self.check_place(node, path),
             _ => self.check_range(key.holds, &node.value, path),
         }
+    }
+
+    fn check_place(&self, node: &Node, path: &str) -> Result<(), Failure> {
+        let Value::Text(found) = &node.value else { return Ok(()) };
+        if Place::named(found).is_some() || quantity::address(found).is_some() {
+            return Ok(());
+        }
+        let message = format!("`{path}` is {found:?}, which is neither an address nor a placement");
+        let names = Place::RELATIONS.map(|(name, _)| name);
+        Err(self.located(Some(&node.origin), &message).with_help(suggestion::choices(found, "placements", &names)))
     }
 
     fn check_items(&self, key: &Key, node: &mut Node, path: &str) -> Result<(), Failure> {
@@ -290,13 +302,14 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
             Holds::Bytes(..) | Holds::OneOfBytes(_) | Holds::Density | Holds::Picoseconds(..) | Holds::Nanoseconds(..),
             Value::Text(text),
         ) => return without_unit(holds, text),
+        (Holds::Address, Value::Text(text)) => quantity::address(text).is_some(),
         // The reader of the key converts it with the clock of the system.
         (Holds::Clocks(..), Value::Text(text)) => quantity::time(text).is_some(),
         (Holds::Table, Value::Table(_))
         | (Holds::Tables | Holds::List | Holds::Names(_) | Holds::Bits | Holds::Counts, Value::List(_))
         | (Holds::Texts | Holds::NameOrNames(_), Value::Text(_) | Value::List(_))
         | (Holds::Flag, Value::Boolean(_))
-        | (Holds::Text | Holds::Path | Holds::Name(_) | Holds::Address | Holds::Place, Value::Text(_))
+        | (Holds::Text | Holds::Path | Holds::Name(_) | Holds::Place, Value::Text(_))
         | (Holds::Number(..) | Holds::Nanoseconds(..), Value::Integer(_) | Value::Float(_))
         | (Holds::Density, Value::Float(_))
         | (Holds::Any, _) => true,

@@ -18,7 +18,6 @@ pub mod currents;
 mod devices;
 pub mod document;
 pub mod error;
-mod experiment;
 pub mod file;
 pub mod key;
 pub mod library;
@@ -37,6 +36,7 @@ pub mod scenario;
 pub mod section;
 pub mod suggestion;
 pub mod system;
+mod variant;
 pub mod workload;
 
 pub use allocator::{AllocatorConfig, larger_copy_unit};
@@ -49,8 +49,9 @@ pub use machine::MachineConfig;
 pub use overrides::Overrides;
 pub use preset::Source;
 pub use receiver::ReceiverConfig;
-pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};
+pub use scenario::{ResolvedScenario, Scenario, Workload};
 pub use system::SystemConfig;
+pub use variant::{Placement, Variant};
 pub use workload::TraceWorkload;
 
 /// The names of a table of names.

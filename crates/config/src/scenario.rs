@@ -1,23 +1,25 @@
 //! A scenario: a system or a machine, copy policies, and operations or a workload.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use dram_spec::Cycles;
-use host::OperationSpec;
-use host::machine::CopyLoop;
+use dram_spec::{Cycles, Min};
+use host::machine::MachineError;
 use host::workload::Settings;
-use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES};
+use host::{AllocatorSettings, ListedOperation};
+use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use rowclone_sim::compare::NamedCopier;
-use rowclone_sim::{CYCLES_MAX, Experiment, ExperimentError};
+use rowclone_sim::{CYCLES_MAX, CopyMethod, Experiment, ExperimentError, Programs};
 
 use crate::cores::check_machine;
 use crate::key::{Holds, Key};
-use crate::operations::{check_operations, check_places};
+use crate::operations::check_operations;
+use crate::variant::{Placement, Variant, check_copiers, check_policies};
 use crate::workload::{TraceWorkload, check_settings, check_workload};
 use crate::{
     AllocatorConfig, CorePrograms, CoreWorkload, Document, Failure, Library, MachineConfig, Overrides, ResolvedSystem,
-    Source, SystemConfig, allocator, cores, operations, preset, workload,
+    Source, SystemConfig, allocator, cores, file, operations, preset, programs, workload,
 };
 
 /// A checked scenario.
@@ -53,7 +55,7 @@ pub struct Scenario {
 #[derive(Clone, Debug)]
 pub enum Workload {
     /// Listed operations, at least one, each of them possible on the system.
-    Operations(Vec<OperationSpec>),
+    Operations(Vec<ListedOperation>),
     /// A recorded trace.
     Trace(TraceWorkload),
     /// A generated workload.
@@ -69,75 +71,6 @@ impl Workload {
             Workload::Operations(_) | Workload::Programs(_) => false,
             Workload::Trace(trace) => trace.by_allocator,
             Workload::Made(settings) => settings.needs_allocator(),
-        }
-    }
-}
-
-/// Placement of the pages of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// The scenario itself, by its addresses.
-    Given,
-    /// The recording of a trace.
-    AsRecorded,
-    /// An allocator.
-    Allocator(os_alloc_sim::Policy),
-}
-
-impl Placement {
-    /// Name of a placement by allocators in scenarios.
-    pub(crate) const ALLOCATOR: &str = "allocator";
-
-    /// The allocator, if one places pages.
-    pub const fn allocator(self) -> Option<os_alloc_sim::Policy> {
-        match self {
-            Placement::Given | Placement::AsRecorded => None,
-            Placement::Allocator(policy) => Some(policy),
-        }
-    }
-
-    /// Name in reports; none for addresses of the scenario.
-    pub const fn name(self) -> Option<&'static str> {
-        match self {
-            Placement::Given => None,
-            Placement::AsRecorded => Some("as-recorded"),
-            Placement::Allocator(policy) => Some(policy.name()),
-        }
-    }
-}
-
-/// A run of a scenario: a copy policy with a placement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Variant {
-    /// Copy policy.
-    pub policy: &'static dyn CopyPolicy,
-    /// Loop of the kernel; none for that of the machine.
-    pub copy_loop: Option<CopyLoop>,
-    /// Placement of its pages.
-    pub placement: Placement,
-}
-
-impl Variant {
-    /// A run under a policy.
-    pub const fn of_policy(policy: &'static dyn CopyPolicy, placement: Placement) -> Variant {
-        Variant { policy, copy_loop: None, placement }
-    }
-
-    /// Who copies.
-    pub const fn copier(self) -> NamedCopier {
-        NamedCopier { policy: self.policy, copy_loop: self.copy_loop }
-    }
-
-    /// Name of the policy, or of the loop where one is listed.
-    pub fn name(self) -> &'static str {
-        self.copier().name()
-    }
-
-    /// Name in reports and files: `rowclone`, or `rowclone/buddy`.
-    pub fn label(self, separator: &str) -> String {
-        match self.placement.name() {
-            Some(placement) => format!("{}{separator}{placement}", self.name()),
-            None => self.name().to_owned(),
         }
     }
 }
@@ -259,40 +192,81 @@ impl Scenario {
         if self.lists_copiers { "copiers" } else { "policies" }
     }
 
-    /// Its runs: each policy or copier with each placement of its pages.
-    pub fn variants(&self) -> Vec<Variant> {
-        let given = match &self.workload {
-            Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
-            Workload::Made(settings) if !settings.needs_allocator() => Some(Placement::Given),
-            Workload::Operations(_) | Workload::Programs(_) => Some(Placement::Given),
-            Workload::Trace(_) | Workload::Made(_) => None,
-        };
-        let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
-        let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();
-        let with = |&NamedCopier { policy, copy_loop }: &NamedCopier| {
-            placements.iter().map(move |&placement| Variant { policy, copy_loop, placement })
-        };
-        self.copiers.iter().flat_map(with).collect()
-    }
-
-    /// The run to which the ratios of a run refer: the policy `baseline`, where an allocator places pages with the
-    /// reference allocator, else with the placement of the run.
-    pub fn reference(&self, of: Variant) -> Variant {
-        let allocator = self.allocator.as_ref().filter(|_| of.placement.allocator().is_some());
-        let placement = allocator.map_or(of.placement, |allocator| Placement::Allocator(allocator.reference));
-        Variant::of_policy(BASELINE, placement)
-    }
-
-    /// The references of its runs that are none of its runs, each once.
-    pub fn unlisted_references(&self) -> Vec<Variant> {
-        let variants = self.variants();
-        let mut unlisted: Vec<Variant> = Vec::new();
-        for reference in variants.iter().map(|&variant| self.reference(variant)) {
-            if !variants.contains(&reference) && !unlisted.contains(&reference) {
-                unlisted.push(reference);
+    /// Converts a run of the scenario to an experiment, which has no checks. `text` returns the reader of the bytes of
+    /// a trace.
+    ///
+    /// # Errors
+    /// A trace or a program cannot be read.
+    ///
+    /// # Panics
+    /// If the scenario has programs and no machine, which loading a scenario excludes.
+    pub fn experiment(
+        &self,
+        variant: Variant,
+        text: impl FnOnce(file::Input) -> Box<dyn Read>,
+    ) -> Result<Experiment<'_>, Failure> {
+        let memory = &self.system.memory;
+        let workload = match &self.workload {
+            Workload::Operations(listed) => rowclone_sim::Workload::Operations(listed.clone()),
+            Workload::Made(settings) => {
+                rowclone_sim::Workload::Made { settings: settings.clone(), allocator: self.allocator_of(variant) }
             }
+            Workload::Trace(TraceWorkload { path, format, unusable, timing, fault_ps, .. }) => {
+                let input = file::open(path).map_err(|error| Failure::reading(path, &error))?;
+                rowclone_sim::Workload::Trace(rowclone_sim::Trace {
+                    name: path.display().to_string(),
+                    text: text(input),
+                    format: Some(format),
+                    unusable: *unusable,
+                    timing: *timing,
+                    allocator: self.allocator_of(variant),
+                    fault: memory.system().clock().at_least(Min::ps(*fault_ps)),
+                })
+            }
+            Workload::Programs(workload) => {
+                let machine = self.machine.as_ref().expect("programs have a machine");
+                let settings = programs::recording_settings(workload.copies, CopyMethod::of(variant.policy));
+                rowclone_sim::Workload::Programs(Box::new(Programs {
+                    settings: variant.copier().applied_to(&machine.settings),
+                    devices: machine.devices,
+                    programs: programs::of_workload(workload, machine, settings)?,
+                    region: workload.region,
+                }))
+            }
+        };
+        Ok(Experiment {
+            policy: variant.policy,
+            seed: self.seed,
+            warm_up: self.warm_up,
+            epoch: self.epoch,
+            ..Experiment::new(memory, workload)
+        })
+    }
+
+    /// Settings of the allocator that places the pages of a run, if one does.
+    fn allocator_of(&self, variant: Variant) -> Option<AllocatorSettings> {
+        let (config, policy) = self.allocator.as_ref().zip(variant.placement.allocator())?;
+        Some(config.settings(policy, self.seed))
+    }
+
+    /// Converts an error of an experiment; errors of a trace or a program name its file.
+    pub fn failure(&self, error: ExperimentError) -> Failure {
+        match (&error, &self.workload) {
+            (ExperimentError::Stopped, _) => Failure::interrupted().with_help("no file was written"),
+            (ExperimentError::Trace(error), Workload::Trace(trace)) => {
+                Failure::of_reader(&trace.path, error).with_help(error.help())
+            }
+            (
+                ExperimentError::Machine(MachineError::Program { core, .. } | MachineError::Fault { core, .. }),
+                Workload::Programs(programs),
+            ) => match programs.files().get(*core) {
+                Some(path) => {
+                    Failure::new(format!("{}: {error}", path.display())).with_help_if(error.help().as_deref())
+                }
+                None => Failure::from(error),
+            },
+            _ => Failure::from(error),
         }
-        unlisted
     }
 
     /// Checks a document with all overrides applied.
@@ -324,7 +298,7 @@ impl Scenario {
             }
             (true, None) => {
                 check_machine(document, None)?;
-                Workload::Operations(check_operations(document)?)
+                Workload::Operations(check_operations(document, &system)?)
             }
             (false, Some(table)) => {
                 check_machine(document, table.text("kind"))?;
@@ -332,9 +306,6 @@ impl Scenario {
             }
         };
         let allocator = check_allocator(document, &workload)?;
-        if let Workload::Operations(operations) = &workload {
-            check_places(document, operations, &system)?;
-        }
         if let Workload::Made(settings) = &workload {
             check_settings(document, settings, allocator.as_ref().map(|config| config.all(seed)), &system)?;
         }
@@ -414,50 +385,6 @@ fn one_of_two(document: &Document, for_machine: &Overrides) -> Result<&'static s
                     .with_help("name a machine file instead of `system`, or leave out the `--set`"))
             }
         },
-    }
-}
-
-/// Checks that the system executes each policy, and has the currents that a policy needs to compare energies.
-fn check_policies(document: &Document, copiers: &[NamedCopier], system: &SystemConfig) -> Result<(), Failure> {
-    let key = if document.root().has("copiers") { "copiers" } else { "policies" };
-    for (index, policy) in copiers.iter().map(|copier| copier.policy).enumerate() {
-        let Err(error) = system.memory.check_policy(policy) else { continue };
-        let help = match error {
-            ExperimentError::NoPrices { .. } => {
-                let fitting =
-                    energy::fitting(system.memory.system().standard(), system.memory.system().geometry.width());
-                Some(format!("give `device.currents` in the system file: {fitting}"))
-            }
-            _ => error.help(),
-        };
-        let fault = document.fault(&format!("{key}.{index}"), format!("`{key}.{index}`: {error}"));
-        return Err(fault.with_help_if(help.as_deref()));
-    }
-    Ok(())
-}
-
-/// The policies. Some need programs on cores: without a machine they are refused.
-fn check_copiers(document: &Document) -> Result<Vec<NamedCopier>, Failure> {
-    let root = document.root();
-    let Some(key) = ["copiers", "policies"].into_iter().find(|key| root.has(key)) else {
-        let message = "`policies` is missing, and so is `copiers`";
-        return Err(document
-            .fault("policies", message)
-            .with_help("add for example `policies = [\"baseline\", \"rowclone\"]`"));
-    };
-    let names = root.of::<Vec<&str>>(key);
-    let copiers: Vec<_> = names.into_iter().filter_map(NamedCopier::named).collect();
-    match copiers.iter().position(|copier| copier.needs_cores()).filter(|_| !root.has("machine")) {
-        None => Ok(copiers),
-        Some(index) => {
-            let name = copiers[index].name();
-            let without = copiers[index].policy.without_cores().map_or_else(String::new, |plain| {
-                format!("without a `machine`, write \"{}\": it copies in the same way; ", plain.name())
-            });
-            let message = format!("`{key}.{index}` is \"{name}\", which needs programs on cores");
-            let help = format!("{without}with programs on cores, write for example `machine = \"paper\"`");
-            Err(document.fault(&format!("{key}.{index}"), message).with_help(help))
-        }
     }
 }
 

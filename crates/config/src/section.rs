@@ -6,19 +6,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use dram_spec::address::Preset as MapPreset;
-use dram_spec::{CopyActivations, Cycles, PrechargePowerDown, ReferenceCycle};
+use dram_spec::{CopyActivations, Cycle, Cycles, PhysicalAddress, PrechargePowerDown, ReferenceCycle};
 use host::machine::{
     BufferOperation, ChosenCopies, CopyLoop, DirtySource, DmaCompletion, InjectionLevel, InjectionPolicy, Order,
     PrefetcherKind, ReadAgain, SourceState, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging, WritePolicy,
 };
 use host::workload::{CopyBy, Fill, MoveTo};
-use host::{OperationKind, UnusableRecords};
+use host::{OperationKind, Place, UnusableRecords};
 use os_alloc_sim::{CopyUnit, Policy};
 use trace_io::program::InstructionClass;
 
 use crate::document::{Document, Node, Origin, Value, tidy};
 use crate::preset::{self, Preset};
-use crate::{Failure, Source, file, key};
+use crate::{Failure, Source, file, key, quantity};
 
 /// A table of a document whose keys and values were checked.
 #[derive(Clone, Debug)]
@@ -66,7 +66,10 @@ from_node! {
     u16: Value::Integer(integer) => u16::try_from(*integer).ok();
     u8: Value::Integer(integer) => u8::try_from(*integer).ok();
     usize: Value::Integer(integer) => usize::try_from(*integer).ok();
-    Cycles: Value::Integer(integer) => Some(Cycles(u64::try_from(*integer).ok()?));
+    Cycle: Value::Integer(integer) => u64::try_from(*integer).ok().map(Cycle);
+    Cycles: Value::Integer(integer) => u64::try_from(*integer).ok().map(Cycles);
+    PhysicalAddress: Value::Integer(integer) => u64::try_from(*integer).ok().map(PhysicalAddress),
+        Value::Text(text) => quantity::address(text).map(PhysicalAddress);
     f64: Value::Integer(integer) => Some(*integer as f64), Value::Float(float) => Some(*float);
     bool: Value::Boolean(boolean) => Some(*boolean);
     &'a str: Value::Text(text) => Some(text);
@@ -88,6 +91,12 @@ by_name! {
 impl<'a> FromNode<'a> for toml::Value {
     fn from_value(Raw(node): Raw<'a>) -> Option<toml::Value> {
         Some(node.into())
+    }
+}
+
+impl<'a> FromNode<'a> for Place {
+    fn from_value(raw: Raw<'a>) -> Option<Place> {
+        <&str>::from_value(raw).and_then(Place::named).or_else(|| PhysicalAddress::from_value(raw).map(Place::Address))
     }
 }
 

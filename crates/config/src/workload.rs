@@ -14,9 +14,9 @@ use trace_io::trace::{self, Addresses, Format, Reader};
 
 use crate::cores::{CORE_KINDS, check_programs, is_on_cores};
 use crate::key::{Holds, Key, key};
-use crate::operations::address;
-use crate::scenario::{Placement, Workload};
+use crate::scenario::Workload;
 use crate::section::Section;
+use crate::variant::Placement;
 use crate::{Document, Failure, SystemConfig, file, names, suggestion};
 
 /// Checked settings of a recorded trace.
@@ -183,7 +183,7 @@ pub(crate) fn check_workload(table: &Section<'_>, seed: u64, system: &SystemConf
         "trace" => Workload::Trace(trace(table)?),
         name if is_on_cores(name) => Workload::Programs(check_programs(table, seed, system)?),
         _ => {
-            let start = if table.has("start") { address(table, "start")? } else { PhysicalAddress(0) };
+            let start = table.get("start").unwrap_or(PhysicalAddress(0));
             let gap = gap(table, system.memory.system().clock())?;
             let made = Made { table, start, access: access(table)?, gap };
             Workload::Made(kind.made.expect("it needs no cores")(&made))
@@ -234,8 +234,8 @@ fn gap(table: &Section<'_>, clock: Clock) -> Result<Gap, Failure> {
 
 fn access(table: &Section<'_>) -> Result<Access, Failure> {
     table.not_both("pattern", "dst", ": a stream reads and writes by a pattern, or copies line by line to `dst`")?;
-    if table.has("dst") {
-        return Ok(Access::Copy { dst: address(table, "dst")? });
+    if let Some(dst) = table.get("dst") {
+        return Ok(Access::Copy { dst });
     }
     let Some(found) = table.text("pattern") else { return Ok(Access::Pattern(Pattern::READS)) };
     Pattern::named(found).map(Access::Pattern).ok_or_else(|| {

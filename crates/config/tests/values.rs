@@ -147,7 +147,7 @@ fn arrivals(name: &str, [first, second]: [u64; 2]) -> Result<Vec<Option<Cycle>>,
     let head = format!("system = {system:?}\npolicies = [\"rowclone\"]\nseed = 1\n");
     fs::write(&path, head + &operation(first) + &operation(second)).expect("the directory is there");
     match Scenario::read(&path, &[])?.workload {
-        Workload::Operations(operations) => Ok(operations.into_iter().map(|operation| operation.at).collect()),
+        Workload::Operations(operations) => Ok(operations.iter().map(|listed| listed.spec().at).collect()),
         other => panic!("{other:?}"),
     }
 }

@@ -447,26 +447,6 @@ impl Device {
         }
     }
 
-    /// Kind of an ACT in the present state, and its delay.
-    #[inline]
-    fn activation(&self, id: BankId, row: Row) -> Result<(Kind, Hold), Refusal> {
-        self.awake(id.rank)?;
-        let bank = self.bank(id);
-        let kind = match bank.open {
-            None if self.moved.contains(self.topology.index(id)) => {
-                let (_, destination) = self.movements[self.topology.index(id)];
-                if !self.geometry.is_same_subarray(destination, row) {
-                    return Err(Refusal::MovedSubarray);
-                }
-                Kind::ActCopy
-            }
-            None => Kind::Act,
-            Some(open) if self.geometry.is_same_subarray(open, row) => Kind::ActCopy,
-            Some(_) => Kind::ActDropped,
-        };
-        Ok((kind, self.held(id, kind).max(self.held_in_bank(bank, kind))))
-    }
-
     /// Delay of a PRE.
     #[inline]
     fn precharge(&self, id: BankId) -> Result<Hold, Refusal> {

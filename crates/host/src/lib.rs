@@ -8,9 +8,9 @@ pub mod contents;
 mod decisions;
 pub mod flat_memory;
 pub mod machine;
-pub mod placement;
+pub mod operation;
 pub mod replay;
-pub mod scenario;
+pub mod sequence;
 pub mod virtual_memory;
 pub mod workload;
 
@@ -19,10 +19,10 @@ pub use checked_source::{CheckedSource, MemoryCheck};
 pub use comparison::Mismatch;
 pub use contents::Contents;
 pub use flat_memory::FlatMemory;
-pub use placement::{Place, PlacementError, place};
+pub use operation::{ListedOperation, OperationKind, OperationSpec, Place, PlacementError, SpecError, place};
 pub use replay::{
     Copier, LateRecords, PageReport, Placement, RESERVED_PERCENT_MAX, Replay, ReplayError, ReplayOutcome,
     ReplaySettings, Skipped, Timing, TraceCounts, Unusable, UnusableRecords,
 };
-pub use scenario::{OperationKind, OperationSpec, Sequence, SpecError};
+pub use sequence::Sequence;
 pub use virtual_memory::{Owner, WrongByte};

@@ -44,7 +44,7 @@ use trace_io::trace::{Access, Addresses, Arrival, Event, Reader, Record};
 
 use crate::aged_memory::AgedMemories;
 use crate::contents::Contents;
-use crate::scenario::payload;
+use crate::sequence::payload;
 use crate::virtual_memory::{EventLog, VirtualCheck, WrongByte};
 use arrivals::{Arrivals, NoArrival};
 use pages::Pages;

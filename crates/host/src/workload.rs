@@ -36,7 +36,7 @@ use rowclone::Planner;
 
 use crate::aged_memory::{AgedMemories, AllocatorSettings};
 use crate::contents::Contents;
-use crate::scenario::payload;
+use crate::sequence::payload;
 use crate::virtual_memory::{VirtualCheck, WrongByte};
 
 pub use checkpoint::Checkpoint;

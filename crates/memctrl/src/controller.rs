@@ -102,13 +102,14 @@ impl Controller {
         self.front.is_idle(self.now)
     }
 
-    /// Enqueues a request that has arrived by now.
+    /// Enqueues a request that has arrived by now. [`Planner::check`](rowclone::Planner::check) must permit its
+    /// operation.
     ///
     /// # Errors
     /// The request, if its predecessor is not completely accepted.
     ///
     /// # Panics
-    /// If the planner rejects the operation.
+    /// If the operation reaches past the end of the memory.
     #[inline]
     pub fn try_enqueue(&mut self, request: Request) -> Result<(), Request> {
         if !self.has_room() {

@@ -6,8 +6,8 @@ use dram_spec::{Channel, Location, Mechanism, Operation, PhysicalAddress};
 use smallvec::{SmallVec, smallvec};
 
 use crate::faulty::RowAddress;
-use crate::mechanism::shared::{Coverage, Shared};
 use crate::mechanism::{Copied, Held, IN_DRAM, InDram, MECHANISMS, Route};
+use crate::mechanism::{Coverage, Shared};
 use crate::reason::Reason;
 use crate::stripe::Piece;
 

@@ -10,7 +10,7 @@ use dram_spec::{Channel, LINE_BYTES, Location, Operation, PhysicalAddress, Row, 
 use crate::block::{Block, Direction, Part, PartKind, Sources};
 use crate::faulty::RowAddress;
 use crate::mechanism::Held;
-use crate::mechanism::shared::{Coverage, Shared};
+use crate::mechanism::{Coverage, Shared};
 use crate::reason::{MAX_WINDOW_BYTES, Reason};
 use crate::stripe::{Piece, Stripe};
 

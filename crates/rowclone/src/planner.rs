@@ -9,8 +9,8 @@ use crate::block::{Part, PartKind, Sources};
 use crate::blocks::Blocks;
 use crate::check::{PlanError, Reserved};
 use crate::faulty::{FaultyRows, RowAddress};
-use crate::mechanism::shared::{Coverage, Shared, Spread, channels_in_turn};
 use crate::mechanism::{Chip, FPM, IN_DRAM, MECHANISMS};
+use crate::mechanism::{Coverage, Shared, Spread, channels_in_turn};
 use crate::reason::Reason;
 use crate::stripe::{Piece, Stripe};
 
@@ -58,6 +58,11 @@ impl Planner {
         // Rows that differ in the channel are no longer equal if one of them is remapped.
         let channels_in_turn = if faulty.is_empty() { channels_in_turn(&map) } else { 1 };
         Planner { shared: Arc::new(Shared { map, faulty, chip, spread, channels_in_turn, reserved, end }) }
+    }
+
+    /// Whether it plans for the same memory as its clone.
+    pub fn is_of_memory(&self, other: &Planner) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// The address map.
@@ -137,13 +142,8 @@ impl Planner {
     ///
     /// A copy onto itself has no blocks.
     ///
-    /// # Panics
-    ///
-    /// If [`Planner::check`] refuses the operation.
+    /// The operation must be one that [`Planner::check`] permits.
     pub fn blocks(&self, operation: &Operation) -> Blocks {
-        if let Err(error) = self.check(operation) {
-            panic!("an operation must be checked before it is planned: {operation}: {error}");
-        }
         Blocks::new(Arc::clone(&self.shared), *operation)
     }
 

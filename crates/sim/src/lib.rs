@@ -24,7 +24,7 @@
 //!     value: 0,
 //!     at: None,
 //! };
-//! let outcome = Experiment::operations(&system, [copy]).checked().run()?;
+//! let outcome = Experiment::operations(&system, [copy])?.checked().run()?;
 //! let row = &outcome.operations[0];
 //! // ACT, ACT, PRE: tRAS + tRAS + tRP = 20 + 20 + 8 = 48 clocks of 1.875 ns.
 //! assert_eq!((row.mechanism.as_str(), row.latency_cycles, row.latency_ns), ("fpm", 48, 90.0));
@@ -166,7 +166,6 @@ mod progress;
 pub mod quantity;
 mod range;
 mod ratios;
-mod run;
 mod served;
 mod system;
 mod trace_report;
@@ -192,7 +191,7 @@ pub use cores_report::{AccessRow, CoreRow, CoresReport, StallRow};
 pub use distribution::Distribution;
 pub use epoch_report::EpochReport;
 pub use error::{ExperimentError, SystemError};
-pub use experiment::Experiment;
+pub use experiment::{Experiment, dialect};
 pub use figures::{FiguresReport, PartRow, QueueDepth, RowOutcomes, cause_key};
 pub use host::machine::{DmaCounts, NetworkCounts, PrefetchCounts};
 pub use metered::{Measured, Measurements};
@@ -204,7 +203,6 @@ pub use pricing::price_table;
 pub use progress::Progress;
 pub use range::{CYCLES_MAX, OutOfRange};
 pub use ratios::{REFERENCE_ALLOCATOR, Reference, ratio};
-pub use run::dialect;
 pub use served::{ServedRow, ServedTally};
 pub use system::{MemorySystem, SystemBuilder};
 pub use trace_report::{TraceReport, TraceTally};

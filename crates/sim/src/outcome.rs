@@ -2,7 +2,7 @@
 
 use dram_spec::Cycles;
 use energy::ByRequest;
-use host::OperationSpec;
+use host::ListedOperation;
 use memctrl::Completion;
 use memctrl::policy::copy::CopyPolicy;
 use memctrl::stats::Stats;
@@ -178,15 +178,14 @@ impl Outcome {
         &mut self,
         system: &MemorySystem,
         policy: &'static dyn CopyPolicy,
-        specs: &[OperationSpec],
+        listed: &[ListedOperation],
         completions: Vec<Completion>,
     ) {
-        if let Some(commands) = self.commands.as_ref().filter(|_| specs.len() <= Outcome::OPERATIONS_MAX) {
-            let rows = specs
-                .iter()
-                .zip(&completions)
-                .map(|(spec, completion)| operation_row(system, policy, spec, completion, &commands.of(completion.id)));
-            self.operations = rows.collect();
+        if let Some(commands) = self.commands.as_ref().filter(|_| listed.len() <= Outcome::OPERATIONS_MAX) {
+            let row = |(listed, completion): (&ListedOperation, &Completion)| {
+                operation_row(system, policy, listed.spec(), completion, &commands.of(completion.id))
+            };
+            self.operations = listed.iter().zip(&completions).map(row).collect();
         }
         let latency = Cycles(completions.iter().map(|completion| completion.latency().0).sum());
         (self.latency_cycles, self.latency_ns) = (latency.0, system.system().clock().ns(latency));

@@ -76,7 +76,7 @@ mod tests {
         let spec =
             |kind, src| OperationSpec { kind, src, dst: PhysicalAddress(0x40_0000), bytes: 4096, value: 0, at: None };
         let specs = [spec(OperationKind::Copy, Some(Place::SameSubarray)), spec(OperationKind::Zero, None)];
-        let of = || Experiment::operations(&system, specs);
+        let of = || Experiment::operations(&system, specs).unwrap();
         let mut fast = of().run().unwrap();
         let slow = of().reference(REFERENCE_ALLOCATOR).run().unwrap();
         assert_eq!((fast.speedup, fast.energy_ratio, fast.operations[0].speedup), (None, None, None));

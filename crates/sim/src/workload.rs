@@ -5,7 +5,7 @@ use std::io::Read;
 use dram_spec::Cycles;
 use host::machine::{MachineSettings, Program, Region};
 use host::workload::Settings;
-use host::{AllocatorSettings, OperationSpec, Timing, UnusableRecords};
+use host::{AllocatorSettings, ListedOperation, Timing, UnusableRecords};
 use trace_io::trace::Format;
 
 use crate::copy_method::DeviceSettings;
@@ -13,7 +13,7 @@ use crate::copy_method::DeviceSettings;
 /// Requests of an experiment.
 pub enum Workload<'a> {
     /// Operations, sequential or at set cycles.
-    Operations(Vec<OperationSpec>),
+    Operations(Vec<ListedOperation>),
     /// Requests generated from settings and the seed.
     Made {
         /// Settings of the workload.

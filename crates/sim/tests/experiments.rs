@@ -111,8 +111,8 @@ fn settings_that_cannot_be_simulated_are_errors_that_name_them() {
 fn an_outcome_lists_its_operations_and_serializes() {
     let system = system().channels(1).build().unwrap();
     let latency = |policy| {
-        let experiment = Experiment::operations(&system, [copy(Place::SameSubarray)]).policy(policy).checked();
-        let outcome = experiment.run().unwrap();
+        let experiment = Experiment::operations(&system, [copy(Place::SameSubarray)]).unwrap();
+        let outcome = experiment.policy(policy).checked().run().unwrap();
         assert!(outcome.check.as_ref().unwrap().passed());
         let json = serde_json::to_value(&outcome).unwrap();
         assert_eq!(json["operations"][0]["latency_cycles"], outcome.operations[0].latency_cycles);
@@ -120,7 +120,7 @@ fn an_outcome_lists_its_operations_and_serializes() {
         outcome.operations[0].latency_cycles
     };
     let alone = |policy| {
-        let operation = copy(Place::SameSubarray).resolve(system.planner()).unwrap();
+        let operation = copy(Place::SameSubarray).resolve(system.planner()).unwrap().operation();
         system.alone(policy, operation, None).unwrap().0.latency().0
     };
     assert_eq!((latency(ROWCLONE), alone(ROWCLONE)), (48, 48));
@@ -132,16 +132,19 @@ fn an_outcome_lists_its_operations_and_serializes() {
 fn workloads_that_do_not_fit_the_system_are_errors() {
     let system = system().build().unwrap();
     let past_the_end = OperationSpec { dst: PhysicalAddress(1 << 40), ..copy(Place::SameBank) };
-    let error = Experiment::operations(&system, [copy(Place::SameBank), past_the_end]).run().unwrap_err();
+    let error = Experiment::operations(&system, [copy(Place::SameBank), past_the_end]).err().unwrap();
     assert!(matches!(error, ExperimentError::Operation { index: 1, .. }), "{error}");
-    let listed = || Experiment::operations(&system, [copy(Place::SameBank)]);
+    let listed = || Experiment::operations(&system, [copy(Place::SameBank)]).unwrap();
+    let other = self::system().build().unwrap();
+    let error = Experiment { system: &other, ..listed() }.run().unwrap_err();
+    assert_eq!(error.to_string(), "operation 0: the operation was resolved for another memory");
     let late = OperationSpec { at: Some(Cycle(u64::MAX)), ..copy(Place::SameBank) };
     for (experiment, message) in [
         (listed().epoch(Cycles(0)), "`epoch` is 0, but must be from 100 to 1099511627776"),
         (listed().epoch(Cycles(u64::MAX)), "`epoch` is 18446744073709551615, but must be from 100 to 1099511627776"),
         (listed().warm_up(Cycles(u64::MAX)), "`warm_up` is 18446744073709551615, but must be from 0 to 1099511627776"),
         (
-            Experiment::operations(&system, [late]),
+            Experiment::operations(&system, [late]).unwrap(),
             "`operations[0].at` is 18446744073709551615, but must be from 0 to 1099511627776",
         ),
     ] {
@@ -231,11 +234,11 @@ fn a_system_without_currents_has_no_energy() {
     for builder in [chips_of(&set), chips_of(&set).no_currents(), SystemBuilder::default().no_currents()] {
         let system = builder.build().unwrap();
         assert!(system.currents().is_none() && system.prices().is_none());
-        let outcome = Experiment::operations(&system, specs).policy(ROWCLONE).run().unwrap();
+        let outcome = Experiment::operations(&system, specs).unwrap().policy(ROWCLONE).run().unwrap();
         let figures = &outcome.figures;
         assert_eq!((figures.energy_nj, figures.dynamic_energy_nj, &figures.energy_by_cause_nj), (None, None, &None));
         assert_eq!((outcome.operations[0].energy_nj, outcome.energy_ratio), (None, None));
-        let error = Experiment::operations(&system, specs).policy(LEAST_ENERGY).run().unwrap_err();
+        let error = Experiment::operations(&system, specs).unwrap().policy(LEAST_ENERGY).run().unwrap_err();
         let message = "the policy `least-energy` compares energies, but the system has no current set";
         assert_eq!(error.to_string(), message);
         assert!(error.help().unwrap().contains("device.currents"));

@@ -270,10 +270,12 @@ fn attempt(experiment: Experiment<'_>) -> Result<(), TestCaseError> {
     let mut limit = CommandLimit { commands: 0, stop: &stop };
     let outcome =
         experiment.run_with(Attachments { stop: Some(&stop), commands: Some(&mut limit), ..Attachments::default() });
-    if let Err(error) = outcome {
-        let stopped = matches!(error, ExperimentError::Stopped);
-        prop_assert!(stopped || error.help().is_some_and(|help| !help.is_empty()), "{error}");
-    }
+    outcome.map_or_else(|error| refused(&error), |_| Ok(()))
+}
+
+fn refused(error: &ExperimentError) -> Result<(), TestCaseError> {
+    let stopped = matches!(error, ExperimentError::Stopped);
+    prop_assert!(stopped || error.help().is_some_and(|help| !help.is_empty()), "{error}");
     Ok(())
 }
 
@@ -290,7 +292,10 @@ proptest! {
             Ok(system) => {
                 let dst = PhysicalAddress(0x2_0000);
                 let specs = [OperationSpec { kind, src: None, dst, bytes: 8192, value: 7, at: None }; 2];
-                attempt(Experiment::operations(&system, specs).policy(policy).checked())?;
+                match Experiment::operations(&system, specs) {
+                    Ok(experiment) => attempt(experiment.policy(policy).checked())?,
+                    Err(error) => refused(&error)?,
+                }
             }
         }
     }
@@ -301,7 +306,10 @@ proptest! {
 
     #[test]
     fn operations_run_or_are_refused(specs in prop::collection::vec(operation(), 0..3), seed in any::<u64>()) {
-        attempt(Experiment::operations(&small(), specs).seed(seed))?;
+        match Experiment::operations(&small(), specs) {
+            Ok(experiment) => attempt(experiment.seed(seed))?,
+            Err(error) => refused(&error)?,
+        }
     }
 
     #[test]

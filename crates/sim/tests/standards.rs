@@ -26,7 +26,8 @@ fn clocks(system: &MemorySystem, policy: &'static dyn CopyPolicy, src: Place) ->
     let bytes = system.system().geometry.row_bytes();
     let dst = PhysicalAddress(0x40_0000);
     let copy = OperationSpec { kind: OperationKind::Copy, src: Some(src), dst, bytes, value: 0, at: None };
-    let outcome = Experiment::operations(system, [copy]).policy(policy).checked().run().expect("a run");
+    let outcome =
+        Experiment::operations(system, [copy]).expect("a copy").policy(policy).checked().run().expect("a run");
     assert!(outcome.check.expect("a check").passed());
     outcome.operations[0].latency_cycles
 }

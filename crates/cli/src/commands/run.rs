@@ -267,8 +267,8 @@ fn report(
     let memory = &scenario.system.memory;
     let mut warnings = warnings::of_run(scenario, variant, &run);
     let latency_from = run.trace.as_ref().map(|trace| format!("\nlatencies count from {}", trace.latency_from));
-    if let Workload::Operations(specs) = &scenario.workload
-        && specs.len() > Outcome::OPERATIONS_MAX
+    if let Workload::Operations(listed) = &scenario.workload
+        && listed.len() > Outcome::OPERATIONS_MAX
     {
         let most = Outcome::OPERATIONS_MAX;
         warnings.push(format!("more than {most} operations: they are summed up, and not listed one by one"));

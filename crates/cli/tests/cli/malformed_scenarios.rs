@@ -137,8 +137,9 @@ fn operations() {
     check(
         "dst = 0x0040_0000",
         "dst = \"same-bank\"",
-        "scenario.toml:7: `operation.0.dst` is \"same-bank\", which is no address",
-        "write for example `dst = 0x0040_0000`; placements are for `src`",
+        "scenario.toml:7: `operation.0.dst` is the string \"same-bank\", but must be an address (a whole number, or a \
+            string such as \"0x400000\" or \"4MiB\")",
+        "write for example `dst = 0x0040_0000`",
     );
     check(
         "dst = 0x0040_0000",
@@ -322,8 +323,9 @@ fn workloads() {
     );
     check_workload(
         "kind = \"stream\"\ncount = 10\nstart = \"same-bank\"",
-        "scenario.toml:7: `workload.start` is \"same-bank\", which is no address",
-        "write for example `start = 0x0040_0000`; placements are for `src`",
+        "scenario.toml:7: `workload.start` is the string \"same-bank\", but must be an address (a whole number, or a \
+            string such as \"0x400000\" or \"4MiB\")",
+        "write for example `start = 0x0040_0000`",
     );
     check_workload(
         "kind = \"mixed\"\ncount = 10\nbytes = 8192\npairs = \"neighbours\"",
@@ -532,7 +534,7 @@ fn set_changes_the_scenario_and_its_system() {
     assert_eq!(scenario.system.memory.system().bin.name, "1600K");
     assert_eq!(scenario.system.memory.system().geometry.ranks(), 2);
     let rowclone_config::Workload::Operations(operations) = &scenario.workload else { panic!("it lists operations") };
-    assert_eq!(operations[0].bytes, 8192);
+    assert_eq!(operations[0].operation().bytes(), 8192);
 }
 
 #[test]

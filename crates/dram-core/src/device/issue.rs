@@ -195,6 +195,26 @@ impl Device {
         Effect::Plain
     }
 
+    /// Kind of an ACT in the present state, and its delay.
+    #[inline]
+    pub(super) fn activation(&self, id: BankId, row: Row) -> Result<(Kind, Hold), Refusal> {
+        self.awake(id.rank)?;
+        let bank = self.bank(id);
+        let kind = match bank.open {
+            None if self.moved.contains(self.topology.index(id)) => {
+                let (_, destination) = self.movements[self.topology.index(id)];
+                if !self.geometry.is_same_subarray(destination, row) {
+                    return Err(Refusal::MovedSubarray);
+                }
+                Kind::ActCopy
+            }
+            None => Kind::Act,
+            Some(open) if self.geometry.is_same_subarray(open, row) => Kind::ActCopy,
+            Some(_) => Kind::ActDropped,
+        };
+        Ok((kind, self.held(id, kind).max(self.held_in_bank(bank, kind))))
+    }
+
     /// Executes an ACT to a bank whose sense amplifiers have the contents of the row `open`.
     #[inline(never)]
     fn issue_copy_activation(&mut self, at: Cycle, command: Command, id: BankId, open: Row, row: Row) -> Effect {

@@ -190,7 +190,7 @@ impl RequestSource for Traffic {
         let id = RequestId(self.taken);
         self.taken += 1;
         self.advance();
-        let payload = host::scenario::payload(&self.contents, id.0, &operation);
+        let payload = host::sequence::payload(&self.contents, id.0, &operation);
         Some(Request { id, source: SourceId::default(), arrival: Some(arrival), operation, payload })
     }
 

@@ -4,7 +4,7 @@ use dram_spec::PhysicalAddress;
 use rowclone::PlanError;
 
 use crate::aged_memory::AllocatorError;
-use crate::placement::PlacementError;
+use crate::operation::PlacementError;
 
 /// Reason why a workload cannot be built. If one setting is the cause, the message starts with its name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -4,7 +4,7 @@ use dram_spec::PhysicalAddress;
 use os_alloc_sim::Generator;
 use rowclone::{Operation, Planner};
 
-use crate::placement::{Place, PlacementError, place};
+use crate::operation::{Place, PlacementError, place};
 
 use super::error::WorkloadError;
 use super::region::{Region, below};

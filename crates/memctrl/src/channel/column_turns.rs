@@ -5,8 +5,8 @@ use dram_core::{Device, KeptKind, Power};
 use dram_spec::{BankIndex, Command, Cycle, SourceId, Topology};
 
 use super::offer::{Choice, Claim, Lead, Offer, Older, Tier, Turns, View};
+use crate::copy::RowStep;
 use crate::copy::port::Port;
-use crate::copy::row_step::RowStep;
 use crate::policy::scheduler::Key;
 
 /// What the threads offer.
@@ -54,12 +54,13 @@ impl Port {
         };
         for bank in self.stepping() {
             let step = self.row_step(bank);
-            if step.ready == Cycle::NEVER {
-                step.ready = view.device.kept_bank_hold(bank, step.kind).until();
-                step.floor = view.device.floor_of(bank, step.kind);
+            let next = &mut step.next;
+            if next.ready == Cycle::NEVER {
+                next.ready = view.device.kept_bank_hold(bank, next.kind).until();
+                next.floor = view.device.floor_of(bank, next.kind);
             }
-            let ready = step.ready.max(view.device.floor(step.floor)).max(start);
-            if ready > at || view.device.power(step.rank) != Power::Awake {
+            let ready = next.ready.max(view.device.floor(next.floor)).max(start);
+            if ready > at || view.device.power(next.rank) != Power::Awake {
                 continue;
             }
             let step = *step;

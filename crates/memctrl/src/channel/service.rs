@@ -24,9 +24,9 @@ impl Channel {
     pub(super) fn served_row_step(&mut self, at: Cycle, bank: BankIndex) {
         if self.accesses.wants_service() {
             let step = self.port.row_step(bank);
-            let kind = match step.kind {
+            let kind = match step.next.kind {
                 KeptKind::ActCopy => CommandKind::CopyActivate,
-                _ => CommandKind::of(&step.command, Effect::Plain),
+                _ => CommandKind::of(&step.next.command, Effect::Plain),
             };
             let source = step.source;
             if let Some(bank_time) = self.device.own_time(bank) {

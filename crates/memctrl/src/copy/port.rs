@@ -3,14 +3,13 @@
 
 use std::collections::VecDeque;
 
-use dram_core::{Floor, KeptKind};
-use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, GroupIndex, PerBank, Row, SourceId};
+use dram_core::KeptKind;
+use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, PerBank, Row, SourceId};
 use rowclone::StepList;
 
-use super::CopyProgram;
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
-use super::row_step::RowStep;
-use super::thread::{ColumnStep, MovedLines, Phase, Thread};
+use super::thread::{MovedLines, Phase, Thread};
+use super::{CopyProgram, NextCommand, RowStep};
 use crate::access::{AccessKind, Stamp};
 
 /// A contender for column commands: a thread whose next column step has its rows open. The oldest
@@ -223,7 +222,7 @@ impl Port {
     /// Next row command of the thread that holds a bank, and its cause.
     pub(crate) fn row_command(&self, bank: BankIndex) -> (Command, Cause) {
         let step = &self.row_steps[bank];
-        (step.command, self.thread(step.slot).cause())
+        (step.next.command, self.thread(step.slot).cause())
     }
 
     /// Threads with a next column step, oldest first.
@@ -235,7 +234,7 @@ impl Port {
     /// Next column step of a thread of [`Self::columns`], and from when on its data allows it, if the
     /// arrival of the data is known.
     #[inline]
-    pub(crate) fn column_step(&mut self, slot: u8) -> Option<(&mut ColumnStep, Cycle)> {
+    pub(crate) fn column_step(&mut self, slot: u8) -> Option<(&mut NextCommand, Cycle)> {
         let thread = self.thread_mut(slot);
         let data_from = thread.data_from()?;
         Some((thread.next_column_mut()?, data_from))
@@ -366,10 +365,8 @@ impl Port {
         self.stepping.set(bank, step.is_some());
         if let Some((command, kind)) = step {
             let CopyProgram { program, source, .. } = thread.origin;
-            let (tie, floor) = (program << u8::BITS | place as u64, Floor::of(GroupIndex::FIRST, kind));
-            let (rank, stamp) = (command.rank(), thread.stamp());
-            self.row_steps[bank] =
-                RowStep { command, rank, stamp, tie, slot, source, kind, floor, ready: Cycle::NEVER };
+            let (tie, stamp) = (program << u8::BITS | place as u64, thread.stamp());
+            self.row_steps[bank] = RowStep { next: NextCommand::new(command, kind), stamp, tie, slot, source };
         }
     }
 

@@ -1,15 +1,12 @@
 //! A thread of a copy program on its channel. Rules 20 to 23 of `docs/controller.md`;
 //! `docs/planner.md` has the rules of steps.
 
-use dram_core::{Floor, KeptKind};
-use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, GroupIndex, Row, Topology,
-};
+use dram_core::KeptKind;
+use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
 use rowclone::{Run, RunWrite, Step, StepList};
 use smallvec::SmallVec;
 
-use super::CopyProgram;
-use super::data_gate::DataGate;
+use super::{CopyProgram, DataGate, NextCommand};
 use crate::access::{AccessKind, Stamp};
 
 /// Phase of a thread.
@@ -34,38 +31,6 @@ struct BankUse {
     row: Option<Row>,
     /// Open row while the thread holds the bank, which only the thread's commands change.
     open: Option<Row>,
-}
-
-/// Next column command of a thread, whose rows are open.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ColumnStep {
-    pub(crate) command: Command,
-    /// Rank of the command.
-    pub(crate) rank: u8,
-    /// Kind of the command for the device.
-    pub(crate) kind: KeptKind,
-    /// What delays it besides its banks, once `ready` is computed.
-    pub(crate) floor: Floor,
-    /// Cycle at which the banks permit the command; [`Cycle::NEVER`] until it is computed. Only the
-    /// thread issues commands to the banks.
-    pub(crate) ready: Cycle,
-}
-
-impl ColumnStep {
-    fn new(command: Command) -> ColumnStep {
-        let kind = match command {
-            Command::Write { .. } => KeptKind::Wr,
-            Command::Read { .. } => KeptKind::Rd,
-            _ => KeptKind::Transfer,
-        };
-        ColumnStep {
-            command,
-            rank: command.rank(),
-            kind,
-            floor: Floor::of(GroupIndex::FIRST, kind),
-            ready: Cycle::NEVER,
-        }
-    }
 }
 
 /// Lines that column commands moved over the channel.
@@ -96,7 +61,7 @@ pub(crate) struct Thread {
     /// Completed lines of that step.
     line: u16,
     /// Next column command, if its rows are open.
-    next_column: Option<ColumnStep>,
+    next_column: Option<NextCommand>,
     /// Age with which the thread contends for column commands, if it does.
     pub(super) contends_since: Option<Stamp>,
     /// Step of the latest column command, and index of its line.
@@ -321,30 +286,32 @@ impl Thread {
         let at = |column: Column| Column(column.0 + self.line);
         let auto_precharge = AutoPrecharge::No;
         let step = self.steps.get(self.column).filter(|_| self.phase == Phase::Running);
-        let command = step.and_then(|step| match *step {
+        self.next_column = step.and_then(|step| match *step {
             Step::Transfer { src, src_column, dst, dst_column, .. } if is_next(src) && is_next(dst) => {
-                Some(Command::Transfer { src, src_column: at(src_column), dst, dst_column: at(dst_column) })
+                let (src_column, dst_column) = (at(src_column), at(dst_column));
+                Some(NextCommand::new(Command::Transfer { src, src_column, dst, dst_column }, KeptKind::Transfer))
             }
             Step::Read { bank, run } if is_next(bank) => {
-                Some(Command::Read { bank, column: at(run.first.location.column), auto_precharge })
+                let column = at(run.first.location.column);
+                Some(NextCommand::new(Command::Read { bank, column, auto_precharge }, KeptKind::Rd))
             }
             Step::Write { bank, write } if is_next(bank) => {
-                Some(Command::Write { bank, column: at(write.run.first.location.column), auto_precharge })
+                let column = at(write.run.first.location.column);
+                Some(NextCommand::new(Command::Write { bank, column, auto_precharge }, KeptKind::Wr))
             }
             _ => None,
         });
-        self.next_column = command.map(ColumnStep::new);
     }
 
     /// Next column command, if its rows are open.
     #[inline]
-    pub(crate) fn next_column(&self) -> Option<&ColumnStep> {
+    pub(crate) fn next_column(&self) -> Option<&NextCommand> {
         self.next_column.as_ref()
     }
 
     /// [`Self::next_column`], to compute when the banks permit it.
     #[inline]
-    pub(super) fn next_column_mut(&mut self) -> Option<&mut ColumnStep> {
+    pub(super) fn next_column_mut(&mut self) -> Option<&mut NextCommand> {
         self.next_column.as_mut()
     }
 
@@ -352,7 +319,7 @@ impl Thread {
     #[inline]
     pub(crate) fn data_from(&self) -> Option<Cycle> {
         match self.next_column {
-            Some(ColumnStep { kind: KeptKind::Wr, .. }) => {
+            Some(NextCommand { kind: KeptKind::Wr, .. }) => {
                 Some(Cycle(self.gate.arrival()?.0.saturating_sub(self.write_latency.0)))
             }
             _ => Some(Cycle::ZERO),

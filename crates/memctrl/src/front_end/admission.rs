@@ -8,8 +8,8 @@ use dram_spec::{
 };
 
 use super::FrontEnd;
-use super::hazards::{CopyLines, is_whole_lines, whole_lines};
-use crate::access::{Access, AccessKind, QueuedAccess};
+use super::hazards::{is_whole_lines, whole_lines};
+use crate::access::{Access, AccessKind};
 use crate::channel::Channel;
 use crate::queues::line_hash;
 use crate::request::Request;
@@ -111,19 +111,19 @@ impl Budget {
 
     /// Whether one more can be accepted in this cycle.
     #[inline]
-    fn has_room(&self, place: usize, now: Cycle) -> bool {
+    pub(super) fn has_room(&self, place: usize, now: Cycle) -> bool {
         let (cycle, count) = self.accepted[place];
         cycle != now || count < self.per_cycle
     }
 
     #[inline]
-    fn take(&mut self, place: usize, now: Cycle) {
+    pub(super) fn take(&mut self, place: usize, now: Cycle) {
         let (cycle, count) = &mut self.accepted[place];
         *count = if *cycle == now { *count + 1 } else { 1 };
         *cycle = now;
     }
 
-    fn copies(&self) -> usize {
+    pub(super) fn copies(&self) -> usize {
         self.accepted.len() - 1
     }
 }
@@ -323,37 +323,5 @@ impl FrontEnd {
         let arrival = self.accepted(access.slot, access.arrival, now);
         self.line_done(access.kind, access.slot, arrival, now + Cycles(1));
         true
-    }
-
-    /// Accepts a copy; returns what the acceptance of it, or of the next request, waits for.
-    #[inline(never)]
-    fn admit_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> Wait {
-        if self.hazards.copies() >= self.copy_entries {
-            return Wait::Copy;
-        }
-        let place = self.budget.copies();
-        if !self.budget.has_room(place, now) {
-            return Wait::NextCycle;
-        }
-        self.budget.take(place, now);
-        let (operation, accepted) = (self.in_flight.get(slot).operation, self.in_flight.get(slot).accepted);
-        let lines = CopyLines::new(&operation);
-        let mut waits_for = 0;
-        for channel in channels {
-            for kind in [AccessKind::Read, AccessKind::Write] {
-                let conflicts = |access: &QueuedAccess| lines.conflicts(kind, access.access.address);
-                let found = channel.queues().await_where(kind, conflicts);
-                waits_for += found as u32;
-                if found > 0 {
-                    // The write drain serves writes for which a copy waits.
-                    channel.awaited(now);
-                }
-            }
-        }
-        waits_for += self.hazards.copy_accepted(slot, accepted, lines);
-        self.in_flight.begin_copy(slot, &self.planner, waits_for);
-        self.recorder.copies.enter(now);
-        self.dispatch.order.push_back(slot);
-        Wait::Request
     }
 }

@@ -3,12 +3,20 @@
 
 use std::collections::VecDeque;
 
-use dram_spec::{Cycle, Operation};
-use rowclone::{Blocks, Program};
+use dram_spec::{Cycle, Cycles, Operation};
+use rowclone::{Blocks, Planner, Program};
 
+use super::FrontEnd;
+use super::admission::Wait;
+use super::bookings::Present;
+use super::hazards::CopyLines;
 use super::staging::Staging;
-use crate::copy::data_gate::DataGate;
-use crate::stats::PartTally;
+use crate::access::{AccessKind, QueuedAccess};
+use crate::channel::Channel;
+use crate::copy::thread::Thread;
+use crate::copy::{CopyProgram, DataGate};
+use crate::policy::copy::{Outlook, reason};
+use crate::stats::{PartTally, Parts};
 
 /// State of a copy in addition to its request.
 #[derive(Debug)]
@@ -25,15 +33,16 @@ pub(crate) struct Copy {
 }
 
 impl Copy {
-    pub(crate) fn new(blocks: Blocks, waits_for: u32) -> Copy {
-        Copy { waits_for, blocks, is_dispatched: false, programs_left: 0, tally: PartTally::default() }
-    }
-
-    /// Takes the place of a copy that is done: its programs were dispatched, and its tally was taken.
-    pub(crate) fn begin(&mut self, operation: Operation, waits_for: u32) {
-        self.blocks.restart(operation);
-        self.waits_for = waits_for;
-        (self.is_dispatched, self.programs_left) = (false, 0);
+    /// Begins a copy, in the place of one that is done if there is one: its programs were dispatched, and its tally
+    /// was taken.
+    fn begin(done: Option<Box<Copy>>, planner: &Planner, operation: Operation, waits_for: u32) -> Box<Copy> {
+        let Some(mut copy) = done else {
+            let (blocks, tally) = (planner.blocks(&operation), PartTally::default());
+            return Box::new(Copy { waits_for, blocks, is_dispatched: false, programs_left: 0, tally });
+        };
+        copy.blocks.restart(operation);
+        (copy.waits_for, copy.is_dispatched, copy.programs_left) = (waits_for, false, 0);
+        copy
     }
 }
 
@@ -169,46 +178,202 @@ impl Default for DispatchQueue {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use dram_spec::Channel;
+impl FrontEnd {
+    /// Whether a copy is not completely dispatched.
+    pub(crate) fn has_copies_to_dispatch(&self) -> bool {
+        !self.dispatch.order.is_empty()
+    }
 
-    use super::*;
+    /// Accepts a copy; returns what the acceptance of it, or of the next request, waits for.
+    #[inline(never)]
+    pub(super) fn admit_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> Wait {
+        if self.hazards.copies() >= self.copy_entries {
+            return Wait::Copy;
+        }
+        let place = self.budget.copies();
+        if !self.budget.has_room(place, now) {
+            return Wait::NextCycle;
+        }
+        self.budget.take(place, now);
+        let (operation, accepted) = (self.in_flight.get(slot).operation, self.in_flight.get(slot).accepted);
+        let lines = CopyLines::new(&operation);
+        let mut waits_for = 0;
+        for channel in channels {
+            for kind in [AccessKind::Read, AccessKind::Write] {
+                let conflicts = |access: &QueuedAccess| lines.conflicts(kind, access.access.address);
+                let found = channel.queues().await_where(kind, conflicts);
+                waits_for += found as u32;
+                if found > 0 {
+                    // The write drain serves writes for which a copy waits.
+                    channel.awaited(now);
+                }
+            }
+        }
+        waits_for += self.hazards.copy_accepted(slot, accepted, lines);
+        let copy = Copy::begin(self.in_flight.copies_done.pop(), &self.planner, operation, waits_for);
+        self.in_flight.get_mut(slot).copy = Some(copy);
+        self.recorder.copies.enter(now);
+        self.dispatch.order.push_back(slot);
+        Wait::Request
+    }
 
-    /// A program that reads three lines, with a thread on each of two channels.
-    fn running(is_pipelined: bool) -> RunningProgram {
-        RunningProgram {
-            copy: 0,
-            threads: vec![(Channel(0), 4), (Channel(1), 5)],
-            threads_left: 2,
-            is_pipelined,
-            unread: 3,
-            arrives: Cycle::ZERO,
-            staging: None,
+    /// Dispatches programs, in the order of copies, while ports have free slots.
+    #[inline(never)]
+    pub(crate) fn dispatch(&mut self, channels: &mut [Channel], now: Cycle) {
+        self.dispatch.next = Cycle::NEVER;
+        self.dispatch.waits_for_port = None;
+        while let Some(&slot) = self.dispatch.order.front() {
+            if self.in_flight.get(slot).copy.as_ref().is_none_or(|copy| copy.waits_for > 0) {
+                return;
+            }
+            if !self.dispatch_copy(slot, channels, now) {
+                return;
+            }
+            self.dispatch.order.pop_front();
         }
     }
 
-    fn arrival(program: &mut RunningProgram, channel: u8, at: u64) -> Option<(Vec<u8>, Cycle)> {
-        let (threads, at) = program.data_arrives(Channel(channel), (1, Cycle(at)))?;
-        Some((threads.map(|(_, slot)| slot).collect(), at))
+    /// Dispatches a copy; returns whether it is completely dispatched.
+    fn dispatch_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
+        loop {
+            while let Some(program) = self.dispatch.planned.get(self.dispatch.dispatched) {
+                let is_full = |thread: &&rowclone::Thread| !channels[usize::from(thread.channel.0)].port.has_room();
+                if let Some(thread) = program.threads.iter().find(is_full) {
+                    self.dispatch.waits_for_port = Some(thread.channel);
+                    return false;
+                }
+                self.start(slot, channels, now);
+            }
+            if !self.plan_block(slot, channels, now) {
+                break;
+            }
+        }
+        let in_flight = self.in_flight.get_mut(slot);
+        let copy = in_flight.copy.as_mut().expect("copies are dispatched");
+        copy.is_dispatched = true;
+        if copy.programs_left == 0 {
+            in_flight.lasts_until(now + Cycles(1));
+            let (due, accepted) = (in_flight.done(), in_flight.accepted);
+            self.completions.push(due, accepted, slot);
+        }
+        true
     }
 
-    /// The line that is read last is not the one that arrives last: its channel is faster.
-    #[test]
-    fn all_writes_wait_for_the_latest_arrival() {
-        for arrivals in [[40, 55, 50], [55, 40, 50], [40, 50, 55]] {
-            let mut program = running(false);
-            assert_eq!(arrival(&mut program, 0, arrivals[0]), None);
-            assert_eq!(arrival(&mut program, 1, arrivals[1]), None);
-            assert_eq!(arrival(&mut program, 0, arrivals[2]), Some((vec![4, 5], Cycle(55))), "{arrivals:?}");
+    /// Plans the next block of a copy; returns whether there was one.
+    fn plan_block(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
+        let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are planned");
+        // A choice that depends on the state of the memory is made for each channel.
+        let most = if self.copy_policy.weighs() { 1 } else { u64::MAX };
+        let Some((block, alike)) = copy.blocks.take_next(most) else { return false };
+        let present = Present { estimator: &self.estimator, channels, now };
+        let (prices, staging_lines) = (self.prices.as_ref(), self.staging_lines);
+        let outlook = Outlook { forecast: &present, prices, staging_lines };
+        self.choices.clear();
+        for (index, part) in block.parts().iter().enumerate() {
+            let chosen = self.copy_policy.choose(block, index, &outlook);
+            let reason = reason(self.copy_policy, part, chosen);
+            copy.tally.add(chosen, reason, Parts { count: alike, bytes: alike * part.bytes() });
+            self.choices.push(chosen);
+        }
+        let planned = &mut self.dispatch.planned;
+        planned.clear();
+        block.programs_in(&mut self.spare, &self.choices, self.staging_lines, |program| planned.push(program));
+        let programs = planned.len();
+        for shift in (1..alike).map(|number| block.shift(number)) {
+            for index in 0..programs {
+                planned.push(shift.program(&planned[index], &mut self.spare));
+            }
+        }
+        copy.programs_left += planned.len() as u32;
+        self.dispatch.dispatched = 0;
+        if self.copy_policy.weighs() {
+            for program in planned.iter() {
+                self.estimator.book(program, channels, now);
+            }
+        }
+        true
+    }
+
+    /// Starts a program in cycle 0, as the only one of the copy in a slot.
+    pub(super) fn start_alone(&mut self, slot: u32, program: Program, channels: &mut [Channel]) {
+        let mut copy = Copy::begin(None, &self.planner, self.in_flight.get(slot).operation, 0);
+        (copy.is_dispatched, copy.programs_left) = (true, 1);
+        self.in_flight.get_mut(slot).copy = Some(copy);
+        self.dispatch.planned.push(program);
+        self.start(slot, channels, Cycle::ZERO);
+    }
+
+    /// Adds the threads of the next planned program to its channels.
+    fn start(&mut self, copy: u32, channels: &mut [Channel], now: Cycle) {
+        let program = &mut self.dispatch.planned[self.dispatch.dispatched];
+        self.dispatch.dispatched += 1;
+        let in_flight = self.in_flight.get(copy);
+        let (request, source) = (in_flight.id, in_flight.source);
+        let number = self.programs.dispatched;
+        let slot = self.programs.begin(copy, program, self.has_contents);
+        let gate = self.programs.get_mut(slot).gate();
+        let (mechanism, is_alone) = (program.mechanism, program.threads.len() == 1);
+        let origin = CopyProgram { request, source, mechanism, program: number, slot, is_alone };
+        for thread in &mut program.threads {
+            let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
+            let write_latency = channel.device.timings().write_latency();
+            let steps = std::mem::take(&mut thread.steps);
+            let thread = Thread::new(origin, steps, gate.clone(), channel.topology(), write_latency, now);
+            self.spare.extend(channel.port.spare.pop());
+            let thread = channel.add_thread(thread, now);
+            self.programs.get_mut(slot).thread_added(id, thread);
         }
     }
 
-    #[test]
-    fn a_pipelined_write_waits_for_its_own_line() {
-        let mut program = running(true);
-        for at in [40, 55, 50] {
-            assert_eq!(arrival(&mut program, 0, at), Some((vec![5], Cycle(at))), "the thread of the other channel");
+    #[inline(never)]
+    pub(super) fn observe_step(&mut self, channels: &mut [Channel], index: usize, at: Cycle) -> Cycle {
+        let step = channels[index].step;
+        let slot = step.program;
+        let copy = self.programs.get_mut(slot).copy;
+        let in_flight = self.in_flight.get_mut(copy);
+        in_flight.commanded(at);
+        if let Some(ready) = step.bank_ready {
+            in_flight.lasts_until(ready);
+        }
+        if let Some((AccessKind::Read, arrives)) = step.moved {
+            self.data_arrives(channels, (index, at), slot, (step.lines, arrives));
+        }
+        if step.moved.is_some() && self.has_contents {
+            self.move_lines(&mut channels[index], &step);
+        }
+        if !step.is_done {
+            return Cycle::NEVER;
+        }
+        let next = at + Cycles(1);
+        let mut wakes_at = Cycle::NEVER;
+        if self.dispatch.waits_for_port == Some(channels[index].id) {
+            self.dispatch.next = next;
+            wakes_at = next;
+        }
+        if self.programs.get_mut(slot).thread_done() {
+            self.programs.done(slot);
+            let in_flight = self.in_flight.get_mut(copy);
+            let state = in_flight.copy.as_mut().expect("a program belongs to a copy");
+            state.programs_left -= 1;
+            if state.programs_left == 0 && state.is_dispatched {
+                let (due, accepted) = (in_flight.done(), in_flight.accepted);
+                self.completions.push(due, accepted, copy);
+                wakes_at = wakes_at.min(due);
+            }
+        }
+        wakes_at
+    }
+
+    /// Records that a program has read lines, and when the data of the last arrives.
+    #[inline]
+    fn data_arrives(&mut self, channels: &mut [Channel], (index, at): (usize, Cycle), slot: u32, lines: (u32, Cycle)) {
+        if let Some((threads, arrives)) = self.programs.get_mut(slot).data_arrives(channels[index].id, lines) {
+            for (channel, thread) in threads {
+                channels[usize::from(channel.0)].data_arrives((thread, slot), arrives, at);
+            }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

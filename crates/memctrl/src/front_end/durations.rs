@@ -52,11 +52,7 @@ impl Durations {
         let operation = Operation::Copy { src: line, dst: line, bytes: LINE_BYTES };
         let (id, source) = (RequestId(0), SourceId(0));
         let slot = front.in_flight.insert(Request { id, source, arrival: None, operation, payload: None });
-        front.in_flight.begin_copy(slot, &self.planner, 0);
-        let copy = front.in_flight.get_mut(slot).copy.as_mut().expect("it has begun");
-        (copy.is_dispatched, copy.programs_left) = (true, 1);
-        front.dispatch.planned.push(program.clone());
-        front.start(slot, &mut channels, Cycle::ZERO);
+        front.start_alone(slot, program.clone(), &mut channels);
         while front.completions.next_due() == Cycle::NEVER {
             let first = (0..channels.len()).min_by_key(|&index| channels[index].wakes_at()).unwrap_or(0);
             let limits = Limits::until(channels[first].wakes_at() + Cycles(1));

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use dram_core::LineBytes;
 use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress, RequestId, SourceId};
-use rowclone::Planner;
 
 use super::copies::Copy;
 use crate::request::{Completion, Request};
@@ -104,7 +103,7 @@ pub(crate) struct InFlightTable {
     free: Vec<u32>,
     /// Copies that are done, for their memory.
     #[expect(clippy::vec_box, reason = "requests hold boxes, and these are used again")]
-    spare: Vec<Box<Copy>>,
+    pub(super) copies_done: Vec<Box<Copy>>,
     accepted: u64,
 }
 
@@ -161,18 +160,6 @@ impl InFlightTable {
         &mut self.slots[slot as usize]
     }
 
-    /// The request in a slot is accepted as a copy.
-    pub(crate) fn begin_copy(&mut self, slot: u32, planner: &Planner, waits_for: u32) {
-        let operation = self.get(slot).operation;
-        let copy = if let Some(mut copy) = self.spare.pop() {
-            copy.begin(operation, waits_for);
-            copy
-        } else {
-            Box::new(Copy::new(planner.blocks(&operation), waits_for))
-        };
-        self.get_mut(slot).copy = Some(copy);
-    }
-
     /// Gives a request that is done back.
     #[inline]
     pub(crate) fn remove(&mut self, slot: u32) -> Completion {
@@ -183,7 +170,7 @@ impl InFlightTable {
         let is_write = matches!(in_flight.operation, Operation::Write { .. });
         let served = in_flight.copy.take().map_or_else(PartTally::default, |mut copy| {
             let tally = std::mem::take(&mut copy.tally);
-            self.spare.push(copy);
+            self.copies_done.push(copy);
             if is_write { PartTally::default() } else { tally }
         });
         Completion {

@@ -21,7 +21,7 @@ pub(crate) use admission::Wait;
 pub use durations::Durations;
 
 use admission::{Budget, Head, LineLocator};
-use bookings::{Estimator, Present};
+use bookings::Estimator;
 use completions::Completions;
 use copies::{DispatchQueue, Programs};
 use data::Unreported;
@@ -32,12 +32,9 @@ use recorder::Recorder;
 use crate::access::{Access, AccessKind};
 use crate::channel::{Channel, Outcome, Served};
 use crate::config::Config;
-use crate::copy::CopyProgram;
-use crate::copy::thread::Thread;
-use crate::policy::copy::{CopyPolicy, Outlook, reason};
+use crate::policy::copy::CopyPolicy;
 use crate::price::PriceTable;
 use crate::request::Completion;
-use crate::stats::Parts;
 
 /// State shared by all channels.
 #[derive(Debug)]
@@ -97,11 +94,6 @@ impl FrontEnd {
             estimator: Estimator::new(config, channels),
             recorder: Recorder::new(config),
         }
-    }
-
-    /// Whether a copy is not completely dispatched.
-    pub(crate) fn has_copies_to_dispatch(&self) -> bool {
-        !self.dispatch.order.is_empty()
     }
 
     /// Whether no request is in progress.
@@ -289,153 +281,5 @@ impl FrontEnd {
             is_any_free |= copy.waits_for == 0;
         }
         is_any_free
-    }
-
-    #[inline(never)]
-    fn observe_step(&mut self, channels: &mut [Channel], index: usize, at: Cycle) -> Cycle {
-        let step = channels[index].step;
-        let slot = step.program;
-        let copy = self.programs.get_mut(slot).copy;
-        let in_flight = self.in_flight.get_mut(copy);
-        in_flight.commanded(at);
-        if let Some(ready) = step.bank_ready {
-            in_flight.lasts_until(ready);
-        }
-        if let Some((AccessKind::Read, arrives)) = step.moved {
-            self.data_arrives(channels, (index, at), slot, (step.lines, arrives));
-        }
-        if step.moved.is_some() && self.has_contents {
-            self.move_lines(&mut channels[index], &step);
-        }
-        if !step.is_done {
-            return Cycle::NEVER;
-        }
-        let next = at + Cycles(1);
-        let mut wakes_at = Cycle::NEVER;
-        if self.dispatch.waits_for_port == Some(channels[index].id) {
-            self.dispatch.next = next;
-            wakes_at = next;
-        }
-        if self.programs.get_mut(slot).thread_done() {
-            self.programs.done(slot);
-            let in_flight = self.in_flight.get_mut(copy);
-            let state = in_flight.copy.as_mut().expect("a program belongs to a copy");
-            state.programs_left -= 1;
-            if state.programs_left == 0 && state.is_dispatched {
-                let (due, accepted) = (in_flight.done(), in_flight.accepted);
-                self.completions.push(due, accepted, copy);
-                wakes_at = wakes_at.min(due);
-            }
-        }
-        wakes_at
-    }
-
-    /// Records that a program has read lines, and when the data of the last arrives.
-    #[inline]
-    fn data_arrives(&mut self, channels: &mut [Channel], (index, at): (usize, Cycle), slot: u32, lines: (u32, Cycle)) {
-        if let Some((threads, arrives)) = self.programs.get_mut(slot).data_arrives(channels[index].id, lines) {
-            for (channel, thread) in threads {
-                channels[usize::from(channel.0)].data_arrives((thread, slot), arrives, at);
-            }
-        }
-    }
-
-    /// Dispatches programs, in the order of copies, while ports have free slots.
-    #[inline(never)]
-    pub(crate) fn dispatch(&mut self, channels: &mut [Channel], now: Cycle) {
-        self.dispatch.next = Cycle::NEVER;
-        self.dispatch.waits_for_port = None;
-        while let Some(&slot) = self.dispatch.order.front() {
-            if self.in_flight.get(slot).copy.as_ref().is_none_or(|copy| copy.waits_for > 0) {
-                return;
-            }
-            if !self.dispatch_copy(slot, channels, now) {
-                return;
-            }
-            self.dispatch.order.pop_front();
-        }
-    }
-
-    /// Dispatches a copy; returns whether it is completely dispatched.
-    fn dispatch_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
-        loop {
-            while let Some(program) = self.dispatch.planned.get(self.dispatch.dispatched) {
-                let is_full = |thread: &&rowclone::Thread| !channels[usize::from(thread.channel.0)].port.has_room();
-                if let Some(thread) = program.threads.iter().find(is_full) {
-                    self.dispatch.waits_for_port = Some(thread.channel);
-                    return false;
-                }
-                self.start(slot, channels, now);
-            }
-            if !self.plan_block(slot, channels, now) {
-                break;
-            }
-        }
-        let in_flight = self.in_flight.get_mut(slot);
-        let copy = in_flight.copy.as_mut().expect("copies are dispatched");
-        copy.is_dispatched = true;
-        if copy.programs_left == 0 {
-            in_flight.lasts_until(now + Cycles(1));
-            let (due, accepted) = (in_flight.done(), in_flight.accepted);
-            self.completions.push(due, accepted, slot);
-        }
-        true
-    }
-
-    /// Plans the next block of a copy; returns whether there was one.
-    fn plan_block(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
-        let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are planned");
-        // A choice that depends on the state of the memory is made for each channel.
-        let most = if self.copy_policy.weighs() { 1 } else { u64::MAX };
-        let Some((block, alike)) = copy.blocks.take_next(most) else { return false };
-        let present = Present { estimator: &self.estimator, channels, now };
-        let (prices, staging_lines) = (self.prices.as_ref(), self.staging_lines);
-        let outlook = Outlook { forecast: &present, prices, staging_lines };
-        self.choices.clear();
-        for (index, part) in block.parts().iter().enumerate() {
-            let chosen = self.copy_policy.choose(block, index, &outlook);
-            let reason = reason(self.copy_policy, part, chosen);
-            copy.tally.add(chosen, reason, Parts { count: alike, bytes: alike * part.bytes() });
-            self.choices.push(chosen);
-        }
-        let planned = &mut self.dispatch.planned;
-        planned.clear();
-        block.programs_in(&mut self.spare, &self.choices, self.staging_lines, |program| planned.push(program));
-        let programs = planned.len();
-        for shift in (1..alike).map(|number| block.shift(number)) {
-            for index in 0..programs {
-                planned.push(shift.program(&planned[index], &mut self.spare));
-            }
-        }
-        copy.programs_left += planned.len() as u32;
-        self.dispatch.dispatched = 0;
-        if self.copy_policy.weighs() {
-            for program in planned.iter() {
-                self.estimator.book(program, channels, now);
-            }
-        }
-        true
-    }
-
-    /// Adds the threads of the next planned program to its channels.
-    fn start(&mut self, copy: u32, channels: &mut [Channel], now: Cycle) {
-        let program = &mut self.dispatch.planned[self.dispatch.dispatched];
-        self.dispatch.dispatched += 1;
-        let in_flight = self.in_flight.get(copy);
-        let (request, source) = (in_flight.id, in_flight.source);
-        let number = self.programs.dispatched;
-        let slot = self.programs.begin(copy, program, self.has_contents);
-        let gate = self.programs.get_mut(slot).gate();
-        let (mechanism, is_alone) = (program.mechanism, program.threads.len() == 1);
-        let origin = CopyProgram { request, source, mechanism, program: number, slot, is_alone };
-        for thread in &mut program.threads {
-            let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
-            let write_latency = channel.device.timings().write_latency();
-            let steps = std::mem::take(&mut thread.steps);
-            let thread = Thread::new(origin, steps, gate.clone(), channel.topology(), write_latency, now);
-            self.spare.extend(channel.port.spare.pop());
-            let thread = channel.add_thread(thread, now);
-            self.programs.get_mut(slot).thread_added(id, thread);
-        }
     }
 }

@@ -2,8 +2,7 @@
 
 use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 
-use super::shared::{Coverage, Shared, same_rank};
-use super::{Columns, Copied, Held, InDram, Route};
+use super::{Columns, Copied, Coverage, Held, InDram, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
 use crate::step::{Step, Thread};

@@ -111,8 +111,8 @@ fn label(library: &Library, rerun: &str, digest: &str) -> Option<Label> {
         return None;
     }
     match &resolved.scenario.workload {
-        Workload::Operations(specs) if specs.len() == 1 && has_the_setting(&summary(&resolved.scenario.system)) => {
-            Some(Label::Matching(rowclone_sim::label(&specs[0])))
+        Workload::Operations(listed) if listed.len() == 1 && has_the_setting(&summary(&resolved.scenario.system)) => {
+            Some(Label::Matching(rowclone_sim::label(listed[0].spec())))
         }
         _ => Some(Label::Other),
     }

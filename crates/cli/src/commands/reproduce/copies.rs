@@ -59,8 +59,8 @@ pub fn table3(args: &Table3Args) -> Result<String, Failure> {
     let mut simulated = Vec::with_capacity(ROWS.len());
     for (policy, kind, src) in ROWS {
         let spec = OperationSpec { kind, src, dst: PhysicalAddress(0x0040_0000), bytes: 4096, value: 0, at: None };
-        let operation = spec.resolve(system.planner()).expect("the memory has room for each pair");
-        let (figures, energy) = simulate(&system, policy, operation)?;
+        let listed = spec.resolve(system.planner()).expect("the memory has room for each pair");
+        let (figures, energy) = simulate(&system, policy, listed.operation())?;
         channel_share = channel_share.or(Some(energy.channel_share().unwrap_or_default()));
         simulated.push(figures);
     }

@@ -313,10 +313,7 @@ impl Core {
             self.units.take(class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
         }
         let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot));
-        // A store past the caches writes its whole line.
-        let is_line = access.on_miss == OnMiss::Bypass && access.kind != AccessKind::Load;
-        let executed =
-            if is_line { memory.execute(&whole_line(access, memory.line_size())) } else { memory.execute(access) };
+        let executed = memory.execute(access);
         let line = access.line(memory.line_size());
         let copies = self.pending.touched(line).collect();
         let deferred = DeferredAccess { access: *access, line, executed, copies, is_refused: false };

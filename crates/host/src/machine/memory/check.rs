@@ -7,7 +7,7 @@ use dram_spec::PhysicalAddress;
 use os_alloc_sim::Frame;
 use rowclone::Operation;
 
-use super::super::cache::{Access, AccessKind, LineSize, StoreData, Ticket};
+use super::super::cache::{Access, AccessKind, LineSize, OnMiss, StoreData, Ticket};
 use crate::flat_memory::FlatMemory;
 use crate::virtual_memory::{Owner, ProcessMemories};
 
@@ -112,8 +112,19 @@ impl CoherenceCheck {
         self.flat.read(address, bytes)
     }
 
+    /// Executes an access in program order, before it is known where its line is; returns it with the bytes that it
+    /// loads or stores: of a store that may go past the caches, the whole line.
+    pub fn execute_early(&mut self, access: &Access) -> Executed {
+        let executed = self.execute(access);
+        if access.on_miss == OnMiss::Allocate || !executed.is_store {
+            return executed;
+        }
+        let line = self.line_size.address(access.line(self.line_size));
+        Executed { address: line, bytes: self.expected(line, self.line_size.bytes()), ..executed }
+    }
+
     /// Executes an access on the flat memory; returns it with the bytes that it loads or stores.
-    pub fn execute(&mut self, access: &Access) -> Executed {
+    fn execute(&mut self, access: &Access) -> Executed {
         let Access { address, bytes, .. } = *access;
         let (bytes, is_store) = match access.kind {
             AccessKind::Load => (self.expected(address, bytes), false),

@@ -91,7 +91,7 @@ impl Memory {
     /// Executes an access on the flat memory, in program order, before it is executed at the caches; `None`
     /// unless contents are modeled.
     pub fn execute(&mut self, access: &Access) -> Option<Box<Executed>> {
-        self.check.as_mut().map(|check| Box::new(check.execute(access)))
+        self.check.as_mut().map(|check| Box::new(check.execute_early(access)))
     }
 
     /// Checks an access as [`Memory::check_access`] does, which may have been executed on the flat memory.

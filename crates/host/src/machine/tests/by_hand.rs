@@ -288,6 +288,31 @@ fn accesses_recorded_behind_the_last_level_take_no_place_in_the_cache() {
     assert_eq!(played.outcome.check, Some((3, None)));
 }
 
+/// A store that waits for its operand, and then finds its line in a cache that writes through, changes its own bytes
+/// in memory, and no others. The zeroing of the page's fault leaves the line there, that of another page evicts it.
+#[test]
+fn a_store_recorded_behind_the_last_level_and_deferred_changes_its_bytes() {
+    let mut base = settings();
+    base.last_level = CacheShape::new(1 << 10, 1, 12);
+    base.lines.write = WritePolicy::WriteThrough;
+    let (address, bytes, other) = (line(0), 4096, line(64));
+    let needs = Needs { class: trace_io::program::InstructionClass::Store, after: [1, 0] };
+    let kind = InstructionKind::Store { address: PhysicalAddress(line(50).0 + 56) };
+    let steps = [
+        Step::Map { address, bytes: 2 * bytes },
+        load(0),
+        Step::Instruction { kind, needs },
+        Step::Zero { address: other, bytes },
+        load(50),
+    ];
+    let program = Box::new(BehindLastLevel(Steps(Vec::from(steps).into_iter())));
+    let played = play_boxed(base, Region::default(), vec![program], ROWCLONE, Some(3)).unwrap();
+    let written =
+        played.requests.iter().filter(|(_, operation)| matches!(operation, Operation::Write { bytes: 8, .. }));
+    assert_eq!(written.count(), 1);
+    assert_eq!(played.outcome.check, Some((2, None)));
+}
+
 /// FPM copies the page of a child that writes: nothing else crosses the channel than the dirty line
 /// and the line written.
 #[test]

@@ -14,7 +14,7 @@ use rowclone::{FPM, Line, PSM, PSM2, Run, RunWrite, Step, Thread as Steps};
 use super::{ColumnContender, Port, RowStepDone};
 use crate::access::Stamp;
 use crate::copy::CopyProgram;
-use crate::copy::data_gate::DataGate;
+use crate::copy::DataGate;
 use crate::copy::thread::{Phase, Thread};
 use model::{Model, World, update};
 
@@ -184,7 +184,8 @@ impl Pair {
         assert_eq!(self.port.columns(), columns);
         let mut found: Vec<_> = self.port.stepping().into_iter().map(|bank| self.port.row_steps[bank]).collect();
         found.sort_by_key(|step| step.tie);
-        let found: Vec<_> = found.into_iter().map(|step| (step.tie >> u8::BITS, step.stamp, step.command)).collect();
+        let found: Vec<_> =
+            found.into_iter().map(|step| (step.tie >> u8::BITS, step.stamp, step.next.command)).collect();
         assert_eq!(found, row_steps);
         let union = |of: fn(&Model) -> BankSet| self.models.iter().map(of).fold(BankSet::EMPTY, BankSet::union);
         assert_eq!(self.port.held(), union(|model| model.held));

@@ -1,7 +1,122 @@
-//! Placement of a copy's source by its relation to the destination.
+//! Operations as a user lists them, and the place of a copy's source by its relation to the destination.
 
-use dram_spec::{AddressMap, Location, PhysicalAddress, Row};
-use rowclone::{Operation, Planner};
+use dram_spec::{AddressMap, Cycle, Location, PhysicalAddress, Row};
+use rowclone::{Operation, PlanError, Planner};
+
+dram_spec::named! {
+    /// Kind of an operation of a scenario.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum OperationKind {
+        /// Copies `bytes` from `src` to `dst`.
+        Copy = "copy",
+        /// Fills `bytes` from `dst` with zeros.
+        Zero = "zero",
+        /// Fills `bytes` from `dst` with `value`.
+        Init = "init",
+        /// Reads `bytes` from `dst`.
+        Read = "read",
+        /// Writes `bytes` from `dst`, with data made from the seed.
+        Write = "write",
+    }
+}
+
+/// An operation as specified in a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationSpec {
+    /// Kind of operation.
+    pub kind: OperationKind,
+    /// Source of a copy.
+    pub src: Option<Place>,
+    /// Destination; the address of a read.
+    pub dst: PhysicalAddress,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Fill value of an init.
+    pub value: u8,
+    /// Arrival; without it, the operation arrives when its predecessor completes.
+    pub at: Option<Cycle>,
+}
+
+/// Reason why an operation is invalid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// No source has the required relation.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+    /// The planner rejects the operation for this memory.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The operation belongs to another memory.
+    #[error("the operation was resolved for another memory")]
+    OtherMemory,
+}
+
+impl SpecError {
+    /// Suggested change.
+    pub fn help(&self) -> String {
+        match self {
+            SpecError::Placement(error) => error.help().to_string(),
+            SpecError::Plan(error) => error.help(),
+            SpecError::OtherMemory => "resolve it for the memory of the run".to_owned(),
+        }
+    }
+}
+
+/// An operation of a list that is possible on a memory.
+#[derive(Clone, Debug)]
+pub struct ListedOperation {
+    /// As specified.
+    spec: OperationSpec,
+    /// With the address of its source.
+    operation: Operation,
+    /// The memory.
+    planner: Planner,
+}
+
+impl ListedOperation {
+    /// The operation as specified.
+    pub const fn spec(&self) -> &OperationSpec {
+        &self.spec
+    }
+
+    /// The operation with the address of its source.
+    pub const fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// The operation, if it was resolved for this memory.
+    ///
+    /// # Errors
+    /// It was resolved for another memory.
+    pub fn on(&self, planner: &Planner) -> Result<Operation, SpecError> {
+        if self.planner.is_of_memory(planner) { Ok(self.operation) } else { Err(SpecError::OtherMemory) }
+    }
+}
+
+impl OperationSpec {
+    /// Finds the address of the source, and checks the operation against the memory.
+    ///
+    /// # Errors
+    /// If no source has the required relation, or the operation reaches past the end of memory or
+    /// covers a reserved row.
+    pub fn resolve(&self, planner: &Planner) -> Result<ListedOperation, SpecError> {
+        let OperationSpec { kind, src, dst, bytes, value, at: _ } = *self;
+        // Errors of the destination are reported before those of the source.
+        planner.check(&Operation::Init { dst, bytes, value })?;
+        let operation = match kind {
+            OperationKind::Copy => {
+                let src = place(planner, src.unwrap_or(Place::SameSubarray), dst, bytes)?;
+                Operation::Copy { src, dst, bytes }
+            }
+            OperationKind::Zero => Operation::Init { dst, bytes, value: 0 },
+            OperationKind::Init => Operation::Init { dst, bytes, value },
+            OperationKind::Read => Operation::Read { address: dst, bytes },
+            OperationKind::Write => Operation::Write { address: dst, bytes },
+        };
+        planner.check(&operation)?;
+        Ok(ListedOperation { spec: *self, operation, planner: planner.clone() })
+    }
+}
 
 /// Place of an operand: an address, or a relation to the destination that every row of the
 /// operation satisfies.
