@@ -87,7 +87,7 @@ impl ReferenceMachine {
     ) -> Result<(), Stall> {
         let (cache, core) = (&self.caches[self.cache_of(at)], &self.cores[at]);
         let is_buffer_full = kind != Kind::Load && core.store_buffer.len() == self.settings.core.store_buffer;
-        let is_prefetched = self.prefetch_of(self.cache_of(at), line).is_some();
+        let is_prefetched = self.prefetch_of(at, line).is_some();
         if found.is_none() && !is_prefetched && core.mshrs.len() == self.settings.core.mshrs {
             return Err(Stall::Mshr);
         }
@@ -114,10 +114,10 @@ impl ReferenceMachine {
         let (lacks_mshr, lacks_entry) = if kind == Kind::Bypass {
             (found == Some(true), is_buffer_full)
         } else if past_the_cache && kind == Kind::Load {
-            let is_on_its_way = core.mshrs.contains(&line) || self.prefetch_of(self.cache_of(at), line).is_some();
+            let is_on_its_way = core.mshrs.contains(&line) || self.prefetch_of(at, line).is_some();
             (!is_on_its_way && core.mshrs.len() == self.settings.core.mshrs, false)
         } else if past_the_cache {
-            (core.mshrs.contains(&line), is_buffer_full)
+            (core.mshrs.contains(&line) || self.has_joined_prefetch(at, line), is_buffer_full)
         } else if found.is_none() && kind != Kind::Load && cache.shape.store_miss == StoreMiss::NoAllocate {
             (false, !self.has_entry(at, line, false))
         } else if found.is_none() && kind == Kind::StoreLine && is_buffer_full {
@@ -178,6 +178,7 @@ impl ReferenceMachine {
         let leaves = now + self.settings.last_level.latency;
         let core = &mut self.cores[at];
         let is_in_flight = core.mshrs.contains(&line);
+        let has_joined_prefetch = self.has_joined_prefetch(at, line);
         if kind == Kind::Load {
             if self.awaits_stale_prefetch(at, line) {
                 return Err(Stall::Mshr);
@@ -197,13 +198,13 @@ impl ReferenceMachine {
             self.read(at, leaves, line);
             return Ok(Data::Line(line));
         }
-        if is_in_flight {
+        if is_in_flight || has_joined_prefetch {
             return Err(Stall::Mshr);
         }
-        if core.store_buffer.len() == self.settings.core.store_buffer {
+        if self.cores[at].store_buffer.len() == self.settings.core.store_buffer {
             return Err(Stall::StoreBuffer);
         }
-        core.counters.of(Purpose::Program).non_temporal += 1;
+        self.cores[at].counters.of(Purpose::Program).non_temporal += 1;
         self.empty_entry(at, now, line);
         self.drop_prefetches(line, None);
         self.bypass(at, leaves, line);
@@ -241,8 +242,9 @@ impl ReferenceMachine {
         let dirty = (!writes_through).then_some(purpose);
         self.drop_prefetches(line, None);
         let requests = self.observe(at, access, None, false);
+        let holds = Holds::EntryOfVictim { core: at };
         if let Some(victim) =
-            self.insert_for(at, leaves, Line { dirty, ..Line::clean(line) }, Holds::EntryOfVictim { core: at })
+            self.insert_for(at, leaves, Line { dirty, ..Line::clean(line) }, (holds, self.settings.last_level.ways))
         {
             self.cores[at].store_buffer.push(BufferedStore::Write(victim));
         }
@@ -258,16 +260,21 @@ impl ReferenceMachine {
 
     /// Inserts a line in the last-level cache; a dirty victim is written back.
     pub fn insert(&mut self, at: usize, leaves: u64, line: Line) {
-        self.insert_for(at, leaves, line, Holds::Nothing);
+        self.insert_within(at, leaves, line, self.settings.last_level.ways);
+    }
+
+    /// Inserts a line in one of the first ways of its set.
+    pub fn insert_within(&mut self, at: usize, leaves: u64, line: Line, ways: usize) {
+        self.insert_for(at, leaves, line, (Holds::Nothing, ways));
     }
 
     /// The same, with the entry that the write-back occupies; returns the line of a dirty victim.
-    fn insert_for(&mut self, at: usize, leaves: u64, line: Line, holds: Holds) -> Option<u64> {
+    fn insert_for(&mut self, at: usize, leaves: u64, line: Line, (holds, ways): (Holds, usize)) -> Option<u64> {
         let shared = self.cache_of(at);
-        let victim = self.caches[shared].insert(line)?;
+        let victim = self.caches[shared].insert_within(line, ways)?;
         self.leave_l1s(shared, victim.number);
         let purpose = victim.dirty?;
-        self.cores[at].counters.of(purpose).write_backs += u64::from(self.cores[at].ended.is_none());
+        self.cores[at].counters.of(purpose).write_backs += u64::from(!self.cores[at].is_over());
         let (address, bytes) = (PhysicalAddress(victim.number * self.settings.lines.bytes), self.settings.lines.bytes);
         self.push(Sender::Core(at), leaves, Operation::Write { address, bytes }, holds);
         Some(victim.number)

@@ -11,12 +11,14 @@ pub struct Line {
     pub dirty: Option<Purpose>,
     /// The core whose prefetcher has requested it, until its first access.
     pub prefetched_by: Option<usize>,
+    /// Its place in the set.
+    pub way: usize,
 }
 
 impl Line {
     /// A clean line whose data are there.
     pub fn clean(number: u64) -> Line {
-        Line { number, is_in_flight: false, dirty: None, prefetched_by: None }
+        Line { number, is_in_flight: false, dirty: None, prefetched_by: None, way: 0 }
     }
 }
 
@@ -74,6 +76,12 @@ impl Cache {
         Some(line)
     }
 
+    /// Whether one of the first ways of its set is a place for a line.
+    pub fn has_place_within(&self, number: u64, ways: usize) -> bool {
+        let set = &self.sets[self.set_of(number)];
+        set.iter().filter(|line| line.way < ways && line.is_in_flight).count() < ways
+    }
+
     /// Places for a line in its set: those that are empty, or whose line is not in flight.
     pub fn places(&self, number: u64) -> usize {
         let set = &self.sets[self.set_of(number)];
@@ -86,13 +94,21 @@ impl Cache {
 
     /// Inserts a line as the most recently used; returns the line it replaces.
     pub fn insert(&mut self, line: Line) -> Option<Line> {
-        let ways = self.shape.ways;
+        self.insert_within(line, self.shape.ways)
+    }
+
+    /// Inserts a line in one of the first ways of its set: in the first one that is empty, or else for the least
+    /// recently used line.
+    pub fn insert_within(&mut self, line: Line, ways: usize) -> Option<Line> {
         let set = self.set(line.number);
-        let victim = (set.len() == ways).then(|| {
-            let at = set.iter().position(|line| !line.is_in_flight).expect("the set has a place");
+        let empty = (0..ways).find(|way| set.iter().all(|line| line.way != *way));
+        let victim = empty.is_none().then(|| {
+            let is_victim = |line: &Line| !line.is_in_flight && line.way < ways;
+            let at = set.iter().position(is_victim).expect("the set has a place");
             set.remove(at)
         });
-        set.push(line);
+        let way = empty.or(victim.map(|victim| victim.way)).expect("a way is empty now");
+        set.push(Line { way, ..line });
         self.useless.extend(victim.and_then(|victim| victim.prefetched_by));
         victim
     }

@@ -11,7 +11,7 @@ use dram_spec::{
 use host::AllocatorSettings;
 use host::machine::{
     CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, DmaCompletion, DmaSettings, EngineMode,
-    EngineSettings, KernelSettings, LineSettings, LoopSettings, MachineSettings, Order, PrefetcherKind, Sharing,
+    EngineSettings, KernelSettings, LineSettings, LoopSettings, MachineSettings, Order, Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
@@ -317,8 +317,6 @@ pub fn arb_case_with_dma() -> impl Strategy<Value = Case> {
         let settings = &mut case.settings;
         settings.kernel.copier = Copier::Dma(dma);
         settings.kernel.inserts_zero_lines = false;
-        let shapes = [settings.l1.as_mut(), settings.l2.as_mut(), Some(&mut settings.last_level)];
-        shapes.into_iter().flatten().for_each(|shape| shape.prefetcher = PrefetcherKind::None);
         for program in &mut case.programs {
             program.steps = with_waits(with_begins(std::mem::take(&mut program.steps), &numbers));
         }

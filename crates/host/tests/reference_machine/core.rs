@@ -108,6 +108,12 @@ pub enum Work {
     Run(u32),
     /// A step for the DMA engine.
     Dma(DmaWork),
+    /// Gives the network adapter a buffer: header and payload.
+    Post(u64, u64),
+    /// Waits for packets.
+    Await,
+    /// Sends a packet: port, address and bytes.
+    Send(usize, u64, u64),
     /// Time of the kernel.
     Time(u64),
     Fork(u32),
@@ -134,6 +140,7 @@ pub enum Stall {
     ControllerCopy,
     PendingCopy,
     LoadStoreQueue,
+    Idle,
     Operand,
     Unit,
     /// The program has ended, or waits without a cause that is counted.
@@ -288,9 +295,15 @@ impl Core {
         }
     }
 
+    /// Whether the program has ended, and the lines of its stores are there.
+    pub fn is_over(&self) -> bool {
+        let waits_for_line = self.store_buffer.iter().any(|entry| matches!(entry, BufferedStore::Line(_)));
+        self.ended.is_some() && !waits_for_line
+    }
+
     /// Counts an event of a prefetch, until the program has ended.
     pub fn count_prefetch(&mut self, count: fn(&mut PrefetchCounts) -> &mut u64) {
-        if self.ended.is_none() {
+        if !self.is_over() {
             *count(&mut self.counters.prefetches) += 1;
         }
     }
@@ -320,6 +333,7 @@ impl Core {
             Stall::Coherence => &mut stalls.coherence,
             Stall::ControllerCopy => &mut stalls.controller_copy,
             Stall::PendingCopy => &mut stalls.pending_copy,
+            Stall::Idle => &mut stalls.idle,
         };
         *counter += 1 + std::mem::take(&mut self.window_slots);
     }

@@ -11,6 +11,8 @@ use crate::machine::{Holds, ReferenceMachine, Sender};
 pub struct Snooper {
     pub core: usize,
     pub purpose: Purpose,
+    /// Number of the device.
+    pub device: u16,
 }
 
 impl ReferenceMachine {
@@ -46,7 +48,7 @@ impl ReferenceMachine {
         if let Some(holds) = on_its_way {
             there = self.pass_line(there, snooper, (line, holds), false);
         }
-        there = self.pass_entries(there, line);
+        there = self.pass_entries(there, line, snooper.device);
         if is_dirty { self.pass_line(there, snooper, (line, Holds::Nothing), true) } else { there }
     }
 
@@ -54,12 +56,13 @@ impl ReferenceMachine {
     /// The device writes it; returns the cycle in which it has it.
     fn pass_line(&mut self, from: u64, snooper: Snooper, (line, holds): (u64, Holds), is_dirty: bool) -> u64 {
         let bytes = self.settings.lines.bytes;
+        let is_counted = is_dirty && !self.cores[snooper.core].is_over();
         let counters = &mut self.cores[snooper.core].counters;
         counters.coherence.written_back += u64::from(is_dirty);
-        counters.of(snooper.purpose).write_backs += u64::from(is_dirty);
+        counters.of(snooper.purpose).write_backs += u64::from(is_counted);
         let operation = Operation::Write { address: PhysicalAddress(line * bytes), bytes };
         let there = self.bus.data(from, bytes);
-        self.push(Sender::Passed { core: snooper.core }, there, operation, holds);
+        self.push(Sender::Passed { core: snooper.core, device: snooper.device }, there, operation, holds);
         there
     }
 }

@@ -30,15 +30,16 @@ impl ReferenceMachine {
             if core.waits_for_copy {
                 return Err(Stall::ControllerCopy);
             }
-            if self.check_window(at).is_ok() && self.takes_interrupt(at) {
-                continue;
-            }
-            let core = &mut self.cores[at];
-            let is_there = matches!(core.blocking_load, Data::At(there) if there <= slot);
+            let is_there = matches!(self.cores[at].blocking_load, Data::At(there) if there <= slot);
             if self.settings.core.order == Order::InOrder && !is_there {
                 return Err(Stall::Uncounted);
             }
-            let Some(work) = core.work.front().copied() else {
+            if self.has_interrupt(at) {
+                self.check_window(at).map_err(|_| Stall::Kernel)?;
+                self.take_interrupt(at);
+                continue;
+            }
+            let Some(work) = self.cores[at].work.front().copied() else {
                 let core = &mut self.cores[at];
                 let Some(&step) = core.steps.front() else {
                     if self.has_begun_copies(at) {
@@ -120,7 +121,11 @@ impl ReferenceMachine {
             Step::Device(DeviceStep::Wait) => {
                 core.work.extend(self.dma.is_some().then_some(Work::Dma(DmaWork::Wait)));
             }
-            Step::Device(_) => unreachable!("no test has an adapter"),
+            Step::Device(DeviceStep::Post { header, payload }) => core.work.push_back(Work::Post(header.0, payload.0)),
+            Step::Device(DeviceStep::Await) => core.work.push_back(Work::Await),
+            Step::Device(DeviceStep::Send { port, address, bytes }) => {
+                core.work.push_back(Work::Send(port as usize, address.0, bytes));
+            }
             Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
             Step::Instruction { kind, needs } => core.work.push_back(Work::Instruction(kind, needs)),
         }
@@ -191,6 +196,9 @@ impl ReferenceMachine {
                 self.use_kernel_data(at, now, pages, self.settings.kernel.page_table_cycles);
                 Ok(false)
             }
+            Work::Post(header, payload) => self.post_buffer(at, slot, header, payload),
+            Work::Await => self.await_packets(at, slot),
+            Work::Send(port, address, bytes) => self.send_packet(at, slot, port, (address, bytes)),
             Work::Time(cycles) => {
                 if cycles > 0 {
                     self.check_window(at)?;

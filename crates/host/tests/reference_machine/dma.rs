@@ -187,14 +187,15 @@ impl ReferenceMachine {
         self.dma.as_ref().is_some_and(|dma| dma.unseen[at] > 0)
     }
 
-    /// Whether a core takes an interrupt now.
-    pub fn takes_interrupt(&mut self, at: usize) -> bool {
-        let has_interrupt = self.dma.as_ref().is_some_and(|dma| dma.interrupts[at] > 0);
-        if has_interrupt {
-            self.dma().interrupts[at] -= 1;
-            self.cores[at].push_front([Work::Dma(DmaWork::Interrupt)]);
-        }
-        has_interrupt
+    /// Whether an interrupt has found a core at other work, which has not taken it.
+    pub fn has_interrupt(&self, at: usize) -> bool {
+        self.dma.as_ref().is_some_and(|dma| dma.interrupts[at] > 0)
+    }
+
+    /// A core takes an interrupt.
+    pub fn take_interrupt(&mut self, at: usize) {
+        self.dma().interrupts[at] -= 1;
+        self.cores[at].push_front([Work::Dma(DmaWork::Interrupt)]);
     }
 
     /// Begins the set-up of a copy, whose pages have frames.
@@ -223,11 +224,7 @@ impl ReferenceMachine {
         let cycles = set_up + pinned * settings.pin_cycles + unpinned * settings.unpin_cycles;
         let own = self.cache_of(at);
         for line in self.lines(address, DESCRIPTOR_BYTES) {
-            self.drop_prefetches(line, Some(own));
-            for other in (0..self.caches.len()).filter(|other| *other != own) {
-                self.caches[other].remove(line);
-                self.leave_l1s(other, line);
-            }
+            self.drop_elsewhere(own, line);
         }
         let core = &mut self.cores[at];
         core.counters.dma.descriptors += 1;
@@ -340,6 +337,15 @@ impl ReferenceMachine {
                 }
                 Ok(false)
             }
+        }
+    }
+
+    /// Caches other than one lose a line without a count.
+    fn drop_elsewhere(&mut self, own: usize, line: u64) {
+        self.drop_prefetches(line, Some(own));
+        for other in (0..self.caches.len()).filter(|other| *other != own) {
+            self.caches[other].remove(line);
+            self.leave_l1s(other, line);
         }
     }
 

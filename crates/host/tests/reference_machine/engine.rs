@@ -68,7 +68,8 @@ impl ReferenceMachine {
         let places = self.engine().places;
         self.check_window(at)?;
         let core = &self.cores[at];
-        if core.lines_on_the_way().any(|line| copy.touches(line)) {
+        let awaits_prefetch = self.prefetches.iter().any(|it| it.core == at && it.has_place && copy.touches(it.line));
+        if awaits_prefetch || core.lines_on_the_way().any(|line| copy.touches(line)) {
             return Err(Stall::Kernel);
         }
         if places == settings.queue || core.pending.len() == settings.pending_copies {
@@ -201,5 +202,5 @@ impl ReferenceMachine {
 }
 
 fn snooper(copy: Copy) -> Snooper {
-    Snooper { core: copy.core, purpose: Purpose::KernelCopy }
+    Snooper { core: copy.core, purpose: Purpose::KernelCopy, device: 0 }
 }

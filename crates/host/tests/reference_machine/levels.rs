@@ -43,11 +43,16 @@ impl Levels {
 
     /// A line enters a level, by its number, and those behind it.
     pub fn enter(&mut self, line: u64, number: usize) {
+        self.enter_within(line, number, |ways| ways);
+    }
+
+    /// A line enters these levels, each within a part of its ways.
+    pub fn enter_within(&mut self, line: u64, number: usize, part: impl Fn(usize) -> usize) {
         for level in self.0.iter_mut().filter(|level| level.number as usize >= number) {
             if level.cache.holds(line) {
                 level.cache.touch(line);
             } else {
-                level.cache.insert(Line::clean(line));
+                level.cache.insert_within(Line::clean(line), part(level.cache.shape.ways));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dram_spec::{AddressMap, Cycle, Mechanism, Operation, PhysicalAddress, RequestId, SourceId};
-use host::machine::{CoreCycle, MachineSettings, Sharing};
+use host::machine::{Copier, CoreCycle, MachineSettings, Sharing};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::ZeroOnFree;
 
@@ -14,6 +14,7 @@ use crate::cases::ProgramCase;
 use crate::core::{BufferedStore, Core};
 use crate::dma::Dma;
 use crate::engine::{Copy, Engine, Reply};
+use crate::network::{Buffer, Event, Network, ToAdapter};
 use crate::prefetch::Prefetch;
 use crate::processes::Processes;
 use crate::runs::CoreFigures;
@@ -39,6 +40,15 @@ pub enum Sender {
         channel: usize,
         core: usize,
     },
+    /// The network adapter, which writes a part of a packet.
+    Packet {
+        queue: usize,
+        packet: u64,
+    },
+    /// The network adapter, which reads a line of a packet that a core sends.
+    PacketRead {
+        port: usize,
+    },
     /// The DMA engine, which writes the status of a descriptor of a core.
     Status {
         channel: usize,
@@ -47,10 +57,12 @@ pub enum Sender {
     PassedEntry {
         core: usize,
         entry: u64,
+        device: u16,
     },
     /// A device, which writes a dirty line of a cache.
     Passed {
         core: usize,
+        device: u16,
     },
 }
 
@@ -63,6 +75,7 @@ enum Waiting {
     EngineCopy { core: usize },
     DmaRead { channel: usize, line: u64 },
     DmaCopy { channel: usize, core: usize },
+    PacketRead { port: usize, line: u64 },
     None,
 }
 
@@ -77,6 +90,10 @@ pub enum Message {
     Doorbell { core: usize },
     /// Of the DMA engine, to a core.
     Interrupt { core: usize },
+    /// To the network adapter.
+    ToAdapter { core: usize, message: ToAdapter },
+    /// Of the network adapter, to a core.
+    PacketInterrupt { core: usize },
 }
 
 impl Sender {
@@ -87,7 +104,7 @@ impl Sender {
 
 /// What arrives in a cycle.
 #[derive(Clone, Copy, Debug)]
-enum Incoming {
+pub enum Incoming {
     /// Data of a line.
     Line { core: usize, line: u64 },
     /// The end of a copy or zeroing of the controller, and the bytes that it moved over channels.
@@ -98,6 +115,10 @@ enum Incoming {
     Message(Message),
     /// Caches have answered a device, or passed a line to it.
     Snooped,
+    /// The adapter finds a buffer of a core.
+    Buffer { core: usize, buffer: Buffer },
+    /// An event at the adapter.
+    Adapter(Event),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -141,6 +162,9 @@ pub struct ReferenceMachine {
     pub prefetches: Vec<Prefetch>,
     pub engine: Option<Engine>,
     pub dma: Option<Dma>,
+    pub network: Option<Network>,
+    /// Events that happen again when a line in flight is there.
+    pub repeated: Vec<(u64, Event)>,
     /// Copies that the engine was given.
     pub copies: u64,
     pub bus: Bus,
@@ -170,6 +194,12 @@ impl ReferenceMachine {
             caches: (0..caches).map(|_| Cache::new(settings.last_level, settings.lines.bytes)).collect(),
             dma: Dma::new(settings.kernel.copier, &mut processes, programs.len()),
             processes,
+            network: Network::new(
+                &settings,
+                programs.len(),
+                u16::from(!matches!(settings.kernel.copier, Copier::Loop | Copier::Controller)),
+            ),
+            repeated: Vec::new(),
             prefetches: Vec::new(),
             engine: Engine::new(settings.kernel.copier),
             copies: 0,
@@ -241,15 +271,39 @@ impl ReferenceMachine {
             outgoing.arrives = Some(self.bus.send(outgoing.leaves, 1, bytes));
         }
         self.outbox.extend(left);
+        self.arrive_all(now);
+    }
+
+    /// What arrives up to a cycle arrives, in the order in which it was sent.
+    pub fn arrive_all(&mut self, now: u64) {
         while let Some(entry) = self.incoming.first_entry().filter(|entry| entry.key().0 <= now) {
-            let incoming = entry.remove();
-            self.arrive(now, incoming);
+            let ((at, _), incoming) = entry.remove_entry();
+            self.arrive(at, incoming);
+            self.count_useless();
         }
+    }
+
+    /// Plans an event at the adapter at a cycle.
+    pub fn plan(&mut self, at: u64, event: Event) {
+        self.post_to_adapter(at, Incoming::Adapter(event));
+    }
+
+    /// Sends a message of a core to the adapter, which gets its part of the bus at once.
+    pub fn send_to_adapter(&mut self, now: u64, message: Message) {
+        let arrives = self.bus.send(now, 1, 0);
+        self.post_to_adapter(arrives, Incoming::Message(message));
+    }
+
+    /// The adapter finds something at a cycle. In a cycle, it acts after the core.
+    pub fn post_to_adapter(&mut self, at: u64, incoming: Incoming) {
+        self.incoming.insert((at, self.made), incoming);
+        self.made += 1;
     }
 
     fn arrive(&mut self, now: u64, incoming: Incoming) {
         match incoming {
             Incoming::Line { core, line } => {
+                self.count_useless();
                 if self.receive_prefetch(now, core, line) {
                     return;
                 }
@@ -264,6 +318,9 @@ impl ReferenceMachine {
                     self.cores[other].arrive(line, now * self.settings.core.width);
                 }
                 self.drop_stale_status(cache, line);
+                for (_, event) in self.repeated.extract_if(.., |(other, _)| *other == line).collect::<Vec<_>>() {
+                    self.plan(now, event);
+                }
             }
             Incoming::Copy { core, bytes } => {
                 let cache = self.cache_of(core);
@@ -279,6 +336,10 @@ impl ReferenceMachine {
             Incoming::Message(Message::Reply(copy, reply)) => self.receive_reply(now, copy, reply),
             Incoming::Message(Message::Doorbell { core }) => self.receive_doorbell(now, core),
             Incoming::Message(Message::Interrupt { core }) => self.receive_interrupt(core),
+            Incoming::Message(Message::ToAdapter { core, message }) => self.receive_at_adapter(now, core, message),
+            Incoming::Message(Message::PacketInterrupt { core }) => self.receive_packet_interrupt(core),
+            Incoming::Buffer { core, buffer } => self.receive_buffer(now, core, buffer),
+            Incoming::Adapter(event) => self.happen(now, event),
             Incoming::Snooped if self.engine.is_some() => self.advance_copy(now),
             Incoming::Snooped => self.advance_channels(now),
         }
@@ -328,11 +389,16 @@ impl ReferenceMachine {
             self.begin_cycle(now);
             for core in 0..self.cores.len() {
                 self.tick(core, now);
-            }
-            for core in self.caches.iter_mut().flat_map(|cache| std::mem::take(&mut cache.useless)) {
-                self.cores[core].count_prefetch(|counts| &mut counts.useless);
+                self.arrive_all(now);
             }
             self.next += 1;
+        }
+    }
+
+    /// Counts the prefetched lines that have left caches without an access.
+    fn count_useless(&mut self) {
+        for core in self.caches.iter_mut().flat_map(|cache| std::mem::take(&mut cache.useless)) {
+            self.cores[core].count_prefetch(|counts| &mut counts.useless);
         }
     }
 
@@ -341,6 +407,7 @@ impl ReferenceMachine {
         let width = self.settings.core.width;
         self.access_deferred(at, now);
         for slot in now * width..(now + 1) * width {
+            self.count_useless();
             if self.cores[at].ended.is_some() {
                 return;
             }
@@ -395,7 +462,7 @@ impl RequestSource for ReferenceMachine {
             let entry = buffer.iter().position(|entry| *entry == BufferedStore::Write(line)).expect("it is buffered");
             buffer.remove(entry);
         }
-        if let Sender::WriteBuffer { core, entry } | Sender::PassedEntry { core, entry } = sender {
+        if let Sender::WriteBuffer { core, entry } | Sender::PassedEntry { core, entry, .. } = sender {
             self.accept_write(core, entry);
         }
         let waiting = match (sender, operation) {
@@ -404,9 +471,12 @@ impl RequestSource for ReferenceMachine {
             (Sender::Core(core), Operation::Copy { .. } | Operation::Init { .. }) => Waiting::Copy { core },
             (Sender::Dma { channel, .. }, Operation::Read { .. }) => Waiting::DmaRead { channel, line },
             (Sender::Dma { channel, core }, _) => Waiting::DmaCopy { channel, core },
+            (Sender::PacketRead { port }, _) => Waiting::PacketRead { port, line },
             (_, Operation::Read { .. }) => Waiting::EngineRead { line },
-            (Sender::Engine { core } | Sender::Passed { core }, _) => Waiting::EngineCopy { core },
-            (Sender::Status { .. } | Sender::PassedEntry { .. }, _) => unreachable!("it is a write"),
+            (Sender::Engine { core } | Sender::Passed { core, .. }, _) => Waiting::EngineCopy { core },
+            (Sender::Status { .. } | Sender::PassedEntry { .. } | Sender::Packet { .. }, _) => {
+                unreachable!("it is a write")
+            }
         };
         let id = self.requests;
         self.requests += 1;
@@ -418,10 +488,16 @@ impl RequestSource for ReferenceMachine {
         match (sender, operation) {
             (Sender::Dma { channel, .. }, Operation::Write { .. }) => self.dma_wrote(cycle, channel),
             (Sender::Status { channel }, _) => self.show_status(cycle, channel),
+            (Sender::Packet { queue, packet }, _) => self.accept_part(cycle, queue, packet),
             _ => {}
         }
+        self.arrive_all(cycle);
         let source = match sender {
             Sender::Core(core) | Sender::WriteBuffer { core, .. } => SourceId(core as u16),
+            Sender::Passed { device, .. } | Sender::PassedEntry { device, .. } => SourceId::device(device),
+            Sender::Packet { .. } | Sender::PacketRead { .. } => {
+                SourceId::device(self.network.as_ref().expect("it sends").device)
+            }
             _ => SourceId::device(0),
         };
         Some(Request { id: RequestId(id), source, arrival: Some(arrival), operation, payload: None })
@@ -443,6 +519,7 @@ impl RequestSource for ReferenceMachine {
             Waiting::Copy { core } => self.expect(now, on_the_bus, Incoming::Copy { core, bytes: passes * bytes }),
             Waiting::EngineRead { line } => self.engine_reads(now, line),
             Waiting::DmaRead { channel, line } => self.dma_reads(now, channel, line),
+            Waiting::PacketRead { port, line } => self.packet_reads(now, port, line),
             Waiting::DmaCopy { channel, core } => {
                 self.cores[core].counters.controller_copy_bytes += passes * bytes;
                 self.end_transfer(now, channel);
@@ -453,5 +530,6 @@ impl RequestSource for ReferenceMachine {
             }
             Waiting::None => {}
         }
+        self.arrive_all(now);
     }
 }

@@ -6,13 +6,13 @@
 //! It has an L1 and an L2 of each core, last levels of one core, of groups and of all cores, lines of 32, 64
 //! and 128 bytes, the store policies of each level with the write buffer, and classes of instructions with
 //! latency, units, operands, pairing and the load/store queue, prefetchers of each level, and the front-side bus.
-//! It has the DMA engine of `docs/copiers.md`. It does not have the network adapter, its steps, and `renew`.
+//! It has the DMA engine and the network adapter of `docs/copiers.md`, injection into caches included. It does not
+//! have the adapter's clients, and `renew`.
 //! `determined` of `properties.rs` names what the page leaves open.
 //!
-//! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with
-//! a copy engine, lines and stores have the defaults; with a DMA engine, there are no prefetchers;
-//! `filled` stands at the beginning of a program, before any process exits; the map is `row-interleaved`, the
-//! scheduler FR-FCFS, and the memory fresh.
+//! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with a
+//! copy engine, lines and stores have the defaults; `filled` stands at the beginning of a program, before any process
+//! exits; the map is `row-interleaved`, the scheduler FR-FCFS, and the memory fresh.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -34,6 +34,8 @@ mod kernel;
 mod levels;
 mod listed;
 mod machine;
+mod network;
+mod network_cases;
 mod pipeline;
 mod prefetch;
 mod processes;

@@ -135,26 +135,28 @@ pub struct Prefetch {
 }
 
 impl ReferenceMachine {
-    /// The prefetch of a line into a cache.
-    pub fn prefetch_of(&self, shared: usize, line: u64) -> Option<&Prefetch> {
-        self.prefetches.iter().find(|prefetch| prefetch.line == line && self.cache_of(prefetch.core) == shared)
+    /// The prefetch of a line by a core.
+    pub fn prefetch_of(&self, core: usize, line: u64) -> Option<&Prefetch> {
+        self.prefetches.iter().find(|prefetch| prefetch.line == line && prefetch.core == core)
+    }
+
+    /// Whether an access waits for a line that is being prefetched.
+    pub fn has_joined_prefetch(&self, at: usize, line: u64) -> bool {
+        self.prefetch_of(at, line).is_some_and(|prefetch| prefetch.has_place)
     }
 
     /// Whether a prefetch that is to be dropped keeps accesses to its line waiting.
     pub fn awaits_stale_prefetch(&self, at: usize, line: u64) -> bool {
-        self.prefetch_of(self.cache_of(at), line).is_some_and(|prefetch| prefetch.is_stale)
+        self.prefetch_of(at, line).is_some_and(|prefetch| prefetch.is_stale)
     }
 
     /// An access waits for a line that is being prefetched, and takes a place for it if it takes any; returns
     /// whether it is.
     pub fn join_prefetch(&mut self, at: usize, line: u64) -> bool {
-        let shared = self.cache_of(at);
-        let cache_of = |core| self.settings.sharing.cache_of(core);
-        let is = |prefetch: &&mut Prefetch| prefetch.line == line && cache_of(prefetch.core) == shared;
+        let is = |prefetch: &&mut Prefetch| prefetch.line == line && prefetch.core == at;
         let Some(prefetch) = self.prefetches.iter_mut().find(is) else { return false };
         prefetch.has_place = true;
-        let core = prefetch.core;
-        self.cores[core].count_prefetch(|counts| &mut counts.late);
+        self.cores[at].count_prefetch(|counts| &mut counts.late);
         true
     }
 
@@ -223,9 +225,10 @@ impl ReferenceMachine {
         }
         let registers = self.prefetches.iter().filter(|prefetch| prefetch.core == at).count();
         let has_stores = self.cores.iter().any(|core| core.write_buffer.iter().any(|entry| entry.holds(line)));
-        let is_on_its_way = self.prefetch_of(shared, line).is_some() || self.cores[at].mshrs.contains(&line);
+        let is_on_its_way = self.prefetch_of(at, line).is_some() || self.cores[at].mshrs.contains(&line);
         let is_copied = self.cores[at].pending.iter().any(|copy| copy.touches(line));
-        if registers == self.settings.lines.prefetch.mshrs || has_stores || is_on_its_way || is_copied {
+        let is_arriving = self.network.as_ref().is_some_and(|network| network.is_arriving(line));
+        if registers == self.settings.lines.prefetch.mshrs || has_stores || is_on_its_way || is_copied || is_arriving {
             return;
         }
         self.cores[at].count_prefetch(|counts| &mut counts.requested);
@@ -244,7 +247,9 @@ impl ReferenceMachine {
         if is_stale {
             return true;
         }
-        if !self.caches[self.cache_of(core)].has_place(line) {
+        let cache = &self.caches[self.cache_of(core)];
+        // Another core may have requested the line, too.
+        if cache.holds(line) || !cache.has_place(line) {
             self.cores[core].count_prefetch(|counts| &mut counts.dropped);
             return true;
         }

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dram_spec::{Dialect, Issued, Operation};
-use host::machine::{
-    Copier, CoreCounters, CoreOutcome, LineCounts, MachineSettings, Order, PrefetcherKind, StallSlots, WritePolicy,
-};
+use host::machine::{Copier, CoreCounters, CoreOutcome, LineCounts, MachineSettings, Order, StallSlots, WritePolicy};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -20,10 +18,9 @@ use crate::sequence::runs;
 ///
 /// It does not name the cause of a slot in which an instruction lacks several things and one of them is an entry of
 /// the write buffer, a cycle of dispatch of its own, or an entry of the window while the copy of an engine waits for
-/// lines in flight; what leaves a cache for prefetched data that arrive about the end of a program; nor how long the
-/// controller refreshes when requests end before what is on the bus.
+/// lines in flight; nor how long the controller refreshes when requests end before what is on the bus.
 pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
-    let MachineSettings { core, kernel, lines, bus, l1, l2, last_level, .. } = case.settings;
+    let MachineSettings { core, kernel, lines, bus, .. } = case.settings;
     let is_alone = |&class: &InstructionClass| !core.classes.of(class).is_paired;
     for stalls in outcome.cores.iter_mut().map(|core| &mut core.counters.stalls) {
         let StallSlots { operand, unit, kernel: waits, .. } = *stalls;
@@ -38,13 +35,6 @@ pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
         }
         if matches!(kernel.copier, Copier::Engine(_)) && core.order == Order::OutOfOrder {
             *stalls = StallSlots { window: stalls.window + waits, kernel: 0, ..*stalls };
-        }
-    }
-    let shapes = [l1, l2, Some(last_level)].into_iter().flatten();
-    if shapes.into_iter().any(|shape| shape.prefetcher != PrefetcherKind::None) {
-        for counters in outcome.cores.iter_mut().map(|core| &mut core.counters) {
-            (counters.prefetches.useless, counters.prefetches.dropped) = (0, 0);
-            counters.lines.iter_mut().for_each(|lines| lines.write_backs = 0);
         }
     }
     if bus.is_some() {

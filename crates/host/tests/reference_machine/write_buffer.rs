@@ -104,7 +104,7 @@ impl ReferenceMachine {
     }
 
     /// Passes the entries of a line of all cores to a device, from a cycle on; returns the cycle in which it has them.
-    pub fn pass_entries(&mut self, mut from: u64, line: u64) -> u64 {
+    pub fn pass_entries(&mut self, mut from: u64, line: u64, device: u16) -> u64 {
         for core in 0..self.cores.len() {
             let buffer = &self.cores[core].write_buffer;
             let Some(index) = buffer.iter().position(|entry| entry.holds(line)) else { continue };
@@ -112,7 +112,7 @@ impl ReferenceMachine {
             for (address, bytes) in self.leave_entry(core, index) {
                 from = self.bus.data(from, bytes);
                 let operation = Operation::Write { address: PhysicalAddress(address), bytes };
-                self.send(Sender::PassedEntry { core, entry }, from, operation);
+                self.send(Sender::PassedEntry { core, entry, device }, from, operation);
             }
         }
         from
@@ -125,7 +125,7 @@ impl ReferenceMachine {
         let writes: Vec<_> =
             runs(written).into_iter().map(|(first, bytes)| (line * line_bytes + first, bytes)).collect();
         self.cores[at].write_buffer[index].left = Some(writes.len() as u64);
-        if self.cores[at].ended.is_none() {
+        if !self.cores[at].is_over() {
             let counts = self.cores[at].counters.of(purpose);
             for &(address, bytes) in &writes {
                 counts.buffered += 1;

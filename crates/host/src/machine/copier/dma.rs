@@ -14,7 +14,7 @@ use super::super::clock::CoreCycle;
 use super::super::core::{Core, Limits, Outcome, Stall, Work};
 use super::super::counters::Purpose;
 use super::super::interconnect::{Agent, Descriptor, Message};
-use super::super::memory::{Access, AccessKind, Memory, OnMiss, StoreData};
+use super::super::memory::{Access, AccessKind, Memory, OnMiss, Scope, StoreData};
 use super::super::settings::{DmaCompletion, DmaSettings, KernelSettings};
 use super::loops::LoopCopies;
 use super::pinned_pages::PinnedPages;
@@ -280,7 +280,7 @@ impl DmaCopies {
         let of_core = &mut self.cores[core.index()];
         if of_core.is_status_stale && core.is_settled() {
             of_core.is_status_stale = false;
-            memory.drop_line(core.index(), memory.line_size().line(of_core.status));
+            memory.drop_line(core.index(), memory.line_size().line(of_core.status), Scope::Own);
         }
         let cause = if is_complete { Stall::Drain } else { Stall::Copier };
         let at = match core.go_on_after_retirement(until, cause) {

@@ -8,6 +8,7 @@ impl Core {
     /// Takes an interrupt that arrived at a cycle, where an instruction could dispatch.
     pub fn interrupt(&mut self, at: CoreCycle, cycles: u64) -> Outcome {
         if self.has_slot() {
+            self.pass_waits(self.pipeline.first_slot(at));
             self.delay_until(at, |stalls| &mut stalls.kernel);
         }
         self.pause(cycles)

@@ -59,7 +59,7 @@ impl LoadStoreQueue {
 
 /// When the next instruction dispatches.
 #[derive(Clone, Copy, Debug)]
-struct Dispatch {
+pub(super) struct Dispatch {
     /// First slot apart from the window.
     next: Slot,
     /// First slot in which the window has an entry.
@@ -68,9 +68,19 @@ struct Dispatch {
     queue: Slot,
     /// The slot of the dispatch.
     slot: Slot,
-    /// Slots between that are lost because an operand is not there.
-    operand: u64,
+    /// First slot between in which an operand is not there, and the slot in which all are.
+    operand: (Slot, Slot),
     operands: Operands,
+}
+
+impl Dispatch {
+    /// Slots before one in which the instruction waits for operands, and for units, with an entry of the window and
+    /// of the load/store queue.
+    fn waits(&self, until: Slot) -> (u64, u64) {
+        let before = |Slot(from): Slot, to: Slot| to.min(until).0.saturating_sub(from);
+        let operand = before(self.operand.0, self.operand.1);
+        (operand, before(self.queue, self.slot) - operand)
+    }
 }
 
 /// Result of an access to the caches.
@@ -131,7 +141,7 @@ impl Core {
         let served = self.serve(access, needs.class, &mut None, begin, memory, limits.until);
         let latency = self.units.latency(needs.class);
         let (entry, result) = match served {
-            Served::Later => return Outcome::Later(self.pipeline.cycle(slot)),
+            Served::Later => return self.dispatches_later(dispatch),
             Served::Refused(stall) => return self.refused(&dispatch, needs.class, stall),
             Served::Done(result) => {
                 (self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)), Some(result))
@@ -163,11 +173,11 @@ impl Core {
         }
         let operands = self.operands(needs, purpose);
         let next = Slot(self.pipeline.position());
-        let mut dispatch = Dispatch { next, window, queue, slot: queue, operand: 0, operands };
+        let mut dispatch = Dispatch { next, window, queue, slot: queue, operand: (queue, queue), operands };
         if self.settings.order == Order::InOrder && !self.wait_in_order(needs.class, &mut dispatch) {
             return Err(self.stalls(Stall::Operand));
         }
-        if dispatch.slot < limit { Ok(dispatch) } else { Err(Outcome::Later(self.pipeline.cycle(dispatch.slot))) }
+        if dispatch.slot < limit { Ok(dispatch) } else { Err(self.dispatches_later(dispatch)) }
     }
 
     /// Moves a dispatch of an in-order core to the slot in which the instruction begins; returns whether it is
@@ -178,7 +188,7 @@ impl Core {
         let fitting = |Slot(slot)| Slot(if is_alone { slot.next_multiple_of(width) } else { slot });
         let before = fitting(dispatch.slot.max(self.not_with_previous));
         let there = before.max(dispatch.operands.from);
-        dispatch.operand = there.0 - before.0;
+        dispatch.operand = (before, there);
         dispatch.slot = self.pipeline.begin(&self.units, class, fitting(there));
         dispatch.operands.are_known()
     }
@@ -234,10 +244,30 @@ impl Core {
 
     /// Passes the slots before a dispatch: those before `window` because the window was full.
     fn pass(&mut self, dispatch: &Dispatch, window: Slot) {
-        let Dispatch { queue, slot, operand, .. } = *dispatch;
+        let (operand, unit) = dispatch.waits(dispatch.slot);
         self.counters.stalls.operand += operand;
-        self.counters.stalls.unit += slot.0 - queue.0 - operand;
-        self.pipeline.pass(window, slot);
+        self.counters.stalls.unit += unit;
+        self.pipeline.pass(window, dispatch.slot);
+    }
+
+    /// Keeps what the next instruction waits for, until its dispatch or an interrupt.
+    fn dispatches_later(&mut self, dispatch: Dispatch) -> Outcome {
+        self.waiting = Some(dispatch);
+        Outcome::Later(self.pipeline.cycle(dispatch.slot))
+    }
+
+    /// Passes the slots before an interrupt in which the next instruction has waited for an entry of the load/store
+    /// queue, operands or units. It may have waited for the window before, or have dispatched.
+    pub(super) fn pass_waits(&mut self, until: Slot) {
+        let next = Slot(self.position());
+        let Some(dispatch) = self.waiting.take().filter(|dispatch| dispatch.next == next) else { return };
+        let Dispatch { window, queue, .. } = dispatch;
+        let (operand, unit) = dispatch.waits(until);
+        let in_queue = if window < queue { queue.min(until).0.saturating_sub(next.0) } else { 0 };
+        self.counters.stalls.load_store_queue += in_queue;
+        self.counters.stalls.operand += operand;
+        self.counters.stalls.unit += unit;
+        self.pipeline.delay_to(Slot(next.0 + in_queue + operand + unit));
     }
 
     /// Stalls before a dispatch. Slots in which the window was full count for the cause.

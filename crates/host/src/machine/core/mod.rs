@@ -23,7 +23,7 @@ use trace_io::trace::Recorded;
 
 use self::awaited::Awaited;
 use self::deferred::Deferred;
-use self::issue::LoadStoreQueue;
+use self::issue::{Dispatch, LoadStoreQueue};
 use self::overlap::Overlap;
 use self::pending_copies::PendingCopies;
 use self::steps::AwayStep;
@@ -85,6 +85,8 @@ pub struct Core {
     stall: Option<Stall>,
     /// The cycle in which a stalled access tries again without an event.
     retry_at: Option<CoreCycle>,
+    /// When the next instruction dispatches, if its slot was too late at the last attempt.
+    waiting: Option<Dispatch>,
     /// Slot in which the copy or zeroing began that the core executes.
     copy_from: Option<u64>,
     /// The end of the latest pending copy that was completed.
@@ -133,6 +135,7 @@ impl Core {
             boundary,
             stall: None,
             retry_at: None,
+            waiting: None,
             copy_from: None,
             copies_end: CoreCycle(0),
             next: Next::Blocked,

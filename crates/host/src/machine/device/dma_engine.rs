@@ -12,7 +12,7 @@ use memctrl::Completion;
 use super::super::clock::CoreCycle;
 use super::super::counters::{CoherenceCounts, Purpose};
 use super::super::interconnect::{Agent, Descriptor, Message, Requester};
-use super::super::memory::Memory;
+use super::super::memory::{Memory, Scope};
 use super::super::settings::{DmaCompletion, DmaSettings};
 use super::Device;
 use super::transfer::{LineRead, Route, Snoops, Transfer};
@@ -139,7 +139,9 @@ impl DmaEngine {
         // The core drops a line in flight when its data are there.
         let size = memory.line_size();
         for (line, _) in size.lines(status, LINE_BYTES) {
-            if !memory.caches.is_in_flight(core, line) {
+            if memory.caches.is_in_flight(core, line) {
+                memory.drop_line(core, line, Scope::Others);
+            } else {
                 let requester = Requester { core, device: Some(self.device) };
                 let part = (size.address(line), size.bytes().min(LINE_BYTES));
                 memory.snoop_for_write(requester, part, Purpose::KernelData, counts, (at, at));

@@ -194,10 +194,11 @@ impl Memory {
         self.interconnect.take_write_back(size.address(line), size.bytes(), at)
     }
 
-    /// Removes a line that a device wrote while it was in flight from the caches of a core.
-    pub fn drop_line(&mut self, core: usize, line: LineNumber) {
+    /// Removes a line that a device wrote while it was in flight to a core from the caches of the core or, before its
+    /// data are there, from the others.
+    pub fn drop_line(&mut self, core: usize, line: LineNumber, scope: Scope) {
         if Decided::invalidates_destination() {
-            let _ = self.caches.invalidate(core, [(line, DirtyData::Discarded)].into_iter(), Scope::Own).whole();
+            let _ = self.caches.invalidate(core, [(line, DirtyData::Discarded)].into_iter(), scope).whole();
         }
     }
 

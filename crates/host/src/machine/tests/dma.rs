@@ -1,7 +1,7 @@
 //! Times of copies by a DMA engine, by hand.
 
 use memctrl::policy::copy::BASELINE;
-use trace_io::program::DeviceStep;
+use trace_io::program::{DeviceStep, InstructionClass};
 
 use super::coherent::BUS;
 use super::*;
@@ -193,4 +193,28 @@ fn a_core_goes_on_after_the_doorbell() {
     // A wait writes the doorbell that was not written.
     let (descriptors, doorbells, ..) = after(3, &[begin(0), begin(1)]);
     assert_eq!((descriptors, doorbells), (2, 1));
+}
+
+/// The interrupt comes while the second instruction waits for the result of the first one, which takes 20,000 cycles.
+/// Its 2,000 cycles count for the kernel; all others of the wait, before and after it, for the operand.
+#[test]
+fn a_wait_for_operands_keeps_its_cause_when_an_interrupt_comes() {
+    let multiply = |after| Step::Instruction {
+        kind: InstructionKind::Compute { instructions: 1 },
+        needs: Needs { class: InstructionClass::Multiply, after: [after, 0] },
+    };
+    let steps = |copies: bool| -> Vec<Step> {
+        let begin = Step::Device(DeviceStep::Begin { dst: line(64), src: line(0), bytes: 64 });
+        let copy = copies.then_some(begin);
+        super::dma::copies(&[]).into_iter().chain(copy).chain([multiply(0), multiply(1)]).collect()
+    };
+    let mut settings = with(INTERRUPT);
+    (settings.core.order, settings.core.width) = (Order::InOrder, 1);
+    settings.core.classes.of_mut(InstructionClass::Multiply).latency = 20_000;
+    let operand = |copies| {
+        let core = try_play(settings, &[steps(copies)], BASELINE, None).unwrap().outcome.cores[0];
+        assert_eq!(core.counters.dma.interrupts, u64::from(copies));
+        core.counters.stalls.operand
+    };
+    assert_eq!((operand(false), operand(true)), (19_999, 17_999));
 }

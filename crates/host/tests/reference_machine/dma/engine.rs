@@ -33,7 +33,7 @@ impl ReferenceMachine {
         let Some(copy) = self.first(channel) else { return };
         let line_bytes = self.settings.lines.bytes;
         let address = element(&self.dma().channels[channel].ring, copy.slot);
-        let snooper = Snooper { core: copy.core, purpose: Purpose::KernelData };
+        let snooper = Snooper { core: copy.core, purpose: Purpose::KernelData, device: 0 };
         let mut reads = Vec::new();
         for line in self.lines(address, DESCRIPTOR_BYTES) {
             let operation = Operation::Read { address: PhysicalAddress(line * line_bytes), bytes: line_bytes };
@@ -54,7 +54,7 @@ impl ReferenceMachine {
             self.dma().channels[channel].activity = Activity::Copy(transfer);
             return self.advance_transfer(now, channel);
         }
-        let snooper = Snooper { core: copy.core, purpose: Purpose::KernelCopy };
+        let snooper = Snooper { core: copy.core, purpose: Purpose::KernelCopy, device: 0 };
         let mut leaves = now;
         for read in transfer.reads() {
             let answers = self.bus.snoop(now);
@@ -74,7 +74,7 @@ impl ReferenceMachine {
     fn advance_transfer(&mut self, now: u64, channel: usize) {
         let Some(copy) = self.first(channel) else { return };
         let (sender, line_bytes) = (Sender::Dma { channel, core: copy.core }, self.settings.lines.bytes);
-        let snooper = Snooper { core: copy.core, purpose: Purpose::KernelCopy };
+        let snooper = Snooper { core: copy.core, purpose: Purpose::KernelCopy, device: 0 };
         loop {
             let dma = self.dma();
             let buffer_lines = dma.settings.buffer_lines;
@@ -172,9 +172,10 @@ impl ReferenceMachine {
                 let stale = &mut self.dma().stale;
                 stale.retain(|other| *other != line);
                 stale.push(line);
+                self.drop_elsewhere(cache, line);
                 continue;
             }
-            let snooper = Snooper { core, purpose: Purpose::KernelData };
+            let snooper = Snooper { core, purpose: Purpose::KernelData, device: 0 };
             let line_bytes = self.settings.lines.bytes;
             let part = Range { from: line * line_bytes, bytes: line_bytes.min(STATUS_BYTES) };
             self.snoop_for_writing(now, now, snooper, part);
