@@ -285,10 +285,17 @@ fn every_mark_of_a_chart_states_its_value_and_takes_the_focus() {
 fn charts_of_a_page_are_recolored_in_the_dark() {
     let dom = parsed(&sweep("a").to_html());
     let style = text(&all(&dom, "style")[0]);
-    assert!(style.contains("@media screen and (prefers-color-scheme:dark){.f0{fill:"));
-    let shapes = ["path", "text"].iter().flat_map(|name| all(&dom, name)).collect::<Vec<_>>();
-    let classless = shapes.iter().filter(|shape| attribute(shape, "class").is_none()).count();
-    assert!(shapes.len() > 50 && classless == 0, "{classless} of {}", shapes.len());
+    let (_, dark) = style.split_once("@media screen and (prefers-color-scheme:dark){").unwrap();
+    let shapes = ["rect", "polygon", "polyline", "line", "circle", "path", "text"];
+    let shapes: Vec<_> = shapes.iter().flat_map(|name| all(&dom, name)).collect();
+    let colors: Vec<String> = ["fill", "stroke"]
+        .iter()
+        .flat_map(|name| shapes.iter().filter_map(move |shape| Some((name, attribute(shape, name)?))))
+        .filter(|(_, color)| color.starts_with('#'))
+        .map(|(name, color)| format!("[{name}=\"{color}\"]{{"))
+        .collect();
+    assert!(colors.len() > 50, "{}", colors.len());
+    assert!(colors.iter().all(|rule| dark.contains(rule)), "each color has a shade");
 }
 
 #[test]
