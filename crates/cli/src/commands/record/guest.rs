@@ -122,7 +122,8 @@ impl Guest<'_> {
         let (mut command, port) = self.command(&self.initrd, "");
         command.arg("-plugin").arg(session.plugin(&qemu::plugin(args)?, &options));
         let begin = format!("`{}` of {}", self.args.from, self.kernel.display());
-        let help = "its messages and the guest's console are above; the plugin needs qemu 7.2 to 8.2";
+        let help = "its messages and the guest's console are above; the plugin needs qemu 7.2 to 8.2, and is built \
+                    with this version of rowclone-sim";
         let mut run = session.run(&mut command, output, PROGRAM, (&begin, help))?;
         run.output.unseen.extend(UNSEEN.map(str::to_owned));
         if self.args.initrd.is_none() {

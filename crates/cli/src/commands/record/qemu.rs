@@ -66,7 +66,8 @@ pub fn record(args: &RecordArgs, output: Output) -> Result<Run, Failure> {
     let mut command = Command::new(&qemu);
     command.args(["-cpu", PROCESSOR, "-seed", "1", "-plugin", &session.plugin(&plugin, contents), "-0"]);
     command.arg(&executable.first).arg(&executable.path).args(&executable.arguments);
-    let help = "its message is above; the plugin needs qemu-user 7.2 to 8.2";
+    let help =
+        "its message is above; the plugin needs qemu-user 7.2 to 8.2, and is built with this version of rowclone-sim";
     let mut run = session.run(&mut command, output, PROGRAM, (&args.program[0].to_string_lossy(), help))?;
     run.output.unseen.extend(UNSEEN.map(str::to_owned));
     Ok(run)
