@@ -205,16 +205,14 @@ pub fn place(
         bytes,
         help: match (place, map.geometry()) {
             (Place::OtherRank, geometry) if geometry.ranks() == 1 => {
-                "give the system two ranks, or take another \
-                placement"
+                "give the system two ranks, or take another placement"
             }
             (Place::OtherChannel, geometry) if geometry.channels() == 1 => {
                 "give the system two channels, or take another placement"
             }
             (_, geometry) if map.granularity() > geometry.row_bytes() => {
                 "the address map spreads each row's addresses over channels or banks: use row interleaving, or give \
-                    the \
-                 source's address"
+                 the source's address"
             }
             _ => "copy fewer bytes, take another placement, or give the source's address",
         },

@@ -50,7 +50,7 @@ impl Canvas<'_> {
     fn drawn<T>(self, draw: impl FnOnce(&Area<'_>) -> Result<T, Fault>) -> (T, String) {
         let mut document = String::new();
         let area = SVGBackend::with_string(&mut document, self.size).into_drawing_area();
-        let drawn = draw(&area).expect("a string takes everything");
+        let drawn = draw(&area).expect("writing into a string does not fail, and the font is bundled");
         drop(area);
         let elements = document.split_once('\n').map_or("", |(_, rest)| rest.trim_end_matches("</svg>\n"));
         (drawn, measured(elements).replace(" opacity=\"1\"", ""))

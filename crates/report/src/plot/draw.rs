@@ -21,7 +21,7 @@ impl Picture {
     /// A chart as it is drawn.
     ///
     /// # Panics
-    /// Never: a string takes everything, and the font is bundled.
+    /// Never: writing into a string does not fail, and the font is bundled.
     pub fn of(chart: &Chart, extent: Extent) -> Picture {
         let layout = Layout::of(chart, extent);
         let size = (extent.width, layout.top() + layout.height + layout.below + layout.note_height() + EDGE);

@@ -79,7 +79,7 @@ impl ChartRequest {
     }
 }
 
-/// The unit of several columns, what their names have in common, and what is left of each.
+/// The common unit of several columns, the words that all of their names contain, and the other words of each name.
 pub(super) fn named_values(columns: &[String]) -> Result<(Unit, String, Vec<String>), TableError> {
     let parsed: Vec<(Unit, String)> = columns.iter().map(|column| Unit::of_column(column)).collect();
     let unit = parsed[0].0;

@@ -26,6 +26,11 @@ impl Access {
         size.line(self.address)
     }
 
+    /// The access to its whole line.
+    pub const fn whole_line(&self, size: LineSize) -> Access {
+        Access { address: size.address(self.line(size)), bytes: size.bytes(), ..*self }
+    }
+
     /// Whether a line that no cache holds takes a place without a request.
     pub const fn stores_line(&self) -> bool {
         matches!(self.kind, AccessKind::WholeLine(_))

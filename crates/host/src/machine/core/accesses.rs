@@ -113,9 +113,7 @@ impl Core {
     ) -> Outcome {
         let is_past = access.on_miss == OnMiss::Bypass && away.is_absent();
         if is_past && let AccessKind::Store(_) = access.kind {
-            let size = memory.line_size();
-            let line = Access { address: size.address(access.line(size)), bytes: size.bytes(), ..*access };
-            return self.store_past(&line, (slot, at), memory);
+            return self.store_past(&access.whole_line(memory.line_size()), (slot, at), memory);
         }
         let is_load = access.kind == AccessKind::Load;
         if let Some(stall) = self.lacks_entry(access, away, memory) {

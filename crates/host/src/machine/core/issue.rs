@@ -7,7 +7,7 @@ use trace_io::program::{InstructionClass, Needs};
 
 use super::super::clock::CoreCycle;
 use super::super::counters::Purpose;
-use super::super::memory::{Access, AccessKind, Executed, LineSize, Lookup, Memory, OnMiss, Response, Ticket};
+use super::super::memory::{Access, AccessKind, Executed, Lookup, Memory, OnMiss, Response, Ticket};
 use super::super::settings::Order;
 use super::deferred::{DeferredAccess, DeferredInstruction, Operands};
 use super::pipeline::{EntryId, Pipeline, Slot};
@@ -356,7 +356,7 @@ impl Core {
         }
         let is_past = access.on_miss == OnMiss::Bypass && away.is_absent();
         if is_past && let AccessKind::Store(_) = access.kind {
-            return self.serve_past(&whole_line(access, memory.line_size()), executed, (at, until), memory, stored);
+            return self.serve_past(&access.whole_line(memory.line_size()), executed, (at, until), memory, stored);
         }
         if let Some(stall) = self.lacks_entry(access, &away, memory) {
             return Served::Refused(stall);
@@ -473,9 +473,4 @@ impl Core {
         let limit = if first == CoreCycle::NEVER { Slot(u64::MAX) } else { self.pipeline.first_slot(first) };
         Limits { run: run.min(limit), hit: hit.min(limit), until: until.min(first) }
     }
-}
-
-/// The access to the whole line of an access.
-const fn whole_line(access: &Access, size: LineSize) -> Access {
-    Access { address: size.address(access.line(size)), bytes: size.bytes(), ..*access }
 }

@@ -119,8 +119,8 @@ impl CoherenceCheck {
         if access.on_miss == OnMiss::Allocate || !executed.is_store {
             return executed;
         }
-        let line = self.line_size.address(access.line(self.line_size));
-        Executed { address: line, bytes: self.expected(line, self.line_size.bytes()), ..executed }
+        let Access { address, bytes, .. } = access.whole_line(self.line_size);
+        Executed { address, bytes: self.expected(address, bytes), ..executed }
     }
 
     /// Executes an access on the flat memory; returns it with the bytes that it loads or stores.
