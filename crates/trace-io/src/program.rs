@@ -241,6 +241,7 @@ dram_spec::named! {
 
 impl InstructionClass {
     /// Whether its instructions access memory.
+    #[inline]
     pub const fn accesses_memory(self) -> bool {
         !matches!(self, InstructionClass::Integer | InstructionClass::Multiply | InstructionClass::Float)
     }

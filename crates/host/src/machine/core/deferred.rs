@@ -1,6 +1,8 @@
 //! Instructions that wait in the window for operands, and loads and stores that access the caches later than
 //! they dispatch.
 
+use std::collections::VecDeque;
+
 use trace_io::program::InstructionClass;
 
 use super::super::bulk::CopyId;
@@ -57,6 +59,8 @@ pub(super) struct DeferredAccess {
     pub(super) executed: Option<Box<Executed>>,
     /// Pending copies for which it waits.
     pub(super) copies: Vec<CopyId>,
+    /// Whether an older access to its line has not been accepted.
+    pub(super) is_behind: bool,
     /// Whether the caches have refused it since the last event that may change that.
     pub(super) is_refused: bool,
 }
@@ -64,19 +68,19 @@ pub(super) struct DeferredAccess {
 /// The deferred instructions of a core, in program order.
 #[derive(Debug, Default)]
 pub(super) struct Deferred {
-    instructions: Vec<DeferredInstruction>,
+    instructions: VecDeque<DeferredInstruction>,
     /// Cycle of the last access or event: later attempts are not earlier.
     now: CoreCycle,
 }
 
 impl Deferred {
     #[inline]
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.instructions.is_empty()
     }
 
     pub(super) fn push(&mut self, instruction: DeferredInstruction) {
-        self.instructions.push(instruction);
+        self.instructions.push_back(instruction);
     }
 
     /// Whether an access to a line has not been accepted.
@@ -99,21 +103,21 @@ impl Deferred {
     /// Cycle and place in the list of the first access that can be attempted; [`CoreCycle::NEVER`] without one.
     pub(super) fn first_access(&self, pipeline: &Pipeline) -> (CoreCycle, usize) {
         let mut first = (CoreCycle::NEVER, 0);
+        // The first slot of the cycle of `first`, so that most are compared without a division.
+        let mut earlier = Slot(u64::MAX);
         for (place, instruction) in self.instructions.iter().enumerate() {
             let (Some(begin), Some(access)) = (instruction.begin, &instruction.access) else { continue };
-            let at = pipeline.cycle(begin).max(self.now);
-            let waits = access.is_refused || !access.copies.is_empty();
-            if at < first.0 && !waits && !self.is_behind(place) {
-                first = (at, place);
+            let waits = access.is_refused || access.is_behind || !access.copies.is_empty();
+            if waits || begin >= earlier {
+                continue;
             }
+            first = (pipeline.cycle(begin).max(self.now), place);
+            if first.0 == self.now {
+                break;
+            }
+            earlier = pipeline.first_slot(first.0);
         }
         first
-    }
-
-    /// Whether an older access to the line of an access has not been accepted.
-    fn is_behind(&self, place: usize) -> bool {
-        let line = self.instructions[place].line();
-        self.instructions[..place].iter().any(|older| older.line() == line)
     }
 
     /// The access at a place of the list, which is attempted at a cycle.
@@ -124,7 +128,11 @@ impl Deferred {
 
     /// Removes an access that the caches have accepted.
     pub(super) fn remove(&mut self, place: usize) {
-        self.instructions.remove(place);
+        let line = self.instructions.remove(place).and_then(|it| it.line());
+        let mut younger = self.instructions.range_mut(place..).filter_map(|it| it.access.as_mut());
+        if let Some(next) = younger.find(|it| Some(it.line) == line) {
+            next.is_behind = false;
+        }
     }
 
     /// Attempts refused accesses again, from a cycle on.
@@ -137,7 +145,7 @@ impl Deferred {
     /// alone.
     pub(super) fn copy_completed(&mut self, id: CopyId, at: CoreCycle) -> Option<EntryId> {
         self.now = self.now.max(at);
-        let waited = self.instructions.first().filter(|it| it.access.as_ref().is_some_and(|it| it.copies == [id]));
+        let waited = self.instructions.front().filter(|it| it.access.as_ref().is_some_and(|it| it.copies == [id]));
         let entry = waited.map(|it| it.entry);
         let accesses = self.instructions.iter_mut().filter_map(|it| it.access.as_mut());
         accesses.for_each(|it| it.copies.retain(|&copy| copy != id));
@@ -157,7 +165,7 @@ impl Deferred {
                 return true;
             }
             let begin = pipeline.begin(units, it.class, it.operands.from);
-            units.take(it.class, pipeline.cycle(begin).0, 0);
+            pipeline.occupy(units, it.class, begin, Slot(0));
             it.begin = Some(begin);
             if it.access.is_none() {
                 let result = pipeline.plus(begin, units.latency(it.class));

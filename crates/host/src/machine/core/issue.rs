@@ -152,7 +152,7 @@ impl Core {
                 (entry, None)
             }
         };
-        self.units.take(needs.class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
+        self.pipeline.occupy(&mut self.units, needs.class, begin, slot);
         if access.kind == AccessKind::Load {
             self.pipeline.block_on(entry, result);
         }
@@ -299,7 +299,7 @@ impl Core {
             self.deferred.push(DeferredInstruction { entry, class, operands, begin: None, access: None });
             return;
         };
-        self.units.take(class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
+        self.pipeline.occupy(&mut self.units, class, begin, slot);
         let result = self.pipeline.plus(begin, self.units.latency(class));
         self.enter(class, dispatch, |it| it.dispatch_with_result(slot, result));
         self.record_advance(begin, Some(result));
@@ -310,13 +310,14 @@ impl Core {
         let slot = dispatch.slot;
         let begin = self.begin(class, dispatch);
         if let Some(begin) = begin {
-            self.units.take(class, self.pipeline.cycle(begin).0, self.pipeline.cycle(slot).0);
+            self.pipeline.occupy(&mut self.units, class, begin, slot);
         }
         let entry = self.enter(class, dispatch, |it| it.dispatch_awaited(slot));
         let executed = memory.execute(access);
         let line = access.line(memory.line_size());
         let copies = self.pending.touched(line).collect();
-        let deferred = DeferredAccess { access: *access, line, executed, copies, is_refused: false };
+        let is_behind = self.deferred.has_access_to(line);
+        let deferred = DeferredAccess { access: *access, line, executed, copies, is_behind, is_refused: false };
         let operands = Operands { from: dispatch.operands.from.max(slot), ..dispatch.operands };
         self.deferred.push(DeferredInstruction { entry, class, operands, begin, access: Some(deferred) });
         self.counters.count_instructions(access.purpose, 1);

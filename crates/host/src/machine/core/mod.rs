@@ -212,13 +212,13 @@ impl Core {
 
     /// Whether instructions without operands need nothing but a slot, a window entry and their line.
     #[inline]
-    const fn is_plain(&self) -> bool {
+    fn is_plain(&self) -> bool {
         self.is_all_plain && self.deferred.is_empty() && self.pending.is_empty()
     }
 
     /// Whether instructions wait for operands, or accesses for the caches.
     #[inline]
-    pub const fn is_deferring(&self) -> bool {
+    pub fn is_deferring(&self) -> bool {
         !self.deferred.is_empty()
     }
 

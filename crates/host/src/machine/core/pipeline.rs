@@ -97,8 +97,21 @@ impl Pipeline {
 
     /// The first slot from `from` on in which an instruction of a class can begin: a unit that becomes free
     /// is free from the first slot of a cycle on.
+    #[inline]
     pub(super) fn begin(&self, units: &Units, class: InstructionClass, from: Slot) -> Slot {
+        if !units.are_limited(class) {
+            return from;
+        }
         from.max(self.first_slot(CoreCycle(units.earliest(class, self.cycle(from).0))))
+    }
+
+    /// Occupies a unit of a class from the slot on in which an instruction begins. No instruction will begin in a
+    /// cycle before that of `now`.
+    #[inline]
+    pub(super) fn occupy(&self, units: &mut Units, class: InstructionClass, begin: Slot, now: Slot) {
+        if units.are_limited(class) {
+            units.take(class, self.cycle(begin).0, self.cycle(now).0);
+        }
     }
 
     /// The slot in which the next instruction can dispatch; `None` if that depends on awaited data.

@@ -45,8 +45,14 @@ impl Units {
         self.classes.of(class).latency
     }
 
-    /// The first cycle from `from` on in which an instruction can begin.
+    /// Whether the class has units of its own, or shares those of another class.
     #[inline]
+    pub(super) const fn are_limited(&self, class: InstructionClass) -> bool {
+        !matches!(self.classes.of(class).units, ClassUnits::Unlimited)
+    }
+
+    /// The first cycle from `from` on in which an instruction can begin.
+    #[inline(never)]
     pub(super) fn earliest(&self, class: InstructionClass, from: u64) -> u64 {
         let pool = &self.pools[self.pool_of(class)];
         let Some(units) = pool.units else { return from };
@@ -69,7 +75,7 @@ impl Units {
 
     /// Occupies a unit from the cycle on in which an instruction begins. No instruction will begin before
     /// `now`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn take(&mut self, class: InstructionClass, begin: u64, now: u64) {
         let interval = self.classes.of(class).interval;
         let pool = self.pool_of(class);
