@@ -1,6 +1,6 @@
 //! Instructions of `rowclone-sim run --check` per instruction of the run without it.
 
-use super::instructions::{build, directory};
+use super::instructions::{Cost, build, directory};
 use super::scenario::{DDR3_1600, PAPER, Scenario, per_unit_of};
 
 /// A scenario, the count of the shorter of its two runs (the longer one has twice the count), and the
@@ -55,23 +55,25 @@ const SCENARIOS: [Measured; 5] = [
     ),
 ];
 
-/// Counts instructions with callgrind; returns the names of the streams above the limit.
-#[expect(clippy::print_stdout, reason = "the task prints its measurements")]
-pub fn check() -> Result<Vec<String>, String> {
+/// Ratios of the instructions of runs with `--check` to those without.
+///
+/// # Errors
+///
+/// A run that fails, a file that cannot be written, or no valgrind.
+pub fn measure() -> Result<Vec<Cost>, String> {
     let program = build(&["-p", "rowclone-cli"], "rowclone-sim")?;
     let directory = directory()?.join("check");
-    let mut exceeded = Vec::new();
-    for (scenario, count, most) in &SCENARIOS {
-        let (name, path) = (scenario.name, scenario.write(&directory)?);
+    let ratio = |(scenario, count, most): &Measured| {
+        let path = scenario.write(&directory)?;
         let cost = |options: &[&str]| per_unit_of(&program, &path, options, (*count, 1));
-        let (plain, checked) = (cost(&[])?, cost(&["--check"])?);
-        let times = checked as f64 / plain as f64;
-        println!(
-            "{name:20} {plain:6} instructions per unit, {checked:6} with `--check`: {times:.2} times (at most {most})"
-        );
-        if times > *most {
-            exceeded.push(name.to_owned());
-        }
-    }
-    Ok(exceeded)
+        let times = cost(&["--check"])? as f64 / cost(&[])? as f64;
+        let name = format!("{} with `--check`", scenario.name);
+        Ok(Cost {
+            name,
+            unit: "times the instructions without",
+            value: (times * 100.0).round() / 100.0,
+            limit: Some(*most),
+        })
+    };
+    SCENARIOS.iter().map(ratio).collect()
 }

@@ -48,46 +48,75 @@ const CORE_PROGRAMS: [(&str, [u64; 2]); 2] = [("resident", [120, 300]), ("misses
 const CORE_ACCESSES: u64 = 250_000;
 const INSTRUCTIONS_PER_ACCESS: u64 = 4;
 
-/// Measured instructions of one subject.
-struct Cost {
-    name: String,
-    unit: &'static str,
-    instructions: u64,
-    most: Option<u64>,
+/// Values of the committed version, a row each: name and value, with `UPDATE_INSTRUCTIONS=1` written anew.
+const RECORDED: &str = "xtask/instructions.csv";
+
+/// A value may exceed the recorded one by this factor: another version of the compiler changes it by less.
+const GROWTH: f64 = 1.03;
+
+/// Measured instructions per unit, or a ratio of instructions.
+#[derive(Clone)]
+pub struct Cost {
+    pub name: String,
+    pub unit: &'static str,
+    pub value: f64,
+    pub limit: Option<f64>,
 }
 
-/// Counts instructions with callgrind; reports the subjects that exceed a limit.
-#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
+/// Counts instructions with callgrind; prints each value with its limit, and fails where a value has grown.
+///
+/// A limit is a target of the project, and its miss is printed. A miss alone does not fail, as it would hide growth.
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn check() -> ExitCode {
-    let costs = [
-        ("above the limit", run_cost::check()),
-        ("above the limit", traces().map(exceeding)),
-        ("above the limit", recordings().map(exceeding)),
-        ("above the limit", cores().map(exceeding)),
-        ("`--check` costs too much", check_cost::check()),
-    ];
-    let mut code = ExitCode::SUCCESS;
-    for (what, outcome) in costs {
-        let line = match outcome {
-            Ok(names) if names.is_empty() => continue,
-            Ok(names) => format!("{what}: {}", names.join(", ")),
-            Err(why) => why,
-        };
-        eprintln!("{line}");
-        code = ExitCode::FAILURE;
+    let measured = [run_cost::measure, traces, recordings, cores, check_cost::measure].map(|measure| {
+        let costs = measure()?;
+        for cost in &costs {
+            println!("{}", row(cost));
+        }
+        Ok(costs)
+    });
+    let outcome = measured.into_iter().collect::<Result<Vec<_>, String>>().and_then(|costs| compare(&costs.concat()));
+    match outcome {
+        Ok(missed) => {
+            println!("{missed} values are above their limits");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
     }
-    code
 }
 
-/// Prints the instruction counts; returns the names of those above their limits.
-#[expect(clippy::print_stdout, reason = "the task prints its measurements")]
-fn exceeding(costs: Vec<Cost>) -> Vec<String> {
-    for Cost { name, unit, instructions, most } in &costs {
-        let most = most.map_or("no limit".to_string(), |most| format!("at most {most}"));
-        println!("{name:20} {instructions:6} instructions per {unit} ({most})");
+fn row(Cost { name, unit, value, limit }: &Cost) -> String {
+    let limit = limit.map_or("no limit".to_string(), |limit| {
+        format!("limit {limit}{}", if *value > limit { ", missed" } else { "" })
+    });
+    format!("{name:45} {value:8} {unit} ({limit})")
+}
+
+/// Compares values with the recorded ones; returns how many are above their limits.
+fn compare(costs: &[Cost]) -> Result<usize, String> {
+    if std::env::var_os("UPDATE_INSTRUCTIONS").is_some() {
+        let rows = costs.iter().map(|Cost { name, value, .. }| format!("{name},{value}\n"));
+        let text = format!("name,value\n{}", rows.collect::<String>());
+        std::fs::write(RECORDED, text).map_err(|error| format!("{RECORDED}: {error}"))?;
     }
-    let exceeds = |cost: &Cost| cost.most.is_some_and(|most| cost.instructions > most);
-    costs.into_iter().filter(exceeds).map(|cost| cost.name).collect()
+    let text = std::fs::read_to_string(RECORDED).map_err(|error| format!("{RECORDED}: {error}"))?;
+    let problems: Vec<_> = costs.iter().filter_map(|cost| growth(cost, &text)).collect();
+    if problems.is_empty() {
+        return Ok(costs.iter().filter(|cost| cost.limit.is_some_and(|limit| cost.value > limit)).count());
+    }
+    Err(problems.join("\n"))
+}
+
+/// What is wrong with a value beside the rows of recorded ones.
+fn growth(Cost { name, value, .. }: &Cost, recorded: &str) -> Option<String> {
+    let mut rows = recorded.lines().filter_map(|line| line.rsplit_once(','));
+    let Some(recorded) = rows.find(|row| row.0 == name).and_then(|row| row.1.parse::<f64>().ok()) else {
+        return Some(format!("{RECORDED} has no value of `{name}`; `UPDATE_INSTRUCTIONS=1` writes it"));
+    };
+    (*value > recorded * GROWTH).then(|| format!("{name}: {value}, recorded {recorded}"))
 }
 
 /// Instructions per record of the trace readers. The files are written in advance, without
@@ -103,7 +132,8 @@ fn traces() -> Result<Vec<Cost>, String> {
             callgrind(Command::new(&example).args(["read", format]).arg(file))
         };
         let instructions = per_unit(TRACE_RECORDS, 1, count)?;
-        Ok(Cost { name: format!("read {name}"), unit: "record", instructions, most: *most })
+        let limit = most.map(|most| most as f64);
+        Ok(Cost { name: format!("read {name}"), unit: "instructions per record", value: instructions as f64, limit })
     };
     TRACES.iter().map(cost).collect()
 }
@@ -118,9 +148,9 @@ fn recordings() -> Result<Vec<Cost>, String> {
         let instructions = per_unit(RECORDED_INSTRUCTIONS, 1, count)?;
         Ok(Cost {
             name: format!("read {program}.rct.zst"),
-            unit: "recorded instruction",
-            instructions,
-            most: Some(most),
+            unit: "instructions per recorded instruction",
+            value: instructions as f64,
+            limit: Some(most as f64),
         })
     };
     RECORDINGS.iter().map(cost).collect()
@@ -146,7 +176,8 @@ fn cores() -> Result<Vec<Cost>, String> {
         };
         let instructions = per_unit(CORE_ACCESSES, INSTRUCTIONS_PER_ACCESS, count)?;
         let name = format!("cores {program}{}", if is_text { " text" } else { "" });
-        Ok(Cost { name, unit: "simulated instruction", instructions, most: Some(most) })
+        let unit = "instructions per simulated instruction";
+        Ok(Cost { name, unit, value: instructions as f64, limit: Some(most as f64) })
     };
     let both =
         |&(program, [most, most_text]): &(&'static str, [u64; 2])| [(program, false, most), (program, true, most_text)];
@@ -203,7 +234,16 @@ fn collected(output: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::collected;
+    use super::{Cost, collected, growth};
+
+    #[test]
+    fn growth_above_the_recorded_value_is_a_problem() {
+        let cost = |value| Cost { name: "read, from a trace".to_string(), unit: "", value, limit: Some(50.0) };
+        let recorded = "name,value\nread,10\nread, from a trace,100\n";
+        assert_eq!(growth(&cost(102.0), recorded), None);
+        assert!(growth(&cost(104.0), recorded).is_some());
+        assert!(growth(&cost(1.0), "name,value\nread,1\n").is_some(), "not recorded");
+    }
 
     #[test]
     fn the_total_of_callgrind_is_parsed() {

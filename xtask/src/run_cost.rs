@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::instructions::{build, directory, per_unit};
+use super::instructions::{Cost, build, directory, per_unit};
 use super::scenario::{DDR3_1600, PAPER, Scenario, instructions, per_unit_of};
 
 /// A stream of requests whose instructions are measured on several systems.
 struct Stream {
     scenario: Scenario<'static>,
-    /// Counted unit: `per line`.
+    /// Counted unit: `instructions per line`.
     unit: &'static str,
     /// `workload.count` of the shorter of two runs. The longer run has twice the count.
     count: u64,
@@ -43,11 +43,11 @@ macro_rules! flat {
 /// defaults: name, settings, and percent.
 const RATIOS: [(&str, &[&str], i64); 2] = [
     (
-        "random, queues of 1,024 entries, percent of 64",
+        "random, queues of 1,024 entries beside 64",
         &["system.controller.read_entries=1024", "system.controller.write_entries=1024"],
         130,
     ),
-    ("random, 4 ranks, percent of 1", &["system.geometry.ranks=4"], 110),
+    ("random, 4 ranks beside 1", &["system.geometry.ranks=4"], 110),
 ];
 
 const fn access(
@@ -57,7 +57,7 @@ const fn access(
     record: Option<fn(u64) -> String>,
 ) -> Stream {
     let scenario = Scenario { name, system: DDR3_1600, policy: "baseline", workload };
-    Stream { scenario, unit: "per line", count: LINES, units: 1, limits, map: "line-interleaved", record }
+    Stream { scenario, unit: "instructions per line", count: LINES, units: 1, limits, map: "line-interleaved", record }
 }
 
 /// A stream of pages read and written over the channel: both lines of a pair are counted.
@@ -72,7 +72,7 @@ const fn copy(
     workload: &'static str,
 ) -> Stream {
     let scenario = Scenario { name, system: PAPER, policy, workload };
-    let (unit, map) = ("per copy of 4 KB", "row-interleaved");
+    let (unit, map) = ("instructions per copy of 4 KB", "row-interleaved");
     Stream { scenario, unit, count: 500, units: 1, limits, map, record: None }
 }
 
@@ -102,24 +102,19 @@ const STREAMS: [Stream; 8] = [
     copy("fpm", "fpm-only", flat!(two 5500), r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "same-subarray""#),
 ];
 
-/// Measures all streams, prints a table, and returns the names of the rows above their limits.
+/// Measures all streams.
 ///
 /// # Errors
 ///
 /// A run that fails, a file that cannot be written, or no valgrind.
-#[expect(clippy::print_stdout, reason = "the task prints its measurements")]
-pub fn check() -> Result<Vec<String>, String> {
+pub fn measure() -> Result<Vec<Cost>, String> {
     let program = build(&["-p", "rowclone-cli"], "rowclone-sim")?;
     let directory = directory()?;
-    let mut exceeded = Vec::new();
-    let mut row = |name: String, channels: u64, instructions: i64, most: i64| {
-        let met = instructions <= most;
-        println!("| {name} | {channels} | {instructions} | {most} | {} |", if met { "yes" } else { "no" });
-        if !met {
-            exceeded.push(format!("{name} on {channels} channels"));
-        }
+    let mut costs = Vec::new();
+    let mut row = |name: String, channels: u64, unit: &'static str, value: i64, limit: i64| {
+        let name = format!("{name}; channels: {channels}");
+        costs.push(Cost { name, unit, value: value as f64, limit: Some(limit as f64) });
     };
-    println!("| stream | channels | instructions | limit | met |\n|---|---|---|---|---|");
     for stream in &STREAMS {
         let (name, path) = (stream.scenario.name, stream.scenario.write(&directory)?);
         for &(channels, most) in stream.limits {
@@ -127,22 +122,22 @@ pub fn check() -> Result<Vec<String>, String> {
             let map = format!("system.address_map.preset={}", stream.map);
             let options = ["--set", &channels_set, "--set", &map];
             let generated = per_unit_of(&program, &path, &options, (stream.count, stream.units))?.cast_signed();
-            row(format!("{name}, {}", stream.unit), channels, generated, most);
+            row(name.to_string(), channels, stream.unit, generated, most);
             for (ratio, settings, most) in RATIOS.iter().filter(|_| name == "random" && channels == 1) {
                 let settings = settings.iter().flat_map(|setting| ["--set", setting]);
                 let options: Vec<&str> = options.into_iter().chain(settings).collect();
                 let with = per_unit_of(&program, &path, &options, (stream.count, stream.units))?.cast_signed();
-                row((*ratio).to_string(), channels, 100 * with / generated, *most);
+                row((*ratio).to_string(), channels, "percent", 100 * with / generated, *most);
             }
             if let Some(record) = stream.record {
                 let run = |scenario: &Path| instructions(&program, scenario, &options);
                 let traced = traced(&directory, name, run, record)?.cast_signed();
-                let name = format!("{name} from a trace, in addition per record");
-                row(name, channels, traced - generated, MOST_PER_RECORD);
+                let unit = "additional instructions per record";
+                row(format!("{name} from a trace"), channels, unit, traced - generated, MOST_PER_RECORD);
             }
         }
     }
-    Ok(exceeded)
+    Ok(costs)
 }
 
 /// Instructions per record of the runs of two text traces in the format `native`.
