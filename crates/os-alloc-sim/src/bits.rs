@@ -67,6 +67,11 @@ impl Bits {
         Some(word as u32)
     }
 
+    /// A bit per number below the bound, 64 in a word.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.levels[0]
+    }
+
     /// All numbers of the set, ascending.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = u32> {
         let words = self.levels[0].iter().enumerate();

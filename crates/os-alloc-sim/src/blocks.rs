@@ -1,7 +1,5 @@
 //! Free blocks by size, and fragmentation.
 
-use crate::bits::Bits;
-
 /// The largest order of a block: 2^10 frames, 4 MiB.
 pub const MAX_ORDER: u8 = 10;
 
@@ -15,17 +13,18 @@ pub const HUGE_ORDER: u8 = 9;
 pub struct FreeBlocks(pub [u64; MAX_ORDER as usize + 1]);
 
 impl FreeBlocks {
-    /// Counts the blocks of a set of free grains of 2^`grain_order` frames each.
-    pub(crate) fn of(free: &Bits, grain_order: u8) -> FreeBlocks {
+    /// Counts the blocks of a set of free grains of 2^`grain_order` frames each, a bit per grain.
+    pub(crate) fn of(mut free: Vec<u64>, grain_order: u8) -> FreeBlocks {
+        let count = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         let mut blocks = FreeBlocks::default();
-        let mut whole: Vec<u32> = free.iter().collect();
         for order in grain_order..MAX_ORDER {
-            let pairs = |pair: &[u32]| pair[0].is_multiple_of(2) && pair[1] == pair[0] + 1;
-            let merged: Vec<u32> = whole.windows(2).filter(|pair| pairs(pair)).map(|pair| pair[0] / 2).collect();
-            blocks.0[usize::from(order)] = (whole.len() - 2 * merged.len()) as u64;
-            whole = merged;
+            let merged =
+                free.chunks(2).map(|two| whole_pairs(two[0]) | two.get(1).map_or(0, |&it| whole_pairs(it) << 32));
+            let merged: Vec<u64> = merged.collect();
+            blocks.0[usize::from(order)] = count(&free) - 2 * count(&merged);
+            free = merged;
         }
-        blocks.0[usize::from(MAX_ORDER)] = (whole.len() as u64) << grain_order.saturating_sub(MAX_ORDER);
+        blocks.0[usize::from(MAX_ORDER)] = count(&free) << grain_order.saturating_sub(MAX_ORDER);
         blocks
     }
 
@@ -49,16 +48,28 @@ impl FreeBlocks {
     }
 }
 
+/// A bit for each pair of bits, the lowest first: whether both are set.
+const fn whole_pairs(word: u64) -> u64 {
+    // The bits at even places move together: groups of 1, 2, 4, 8 and 16 bits are joined with the next group.
+    let mut pairs = word & (word >> 1) & 0x5555_5555_5555_5555;
+    pairs = (pairs | (pairs >> 1)) & 0x3333_3333_3333_3333;
+    pairs = (pairs | (pairs >> 2)) & 0x0F0F_0F0F_0F0F_0F0F;
+    pairs = (pairs | (pairs >> 4)) & 0x00FF_00FF_00FF_00FF;
+    pairs = (pairs | (pairs >> 8)) & 0x0000_FFFF_0000_FFFF;
+    (pairs | (pairs >> 16)) & 0xFFFF_FFFF
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::Bits;
 
     fn check(free: &[(u32, u32)], blocks: &[(u8, u64)], unusable: f64) {
         let mut bits = Bits::new(4096);
         for frame in free.iter().flat_map(|&(from, to)| from..to) {
             bits.insert(frame);
         }
-        let found = FreeBlocks::of(&bits, 0);
+        let found = FreeBlocks::of(bits.words().to_vec(), 0);
         let mut expected = FreeBlocks::default();
         for &(order, count) in blocks {
             expected.0[usize::from(order)] = count;

@@ -60,9 +60,7 @@ impl Core {
             (*cycle..cycle + interval)
                 .all(|cycle| self.occupied.get(&(owner, cycle)).is_none_or(|occupied| *occupied < units))
         };
-        let occupied = self.occupied.keys().map(|(_, cycle)| cycle + 1).max().unwrap_or(0);
-        let last = occupied.max(from / width);
-        let first = (from / width..=last).find(is_free).expect("all units are free at last");
+        let first = (from / width..).find(is_free).expect("all units are free at last");
         from.max(first * width)
     }
 

@@ -1,7 +1,5 @@
 //! Pools of free grains with removal in constant time.
 
-use crate::bits::Bits;
-
 /// No slot: the grain is never allocated.
 const NOWHERE: u32 = u32::MAX;
 
@@ -92,15 +90,15 @@ impl Pools {
         taken
     }
 
-    /// The free grains, as a set of indices.
-    pub(crate) fn free_grains(&self) -> Bits {
-        let mut bits = Bits::new(self.slot.len());
+    /// The free grains: a bit per grain, 64 in a word.
+    pub(crate) fn free_grains(&self) -> Vec<u64> {
+        let mut words = vec![0; self.slot.len().div_ceil(64)];
         for (&start, &free) in self.start.iter().zip(&self.free) {
             for &grain in &self.slots[start as usize..(start + free) as usize] {
-                bits.insert(grain);
+                words[grain as usize / 64] |= 1 << (grain % 64);
             }
         }
-        bits
+        words
     }
 
     /// Exchanges a grain with the grain in slot `to`.

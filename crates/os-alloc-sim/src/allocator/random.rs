@@ -57,6 +57,6 @@ impl FrameAllocator for Random {
     }
 
     fn free_blocks(&self) -> FreeBlocks {
-        FreeBlocks::of(&self.pools.free_grains(), self.set.grain_order())
+        FreeBlocks::of(self.pools.free_grains(), self.set.grain_order())
     }
 }

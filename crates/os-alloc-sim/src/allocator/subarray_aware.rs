@@ -228,6 +228,6 @@ impl FrameAllocator for SubarrayAware {
     }
 
     fn free_blocks(&self) -> FreeBlocks {
-        FreeBlocks::of(&self.pools.free_grains(), self.set.grain_order())
+        FreeBlocks::of(self.pools.free_grains(), self.set.grain_order())
     }
 }

@@ -60,7 +60,7 @@ impl Model<'_> {
         for grain in &self.free {
             bits.insert(grain.0 >> self.set.grain_order());
         }
-        FreeBlocks::of(&bits, self.set.grain_order())
+        FreeBlocks::of(bits.words().to_vec(), self.set.grain_order())
     }
 
     /// The pool that the destination of a copy must come from, unless no grain is free.
