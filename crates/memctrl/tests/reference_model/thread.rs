@@ -94,11 +94,12 @@ impl Thread {
         for step in &self.steps {
             let (first, second) = step.banks();
             for bank in [Some(first), second].into_iter().flatten() {
-                if self.uses(bank) && !banks.contains(&bank) {
+                if !banks.contains(&bank) {
                     banks.push(bank);
                 }
             }
         }
+        banks.retain(|bank| self.uses(*bank));
         banks
     }
 

@@ -100,7 +100,14 @@ impl Core {
     /// region; `count` is the number of those left.
     pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, limits: Limits) -> Outcome {
         let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
-        for _ in 0..most.min(*count) {
+        let end = *count - most.min(*count);
+        let mut mark = None;
+        while *count > end {
+            let repeated = self.repeat(&mut mark, *count - end, (needs, purpose), limits.run);
+            if repeated > 0 {
+                *count -= repeated;
+                continue;
+            }
             let dispatch = match self.next_dispatch(needs, purpose, limits.run) {
                 Ok(dispatch) => dispatch,
                 Err(outcome) => return outcome,

@@ -11,7 +11,7 @@ mod issue;
 mod overlap;
 mod pending_copies;
 mod pipeline;
-
+mod repetition;
 mod steps;
 mod translations;
 mod units;

@@ -31,7 +31,7 @@ struct WindowEntry {
 }
 
 /// Window, dispatch and retirement of a core.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pipeline {
     order: Order,
     width: u64,
@@ -72,6 +72,32 @@ impl Pipeline {
             place: 0,
             blocking: None,
             window_stall: 0,
+        }
+    }
+
+    /// The slots by which all of the state is later than an earlier one, if no data are awaited.
+    pub(super) fn shift_from(&self, earlier: &Pipeline) -> Option<u64> {
+        let slots = self.next - earlier.next;
+        let is_later = |now: u64, then: u64| now == then + slots;
+        let are_later = self
+            .entries
+            .iter()
+            .zip(&earlier.entries)
+            .all(|(now, then)| is_later(now.free, then.free) && is_later(now.result, then.result));
+        let is_known = self.unresolved == 0 && earlier.unresolved == 0 && !self.is_blocked();
+        let is_same = self.place == earlier.place && is_later(self.next_retire, earlier.next_retire) && are_later;
+        (is_known && is_same && slots > 0).then_some(slots)
+    }
+
+    /// Passes what has passed since an earlier state some more times.
+    pub(super) fn shift(&mut self, earlier: &Pipeline, times: u64) {
+        let slots = times * (self.next - earlier.next);
+        self.window_stall += times * (self.window_stall - earlier.window_stall);
+        self.next += slots;
+        self.next_retire += slots;
+        for entry in &mut self.entries {
+            entry.free += slots;
+            entry.result += slots;
         }
     }
 
@@ -436,6 +462,28 @@ mod tests {
             assert_eq!(pipeline.next_slot(), Some(Slot(3_000_000)));
             assert_eq!(pipeline.drained(), Some(CoreCycle(1_000_001)), "the last instructions retire a cycle later");
         }
+    }
+
+    /// From the third window on, windows of a chain of results are alike, and some of them are passed at once.
+    #[test]
+    fn windows_of_a_chain_repeat() {
+        let mut pipeline = Pipeline::new(Order::OutOfOrder, 3, 8);
+        let window = |pipeline: &mut Pipeline| {
+            let before = pipeline.clone();
+            for _ in 0..8 {
+                let slot = pipeline.next_slot().unwrap();
+                let from = pipeline.entry_before(1).and_then(|entry| pipeline.result(entry)).unwrap_or_default();
+                pipeline.dispatch_with_result(slot, pipeline.plus(slot.max(from), 2));
+            }
+            before
+        };
+        assert_eq!([0; 4].map(|_| window(&mut pipeline)).map(|before| pipeline.shift_from(&before))[0], None);
+        let (mut one_by_one, before) = (pipeline.clone(), window(&mut pipeline));
+        // A result per two cycles.
+        assert_eq!(pipeline.shift_from(&before), Some(8 * 6));
+        pipeline.shift(&before, 5);
+        (0..6).for_each(|_| drop(window(&mut one_by_one)));
+        assert_eq!(format!("{pipeline:?}"), format!("{one_by_one:?}"));
     }
 
     /// The load takes entry 0 of 128: 127 instructions follow it, in slots 1 to 127.

@@ -371,6 +371,30 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
     })
 }
 
+/// Runs of instructions without memory access, each of up to some windows.
+fn arb_runs() -> impl Strategy<Value = Vec<(Instruction, u64)>> {
+    let class = select(&[InstructionClass::Integer, InstructionClass::Multiply, InstructionClass::Float][..]);
+    let run = (class, [0..6_u16, 0..6_u16], 1..400_u64);
+    vec(run.prop_map(|(class, after, count)| (Instruction { class, line: None, after }, count)), 1..5)
+}
+
+proptest! {
+    /// Cycles and lost slots of runs are those of their instructions in steps of their own.
+    #[test]
+    fn runs_take_the_cycles_of_their_instructions(core in arb_core(), runs in arb_runs()) {
+        let machine = MachineSettings { core, ..settings() };
+        let run = |&(Instruction { class, after, .. }, instructions): &(Instruction, u64)| {
+            let kind = InstructionKind::Compute { instructions };
+            Step::Instruction { kind, needs: Needs { class, after } }
+        };
+        let single = |&(instruction, count): &(Instruction, u64)| vec![instruction.step(); count as usize];
+        let [in_runs, one_by_one] = [runs.iter().map(run).collect(), runs.iter().flat_map(single).collect::<Vec<_>>()]
+            .map(|steps: Vec<Step>| play(machine.clone(), &steps).outcome.cores[0]);
+        prop_assert_eq!(in_runs.cycles, one_by_one.cycles);
+        prop_assert_eq!(in_runs.counters, one_by_one.counters);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
