@@ -18,32 +18,25 @@ use crate::contents::Contents;
 use crate::flat_memory::FlatMemory;
 
 /// A process, or a checkpoint, which no process writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
 pub enum Owner {
     /// A process, by the number of the kernel.
+    #[display("process {_0}")]
     Process(u32),
     /// A checkpoint of a process.
+    #[display("checkpoint {_0}")]
     Checkpoint(u32),
     /// A process of a core, by core and the number of the program.
+    #[display("process {_1} of core {_0}")]
     OfCore(usize, u32),
     /// The kernel's region of the processes of a core.
+    #[display("the kernel of core {_0}")]
     KernelOf(usize),
 }
 
-/// Formats `process 2 of core 0`.
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Owner::Process(process) => write!(f, "process {process}"),
-            Owner::Checkpoint(checkpoint) => write!(f, "checkpoint {checkpoint}"),
-            Owner::KernelOf(core) => write!(f, "the kernel of core {core}"),
-            Owner::OfCore(core, process) => write!(f, "process {process} of core {core}"),
-        }
-    }
-}
-
 /// A byte that a process reads at a virtual address, and that differs from the reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, derive_more::Display)]
+#[display("{owner} reads {found:#04x} at virtual address {address:#x}, and a plain memory holds {expected:#04x}")]
 pub struct WrongByte {
     /// Process.
     pub owner: Owner,
@@ -53,17 +46,6 @@ pub struct WrongByte {
     pub found: u8,
     /// Value in the memory of the process.
     pub expected: u8,
-}
-
-/// Formats the process, the address and both values.
-impl fmt::Display for WrongByte {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WrongByte { owner, address, found, expected } = self;
-        write!(
-            f,
-            "{owner} reads {found:#04x} at virtual address {address:#x}, and a plain memory holds {expected:#04x}"
-        )
-    }
 }
 
 /// The bytes of a page.

@@ -1,6 +1,5 @@
 //! Settings of a replay.
 
-use std::fmt;
 use std::num::NonZeroU32;
 
 use dram_spec::{Clock, Cycles};
@@ -47,16 +46,20 @@ pub enum Placement {
 }
 
 /// Arrival of the records of a trace.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, derive_more::Display)]
 pub enum Timing {
     /// At the times of the records; a record without a time arrives when it is taken.
+    #[display("as recorded")]
     Recorded,
     /// After the instructions of the records, of which the recorded CPU executes this number per
     /// memory clock, finite and above 0.
+    #[display("instructions, {_0} per memory clock")]
     Instructions(f64),
     /// As fast as the controller accepts requests.
+    #[display("back to back")]
     BackToBack,
     /// As fast as the controller accepts requests, while at most this number are in flight.
+    #[display("window of {_0} requests in flight")]
     Window(NonZeroU32),
 }
 
@@ -71,18 +74,6 @@ impl Timing {
             Timing::Instructions(_) => Timing::NAMES[1],
             Timing::BackToBack => Timing::NAMES[2],
             Timing::Window(_) => Timing::NAMES[3],
-        }
-    }
-}
-
-/// Formats for example `instructions, 4 per memory clock`.
-impl fmt::Display for Timing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Timing::Recorded => f.write_str("as recorded"),
-            Timing::Instructions(rate) => write!(f, "instructions, {rate} per memory clock"),
-            Timing::BackToBack => f.write_str("back to back"),
-            Timing::Window(requests) => write!(f, "window of {requests} requests in flight"),
         }
     }
 }
