@@ -6,7 +6,6 @@
 //! existed before the run.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 use std::rc::Rc;
 
 use dram_spec::LINE_BYTES;
@@ -299,6 +298,8 @@ impl EventLog {
 
 /// The check of a source whose processes have virtual addresses: a flat physical memory of its own,
 /// to which the requests are applied in their order, and the memories of the processes.
+#[derive(derive_more::Debug)]
+#[debug("VirtualCheck({:?})", memories.wrong)]
 pub(crate) struct VirtualCheck {
     physical: FlatMemory,
     memories: ProcessMemories,
@@ -381,12 +382,6 @@ impl VirtualCheck {
     }
 }
 
-impl fmt::Debug for VirtualCheck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VirtualCheck").field("wrong", &self.memories.wrong).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use dram_spec::address::Preset;
@@ -397,11 +392,11 @@ mod tests {
     use trace_io::trace::Reader;
 
     use super::*;
-    use crate::decisions::{PLANTED, Planted};
+    use crate::defects::{PLANTED, Planted};
     use crate::workload::{
         Checkpoint, Deduplication, Fill, Fork, Gap, MachineClone, Migration, MoveTo, ProcessExits, Settings,
     };
-    use crate::{AllocatorSettings, Copier, Placement, Replay, ReplaySettings, Timing, UnusableRecords};
+    use crate::{AllocatorSettings, Copier, Replay, ReplaySettings, Timing, UnusableRecords};
 
     const BYTES: u64 = 63 * 4096;
 
@@ -448,7 +443,7 @@ mod tests {
             clock: System::paper(1, Density::Gb1, Width::X8).clock(),
             timing: Timing::BackToBack,
             copier: Copier::Controller,
-            placement: Placement::Allocator(allocator(copy_unit)),
+            allocator: Some(allocator(copy_unit)),
             fault: Cycles(0),
         };
         PLANTED.set(defect);

@@ -36,17 +36,9 @@ pub enum Copier {
     Controller,
 }
 
-/// Placement of a trace's pages.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Placement {
-    /// At the recorded addresses.
-    AsRecorded,
-    /// In frames that an allocator chooses.
-    Allocator(AllocatorSettings),
-}
-
 /// Arrival of the records of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, derive_more::Display)]
+#[derive(Clone, Copy, Debug, PartialEq, derive_more::Display, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Timing {
     /// At the times of the records; a record without a time arrives when it is taken.
     #[display("as recorded")]
@@ -65,16 +57,11 @@ pub enum Timing {
 
 impl Timing {
     /// Names of the timings in scenarios, in the order of the variants.
-    pub const NAMES: [&'static str; 4] = ["recorded", "instructions", "back-to-back", "window"];
+    pub const NAMES: &[&str] = <Timing as strum::VariantNames>::VARIANTS;
 
     /// Name in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Timing::Recorded => Timing::NAMES[0],
-            Timing::Instructions(_) => Timing::NAMES[1],
-            Timing::BackToBack => Timing::NAMES[2],
-            Timing::Window(_) => Timing::NAMES[3],
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -89,8 +76,8 @@ pub struct ReplaySettings {
     pub timing: Timing,
     /// Who executes copies and fills.
     pub copier: Copier,
-    /// Placement of the pages.
-    pub placement: Placement,
+    /// The allocator that places the pages in frames; without one they keep the recorded addresses.
+    pub allocator: Option<AllocatorSettings>,
     /// CPU time of a recorded page fault, apart from its copy or zeroing.
     pub fault: Cycles,
 }
