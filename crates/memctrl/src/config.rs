@@ -103,7 +103,7 @@ pub enum ConfigError {
         least: Cycles,
     },
     /// Ranks enter a state that their refreshes end in time, but refresh is off.
-    #[error("`power.{}` is given, but `refresh` is off", .0.setting())]
+    #[error("`power.{}` is given, but `refresh` is off", .0.name())]
     NoRefresh(LowPower),
     /// Ranks enter self-refresh no later than power-down.
     #[error("`power.self_refresh_after` is {found}, but must be more than {power_down_after}")]
@@ -131,7 +131,7 @@ impl ConfigError {
                     `copy.mechanisms`"
             ),
             ConfigError::NoRefresh(state) => {
-                let setting = state.setting();
+                let setting = state.name();
                 format!("ranks leave power-down for their refreshes: leave `power.{setting}` out, or turn refresh on")
             }
             ConfigError::SelfRefreshFirst { .. } => {
@@ -175,22 +175,14 @@ pub struct PowerPolicy {
     pub self_refresh_after: Option<Cycles>,
 }
 
-/// A state of an idle rank that draws less current.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LowPower {
-    /// Power-down.
-    PowerDown,
-    /// Self-refresh.
-    SelfRefresh,
-}
-
-impl LowPower {
-    /// The field of [`PowerPolicy`] that enables it.
-    pub const fn setting(self) -> &'static str {
-        match self {
-            LowPower::PowerDown => "power_down_after",
-            LowPower::SelfRefresh => "self_refresh_after",
-        }
+dram_spec::named! {
+    /// A state of an idle rank that draws less current, under the name of the field of [`PowerPolicy`] that enables it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LowPower {
+        /// Power-down.
+        PowerDown = "power_down_after",
+        /// Self-refresh.
+        SelfRefresh = "self_refresh_after",
     }
 }
 
