@@ -92,7 +92,8 @@ impl Kind {
 
 dram_spec::named! {
     /// Where the earlier and the later command of a rule must coincide.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, derive_more::Display)]
+    #[display("{}", self.name())]
     pub enum Scope {
         /// In one bank.
         Bank = "bank",
