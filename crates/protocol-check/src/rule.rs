@@ -1,5 +1,7 @@
 //! The rules by name: those of DDR3 are the rows of the rule tables of `docs/rules.md`, in their order.
 
+use std::fmt;
+
 /// The table of `docs/rules.md` that defines a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sort {
@@ -14,8 +16,7 @@ pub enum Sort {
 macro_rules! rules {
     ($($variant:ident = $name:literal, $sort:ident, $source:literal, $what:literal;)*) => {
         /// A rule for command streams. [`Rule::is_in`] returns whether a standard has it.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
-        #[display("{}", self.name())]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule {
             $(#[doc = concat!("`", $name, "`: ", $what, ".")] $variant,)*
         }
@@ -177,5 +178,11 @@ impl Rule {
     /// The rule with a name as in `docs/rules.md`, if there is one.
     pub fn named(name: &str) -> Option<Rule> {
         Rule::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
