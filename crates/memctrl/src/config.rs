@@ -81,8 +81,8 @@ pub enum ConfigError {
     },
     /// A copy may hold a bank longer than a REF can wait.
     #[error(
-        "`copy.mechanisms` has `{mechanism}`, and with copies through {subarrays} subarrays a rank may need {takes} cycles \
-         before its REF, which can be postponed by {postponed} only"
+        "`copy.mechanisms` has `{mechanism}`, and with copies through {subarrays} subarrays a rank may need {takes} \
+         cycles before its REF, which can be postponed by {postponed} only"
     )]
     LongHold {
         /// Name of the mechanism.

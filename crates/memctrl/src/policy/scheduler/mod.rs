@@ -37,8 +37,8 @@ pub(crate) use key::Priority;
 use crate::access::{AccessKind, QueuedAccess};
 use crate::queues::{Queues, Rows};
 
-/// All schedulers, in the order of messages, with the defaults of their settings; of a required one, with an example. The keys of the configuration, their
-/// ranges and their descriptions follow from this list.
+/// All schedulers, in the order of messages, with the defaults of their settings; of a required one, with an example.
+/// The keys of the configuration, their ranges and their descriptions follow from this list.
 pub static SCHEDULERS: &[&dyn Scheduler] = &[
     &Fcfs,
     &Fifo,
