@@ -13,7 +13,7 @@ use dram_spec::{
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
-use memctrl::policy::scheduler::{Atlas, Bliss, CpuFirst, Fcfs, Fifo, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
+use memctrl::policy::scheduler::{Atlas, Bliss, CpuFirst, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
 use memctrl::price::PriceTable;
 use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
 use proptest::collection::vec;
