@@ -1,6 +1,5 @@
 //! Instants on the command line: cycles, or times since reset.
 
-use std::fmt;
 use std::str::FromStr;
 
 use dram_spec::{Clock, Cycle, Min};
@@ -9,11 +8,13 @@ use report::timeline::Window;
 use rowclone_config::{Failure, quantity};
 
 /// An instant in a command line: `5000`, `90ns`, `7.8us`, `1ms`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, derive_more::Display)]
 pub enum Instant {
     /// A cycle.
+    #[display("{_0}")]
     Cycle(u64),
     /// A time after reset, ps.
+    #[display("{}ns", *_0 as f64 / 1000.0)]
     Picoseconds(u64),
 }
 
@@ -34,15 +35,6 @@ impl Instant {
         match self {
             Instant::Cycle(cycle) => Cycle(cycle),
             Instant::Picoseconds(ps) => Cycle::ZERO + clock.at_least(Min::ps(ps)),
-        }
-    }
-}
-
-impl fmt::Display for Instant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Instant::Cycle(cycle) => write!(f, "{cycle}"),
-            Instant::Picoseconds(ps) => write!(f, "{}ns", *ps as f64 / 1000.0),
         }
     }
 }

@@ -38,7 +38,8 @@ const KEYS: &[Key] = &[
 /// Keys of `[controller]`: those of schedulers after the first two.
 pub(crate) fn keys() -> Vec<Key> {
     let (first, rest) = KEYS.split_at(2);
-    let settings = settings_of_schedulers().map(|(scheduler, setting)| setting_key(scheduler, setting));
+    let settings =
+        settings_of_schedulers().map(|(scheduler, setting, default)| setting_key(scheduler, setting, default));
     first.iter().copied().chain([scheduler_key()]).chain(settings).chain(rest.iter().copied()).collect()
 }
 
@@ -50,14 +51,17 @@ fn scheduler_key() -> Key {
         .or("`fr-fcfs`; under a policy with a device, the one it needs (`cores.md`)")
 }
 
-/// The settings of all schedulers.
-fn settings_of_schedulers() -> impl Iterator<Item = (&'static str, &'static Setting)> {
-    SCHEDULERS.iter().flat_map(|scheduler| scheduler.settings().iter().map(|setting| (scheduler.name(), setting)))
+/// The settings of all schedulers, with their defaults.
+fn settings_of_schedulers() -> impl Iterator<Item = (&'static str, &'static Setting, u64)> {
+    SCHEDULERS.iter().flat_map(|scheduler| {
+        let settings = scheduler.settings().iter().zip(scheduler.values());
+        settings.map(|(setting, default)| (scheduler.name(), setting, default))
+    })
 }
 
 /// The key of a scheduler's setting. Keys last as long as the program.
-fn setting_key(scheduler: &str, setting: &Setting) -> Key {
-    let Setting { name, unit, least, most, default, is_required, about } = *setting;
+fn setting_key(scheduler: &str, setting: &Setting, default: u64) -> Key {
+    let Setting { name, unit, least, most, is_required, about } = *setting;
     let holds = match unit {
         Unit::Count => Holds::Count(least, most),
         Unit::Clocks => Holds::Clocks(least, most),
@@ -99,17 +103,20 @@ impl Controller<'_> {
         let known: Vec<_> = SCHEDULERS.iter().map(|scheduler| (scheduler.name(), *scheduler)).collect();
         let scheduler = self.table.choice("scheduler", &known).unwrap_or(&FrFcfs);
         let name = scheduler.name();
-        for (owner, setting) in settings_of_schedulers() {
+        for (owner, setting, _) in settings_of_schedulers() {
             self.only_with(setting.name, "scheduler", owner, name)?;
         }
-        let value = |setting: &Setting| {
+        let value = |(setting, default): (&Setting, u64)| {
             if setting.is_required {
                 self.table.needs(setting.name, "scheduler", name)?;
             }
-            Ok(self.table.get(setting.name).unwrap_or(setting.default))
+            Ok(self.table.get(setting.name).unwrap_or(default))
         };
-        let values = scheduler.settings().iter().map(value).collect::<Result<Vec<u64>, Failure>>()?;
-        Ok(scheduler.with_values(&values))
+        let settings = scheduler.settings().iter().zip(scheduler.values());
+        let values = settings.map(value).collect::<Result<Vec<u64>, Failure>>()?;
+        let mut scheduler = dyn_clone::clone_box(scheduler);
+        scheduler.set_values(&values);
+        Ok(scheduler)
     }
 
     fn row_policy(&self) -> Result<RowPolicy, Failure> {

@@ -3,7 +3,6 @@
 use host::machine::{
     BusSettings, DmaSettings, InjectionLevel, InjectionPolicy, InjectionSettings, NetworkSettings, Sharing,
 };
-use memctrl::policy::scheduler::CpuFirst;
 use rowclone_sim::DeviceSettings;
 
 use crate::Failure;
@@ -100,11 +99,8 @@ pub(crate) fn devices(root: &Section<'_>, is_given: bool, copy_unit_pages: u64) 
     let table = root.table_or_empty("copy_engine");
     if is_given {
         let why = ", but `controller.scheduler` of the system names the scheduler of all policies";
-        let help = format!(
-            "leave `controller.scheduler` out, or `share`; `scheduler = \"{}\"` has `cpu_first_share`",
-            CpuFirst::NAME
-        );
-        table.without(&["share"], why, &help)?;
+        let help = "leave `controller.scheduler` out, or `share`; `scheduler = \"cpu-first\"` has `cpu_first_share`";
+        table.without(&["share"], why, help)?;
     }
     Ok(DeviceSettings {
         copy_engine: table.over(defaults.copy_engine),

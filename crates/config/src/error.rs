@@ -1,6 +1,6 @@
 //! Errors of commands.
 
-use std::fmt;
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,8 @@ use rowclone_sim::ExperimentError;
 use crate::file::located;
 
 /// Error of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct Failure {
     /// What ended the command.
     pub cause: Cause,
@@ -33,23 +34,23 @@ pub enum Cause {
 
 impl Failure {
     /// Creates an error with a message.
-    pub fn new(message: impl fmt::Display) -> Failure {
+    pub fn new(message: impl Display) -> Failure {
         Failure { cause: Cause::Refused, message: message.to_string(), help: None }
     }
 
     /// Creates an error of a file or a directory.
-    pub fn at(path: &Path, message: impl fmt::Display) -> Failure {
+    pub fn at(path: &Path, message: impl Display) -> Failure {
         Failure::new(format!("{}: {message}", path.display()))
     }
 
     /// Creates an error of a file's reader, whose message names at most the line.
-    pub fn of_reader(path: &Path, message: impl fmt::Display) -> Failure {
+    pub fn of_reader(path: &Path, message: impl Display) -> Failure {
         Failure::new(located(path, &message.to_string()))
     }
 
     /// Adds the help.
     #[must_use]
-    pub fn with_help(self, next: impl fmt::Display) -> Failure {
+    pub fn with_help(self, next: impl Display) -> Failure {
         Failure { help: Some(next.to_string()), ..self }
     }
 
@@ -115,14 +116,6 @@ fn reason(source: &io::Error) -> String {
         _ => source.to_string(),
     }
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Failure {}
 
 impl From<ExperimentError> for Failure {
     fn from(error: ExperimentError) -> Failure {

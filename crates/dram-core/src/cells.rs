@@ -1,6 +1,5 @@
 //! Row contents: bytes, stored only for lines that commands have changed.
 
-use std::fmt;
 use std::sync::Arc;
 
 use dram_spec::geometry::ReservedRow;
@@ -129,17 +128,13 @@ impl StoredRow {
 
 /// Sparse contents of one channel. Memory use is proportional to the lines written and the rows
 /// copied.
+#[derive(derive_more::Debug)]
+#[debug("Cells {{ channel: {channel:?}, rows: {} }}", rows.len())]
 pub struct Cells {
     channel: Channel,
     geometry: Geometry,
     background: Arc<dyn Background>,
     rows: FxHashMap<(BankId, Row), StoredRow>,
-}
-
-impl fmt::Debug for Cells {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cells").field("channel", &self.channel).field("rows", &self.rows.len()).finish_non_exhaustive()
-    }
 }
 
 impl Cells {

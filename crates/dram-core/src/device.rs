@@ -3,8 +3,6 @@
 mod exclusion;
 mod issue;
 
-use std::fmt;
-
 use dram_spec::{
     AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Effect, Geometry, GroupIndex, PerBank,
     PerRank, PrechargePowerDown, Refresh, Row, SlowExit, System, Topology,
@@ -19,47 +17,38 @@ use crate::rules::{Kind, RAS_MAX, maxima, table};
 use crate::timings::Timings;
 
 /// Why a command is illegal in the present state, independent of the cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Column access or TRANSFER to a closed bank.
+    #[error("bank-closed")]
     BankClosed,
     /// REF or SRE with a bank open.
+    #[error("banks-open")]
     BanksOpen,
     /// The rank's CKE is low.
+    #[error("asleep")]
     Asleep,
     /// PDX or SRX of a rank in another state.
+    #[error("awake")]
     Awake,
     /// SRE of a rank that left self-refresh and had neither a REF nor a REFsb of each bank number since.
+    #[error("SRX-REF-SRE")]
     SelfRefreshUnrefreshed,
     /// PDE of a rank without a refresh since it left self-refresh, in a standard that requires one.
+    #[error("SRX-REF-PDE")]
     PowerDownUnrefreshed,
     /// REFsb of a bank number before all others had one.
+    #[error("REFsb-round")]
     RefreshedInRound,
     /// TRANSFER within a bank, or between ranks.
+    #[error("TRANSFER-banks")]
     TransferBanks,
     /// PRE, PREA or PDE of a bank whose contents RBM has moved and no ACT has stored.
+    #[error("RBM-ACT")]
     Moved,
     /// RBM within a subarray, or the ACT after one in another subarray than its destination.
+    #[error("RBM-subarray")]
     MovedSubarray,
-}
-
-impl std::error::Error for Refusal {}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Refusal::BankClosed => "bank-closed",
-            Refusal::BanksOpen => "banks-open",
-            Refusal::Asleep => "asleep",
-            Refusal::Awake => "awake",
-            Refusal::SelfRefreshUnrefreshed => "SRX-REF-SRE",
-            Refusal::PowerDownUnrefreshed => "SRX-REF-PDE",
-            Refusal::RefreshedInRound => "REFsb-round",
-            Refusal::TransferBanks => "TRANSFER-banks",
-            Refusal::Moved => "RBM-ACT",
-            Refusal::MovedSubarray => "RBM-subarray",
-        })
-    }
 }
 
 #[cold]

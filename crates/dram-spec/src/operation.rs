@@ -1,13 +1,12 @@
 //! Operations on memory.
 
-use std::fmt;
-
 use crate::address::PhysicalAddress;
 
 /// An operation on a range of physical addresses of any alignment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, derive_more::Display)]
 pub enum Operation {
     /// `memmove`: the ranges may overlap.
+    #[display("copy {bytes} bytes {src} -> {dst}")]
     Copy {
         /// First byte read.
         src: PhysicalAddress,
@@ -17,6 +16,7 @@ pub enum Operation {
         bytes: u64,
     },
     /// `memset`.
+    #[display("init {bytes} bytes {dst} with {value:#04x}")]
     Init {
         /// First byte written.
         dst: PhysicalAddress,
@@ -26,6 +26,7 @@ pub enum Operation {
         value: u8,
     },
     /// Reads a range over the channel.
+    #[display("read {bytes} bytes {address}")]
     Read {
         /// First byte.
         address: PhysicalAddress,
@@ -33,6 +34,7 @@ pub enum Operation {
         bytes: u64,
     },
     /// Writes a range over the channel.
+    #[display("write {bytes} bytes {address}")]
     Write {
         /// First byte.
         address: PhysicalAddress,
@@ -70,18 +72,6 @@ impl Operation {
         match self {
             Operation::Copy { src, .. } => Some(*src),
             Operation::Init { .. } | Operation::Read { .. } | Operation::Write { .. } => None,
-        }
-    }
-}
-
-/// Formats `copy 4096 bytes 0x1000 -> 0x9000`.
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Operation::Copy { src, dst, bytes } => write!(f, "copy {bytes} bytes {src} -> {dst}"),
-            Operation::Init { dst, bytes, value } => write!(f, "init {bytes} bytes {dst} with {value:#04x}"),
-            Operation::Read { address, bytes } => write!(f, "read {bytes} bytes {address}"),
-            Operation::Write { address, bytes } => write!(f, "write {bytes} bytes {address}"),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Instants, distances, energies, and the exact DDR3 clock.
 
-use std::ops::{Add, AddAssign, Mul};
+use std::ops::{Add, AddAssign};
 
-use derive_more::{Add, AddAssign, Display, Sub};
+use derive_more::{Add, AddAssign, Display, Mul, Sub};
 
 /// An instant on the command clock, counted in tCK since reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
 pub struct Cycle(pub u64);
 
 /// A distance between instants, in tCK. `Cycle + Cycles` is a `Cycle`; `Cycle + Cycle` does not compile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Add, AddAssign, Sub, Display)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Add, AddAssign, Sub, Mul, Display)]
 pub struct Cycles(pub u64);
 
 impl Cycle {
@@ -38,28 +38,14 @@ impl AddAssign<Cycles> for Cycle {
     }
 }
 
-impl Mul<u64> for Cycles {
-    type Output = Cycles;
-    fn mul(self, times: u64) -> Cycles {
-        Cycles(self.0 * times)
-    }
-}
-
 /// Energy. mA x V x ns is pJ, so no formula carries a power of ten.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Add, AddAssign)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Add, AddAssign, Mul)]
 pub struct Picojoule(pub f64);
 
 impl Picojoule {
     /// Energy in nJ, the unit of reports.
     pub fn nj(self) -> f64 {
         self.0 / 1000.0
-    }
-}
-
-impl Mul<f64> for Picojoule {
-    type Output = Picojoule;
-    fn mul(self, times: f64) -> Picojoule {
-        Picojoule(self.0 * times)
     }
 }
 

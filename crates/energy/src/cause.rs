@@ -1,7 +1,5 @@
 //! Causes of energy.
 
-use std::fmt;
-
 use dram_spec::{Burst, ChipEnergy, CommandKind};
 
 /// Part of the dynamic energy of a command, by place.
@@ -23,7 +21,8 @@ impl Component {
 macro_rules! causes {
     ($($variant:ident = $name:literal, $in_operation:literal, $everywhere:literal, $what:literal;)*) => {
         /// Cause of energy. Every picojoule of a report has exactly one cause.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
+        #[display("{}", self.name())]
         pub enum Cause {
             $(#[doc = concat!($what, ".")] $variant,)*
         }
@@ -108,12 +107,6 @@ impl Cause {
     /// Whether the energy is spent on the channel: the pins and their terminations.
     pub const fn on_channel(self) -> bool {
         matches!(self, Cause::ReadIo | Cause::WriteIo | Cause::IdleRankIo)
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -11,7 +11,7 @@ use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Cycles, Density, System, Width};
-use host::{Copier, Placement, Replay, ReplaySettings, Timing, UnusableRecords};
+use host::{Copier, Replay, ReplaySettings, Timing, UnusableRecords};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
 use memctrl::{Config, Controller};
@@ -66,7 +66,7 @@ fn play_fork(path: &Path, policy: &'static dyn CopyPolicy) -> Stats {
         clock: system.clock(),
         timing: Timing::Instructions(5.0),
         copier,
-        placement: Placement::AsRecorded,
+        allocator: None,
         fault: Cycles(0),
     };
     let mut replay = Replay::new(reader, &planner, settings, None).expect("the speed is one");

@@ -5,7 +5,7 @@ pub mod aged_memory;
 pub mod checked_source;
 pub mod comparison;
 pub mod contents;
-mod decisions;
+mod defects;
 pub mod flat_memory;
 pub mod machine;
 pub mod operation;
@@ -21,8 +21,8 @@ pub use contents::Contents;
 pub use flat_memory::FlatMemory;
 pub use operation::{ListedOperation, OperationKind, OperationSpec, Place, PlacementError, SpecError, place};
 pub use replay::{
-    Copier, LateRecords, PageReport, Placement, RESERVED_PERCENT_MAX, Replay, ReplayError, ReplayOutcome,
-    ReplaySettings, Skipped, Timing, TraceCounts, Unusable, UnusableRecords,
+    Copier, LateRecords, PageReport, RESERVED_PERCENT_MAX, Replay, ReplayError, ReplayOutcome, ReplaySettings, Skipped,
+    Timing, TraceCounts, Unusable, UnusableRecords,
 };
 pub use sequence::Sequence;
 pub use virtual_memory::{Owner, WrongByte};

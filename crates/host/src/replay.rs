@@ -55,7 +55,7 @@ pub use arrivals::LateRecords;
 pub use counts::{Skipped, TraceCounts};
 pub use error::{ReplayError, Unusable};
 pub use pages::PageReport;
-pub use settings::{Copier, Placement, RESERVED_PERCENT_MAX, ReplaySettings, Timing, UnusableRecords};
+pub use settings::{Copier, RESERVED_PERCENT_MAX, ReplaySettings, Timing, UnusableRecords};
 
 /// Counts of a replay: the records of the trace, and its pages.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,14 +184,14 @@ impl<R: Read> Replay<R> {
         settings: ReplaySettings,
         contents: Option<Contents>,
     ) -> Result<Replay<R>, ReplayError> {
-        let ReplaySettings { unusable, clock, timing, copier, placement, fault } = settings;
+        let ReplaySettings { unusable, clock, timing, copier, allocator, fault } = settings;
         let map = planner.map();
-        let (pages, processes) = match placement {
-            Placement::AsRecorded => (None, None),
-            Placement::Allocator(settings) if reader.format().addresses == Addresses::Processes => {
+        let (pages, processes) = match allocator {
+            None => (None, None),
+            Some(settings) if reader.format().addresses == Addresses::Processes => {
                 (None, Some(Processes::new(settings, memories.kernel(&settings, map, ZeroOnFree::Off)?)))
             }
-            Placement::Allocator(settings) => (Some(Pages::new(settings, memories.memory(&settings, map)?)), None),
+            Some(settings) => (Some(Pages::new(settings, memories.memory(&settings, map)?)), None),
         };
         let mut replay = Replay {
             reader,

@@ -6,7 +6,6 @@
 //! existed before the run.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 use std::rc::Rc;
 
 use dram_spec::LINE_BYTES;
@@ -18,32 +17,25 @@ use crate::contents::Contents;
 use crate::flat_memory::FlatMemory;
 
 /// A process, or a checkpoint, which no process writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
 pub enum Owner {
     /// A process, by the number of the kernel.
+    #[display("process {_0}")]
     Process(u32),
     /// A checkpoint of a process.
+    #[display("checkpoint {_0}")]
     Checkpoint(u32),
     /// A process of a core, by core and the number of the program.
+    #[display("process {_1} of core {_0}")]
     OfCore(usize, u32),
     /// The kernel's region of the processes of a core.
+    #[display("the kernel of core {_0}")]
     KernelOf(usize),
 }
 
-/// Formats `process 2 of core 0`.
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Owner::Process(process) => write!(f, "process {process}"),
-            Owner::Checkpoint(checkpoint) => write!(f, "checkpoint {checkpoint}"),
-            Owner::KernelOf(core) => write!(f, "the kernel of core {core}"),
-            Owner::OfCore(core, process) => write!(f, "process {process} of core {core}"),
-        }
-    }
-}
-
 /// A byte that a process reads at a virtual address, and that differs from the reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, derive_more::Display)]
+#[display("{owner} reads {found:#04x} at virtual address {address:#x}, and a plain memory holds {expected:#04x}")]
 pub struct WrongByte {
     /// Process.
     pub owner: Owner,
@@ -53,17 +45,6 @@ pub struct WrongByte {
     pub found: u8,
     /// Value in the memory of the process.
     pub expected: u8,
-}
-
-/// Formats the process, the address and both values.
-impl fmt::Display for WrongByte {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WrongByte { owner, address, found, expected } = self;
-        write!(
-            f,
-            "{owner} reads {found:#04x} at virtual address {address:#x}, and a plain memory holds {expected:#04x}"
-        )
-    }
 }
 
 /// The bytes of a page.
@@ -317,6 +298,8 @@ impl EventLog {
 
 /// The check of a source whose processes have virtual addresses: a flat physical memory of its own,
 /// to which the requests are applied in their order, and the memories of the processes.
+#[derive(derive_more::Debug)]
+#[debug("VirtualCheck({:?})", memories.wrong)]
 pub(crate) struct VirtualCheck {
     physical: FlatMemory,
     memories: ProcessMemories,
@@ -399,12 +382,6 @@ impl VirtualCheck {
     }
 }
 
-impl fmt::Debug for VirtualCheck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VirtualCheck").field("wrong", &self.memories.wrong).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use dram_spec::address::Preset;
@@ -415,11 +392,11 @@ mod tests {
     use trace_io::trace::Reader;
 
     use super::*;
-    use crate::decisions::{PLANTED, Planted};
+    use crate::defects::{PLANTED, Planted};
     use crate::workload::{
         Checkpoint, Deduplication, Fill, Fork, Gap, MachineClone, Migration, MoveTo, ProcessExits, Settings,
     };
-    use crate::{AllocatorSettings, Copier, Placement, Replay, ReplaySettings, Timing, UnusableRecords};
+    use crate::{AllocatorSettings, Copier, Replay, ReplaySettings, Timing, UnusableRecords};
 
     const BYTES: u64 = 63 * 4096;
 
@@ -466,7 +443,7 @@ mod tests {
             clock: System::paper(1, Density::Gb1, Width::X8).clock(),
             timing: Timing::BackToBack,
             copier: Copier::Controller,
-            placement: Placement::Allocator(allocator(copy_unit)),
+            allocator: Some(allocator(copy_unit)),
             fault: Cycles(0),
         };
         PLANTED.set(defect);

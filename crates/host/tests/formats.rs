@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
 
 use dram_spec::{AddressMap, CommandLog, Cycle, Cycles, EventSink};
-use host::{Copier, Placement, Replay, ReplaySettings, Timing, UnusableRecords};
+use host::{Copier, Replay, ReplaySettings, Timing, UnusableRecords};
 use memctrl::Controller;
 use rowclone::Operation;
 use trace_io::trace::{Format, Reader};
@@ -84,7 +84,7 @@ fn play(
         clock: config.system.clock(),
         timing: Timing::BackToBack,
         copier: Copier::Controller,
-        placement: Placement::AsRecorded,
+        allocator: None,
         fault: Cycles(0),
     };
     let mut replay = Replay::new(reader, &config.planner, settings, None).unwrap();

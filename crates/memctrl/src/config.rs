@@ -61,9 +61,10 @@ impl Queues {
 }
 
 /// Reason why settings contradict each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A write drain starts at no write, or at more than the queue holds.
+    #[error("`queues.drain_high` is {found}, but must be from 1 to {write_entries}")]
     DrainHigh {
         /// `drain_high`.
         found: usize,
@@ -71,6 +72,7 @@ pub enum ConfigError {
         write_entries: usize,
     },
     /// A write drain ends before it starts.
+    #[error("`queues.drain_low` is {found}, but must be from 0 to {}", .drain_high - 1)]
     DrainLow {
         /// `drain_low`.
         found: usize,
@@ -78,6 +80,10 @@ pub enum ConfigError {
         drain_high: usize,
     },
     /// A copy may hold a bank longer than a REF can wait.
+    #[error(
+        "`copy.mechanisms` has `{mechanism}`, and with copies through {subarrays} subarrays a rank may need {takes} \
+         cycles before its REF, which can be postponed by {postponed} only"
+    )]
     LongHold {
         /// Name of the mechanism.
         mechanism: &'static str,
@@ -89,6 +95,7 @@ pub enum ConfigError {
         postponed: Cycles,
     },
     /// The order of sources may change before a bank has opened a row and served an access.
+    #[error("the quantum of the scheduler is {found} cycles, but a bank may need {least} to serve an access")]
     ShortQuantum {
         /// Quantum of the scheduler.
         found: Cycles,
@@ -96,8 +103,10 @@ pub enum ConfigError {
         least: Cycles,
     },
     /// Ranks enter a state that their refreshes end in time, but refresh is off.
+    #[error("`power.{}` is given, but `refresh` is off", .0.name())]
     NoRefresh(LowPower),
     /// Ranks enter self-refresh no later than power-down.
+    #[error("`power.self_refresh_after` is {found}, but must be more than {power_down_after}")]
     SelfRefreshFirst {
         /// `self_refresh_after`.
         found: Cycles,
@@ -105,6 +114,7 @@ pub enum ConfigError {
         power_down_after: Cycles,
     },
     /// A count or a time is 0.
+    #[error("`{0}` is 0, but must be at least 1")]
     Zero(&'static str),
 }
 
@@ -121,7 +131,7 @@ impl ConfigError {
                     `copy.mechanisms`"
             ),
             ConfigError::NoRefresh(state) => {
-                let setting = state.setting();
+                let setting = state.name();
                 format!("ranks leave power-down for their refreshes: leave `power.{setting}` out, or turn refresh on")
             }
             ConfigError::SelfRefreshFirst { .. } => {
@@ -129,41 +139,6 @@ impl ConfigError {
             }
             ConfigError::ShortQuantum { least, .. } => format!("try a quantum of {least} cycles, or a longer one"),
             ConfigError::Zero(setting) => format!("try 1 for `{setting}`"),
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-impl std::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ConfigError::DrainHigh { found, write_entries } => {
-                write!(f, "`queues.drain_high` is {found}, but must be from 1 to {write_entries}")
-            }
-            ConfigError::DrainLow { found, drain_high } => {
-                write!(f, "`queues.drain_low` is {found}, but must be from 0 to {}", drain_high - 1)
-            }
-            ConfigError::LongHold { mechanism, subarrays, takes, postponed } => {
-                write!(
-                    f,
-                    "`copy.mechanisms` has `{mechanism}`, and with copies through {subarrays} subarrays a rank "
-                )?;
-                write!(f, "may need {takes} cycles before its REF, which can be postponed by {postponed} only")
-            }
-            ConfigError::NoRefresh(state) => {
-                write!(f, "`power.{}` is given, but `refresh` is off", state.setting())
-            }
-            ConfigError::SelfRefreshFirst { found, power_down_after } => {
-                write!(f, "`power.self_refresh_after` is {found}, but must be more than {power_down_after}")
-            }
-            ConfigError::ShortQuantum { found, least } => {
-                write!(
-                    f,
-                    "the quantum of the scheduler is {found} cycles, but a bank may need {least} to serve an access"
-                )
-            }
-            ConfigError::Zero(setting) => write!(f, "`{setting}` is 0, but must be at least 1"),
         }
     }
 }
@@ -200,22 +175,14 @@ pub struct PowerPolicy {
     pub self_refresh_after: Option<Cycles>,
 }
 
-/// A state of an idle rank that draws less current.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LowPower {
-    /// Power-down.
-    PowerDown,
-    /// Self-refresh.
-    SelfRefresh,
-}
-
-impl LowPower {
-    /// The field of [`PowerPolicy`] that enables it.
-    pub const fn setting(self) -> &'static str {
-        match self {
-            LowPower::PowerDown => "power_down_after",
-            LowPower::SelfRefresh => "self_refresh_after",
-        }
+dram_spec::named! {
+    /// A state of an idle rank that draws less current, under the name of the field of [`PowerPolicy`] that enables it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LowPower {
+        /// Power-down.
+        PowerDown = "power_down_after",
+        /// Self-refresh.
+        SelfRefresh = "self_refresh_after",
     }
 }
 

@@ -19,16 +19,9 @@ use crate::stats::Stats;
 const STOP_CHECK: Cycles = Cycles(1 << 16);
 
 /// The caller stopped the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run was stopped")]
 pub struct Interrupt;
-
-impl std::error::Error for Interrupt {}
-
-impl std::fmt::Display for Interrupt {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the run was stopped")
-    }
-}
 
 /// What the readers of commands need.
 #[derive(Clone, Copy, Debug)]

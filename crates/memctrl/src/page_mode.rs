@@ -58,6 +58,8 @@ pub enum PageModeError {
 }
 
 /// A page-mode memory.
+#[derive(derive_more::Debug)]
+#[debug("PageModeMemory {{ settings: {settings:?}, now: {now} }}")]
 pub struct PageModeMemory {
     settings: PageMode,
     now: Cycle,
@@ -76,15 +78,6 @@ pub struct PageModeMemory {
     at_reset: Option<AtReset>,
     from: Cycle,
     figures: Figures,
-}
-
-impl std::fmt::Debug for PageModeMemory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PageModeMemory")
-            .field("settings", &self.settings)
-            .field("now", &self.now)
-            .finish_non_exhaustive()
-    }
 }
 
 impl PageModeMemory {

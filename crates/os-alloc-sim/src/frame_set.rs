@@ -31,7 +31,8 @@ impl CopyUnit {
 }
 
 /// Sharing of rows by frames, under a map and a choice of [`CopyUnit`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Sharing {
     /// A frame is a whole row or several: frames share no row.
     None,
@@ -56,13 +57,8 @@ pub enum Sharing {
 
 impl Sharing {
     /// Name in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Sharing::None => "none",
-            Sharing::RowSet { .. } => "row-set",
-            Sharing::Page { .. } => "page",
-            Sharing::TooLarge { .. } => "too-large",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -246,16 +246,7 @@ impl Kernel {
 
     /// Counts of copies and zeroings, and the state of the memory.
     pub fn report(&self) -> Report {
-        Report {
-            policy: self.allocator.policy(),
-            sharing: self.set.sharing(),
-            traffic: self.traffic,
-            huge_pages: self.huge_pages,
-            frames: self.set.frames(),
-            free_before: self.free_before,
-            free: self.allocator.free_blocks(),
-            reservation: self.set.reservation(),
-        }
+        Report::new(&*self.allocator, &self.set, self.traffic, self.huge_pages, self.free_before)
     }
 
     /// Resets the counts of copies, zeroings and huge pages, to exclude a warm-up from the report.

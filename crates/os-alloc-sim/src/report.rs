@@ -2,10 +2,10 @@
 
 use rowclone::{Classification, MAX_WINDOW_BYTES, MECHANISMS, Mechanism, Reason};
 
-use crate::allocator::{Found, Policy};
+use crate::allocator::{Found, FrameAllocator, Policy};
 use crate::blocks::FreeBlocks;
 use crate::frame::FrameMap;
-use crate::frame_set::{Reservation, Sharing};
+use crate::frame_set::{FrameSet, Reservation, Sharing};
 use crate::operation::{Cause, MemoryOperation};
 
 dram_spec::named! {
@@ -179,6 +179,26 @@ pub struct Report {
 }
 
 impl Report {
+    /// The counts of an allocator's requests, and the present state of its memory.
+    pub fn new(
+        allocator: &dyn FrameAllocator,
+        set: &FrameSet,
+        traffic: Traffic,
+        huge_pages: HugePages,
+        free_before: FreeBlocks,
+    ) -> Report {
+        Report {
+            policy: allocator.policy(),
+            sharing: set.sharing(),
+            traffic,
+            huge_pages,
+            frames: set.frames(),
+            free_before,
+            free: allocator.free_blocks(),
+            reservation: set.reservation(),
+        }
+    }
+
     /// Share of the frames in use, 0 to 1; 1 if the memory has no allocatable frame.
     pub fn utilization(&self) -> f64 {
         if self.frames == 0 { 1.0 } else { 1.0 - self.free.frames() as f64 / self.frames as f64 }

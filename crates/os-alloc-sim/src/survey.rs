@@ -55,16 +55,7 @@ impl Survey {
             traffic.count(map, &copy);
             allocator.free(std::mem::replace(&mut held[victim], dst));
         }
-        let report = Report {
-            policy: self.policy,
-            sharing: set.sharing(),
-            traffic,
-            huge_pages: HugePages::default(),
-            frames: set.frames(),
-            free_before: aged.free,
-            free: allocator.free_blocks(),
-            reservation: set.reservation(),
-        };
+        let report = Report::new(&*allocator, &set, traffic, HugePages::default(), aged.free);
         Ok(Surveyed { aged, report })
     }
 }

@@ -4,8 +4,7 @@ use rowclone_sim::compare::{Best, Case, CopierFigures, CopierKind, CopierResult,
 use rowclone_sim::quantity::{bytes, counted};
 use serde::Serialize;
 
-use crate::cell::{Cell, CellColumn};
-use crate::csv_table::CsvTable;
+use crate::csv_file::{self, CsvLine, fields};
 use crate::decisions;
 use crate::table::Align::{Left, Right};
 use crate::table::{Header, TextColumn, aligned, in_groups, listed, or_dash, percent, three_digits, whole, wrapped};
@@ -250,13 +249,8 @@ impl CompareTable {
     ///
     /// # Errors
     /// Never: the text is in memory.
-    pub fn to_csv(&self) -> std::io::Result<String> {
-        let columns = cells(&CompareRow::default()).map(|(name, cell)| CellColumn::new(name, cell.kind()));
-        let mut table = CsvTable::new(Vec::new(), &columns)?;
-        for row in self.rows() {
-            table.row(&cells(&row).map(|(_, cell)| cell))?;
-        }
-        Ok(String::from_utf8_lossy(&table.finish()?).into_owned())
+    pub fn to_csv(&self) -> Result<String, csv::Error> {
+        csv_file::table(Some(&cells(CompareRow::default())), self.rows().into_iter().map(cells))
     }
 
     /// The first screen, or with `details` all figures; as wide as `width`.
@@ -456,24 +450,11 @@ fn row(case: &ComparedCase, copier: NamedCopier, result: &CopierResult) -> Compa
     }
 }
 
-/// A row of the CSV with the names of the columns.
-fn cells(row: &CompareRow) -> [(&'static str, Cell); 14] {
-    [
-        ("operation", row.operation.into()),
-        ("state", row.state.as_str().into()),
-        ("bytes", row.bytes.into()),
-        ("read_percent", row.read_percent.into()),
-        ("copier", row.copier.into()),
-        ("kind", row.kind.into()),
-        ("time_ns", row.time_ns.into()),
-        ("cpu_ns", row.cpu_ns.into()),
-        ("energy_nj", row.energy_nj.into()),
-        ("channel_bytes", row.channel_bytes.into()),
-        ("lines_lost", row.lines_lost.into()),
-        ("extra_misses", row.extra_misses.into()),
-        ("in_dram_share", row.in_dram_share.into()),
-        ("why_not", row.why_not.as_str().into()),
-    ]
+/// The cells of a result, by column.
+fn cells(row: CompareRow) -> CsvLine {
+    let mut line = fields!(row; operation, state, bytes, read_percent, copier, kind, time_ns, cpu_ns).to_vec();
+    line.extend(fields!(row; energy_nj, channel_bytes, lines_lost, extra_misses, in_dram_share, why_not));
+    line
 }
 
 /// Figures of a scenario: one line per copier that can execute it.

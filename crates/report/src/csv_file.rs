@@ -17,8 +17,9 @@ pub(crate) fn cell(column: impl Into<String>, value: impl Into<Cell>) -> (String
 
 /// Cells of fields that name their columns.
 macro_rules! fields {
-    ($of:expr; $($field:ident),+) => { [$(cell(stringify!($field), $of.$field)),+] };
+    ($of:expr; $($field:ident),+) => { [$($crate::csv_file::cell(stringify!($field), $of.$field)),+] };
 }
+pub(crate) use fields;
 
 /// One line per result: the scalars of the JSON, then energy by cause, commands by kind, parts by mechanism, the
 /// records of the trace, and the warnings.
@@ -201,7 +202,7 @@ pub(crate) fn figures(figures: &FiguresReport) -> CsvLine {
 
 /// Writes lines under the columns of the header, if it is given, and of all lines. A line has 0 in a column that it
 /// lacks: that of a command, a mechanism or a cause of energy that only some systems have.
-fn table(header: Option<&CsvLine>, lines: impl Iterator<Item = CsvLine>) -> Result<String, csv::Error> {
+pub(crate) fn table(header: Option<&CsvLine>, lines: impl Iterator<Item = CsvLine>) -> Result<String, csv::Error> {
     let lines: Vec<CsvLine> = lines.collect();
     let mut columns: Vec<&str> = Vec::new();
     for line in header.into_iter().chain(&lines) {

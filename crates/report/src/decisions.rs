@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn each_reason_has_one_sentence() {
         let of_policies = POLICIES.into_iter().chain(WITH_CORES).map(|policy| policy.preference().0);
-        let of_parts = Reason::NAMES.into_iter().filter(|name| *name != Reason::NotACopy.name());
+        let of_parts = Reason::NAMES.iter().copied().filter(|name| *name != Reason::NotACopy.name());
         let expected: BTreeSet<&str> = of_parts.chain(of_policies).chain([FIRST_CHOICE, BY_POLICY]).collect();
         let names: BTreeSet<&str> = REASONS.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, expected);

@@ -1,5 +1,7 @@
 //! Published values, in `published.toml`.
 
+use std::sync::LazyLock;
+
 use serde::de::DeserializeOwned;
 
 use crate::plot::{Across, Axis, Chart, ChartKind, Joined, Series, Spacing, Unit};
@@ -9,9 +11,10 @@ use crate::plot::{Across, Axis, Chart, ChartKind, Joined, Series, Spacing, Unit}
 /// # Panics
 /// If `published.toml` has no such values, which is a defect of this crate.
 pub fn published<T: DeserializeOwned>(table: &str) -> T {
-    let mut tables: toml::Table = toml::from_str(include_str!("published.toml")).expect("the file is TOML");
-    let values = tables.remove(table).expect("each table has published values");
-    values.try_into().unwrap_or_else(|error| panic!("published.toml, {table}: {error}"))
+    static TABLES: LazyLock<toml::Table> =
+        LazyLock::new(|| toml::from_str(include_str!("published.toml")).expect("the file is TOML"));
+    let values = TABLES.get(table).expect("each table has published values");
+    values.clone().try_into().unwrap_or_else(|error| panic!("published.toml, {table}: {error}"))
 }
 
 /// A published value; none if it was not published.

@@ -1,12 +1,12 @@
 //! Addresses of rows, and faulty rows, which the chip has remapped away from their address.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use dram_spec::{BankId, Channel, Row};
 
 /// Address of a row in the memory system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
+#[display("channel {} {bank} row {}", channel.0, row.0)]
 pub struct RowAddress {
     /// Channel.
     pub channel: Channel,
@@ -14,13 +14,6 @@ pub struct RowAddress {
     pub bank: BankId,
     /// Row of the bank.
     pub row: Row,
-}
-
-/// Formats `channel 0 rank 0 bank 3 row 511`.
-impl fmt::Display for RowAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "channel {} {} row {}", self.channel.0, self.bank, self.row.0)
-    }
 }
 
 /// A row of a bank of a channel.

@@ -1,23 +1,14 @@
 //! Use of the command and data buses, computed from the command stream.
 
-use std::ops::Sub;
-
 use dram_spec::{Burst, Channel, ColumnRun, CommandKind, Cycle, Cycles, PerKind, System};
 
 /// Cycles in which buses were in use, summed over the channels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, derive_more::Sub)]
 pub struct BusUse {
     /// Command buses: [`System::bus_cycles`] of each command.
     pub command: Cycles,
     /// Data buses: the cycles of each burst.
     pub data: Cycles,
-}
-
-impl Sub for BusUse {
-    type Output = BusUse;
-    fn sub(self, earlier: BusUse) -> BusUse {
-        BusUse { command: self.command - earlier.command, data: self.data - earlier.data }
-    }
 }
 
 /// Maximum number of bursts of a channel that have not ended when a command is issued: RDs are at

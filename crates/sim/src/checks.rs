@@ -60,7 +60,7 @@ pub(crate) fn policies(controller: &ControllerSettings) -> Result<(), OutOfRange
 
 pub(crate) fn power(power: PowerPolicy, system: &System, currents: Option<&Currents>) -> Result<(), SystemError> {
     for (state, after) in power.states() {
-        within(format!("power.{}", state.setting()), after.0, 1, CYCLES_MAX)?;
+        within(format!("power.{}", state.name()), after.0, 1, CYCLES_MAX)?;
     }
     let checked = power.check(system.refresh);
     // The order of the two times is the last thing to be wrong.
@@ -70,7 +70,7 @@ pub(crate) fn power(power: PowerPolicy, system: &System, currents: Option<&Curre
     if let Some(currents) = currents
         && let Some((state, current)) = missing_current(power, system.precharge_power_down, currents)
     {
-        let setting = state.setting();
+        let setting = state.name();
         return Err(SystemError::NoCurrent { setting, current, set: currents.name().to_owned() });
     }
     Ok(checked?)

@@ -205,7 +205,7 @@ impl Run<'_> {
             clock: self.system.system().clock(),
             timing,
             copier: if self.policy == BASELINE { Copier::Cpu } else { Copier::Controller },
-            placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
+            allocator,
             fault,
         };
         let is_checked = self.check.is_some();

@@ -97,9 +97,6 @@
 //!     fn name(&self) -> &'static str {
 //!         "less-busy-banks-first"
 //!     }
-//!     fn clone_box(&self) -> Box<dyn Scheduler> {
-//!         Box::new(self.clone())
-//!     }
 //!     fn key(&self, access: &QueuedAccess, row: RowState) -> Key {
 //!         Key::EQUAL.first_if(access.bank().get() % 2 == self.first).first_if(row.is_hit)
 //!     }

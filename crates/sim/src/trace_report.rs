@@ -198,7 +198,7 @@ mod tests {
             clock: Clock::DDR3_1066,
             timing: Timing::BackToBack,
             copier: host::Copier::Cpu,
-            placement: host::Placement::AsRecorded,
+            allocator: None,
             fault: Cycles(100),
         };
         let report = TraceReport::new("a.trace".to_owned(), format, settings, true, &outcome);

@@ -69,12 +69,9 @@ fn settings_that_cannot_be_simulated_are_errors_that_name_them() {
                 -25E\" does not have",
         ),
         (system().scheduler(FrFcfsCap { cap: 0 }), "`scheduler_cap` is 0, but must be from 1 to 1073741824"),
+        (system().scheduler(Bliss::new(0, Cycles(10_000))), "`bliss_threshold` is 0, but must be from 1 to 1073741824"),
         (
-            system().scheduler(Bliss::new(0, Bliss::CLEARING_INTERVAL)),
-            "`bliss_threshold` is 0, but must be from 1 to 1073741824",
-        ),
-        (
-            system().scheduler(Bliss::new(Bliss::THRESHOLD, Cycles(0))),
+            system().scheduler(Bliss::new(4, Cycles(0))),
             "`bliss_clearing_cycles` is 0, but must be from 1 to 1099511627776",
         ),
         (system().scheduler(ParBs::new(0)), "`par_bs_marking_cap` is 0, but must be from 1 to 4096"),

@@ -1,6 +1,5 @@
 //! Digests that identify runs by all inputs that decide their results.
 
-use std::fmt;
 use std::str::FromStr;
 
 use report::{CellColumn, run_cells};
@@ -15,19 +14,14 @@ use rowclone_config::{ResolvedScenario, Variant};
 pub const MODEL_VERSION: u64 = 14;
 
 /// The first 128 bits of a SHA-256 digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
+#[display("{_0:032x}")]
 pub struct Digest(u128);
 
 impl Digest {
     /// Digest of the bytes that a hasher received.
     pub(super) fn finish(hasher: Sha256) -> Digest {
         Digest(u128::from_be_bytes(*hasher.finalize().first_chunk().expect("it has 256 bits")))
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Text that may be compressed.
 
-use std::fmt;
 use std::io::{self, BufReader, Chain, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
@@ -39,6 +38,8 @@ pub(crate) fn extension(file_name: &str) -> Option<&str> {
 }
 
 /// Plain, gzip or zstd text, detected by its first bytes.
+#[derive(derive_more::Debug)]
+#[debug("Text")]
 pub struct Text<R: Read> {
     source: Source<R>,
 }
@@ -68,12 +69,6 @@ impl<R: Read> Text<R> {
             Compression::Zstd => Source::Zstd(Box::new(decoder(whole)?)),
         };
         Ok(Text { source })
-    }
-}
-
-impl<R: Read> fmt::Debug for Text<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Text").finish_non_exhaustive()
     }
 }
 

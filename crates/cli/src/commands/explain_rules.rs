@@ -65,7 +65,7 @@ fn text(system: &System, width: usize) -> String {
         ("clocks", Right, &|rule| rule.cycles(&timings).to_string()),
         ("ns", Right, &|rule| ns(rule.cycles(&timings))),
         ("least", Left, &|rule| rule.formula()),
-        ("scope", Left, &|rule| rule.scope.to_string()),
+        ("scope", Left, &|rule| rule.scope.name().to_owned()),
         ("from", Left, &|rule| kinds(rule.from, rule.nth(system))),
         ("to", Left, &|rule| kinds(rule.to, 1)),
         ("source", Left, &|rule| rule.origin.to_string()),
@@ -109,7 +109,7 @@ fn json(system: &System) -> Value {
         let cycles = rule.cycles(&timings);
         json!({
             "rule": rule.name,
-            "scope": rule.scope.to_string(),
+            "scope": rule.scope.name(),
             "from": names(rule.from),
             "nth_latest": rule.nth(system),
             "to": names(rule.to),

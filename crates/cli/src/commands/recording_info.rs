@@ -33,7 +33,7 @@ fn part(part: u64, total: u64) -> f64 {
 
 /// Names and numbers of the events that occur.
 fn events(summary: &Summary) -> impl Iterator<Item = (&'static str, u64)> {
-    EVENT_NAMES.into_iter().zip(summary.events).filter(|(_, count)| *count > 0)
+    EVENT_NAMES.iter().copied().zip(summary.events).filter(|(_, count)| *count > 0)
 }
 
 fn rows(path: &Path, size: u64, metadata: &Metadata, summary: &Summary) -> Vec<(&'static str, String)> {

@@ -5,7 +5,7 @@ mod ddr3;
 mod ddr4;
 mod ddr5;
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use crate::timings::{P, Timings};
 use dram_spec::{Command, CommandKind, CopyActivations, Cycles, Effect, Geometry, Min, Standard, System, Width};
@@ -90,30 +90,21 @@ impl Kind {
     }
 }
 
-/// Where the earlier and the later command of a rule must coincide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// In one bank.
-    Bank,
-    /// In one bank group.
-    Group,
-    /// In one rank.
-    Rank,
-    /// In two ranks of one channel.
-    OtherRanks,
-    /// On one command bus.
-    Channel,
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Scope::Bank => "bank",
-            Scope::Group => "bank group",
-            Scope::Rank => "rank",
-            Scope::OtherRanks => "other ranks",
-            Scope::Channel => "channel",
-        })
+dram_spec::named! {
+    /// Where the earlier and the later command of a rule must coincide.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, derive_more::Display)]
+    #[display("{}", self.name())]
+    pub enum Scope {
+        /// In one bank.
+        Bank = "bank",
+        /// In one bank group.
+        Group = "bank group",
+        /// In one rank.
+        Rank = "rank",
+        /// In two ranks of one channel.
+        OtherRanks = "other ranks",
+        /// On one command bus.
+        Channel = "channel",
     }
 }
 
@@ -147,39 +138,31 @@ pub enum When {
 }
 
 /// Source of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, derive_more::Display)]
 pub enum Origin {
     /// JESD79-2.
+    #[display("JESD79-2: {_0}")]
     Jesd79_2(&'static str),
     /// JESD79-3.
+    #[display("JESD79-3: {_0}")]
     Jesd79_3(&'static str),
     /// JESD79-4.
+    #[display("JESD79-4: {_0}")]
     Jesd79_4(&'static str),
     /// JESD79-5.
+    #[display("JESD79-5: {_0}")]
     Jesd79_5(&'static str),
     /// A public simulator or datasheet.
     Public(&'static str),
     /// The paper.
+    #[display("RowClone: {_0}")]
     RowClone(&'static str),
     /// Chang et al., "LISA", HPCA 2016.
+    #[display("LISA: {_0}")]
     Lisa(&'static str),
     /// This project's definition of TRANSFER, where the paper is silent.
+    #[display("this project: {_0}")]
     Project(&'static str),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Origin::Jesd79_2(what) => write!(f, "JESD79-2: {what}"),
-            Origin::Jesd79_3(what) => write!(f, "JESD79-3: {what}"),
-            Origin::Jesd79_4(what) => write!(f, "JESD79-4: {what}"),
-            Origin::Jesd79_5(what) => write!(f, "JESD79-5: {what}"),
-            Origin::Public(what) => f.write_str(what),
-            Origin::RowClone(what) => write!(f, "RowClone: {what}"),
-            Origin::Lisa(what) => write!(f, "LISA: {what}"),
-            Origin::Project(what) => write!(f, "this project: {what}"),
-        }
-    }
 }
 
 /// One minimum distance: each `to` waits for the `nth` latest `from` within `scope`.

@@ -65,7 +65,7 @@ pub fn config(generator: &mut Generator) -> Config {
             0 => Box::new(Fcfs),
             1 => Box::new(FrFcfs),
             2 => Box::new(FrFcfsCap { cap: from_to(generator, 1, 16) as u32 }),
-            3 => Box::new(Bliss::default()),
+            3 => Box::new(Bliss::DEFAULT),
             _ => Box::new(ParBs::new(from_to(generator, 1, 8))),
         },
         row_policy: match generator.below(3) {

@@ -1,43 +1,8 @@
 //! Counts of a core and of its cache accesses.
 
-use std::ops::{AddAssign, Sub};
-
+use derive_more::{AddAssign, Sub};
 use dram_spec::LINE_BYTES;
 use serde::Serialize;
-
-/// Sums of counts, and differences of two readings of them, the later one first.
-macro_rules! arithmetic {
-    ($($counts:ty { $($field:ident),* })*) => {$(
-        impl Sub for $counts {
-            type Output = $counts;
-
-            fn sub(self, earlier: $counts) -> $counts {
-                Self { $($field: self.$field - earlier.$field),* }
-            }
-        }
-
-        impl AddAssign for $counts {
-            fn add_assign(&mut self, other: $counts) {
-                $(self.$field += other.$field;)*
-            }
-        }
-    )*};
-}
-
-arithmetic! {
-    LineCounts {
-        hits, l1_hits, l2_hits, misses, merged, allocated, write_backs, non_temporal, passed, buffered, buffered_bursts,
-        buffered_bytes
-    }
-    PrefetchCounts { requested, useful, late, useless, dropped }
-    CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
-    NetworkCounts { packets, dropped, interrupts, sent, injected }
-    DmaCounts { descriptors, doorbells, polls, interrupts, pinned_pages, unpinned_pages }
-    StallSlots {
-        window, mshr, store_buffer, load_store_queue, operand, unit, pending_copy, kernel, coherence, controller_copy,
-        idle
-    }
-}
 
 dram_spec::named! {
     /// On whose behalf a line is accessed.
@@ -57,7 +22,7 @@ dram_spec::named! {
 }
 
 /// Accesses on behalf of one purpose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, AddAssign, Sub)]
 pub struct LineCounts {
     /// Accesses to lines in the cache, those of an L1 included.
     pub hits: u64,
@@ -126,7 +91,7 @@ pub const fn write_bursts(offset: u64, bytes: u64) -> u64 {
 }
 
 /// Lines that a requester's prefetchers have requested from memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, AddAssign, Sub)]
 pub struct PrefetchCounts {
     /// Lines requested.
     pub requested: u64,
@@ -141,7 +106,7 @@ pub struct PrefetchCounts {
 }
 
 /// Steps of coherence for copies and zeroings in DRAM.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, AddAssign, Sub)]
 pub struct CoherenceCounts {
     /// Copies issued to the controller.
     pub copies: u64,
@@ -160,7 +125,7 @@ pub struct CoherenceCounts {
 }
 
 /// Work of a core for a DMA engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, AddAssign, Sub)]
 pub struct DmaCounts {
     /// Descriptors written.
     pub descriptors: u64,
@@ -177,7 +142,7 @@ pub struct DmaCounts {
 }
 
 /// Packets of a core.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, AddAssign, Sub)]
 pub struct NetworkCounts {
     /// Packets received.
     pub packets: u64,
@@ -197,7 +162,7 @@ fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
 }
 
 /// Dispatch slots, or core cycles, in which a core was stalled, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, AddAssign, Sub)]
 #[serde(bound(serialize = "T: Serialize + Default + PartialEq"))]
 pub struct StallSlots<T = u64> {
     /// The window was full, and the next instruction then dispatched.
@@ -316,7 +281,7 @@ impl CoreCounters {
     }
 }
 
-impl Sub for CoreCounters {
+impl std::ops::Sub for CoreCounters {
     type Output = CoreCounters;
 
     fn sub(self, earlier: CoreCounters) -> CoreCounters {

@@ -199,16 +199,7 @@ impl Pages {
             copies_in_part,
             fills_in_part,
             fills_of_other_values,
-            allocator: Report {
-                policy: settings.policy,
-                sharing: set.sharing(),
-                traffic,
-                huge_pages: HugePages::default(),
-                frames: set.frames(),
-                free_before: aged.free,
-                free: allocator.free_blocks(),
-                reservation: set.reservation(),
-            },
+            allocator: Report::new(&*allocator, &set, traffic, HugePages::default(), aged.free),
         }
     }
 

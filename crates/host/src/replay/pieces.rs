@@ -3,7 +3,7 @@
 use dram_spec::PhysicalAddress;
 use rowclone::Operation;
 
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 
 /// Iterator over the pieces of a copy or a fill, divided at boundaries of copy units of the
 /// destination and of the source.
@@ -74,7 +74,7 @@ impl Iterator for Pieces {
         let dst = self.dst + first;
         // An overlapping copy moves data within existing units: no frame is allocated.
         let is_whole = dst.is_multiple_of(self.unit_bytes) && self.bytes - first >= self.unit_bytes;
-        let unit = if Decided::is_renewed(is_whole) && !self.overlap {
+        let unit = if (is_whole || is_planted(Planted::RenewedInPart)) && !self.overlap {
             DestinationUnit::Renewed
         } else {
             DestinationUnit::Kept

@@ -9,7 +9,7 @@ use trace_io::trace::{FaultKind, OsEvent};
 
 use super::pages::{NoFrame, PageReport};
 use crate::aged_memory::AllocatorSettings;
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{is_executed, stored_to};
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 use crate::workload::request;
 
@@ -158,8 +158,8 @@ impl Processes {
             } else {
                 self.kernel.write(id, mapped, operations)?
             };
-            let frame = Decided::stored_to(frame);
-            operations.retain(Decided::is_executed);
+            let frame = stored_to(frame);
+            operations.retain(is_executed);
             self.log.kernel_requests(operations.len() - usize::from(is_cleared));
             if is_cleared {
                 self.cleared += 1;

@@ -1,6 +1,5 @@
 //! Settings of a replay.
 
-use std::fmt;
 use std::num::NonZeroU32;
 
 use dram_spec::{Clock, Cycles};
@@ -37,53 +36,32 @@ pub enum Copier {
     Controller,
 }
 
-/// Placement of a trace's pages.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Placement {
-    /// At the recorded addresses.
-    AsRecorded,
-    /// In frames that an allocator chooses.
-    Allocator(AllocatorSettings),
-}
-
 /// Arrival of the records of a trace.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, derive_more::Display, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Timing {
     /// At the times of the records; a record without a time arrives when it is taken.
+    #[display("as recorded")]
     Recorded,
     /// After the instructions of the records, of which the recorded CPU executes this number per
     /// memory clock, finite and above 0.
+    #[display("instructions, {_0} per memory clock")]
     Instructions(f64),
     /// As fast as the controller accepts requests.
+    #[display("back to back")]
     BackToBack,
     /// As fast as the controller accepts requests, while at most this number are in flight.
+    #[display("window of {_0} requests in flight")]
     Window(NonZeroU32),
 }
 
 impl Timing {
     /// Names of the timings in scenarios, in the order of the variants.
-    pub const NAMES: [&'static str; 4] = ["recorded", "instructions", "back-to-back", "window"];
+    pub const NAMES: &[&str] = <Timing as strum::VariantNames>::VARIANTS;
 
     /// Name in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Timing::Recorded => Timing::NAMES[0],
-            Timing::Instructions(_) => Timing::NAMES[1],
-            Timing::BackToBack => Timing::NAMES[2],
-            Timing::Window(_) => Timing::NAMES[3],
-        }
-    }
-}
-
-/// Formats for example `instructions, 4 per memory clock`.
-impl fmt::Display for Timing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Timing::Recorded => f.write_str("as recorded"),
-            Timing::Instructions(rate) => write!(f, "instructions, {rate} per memory clock"),
-            Timing::BackToBack => f.write_str("back to back"),
-            Timing::Window(requests) => write!(f, "window of {requests} requests in flight"),
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -98,8 +76,8 @@ pub struct ReplaySettings {
     pub timing: Timing,
     /// Who executes copies and fills.
     pub copier: Copier,
-    /// Placement of the pages.
-    pub placement: Placement,
+    /// The allocator that places the pages in frames; without one they keep the recorded addresses.
+    pub allocator: Option<AllocatorSettings>,
     /// CPU time of a recorded page fault, apart from its copy or zeroing.
     pub fault: Cycles,
 }

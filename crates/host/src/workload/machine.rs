@@ -6,7 +6,7 @@ use os_alloc_sim::{CheckpointId, Fault, Frame, Generator, Kernel, MemoryOperatio
 use rowclone::{Operation, Planner};
 
 use crate::aged_memory::{AgedMemories, AllocatorSettings};
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{is_executed, stored_to};
 use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 use super::error::WorkloadError;
@@ -112,8 +112,8 @@ impl Machine {
     ) -> Result<Operation, Fault> {
         let is_new = self.kernel.address_space(process).is_some_and(|space| space.frame(page).is_none());
         let frame = self.kernel.write(process, page, operations)?;
-        let frame = Decided::stored_to(frame);
-        operations.retain(Decided::is_executed);
+        let frame = stored_to(frame);
+        operations.retain(is_executed);
         if is_new && operations.is_empty() {
             let first = self.kernel.frame_set().first_of_grain(frame);
             let frames = (0..self.grain_frames() as u32).map(|at| first.plus(at));

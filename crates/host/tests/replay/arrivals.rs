@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use dram_spec::address::Preset;
 use dram_spec::{Cycle, Cycles};
-use host::{Contents, Copier, LateRecords, Placement, Replay, ReplaySettings, Timing};
+use host::{Contents, Copier, LateRecords, Replay, ReplaySettings, Timing};
 use memctrl::RequestSource;
 use os_alloc_sim::Policy;
 use trace_io::trace::Reader;
@@ -84,7 +84,7 @@ fn a_cpu_that_copies_also_executes_the_instructions_of_the_copy() {
 /// Three pages, of which the last taken is not the last completed.
 #[test]
 fn all_pages_of_an_operation_arrive_together_and_all_block_the_next_record() {
-    let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..SETTINGS };
+    let settings = ReplaySettings { allocator: Some(allocator(Policy::Sequential)), ..SETTINGS };
     let trace = "R 1000 0 4\nC 8000 10000 12288 1000\nR 1000 0 4\n";
     let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
     assert_eq!(replay.take(Cycle(4)).unwrap().operation.to_string(), "read 64 bytes 0x0");
@@ -108,7 +108,7 @@ fn all_pages_of_an_operation_arrive_together_and_all_block_the_next_record() {
 /// The first page completes before the second is taken, as the controller's queue is full.
 #[test]
 fn a_page_that_completes_early_unblocks_no_record() {
-    let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..SETTINGS };
+    let settings = ReplaySettings { allocator: Some(allocator(Policy::Sequential)), ..SETTINGS };
     check(
         settings,
         "C 8000 10000 8192 1000\nR 8fc0 0 4\n",
@@ -151,7 +151,7 @@ fn records_without_a_time_arrive_when_accepted_and_in_order() {
 
 #[test]
 fn each_page_of_an_operation_without_a_time_arrives_when_it_is_accepted() {
-    let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..TIMES };
+    let settings = ReplaySettings { allocator: Some(allocator(Policy::Sequential)), ..TIMES };
     let mut replay =
         replay("ZERO 0x8000 8192\nR 0x8000\n", &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
     let arrivals = [30, 40, 45].map(|now| replay.take(Cycle(now)).unwrap().arrival);

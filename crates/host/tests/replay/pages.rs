@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use dram_spec::address::{FRAME_BYTES, Preset};
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{Geometry, PhysicalAddress, RawGeometry};
-use host::{AllocatorSettings, Contents, FlatMemory, Placement, Replay, ReplaySettings};
+use host::{AllocatorSettings, Contents, FlatMemory, Replay, ReplaySettings};
 use memctrl::{Request, RequestSource};
 use os_alloc_sim::Policy;
 use proptest::prelude::*;
@@ -164,7 +164,7 @@ proptest! {
         let lines = (0..END / 64).map(|line| Event::Access { read: line * 64, writeback: None });
         let events: Vec<Event> = events.into_iter().chain(lines).collect();
         let trace = trace(first, &events);
-        let settings = ReplaySettings { placement: Placement::Allocator(settings), ..SETTINGS };
+        let settings = ReplaySettings { allocator: Some(settings), ..SETTINGS };
         let mut check = Check {
             replay: replay(&trace, &planner, settings, Some(contents.clone())).unwrap(),
             planner: &planner,
@@ -187,7 +187,7 @@ proptest! {
 
 /// Operations of a trace, as placed in a fresh memory of the paper's system.
 fn placed(trace: &str, policy: Policy) -> Vec<Operation> {
-    let settings = ReplaySettings { placement: Placement::Allocator(allocator(policy)), ..SETTINGS };
+    let settings = ReplaySettings { allocator: Some(allocator(policy)), ..SETTINGS };
     let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
     let mut operations = Vec::new();
     drive(&mut replay, dram_spec::Cycles(1), |request| operations.push(request.operation));

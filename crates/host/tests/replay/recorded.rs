@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::Preset;
 use dram_spec::{CommandLog, Cycles, Density, Dialect, Geometry, RawGeometry, System, Width};
 use host::{
-    CheckedSource, Contents, Copier, FlatMemory, MemoryCheck, Placement, Replay, ReplayOutcome, ReplaySettings,
-    TraceCounts, UnusableRecords,
+    CheckedSource, Contents, Copier, FlatMemory, MemoryCheck, Replay, ReplayOutcome, ReplaySettings, TraceCounts,
+    UnusableRecords,
 };
 use memctrl::Controller;
 use os_alloc_sim::{Cause, Fallback, Policy, Sharing};
@@ -56,8 +56,7 @@ pub fn paper() -> System {
 }
 
 const AS_RECORDED: ReplaySettings = ReplaySettings { unusable: UnusableRecords::Skip, ..SETTINGS };
-const AWARE: ReplaySettings =
-    ReplaySettings { placement: Placement::Allocator(allocator(Policy::SubarrayAware)), ..AS_RECORDED };
+const AWARE: ReplaySettings = ReplaySettings { allocator: Some(allocator(Policy::SubarrayAware)), ..AS_RECORDED };
 
 /// Copies of one kind of record, by the planner's reason against FPM, or `fpm`.
 #[derive(Debug, Default)]

@@ -4,8 +4,7 @@ use dram_spec::AddressMap;
 use dram_spec::Cycles;
 use dram_spec::address::{Preset, RawAddressMap};
 use host::{
-    AllocatorSettings, LateRecords, Placement, ReplayError, ReplayOutcome, ReplaySettings, Timing, TraceCounts,
-    UnusableRecords,
+    AllocatorSettings, LateRecords, ReplayError, ReplayOutcome, ReplaySettings, Timing, TraceCounts, UnusableRecords,
 };
 use os_alloc_sim::Policy;
 use rowclone::{FaultyRows, Planner};
@@ -126,8 +125,8 @@ fn coordinates_of_a_reserved_row_are_skipped_under_a_preset() {
 /// With an allocator, addresses are virtual: every record is played, whatever its 64-bit address.
 #[test]
 fn pages_recorded_anywhere_are_placed_in_the_memory() {
-    let placement = Placement::Allocator(allocator(Policy::SubarrayAware));
-    let (_, outcome) = play(UNUSABLE, ReplaySettings { placement, ..SETTINGS });
+    let allocator = Some(allocator(Policy::SubarrayAware));
+    let (_, outcome) = play(UNUSABLE, ReplaySettings { allocator, ..SETTINGS });
     let ReplayOutcome { counts, pages, .. } = outcome.unwrap();
     assert_eq!((counts.reads, counts.writebacks, counts.copies, counts.fills), (4, 3, 2, 3));
     assert_eq!((counts.records, counts.skipped_records), (9, 0));
@@ -147,8 +146,8 @@ fn virtual_addresses_use_all_64_bits() {
     let trace = "R 0xffffffffffffffff\nCOPY 0xfffffffffffff000 0x7ffff000 4096\nZERO 0xffffffffffffe800 6144\nR \
         0x7ffff000\n\
                  R 0x800000007ffff000\nW 0xffffffffffffffc0\n";
-    let placement = Placement::Allocator(allocator(Policy::Sequential));
-    let (played, outcome) = play(trace, ReplaySettings { placement, timing: Timing::Recorded, ..SETTINGS });
+    let allocator = Some(allocator(Policy::Sequential));
+    let (played, outcome) = play(trace, ReplaySettings { allocator, timing: Timing::Recorded, ..SETTINGS });
     let played: Vec<&str> = played.iter().map(|(operation, _)| operation.as_str()).collect();
     let expected = [
         "read 64 bytes 0xfc0",
@@ -199,7 +198,7 @@ fn errors_name_the_line_and_a_remedy() {
     );
     let full = |utilization| {
         let settings = AllocatorSettings { utilization, ..allocator(Policy::Random) };
-        ReplaySettings { placement: Placement::Allocator(settings), ..SETTINGS }
+        ReplaySettings { allocator: Some(settings), ..SETTINGS }
     };
     // 131,072 frames, 8 banks of 32 subarrays and a temporary row.
     refused(
@@ -223,10 +222,8 @@ fn errors_name_the_line_and_a_remedy() {
 fn a_copy_may_run_out_of_frames_between_its_pages() {
     // All but two frames are in use: those of the first page's source and destination.
     let settings = AllocatorSettings { utilization: 1.0 - 2.0 / 130_808.0, ..allocator(Policy::SubarrayAware) };
-    let (played, outcome) = play(
-        "C 8000 10000 8192 5\nR 1000 0 1\n",
-        ReplaySettings { placement: Placement::Allocator(settings), ..SETTINGS },
-    );
+    let (played, outcome) =
+        play("C 8000 10000 8192 5\nR 1000 0 1\n", ReplaySettings { allocator: Some(settings), ..SETTINGS });
     assert_eq!(played.len(), 1);
     let error = outcome.unwrap_err();
     assert!(matches!(error, ReplayError::OutOfFrames { line: 1, held: 130_806, .. }), "{error}");

@@ -314,7 +314,7 @@ impl Channel {
         figures.reads += reads;
         figures.writes += writes;
         figures.unused_activates += unused_activates;
-        figures.blocked_by_copies.merge(&blocked_by_copies);
+        figures.blocked_by_copies += blocked_by_copies;
         let (for_reads, for_refresh) = self.port.take_preempted();
         figures.preempted_for_reads += for_reads;
         figures.preempted_for_refresh += for_refresh;

@@ -39,9 +39,9 @@ fn config(scheduler: &'static str, row_policy: RowPolicy) -> Config {
     let map = AddressMap::preset(system().geometry, Preset::RowInterleaved);
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));
     let scheduler: Box<dyn Scheduler> = match scheduler {
-        Fcfs::NAME => Box::new(Fcfs),
-        Fifo::NAME => Box::new(Fifo),
-        FrFcfs::NAME => Box::new(FrFcfs),
+        "fcfs" => Box::new(Fcfs),
+        "fifo" => Box::new(Fifo),
+        "fr-fcfs" => Box::new(FrFcfs),
         _ => Box::new(FrFcfsCap { cap: CAP }),
     };
     let queues = Queues { drain_high: DRAIN_HIGH, drain_low: DRAIN_LOW, ..Queues::default() };
@@ -97,15 +97,15 @@ impl Naive {
         let is_hit = self.device.open_row(bank) == Some(row);
         let served = self.banks[self.device.topology().index(bank).get()].served;
         let has_precedence = match self.scheduler {
-            Fcfs::NAME | Fifo::NAME => false,
-            FrFcfs::NAME => is_hit,
+            "fcfs" | "fifo" => false,
+            "fr-fcfs" => is_hit,
             _ => is_hit && served < CAP,
         };
         (!has_precedence, at)
     }
 
     fn update_mode(&mut self) {
-        if self.scheduler == Fifo::NAME {
+        if self.scheduler == "fifo" {
             self.mode = self.list.first().map_or(self.mode, |oldest| oldest.kind);
             return;
         }
@@ -152,7 +152,7 @@ impl Naive {
         let indices = || self.device.topology().indices();
         let mut candidates: Vec<Candidate> = indices().filter_map(|bank| self.candidate(bank)).filter(may_go).collect();
         candidates.sort_by_key(|&(_, at)| self.priority(at));
-        if [Fcfs::NAME, Fifo::NAME].contains(&self.scheduler) {
+        if ["fcfs", "fifo"].contains(&self.scheduler) {
             candidates.truncate(1);
         }
         let of_accesses = candidates.into_iter().find(|(command, _)| is_allowed(command));
@@ -215,7 +215,7 @@ proptest! {
     #[test]
     fn the_command_is_the_one_that_the_rules_choose_among_all_candidates(
         accesses in arb_accesses(),
-        scheduler in prop::sample::select(vec![Fcfs::NAME, Fifo::NAME, FrFcfs::NAME, FrFcfsCap::NAME]),
+        scheduler in prop::sample::select(vec!["fcfs", "fifo", "fr-fcfs", "fr-fcfs-cap"]),
         rows in prop::sample::select(ROWS.to_vec()),
     ) {
         let config = config(scheduler, rows);

@@ -253,8 +253,7 @@ impl FrontEnd {
         copy.is_dispatched = true;
         if copy.programs_left == 0 {
             in_flight.lasts_until(now + Cycles(1));
-            let (due, accepted) = (in_flight.done(), in_flight.accepted);
-            self.completions.push(due, accepted, slot);
+            self.completes(slot);
         }
         true
     }
@@ -352,13 +351,10 @@ impl FrontEnd {
         }
         if self.programs.get_mut(slot).thread_done() {
             self.programs.done(slot);
-            let in_flight = self.in_flight.get_mut(copy);
-            let state = in_flight.copy.as_mut().expect("a program belongs to a copy");
+            let state = self.in_flight.get_mut(copy).copy.as_mut().expect("a program belongs to a copy");
             state.programs_left -= 1;
             if state.programs_left == 0 && state.is_dispatched {
-                let (due, accepted) = (in_flight.done(), in_flight.accepted);
-                self.completions.push(due, accepted, copy);
-                wakes_at = wakes_at.min(due);
+                wakes_at = wakes_at.min(self.completes(copy));
             }
         }
         wakes_at

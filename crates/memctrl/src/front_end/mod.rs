@@ -230,9 +230,16 @@ impl FrontEnd {
         in_flight.lasts_until(done);
         in_flight.lines_left -= 1;
         if in_flight.lines_left == 0 {
-            let (due, accepted) = (in_flight.done(), in_flight.accepted);
-            self.completions.push(due, accepted, slot);
+            self.completes(slot);
         }
+    }
+
+    /// Plans the delivery of a request, all of which is executed. Returns its cycle.
+    #[inline]
+    fn completes(&mut self, slot: u32) -> Cycle {
+        let in_flight = self.in_flight.get(slot);
+        self.completions.push(in_flight.done(), in_flight.accepted, slot);
+        in_flight.done()
     }
 
     /// Applies the effect of a channel's command. Returns the next cycle in which the front end

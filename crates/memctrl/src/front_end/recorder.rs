@@ -88,7 +88,7 @@ impl Recorder {
     }
 
     fn close(&mut self, to: Cycle, figures: Figures) {
-        self.whole += &figures;
+        self.whole += figures.clone();
         if self.epoch.is_some() {
             self.epochs.push(Epoch { from: self.from, to, figures });
         }

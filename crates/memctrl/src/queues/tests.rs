@@ -228,10 +228,6 @@ impl Scheduler for BySource {
         "by-source"
     }
 
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(self.clone())
-    }
-
     fn has_state(&self) -> bool {
         false
     }

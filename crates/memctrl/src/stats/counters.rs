@@ -1,14 +1,12 @@
 //! Counters of a channel.
 
-use std::ops::AddAssign;
-
 use dram_spec::CommandCounts;
 
 use super::histogram::Histogram;
 use crate::access::RowOutcome;
 
 /// Row-buffer outcomes of accesses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, derive_more::AddAssign)]
 pub struct Outcomes {
     /// Row hits: neither ACT nor PRE was issued for the access.
     pub hits: u64,
@@ -32,15 +30,6 @@ impl Outcomes {
     /// Number of accesses.
     pub const fn total(&self) -> u64 {
         self.hits + self.misses + self.conflicts
-    }
-}
-
-impl AddAssign for Outcomes {
-    fn add_assign(&mut self, other: Outcomes) {
-        let Outcomes { hits, misses, conflicts } = other;
-        self.hits += hits;
-        self.misses += misses;
-        self.conflicts += conflicts;
     }
 }
 

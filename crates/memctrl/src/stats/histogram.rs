@@ -1,5 +1,7 @@
 //! Distributions of cycle counts in bounded memory.
 
+use std::ops::AddAssign;
+
 use dram_spec::Cycles;
 
 /// A distribution of cycle counts.
@@ -67,17 +69,6 @@ impl Histogram {
         None
     }
 
-    /// Adds the values of another distribution.
-    pub fn merge(&mut self, other: &Histogram) {
-        if self.buckets.len() < other.buckets.len() {
-            self.buckets.resize(other.buckets.len(), 0);
-        }
-        self.buckets.iter_mut().zip(&other.buckets).for_each(|(mine, theirs)| *mine += theirs);
-        self.count += other.count;
-        self.sum += other.sum;
-        self.max = self.max.max(other.max);
-    }
-
     /// Summary in five numbers; `None` without values.
     pub fn summary(&self) -> Option<Summary> {
         Some(Summary {
@@ -101,6 +92,19 @@ impl Histogram {
     fn lowest(bucket: usize) -> u64 {
         let octave = (bucket >> Self::PRECISION_BITS).saturating_sub(1);
         ((bucket - (octave << Self::PRECISION_BITS)) as u64) << octave
+    }
+}
+
+/// Adds the values of another distribution.
+impl AddAssign for Histogram {
+    fn add_assign(&mut self, other: Histogram) {
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        self.buckets.iter_mut().zip(other.buckets).for_each(|(mine, theirs)| *mine += theirs);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
     }
 }
 

@@ -56,6 +56,12 @@ impl FromIterator<(Mechanism, &'static str, Parts)> for PartTally {
     }
 }
 
+impl AddAssign for PartTally {
+    fn add_assign(&mut self, other: PartTally) {
+        *self += &other;
+    }
+}
+
 impl AddAssign<&PartTally> for PartTally {
     fn add_assign(&mut self, other: &PartTally) {
         other.iter().for_each(|(mechanism, reason, parts)| self.add(mechanism, reason, parts));
@@ -79,7 +85,7 @@ impl AddAssign for Depth {
 }
 
 /// Figures of an interval, in integers and distributions.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, derive_more::AddAssign)]
 pub struct Figures {
     /// Delivered requests of all kinds.
     pub requests: u64,
@@ -124,30 +130,6 @@ pub struct Figures {
     pub write_queue: Depth,
     /// Copies in progress in all channels.
     pub copy_queue: Depth,
-}
-
-impl AddAssign<&Figures> for Figures {
-    fn add_assign(&mut self, other: &Figures) {
-        self.requests += other.requests;
-        self.commands += other.commands;
-        self.reads += other.reads;
-        self.writes += other.writes;
-        self.unused_activates += other.unused_activates;
-        self.forwarded += other.forwarded;
-        self.read_latency.merge(&other.read_latency);
-        self.write_latency.merge(&other.write_latency);
-        self.copy_latency.merge(&other.copy_latency);
-        self.copy_response.merge(&other.copy_response);
-        self.parts += &other.parts;
-        self.blocked_by_copies.merge(&other.blocked_by_copies);
-        self.preempted_for_reads += other.preempted_for_reads;
-        self.preempted_for_refresh += other.preempted_for_refresh;
-        self.write_drains += other.write_drains;
-        self.channel_bytes += other.channel_bytes;
-        self.read_queue += other.read_queue;
-        self.write_queue += other.write_queue;
-        self.copy_queue += other.copy_queue;
-    }
 }
 
 /// An interval of the run.

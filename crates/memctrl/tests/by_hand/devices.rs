@@ -125,7 +125,7 @@ fn a_read_of_a_core_goes_before_an_older_hit_of_a_device() {
         "56 ACT r0 b0 row 0",
         "64 RD r0 b0 col 1",
     ];
-    assert_eq!(run_at(CpuFirst::default(), &list).listing, expected);
+    assert_eq!(run_at(CpuFirst::DEFAULT, &list).listing, expected);
     assert_eq!(order(&run_at(FrFcfs, &list)), [0, 1, 2]);
 }
 
@@ -133,7 +133,7 @@ fn a_read_of_a_core_goes_before_an_older_hit_of_a_device() {
 fn within_a_class_the_order_is_that_of_fr_fcfs() {
     for source in [1, DMA] {
         let reads: [Read; 4] = [(source, 0, 0), (source, 0, 1), (source, 0, 0), (source, 1, 0)];
-        assert_eq!(run(CpuFirst::default(), &reads).listing, run(FrFcfs, &reads).listing);
+        assert_eq!(run(CpuFirst::DEFAULT, &reads).listing, run(FrFcfs, &reads).listing);
     }
 }
 
@@ -148,7 +148,7 @@ fn devices_have_their_share_of_the_reads_while_both_wait() {
     assert_eq!(with(0), (0..24).collect::<Vec<_>>());
     // The credit is 25, 50, 75, then 0.
     assert_eq!(with(25)[..16], [0, 1, 2, 12, 3, 4, 5, 13, 6, 7, 8, 14, 9, 10, 11, 15]);
-    assert_eq!(order(&run(CpuFirst::default(), &twelve_each())), with(25));
+    assert_eq!(order(&run(CpuFirst::DEFAULT, &twelve_each())), with(25));
     // 30, 60, 90, then 20, 50, 80, then 10, 40, 70, then 0: three of ten.
     assert_eq!(with(30)[..17], [0, 1, 2, 12, 3, 4, 13, 5, 6, 14, 7, 8, 9, 15, 10, 11, 16]);
     assert_eq!(with(50)[..8], [0, 12, 1, 13, 2, 14, 3, 15]);
@@ -210,8 +210,8 @@ fn writes_of_devices_are_drained_as_all_writes() {
         (2, 1, read(line(0, 0, 1))),
     ];
     let with_high = |drain_high, drain_low| {
-        let queues = Queues { drain_high, drain_low, ..with(CpuFirst::default()).queues };
-        let done = run_of(&Config { queues, ..with(CpuFirst::default()) }, &list).done();
+        let queues = Queues { drain_high, drain_low, ..with(CpuFirst::DEFAULT).queues };
+        let done = run_of(&Config { queues, ..with(CpuFirst::DEFAULT) }, &list).done();
         done.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
     };
     assert_eq!(with_high(48, 16), [0, 4, 1, 2, 3]);
@@ -228,7 +228,7 @@ fn a_write_of_a_core_does_not_pass_a_write_of_a_device() {
         (0, 1, write(line(1, 0, 0))),
         (0, DMA, write(line(1, 0, 1))),
     ];
-    let done = run_of(&with(CpuFirst::default()), &list).done();
+    let done = run_of(&with(CpuFirst::DEFAULT), &list).done();
     assert_eq!(done.into_iter().map(|(id, _)| id).collect::<Vec<_>>(), [0, 1, 2, 3]);
 }
 
@@ -238,7 +238,7 @@ fn row_commands_of_copies_have_the_class_of_their_source() {
     let copy = |bank| Operation::Copy { src: line(bank, 0, 0), dst: line(bank + 1, 0, 0), bytes: 64 };
     let first_of = |sources: [u16; 2]| {
         let list = [(0, sources[0], copy(0)), (0, sources[1], copy(2))];
-        let outcome = run_of(&with(CpuFirst::default()), &list);
+        let outcome = run_of(&with(CpuFirst::DEFAULT), &list);
         outcome.listing[0].clone()
     };
     assert!(first_of([1, DMA]).contains("b0"), "{}", first_of([1, DMA]));

@@ -191,7 +191,7 @@ proptest! {
         let run = |epoch, warm_up| run_until(&Config { epoch, warm_up, ..config.clone() }, list.clone(), 20_000).stats;
         let by_epochs = run(Some(Cycles(length)), Cycles(0));
         let sum = |from: usize| by_epochs.epochs[from..].iter().fold(Figures::default(), |mut sum, epoch| {
-            sum += &epoch.figures;
+            sum += epoch.figures.clone();
             sum
         });
         let whole = run(None, Cycles(0));

@@ -64,13 +64,13 @@ fn from_2048_on_a_percentile_is_the_least_value_of_its_bucket() {
 #[test]
 fn a_merged_distribution_is_that_of_all_values() {
     let (few, many) = (of(&[5, 9]), of(&[1, 2, 3000, 70_000]));
-    for (mut one, other) in [(few.clone(), &many), (many.clone(), &few)] {
-        one.merge(other);
+    for (mut one, other) in [(few.clone(), many.clone()), (many.clone(), few)] {
+        one += other;
         assert_eq!(one, of(&[5, 9, 1, 2, 3000, 70_000]));
         assert_eq!([16, 17, 33, 34, 50, 51].map(|percent| one.percentile(percent).unwrap().0), [1, 2, 2, 5, 5, 9]);
     }
     let mut same = many.clone();
-    same.merge(&Histogram::default());
+    same += Histogram::default();
     assert_eq!(same, many);
     assert_eq!(Histogram::default().summary(), None, "of no value");
 }

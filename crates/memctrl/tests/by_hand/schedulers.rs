@@ -116,7 +116,7 @@ fn one_against_many() -> Vec<Read> {
 fn bliss_blacklists_a_source_when_its_consecutive_reads_exceed_the_threshold() {
     assert_eq!(order(&run(FrFcfs, &one_against_many())), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     let with = |threshold| order(&run(Bliss::new(threshold, Cycles(10_000)), &one_against_many()));
-    assert_eq!(order(&run(Bliss::default(), &one_against_many())), with(4));
+    assert_eq!(order(&run(Bliss::DEFAULT, &one_against_many())), with(4));
     assert_eq!(with(4), [0, 1, 2, 3, 4, 8, 5, 6, 7], "the fifth is the first beyond the threshold");
     assert_eq!(with(2), [0, 1, 2, 8, 3, 4, 5, 6, 7]);
     assert_eq!(with(7), [0, 1, 2, 3, 4, 5, 6, 7, 8], "the eighth is the last");
@@ -135,7 +135,7 @@ fn bliss_opens_a_row_for_another_source_before_it_serves_hits_of_a_blacklisted_o
 #[test]
 fn bliss_counts_anew_when_the_source_changes() {
     let list = |more| [vec![(1, 0, 0); 4], vec![(2, 1, 0)], vec![(1, 0, 0); more], vec![(2, 0, 1)]].concat();
-    let orders = [4, 6].map(|more| order(&run(Bliss::default(), &list(more))));
+    let orders = [4, 6].map(|more| order(&run(Bliss::DEFAULT, &list(more))));
     assert_eq!(orders[0], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], "never more than four at a time");
     assert_eq!(orders[1], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10], "read 9 is the fifth since the change");
 }
@@ -177,7 +177,7 @@ fn par_bs_marks_up_to_its_cap_per_source_and_bank() {
     assert_eq!(with(3), [0, 1, 2, 3, 4, 5]);
     // The paper's cap of 5: the sixth read of source 1 is in the second batch.
     let list = [vec![(1, 0, 0); 6], vec![(2, 0, 1); 6]].concat();
-    assert_eq!(order(&run(ParBs::default(), &list)), [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 5]);
+    assert_eq!(order(&run(ParBs::DEFAULT, &list)), [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 5]);
 }
 
 /// The cap is per bank: both sources have two marked reads, and source 1 the better rank by its
@@ -206,16 +206,16 @@ fn par_bs_ranks_by_the_largest_load_of_a_bank_before_the_total() {
         "56 ACT r0 b0 row 1",
         "64 RD r0 b0 col 1",
     ];
-    assert_eq!(run(ParBs::default(), &[(1, 0, 0), (1, 0, 1), (2, 0, 2), (2, 1, 0), (2, 2, 0)]).listing, expected);
+    assert_eq!(run(ParBs::DEFAULT, &[(1, 0, 0), (1, 0, 1), (2, 0, 2), (2, 1, 0), (2, 2, 0)]).listing, expected);
 }
 
 /// No source has more than one read in a bank.
 #[test]
 fn par_bs_ranks_by_the_total_where_the_largest_loads_are_equal_then_by_number() {
-    let totals = run(ParBs::default(), &[(1, 0, 0), (1, 1, 0), (2, 0, 1)]);
+    let totals = run(ParBs::DEFAULT, &[(1, 0, 0), (1, 1, 0), (2, 0, 1)]);
     assert_eq!(totals.listing[0], "0 ACT r0 b0 row 1");
     assert_eq!(order(&totals), [2, 1, 0]);
-    let equal = run(ParBs::default(), &[(2, 0, 1), (1, 0, 0)]);
+    let equal = run(ParBs::DEFAULT, &[(2, 0, 1), (1, 0, 0)]);
     assert_eq!(order(&equal), [1, 0], "source 1 before source 2, although its read is younger");
 }
 
@@ -223,18 +223,18 @@ fn par_bs_ranks_by_the_total_where_the_largest_loads_are_equal_then_by_number() 
 #[test]
 fn par_bs_serves_no_later_read_before_the_batch_is_done() {
     let list = [(0, (1, 0, 0)), (0, (1, 0, 1)), (5, (2, 0, 0))];
-    assert_eq!(order(&run_at(ParBs::default(), &list)), [0, 1, 2]);
+    assert_eq!(order(&run_at(ParBs::DEFAULT, &list)), [0, 1, 2]);
     assert_eq!(order(&run_at(FrFcfs, &list)), [0, 2, 1]);
     // A batch of one read ends with its RD in cycle 8: the next has all that are queued by then.
     let list = [(0, (1, 0, 0)), (5, (1, 0, 1)), (6, (2, 0, 0))];
-    assert_eq!(order(&run_at(ParBs::default(), &list)), [0, 2, 1]);
+    assert_eq!(order(&run_at(ParBs::DEFAULT, &list)), [0, 2, 1]);
 }
 
 /// The batch of cycle 9 has two hits of source 1 and one read of source 2, which ranks first.
 #[test]
 fn par_bs_serves_hits_of_a_batch_before_better_ranks() {
     let list = [(0, (3, 0, 0)), (3, (1, 0, 0)), (3, (1, 0, 0)), (3, (2, 0, 1))];
-    assert_eq!(order(&run_at(ParBs::default(), &list)), [0, 1, 2, 3]);
+    assert_eq!(order(&run_at(ParBs::DEFAULT, &list)), [0, 1, 2, 3]);
 }
 
 /// Twelve reads of source 1 of one row, and one of source 2 of another; RDs from cycle 8 on.
@@ -250,7 +250,7 @@ fn atlas(quantum: u64, threshold: u64, bias: u64) -> Atlas {
 #[test]
 fn atlas_serves_the_source_with_the_least_service_of_past_quanta_before_row_hits() {
     let with = |quantum| run(atlas(quantum, 10_000, 875), &twelve_against_one());
-    assert_eq!(order(&run(Atlas::default(), &twelve_against_one())), order(&run(FrFcfs, &twelve_against_one())));
+    assert_eq!(order(&run(Atlas::DEFAULT, &twelve_against_one())), order(&run(FrFcfs, &twelve_against_one())));
     // The RD of cycle 36 is the eighth; the first quantum ends before cycle 40.
     assert_eq!(order(&with(40)), [0, 1, 2, 3, 4, 5, 6, 7, 12, 8, 9, 10, 11]);
     assert_eq!(order(&with(41)), [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 9, 10, 11]);

@@ -13,10 +13,6 @@ impl Scheduler for SourceOrder {
         "source-order"
     }
 
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(*self)
-    }
-
     fn key(&self, access: &QueuedAccess, row: RowState) -> Key {
         let rank = match access.kind() {
             AccessKind::Read => access.source().0.into(),

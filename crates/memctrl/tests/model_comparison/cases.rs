@@ -13,7 +13,7 @@ use dram_spec::{
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
-use memctrl::policy::scheduler::{Atlas, Bliss, CpuFirst, Fcfs, Fifo, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
+use memctrl::policy::scheduler::{Atlas, Bliss, CpuFirst, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
 use memctrl::price::PriceTable;
 use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
 use proptest::collection::vec;
@@ -165,38 +165,38 @@ fn arb_scheduler() -> impl Strategy<Value = ChosenScheduler> {
 /// # Panics
 /// If the reference model has no definition of it.
 fn arb_parameters(registered: &'static dyn Scheduler) -> BoxedStrategy<ChosenScheduler> {
-    let without = |model| Just(Chosen { engine: registered.clone_box(), model }).boxed();
+    let without = |model| Just(Chosen { engine: dyn_clone::clone_box(registered), model }).boxed();
     match registered.name() {
-        Fcfs::NAME => without(reference_model::Scheduler::Fcfs),
-        Fifo::NAME => without(reference_model::Scheduler::Fifo),
-        FrFcfs::NAME => without(reference_model::Scheduler::FrFcfs),
-        FrFcfsCap::NAME => (1u32..9)
+        "fcfs" => without(reference_model::Scheduler::Fcfs),
+        "fifo" => without(reference_model::Scheduler::Fifo),
+        "fr-fcfs" => without(reference_model::Scheduler::FrFcfs),
+        "fr-fcfs-cap" => (1u32..9)
             .prop_map(|cap| Chosen {
-                engine: FrFcfsCap { cap }.clone_box(),
+                engine: Box::new(FrFcfsCap { cap }) as _,
                 model: reference_model::Scheduler::FrFcfsCap(cap),
             })
             .boxed(),
-        Bliss::NAME => (1u32..6, prop_oneof![50u64..500, 500u64..10_000])
+        "bliss" => (1u32..6, prop_oneof![50u64..500, 500u64..10_000])
             .prop_map(|(n, interval)| Chosen {
-                engine: Bliss::new(n, Cycles(interval)).clone_box(),
+                engine: Box::new(Bliss::new(n, Cycles(interval))) as _,
                 model: reference_model::Scheduler::bliss(n, interval),
             })
             .boxed(),
-        ParBs::NAME => (1usize..6)
+        "par-bs" => (1usize..6)
             .prop_map(|cap| Chosen {
-                engine: ParBs::new(cap).clone_box(),
+                engine: Box::new(ParBs::new(cap)) as _,
                 model: reference_model::Scheduler::par_bs(cap),
             })
             .boxed(),
-        Atlas::NAME => (prop_oneof![40u64..400, 400u64..3000], 0u64..500, prop_oneof![Just(875u64), 0u64..=1000])
+        "atlas" => (prop_oneof![40u64..400, 400u64..3000], 0u64..500, prop_oneof![Just(875u64), 0u64..=1000])
             .prop_map(|(quantum, threshold, bias)| Chosen {
-                engine: Atlas::new(Cycles(quantum), Cycles(threshold), bias).clone_box(),
+                engine: Box::new(Atlas::new(Cycles(quantum), Cycles(threshold), bias)) as _,
                 model: reference_model::Scheduler::atlas(quantum, threshold, bias),
             })
             .boxed(),
-        CpuFirst::NAME => prop_oneof![Just(CpuFirst::SHARE), 0u64..=100]
+        "cpu-first" => prop_oneof![Just(CpuFirst::SHARE), 0u64..=100]
             .prop_map(|share| Chosen {
-                engine: CpuFirst::new(share).clone_box(),
+                engine: Box::new(CpuFirst::new(share)) as _,
                 model: reference_model::Scheduler::CpuFirst { share, credit: 0 },
             })
             .boxed(),

@@ -53,7 +53,7 @@ impl Recorder {
         if self.from < self.start {
             return;
         }
-        self.whole += &figures;
+        self.whole += figures.clone();
         if self.keeps_epochs {
             self.epochs.push(Epoch { from: Cycle(self.from), to: Cycle(to), figures });
         }

@@ -5,7 +5,8 @@ use host::machine::SourceState;
 use super::receive::Delivery;
 
 /// What is done with the bytes of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum CaseOperation {
     /// They are copied; the lines of the source have a state.
     Copy(SourceState),
@@ -24,12 +25,8 @@ impl CaseOperation {
     }
 
     /// Name in reports, without the state.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CaseOperation::Copy(_) => "copy",
-            CaseOperation::Zero => "zero",
-            CaseOperation::Receive(_) => "receive",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// State of the source of a copy, or place where a message is delivered; empty for a zeroing.

@@ -1,6 +1,5 @@
 //! Copiers by name: the loops of the kernel, and who copies under a policy.
 
-use std::fmt;
 use std::sync::LazyLock;
 
 use host::machine::{CopyLoop, MachineSettings};
@@ -9,7 +8,8 @@ use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES, named};
 use crate::copy_method::CopyMethod;
 
 /// Who copies and zeroes: a loop of the kernel, or who does under a copy policy.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, derive_more::Debug)]
+#[debug("{}", self.name())]
 pub struct NamedCopier {
     /// Copy policy of the controller.
     pub policy: &'static dyn CopyPolicy,
@@ -99,12 +99,6 @@ impl NamedCopier {
         let mut changed = *settings;
         changed.kernel.copy_loop = self.copy_loop.unwrap_or(changed.kernel.copy_loop);
         changed
-    }
-}
-
-impl fmt::Debug for NamedCopier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

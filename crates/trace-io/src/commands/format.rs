@@ -1,12 +1,12 @@
 //! The formats of command traces, and their recognition.
 
-use std::fmt;
-
 use crate::line::cells;
 use crate::number::decimal;
 use crate::text::extension;
 
 /// A format of command traces.
+#[derive(derive_more::Debug)]
+#[debug("{name}")]
 pub struct Format {
     /// Name on command lines.
     pub name: &'static str,
@@ -156,12 +156,6 @@ impl PartialEq for Format {
 }
 
 impl Eq for Format {}
-
-impl fmt::Debug for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -45,7 +45,7 @@ pub(super) struct Sums {
 }
 
 /// Sums of accesses.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, derive_more::AddAssign)]
 struct Accesses {
     count: u64,
     stores: u64,
@@ -74,12 +74,6 @@ impl Accesses {
         let Ok(Word::Access(access)) = Word::from_bits(bits) else { return None };
         access.address.checked_add(access.bytes() - 1)?;
         Some(Accesses { count: 1, stores: access.is_store.into(), instructions: access.instructions.into() })
-    }
-
-    const fn add(&mut self, other: &Accesses) {
-        self.count += other.count;
-        self.stores += other.stores;
-        self.instructions += other.instructions;
     }
 }
 
@@ -146,7 +140,7 @@ impl Checker {
                 if self.has_contents {
                     bytes += bytes_of(&words[index..][..run.count as usize]);
                 }
-                accesses.add(&run);
+                accesses += run;
                 index += run.count as usize;
                 continue;
             }

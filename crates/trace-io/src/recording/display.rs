@@ -6,10 +6,7 @@ use super::block::BlockEntry;
 use super::event::{Event, ObjectAddress, Routine};
 
 /// Names of the events, by their number less 1.
-pub const EVENT_NAMES: [&str; 14] = [
-    "create", "fork", "exit", "map", "unmap", "discard", "move", "read", "copy", "zero", "call", "return", "fault",
-    "time",
-];
+pub const EVENT_NAMES: &[&str] = <Event as strum::VariantNames>::VARIANTS;
 
 /// An object and the address in it, as a value of a key.
 struct In(ObjectAddress);
@@ -28,7 +25,7 @@ impl fmt::Display for In {
 impl fmt::Display for Event {
     /// The name and the operands. An address in an object follows the object and a colon.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(EVENT_NAMES[self.number() as usize - 1])?;
+        f.write_str(self.into())?;
         match *self {
             Event::Create { process } | Event::Fork { process } => write!(f, " process={process}"),
             Event::Exit | Event::Return => Ok(()),

@@ -1,6 +1,7 @@
 //! Events of the system, and of libraries.
 
 use smallvec::SmallVec;
+use strum::{EnumDiscriminants, IntoStaticStr, VariantNames};
 
 use super::error::wrong;
 use super::word::{INLINE_MAX, Word};
@@ -92,7 +93,9 @@ dram_spec::named! {
 }
 
 /// An event. Addresses without an object are virtual, of the process of the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumDiscriminants, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+#[strum_discriminants(name(EventKind), vis(), doc = "Kind of an event.")]
 pub enum Event {
     /// Begins a process without memory.
     Create {
@@ -201,23 +204,8 @@ impl Event {
     }
 
     /// Its number.
-    pub const fn number(self) -> u8 {
-        match self {
-            Event::Create { .. } => 1,
-            Event::Fork { .. } => 2,
-            Event::Exit => 3,
-            Event::Map { .. } => 4,
-            Event::Unmap { .. } => 5,
-            Event::Discard { .. } => 6,
-            Event::Move { .. } => 7,
-            Event::Read { .. } => 8,
-            Event::Copy { .. } => 9,
-            Event::Zero { .. } => 10,
-            Event::Call { .. } => 11,
-            Event::Return => 12,
-            Event::Fault { .. } => 13,
-            Event::Time { .. } => 14,
-        }
+    pub fn number(self) -> u8 {
+        EventKind::from(self) as u8 + 1
     }
 
     /// Operands.

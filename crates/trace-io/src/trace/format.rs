@@ -1,7 +1,7 @@
 //! Definition of a trace format.
 
+use std::iter;
 use std::path::Path;
-use std::{fmt, iter};
 
 use super::FORMATS;
 use super::batch::Parser;
@@ -11,6 +11,8 @@ use crate::text::extension;
 use crate::{ErrorKind, LineError};
 
 /// A format of memory traces.
+#[derive(derive_more::Debug)]
+#[debug("{name}")]
 pub struct Format {
     /// Name in scenarios.
     pub name: &'static str,
@@ -160,9 +162,3 @@ impl PartialEq for Format {
 }
 
 impl Eq for Format {}
-
-impl fmt::Debug for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}

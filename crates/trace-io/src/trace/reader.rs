@@ -1,8 +1,8 @@
 //! Trace reader.
 
 use std::io::{Cursor, Read};
+use std::mem;
 use std::path::Path;
-use std::{fmt, mem};
 
 use super::FORMATS;
 use super::batch::{Batch, Parser};
@@ -22,6 +22,8 @@ use crate::{ErrorKind, LineError};
 ///
 /// It ends with the input or after the first error. Its memory does not depend on the length of the
 /// trace. A trace without records is an error.
+#[derive(derive_more::Debug)]
+#[debug("Reader {{ format: {format:?}, line: {}, state: {state:?} }}", self.line())]
 pub struct Reader<R: Read> {
     source: Source<R>,
     format: &'static Format,
@@ -264,13 +266,3 @@ impl<R: Read> Iterator for Reader<R> {
 }
 
 impl<R: Read> std::iter::FusedIterator for Reader<R> {}
-
-impl<R: Read> fmt::Debug for Reader<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader")
-            .field("format", &self.format)
-            .field("line", &self.line())
-            .field("state", &self.state)
-            .finish_non_exhaustive()
-    }
-}

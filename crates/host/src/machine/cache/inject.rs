@@ -4,7 +4,7 @@ use super::super::counters::Purpose;
 use super::super::settings::{InjectionLevel, InjectionSettings, WritePolicy};
 use super::Caches;
 use super::line::{LineNumber, LineState};
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 
 impl Caches {
     /// Whether a line is on its way to accesses of any requester.
@@ -27,7 +27,7 @@ impl Caches {
         line: LineNumber,
         (purpose, data): (Purpose, Option<&[u8]>),
     ) -> bool {
-        let is_dirty = !self.injects_clean() && Decided::injects_dirty();
+        let is_dirty = !self.injects_clean() && !is_planted(Planted::CleanInjection);
         let state = LineState { dirty: is_dirty.then_some(purpose), ..LineState::default() };
         let last_level = &self.last_level[self.level_of(requester)];
         let Some(way) = last_level.victim_within(line, settings.ways(last_level.ways())) else { return false };

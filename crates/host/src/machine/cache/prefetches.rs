@@ -11,7 +11,7 @@ use super::level::Way;
 use super::line::{LineNumber, LineState};
 use super::mshr::{Ticket, User};
 use super::{Caches, Requester};
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 
 /// The prefetchers of a requester, and their counts.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl Caches {
             return;
         }
         for (index, Requester { mshrs, prefetches, .. }) in self.requesters.iter_mut().enumerate() {
-            if Decided::drops_prefetches()
+            if !is_planted(Planted::StalePrefetch)
                 && concerns(index)
                 && let Some(mshr) = mshrs.find(line)
                 && let User::Prefetcher(_) = mshr.user

@@ -12,7 +12,7 @@ use super::line::{LineNumber, LineRequest, LineRequestKind, LineSize, Removed};
 use super::port::Away;
 use super::write_buffer::BufferedLine;
 use super::{Answer, Caches};
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 
 /// Requests in the order in which they leave.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ impl Caches {
     /// Sends the stores of all write buffers to a line.
     #[inline]
     pub(super) fn flush(&mut self, line: LineNumber) {
-        if (self.write == WritePolicy::WriteThrough || self.passes_stores) && Decided::flushes_stores() {
+        if (self.write == WritePolicy::WriteThrough || self.passes_stores) && !is_planted(Planted::NoFlush) {
             self.flush_buffers(line);
         }
     }

@@ -14,7 +14,7 @@ use super::super::memory::{LineNumber, Memory, Scope, bytes_over_channels};
 use super::super::settings::{DirtySource, KernelSettings};
 use super::loops::LoopCopies;
 use super::{Copier, quiet};
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 
 /// Copies and zeroings that the controller executes as one request each, and small copies by a loop.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl ControllerCopies {
         leaves: CoreCycle,
         in_cache: &mut InCache,
     ) -> u64 {
-        if !Decided::writes_source_back() {
+        if is_planted(Planted::NoSourceWriteBack) {
             return 0;
         }
         let size = memory.line_size();
@@ -123,12 +123,12 @@ impl Copier for ControllerCopies {
         let starts = bulk.src.into_iter().chain([bulk.dst]);
         counts.lookups += starts.flat_map(|start| memory.line_size().lines(start, bulk.bytes)).count() as u64;
         *(if bulk.src.is_some() { &mut counts.copies } else { &mut counts.zeroings }) += 1;
-        if bulk.src.is_none() && !Decided::zeroes_memory() {
+        if bulk.src.is_none() && is_planted(Planted::NoZeroing) {
             memory.apply(&operation);
             core.add(Work::CopyRest(bulk));
             return Outcome::Done;
         }
-        if !Decided::waits_for_copy() {
+        if is_planted(Planted::NoWait) {
             memory.copy(core.index(), operation, CoreCycle(leaves.0 + cost + 3_000));
             return Outcome::Done;
         }

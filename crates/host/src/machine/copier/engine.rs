@@ -16,7 +16,7 @@ use super::super::memory::Memory;
 use super::super::settings::{EngineSettings, KernelSettings};
 use super::Copier;
 use super::loops::LoopCopies;
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 
 /// The number of the engine among the devices.
 const ENGINE: Agent = Agent::Device(0);
@@ -121,7 +121,7 @@ impl Copier for EngineCopies {
         memory.apply(&Operation::Copy { src, dst: bulk.dst, bytes: bulk.bytes });
         memory.interconnect.post_later(Agent::Core(index), ENGINE, Message::Copy { id, core: index, bulk }, leaves);
         self.pending.insert(id, PendingCopy { core: index, bulk, instruction: Some(instruction) });
-        if Decided::defers_accesses() {
+        if !is_planted(Planted::IgnoredPendingCopies) {
             core.add_pending_copy(id, bulk, size);
         }
         for start in [src, bulk.dst] {
@@ -144,7 +144,7 @@ impl Copier for EngineCopies {
                 if let Some(instruction) = instruction {
                     core.complete(instruction, at);
                 }
-                if Decided::defers_accesses() {
+                if !is_planted(Planted::IgnoredPendingCopies) {
                     core.copy_completed(id, at);
                 }
                 core.copy_ends(at);

@@ -16,7 +16,7 @@ use super::super::memory::Memory;
 use super::super::settings::{EngineMode, EngineSettings};
 use super::Device;
 use super::transfer::{Route, Snoops, Transfer};
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 
 /// A copy engine.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl CopyEngine {
         let EngineSettings { is_in_dram, buffer_lines, .. } = self.settings;
         let was_requested = copy.transfer.is_requested();
         copy.transfer.proceed(at, Route { is_in_dram, buffer_lines }, memory);
-        if !Decided::completes_after_writes() && !was_requested && copy.transfer.is_requested() && !is_in_dram {
+        if is_planted(Planted::EarlyCompletion) && !was_requested && copy.transfer.is_requested() && !is_in_dram {
             memory.interconnect.post(Agent::Device(self.device), Agent::Core(copy.core), copy.completed(), at);
         }
     }
@@ -62,7 +62,7 @@ impl CopyEngine {
     /// Ends the first copy at a cycle, and begins the next one.
     fn end(&mut self, at: CoreCycle, memory: &mut Memory) {
         let copy = self.copies.pop_front().expect("it is in progress");
-        if Decided::completes_after_writes() && Decided::reports_completion() {
+        if !is_planted(Planted::EarlyCompletion) && !is_planted(Planted::LostCompletion) {
             memory.interconnect.post(Agent::Device(self.device), Agent::Core(copy.core), copy.completed(), at);
         }
         self.proceed(at, memory);

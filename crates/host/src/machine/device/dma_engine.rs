@@ -16,7 +16,7 @@ use super::super::memory::{Memory, Scope};
 use super::super::settings::{DmaCompletion, DmaSettings};
 use super::Device;
 use super::transfer::{LineRead, Route, Snoops, Transfer};
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 
 /// Bytes of a descriptor that the core writes: command and size, source, destination, and the next one.
 pub const DESCRIPTOR_BYTES: u64 = 32;
@@ -103,7 +103,7 @@ impl DmaEngine {
                 let was_requested = transfer.is_requested();
                 transfer.proceed(at, route, memory);
                 let is_requested = transfer.is_requested() && !was_requested;
-                if !Decided::completes_after_writes() && is_requested && descriptor.is_last {
+                if is_planted(Planted::EarlyCompletion) && is_requested && descriptor.is_last {
                     self.report(channel, &descriptor, at, memory);
                 }
             }
@@ -119,7 +119,7 @@ impl DmaEngine {
         *counts += transfer.counts;
         *moved_bytes += transfer.channel_bytes;
         let descriptor = queue.pop_front().expect("it is in progress");
-        if descriptor.is_last && Decided::completes_after_writes() && Decided::reports_completion() {
+        if descriptor.is_last && !is_planted(Planted::EarlyCompletion) && !is_planted(Planted::LostCompletion) {
             let requester = Requester { core: descriptor.core, device: Some(device) };
             let known = memory.interconnect.snooped(at);
             let operation = Operation::Write { address: descriptor.status, bytes: LINE_BYTES };

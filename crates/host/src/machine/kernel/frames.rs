@@ -8,7 +8,7 @@ use super::super::clock::CoreCycle;
 use super::super::core::Core;
 use super::super::memory::Memory;
 use super::{Kernel, ProgramFault};
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 
 impl Kernel {
     /// Frames of the kernel that it shares with devices.
@@ -100,7 +100,7 @@ impl Kernel {
         let (first, last) = (address.0 / FRAME_BYTES, (address.0 + (bytes - 1)) / FRAME_BYTES);
         for unit in first / pages_per_unit..=last / pages_per_unit {
             let start = unit * pages_per_unit;
-            if !Decided::is_renewed(first <= start && start + (pages_per_unit - 1) <= last) {
+            if !(is_planted(Planted::RenewedInPart) || first <= start && start + (pages_per_unit - 1) <= last) {
                 continue;
             }
             let source = source.0 / FRAME_BYTES + start.saturating_sub(first);

@@ -25,7 +25,7 @@ use super::clock::CoreCycle;
 use super::core::{Core, Outcome, Work, within};
 use super::memory::Memory;
 use super::settings::{KernelSettings, MachineSettings};
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{is_executed, stored_to};
 
 pub use self::fault::ProgramFault;
 
@@ -85,7 +85,7 @@ impl Kernel {
         is_store: bool,
     ) -> Result<Option<PhysicalAddress>, ProgramFault> {
         let found = self.processes.frame(core.index(), address, is_store)?;
-        let stored_to = |frame| if is_store { Decided::stored_to(frame) } else { frame };
+        let stored_to = |frame| if is_store { stored_to(frame) } else { frame };
         let found = found.map(|(frame, is_writable)| (stored_to(frame), is_writable));
         if let Some(entry) = found {
             core.translations.insert(address, entry);
@@ -120,7 +120,7 @@ impl Kernel {
         core.counters.faults += 1;
         core.delay_until(at, |stalls| &mut stalls.kernel);
         core.translations.clear();
-        if let Some(operation) = operation.filter(Decided::is_executed) {
+        if let Some(operation) = operation.filter(is_executed) {
             core.add(Work::Copy(bulk(&operation)));
         }
         self.add_pages(core, memory, &event, self.settings.fault_cycles, at)?;

@@ -30,6 +30,8 @@ pub struct Executed {
 }
 
 /// The flat memory, which each store changes when it is executed.
+#[derive(derive_more::Debug)]
+#[debug("CoherenceCheck {{ loads: {loads}, wrong: {wrong:?} }}")]
 pub struct CoherenceCheck {
     flat: FlatMemory,
     line_size: LineSize,
@@ -163,11 +165,5 @@ impl CoherenceCheck {
             let wrong = (part != access.bytes).then_some(WrongLoad { core, address: access.address });
             self.wrong = self.wrong.or(wrong);
         }
-    }
-}
-
-impl std::fmt::Debug for CoherenceCheck {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CoherenceCheck").field("loads", &self.loads).field("wrong", &self.wrong).finish_non_exhaustive()
     }
 }

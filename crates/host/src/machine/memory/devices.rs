@@ -13,7 +13,7 @@ use super::super::counters::{CoherenceCounts, Purpose};
 use super::super::interconnect::{Agent, Holds, Message, Outgoing, Requester};
 use super::super::settings::InjectionSettings;
 use super::Memory;
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 use crate::virtual_memory::Owner;
 
 /// Result of a snoop.
@@ -106,7 +106,7 @@ impl Memory {
             return Snooped { at: self.write_for(requester, [taken], known), is_dirty: true, data };
         }
         let held = self.caches.snoop(requester.core, line).filter(|(state, _)| state.dirty.is_some());
-        let Some((_, data)) = held.filter(|_| Decided::writes_source_back()) else {
+        let Some((_, data)) = held.filter(|_| !is_planted(Planted::NoSourceWriteBack)) else {
             return Snooped { at: known, is_dirty: false, data: None };
         };
         self.caches.clean(requester.core, line, purpose);
@@ -125,7 +125,7 @@ impl Memory {
         counts: &mut CoherenceCounts,
         (at, known): (CoreCycle, CoreCycle),
     ) -> CoreCycle {
-        if !Decided::invalidates_destination() {
+        if is_planted(Planted::NoInvalidation) {
             return known;
         }
         let size = self.line_size();
@@ -197,7 +197,7 @@ impl Memory {
     /// Removes a line that a device wrote while it was in flight to a core from the caches of the core or, before its
     /// data are there, from the others.
     pub fn drop_line(&mut self, core: usize, line: LineNumber, scope: Scope) {
-        if Decided::invalidates_destination() {
+        if !is_planted(Planted::NoInvalidation) {
             let _ = self.caches.invalidate(core, [(line, DirtyData::Discarded)].into_iter(), scope).whole();
         }
     }

@@ -15,7 +15,7 @@ use super::clock::CoreCycle;
 use super::counters::Purpose;
 use super::interconnect::{Agent, Holds, Interconnect, Message, Requester};
 use super::settings::MachineSettings;
-use crate::decisions::{Decided, Decisions};
+use crate::defects::{Planted, is_planted};
 use crate::flat_memory::FlatMemory;
 
 // The interface of the caches, as far as requesters use it.
@@ -252,7 +252,7 @@ impl Memory {
         scope: Scope,
         leaves: CoreCycle,
     ) -> Invalidated {
-        if !Decided::invalidates_destination() {
+        if is_planted(Planted::NoInvalidation) {
             return Invalidated::default();
         }
         let dirty_data = |is_whole| if is_whole { DirtyData::Discarded } else { DirtyData::WrittenBack(Some(purpose)) };

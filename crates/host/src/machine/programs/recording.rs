@@ -5,7 +5,6 @@ mod mappings;
 mod objects;
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io::Read;
 
 use dram_spec::address::FRAME_BYTES;
@@ -64,6 +63,8 @@ struct WordLoop {
 
 /// The program of a recording. Process `p` of the recording is process `p + 1` of the program; process 1 is empty,
 /// and forks those that a recording creates. Memory grows with the pages and objects that the recording names.
+#[derive(derive_more::Debug)]
+#[debug("RecordedProgram({settings:?})")]
 pub struct RecordedProgram<R: Read> {
     reader: Reader<R>,
     settings: RecordingSettings,
@@ -516,12 +517,6 @@ impl<R: Read> Program for RecordedProgram<R> {
 
     fn copier_min_bytes(&self) -> u64 {
         RECORDED_COPIER_MIN_BYTES
-    }
-}
-
-impl<R: Read> fmt::Debug for RecordedProgram<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordedProgram").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 

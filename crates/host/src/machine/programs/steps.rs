@@ -59,6 +59,8 @@ pub trait Program: fmt::Debug {
 }
 
 /// The steps of an iterator.
+#[derive(derive_more::Debug)]
+#[debug("Steps")]
 pub struct Steps<I>(pub I);
 
 impl<I: Iterator<Item = Step>> Program for Steps<I> {
@@ -72,12 +74,6 @@ impl<I: Iterator<Item = Step>> Program for Steps<I> {
     }
 }
 
-impl<I> fmt::Debug for Steps<I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Steps").finish_non_exhaustive()
-    }
-}
-
 impl<R: Read + fmt::Debug> Program for ProgramReader<R> {
     fn next_step(&mut self) -> Result<Option<Step>, LineError> {
         self.next().transpose()
@@ -85,6 +81,8 @@ impl<R: Read + fmt::Debug> Program for ProgramReader<R> {
 }
 
 /// A program that is opened again for each execution.
+#[derive(derive_more::Debug)]
+#[debug("Repeated({program:?})")]
 pub struct Repeated<F> {
     open: F,
     program: Box<dyn Program>,
@@ -120,12 +118,6 @@ impl<F: Fn() -> Result<Box<dyn Program>, LineError>> Program for Repeated<F> {
 
     fn copier_min_bytes(&self) -> u64 {
         self.program.copier_min_bytes()
-    }
-}
-
-impl<F> fmt::Debug for Repeated<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Repeated").field("program", &self.program).finish_non_exhaustive()
     }
 }
 

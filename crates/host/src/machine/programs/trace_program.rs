@@ -1,7 +1,6 @@
 //! Memory traces with instructions, as programs.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io::Read;
 use std::num::NonZeroU32;
 
@@ -23,6 +22,8 @@ use super::steps::Program;
 /// another fill a loop of stores. Recorded addresses are virtual, and pages have frames before the
 /// run; a unit that a copy overwrites as a whole gets frames near its source. Memory grows with
 /// the pages that the trace accesses.
+#[derive(derive_more::Debug)]
+#[debug("TraceProgram({:?})", self.format())]
 pub struct TraceProgram<R: Read> {
     records: Reader<R>,
     /// Bytes of a copy unit of the kernel.
@@ -187,12 +188,6 @@ impl<R: Read> Program for TraceProgram<R> {
 
     fn recorded(&self) -> Recorded {
         self.format().recorded
-    }
-}
-
-impl<R: Read> fmt::Debug for TraceProgram<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TraceProgram").field("format", self.format()).finish_non_exhaustive()
     }
 }
 

@@ -8,7 +8,7 @@ use proptest::test_runner::RngSeed;
 use trace_io::program::DeviceStep;
 
 use super::*;
-use crate::decisions::{PLANTED, Planted};
+use crate::defects::{PLANTED, Planted};
 
 const PAGES: u64 = 6;
 

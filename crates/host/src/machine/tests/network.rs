@@ -4,7 +4,7 @@ use memctrl::policy::copy::BASELINE;
 use trace_io::program::DeviceStep;
 
 use super::*;
-use crate::decisions::{PLANTED, Planted};
+use crate::defects::{PLANTED, Planted};
 
 /// A link of a byte per cycle, and packets of 1,538 bytes on it.
 const NETWORK: NetworkSettings = NetworkSettings {

@@ -3,7 +3,7 @@
 use memctrl::policy::copy::BASELINE;
 
 use super::*;
-use crate::decisions::{PLANTED, Planted};
+use crate::defects::{PLANTED, Planted};
 use crate::virtual_memory::{Owner, WrongByte};
 
 /// A program of two processes with copies, whose pages share rows in pairs.

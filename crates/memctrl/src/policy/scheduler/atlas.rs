@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, Cycles, SourceId};
 
-use super::{BySource, Changes, Key, Others, Reads, RowState, Scheduler, Service, Setting, Unit};
+use super::{BySource, Changes, Key, Others, Reads, RowState, Scheduler, Service, Setting};
 use crate::access::{AccessKind, QueuedAccess, Stamp};
 
 /// ATLAS: over long quanta, the source that has attained the least service is served first.
@@ -31,15 +31,9 @@ pub struct Atlas {
 }
 
 impl Atlas {
-    /// Name in the configuration.
-    pub const NAME: &str = "atlas";
-    /// The paper's 10,000,000 core cycles, in memory clocks of the default machine, whose cores have 6
-    /// cycles per memory clock.
-    pub const QUANTUM: Cycles = Cycles(1_666_667);
-    /// The paper's 100,000 core cycles, in memory clocks of the default machine.
-    pub const THRESHOLD: Cycles = Cycles(16_667);
-    /// The paper's weight of the total before a quantum, in thousandths.
-    pub const BIAS: u64 = 875;
+    /// The paper's quantum of 10,000,000 core cycles and its threshold of 100,000, in memory clocks of the default
+    /// machine, whose cores have 6 cycles per memory clock, and its weight of the total before a quantum.
+    pub const DEFAULT: Atlas = Atlas::new(Cycles(1_666_667), Cycles(16_667), 875);
 
     /// Creates the scheduler with a quantum of at least one cycle, and a bias of at most 1000.
     pub const fn new(quantum: Cycles, threshold: Cycles, bias: u64) -> Atlas {
@@ -68,15 +62,9 @@ impl Atlas {
     }
 }
 
-impl Default for Atlas {
-    fn default() -> Atlas {
-        Atlas::new(Atlas::QUANTUM, Atlas::THRESHOLD, Atlas::BIAS)
-    }
-}
-
 impl Scheduler for Atlas {
     fn name(&self) -> &'static str {
-        Self::NAME
+        "atlas"
     }
 
     fn summary(&self) -> String {
@@ -89,44 +77,32 @@ impl Scheduler for Atlas {
     }
 
     fn settings(&self) -> &'static [Setting] {
-        const QUANTUM: Setting = Setting {
-            name: "atlas_quantum_cycles",
-            unit: Unit::Clocks,
-            least: 1,
-            most: 1 << 40,
-            default: Atlas::QUANTUM.0,
-            is_required: false,
-            about: "clocks after which sources are ordered by their attained service; at least tRC + tRCD + 4 \
-                    (10,000,000 core cycles at 6 per clock)",
-        };
-        const THRESHOLD: Setting = Setting {
-            name: "atlas_threshold_cycles",
-            default: Atlas::THRESHOLD.0,
-            about: "clocks of waiting after which a read goes before all others (100,000 core cycles at 6 per clock)",
-            ..QUANTUM
-        };
-        const BIAS: Setting = Setting {
-            name: "atlas_bias",
-            unit: Unit::Count,
-            least: 0,
-            most: 1000,
-            default: Atlas::BIAS,
-            about: "thousandths of the total service that remain at the end of a quantum",
-            ..QUANTUM
-        };
-        &[QUANTUM, THRESHOLD, BIAS]
+        const {
+            &[
+                Setting::clocks(
+                    "atlas_quantum_cycles",
+                    "clocks after which sources are ordered by their attained service; at least tRC + tRCD + 4 \
+                        (10,000,000 core cycles at 6 per clock)",
+                ),
+                Setting::clocks(
+                    "atlas_threshold_cycles",
+                    "clocks of waiting after which a read goes before all others (100,000 core cycles at 6 per clock)",
+                ),
+                Setting::count(
+                    "atlas_bias",
+                    (0, 1000),
+                    "thousandths of the total service that remain at the end of a quantum",
+                ),
+            ]
+        }
     }
 
     fn values(&self) -> Vec<u64> {
         vec![self.quantum.0, self.threshold.0, self.bias]
     }
 
-    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
-        Box::new(Atlas::new(Cycles(values[0]), Cycles(values[1]), values[2]))
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(self.clone())
+    fn set_values(&mut self, values: &[u64]) {
+        *self = Atlas::new(Cycles(values[0]), Cycles(values[1]), values[2]);
     }
 
     fn key(&self, access: &QueuedAccess, row: RowState) -> Key {

@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, Cycles, SourceId};
 
-use super::{BySource, Changes, Key, Reads, RowState, Scheduler, Service, Setting, Unit};
+use super::{BySource, Changes, Key, Reads, RowState, Scheduler, Service, Setting};
 use crate::access::{AccessKind, QueuedAccess};
 
 /// BLISS: a source with many consecutive reads served is blacklisted for a period. Reads of other
@@ -25,12 +25,8 @@ pub struct Bliss {
 }
 
 impl Bliss {
-    /// Name in the configuration.
-    pub const NAME: &str = "bliss";
-    /// The paper's threshold, in consecutive reads.
-    pub const THRESHOLD: u32 = 4;
-    /// The paper's interval, in memory clocks.
-    pub const CLEARING_INTERVAL: Cycles = Cycles(10_000);
+    /// The paper's threshold, in consecutive reads, and its interval, in memory clocks.
+    pub const DEFAULT: Bliss = Bliss::new(4, Cycles(10_000));
 
     /// Creates the scheduler with a threshold, and a clearing interval of at least one cycle.
     pub const fn new(threshold: u32, clearing_interval: Cycles) -> Bliss {
@@ -43,9 +39,7 @@ impl Bliss {
             blacklisted: BySource::new(),
         }
     }
-}
 
-impl Bliss {
     /// Clears the blacklist if an interval has ended by `now`.
     fn clear(&mut self, now: Cycle) -> Changes {
         if now < self.next_clearing {
@@ -59,15 +53,9 @@ impl Bliss {
     }
 }
 
-impl Default for Bliss {
-    fn default() -> Bliss {
-        Bliss::new(Bliss::THRESHOLD, Bliss::CLEARING_INTERVAL)
-    }
-}
-
 impl Scheduler for Bliss {
     fn name(&self) -> &'static str {
-        Self::NAME
+        "bliss"
     }
 
     fn summary(&self) -> String {
@@ -79,38 +67,25 @@ impl Scheduler for Bliss {
     }
 
     fn settings(&self) -> &'static [Setting] {
-        const THRESHOLD: Setting = Setting {
-            name: "bliss_threshold",
-            unit: Unit::Count,
-            least: 1,
-            most: 1 << 30,
-            default: Bliss::THRESHOLD as u64,
-            is_required: false,
-            about: "consecutive reads of a source after which it is blacklisted (a workload is one source, which a \
-                    blacklist does not reorder)",
-        };
-        const CLEARING_INTERVAL: Setting = Setting {
-            name: "bliss_clearing_cycles",
-            unit: Unit::Clocks,
-            least: 1,
-            most: 1 << 40,
-            default: Bliss::CLEARING_INTERVAL.0,
-            is_required: false,
-            about: "clocks after which the blacklist is cleared",
-        };
-        &[THRESHOLD, CLEARING_INTERVAL]
+        const {
+            &[
+                Setting::count(
+                    "bliss_threshold",
+                    (1, 1 << 30),
+                    "consecutive reads of a source after which it is blacklisted (a workload is one source, which a \
+                        blacklist does not reorder)",
+                ),
+                Setting::clocks("bliss_clearing_cycles", "clocks after which the blacklist is cleared"),
+            ]
+        }
     }
 
     fn values(&self) -> Vec<u64> {
         vec![self.threshold.into(), self.clearing_interval.0]
     }
 
-    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
-        Box::new(Bliss::new(values[0] as u32, Cycles(values[1])))
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(self.clone())
+    fn set_values(&mut self, values: &[u64]) {
+        *self = Bliss::new(values[0] as u32, Cycles(values[1]));
     }
 
     #[inline]

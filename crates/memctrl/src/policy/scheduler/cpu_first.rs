@@ -2,7 +2,7 @@
 
 use dram_spec::SourceId;
 
-use super::{Changes, Key, RowState, Scheduler, Service, Setting, Unit};
+use super::{Changes, Key, RowState, Scheduler, Service, Setting};
 use crate::access::{AccessKind, QueuedAccess};
 
 /// Reads of cores go before reads of devices ([`SourceId::is_device`]), whatever their rows; within a
@@ -26,8 +26,6 @@ pub struct CpuFirst {
 }
 
 impl CpuFirst {
-    /// Name in the configuration.
-    pub const NAME: &str = "cpu-first";
     /// The default share, in percent. Chosen: Zhao et al. (ICCD 2005) guarantee a share, but do not
     /// publish it. With a quarter, cores keep three of four contested RDs, and a device whose reads
     /// are always ready needs at most four times as long for them as on a channel of its own.
@@ -35,6 +33,9 @@ impl CpuFirst {
     /// The largest credit. Chosen: what devices miss while copies or refreshes keep them from their
     /// banks must not delay cores for long afterwards; with the default share, for 13 RDs.
     pub const CREDIT_MAX: u64 = 1000;
+
+    /// With the default share.
+    pub const DEFAULT: CpuFirst = CpuFirst::new(CpuFirst::SHARE);
 
     /// Creates the scheduler with a share in percent, at most 100.
     pub const fn new(share: u64) -> CpuFirst {
@@ -54,15 +55,9 @@ impl CpuFirst {
     }
 }
 
-impl Default for CpuFirst {
-    fn default() -> CpuFirst {
-        CpuFirst::new(CpuFirst::SHARE)
-    }
-}
-
 impl Scheduler for CpuFirst {
     fn name(&self) -> &'static str {
-        Self::NAME
+        "cpu-first"
     }
 
     fn summary(&self) -> String {
@@ -74,29 +69,22 @@ impl Scheduler for CpuFirst {
     }
 
     fn settings(&self) -> &'static [Setting] {
-        const SHARE: Setting = Setting {
-            name: "cpu_first_share",
-            unit: Unit::Count,
-            least: 0,
-            most: 100,
-            default: CpuFirst::SHARE,
-            is_required: false,
-            about: "percent of the RDs that devices are guaranteed while reads of cores and of devices are queued (a \
+        const {
+            &[Setting::count(
+                "cpu_first_share",
+                (0, 100),
+                "percent of the RDs that devices are guaranteed while reads of cores and of devices are queued (a \
                     workload without cores has no devices)",
-        };
-        &[SHARE]
+            )]
+        }
     }
 
     fn values(&self) -> Vec<u64> {
         vec![self.share]
     }
 
-    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
-        Box::new(CpuFirst::new(values[0]))
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(*self)
+    fn set_values(&mut self, values: &[u64]) {
+        *self = CpuFirst::new(values[0]);
     }
 
     fn key(&self, access: &QueuedAccess, row: RowState) -> Key {

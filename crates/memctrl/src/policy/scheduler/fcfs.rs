@@ -9,22 +9,13 @@ use crate::access::QueuedAccess;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fcfs;
 
-impl Fcfs {
-    /// Name in the configuration.
-    pub const NAME: &str = "fcfs";
-}
-
 impl Scheduler for Fcfs {
     fn name(&self) -> &'static str {
-        Self::NAME
+        "fcfs"
     }
 
     fn about(&self) -> &'static str {
         "the oldest first of reads, or of writes in a write drain"
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(*self)
     }
 
     fn has_state(&self) -> bool {

@@ -17,22 +17,13 @@ use crate::access::QueuedAccess;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fifo;
 
-impl Fifo {
-    /// Name in the configuration.
-    pub const NAME: &str = "fifo";
-}
-
 impl Scheduler for Fifo {
     fn name(&self) -> &'static str {
-        Self::NAME
+        "fifo"
     }
 
     fn about(&self) -> &'static str {
         "the oldest first, reads and writes in one queue"
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(*self)
     }
 
     fn has_state(&self) -> bool {

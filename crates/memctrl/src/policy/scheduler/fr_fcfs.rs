@@ -11,22 +11,13 @@ use crate::access::QueuedAccess;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FrFcfs;
 
-impl FrFcfs {
-    /// Name in the configuration.
-    pub const NAME: &str = "fr-fcfs";
-}
-
 impl Scheduler for FrFcfs {
     fn name(&self) -> &'static str {
-        Self::NAME
+        "fr-fcfs"
     }
 
     fn about(&self) -> &'static str {
         "row hits first, then the oldest"
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(*self)
     }
 
     fn has_state(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use dram_spec::SourceId;
 
-use super::{Key, RowState, Scheduler, Setting, Unit};
+use super::{Key, RowState, Scheduler, Setting};
 use crate::access::QueuedAccess;
 
 /// FR-FCFS, except that after `cap` accesses to an open row further hits have no precedence: an
@@ -15,14 +15,9 @@ pub struct FrFcfsCap {
     pub cap: u32,
 }
 
-impl FrFcfsCap {
-    /// Name in the configuration.
-    pub const NAME: &str = "fr-fcfs-cap";
-}
-
 impl Scheduler for FrFcfsCap {
     fn name(&self) -> &'static str {
-        Self::NAME
+        "fr-fcfs-cap"
     }
 
     fn summary(&self) -> String {
@@ -34,28 +29,16 @@ impl Scheduler for FrFcfsCap {
     }
 
     fn settings(&self) -> &'static [Setting] {
-        const CAP: Setting = Setting {
-            name: "scheduler_cap",
-            unit: Unit::Count,
-            least: 1,
-            most: 1 << 30,
-            default: 4,
-            is_required: true,
-            about: "accesses to an open row after which an older access to another row goes first",
-        };
-        &[CAP]
+        const ABOUT: &str = "accesses to an open row after which an older access to another row goes first";
+        const { &[Setting { is_required: true, ..Setting::count("scheduler_cap", (1, 1 << 30), ABOUT) }] }
     }
 
     fn values(&self) -> Vec<u64> {
         vec![self.cap.into()]
     }
 
-    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
-        Box::new(FrFcfsCap { cap: values[0] as u32 })
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(*self)
+    fn set_values(&mut self, values: &[u64]) {
+        *self = FrFcfsCap { cap: values[0] as u32 };
     }
 
     fn has_state(&self) -> bool {

@@ -19,6 +19,7 @@ use std::any::Any;
 use std::fmt;
 
 use dram_spec::{BankIndex, Cycle, Cycles, SourceId};
+use dyn_clone::DynClone;
 
 pub use atlas::Atlas;
 pub use bliss::Bliss;
@@ -36,17 +37,17 @@ pub(crate) use key::Priority;
 use crate::access::{AccessKind, QueuedAccess};
 use crate::queues::{Queues, Rows};
 
-/// All schedulers, in the order of messages, with their defaults. The keys of the configuration, their
-/// ranges and their descriptions follow from this list.
+/// All schedulers, in the order of messages, with the defaults of their settings; of a required one, with an example.
+/// The keys of the configuration, their ranges and their descriptions follow from this list.
 pub static SCHEDULERS: &[&dyn Scheduler] = &[
     &Fcfs,
     &Fifo,
     &FrFcfs,
     &FrFcfsCap { cap: 4 },
-    &Bliss::new(Bliss::THRESHOLD, Bliss::CLEARING_INTERVAL),
-    &ParBs::new(ParBs::MARKING_CAP),
-    &Atlas::new(Atlas::QUANTUM, Atlas::THRESHOLD, Atlas::BIAS),
-    &CpuFirst::new(CpuFirst::SHARE),
+    &Bliss::DEFAULT,
+    &ParBs::DEFAULT,
+    &Atlas::DEFAULT,
+    &CpuFirst::DEFAULT,
 ];
 
 /// Order of the accesses of one channel. Each channel has its own instance.
@@ -57,7 +58,7 @@ pub static SCHEDULERS: &[&dyn Scheduler] = &[
 /// on it. A row hit must not make an access worse, and of two accesses with equal row states the
 /// order must not depend on these: an access for which a row was closed or opened keeps its
 /// precedence in the bank.
-pub trait Scheduler: Any + fmt::Debug + Send + Sync {
+pub trait Scheduler: Any + DynClone + fmt::Debug + Send + Sync {
     /// Name in the configuration.
     fn name(&self) -> &'static str;
 
@@ -81,14 +82,10 @@ pub trait Scheduler: Any + fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// A new scheduler with these values of its settings.
-    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
+    /// Sets its settings to values in their order, before the first command.
+    fn set_values(&mut self, values: &[u64]) {
         let _ = values;
-        self.clone_box()
     }
-
-    /// A copy for another channel.
-    fn clone_box(&self) -> Box<dyn Scheduler>;
 
     /// Key of an access to a bank in this state.
     fn key(&self, access: &QueuedAccess, row: RowState) -> Key;
@@ -178,6 +175,8 @@ pub trait Scheduler: Any + fmt::Debug + Send + Sync {
     }
 }
 
+dyn_clone::clone_trait_object!(Scheduler);
+
 /// The schedulers of the channels other than the first.
 #[derive(Debug)]
 pub struct Others<'a>(pub(crate) Vec<&'a mut dyn Scheduler>);
@@ -192,12 +191,6 @@ impl Others<'_> {
             let other: &mut dyn Any = &mut **other;
             other.downcast_mut().expect("all channels have schedulers of one type")
         })
-    }
-}
-
-impl Clone for Box<dyn Scheduler> {
-    fn clone(&self) -> Self {
-        self.clone_box()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dram_spec::{BankIndex, Cycle, SourceId};
 
-use super::{BySource, Changes, Key, Reads, RowState, Scheduler, Service, Setting, Unit};
+use super::{BySource, Changes, Key, Reads, RowState, Scheduler, Service, Setting};
 use crate::access::{AccessKind, QueuedAccess, Stamp};
 
 /// PAR-BS: serves reads in batches, and within a batch source by source, so that a source's reads
@@ -25,10 +25,8 @@ pub struct ParBs {
 }
 
 impl ParBs {
-    /// Name in the configuration.
-    pub const NAME: &str = "par-bs";
     /// The paper's marking cap, in reads per source and bank.
-    pub const MARKING_CAP: usize = 5;
+    pub const DEFAULT: ParBs = ParBs::new(5);
 
     /// Creates the scheduler with a marking cap of at least one read.
     pub const fn new(marking_cap: usize) -> ParBs {
@@ -60,15 +58,9 @@ impl ParBs {
     }
 }
 
-impl Default for ParBs {
-    fn default() -> ParBs {
-        ParBs::new(ParBs::MARKING_CAP)
-    }
-}
-
 impl Scheduler for ParBs {
     fn name(&self) -> &'static str {
-        Self::NAME
+        "par-bs"
     }
 
     fn summary(&self) -> String {
@@ -80,28 +72,15 @@ impl Scheduler for ParBs {
     }
 
     fn settings(&self) -> &'static [Setting] {
-        const MARKING_CAP: Setting = Setting {
-            name: "par_bs_marking_cap",
-            unit: Unit::Count,
-            least: 1,
-            most: 4096,
-            default: ParBs::MARKING_CAP as u64,
-            is_required: false,
-            about: "reads per source and bank in a batch",
-        };
-        &[MARKING_CAP]
+        const { &[Setting::count("par_bs_marking_cap", (1, 4096), "reads per source and bank in a batch")] }
     }
 
     fn values(&self) -> Vec<u64> {
         vec![self.marking_cap as u64]
     }
 
-    fn with_values(&self, values: &[u64]) -> Box<dyn Scheduler> {
-        Box::new(ParBs::new(values[0] as usize))
-    }
-
-    fn clone_box(&self) -> Box<dyn Scheduler> {
-        Box::new(self.clone())
+    fn set_values(&mut self, values: &[u64]) {
+        *self = ParBs::new(values[0] as usize);
     }
 
     fn key(&self, access: &QueuedAccess, row: RowState) -> Key {

@@ -66,12 +66,22 @@ pub struct Setting {
     pub least: u64,
     /// Largest valid value.
     pub most: u64,
-    /// Default; of a required setting, an example.
-    pub default: u64,
     /// Whether a configuration with the scheduler must give it.
     pub is_required: bool,
     /// Meaning, for the list of keys.
     pub about: &'static str,
+}
+
+impl Setting {
+    /// A count in a range, which a configuration may leave out.
+    pub const fn count(name: &'static str, (least, most): (u64, u64), about: &'static str) -> Setting {
+        Setting { name, unit: Unit::Count, least, most, is_required: false, about }
+    }
+
+    /// A time of at least one clock, which a configuration may leave out.
+    pub const fn clocks(name: &'static str, about: &'static str) -> Setting {
+        Setting { unit: Unit::Clocks, ..Setting::count(name, (1, 1 << 40), about) }
+    }
 }
 
 /// Unit of a setting.

@@ -77,7 +77,7 @@ proptest! {
     #[test]
     fn a_merge_counts_what_both_counted(one in arb_values(), other in arb_values()) {
         let mut merged = of(&one);
-        merged.merge(&of(&other));
+        merged += of(&other);
         prop_assert_eq!(merged, of(&[one, other].concat()));
     }
 }
