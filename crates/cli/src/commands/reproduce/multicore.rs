@@ -282,7 +282,7 @@ fn regions<'a>(
 fn executed_in(cycles: u64, program: Box<dyn Program>, machine: &MachineConfig) -> Result<u64, Failure> {
     // Another core executes instructions without memory access, as many per cycle as its width: its region ends last.
     let instructions = cycles * machine.settings.core.width;
-    let clock: Box<dyn Program> = Box::new(Steps(std::iter::once(Step::Compute { instructions })));
+    let clock: Box<dyn Program> = Box::new(Steps(std::iter::once(Step::Compute { instructions: u64::MAX })));
     let region = |instructions| Region { warm_up: 0, instructions: Some(instructions) };
     let programs = vec![(program, region(1)), (clock, region(instructions))];
     Ok(run_in_regions(machine, CopyMethod::BASELINE, programs, false)?.1.instructions - instructions)
