@@ -62,6 +62,11 @@ fn compare() -> Result<(), String> {
     let (contents, output) = record("contents", &["--recorder", "qemu", "--contents"], &["checksums"])?;
     let pages = contents.compare(&output)?;
     eprintln!("the contents of {pages} pages agree with the program's checksums");
+    let mut verify = Command::new(&simulator);
+    succeed(
+        verify.args(["trace", "verify"]).arg(folder.join("contents.rct.zst")),
+        "the comparison of loads with stores",
+    )?;
     Ok(())
 }
 

@@ -109,7 +109,10 @@ pub fn recorded(path: &Path) -> Result<Option<Metadata>, Failure> {
 }
 
 /// Description of what the loads of a recording with contents compare.
-fn compared(path: &Path) -> Result<String, Failure> {
+///
+/// # Errors
+/// As [`recorded`]; a load reads another byte than a store before it has written.
+pub fn compared(path: &Path) -> Result<String, Failure> {
     let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
     let counts = recording::Reader::new(file).and_then(RecordedProgram::compare_contents);
     let ContentsCounts { equal, unknown, different, first } = counts.map_err(|error| failure(path, &error))?;
@@ -134,7 +137,7 @@ fn compared(path: &Path) -> Result<String, Failure> {
 /// recordings that have them are compared, and another sentence has the number of correct bytes.
 ///
 /// # Errors
-/// As [`recorded`].
+/// As [`compared`].
 pub fn assumptions(paths: &[PathBuf], machine: &MachineConfig, is_checked: bool) -> Result<Vec<String>, Failure> {
     let least = machine.settings.kernel.copier_min_bytes.unwrap_or(RECORDED_COPIER_MIN_BYTES);
     let mut sentences = Vec::new();

@@ -239,11 +239,12 @@ impl Scenario {
             Workload::Programs(workload) => {
                 let machine = self.machine.as_ref().expect("programs have a machine");
                 let settings = programs::recording_settings(workload.copies, CopyMethod::of(variant.policy));
+                let programs = programs::of_workload(workload, machine, settings)?;
                 rowclone_sim::Workload::Programs(Box::new(Programs {
                     settings: variant.copier().applied_to(&machine.settings),
                     devices: machine.devices,
-                    programs: programs::of_workload(workload, machine, settings)?,
-                    region: workload.region,
+                    regions: vec![workload.region; programs.len()],
+                    programs,
                 }))
             }
         };

@@ -91,6 +91,9 @@ extern "C" fn on_translation(_: Id, block: Block) {
     if Symbols::lock().is_routine(first.address()) {
         first.on_execution(on_routine, 0);
     }
+    if system_call::is_signal_handler(first.address()) {
+        first.on_execution(on_signal, 0);
+    }
     for (index, instruction) in block.instructions().enumerate() {
         let bytes = instruction.bytes();
         // `ret`
@@ -134,6 +137,11 @@ extern "C" fn on_access(processor: u32, kind: AccessKind, address: u64, argument
         thread.access_atomic(position.into(), address, log2_bytes);
     }
     thread.access(position.into(), is_store, address, log2_bytes);
+}
+
+/// Before a signal handler: the kernel has written the frame of the signal, so that a block begins.
+extern "C" fn on_signal(processor: u32, _: usize) {
+    Thread::of(processor).send();
 }
 
 extern "C" fn on_routine(processor: u32, _: usize) {

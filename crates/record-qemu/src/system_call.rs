@@ -1,7 +1,9 @@
 //! System calls that concern memory.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
 
 use trace_io::recording::request::{Direction, Request, Task};
 use trace_io::recording::{Event, MapFlags, ObjectAddress};
@@ -18,6 +20,14 @@ const PAGE: u64 = 4096;
 
 /// End of the memory that `brk` moves; 0 before the first call.
 static BREAK: AtomicU64 = AtomicU64::new(0);
+
+/// Addresses of the program's signal handlers.
+static HANDLERS: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+
+/// Whether a signal handler of the program begins at an address.
+pub fn is_signal_handler(address: u64) -> bool {
+    HANDLERS.lock().unwrap_or_else(PoisonError::into_inner).contains(&address)
+}
 
 /// Before a system call.
 pub extern "C" fn on_call(
@@ -38,6 +48,9 @@ pub extern "C" fn on_call(
     thread.set_arguments([first, second, third, fourth, fifth, sixth]);
     match number {
         libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone => fork(thread, number, first),
+        libc::SYS_rt_sigaction if second != 0 => {
+            HANDLERS.lock().unwrap_or_else(PoisonError::into_inner).extend(read_numbers(second, 1));
+        }
         libc::SYS_execve => exec::execute(thread, [first, second, third]),
         libc::SYS_exit => thread.link().reset(0),
         libc::SYS_exit_group => {

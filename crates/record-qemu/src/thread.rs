@@ -158,8 +158,10 @@ impl Thread {
     pub fn access(&self, position: u64, is_store: bool, address: u64, log2_bytes: u8) {
         let words = self.words();
         let position = self.before.load(Relaxed).wrapping_add(position);
-        let instructions = position.wrapping_sub(self.counted.load(Relaxed));
-        self.counted.store(position, Relaxed);
+        // When qemu writes or reads the frame of a signal, it may report an instruction that was executed before.
+        let counted = self.counted.load(Relaxed);
+        let instructions = position.saturating_sub(counted);
+        self.counted.store(position.max(counted), Relaxed);
         if instructions == 0 && self.extend(words, is_store, address, log2_bytes) {
             return self.read_contents(address, log2_bytes);
         }
@@ -311,7 +313,7 @@ impl Thread {
     }
 
     /// Sends all words. A routine that has begun is not marked.
-    fn send(&self) {
+    pub fn send(&self) {
         self.call.store(NONE, Relaxed);
         self.last.store(NONE, Relaxed);
         let length = self.length.swap(0, Relaxed);

@@ -1,6 +1,6 @@
 //! Mixes of copy-intensive and memory-intensive programs: published figures beside simulated ones.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use rowclone_sim::{CoresReport, MixMetrics};
 use serde::{Deserialize, Serialize, Serializer};
@@ -165,6 +165,39 @@ impl MulticoreRow {
     }
 }
 
+/// Length of the regions of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum RegionLength {
+    /// Equal instructions of each program.
+    Instructions {
+        /// Instructions of each program before its region.
+        warm_up: u64,
+        /// Instructions of each region.
+        instructions: u64,
+    },
+    /// Equal times of each program alone under the baseline.
+    Cycles {
+        /// Core cycles before the region.
+        warm_up_cycles: u64,
+        /// Core cycles of the region.
+        cycles: u64,
+    },
+}
+
+impl fmt::Display for RegionLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegionLength::Instructions { warm_up, instructions } => {
+                write!(f, "regions of {instructions} instructions after a warm-up of {warm_up}")
+            }
+            RegionLength::Cycles { warm_up_cycles, cycles } => {
+                write!(f, "regions that take {cycles} core cycles alone after a warm-up of {warm_up_cycles}")
+            }
+        }
+    }
+}
+
 /// The comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MulticoreTable {
@@ -180,10 +213,9 @@ pub struct MulticoreTable {
     pub programs: &'static str,
     /// Mixes per number of cores.
     pub mixes: u64,
-    /// Instructions of each program before its region.
-    pub warm_up: u64,
-    /// Instructions of each region.
-    pub instructions: u64,
+    /// Length of regions.
+    #[serde(flatten)]
+    pub length: RegionLength,
     /// Files that replace the programs of the first cores.
     pub traces: Vec<String>,
     /// Published figures.
@@ -200,8 +232,8 @@ impl MulticoreTable {
             "RowClone (MICRO 2013), multi-core: copy-intensive programs on even cores, memory-intensive ones on odd \
                 cores\n\
              machine {}; changes refer to the baseline, {}\n\
-             means of {} mixes of {} programs; regions of {} instructions after a warm-up of {}\n",
-            self.machine, self.baseline, self.mixes, self.programs, self.instructions, self.warm_up
+             means of {} mixes of {} programs; {}\n",
+            self.machine, self.baseline, self.mixes, self.programs, self.length
         );
         for (core, trace) in self.traces.iter().enumerate() {
             let _ = writeln!(text, "core {core}: {trace}");

@@ -68,7 +68,7 @@ impl BreakEven<'_> {
             settings,
             devices: *self.devices,
             programs: vec![program(bytes, bytes.next_multiple_of(unit))],
-            region: Region { warm_up: 1, instructions: None },
+            regions: vec![Region { warm_up: 1, instructions: None }],
         };
         let attachments = Attachments { stop: Some(stop), ..Attachments::default() };
         let outcome = Experiment::programs(self.system, programs).policy(method.policy).run_with(attachments)?;

@@ -223,13 +223,13 @@ impl Run<'_> {
 
     /// Runs programs on the cores of a machine, whose copier and allocator are those of the policy.
     fn programs(self, programs: Programs, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
-        let Programs { settings, devices, programs, region } = programs;
+        let Programs { settings, devices, programs, regions } = programs;
         let method = CopyMethod::of(self.policy);
         let settings = method.applied_to(&settings, &devices);
         let system = &self.system.with_controller(method.controller(self.system.controller(), &devices));
         let run = Run { system, ..self };
         let (cores, memories) = (programs.len(), system.aged_memories());
-        let machine = Machine::with_memories(memories, settings, region, programs, system.map(), run.check.clone())?;
+        let machine = Machine::with_memories(memories, settings, regions, programs, system.map(), run.check.clone())?;
         let mut meter = IntervalMeter::new(system, &machine, cores, attachments.commands);
         let attached = Attachments { commands: Some(&mut meter), ..attachments };
         let (source, mut played) = run.play(machine, None, attached)?;

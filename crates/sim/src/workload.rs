@@ -55,6 +55,6 @@ pub struct Programs {
     pub devices: DeviceSettings,
     /// The program of each core.
     pub programs: Vec<Box<dyn Program>>,
-    /// Warm-up and measured region.
-    pub region: Region,
+    /// Warm-up and measured region of each program.
+    pub regions: Vec<Region>,
 }

@@ -8,7 +8,7 @@ use rowclone_sim::{Attachments, BreakEven, CopyMethod, CoresReport, Experiment, 
 
 use crate::interrupt;
 
-/// Runs programs on the cores of a machine under a copy method.
+/// Runs programs on the cores of a machine under a copy method, with equal regions.
 ///
 /// # Errors
 /// An error of the machine or a program; a signal; a failed check.
@@ -19,7 +19,22 @@ pub fn run_programs(
     region: Region,
     is_checked: bool,
 ) -> Result<(Outcome, CoresReport), Failure> {
-    let programs = Programs { settings: machine.settings, devices: machine.devices, programs, region };
+    let programs = programs.into_iter().map(|program| (program, region)).collect();
+    run_in_regions(machine, method, programs, is_checked)
+}
+
+/// Runs programs, each with its region, on the cores of a machine under a copy method.
+///
+/// # Errors
+/// As [`run_programs`].
+pub fn run_in_regions(
+    machine: &MachineConfig,
+    method: CopyMethod,
+    programs: Vec<(Box<dyn Program>, Region)>,
+    is_checked: bool,
+) -> Result<(Outcome, CoresReport), Failure> {
+    let (programs, regions) = programs.into_iter().unzip();
+    let programs = Programs { settings: machine.settings, devices: machine.devices, programs, regions };
     let experiment =
         Experiment { is_checked, ..Experiment::programs(&machine.system.memory, programs).policy(method.policy) };
     let stop = interrupt::flag();
@@ -44,6 +59,8 @@ pub fn in_parallel<J: Sync, R: Send>(
     run: impl Fn(&J) -> Result<R, Failure> + Sync,
 ) -> Result<Vec<R>, Failure> {
     let bar = ProgressBar::new(jobs.len() as u64);
+    // Shown before the first job ends, which may take long.
+    bar.tick();
     let run = |job| run(job).inspect(|_| bar.inc(1));
     let results: Vec<Result<R, Failure>> = jobs.par_iter().with_max_len(1).map(run).collect();
     bar.finish_and_clear();

@@ -1,15 +1,18 @@
 //! `rowclone-sim trace verify`: the consistency of a recording.
 
+use rowclone_config::programs::compared;
 use rowclone_config::{Failure, file};
 use rowclone_sim::quantity::counted;
+use trace_io::recording::{Detail, Metadata};
 
 use crate::args::TraceVerifyArgs;
 use crate::{interrupt, recording};
 
-/// Reads a recording to its end, and compares everything, with the digest.
+/// Reads a recording to its end, and compares everything, with the digest; then loads with the stores before them, if
+/// there are contents.
 ///
 /// # Errors
-/// The file is no recording, truncated, damaged or inconsistent. The error has the offset.
+/// The file is no recording, truncated, damaged or inconsistent. The error has the offset, or block and word.
 pub fn run(args: &TraceVerifyArgs) -> Result<String, Failure> {
     let path = &file::spool(&args.file).map_err(|error| Failure::reading(&args.file, &error))?;
     let mut reader = recording::open(path)?.with_digest();
@@ -19,5 +22,9 @@ pub fn run(args: &TraceVerifyArgs) -> Result<String, Failure> {
     }
     let totals = reader.metadata().totals;
     let (blocks, instructions) = (counted(totals.blocks, "block"), counted(totals.instructions, "instruction"));
-    Ok(format!("{}: {blocks} of {instructions} are consistent\n", path.display()))
+    let contents = match reader.metadata() {
+        Metadata { contents: true, detail: Detail::Accesses, .. } => format!("{}\n", compared(path)?),
+        _ => String::new(),
+    };
+    Ok(format!("{}: {blocks} of {instructions} are consistent\n{contents}", path.display()))
 }

@@ -27,21 +27,43 @@ fn zero_lines_of_a_recorded_program_save_bytes_and_energy() {
 #[test]
 fn recordings_that_are_missing_are_named_with_a_remedy() {
     let elsewhere = tempfile::tempdir().unwrap();
-    for arguments in [&["reproduce", "apps"][..], &["reproduce", "multicore", "--programs", "recorded"]] {
+    for target in ["apps", "multicore"] {
         let mut command = Command::cargo_bin("rowclone-sim").unwrap();
-        let assert = command.current_dir(&elsewhere).args(arguments).assert().code(2);
+        let assert = command.current_dir(&elsewhere).args(["reproduce", target]).assert().code(2);
         let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
         assert!(stderr.contains("traces/recorded") && stderr.contains("checkout of the repository"), "{stderr}");
+        assert_eq!(stderr.contains("`--programs generated`"), target == "multicore", "{stderr}");
     }
 }
 
 #[test]
-fn mixes_can_have_recorded_programs() {
+fn mixes_have_recorded_programs() {
     let size = ["--cores", "2", "--mixes", "2", "--schedulers", "fr-fcfs", "--warm-up", "1000", "--instructions=20000"];
-    let table = json(&[&["reproduce", "multicore", "--programs", "recorded", "--check"][..], &size].concat());
+    let table = json(&[&["reproduce", "multicore", "--check"][..], &size].concat());
+    assert_eq!(table["instructions"], 20_000);
     assert_eq!(table["programs"], "recorded");
     let runs = table["rows"][0]["methods"][0]["runs"].as_array().unwrap();
     let programs: Vec<&Value> = runs.iter().map(|run| &run["programs"]).collect();
     assert_eq!(programs[0], &Value::from(vec!["compiler", "random-updates"]));
     assert_eq!(programs[1], &Value::from(vec!["file-copy", "sort"]));
+}
+
+/// A region has the instructions that its program executes alone in the given time, under each method.
+#[test]
+fn regions_of_recorded_programs_take_equal_times_alone() {
+    let size = ["--cores", "2", "--mixes", "2", "--schedulers", "fr-fcfs", "--cycles", "400000"];
+    let table = json(&[&["reproduce", "multicore"][..], &size].concat());
+    assert_eq!((&table["warm_up_cycles"], &table["cycles"]), (&Value::from(100_000), &Value::from(400_000)));
+    for mix in [0, 1] {
+        let instructions = [0, 3].map(|method: usize| {
+            let run = &table["rows"][0]["methods"][method]["runs"][mix];
+            [0, 1].map(|core: usize| {
+                let instructions = run["report"]["cores"][core]["instructions"].as_f64().unwrap();
+                let cycles = instructions / run["alone_ipc"][core].as_f64().unwrap();
+                assert!((cycles / 400_000.0 - 1.0).abs() < 0.05, "{}: {cycles}", run["programs"][core]);
+                instructions
+            })
+        });
+        assert_eq!(instructions[0], instructions[1]);
+    }
 }

@@ -22,6 +22,8 @@ fn an_engine_saves_no_energy_against_non_temporal_stores() {
     let table = results(&[
         "reproduce",
         "multicore",
+        "--programs",
+        "generated",
         "--cores",
         "4",
         "--schedulers",

@@ -20,9 +20,10 @@ fn message(arguments: &[&str]) -> String {
 }
 
 /// A mix of 2 cores, in a second.
-const SMALL: [&str; 11] = [
+const SMALL: [&str; 12] = [
     "reproduce",
     "multicore",
+    "--programs=generated",
     "--cores",
     "2",
     "--mixes",
@@ -37,9 +38,8 @@ const SMALL: [&str; 11] = [
 /// Shorter than the default, under one scheduler: the caches are full after the warm-up.
 #[test]
 fn gains_grow_with_the_cores_and_zero_lines_gain_more() {
-    let arguments =
-        ["reproduce", "multicore", "--schedulers", "fr-fcfs", "--warm-up", "600000", "--instructions", "200000"];
-    let table = json(&arguments);
+    let mixes = ["reproduce", "multicore", "--programs", "generated", "--schedulers", "fr-fcfs"];
+    let table = json(&[&mixes[..], &["--warm-up", "600000", "--instructions", "200000"]].concat());
     assert_eq!(table["machine"], "paper");
     let rows = table["rows"].as_array().unwrap();
     let ratio = |row: &Value, method: usize, figure: &str| row["methods"][method]["ratios"][figure].as_f64().unwrap();

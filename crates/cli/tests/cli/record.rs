@@ -110,6 +110,10 @@ fn forks_programs_and_the_exit_code_are_recorded() {
     assert_eq!(exits, forks + creates);
     assert!(maps > 20, "{maps} maps");
 
+    let mut verify = Command::new(PROGRAM);
+    let verify = verify.args(["trace", "verify", "a.rct.zst"]).current_dir(&folder).output().unwrap();
+    assert!(String::from_utf8_lossy(&verify.stdout).contains("loaded"), "{verify:?}");
+
     let again = record(&folder, &[&arguments[..], &program].concat());
     assert_eq!(again.status.code(), Some(2), "an existing file is kept");
     let absent = record(&folder, &["--plugin", plugin, "-o", "b.rct", "--", "no-such-program"]);

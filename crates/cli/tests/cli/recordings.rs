@@ -1,9 +1,11 @@
 //! `convert` and `trace` of recordings of programs.
 
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use trace_io::recording::{Access, Event, Metadata, Word, Writer};
 
 use crate::common::run;
 
@@ -63,6 +65,38 @@ fn a_trace_becomes_a_recording_and_a_trace_again() {
     assert_eq!(written.join("\n") + "\n", format!("I 00000000,1\nI 00000000,1\n{accesses}"));
     ran(directory, &["convert", "a.rct", "first.rct", "--first", "2"]);
     assert_eq!(ran(directory, &["trace", "head", "first.rct"]).lines().count(), 2);
+}
+
+/// A recording of a process that stores 7, and loads a byte.
+fn stored_and_loaded(file: &Path, loaded: u8) {
+    let metadata = Metadata { contents: true, ..Metadata::default() };
+    let mut writer = Writer::new(Cursor::new(Vec::new()), metadata, 0).unwrap();
+    let access = |is_store| Word::Access(Access { is_store, address: 0x1000, log2_bytes: 0, instructions: 1 }).bits();
+    let words = [&Event::Create { process: 1 }.words()[..], &[access(true), access(false)]].concat();
+    writer.block(1, 1, &words).unwrap();
+    writer.contents(&[7, loaded]).unwrap();
+    writer.finish(fs::File::create_new(file).unwrap()).unwrap();
+}
+
+/// A planted defect: the load has another byte than the store before it.
+#[test]
+fn a_wrong_byte_in_the_contents_of_a_recording_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    stored_and_loaded(&directory.join("right.rct"), 7);
+    let verified = ran(directory, &["trace", "verify", "right.rct"]);
+    assert!(
+        verified.ends_with("of 1 byte loaded, 1 had been written or read before, and 0 were not known\n"),
+        "{verified}"
+    );
+    ran(directory, &["run", "right.rct", "--check"]);
+    stored_and_loaded(&directory.join("wrong.rct"), 9);
+    for arguments in [&["trace", "verify", "wrong.rct"][..], &["run", "wrong.rct", "--check"]] {
+        let (code, _, message) = refused(directory, arguments);
+        let expected = "block 1, word 2: process 1 reads 0x09 at 0x1000, where it had stored 0x07 in this block";
+        assert!(code == 2 && message.contains("wrong.rct: ") && message.contains(expected), "{code}: {message}");
+    }
+    ran(directory, &["run", "wrong.rct"]);
 }
 
 #[test]

@@ -125,22 +125,27 @@ impl Machine {
         map: &AddressMap,
         contents: Option<Contents>,
     ) -> Result<Machine, MachineError> {
-        Machine::with_memories(&AgedMemories::default(), settings, region, programs, map, contents)
+        let regions = vec![region; programs.len()];
+        Machine::with_memories(&AgedMemories::default(), settings, regions, programs, map, contents)
     }
 
-    /// Creates a machine as [`Machine::new`] does; its aged memory is built only if `memories` does
-    /// not keep it.
+    /// Creates a machine as [`Machine::new`] does, with a region per program; its aged memory is built only
+    /// if `memories` does not keep it.
     ///
     /// # Errors
     /// As of [`Machine::new`].
+    ///
+    /// # Panics
+    /// If there are not as many regions as programs.
     pub fn with_memories(
         memories: &AgedMemories,
         mut settings: MachineSettings,
-        region: Region,
+        regions: Vec<Region>,
         programs: Vec<Box<dyn Program>>,
         map: &AddressMap,
         contents: Option<Contents>,
     ) -> Result<Machine, MachineError> {
+        assert_eq!(regions.len(), programs.len(), "each program has a region");
         if let Some(core) = settings.network.and_then(|network| network.injection.core)
             && core >= programs.len()
         {
@@ -156,7 +161,7 @@ impl Machine {
         });
         let memory = Memory::new(&settings, lacking, contents.map(FlatMemory::new));
         let tickets = memory.caches.tickets();
-        let core = |(index, program)| Core::new(index, &settings.core, tickets, program, region.warm_up);
+        let core = |(index, program)| Core::new(index, &settings.core, tickets, program, regions[index].warm_up);
         let cores: Vec<Core> = programs.into_iter().enumerate().map(core).collect();
         let mut kernel = Kernel::new(&settings, kernel, cores.len(), device::network_adapter(&settings));
         let frames = kernel.device_frames(copier::frames(&settings.kernel, cores.len()));
@@ -169,7 +174,7 @@ impl Machine {
             kernel,
             copier: copier::copier(&settings.kernel, cores.len(), &frames),
             devices,
-            regions: Regions::new(region, cores.len()),
+            regions: Regions::new(regions),
             cores,
             first_action: (CoreCycle::NEVER, 0),
             horizon: CoreCycle(0),

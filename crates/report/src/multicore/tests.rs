@@ -79,8 +79,7 @@ fn the_tables_have_each_figure_in_its_column() {
         seed: 1,
         programs: "generated",
         mixes: 2,
-        warm_up: 10,
-        instructions: 20,
+        length: RegionLength::Instructions { warm_up: 10, instructions: 20 },
         traces: Vec::new(),
         published: crate::published::published("multicore"),
         rows: vec![

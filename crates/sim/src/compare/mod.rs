@@ -183,7 +183,7 @@ impl CopierComparison<'_> {
         region: Region,
         stop: &AtomicBool,
     ) -> Result<Outcome, ExperimentError> {
-        let programs = Programs { settings, devices: *self.devices, programs: vec![program], region };
+        let programs = Programs { settings, devices: *self.devices, programs: vec![program], regions: vec![region] };
         let experiment = Experiment {
             is_checked: self.is_checked,
             ..Experiment::programs(self.system, programs).policy(copier.policy)

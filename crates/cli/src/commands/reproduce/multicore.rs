@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use host::machine::{ChosenCopies, MixProgram, Region};
-use report::multicore::{MethodRuns, MixRun, MulticoreRow, MulticoreTable, SCHEMA_VERSION};
+use host::machine::{ChosenCopies, MixProgram, Program, Region, Steps};
+use report::multicore::{MethodRuns, MixRun, MulticoreRow, MulticoreTable, RegionLength, SCHEMA_VERSION};
 use report::published::published;
 use rowclone_config::programs::{baseline, label, open, recording_settings};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport};
+use trace_io::program::Step;
 
 use crate::args::{MachineArgs, compared, count, method};
-use crate::commands::core_runs::{in_parallel, run_programs};
+use crate::commands::core_runs::{in_parallel, run_in_regions};
 use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
 use crate::commands::reproduce::recordings;
 
@@ -26,8 +27,8 @@ const SCHEDULERS: [&str; 3] = ["fr-fcfs", "bliss", "par-bs"];
 #[command(after_help = "Examples:\n  \
     rowclone-sim reproduce multicore\n  \
     rowclone-sim reproduce multicore --cores 4 --schedulers bliss --details\n  \
-    rowclone-sim reproduce multicore --mixes 9 --schedulers fr-fcfs --plot gains.svg\n  \
-    rowclone-sim reproduce multicore --programs recorded --mixes 8 --schedulers fr-fcfs --plot gains.svg\n  \
+    rowclone-sim reproduce multicore --schedulers fr-fcfs --plot gains.svg\n  \
+    rowclone-sim reproduce multicore --programs generated --mixes 9 --schedulers fr-fcfs --plot gains.svg\n  \
     rowclone-sim reproduce multicore --cores 2 --trace traces/samples/forkset-rc.gz --instructions 100000")]
 pub struct MulticoreArgs {
     /// The machine
@@ -45,16 +46,20 @@ pub struct MulticoreArgs {
     /// Programs of the mixes
     #[arg(long, value_enum, default_value_t)]
     pub programs: Programs,
-    /// Mixes per number of cores: of generated programs, 3 or 6 contain each equally often, and 9 also each pair on 2
-    /// cores; of recorded ones, 8 contain each equally often
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = count(1..=9))]
-    pub mixes: u64,
-    /// Instructions of each program before its measured region
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    pub warm_up: u64,
-    /// Instructions of each measured region
-    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = count(1..))]
-    pub instructions: u64,
+    /// Mixes per number of cores: of recorded programs, 8 contain each equally often; of generated ones, 3 or 6
+    /// contain each equally often, and 9 also each pair on 2 cores [default: 8 of recorded, 3 of generated programs]
+    #[arg(long, value_name = "N", value_parser = count(1..=9))]
+    pub mixes: Option<u64>,
+    /// Length of regions as a time: the instructions that a program executes alone under the baseline in N core
+    /// cycles, after a warm-up of a quarter of them [default for recorded programs: 4000000]
+    #[arg(long, value_name = "N", value_parser = count(4..))]
+    pub cycles: Option<u64>,
+    /// Instructions of each program before its measured region [default for generated programs: 1000000]
+    #[arg(long, value_name = "N", conflicts_with = "cycles")]
+    pub warm_up: Option<u64>,
+    /// Instructions of each measured region [default for generated programs: 4000000]
+    #[arg(long, value_name = "N", conflicts_with = "cycles", value_parser = count(1..))]
+    pub instructions: Option<u64>,
     /// Replaces the program of a core by a program trace or a memory trace of the format `rc`, `cpu` or `lackey`: the
     /// first `--trace` on core 0, the second on core 1
     #[arg(long = "trace", value_name = "FILE")]
@@ -76,11 +81,33 @@ pub struct MulticoreArgs {
 /// The programs of mixes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Programs {
-    /// Those that the simulator generates: `fork`, `allocate`, `copy`; `stream`, `random`, `burst`
-    #[default]
-    Generated,
     /// The recordings of `traces/recorded`, in a checkout of the repository
+    #[default]
     Recorded,
+    /// Those that the simulator generates: `fork`, `allocate`, `copy`; `stream`, `random`, `burst`
+    Generated,
+}
+
+impl MulticoreArgs {
+    /// Mixes per number of cores.
+    fn mixes(&self) -> u64 {
+        self.mixes.unwrap_or(match self.programs {
+            Programs::Recorded => 8,
+            Programs::Generated => 3,
+        })
+    }
+
+    /// Length of the regions.
+    fn length(&self) -> RegionLength {
+        let is_time = self.programs == Programs::Recorded && self.warm_up.is_none() && self.instructions.is_none();
+        match self.cycles.or(is_time.then_some(4_000_000)) {
+            Some(cycles) => RegionLength::Cycles { warm_up_cycles: cycles / 4, cycles },
+            None => RegionLength::Instructions {
+                warm_up: self.warm_up.unwrap_or(1_000_000),
+                instructions: self.instructions.unwrap_or(4_000_000),
+            },
+        }
+    }
 }
 
 /// An even number of cores.
@@ -130,7 +157,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
     let picture = args.picture.open()?;
     if args.programs == Programs::Recorded {
-        recordings::shipped()?;
+        recordings::require_mixes()?;
     }
     let files = args.traces.iter().cloned().zip(traces.clone()).map(|(path, name)| Member::File(path, name));
     let files: Vec<Member> = files.collect();
@@ -146,7 +173,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
     for &cores in &args.cores {
         for name in &args.schedulers {
             let methods = compared.iter().map(|method| {
-                let runs = together.by_ref().take(args.mixes as usize);
+                let runs = together.by_ref().take(args.mixes() as usize);
                 MethodRuns::new(method.name(), runs.map(|(job, report)| mix_run(job, report, &alone)).collect())
             });
             rows.push(MulticoreRow::new(cores, name.clone(), methods.collect()));
@@ -161,9 +188,8 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
             Programs::Generated => "generated",
             Programs::Recorded => "recorded",
         },
-        mixes: args.mixes,
-        warm_up: args.warm_up,
-        instructions: args.instructions,
+        mixes: args.mixes(),
+        length: args.length(),
         traces,
         published: published("multicore"),
         rows,
@@ -178,7 +204,7 @@ fn jobs(args: &MulticoreArgs, methods: &[CopyMethod], files: &[Member]) -> Vec<J
     for &cores in &args.cores {
         for scheduler in 0..args.schedulers.len() {
             for &method in methods {
-                let mixes = (0..args.mixes as usize).map(|number| members(number, cores, files, args));
+                let mixes = (0..args.mixes() as usize).map(|number| members(number, cores, files, args));
                 jobs.extend(mixes.map(|members| Job { scheduler, method, members }));
             }
         }
@@ -206,17 +232,60 @@ fn members(number: usize, cores: usize, files: &[Member], args: &MulticoreArgs) 
     files.iter().chain(&members[files.len()..]).cloned().collect()
 }
 
+impl Member {
+    /// The program, for a machine under a method.
+    fn program(&self, machine: &MachineConfig, method: CopyMethod, seed: u64) -> Result<Box<dyn Program>, Failure> {
+        match self {
+            Member::File(path, _) => open(path, machine, recording_settings(ChosenCopies::default(), method)),
+            Member::Generated(program, instance) => Ok(program.program(seed.wrapping_mul(1_000) + instance)),
+        }
+    }
+}
+
 fn run_all(jobs: &[Job], machines: &[MachineConfig], args: &MulticoreArgs) -> Result<Vec<CoresReport>, Failure> {
-    let region = Region { warm_up: args.warm_up, instructions: Some(args.instructions) };
+    let regions = regions(jobs, &machines[0], args)?;
     in_parallel(jobs, |job| {
         let machine = &machines[job.scheduler];
-        let program = |member: &Member| match member {
-            Member::File(path, _) => open(path, machine, recording_settings(ChosenCopies::default(), job.method)),
-            Member::Generated(program, instance) => Ok(program.program(args.seed.wrapping_mul(1_000) + instance)),
-        };
-        let programs = job.members.iter().map(program).collect::<Result<_, _>>()?;
-        Ok(run_programs(machine, job.method, programs, region, args.output.check)?.1)
+        let program = |member: &Member| Ok((member.program(machine, job.method, args.seed)?, regions[member]));
+        let programs = job.members.iter().map(program).collect::<Result<_, Failure>>()?;
+        Ok(run_in_regions(machine, job.method, programs, args.output.check)?.1)
     })
+}
+
+/// The region of each program. It is the same in all runs, so that all compare equal instructions.
+fn regions<'a>(
+    jobs: &'a [Job],
+    machine: &MachineConfig,
+    args: &MulticoreArgs,
+) -> Result<BTreeMap<&'a Member, Region>, Failure> {
+    let members: BTreeSet<&Member> = jobs.iter().flat_map(|job| &job.members).collect();
+    let (warm_up_cycles, cycles) = match args.length() {
+        RegionLength::Instructions { warm_up, instructions } => {
+            let region = Region { warm_up, instructions: Some(instructions) };
+            return Ok(members.into_iter().map(|member| (member, region)).collect());
+        }
+        RegionLength::Cycles { warm_up_cycles, cycles } => (warm_up_cycles, cycles),
+    };
+    let ends: Vec<(&Member, u64)> =
+        members.iter().flat_map(|&member| [warm_up_cycles, warm_up_cycles + cycles].map(|end| (member, end))).collect();
+    let executed = in_parallel(&ends, |&(member, end)| {
+        executed_in(end, member.program(machine, CopyMethod::BASELINE, args.seed)?, machine)
+    })?;
+    let region = |(member, executed): (&'a Member, &[u64])| {
+        let instructions = Some((executed[1] - executed[0]).max(1));
+        (member, Region { warm_up: executed[0], instructions })
+    };
+    Ok(members.into_iter().zip(executed.chunks_exact(2)).map(region).collect())
+}
+
+/// Instructions that a program executes in some core cycles, alone under the baseline.
+fn executed_in(cycles: u64, program: Box<dyn Program>, machine: &MachineConfig) -> Result<u64, Failure> {
+    // Another core executes instructions without memory access, as many per cycle as its width: its region ends last.
+    let instructions = cycles * machine.settings.core.width;
+    let clock: Box<dyn Program> = Box::new(Steps(std::iter::once(Step::Compute { instructions: u64::MAX })));
+    let region = |instructions| Region { warm_up: 0, instructions: Some(instructions) };
+    let programs = vec![(program, region(1)), (clock, region(instructions))];
+    Ok(run_in_regions(machine, CopyMethod::BASELINE, programs, false)?.1.instructions - instructions)
 }
 
 fn mix_run(job: &Job, report: CoresReport, alone: &BTreeMap<(usize, &Member), f64>) -> MixRun {

@@ -1,5 +1,6 @@
 //! The shipped recordings of programs.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rowclone_config::Failure;
@@ -29,6 +30,20 @@ pub fn shipped() -> Result<Vec<PathBuf>, Failure> {
         return Err(Failure::new(format!("{DIRECTORY} has no recordings")).with_help(HELP));
     }
     Ok(paths)
+}
+
+/// Checks that the recordings of mixes are there.
+///
+/// # Errors
+/// One of them cannot be read.
+pub fn require_mixes() -> Result<(), Failure> {
+    for path in COPY_INTENSIVE.iter().chain(&MEMORY_INTENSIVE).map(|name| path(name)) {
+        File::open(&path).map_err(|source| {
+            let other = "or give `--programs generated` for programs that need no recordings";
+            Failure::reading(&path, &source).with_help(format!("{HELP}; {other}"))
+        })?;
+    }
+    Ok(())
 }
 
 const HELP: &str = "run this in a checkout of the repository; the scripts of traces/record make the recordings";

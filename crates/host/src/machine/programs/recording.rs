@@ -12,9 +12,11 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace_io::LineError;
 use trace_io::program::Step;
-use trace_io::recording::{Access, BlockEntries, BlockEntry, Detail, Event, Metadata, ObjectAddress, Reader, Routine};
+use trace_io::recording::{
+    Access, BlockEntries, BlockEntry, Detail, Event, Metadata, ObjectAddress, Reader, Routine, Word,
+};
 
-use self::contents::ContentsCheck;
+use self::contents::{ContentsCheck, Place};
 pub use self::contents::{ContentsCounts, OtherByte};
 use self::mappings::{Backing, Mapping, Mappings};
 use self::objects::Objects;
@@ -139,14 +141,15 @@ impl<R: Read> RecordedProgram<R> {
     /// Compares the loads of a recording with contents with what its program and the kernel had written.
     ///
     /// # Errors
-    /// As [`Self::new`], or if the recording cannot be read.
+    /// As [`Self::new`]; the recording cannot be read; or a load reads another byte than the only thread of its
+    /// process has stored in the same block, without an event in between.
     pub fn compare_contents(reader: Reader<R>) -> Result<ContentsCounts, LineError> {
         let mut program = RecordedProgram::new(reader, RecordingSettings::default())?;
         program.check = Some(ContentsCheck::default());
         while program.translate()? {
             program.pending.clear();
         }
-        Ok(program.check.unwrap_or_default().counts)
+        program.check.unwrap_or_default().finish()
     }
 
     /// Number of the process of the block.
@@ -179,7 +182,8 @@ impl<R: Read> RecordedProgram<R> {
         self.words.clear();
         self.words.extend_from_slice(block.words);
         self.contents.clear();
-        if self.check.is_some() {
+        if let Some(check) = &mut self.check {
+            check.begin_block(block.thread, block.process);
             self.contents.extend_from_slice(block.contents.unwrap_or_default());
         }
         (self.next_word, self.next_byte) = (0, 0);
@@ -223,10 +227,13 @@ impl<R: Read> RecordedProgram<R> {
     fn compare(&mut self, access: &Access) {
         let Some(check) = &mut self.check else { return };
         let (block, _, process) = self.block;
+        let store = Access { is_store: true, instructions: 0, ..*access };
+        let is_modified = self.words.get(self.next_word).is_some_and(|&word| word == Word::Access(store).bits());
+        let place = Place { block, process, word: self.next_word - 1, is_modified };
         let bytes = access.bytes() as usize;
         let found = self.contents.get(self.next_byte..self.next_byte + bytes).unwrap_or_default();
         self.next_byte += bytes;
-        check.access((block, process), self.processes.entry(process).or_default(), access, found);
+        check.access(place, self.processes.entry(process).or_default(), access, found);
     }
 
     /// Executes instructions without memory access.

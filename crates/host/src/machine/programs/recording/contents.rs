@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use dram_spec::address::FRAME_BYTES;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use trace_io::LineError;
 use trace_io::recording::{Access, Event, ObjectAddress};
 
 use super::mappings::{Backing, Mappings};
@@ -35,6 +36,18 @@ pub struct OtherByte {
     pub expected: u8,
 }
 
+/// Where a word of a recording lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Number of the block.
+    pub(super) block: u64,
+    pub(super) process: u32,
+    /// Number of the word in the block, from 0.
+    pub(super) word: usize,
+    /// Whether its instruction then stores the bytes: the recorder may have read them after the store.
+    pub(super) is_modified: bool,
+}
+
 /// Bytes that loads read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContentsCounts {
@@ -53,7 +66,13 @@ pub struct ContentsCounts {
 #[derive(Debug, Default)]
 pub(super) struct ContentsCheck {
     pages: FxHashMap<Key, Page>,
-    pub(super) counts: ContentsCounts,
+    counts: ContentsCounts,
+    /// Addresses of the private bytes that the thread of the block has stored in it, since the last event.
+    stored: FxHashSet<u64>,
+    /// The thread of each process; `None` of several, whose accesses have no order.
+    threads: FxHashMap<u32, Option<u32>>,
+    /// The first load of each process that reads another byte than its thread has just stored.
+    wrong: FxHashMap<u32, (usize, OtherByte)>,
 }
 
 impl ContentsCheck {
@@ -76,8 +95,32 @@ impl ContentsCheck {
         Rc::make_mut(self.pages.get_mut(&own).expect("it was inserted"))
     }
 
-    /// Applies a store, or compares a load, of a process in a block.
-    pub(super) fn access(&mut self, (block, process): (u64, u32), mappings: &Mappings, access: &Access, bytes: &[u8]) {
+    /// Begins a block of a thread. The kernel may have written memory before it.
+    pub(super) fn begin_block(&mut self, thread: u32, process: u32) {
+        self.stored.clear();
+        let known = self.threads.entry(process).or_insert(Some(thread));
+        if *known != Some(thread) {
+            *known = None;
+        }
+    }
+
+    /// The counts.
+    ///
+    /// # Errors
+    /// A load reads another byte than the only thread of its process has stored in the same block, without an event
+    /// in between.
+    pub(super) fn finish(self) -> Result<ContentsCounts, LineError> {
+        let ContentsCheck { counts, threads, wrong, .. } = self;
+        let of_one_thread = wrong.into_iter().filter(|(process, _)| threads[process].is_some());
+        match of_one_thread.map(|(_, wrong)| wrong).min_by_key(|(word, byte)| (byte.block, *word)) {
+            Some((word, byte)) => Err(wrong_load(word, &byte)),
+            None => Ok(counts),
+        }
+    }
+
+    /// Applies a store, or compares a load, of a process.
+    pub(super) fn access(&mut self, place: Place, mappings: &Mappings, access: &Access, bytes: &[u8]) {
+        let Place { block, process, word, is_modified } = place;
         for (address, &found) in (access.address..).zip(bytes) {
             let (page, at) = (address / FRAME_BYTES, (address % FRAME_BYTES) as usize);
             let (own, source) = Self::keys(process, mappings, page);
@@ -85,14 +128,22 @@ impl ContentsCheck {
             let is_of_source = !access.is_store && !self.pages.contains_key(&own);
             let keys = if is_of_source { (source.unwrap_or(own), None) } else { (own, source) };
             let before = self.page(keys)[at].replace(found);
+            let is_private = own.0 == Space::Process(process);
+            if access.is_store && is_private {
+                self.stored.insert(address);
+            }
             let counts = &mut self.counts;
             match before {
                 _ if access.is_store => {}
                 None => counts.unknown += 1,
                 Some(expected) if expected == found => counts.equal += 1,
                 Some(expected) => {
+                    let byte = OtherByte { block, process, address, found, expected };
                     counts.different += 1;
-                    counts.first.get_or_insert(OtherByte { block, process, address, found, expected });
+                    counts.first.get_or_insert(byte);
+                    if !is_modified && self.stored.contains(&address) {
+                        self.wrong.entry(process).or_insert((word, byte));
+                    }
                 }
             }
         }
@@ -134,6 +185,9 @@ impl ContentsCheck {
 
     /// Applies an event of a process, before its mappings change.
     pub(super) fn event(&mut self, process: u32, mappings: &Mappings, event: &Event) {
+        if !matches!(event, Event::Call { .. } | Event::Return) {
+            self.stored.clear();
+        }
         let mut forget = |first: u64, bytes: u64| {
             for page in first / FRAME_BYTES..(first + bytes).div_ceil(FRAME_BYTES) {
                 self.pages.remove(&(Space::Process(process), page));
@@ -173,4 +227,16 @@ impl ContentsCheck {
             Event::Create { .. } | Event::Call { .. } | Event::Return | Event::Fault { .. } | Event::Time { .. } => {}
         }
     }
+}
+
+/// The error of a load.
+fn wrong_load(word: usize, &OtherByte { block, process, address, found, expected }: &OtherByte) -> LineError {
+    LineError::new(
+        format!(
+            "block {block}, word {word}: process {process} reads {found:#04x} at {address:#x}, where it had stored \
+             {expected:#04x} in this block"
+        ),
+        "the contents are damaged, or their recorder has a defect: record the program again; `rowclone-sim trace \
+         verify FILE` compares the digest",
+    )
 }

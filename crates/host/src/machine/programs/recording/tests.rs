@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use trace_io::recording::{FaultKind, MapFlags, Word, Writer};
+use trace_io::recording::{FaultKind, MapFlags, Writer};
 
 use super::*;
 
@@ -284,6 +284,44 @@ fn a_load_that_reads_other_bytes_than_were_written_is_counted() {
     assert_eq!(counts(7), right);
     let first = Some(OtherByte { block: 2, process: 1, address: PAGE + 64, found: 8, expected: 7 });
     assert_eq!(counts(8), ContentsCounts { equal: 15, different: 1, first, ..right });
+}
+
+/// A process stores 7 and loads 8, in a block of thread 1, with other words in between and other blocks after it.
+fn load_after_store(address: u64, between: &[u64], others: &[TestBlock]) -> Result<ContentsCounts, LineError> {
+    let block = [
+        words(&[map(PAGE, PAGE, 0, false), map(2 * PAGE, PAGE, 5, true)]),
+        vec![access(true, address, 3, 1)],
+        between.to_vec(),
+        vec![access(false, address, 3, 1)],
+    ];
+    let contents = [7_u64, 8].into_iter().flat_map(u64::to_le_bytes).collect();
+    let created = (1, 1, words(&[Event::Create { process: 1 }]), Vec::new());
+    let blocks = [&[created, (1, 1, block.concat(), contents)], others].concat();
+    RecordedProgram::compare_contents(Reader::new(Cursor::new(recording(&blocks, true))).unwrap())
+}
+
+/// Nothing but the process itself could have written the byte.
+#[test]
+fn a_load_that_reads_other_bytes_than_its_block_stored_is_an_error() {
+    let error = load_after_store(PAGE + 8, &words(&[Event::Return]), &[]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "block 2, word 12: process 1 reads 0x08 at 0x1008, where it had stored 0x07 in this block"
+    );
+    assert!(error.help().contains("trace verify"), "{}", error.help());
+}
+
+/// The kernel, another thread, or a process that shares the page may have written the byte.
+#[test]
+fn a_load_of_bytes_that_others_may_have_written_is_counted() {
+    let counts = |address, between: &[u64], others: &[TestBlock]| {
+        let ContentsCounts { equal, different, .. } = load_after_store(address, between, others).unwrap();
+        (equal, different)
+    };
+    let event = words(&[map(8 * PAGE, PAGE, 0, false)]);
+    assert_eq!(counts(PAGE, &event, &[]), (7, 1));
+    assert_eq!(counts(2 * PAGE, &[], &[]), (7, 1));
+    assert_eq!(counts(PAGE, &[], &[(2, 1, vec![access(true, PAGE, 0, 1)], vec![8])]), (7, 1));
 }
 
 /// Of a file that two processes map, privately and shared: a store is seen where it should be.
