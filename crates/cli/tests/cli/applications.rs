@@ -58,8 +58,8 @@ fn regions_of_recorded_programs_take_equal_times_alone() {
         let instructions = [0, 3].map(|method: usize| {
             let run = &table["rows"][0]["methods"][method]["runs"][mix];
             [0, 1].map(|core: usize| {
-                let instructions = run["report"]["cores"][core]["instructions"].as_f64().unwrap();
-                let cycles = instructions / run["alone_ipc"][core].as_f64().unwrap();
+                let instructions = run["report"]["cores"][core]["instructions"].as_u64().unwrap();
+                let cycles = instructions as f64 / run["alone_ipc"][core].as_f64().unwrap();
                 assert!((cycles / 400_000.0 - 1.0).abs() < 0.05, "{}: {cycles}", run["programs"][core]);
                 instructions
             })

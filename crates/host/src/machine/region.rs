@@ -58,7 +58,7 @@ struct Marks {
 #[derive(Debug)]
 pub(super) struct Regions {
     /// That of each core.
-    regions: Vec<Region>,
+    by_core: Vec<Region>,
     marks: Vec<Marks>,
     phase: Rc<Cell<Phase>>,
     /// Counts of all cores at the boundaries of the interval.
@@ -70,7 +70,7 @@ impl Regions {
     /// No boundary reached, of the region of each core.
     pub(super) fn new(regions: Vec<Region>) -> Regions {
         let marks = vec![Marks::default(); regions.len()];
-        Regions { regions, marks, phase: Rc::default(), begin: Vec::new(), end: Vec::new() }
+        Regions { by_core: regions, marks, phase: Rc::default(), begin: Vec::new(), end: Vec::new() }
     }
 
     /// The phase of the run, which changes as the run proceeds.
@@ -87,7 +87,7 @@ impl Regions {
     /// Records that a core has reached its next boundary; returns the instructions of its program before
     /// the boundary after it, `u64::MAX` if there is none or if that is the end of the program.
     pub(super) fn reached(&mut self, core: usize, mark: &Mark) -> u64 {
-        let Region { warm_up, instructions } = self.regions[core];
+        let Region { warm_up, instructions } = self.by_core[core];
         let marks = &mut self.marks[core];
         if marks.begin.is_none() {
             marks.begin = Some(*mark);
@@ -99,7 +99,7 @@ impl Regions {
 
     /// Records the end of a core's program, at which its region ends if it is the rest of the program.
     pub(super) fn program_ended(&mut self, core: usize, mark: &Mark) {
-        let Region { warm_up, instructions } = self.regions[core];
+        let Region { warm_up, instructions } = self.by_core[core];
         let has_region = mark.counters.instructions > warm_up || warm_up == 0;
         let marks = &mut self.marks[core];
         if instructions.is_none() && has_region && marks.end.is_none() {
@@ -124,7 +124,7 @@ impl Regions {
     /// instructions would begin again forever.
     pub(super) fn may_repeat(&self, core: usize, executed: u64) -> bool {
         let Marks { end, begun, .. } = self.marks[core];
-        executed > begun && (end.is_some() || self.regions[core].instructions.is_some())
+        executed > begun && (end.is_some() || self.by_core[core].instructions.is_some())
     }
 
     /// Records that a program begins again.
@@ -137,7 +137,7 @@ impl Regions {
     /// # Errors
     /// If it has not.
     pub(super) fn require_end(&self, core: usize, executed: u64) -> Result<(), MachineError> {
-        let Region { warm_up, instructions } = self.regions[core];
+        let Region { warm_up, instructions } = self.by_core[core];
         match self.marks[core].end {
             Some(_) => Ok(()),
             None => Err(MachineError::TooShort { core, found: executed, needed: warm_up + instructions.unwrap_or(1) }),

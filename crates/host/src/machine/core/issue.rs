@@ -101,9 +101,9 @@ impl Core {
     pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, limits: Limits) -> Outcome {
         let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
         let end = *count - most.min(*count);
-        let mut mark = None;
+        let mut earlier = None;
         while *count > end {
-            let repeated = self.repeat(&mut mark, *count - end, (needs, purpose), limits.run);
+            let repeated = self.repeat(&mut earlier, *count - end, (needs, purpose), limits.run);
             if repeated > 0 {
                 *count -= repeated;
                 continue;

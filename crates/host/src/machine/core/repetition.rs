@@ -9,7 +9,7 @@ use super::pipeline::{Pipeline, Slot};
 
 /// The state of a core within a run.
 #[derive(Debug)]
-pub(super) struct Mark {
+pub(super) struct RunState {
     /// Instructions of the run that are left.
     left: u64,
     pipeline: Pipeline,
@@ -26,18 +26,18 @@ impl Core {
         is_quiet_past && !self.units.are_limited(needs.class) && !self.overlap.is_active() && self.deferred.is_empty()
     }
 
-    /// Repeats the window of instructions since a mark, if that leaves the core as it was, until fewer than a
-    /// window of the run are left or the limit is reached; returns the number of instructions. Sets the mark once
+    /// Repeats the window of instructions since an earlier state, if that leaves the core as it was, until fewer than a
+    /// window of the run are left or the limit is reached; returns the number of instructions. Keeps the state once
     /// per window.
     pub(super) fn repeat(
         &mut self,
-        mark: &mut Option<Mark>,
+        earlier: &mut Option<RunState>,
         left: u64,
         (needs, purpose): (Needs, Purpose),
         Slot(limit): Slot,
     ) -> u64 {
         let window = self.settings.window;
-        let is_between = mark.as_ref().is_some_and(|mark| mark.left - left < window);
+        let is_between = earlier.as_ref().is_some_and(|earlier| earlier.left - left < window);
         if is_between || left < window || !self.may_repeat(needs, purpose) {
             return 0;
         }
@@ -45,21 +45,21 @@ impl Core {
         let is_paired = self.settings.classes.of(needs.class).is_paired;
         let alone = self.not_with_previous.0.saturating_sub(self.pipeline.position());
         let mut repeated = 0;
-        if let Some(mark) = mark.as_ref().filter(|mark| mark.alone == alone)
-            && let Some(slots) = self.pipeline.shift_from(&mark.pipeline)
+        if let Some(earlier) = earlier.as_ref().filter(|earlier| earlier.alone == alone)
+            && let Some(slots) = self.pipeline.shift_from(&earlier.pipeline)
             && (is_paired || slots.is_multiple_of(self.settings.width))
         {
             let times = (left / window).min(limit.saturating_sub(self.pipeline.position()) / slots);
-            let stalls = self.counters.stalls - mark.stalls;
+            let stalls = self.counters.stalls - earlier.stalls;
             self.counters.stalls.operand += times * stalls.operand;
             self.counters.stalls.unit += times * stalls.unit;
-            self.pipeline.shift(&mark.pipeline, times);
+            self.pipeline.shift(&earlier.pipeline, times);
             self.not_with_previous.0 += times * slots;
             repeated = times * window;
             self.counters.count_instructions(purpose, repeated);
         }
         let pipeline = self.pipeline.clone();
-        *mark = Some(Mark { left: left - repeated, pipeline, alone, stalls: self.counters.stalls });
+        *earlier = Some(RunState { left: left - repeated, pipeline, alone, stalls: self.counters.stalls });
         repeated
     }
 }
