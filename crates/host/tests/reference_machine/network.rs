@@ -219,9 +219,6 @@ impl ReferenceMachine {
                 network.awaits[at] = true;
                 let message = Message::ToAdapter { core: at, message: ToAdapter::MayInterrupt };
                 self.send_to_adapter(now, message);
-                // The core does nothing else before the adapter acts.
-                self.arrive_all(now);
-                return self.await_packets(at, slot);
             }
             return Err(Stall::Idle);
         }
