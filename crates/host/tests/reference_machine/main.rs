@@ -47,5 +47,6 @@ mod reference_model;
 mod runs;
 #[path = "../../../memctrl/tests/model_comparison/sequence.rs"]
 mod sequence;
+mod traffic;
 mod transfer;
 mod write_buffer;
