@@ -216,3 +216,28 @@ fn cores_that_await_packets_see_in_the_next_cycle_that_no_packet_follows() {
     let idle = [0, 1].map(|core| outcome.cores[core].counters.stalls.idle);
     assert_eq!((idle, outcome.cores[0].cycles.0), ([33, 3], 11));
 }
+
+/// A client asks for two packets, the second one 20,000 cycles after an answer. The packet that is sent before packets
+/// arrive is none. A packet of 1,538 bytes has as many cycles on its link.
+#[test]
+fn a_packet_that_leaves_before_packets_arrive_answers_no_client() {
+    let send = Step::Device(DeviceStep::Send { port: 0, address: address(0x10000), bytes: 64 });
+    let post = |page: u64| {
+        let header = 0x10000 + page * PAGE;
+        Step::Device(DeviceStep::Post { header: address(header), payload: address(header + 66) })
+    };
+    let receive = [post(1), post(2), Step::Device(DeviceStep::Await), send, Step::Device(DeviceStep::Await)];
+    let steps = [&PAGES[..], &[send, Step::Compute { instructions: 3_000 }], &receive].concat();
+    let mut case = case((Copier::Loop, CopyLoop::Cached), &[&steps]);
+    case.settings.network = Some(NetworkSettings {
+        packets: 2,
+        burst: 1,
+        clients: 1,
+        client_cycles: 20_000,
+        coalesced_packets: 1,
+        ..NetworkSettings::gigabit(1, 1, 1_000)
+    });
+    let counters = agreed(&case).cores[0].counters;
+    assert_eq!((counters.network.packets, counters.network.sent), (2, 2));
+    assert!(counters.stalls.idle > 3 * (1_538 + 20_000 + 1_538), "{counters:?}");
+}

@@ -53,6 +53,10 @@ struct Queue {
 #[derive(Debug, Default)]
 struct Port {
     arrived: u64,
+    /// Packets that have arrived or are on their way: all, or those that clients have requested.
+    requested: u64,
+    /// Packets that are or were sent since packets arrive.
+    answered: u64,
     /// The cycle and the number of packets from which the time of the link counts.
     from: (u64, u64),
     sends: VecDeque<Sending>,
@@ -111,6 +115,10 @@ pub enum Event {
     Left {
         port: usize,
         core: usize,
+    },
+    /// A client sends its next request.
+    Request {
+        port: usize,
     },
 }
 
@@ -256,6 +264,7 @@ impl ReferenceMachine {
                 }
             }
             Event::Port { port } => self.advance_port(now, port),
+            Event::Request { port } => self.request_packets(now, port),
             Event::Left { port, core } => {
                 self.network().unsent[port] -= 1;
                 if !self.cores[core].is_over() {
@@ -272,8 +281,11 @@ impl ReferenceMachine {
         (queue.may_interrupt, queue.has_awaited) = (true, true);
         if !network.has_begun && network.queues.iter().all(|queue| queue.has_awaited) {
             network.has_begun = true;
+            let NetworkSettings { packets, clients, burst, .. } = network.settings;
             for port in 0..network.ports.len() {
-                self.network().ports[port].from = (now, 0);
+                let state = &mut self.network().ports[port];
+                state.requested = if clients == 0 { packets } else { packets.min(clients * burst) };
+                state.from = (now, 0);
                 self.expect_packet(port);
             }
             self.end_if_over();

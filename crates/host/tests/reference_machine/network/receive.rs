@@ -42,9 +42,9 @@ impl ReferenceMachine {
     /// The next packet of a port is on its way.
     pub fn expect_packet(&mut self, port: usize) {
         let network = self.network();
-        let NetworkSettings { packets, header_bytes, payload_bytes, .. } = network.settings;
-        let Port { arrived, from: (from, before), .. } = network.ports[port];
-        if arrived < packets {
+        let NetworkSettings { header_bytes, payload_bytes, .. } = network.settings;
+        let Port { arrived, requested, from: (from, before), .. } = network.ports[port];
+        if arrived < requested {
             let at = from + network.link_cycles(arrived + 1 - before, header_bytes + payload_bytes);
             self.plan(at, Event::Packet { port });
         }
@@ -55,7 +55,7 @@ impl ReferenceMachine {
         let network = self.network();
         let at = queue_of(&network.settings, port, network.ports[port].arrived);
         let Some(buffer) = network.queues[at].free.pop_front() else {
-            if network.settings.without_buffer == WithoutBuffer::Wait {
+            if network.settings.clients > 0 || network.settings.without_buffer == WithoutBuffer::Wait {
                 return network.queues[at].waiting.push_back(port);
             }
             network.ports[port].arrived += 1;

@@ -1,9 +1,9 @@
-//! Packets that are sent.
+//! Packets that are sent, and the clients that they answer.
 
 use dram_spec::{Operation, PhysicalAddress};
-use host::machine::Purpose;
+use host::machine::{NetworkSettings, Purpose};
 
-use super::Event;
+use super::{Event, Network};
 use crate::devices::Snooper;
 use crate::machine::ReferenceMachine;
 use crate::traffic::Sender;
@@ -48,6 +48,7 @@ impl ReferenceMachine {
         let end = begin + network.link_cycles(1, range.bytes);
         let port = &mut self.network().ports[at];
         (port.leaves, port.is_free) = (begin, end);
+        self.answer_client(at, end);
         self.plan(end, Event::Left { port: at, core });
         self.plan(begin, Event::Port { port: at });
     }
@@ -56,5 +57,30 @@ impl ReferenceMachine {
     pub fn packet_reads(&mut self, now: u64, port: usize, line: u64) {
         receive(&mut self.network().ports[port].sends.front_mut().expect("it is read").reads, line);
         self.advance_port(now, port);
+    }
+
+    /// A packet leaves at a cycle. The last one of an answer lets a client send its next request, a time after it has
+    /// left.
+    fn answer_client(&mut self, at: usize, end: u64) {
+        let Network { settings, has_begun, ports, .. } = self.network();
+        let NetworkSettings { clients, client_cycles, answer_packets, .. } = *settings;
+        if *has_begun && clients > 0 {
+            ports[at].answered += 1;
+            if ports[at].answered.is_multiple_of(answer_packets) {
+                self.plan(end + client_cycles, Event::Request { port: at });
+            }
+        }
+    }
+
+    /// A client requests packets, the first of which is on its way at once if no other one is.
+    pub fn request_packets(&mut self, now: u64, at: usize) {
+        let Network { settings: NetworkSettings { packets, burst, .. }, ports, .. } = self.network();
+        let port = &mut ports[at];
+        let is_idle = port.arrived == port.requested;
+        port.requested = (*packets).min(port.requested + *burst);
+        if is_idle {
+            port.from = (now, port.arrived);
+            self.expect_packet(at);
+        }
     }
 }
