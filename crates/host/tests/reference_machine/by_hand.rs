@@ -10,7 +10,7 @@ use dram_spec::{
 use host::AllocatorSettings;
 use host::machine::{
     BusSettings, CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, EngineMode, EngineSettings, KernelSettings,
-    LineSettings, MachineSettings, NetworkSettings, Sharing,
+    LineSettings, MachineSettings, NetworkSettings, PrefetcherKind, Sharing,
 };
 use memctrl::Config;
 use memctrl::policy::copy::ROWCLONE;
@@ -240,4 +240,22 @@ fn a_packet_that_leaves_before_packets_arrive_answers_no_client() {
     let counters = agreed(&case).cores[0].counters;
     assert_eq!((counters.network.packets, counters.network.sent), (2, 2));
     assert!(counters.stalls.idle > 3 * (1_538 + 20_000 + 1_538), "{counters:?}");
+}
+
+/// A cache of 16 lines, a store buffer of one entry, and a zeroing of 18 lines that fetches none. The store of line 0
+/// lets line 1 be prefetched, which the next store changes. The write-backs of lines 0 and 1 take the entry. A store to
+/// line 1 then waits for the end of the prefetch, first without an entry: all its slots count for `mshr`.
+#[test]
+fn a_store_that_waits_for_dropped_data_lacks_an_mshr_also_without_an_entry() {
+    let zero = Step::Zero { address: address(0x10000), bytes: 18 * 64 };
+    let [without, with] = [&[zero][..], &[zero, store(0x10040)]].map(|steps| {
+        let mut case = case((Copier::Loop, CopyLoop::NoFetch), &[&[&PAGES[..], steps].concat()]);
+        case.settings.core = CoreSettings { width: 1, store_buffer: 1, ..CoreSettings::PAPER };
+        case.settings.last_level =
+            CacheShape { prefetcher: PrefetcherKind::NextLine, ..CacheShape::new(1 << 10, 1, 12) };
+        case.settings.kernel.word_bytes = 64;
+        agreed(&case).cores[0].counters.stalls
+    });
+    assert_eq!((without.mshr, with.store_buffer), (0, without.store_buffer));
+    assert!(with.mshr > 0, "{with:?}");
 }
