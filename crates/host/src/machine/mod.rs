@@ -106,6 +106,8 @@ pub struct Machine {
     /// Cycle and core of the first action of all cores; [`CoreCycle::NEVER`] if none acts without an
     /// event.
     first_action: (CoreCycle, usize),
+    /// Cycle and core of the latest action. In this cycle, the core and those before it act no more.
+    latest_action: (CoreCycle, usize),
     /// Cores may execute actions without effect on others before this cycle.
     horizon: CoreCycle,
     error: Option<MachineError>,
@@ -177,6 +179,7 @@ impl Machine {
             regions: Regions::new(regions),
             cores,
             first_action: (CoreCycle::NEVER, 0),
+            latest_action: (CoreCycle::NEVER, 0),
             horizon: CoreCycle(0),
             error: None,
         };
@@ -540,6 +543,7 @@ impl Machine {
         if self.memory.interconnect.first_delivery() <= at {
             self.deliver();
         } else {
+            self.latest_action = self.first_action;
             self.settle(index, CoreCycle(at.0 + 1));
         }
     }
@@ -551,8 +555,11 @@ impl Machine {
         }
     }
 
-    /// Continues a core after an event for which it may have waited.
+    /// Continues a core after an event for which it may have waited: a core that had its turn in this cycle, in the next
+    /// one.
     fn resume(&mut self, index: usize, at: CoreCycle) {
+        let (latest, core) = self.latest_action;
+        let at = CoreCycle(at.0 + u64::from(at == latest && index <= core));
         if self.cores[index].wake(at) {
             self.settle(index, at);
         }

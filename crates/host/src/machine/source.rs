@@ -26,13 +26,16 @@ impl RequestSource for Machine {
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let now_core = self.settings.clock.core_until(now);
         self.horizon = self.horizon.max(CoreCycle(now_core.0 + RUN_AHEAD));
-        // Actions make requests that leave at least a cycle later. What the controller accepts now
-        // affects the actions of this cycle.
+        // What the controller accepts now affects the actions of this cycle, unless cores have acted in it: they have
+        // then sent a message to a device, which has made the request.
         let past = CoreCycle(now_core.0 + 1);
-        while self.next_event() < self.memory.interconnect.first_request().min(past) {
+        while self.next_event() < self.memory.interconnect.first_request().min(past) || self.is_within_cycle(past) {
             self.act();
         }
         let outgoing = self.memory.interconnect.take_request(now_core)?;
+        if self.latest_action.0 == now_core {
+            self.latest_action.1 = usize::MAX;
+        }
         let (core, free) = (usize::from(outgoing.core), self.settings.clock.core_at(now));
         let source = match outgoing.device {
             Some(device) => {
@@ -74,6 +77,12 @@ impl RequestSource for Machine {
 }
 
 impl Machine {
+    /// Whether cores have acted in a cycle before `past`, and events of this cycle are left.
+    fn is_within_cycle(&self, past: CoreCycle) -> bool {
+        let next = self.next_event();
+        next < past && next == self.latest_action.0
+    }
+
     /// Executes the events before a cycle, and what arrives in it.
     fn receive_until(&mut self, at: CoreCycle) {
         self.run_before(at);

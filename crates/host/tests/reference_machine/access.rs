@@ -5,7 +5,8 @@ use host::machine::{Purpose, StoreMiss, WritePolicy};
 
 use crate::cache::Line;
 use crate::core::{BufferedStore, Data, Stall};
-use crate::machine::{Holds, ReferenceMachine, Sender};
+use crate::machine::ReferenceMachine;
+use crate::traffic::{Holds, Sender};
 
 /// Kind of an access to the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

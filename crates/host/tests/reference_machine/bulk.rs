@@ -8,7 +8,8 @@ use crate::cache::Line;
 use crate::core::{Address, Piece, Stall, Work};
 use crate::dispatch::parts;
 use crate::dma::DmaWork;
-use crate::machine::{LINE, ReferenceMachine, Sender};
+use crate::machine::{LINE, ReferenceMachine};
+use crate::traffic::Sender;
 
 /// Numbers of the lines that contain a range.
 fn lines_of(line_bytes: u64, from: u64, bytes: u64) -> std::ops::Range<u64> {

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use dram_spec::address::Preset;
 use dram_spec::geometry::native_row_bytes;
-use dram_spec::{AddressMap, Density, Geometry, PhysicalAddress, RawGeometry, Standard, System, Width};
+use dram_spec::{
+    AddressMap, Density, Geometry, Operation, PhysicalAddress, RawGeometry, SourceId, Standard, System, Width,
+};
 use host::AllocatorSettings;
 use host::machine::{
     BusSettings, CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, EngineMode, EngineSettings, KernelSettings,
-    LineSettings, MachineSettings, Sharing,
+    LineSettings, MachineSettings, NetworkSettings, PrefetcherKind, Sharing,
 };
 use memctrl::Config;
 use memctrl::policy::copy::ROWCLONE;
 use os_alloc_sim::{CopyUnit, Policy};
 use rowclone::{FaultyRows, Planner};
-use trace_io::program::Step;
+use trace_io::program::{DeviceStep, Step};
 
 use crate::cases::{Case, ProgramCase};
 use crate::processes::PAGE;
@@ -156,4 +158,104 @@ fn a_request_does_not_wait_for_a_command_that_leaves_later() {
     });
     let arrivals: Vec<u64> = agreed(&case).requests.iter().map(|taken| taken.arrival.0).collect();
     assert_eq!(arrivals[..2], [6, 66]);
+}
+
+/// A cache of a page, whose sets have one way. Core 1 has stored to line 20 of its page, and sends this line. Core 0
+/// zeroes a page without fetching its lines, two per cycle, with one entry of the store buffer, which the write-back of
+/// line 20 takes. In the last case in which the adapter passes the line, core 1 sends it in the cycle in which core 0
+/// has replaced it: the controller accepts the write in this cycle, and core 0 goes on in the next one.
+#[test]
+fn a_core_that_has_acted_sees_a_free_entry_in_the_next_cycle() {
+    let at = |page: u64| PhysicalAddress(page * PAGE);
+    let pages = [
+        Step::Map { address: at(16), bytes: 2 * PAGE },
+        Step::Present { address: at(16), bytes: 2 * PAGE },
+        Step::Compute { instructions: 600 },
+    ];
+    let first = [&pages[..], &[Step::Zero { address: at(16), bytes: PAGE }]].concat();
+    let outcomes = (2..40).step_by(2).map(|delay| {
+        let send = DeviceStep::Send { port: 0, address: address(16 * PAGE + 20 * 64), bytes: 64 };
+        let steps = [store(16 * PAGE + 20 * 64), pages[2], Step::Compute { instructions: delay }, Step::Device(send)];
+        let mut case = case((Copier::Loop, CopyLoop::NoFetch), &[&first, &[&pages[..2], &steps].concat()]);
+        case.settings.network = Some(NetworkSettings::gigabit(1, 1, 1_000));
+        case.settings.clock = ClockRatio::new(1, 1);
+        case.settings.core = CoreSettings { width: 2, store_buffer: 1, ..CoreSettings::PAPER };
+        case.settings.last_level = CacheShape::new(PAGE, 1, 1);
+        case.settings.sharing = Sharing::Shared;
+        case.settings.kernel.word_bytes = 64;
+        agreed(&case)
+    });
+    let is_passed = |outcome: &Outcome| {
+        outcome
+            .requests
+            .iter()
+            .any(|taken| taken.source == SourceId::device(0) && matches!(taken.operation, Operation::Write { .. }))
+    };
+    let stalls: Vec<(bool, u64)> =
+        outcomes.map(|outcome| (is_passed(&outcome), outcome.cores[0].counters.stalls.store_buffer)).collect();
+    let passed = stalls.iter().filter(|(is_passed, _)| *is_passed).count();
+    assert!(0 < passed && passed < stalls.len() && stalls.is_sorted_by_key(|(is_passed, _)| !is_passed), "{stalls:?}");
+    let (before, after) = stalls.split_at(passed - 1);
+    assert!(
+        before.iter().all(|(_, stalls)| *stalls == 0) && after.iter().all(|(_, stalls)| *stalls == 1),
+        "{stalls:?}"
+    );
+}
+
+/// No packet arrives. Core 1 awaits packets from cycle 10 on, when its 30 instructions have retired, and packets are
+/// then over: both cores go on in the next cycle.
+#[test]
+fn cores_that_await_packets_see_in_the_next_cycle_that_no_packet_follows() {
+    let steps = [Step::Device(DeviceStep::Await)];
+    let mut case = case(
+        (Copier::Loop, CopyLoop::Cached),
+        &[&steps, &[&[Step::Compute { instructions: 27 }], &steps[..]].concat()],
+    );
+    case.settings.network = Some(NetworkSettings { packets: 0, ..NetworkSettings::gigabit(1, 2, 1_000) });
+    let outcome = agreed(&case);
+    let idle = [0, 1].map(|core| outcome.cores[core].counters.stalls.idle);
+    assert_eq!((idle, outcome.cores[0].cycles.0), ([33, 3], 11));
+}
+
+/// A client asks for two packets, the second one 20,000 cycles after an answer. The packet that is sent before packets
+/// arrive is none. A packet of 1,538 bytes has as many cycles on its link.
+#[test]
+fn a_packet_that_leaves_before_packets_arrive_answers_no_client() {
+    let send = Step::Device(DeviceStep::Send { port: 0, address: address(0x10000), bytes: 64 });
+    let post = |page: u64| {
+        let header = 0x10000 + page * PAGE;
+        Step::Device(DeviceStep::Post { header: address(header), payload: address(header + 66) })
+    };
+    let receive = [post(1), post(2), Step::Device(DeviceStep::Await), send, Step::Device(DeviceStep::Await)];
+    let steps = [&PAGES[..], &[send, Step::Compute { instructions: 3_000 }], &receive].concat();
+    let mut case = case((Copier::Loop, CopyLoop::Cached), &[&steps]);
+    case.settings.network = Some(NetworkSettings {
+        packets: 2,
+        burst: 1,
+        clients: 1,
+        client_cycles: 20_000,
+        coalesced_packets: 1,
+        ..NetworkSettings::gigabit(1, 1, 1_000)
+    });
+    let counters = agreed(&case).cores[0].counters;
+    assert_eq!((counters.network.packets, counters.network.sent), (2, 2));
+    assert!(counters.stalls.idle > 3 * (1_538 + 20_000 + 1_538), "{counters:?}");
+}
+
+/// A cache of 16 lines, a store buffer of one entry, and a zeroing of 18 lines that fetches none. The store of line 0
+/// lets line 1 be prefetched, which the next store changes. The write-backs of lines 0 and 1 take the entry. A store to
+/// line 1 then waits for the end of the prefetch, first without an entry: all its slots count for `mshr`.
+#[test]
+fn a_store_that_waits_for_dropped_data_lacks_an_mshr_also_without_an_entry() {
+    let zero = Step::Zero { address: address(0x10000), bytes: 18 * 64 };
+    let [without, with] = [&[zero][..], &[zero, store(0x10040)]].map(|steps| {
+        let mut case = case((Copier::Loop, CopyLoop::NoFetch), &[&[&PAGES[..], steps].concat()]);
+        case.settings.core = CoreSettings { width: 1, store_buffer: 1, ..CoreSettings::PAPER };
+        case.settings.last_level =
+            CacheShape { prefetcher: PrefetcherKind::NextLine, ..CacheShape::new(1 << 10, 1, 12) };
+        case.settings.kernel.word_bytes = 64;
+        agreed(&case).cores[0].counters.stalls
+    });
+    assert_eq!((without.mshr, with.store_buffer), (0, without.store_buffer));
+    assert!(with.mshr > 0, "{with:?}");
 }

@@ -4,7 +4,8 @@ use dram_spec::{Operation, PhysicalAddress};
 use host::machine::Purpose;
 
 use crate::bulk::Range;
-use crate::machine::{Holds, ReferenceMachine, Sender};
+use crate::machine::ReferenceMachine;
+use crate::traffic::{Holds, Sender};
 
 /// The device that acts: the core for which it does, and on whose behalf lines are written back.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,9 @@ use host::machine::{Copier, DmaCompletion, DmaSettings, Purpose};
 use crate::access::Kind;
 use crate::bulk::Range;
 use crate::core::{Address, Data, Piece, Stall, Work};
-use crate::machine::{Message, ReferenceMachine};
+use crate::machine::ReferenceMachine;
 use crate::processes::{PAGE, Processes};
+use crate::traffic::Message;
 use crate::transfer::{Read, Transfer};
 
 /// Distance of the descriptors of a ring, and of status lines.

@@ -8,8 +8,9 @@ use host::machine::{Copier, EngineMode, EngineSettings, Purpose};
 use crate::bulk::Range;
 use crate::core::{Data, Stall};
 use crate::devices::Snooper;
-use crate::machine::{LINE, Message, ReferenceMachine, Sender};
+use crate::machine::{LINE, ReferenceMachine};
 use crate::processes::PAGE;
+use crate::traffic::{Message, Sender};
 use crate::transfer::{Next, Transfer};
 
 /// A copy from its dispatch to its completion.

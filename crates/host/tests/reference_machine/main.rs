@@ -6,8 +6,8 @@
 //! It has an L1 and an L2 of each core, last levels of one core, of groups and of all cores, lines of 32, 64
 //! and 128 bytes, the store policies of each level with the write buffer, and classes of instructions with
 //! latency, units, operands, pairing and the load/store queue, prefetchers of each level, and the front-side bus.
-//! It has the DMA engine and the network adapter of `docs/copiers.md`, injection into caches included. It does not
-//! have the adapter's clients, and `renew`.
+//! It has the DMA engine and the network adapter of `docs/copiers.md`, injection into caches and clients
+//! included. It does not have `renew`.
 //! `determined` of `properties.rs` names what the page leaves open.
 //!
 //! Restrictions of the random cases: `unmap`, `discard`, `move` and `share` only where a page is a copy unit; with a
@@ -47,5 +47,6 @@ mod reference_model;
 mod runs;
 #[path = "../../../memctrl/tests/model_comparison/sequence.rs"]
 mod sequence;
+mod traffic;
 mod transfer;
 mod write_buffer;

@@ -56,11 +56,11 @@ impl Core {
         let width = self.settings.width;
         let Some((owner, units)) = self.units(class) else { return from };
         let interval = self.settings.classes.of(class).interval;
-        let is_free = |cycle: &u64| {
-            (*cycle..cycle + interval)
-                .all(|cycle| self.occupied.get(&(owner, cycle)).is_none_or(|occupied| *occupied < units))
-        };
-        let first = (from / width..).find(is_free).expect("all units are free at last");
+        let is_busy = |cycle: u64| self.occupied.get(&(owner, cycle)).is_some_and(|occupied| *occupied >= units);
+        let mut first = from / width;
+        while (first..first + interval).any(is_busy) {
+            first += 1;
+        }
         from.max(first * width)
     }
 

@@ -18,9 +18,9 @@ use crate::sequence::runs;
 ///
 /// It does not name the cause of a slot in which an instruction lacks several things and one of them is an entry of
 /// the write buffer, a cycle of dispatch of its own, or an entry of the window while the copy of an engine waits for
-/// lines in flight; nor how long the controller refreshes when requests end before what is on the bus.
+/// lines in flight; nor how long the controller refreshes when requests end before what is on the bus, or on a link.
 pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
-    let MachineSettings { core, kernel, lines, bus, .. } = case.settings;
+    let MachineSettings { core, kernel, lines, bus, network, .. } = case.settings;
     let is_alone = |&class: &InstructionClass| !core.classes.of(class).is_paired;
     for stalls in outcome.cores.iter_mut().map(|core| &mut core.counters.stalls) {
         let StallSlots { operand, unit, kernel: waits, .. } = *stalls;
@@ -37,7 +37,7 @@ pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
             *stalls = StallSlots { window: stalls.window + waits, kernel: 0, ..*stalls };
         }
     }
-    if bus.is_some() {
+    if bus.is_some() || network.is_some() {
         let is_request =
             |issued: &Issued| !["PREA", "REF", "PDE", "PDX", "SRE", "SRX"].contains(&issued.command.mnemonic());
         let last = outcome.commands.iter().rposition(is_request);

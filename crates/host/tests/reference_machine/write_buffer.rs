@@ -4,7 +4,8 @@ use dram_spec::{Operation, PhysicalAddress};
 use host::machine::Purpose;
 
 use crate::access::Access;
-use crate::machine::{ReferenceMachine, Sender};
+use crate::machine::ReferenceMachine;
+use crate::traffic::Sender;
 
 /// Bytes of a burst of the memory.
 const BURST: u64 = 64;

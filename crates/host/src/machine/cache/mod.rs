@@ -218,13 +218,14 @@ impl Caches {
         }
     }
 
-    /// Whether a store that lacks a place in the store buffer also lacks an MSHR.
+    /// Whether a store that lacks a place in the store buffer also lacks an MSHR, or waits for data that are dropped.
     pub fn lacks_mshr(&self, requester: usize, access: &Access, away: &Away) -> bool {
         let mshrs = &self.requesters[requester].mshrs;
-        away.is_absent()
-            && !access.stores_line()
-            && mshrs.is_full()
-            && mshrs.user(access.line(self.line_size)).is_none()
+        let lacks = match mshrs.user(access.line(self.line_size)) {
+            Some(user) => user == User::NoRequester,
+            None => mshrs.is_full(),
+        };
+        lacks && away.is_absent() && !access.stores_line()
     }
 
     /// Whether a store begins only with a free entry of the store buffer: it waits there for its line, or for the

@@ -85,7 +85,7 @@ struct Port {
     counts_from: (CoreCycle, u64),
     /// Packets that clients have requested; with packets without gap, all.
     requested: u64,
-    /// Packets that have left, or are leaving.
+    /// Packets that have left, or are leaving, since packets arrive.
     sent: u64,
     /// Packets to be sent, of which the first may be read from memory.
     sends: VecDeque<Sending>,
@@ -373,10 +373,11 @@ impl NetworkAdapter {
         let Sending { core, bytes, .. } = port.sends.pop_front().expect("it is there");
         let begin = at.max(port.is_free);
         (port.reads_from, port.is_free) = (begin, CoreCycle(begin.0 + self.settings.link_cycles(1, bytes)));
-        port.sent += 1;
+        // Before packets arrive, no client has asked for an answer.
+        port.sent += u64::from(self.has_begun);
         let (end, sent) = (port.is_free, port.sent);
         let NetworkSettings { clients, client_cycles, answer_packets, .. } = self.settings;
-        if clients > 0 && sent.is_multiple_of(answer_packets) {
+        if self.has_begun && clients > 0 && sent.is_multiple_of(answer_packets) {
             let next = Message::Network(NetworkMessage::Requested { port: index });
             memory.interconnect.post_later(own, own, next, CoreCycle(end.0 + client_cycles));
         }

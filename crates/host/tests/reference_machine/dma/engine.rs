@@ -7,7 +7,8 @@ use super::{Activity, DESCRIPTOR_BYTES, Descriptor, DmaWork, STATUS_BYTES, eleme
 use crate::bulk::Range;
 use crate::core::Work;
 use crate::devices::Snooper;
-use crate::machine::{Message, ReferenceMachine, Sender};
+use crate::machine::ReferenceMachine;
+use crate::traffic::{Message, Sender};
 use crate::transfer::{Next, Read, Transfer, receive};
 
 impl ReferenceMachine {
