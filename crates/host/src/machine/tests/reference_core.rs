@@ -389,7 +389,7 @@ proptest! {
         };
         let single = |&(instruction, count): &(Instruction, u64)| vec![instruction.step(); count as usize];
         let [in_runs, one_by_one] = [runs.iter().map(run).collect(), runs.iter().flat_map(single).collect::<Vec<_>>()]
-            .map(|steps: Vec<Step>| play(machine.clone(), &steps).outcome.cores[0]);
+            .map(|steps: Vec<Step>| play(machine, &steps).outcome.cores[0]);
         prop_assert_eq!(in_runs.cycles, one_by_one.cycles);
         prop_assert_eq!(in_runs.counters, one_by_one.counters);
     }
