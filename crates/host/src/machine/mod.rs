@@ -555,8 +555,8 @@ impl Machine {
         }
     }
 
-    /// Continues a core after an event for which it may have waited: a core that had its turn in this cycle, in the next
-    /// one.
+    /// Continues a core after an event for which it may have waited: a core that had its turn in this cycle, in the
+    /// next one.
     fn resume(&mut self, index: usize, at: CoreCycle) {
         let (latest, core) = self.latest_action;
         let at = CoreCycle(at.0 + u64::from(at == latest && index <= core));

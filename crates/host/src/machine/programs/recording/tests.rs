@@ -303,10 +303,11 @@ fn load_after_store(address: u64, between: &[u64], others: &[TestBlock]) -> Resu
 /// Nothing but the process itself could have written the byte.
 #[test]
 fn a_load_that_reads_other_bytes_than_its_block_stored_is_an_error() {
-    let error = load_after_store(PAGE + 8, &words(&[Event::Return]), &[]).unwrap_err();
+    let call = Event::Call { routine: Routine::Set { value: 0 }, dst: 2 * PAGE, bytes: 8 };
+    let error = load_after_store(PAGE + 8, &words(&[call, Event::Return]), &[]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "block 2, word 12: process 1 reads 0x08 at 0x1008, where it had stored 0x07 in this block"
+        "block 2, word 16: process 1 reads 0x08 at 0x1008, where it had stored 0x07 in this block"
     );
     assert!(error.help().contains("trace verify"), "{}", error.help());
 }
