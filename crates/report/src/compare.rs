@@ -48,6 +48,11 @@ impl ComparedCase {
         }
     }
 
+    /// A scenario or a program with its results.
+    pub const fn scenario(state: String, results: Vec<(NamedCopier, CopierResult)>) -> ComparedCase {
+        ComparedCase { operation: "scenario", state, bytes: None, read_percent: None, results }
+    }
+
     fn best(&self, question: Question) -> Option<Best> {
         question.best(self.results.iter().map(|(copier, result)| (*copier, result)))
     }

@@ -267,7 +267,7 @@ impl MulticoreTable {
             published: self.published.published.iter().filter(is_shown).map(mean).collect(),
             joined: Joined::Published,
             ..line_chart(
-                format!("Gain of RowClone-ZI over the copy share of each mix, {scheduler}"),
+                format!("Gain of mixes over their copy share, {scheduler}"),
                 axis("copy share of the baseline's channel bytes", Unit::Share, Spacing::Linear),
                 axis("weighted speedup / baseline", Unit::None, Spacing::Linear),
                 series,

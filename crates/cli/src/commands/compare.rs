@@ -20,7 +20,7 @@ use rowclone_config::{
     programs, programs::assumptions,
 };
 use rowclone_sim::compare::{Case, CaseOperation, CopierComparison, CopierResult, NamedCopier, Unable};
-use rowclone_sim::{ExperimentError, Outcome};
+use rowclone_sim::Outcome;
 
 use super::core_runs::{in_parallel, run_programs};
 use super::run::assumptions_of;
@@ -97,13 +97,7 @@ fn of_cases(args: &CompareArgs, copiers: Vec<NamedCopier>) -> Result<CompareTabl
     let (cases, stop) = (cases(args), interrupt::flag());
     let jobs: Vec<(Case, NamedCopier)> =
         cases.iter().flat_map(|&case| copiers.iter().map(move |&copier| (case, copier))).collect();
-    let run = |&(case, copier): &(Case, NamedCopier)| {
-        let result = comparison.result(copier, case, &stop).map_err(|error| match error {
-            ExperimentError::Stopped => Failure::interrupted(),
-            error => Failure::from(error),
-        })?;
-        checked(copier, result)
-    };
+    let run = |&(case, copier): &(Case, NamedCopier)| checked(copier, comparison.result(copier, case, &stop)?);
     // The longest runs begin first.
     let mut begun: Vec<usize> = (0..jobs.len()).collect();
     begun.sort_by_key(|&place| Reverse(jobs[place].0.bytes));
@@ -172,15 +166,12 @@ fn of_scenario(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Re
         .collect();
     let run = |&variant: &Variant| variant_result(&scenario, variant, args.check, &stop);
     let mut results = in_parallel(&jobs, run)?.into_iter();
-    let case = |placement: &rowclone_config::Placement| ComparedCase {
-        operation: "scenario",
-        state: match placement.name().filter(|_| placements.len() > 1) {
+    let case = |placement: &rowclone_config::Placement| {
+        let state = match placement.name().filter(|_| placements.len() > 1) {
             Some(placement) => format!("{}, {placement}", scenario.name),
             None => scenario.name.clone(),
-        },
-        bytes: None,
-        read_percent: None,
-        results: copiers.iter().copied().zip(results.by_ref()).collect(),
+        };
+        ComparedCase::scenario(state, copiers.iter().copied().zip(results.by_ref()).collect())
     };
     let cases = placements.iter().map(case).collect();
     let machine = scenario.machine.as_ref().map_or(&scenario.system.name, |machine| &machine.name);
@@ -217,13 +208,7 @@ fn of_program(args: &CompareArgs, path: &Path, copiers: Vec<NamedCopier>) -> Res
         copier_result(copier, run.map(|(outcome, _)| outcome))
     };
     let results = in_parallel(&copiers, run)?;
-    let case = ComparedCase {
-        operation: "scenario",
-        state: name,
-        bytes: None,
-        read_percent: None,
-        results: copiers.iter().copied().zip(results).collect(),
-    };
+    let case = ComparedCase::scenario(name, copiers.iter().copied().zip(results).collect());
     let assumptions = assumptions(&[path.to_owned()], &machine, args.check)?;
     Ok(CompareTable { machine: machine.name, working_set_bytes: None, assumptions, copiers, cases: vec![case] })
 }
