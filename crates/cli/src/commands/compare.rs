@@ -19,8 +19,8 @@ use rowclone_config::{
     AtomicFile, Existing, Failure, MachineConfig, ReceiverConfig, Scenario, Variant, create_directory, error::Cause,
     programs, programs::assumptions,
 };
-use rowclone_sim::compare::{Case, CaseOperation, CopierComparison, CopierResult, NamedCopier, Unable};
 use rowclone_sim::Outcome;
+use rowclone_sim::compare::{Case, CaseOperation, CopierComparison, CopierResult, NamedCopier, Unable};
 
 use super::core_runs::{in_parallel, run_programs};
 use super::run::assumptions_of;
