@@ -16,7 +16,7 @@ use trace_io::recording::{
     Access, BlockEntries, BlockEntry, Detail, Event, Metadata, ObjectAddress, Reader, Routine, Word,
 };
 
-use self::contents::{ContentsCheck, Place};
+use self::contents::{ContentsCheck, WordPlace};
 pub use self::contents::{ContentsCounts, OtherByte};
 use self::mappings::{Backing, Mapping, Mappings};
 use self::objects::Objects;
@@ -229,7 +229,7 @@ impl<R: Read> RecordedProgram<R> {
         let (block, _, process) = self.block;
         let store = Access { is_store: true, instructions: 0, ..*access };
         let is_modified = self.words.get(self.next_word).is_some_and(|&word| word == Word::Access(store).bits());
-        let place = Place { block, process, word: self.next_word - 1, is_modified };
+        let place = WordPlace { block, process, word: self.next_word - 1, is_modified };
         let bytes = access.bytes() as usize;
         let found = self.contents.get(self.next_byte..self.next_byte + bytes).unwrap_or_default();
         self.next_byte += bytes;

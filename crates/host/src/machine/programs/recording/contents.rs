@@ -38,7 +38,7 @@ pub struct OtherByte {
 
 /// Where a word of a recording lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct WordPlace {
     /// Number of the block.
     pub(super) block: u64,
     pub(super) process: u32,
@@ -119,8 +119,8 @@ impl ContentsCheck {
     }
 
     /// Applies a store, or compares a load, of a process.
-    pub(super) fn access(&mut self, place: Place, mappings: &Mappings, access: &Access, bytes: &[u8]) {
-        let Place { block, process, word, is_modified } = place;
+    pub(super) fn access(&mut self, place: WordPlace, mappings: &Mappings, access: &Access, bytes: &[u8]) {
+        let WordPlace { block, process, word, is_modified } = place;
         for (address, &found) in (access.address..).zip(bytes) {
             let (page, at) = (address / FRAME_BYTES, (address % FRAME_BYTES) as usize);
             let (own, source) = Self::keys(process, mappings, page);
