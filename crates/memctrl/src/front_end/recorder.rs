@@ -88,10 +88,10 @@ impl Recorder {
     }
 
     fn close(&mut self, to: Cycle, figures: Figures) {
-        self.whole += figures.clone();
         if self.epoch.is_some() {
-            self.epochs.push(Epoch { from: self.from, to, figures });
+            self.epochs.push(Epoch { from: self.from, to, figures: figures.clone() });
         }
+        self.whole += figures;
     }
 
     /// Ends the run, whose last cycle was `end`.
