@@ -164,9 +164,9 @@ impl ReferenceMachine {
                 let core = &mut self.cores[at];
                 core.counters.of(access.purpose).misses += 1;
                 core.mshrs.push(line);
-                self.insert(at, leaves, in_flight);
                 self.empty_entry(at, slot / width, line);
                 self.read(at, leaves, line);
+                self.insert(at, leaves, in_flight);
                 Data::Line(line)
             }
         }

@@ -111,10 +111,8 @@ pub enum Answer {
     Stored(Way),
     /// The store goes past the caches.
     Past,
-    /// The line was already requested.
-    Merged(Ticket),
-    /// The line must be read, after the requests that the caches have made.
-    Read(Ticket),
+    /// The access completes when the data of its line arrive.
+    Waits(Ticket),
 }
 
 impl Caches {
@@ -296,7 +294,7 @@ impl Caches {
         self.count(requester, access.purpose).merged += 1;
         self.observe(requester, line, level, Found::Missing);
         let mshr = self.requesters[requester].mshrs.find(line);
-        Answer::Merged(mshr.expect("a program shares no line with others").ticket)
+        Answer::Waits(mshr.expect("a program shares no line with others").ticket)
     }
 
     /// A load, or a store that needs the line, of a line that the cache does not hold, and which is
@@ -316,39 +314,46 @@ impl Caches {
         if needs_mshr && self.requesters[requester].mshrs.is_full() {
             return Answer::Refused(Lack::Line);
         }
-        let (mut way, mut level) = (None, None);
+        let mut way = None;
         if access.on_miss == OnMiss::Allocate {
-            let state = LineState { is_pending: true, dirty: self.dirty(access), ..LineState::default() };
-            way = self.replace(requester, line, state);
+            way = self.last_level[self.level_of(requester)].victim(line);
             if way.is_none() {
                 return Answer::Refused(Lack::Line);
             }
+        }
+        if needs_mshr {
+            self.flush(line);
+            self.requests.read(requester, self.line_size, line);
+        }
+        let mut level = None;
+        if let Some(way) = way {
+            let state = LineState { is_pending: true, dirty: self.dirty(access), ..LineState::default() };
+            self.replace_in(requester, way, line, state);
             level = Some(self.enter_upper(requester, access));
         }
         let follows_copy = self.is_first_since_copy(requester, (line, way), access.purpose);
-        let answer = if needs_mshr {
+        let ticket = if needs_mshr {
             self.requesters[requester].misses_after_copies += u64::from(follows_copy);
-            self.flush(line);
             self.count(requester, access.purpose).misses += 1;
-            Answer::Read(self.requesters[requester].mshrs.take(line, User::Accesses(way)))
+            self.requesters[requester].mshrs.take(line, User::Accesses(way))
         } else {
             self.count(requester, access.purpose).merged += 1;
             self.requesters[requester].prefetches.counts.late += 1;
             let mshr = self.requesters[requester].mshrs.find(line).expect("the line is in flight");
             mshr.user = User::Accesses(way);
-            Answer::Merged(mshr.ticket)
+            mshr.ticket
         };
         if let Some(level) = level {
             self.observe(requester, line, level, Found::Missing);
         }
-        answer
+        Answer::Waits(ticket)
     }
 
     /// An access to a line on its way past the caches.
     fn merge_past(&mut self, requester: usize, access: &Access) -> Answer {
         self.count(requester, access.purpose).merged += 1;
         let mshr = self.requesters[requester].mshrs.find(access.line(self.line_size));
-        Answer::Merged(mshr.expect("the line is in flight").ticket)
+        Answer::Waits(mshr.expect("the line is in flight").ticket)
     }
 
     /// A store of a whole line that the cache does not hold, which takes a place without a request.

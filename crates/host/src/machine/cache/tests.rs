@@ -25,7 +25,7 @@ fn access(line: u64, kind: AccessKind) -> Access {
 const LOAD: AccessKind = AccessKind::Load;
 const STORE: AccessKind = AccessKind::Store(StoreData::Zero);
 
-/// An access, in words: `hit 12`, `read 0: R5`, `read 0: W5 R4`, `merged 0`, `lacks Line`.
+/// An access, in words: `hit 12`, `waits 0: R4 W5`, `waits 0`, `lacks Line`.
 fn attempt(caches: &mut Caches, requester: usize, line: u64, kind: AccessKind) -> String {
     try_access(caches, requester, &access(line, kind))
 }
@@ -40,11 +40,6 @@ fn try_access(caches: &mut Caches, requester: usize, access: &Access) -> String 
         }
     };
     let answer = caches.request(requester, access, &away);
-    if let Answer::Read(_) = answer {
-        // The memory reads the line, after the requests made so far.
-        let (size, line) = (caches.line_size, access.line(caches.line_size));
-        caches.requests.read(requester, size, line);
-    }
     if !matches!(answer, Answer::Refused(_)) && caches.leaves(access, answer) {
         caches.buffer_store(requester, access, None);
     }
@@ -54,8 +49,7 @@ fn try_access(caches: &mut Caches, requester: usize, access: &Access) -> String 
         Answer::Hit { cycles, .. } => format!("hit {cycles}"),
         Answer::Stored(_) => "stored".into(),
         Answer::Past => "past".into(),
-        Answer::Merged(Ticket(ticket)) => format!("merged {ticket}"),
-        Answer::Read(Ticket(ticket)) => format!("read {ticket}"),
+        Answer::Waits(Ticket(ticket)) => format!("waits {ticket}"),
     };
     text + &requests(caches)
 }
@@ -86,13 +80,13 @@ fn invalidate(caches: &mut Caches, requester: usize, line: u64, data: DirtyData,
 #[test]
 fn an_access_hits_or_gets_a_ticket_or_is_refused() {
     let mut caches = caches(1, Sharing::Private);
-    assert_eq!(attempt(&mut caches, 0, 0, LOAD), "read 0: R0");
-    assert_eq!(attempt(&mut caches, 0, 0, STORE), "merged 0");
-    assert_eq!(attempt(&mut caches, 0, 1, LOAD), "read 1: R1");
+    assert_eq!(attempt(&mut caches, 0, 0, LOAD), "waits 0: R0");
+    assert_eq!(attempt(&mut caches, 0, 0, STORE), "waits 0");
+    assert_eq!(attempt(&mut caches, 0, 1, LOAD), "waits 1: R1");
     assert_eq!(attempt(&mut caches, 0, 2, LOAD), "lacks Line", "no MSHR is free");
     assert_eq!(caches.arrived(0, LineNumber(0)).ticket, Some(Ticket(0)));
     assert_eq!(attempt(&mut caches, 0, 0, LOAD), "hit 12");
-    assert_eq!(attempt(&mut caches, 0, 2, LOAD), "read 0: W0 R2", "line 1 is in flight, line 0 dirty");
+    assert_eq!(attempt(&mut caches, 0, 2, LOAD), "waits 0: R2 W0", "line 1 is in flight, line 0 dirty");
     let counts = caches.counts(0)[Purpose::Program as usize];
     let found = (counts.hits, counts.misses, counts.merged, counts.write_backs);
     assert_eq!(found, (1, 3, 1, 1));
@@ -102,13 +96,13 @@ fn an_access_hits_or_gets_a_ticket_or_is_refused() {
 #[test]
 fn an_invalidation_returns_what_must_be_written() {
     let mut caches = caches(2, Sharing::Private);
-    assert_eq!(attempt(&mut caches, 1, 4, STORE), "read 0: R4");
+    assert_eq!(attempt(&mut caches, 1, 4, STORE), "waits 0: R4");
     caches.arrived(1, LineNumber(4));
     let kept = DirtyData::WrittenBack(Some(Purpose::KernelCopy));
     assert_eq!(invalidate(&mut caches, 0, 4, kept, Scope::Own), "0 of 1");
     assert_eq!(invalidate(&mut caches, 0, 4, kept, Scope::Others), "1 of 1: W4");
     assert_eq!(caches.counts(0)[Purpose::KernelCopy as usize].write_backs, 1);
-    assert_eq!(attempt(&mut caches, 1, 4, STORE), "read 0: R4");
+    assert_eq!(attempt(&mut caches, 1, 4, STORE), "waits 0: R4");
     caches.arrived(1, LineNumber(4));
     assert_eq!(invalidate(&mut caches, 0, 4, DirtyData::Discarded, Scope::All), "1 of 1");
 }
@@ -124,7 +118,7 @@ fn a_held_line_is_not_replaced() {
     assert!(!caches.has_room(0, LineNumber(2), [].into_iter()));
     assert_eq!(attempt(&mut caches, 1, 2, LOAD), "lacks Line");
     caches.hold(0, LineNumber(1), false);
-    assert_eq!(attempt(&mut caches, 1, 2, LOAD), "read 0: W1 R2");
+    assert_eq!(attempt(&mut caches, 1, 2, LOAD), "waits 0: R2 W1");
 }
 
 /// Caches of a requester with an LLC of four lines in two sets, and other settings.
@@ -164,8 +158,8 @@ fn an_access_is_served_by_the_first_level_that_holds_its_line() {
     let counts = caches.counts(0)[0];
     assert_eq!((counts.hits, counts.l1_hits, counts.l2_hits), (5, 2, 1));
     // What leaves the last level leaves all: line 4 replaces line 2 or 0 of its set.
-    assert_eq!(attempt(&mut caches, 0, 4, LOAD), "read 0: R4");
-    assert_eq!(attempt(&mut caches, 0, 0, LOAD), "read 1: R0");
+    assert_eq!(attempt(&mut caches, 0, 4, LOAD), "waits 0: R4");
+    assert_eq!(attempt(&mut caches, 0, 0, LOAD), "waits 1: R0");
 }
 
 /// A store that the L1 lacks leaves it as it is, and marks the line of the last level.
@@ -187,7 +181,7 @@ fn groups_of_requesters_share_caches() {
     let mut caches = caches(3, sharing);
     bring(&mut caches, 0, &[4]);
     assert_eq!(attempt(&mut caches, 1, 4, STORE), "hit 12");
-    assert_eq!(attempt(&mut caches, 2, 5, LOAD), "read 0: R5");
+    assert_eq!(attempt(&mut caches, 2, 5, LOAD), "waits 0: R5");
     let kept = DirtyData::WrittenBack(None);
     assert_eq!(invalidate(&mut caches, 0, 4, kept, Scope::Others), "0 of 1");
     assert_eq!(invalidate(&mut caches, 2, 4, kept, Scope::Others), "1 of 1: W4");
@@ -197,9 +191,9 @@ fn groups_of_requesters_share_caches() {
 fn lines_of_128_bytes_are_requested_as_one() {
     let mut caches = other(|settings| settings.lines.bytes = 128);
     // Addresses 0 and 64 lie in line 0.
-    assert_eq!([0, 1, 2].map(|half| attempt(&mut caches, 0, half, STORE)), ["read 0: R0", "merged 0", "read 1: R1"]);
+    assert_eq!([0, 1, 2].map(|half| attempt(&mut caches, 0, half, STORE)), ["waits 0: R0", "waits 0", "waits 1: R1"]);
     arrive(&mut caches, 0, 0);
-    assert_eq!(attempt(&mut caches, 0, 4, LOAD), "read 0: W0 R2", "one set of two lines");
+    assert_eq!(attempt(&mut caches, 0, 4, LOAD), "waits 0: R2 W0", "one set of two lines");
     let all = caches.line_size().lines(PhysicalAddress(64), 256).collect::<Vec<_>>();
     assert_eq!(all, [(LineNumber(0), false), (LineNumber(1), true), (LineNumber(2), false)]);
 }
@@ -223,9 +217,9 @@ fn stores_that_allocate_no_line_leave_through_the_write_buffer() {
     assert_eq!((store_at(&mut caches, 7, 0), store_at(&mut caches, 6, 8)), ("lacks WriteEntry".into(), "past".into()));
     caches.write_accepted(0);
     assert_eq!(store_at(&mut caches, 7, 0), "past: W6+0,16");
-    assert_eq!(attempt(&mut caches, 0, 7, LOAD), "read 0: W7+0,8 R7");
+    assert_eq!(attempt(&mut caches, 0, 7, LOAD), "waits 0: W7+0,8 R7");
     // The line in flight takes the store; afterwards the cache holds it, dirty.
-    assert_eq!((store_at(&mut caches, 7, 8), arrive(&mut caches, 0, 7)), ("merged 0".into(), "Some(0)".into()));
+    assert_eq!((store_at(&mut caches, 7, 8), arrive(&mut caches, 0, 7)), ("waits 0".into(), "Some(0)".into()));
     assert_eq!(store_at(&mut caches, 7, 16), "hit 12");
     let counts = caches.counts(0)[0];
     assert_eq!((counts.misses, counts.hits, counts.merged), (1, 1, 1));
@@ -246,10 +240,10 @@ fn write_through_leaves_lines_clean() {
     let mut caches = other(|settings| {
         (settings.lines.write, settings.lines.write_buffer) = (WritePolicy::WriteThrough, 1);
     });
-    assert_eq!(store_at(&mut caches, 5, 0), "read 0: R5 W5+0,8");
+    assert_eq!(store_at(&mut caches, 5, 0), "waits 0: R5 W5+0,8");
     assert_eq!(store_at(&mut caches, 5, 8), "lacks WriteEntry");
     caches.write_accepted(0);
-    assert_eq!((store_at(&mut caches, 5, 8), arrive(&mut caches, 0, 5)), ("merged 0: W5+8,8".into(), "Some(0)".into()));
+    assert_eq!((store_at(&mut caches, 5, 8), arrive(&mut caches, 0, 5)), ("waits 0: W5+8,8".into(), "Some(0)".into()));
     caches.write_accepted(0);
     assert_eq!(
         (store_at(&mut caches, 5, 16), attempt(&mut caches, 0, 5, LOAD)),
@@ -281,20 +275,20 @@ fn prefetching(degree: u64, mshrs: usize) -> Caches {
 #[test]
 fn a_prefetched_line_is_useful_late_or_useless() {
     let mut caches = prefetching(1, 1);
-    assert_eq!(attempt(&mut caches, 0, 0, LOAD), "read 0: R0 R1");
-    assert_eq!(attempt(&mut caches, 0, 8, LOAD), "read 1: R8", "no MSHR of prefetches is free");
+    assert_eq!(attempt(&mut caches, 0, 0, LOAD), "waits 0: R0 R1");
+    assert_eq!(attempt(&mut caches, 0, 8, LOAD), "waits 1: R8", "no MSHR of prefetches is free");
     assert_eq!([0, 8, 1].map(|line| arrive(&mut caches, 0, line)), ["Some(0)", "Some(1)", "None"]);
     // The first use of line 1 brings line 2, the second one nothing.
     assert_eq!([1, 1, 0].map(|line| attempt(&mut caches, 0, line, LOAD)), ["hit 12: R2", "hit 12", "hit 12"]);
     // The access to line 2 waits for the data of the prefetch, and needs no MSHR.
-    assert_eq!([20, 30].map(|line| attempt(&mut caches, 0, line, LOAD)), ["read 1: R20", "read 0: R30"]);
+    assert_eq!([20, 30].map(|line| attempt(&mut caches, 0, line, LOAD)), ["waits 1: R20", "waits 0: R30"]);
     assert_eq!(attempt(&mut caches, 0, 40, LOAD), "lacks Line");
-    assert_eq!((attempt(&mut caches, 0, 2, LOAD), arrive(&mut caches, 0, 2)), ("merged 2".into(), "Some(2)".into()));
+    assert_eq!((attempt(&mut caches, 0, 2, LOAD), arrive(&mut caches, 0, 2)), ("waits 2".into(), "Some(2)".into()));
     assert_eq!([20, 30].map(|line| arrive(&mut caches, 0, line)), ["Some(1)", "Some(0)"]);
     // Lines 3 and 19 replace line 11 of their set, which was not used.
-    assert_eq!(attempt(&mut caches, 0, 10, LOAD), "read 0: R10 R11");
+    assert_eq!(attempt(&mut caches, 0, 10, LOAD), "waits 0: R10 R11");
     assert_eq!([11, 10].map(|line| arrive(&mut caches, 0, line)), ["None", "Some(0)"]);
-    assert_eq!([3, 19].map(|line| attempt(&mut caches, 0, line, LOAD)), ["read 0: R3 R4", "read 1: R19"]);
+    assert_eq!([3, 19].map(|line| attempt(&mut caches, 0, line, LOAD)), ["waits 0: R3 R4", "waits 1: R19"]);
     let expected = PrefetchCounts { requested: 4, useful: 1, late: 1, useless: 1, dropped: 0 };
     assert_eq!(caches.prefetch_counts(0), expected);
 }
@@ -304,10 +298,10 @@ fn a_prefetched_line_is_useful_late_or_useless() {
 #[test]
 fn a_prefetch_brings_no_stale_data() {
     let mut caches = prefetching(1, 4);
-    assert_eq!(attempt(&mut caches, 0, 0, LOAD), "read 0: R0 R1");
+    assert_eq!(attempt(&mut caches, 0, 0, LOAD), "waits 0: R0 R1");
     assert_eq!(invalidate(&mut caches, 0, 1, DirtyData::Discarded, Scope::All), "0 of 1");
     assert_eq!(attempt(&mut caches, 0, 1, LOAD), "lacks Line");
-    assert_eq!((arrive(&mut caches, 0, 1), attempt(&mut caches, 0, 1, LOAD)), ("None".into(), "read 1: R1 R2".into()));
+    assert_eq!((arrive(&mut caches, 0, 1), attempt(&mut caches, 0, 1, LOAD)), ("None".into(), "waits 1: R1 R2".into()));
     assert_eq!(caches.prefetch_counts(0).dropped, 1);
     let mut caches = other(|settings| {
         settings.last_level.store_miss = StoreMiss::NoAllocate;
@@ -315,7 +309,7 @@ fn a_prefetch_brings_no_stale_data() {
     });
     assert_eq!(
         (store_at(&mut caches, 5, 0), attempt(&mut caches, 0, 4, LOAD)),
-        ("past: R6".into(), "read 0: R4".into())
+        ("past: R6".into(), "waits 0: R4".into())
     );
 }
 
@@ -331,7 +325,7 @@ fn a_device_takes_the_lines_that_it_writes() {
     assert_eq!(invalidate(&mut caches, 0, 5, DirtyData::Discarded, Scope::All), "1 of 1");
     assert_eq!(
         [0, 1].map(|requester| attempt(&mut caches, requester, 4 + requester as u64, LOAD)),
-        ["read 0: R4", "read 0: R5"]
+        ["waits 0: R4", "waits 0: R5"]
     );
 }
 
@@ -354,8 +348,8 @@ fn an_injected_line_is_dirty_in_the_chosen_level() {
     assert_eq!(loads, ["hit 3", "hit 7", "hit 12"]);
     assert_eq!(caches.snoop(0, LineNumber(5)).unwrap().0.dirty, Some(Purpose::Network));
     // Lines 9 and 11 replace lines 7 and 5, which are dirty.
-    assert_eq!(attempt(&mut caches, 0, 9, LOAD), "read 0: W7 R9");
-    assert_eq!(attempt(&mut caches, 0, 11, LOAD), "read 1: W5 R11");
+    assert_eq!(attempt(&mut caches, 0, 9, LOAD), "waits 0: R9 W7");
+    assert_eq!(attempt(&mut caches, 0, 11, LOAD), "waits 1: R11 W5");
     assert!(caches.is_in_any_flight(LineNumber(9)));
     assert_eq!(caches.counts(0)[Purpose::Network as usize].write_backs, 2);
     assert!(!caches.inject(0, &at(InjectionLevel::L1), LineNumber(13), (Purpose::Network, None)));

@@ -133,14 +133,7 @@ impl Memory {
                 }
                 Response::Done(0)
             }
-            Answer::Merged(ticket) => self.wait(core, access, ticket, executed),
-            Answer::Read(ticket) => {
-                self.send(leaves);
-                let size = self.line_size();
-                let read = Operation::Read { address: size.address(access.line(size)), bytes: size.bytes() };
-                self.interconnect.send(Requester::core(core), leaves, read, None, Holds::Nothing);
-                self.wait(core, access, ticket, executed)
-            }
+            Answer::Waits(ticket) => self.wait(core, access, ticket, executed),
         };
         if self.caches.has_further_requests() {
             self.request_further(core, access, answer);

@@ -144,7 +144,7 @@ fn an_in_order_core_has_one_load_in_flight() {
 #[test]
 fn a_dirty_victim_is_written_back_and_a_clean_one_is_not() {
     let played = play(settings(), &after_begin([load(1), load(2)]));
-    assert_eq!(listed(&played), [('R', 1), ('W', 0), ('R', 2)]);
+    assert_eq!(listed(&played), [('R', 1), ('R', 2), ('W', 0)]);
     // More instructions than the window has: line 1 is there before line 0 is used again.
     let wait = Step::Compute { instructions: 200 };
     let touched = play(settings(), &after_begin([load(1), wait, load(0), load(2)]));
@@ -188,7 +188,7 @@ fn an_l1_shortens_hits_and_keeps_no_line_that_the_last_level_lacks() {
     // Lines 1 and 2 replace line 0 in the last level, and so in the L1.
     let steps = after_begin([load(0), load(1), load(2), load(0)]);
     let played = play(MachineSettings { l1, ..settings() }, &steps);
-    assert_eq!(listed(&played), [('R', 1), ('W', 0), ('R', 2), ('R', 0)]);
+    assert_eq!(listed(&played), [('R', 1), ('R', 2), ('W', 0), ('R', 0)]);
 }
 
 /// The fault begins when the earlier instructions have retired. The page is zeroed by a loop: 64
