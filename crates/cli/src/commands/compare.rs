@@ -36,8 +36,11 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Failure> {
         return output::print(names());
     }
     args.format.check_details(args.details)?;
-    let files = args.out.as_deref().map(|path| Files::open(path, args.force)).transpose()?;
     let copiers = if args.copiers.is_empty() { NamedCopier::all() } else { args.copiers.clone() };
+    if let Some((_, again)) = copiers.iter().enumerate().find(|(at, copier)| copiers[..*at].contains(copier)) {
+        return Err(Failure::new(format!("--copiers lists `{}` twice; name each copier once", again.name())));
+    }
+    let files = args.out.as_deref().map(|path| Files::open(path, args.force)).transpose()?;
     let pool = ThreadPoolBuilder::new().num_threads(args.jobs.map_or(0, std::num::NonZeroUsize::get)).build();
     let pool = pool.map_err(|error| Failure::new(format!("the runs cannot be started: {error}")))?;
     let table = pool.install(|| match &args.file {

@@ -123,6 +123,7 @@ fn impossible_comparisons_are_refused() {
     let path = copies.to_str().unwrap();
     for (args, parts) in [
         (vec!["--copiers", "loop"], ["invalid value 'loop' for '--copiers <NAME>'", "loop-cached"]),
+        (vec!["--copiers", "dma,rowclone,dma"], ["--copiers lists `dma` twice", "once"]),
         (vec!["--sizes", "0"], ["invalid value '0' for '--sizes <BYTES>'", "0 is not from 1 to 1 GiB"]),
         (vec!["--reads", "101"], ["invalid value '101' for '--reads <PERCENT>'", "0..=100"]),
         (vec![path, "--sizes", "64"], ["cannot be used with", "--sizes"]),
