@@ -41,9 +41,12 @@ pub(crate) fn within(distances: &[f64]) -> [usize; 2] {
     POINTS.map(|most| distances.iter().filter(|distance| distance.abs() <= most).count())
 }
 
-/// A line about cells with some distances from the published ones, as shares.
+/// A line about cells with some distances from the published ones, as shares; none without cells.
 pub(crate) fn near(shares: impl IntoIterator<Item = f64>) -> String {
     let points: Vec<f64> = shares.into_iter().map(|share| share * 100.0).collect();
+    if points.is_empty() {
+        return String::new();
+    }
     let [within_6, within_10] = within(&points);
     format!("of {} published cells, {within_6} within 6 points, {within_10} within 10\n", points.len())
 }
