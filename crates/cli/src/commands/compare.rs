@@ -63,13 +63,14 @@ fn json(table: &CompareTable) -> Result<String, Failure> {
     Ok(serde_json::to_string_pretty(&table.json()).map_err(Failure::new)? + "\n")
 }
 
-/// The names of all copiers with their kinds.
+/// The names of all copiers with their kinds, and how messages reach them.
 fn names() -> String {
     let columns: [TextColumn<'_, NamedCopier>; 2] = [
         ("copier", Left, &|copier| copier.name().to_owned()),
         ("kind", Left, &|copier| copier.kind().name().to_owned()),
     ];
     listed(&columns, &NamedCopier::all(), usize::MAX)
+        + "each of them receives a message from memory, and by cache injection (`receive`)\n"
 }
 
 /// The cases of the options, or all.

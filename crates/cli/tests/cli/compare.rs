@@ -24,6 +24,7 @@ fn the_list_has_each_loop_and_each_policy() {
         assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}: {text}");
     }
     assert!(text.contains("copy-engine-sync-wlb-rowclone  copy engine, in DRAM\n"), "{text}");
+    assert!(text.ends_with("by cache injection (`receive`)\n"), "{text}");
 }
 
 #[test]
