@@ -325,11 +325,9 @@ impl Caches {
             self.flush(line);
             self.requests.read(requester, self.line_size, line);
         }
-        let mut level = None;
         if let Some(way) = way {
             let state = LineState { is_pending: true, dirty: self.dirty(access), ..LineState::default() };
             self.replace_in(requester, way, line, state);
-            level = Some(self.enter_upper(requester, access));
         }
         let follows_copy = self.is_first_since_copy(requester, (line, way), access.purpose);
         let ticket = if needs_mshr {
@@ -343,7 +341,8 @@ impl Caches {
             mshr.user = User::Accesses(way);
             mshr.ticket
         };
-        if let Some(level) = level {
+        if way.is_some() {
+            let level = self.enter_upper(requester, access);
             self.observe(requester, line, level, Found::Missing);
         }
         Answer::Waits(ticket)
