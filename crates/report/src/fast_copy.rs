@@ -255,8 +255,8 @@ impl FastCopyTable {
         let columns: [TextColumn<'_, Required>; 2] =
             [("required", Left, &|it| it.condition.to_owned()), ("holds", Right, &|it| it.result.held())];
         let mut text = listed(&columns, &self.required, COLUMNS_MAX);
-        let failed: Vec<&String> = self.required.iter().flat_map(|it| &it.result.failed).collect();
-        text.extend(failed.iter().map(|failed| wrapped(&format!("fails: {failed}"), COLUMNS_MAX)));
+        let failed = self.required.iter().flat_map(|it| &it.result.failed);
+        text.extend(failed.map(|failed| wrapped(&format!("fails: {failed}"), COLUMNS_MAX)));
         text
     }
 
