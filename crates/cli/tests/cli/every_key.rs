@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use self::cases::{CURRENTS, Case, Effect, FIXTURES, Fixture};
@@ -20,85 +21,8 @@ use rowclone_config::{currents, machine, scenario, system};
 const ECHOES: [&str; 8] = ["policy", "placement", "scenario", "system", "controller", "seed", "currents", "warnings"];
 
 #[test]
-fn keys_of_the_device_and_the_refresh_have_an_effect() {
-    check("load");
-    check("width");
-    check("activations");
-}
-
-#[test]
-fn timings_of_the_device_have_an_effect() {
-    check("timings");
-    check("contradicting timings");
-    check("timings of power-down");
-}
-
-#[test]
-fn keys_of_the_address_map_have_an_effect() {
-    check("map");
-    check("faulty");
-}
-
-#[test]
-fn keys_of_the_controller_have_an_effect() {
-    check("queues");
-    check("limits");
-    check("bliss");
-    check("par-bs");
-    check("atlas");
-    check("cpu-first");
-    check("postponed refresh");
-    check("sleep");
-}
-
-#[test]
-fn keys_of_operations_have_an_effect() {
-    check("operations");
-}
-
-#[test]
-fn keys_of_made_workloads_have_an_effect() {
-    check("mixed");
-    check("mixed in ns");
-    check("stream");
-    check("stream to a destination");
-    check("page copies");
-    check("copies by lines");
-}
-
-#[test]
-fn keys_of_processes_and_allocators_have_an_effect() {
-    check("fork");
-    check("checkpoint");
-    check("clone");
-    check("zero on free");
-    check("fork with shared rows");
-    check("migration");
-}
-
-#[test]
-fn keys_of_programs_and_machines_have_an_effect() {
-    check("cores");
-    check("classes of instructions");
-    check("copies on a core");
-    check("a recording");
-    check("copies beside a working set");
-    check("a copy engine");
-    check("a DMA engine");
-    check("interrupts of a DMA engine");
-    check("a network adapter");
-    check("clients of a network adapter");
-    check("injected packets");
-    check("packets injected by size");
-    check("packets injected into a share of the ways");
-    check("expected packets injected");
-    check("programs with shared rows");
-}
-
-#[test]
-fn keys_of_traces_have_an_effect() {
-    check("native trace");
-    check("rc trace");
+fn every_key_has_an_effect() {
+    FIXTURES.par_iter().for_each(|Fixture { name, body, set, cases }| Inputs::with_body(body).check(name, set, cases));
 }
 
 /// Each key is changed in a file of its own, on a system whose ranks enter every power state.
@@ -159,13 +83,6 @@ fn a_file_under_another_name_has_the_same_digest() {
     assert_eq!(digests.len(), 4);
     assert_eq!(digests.iter().collect::<BTreeSet<_>>().len(), 1, "{digests:?}");
     assert_ne!(digests[0], [""], "every point can be run");
-}
-
-/// Runs the cases of a fixture.
-fn check(name: &str) {
-    let fixture = FIXTURES.iter().find(|fixture| fixture.name == name).unwrap();
-    let Fixture { body, set, cases, .. } = fixture;
-    Inputs::with_body(body).check(name, set, cases);
 }
 
 /// A directory with a scenario and every file that the cases name.

@@ -56,19 +56,44 @@ const CLASSES: &str = "[{ class = 'integer', units = 1, interval = 2 }, { class 
 /// Copies on a core.
 const COPIES: &str = "machine = 'machine.toml'\n[workload]\nkind = 'programs'\nfiles = ['copies.program']\n";
 
-/// DDR4-3200 with the currents of the base.
+/// DDR4-3200.
 const DDR4: &[(&str, &str)] = &[
     ("system.device.bin", "'DDR4-3200AA'"),
+    ("system.device.currents", "'none'"),
     ("system.device.density_gb", "8"),
     ("system.geometry.row_bytes", "8192"),
     ("system.address_map.preset", "'group-interleaved'"),
 ];
 
-/// DDR5-4800 with the currents of the base.
+/// DDR5-4800.
 const DDR5: &[(&str, &str)] = &[
     ("system.device.bin", "'DDR5-4800B'"),
+    ("system.device.currents", "'none'"),
     ("system.device.density_gb", "8"),
     ("system.refresh.t_refi_ps", "3_900_000"),
+];
+
+/// A page-mode memory of one channel.
+const PAGE_MODE: &[(&str, &str)] = &[
+    ("policies", "['baseline']"),
+    ("system.device.bin", "'page-mode'"),
+    ("system.device.currents", "'none'"),
+    ("system.geometry.channels", "1"),
+    ("system.geometry.ranks", "1"),
+    ("system.geometry.row_bytes", "8192"),
+    ("system.refresh.enabled", "false"),
+    ("system.page_mode.bus_mhz", "66"),
+    ("system.page_mode.bus_bytes", "8"),
+    ("system.page_mode.row_bytes", "8192"),
+    ("system.page_mode.read_hit", "4"),
+    ("system.page_mode.read_miss", "9"),
+    ("system.page_mode.read_next", "2"),
+    ("system.page_mode.post_first", "3"),
+    ("system.page_mode.post_next", "1"),
+    ("system.page_mode.write_miss", "7"),
+    ("system.page_mode.write_next", "2"),
+    ("system.page_mode.write_queue", "4"),
+    ("system.page_mode.write_hit", "2"),
 ];
 
 const MIXED: &str =
@@ -249,6 +274,7 @@ bytes = 4096
         body: "[[operation]]\nkind = 'copy'\nsrc = 0x4000\ndst = 0x0040_0000\nbytes = 8192\n",
         set: &[
             ("system.device.bin", "'DDR4-3200AA'"),
+            ("system.device.currents", "'none'"),
             ("system.device.density_gb", "8"),
             ("system.geometry.row_bytes", "8192"),
         ],
@@ -518,6 +544,7 @@ bytes = 4096
             figures("machine.caches.l1_bytes", "8192", "4096"),
             figures("machine.caches.l1_ways", "8", "2"),
             figures("machine.caches.l1_latency", "4", "900"),
+            figures("machine.caches.write", "'write-back'", "'write-through'"),
             figures("machine.kernel.copy_loop", "'cached'", "'non-temporal'"),
             figures("machine.kernel.dirty_source", "'write-back'", "'copy-in-cache'"),
             figures("machine.kernel.coherence_cycles_per_line", "1", "10"),
@@ -546,7 +573,7 @@ bytes = 4096
             figures("machine.caches.l2_prefetcher", "'none'", "'next-line'"),
             figures("machine.caches.last_level_store_miss", "'allocate'", "'no-allocate'"),
             figures("machine.caches.last_level_prefetcher", "'next-line'", "'stride'"),
-            figures("machine.caches.write", "'write-through'", "'write-back'"),
+            refused("machine.caches.write", "'write-through'", "'write-back'", "no store uses it"),
             figures("machine.caches.write_buffer", "8", "1"),
             figures("machine.caches.write_merging", "'line'", "'none'"),
             figures("machine.caches.prefetch_degree", "1", "4"),
@@ -634,15 +661,7 @@ bytes = 4096
     Fixture {
         name: "a page-mode memory",
         body: COPIES,
-        set: &[
-            ("policies", "['baseline']"),
-            ("system.device.bin", "'page-mode'"),
-            ("system.device.currents", "'none'"),
-            ("system.geometry.channels", "1"),
-            ("system.geometry.ranks", "1"),
-            ("system.geometry.row_bytes", "8192"),
-            ("system.refresh.enabled", "false"),
-        ],
+        set: PAGE_MODE,
         cases: &[
             figures("system.page_mode.bus_mhz", "66", "33"),
             figures("system.page_mode.bus_bytes", "8", "4"),
@@ -652,10 +671,19 @@ bytes = 4096
             figures("system.page_mode.read_next", "2", "3"),
             figures("system.page_mode.post_first", "3", "9"),
             figures("system.page_mode.post_next", "1", "9"),
-            figures("system.page_mode.write_hit", "2", "5"),
             figures("system.page_mode.write_miss", "7", "9"),
             figures("system.page_mode.write_next", "2", "3"),
             figures("system.page_mode.write_queue", "4", "1"),
+        ],
+    },
+    // Zeroes that do not enter the cache are written to one row after another.
+    Fixture {
+        name: "writes to a page-mode memory",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'memcopy'\noperation = 'zero'\nbytes = 16384\n",
+        set: PAGE_MODE,
+        cases: &[
+            figures("machine.kernel.copy_loop", "'non-temporal'", "'cached'"),
+            figures("system.page_mode.write_hit", "2", "5"),
         ],
     },
     Fixture {

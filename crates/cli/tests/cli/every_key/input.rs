@@ -54,8 +54,8 @@ source = 'a datasheet'
 note = 'at 85 C'
 ";
 
-/// A machine with small caches.
-const MACHINE: &str = r"system = 'system.toml'
+/// A machine with small caches, on a system of 1 GiB, whose frames are aged faster than those of the others.
+const MACHINE: &str = r"system = 'small.toml'
 [cores]
 core_clocks = 6
 memory_clocks = 1
@@ -189,18 +189,21 @@ pub(super) fn calls() -> Vec<u8> {
 }
 
 /// By name.
-pub(super) fn files() -> [(&'static str, String); 17] {
+pub(super) fn files() -> [(&'static str, String); 18] {
     let reads = (0..200).map(|line| format!("R {:#x}", line * 64)).collect::<Vec<_>>().join("\n");
     // One record of 202 lies past the end of the memory: less than the 5 % that a run may leave out.
     let native = |src: &str| format!("{reads}\nCOPY 0x100000 {src} 4096\nR 0xffffffff000\n");
     let fault = |address: u64| {
         format!("sh 7 [000] 10.000000: exceptions:page_fault_user: address={address:#x} ip=0x1 error_code=0x6\n")
     };
+    let small = SYSTEM.replace("density_gb = 2", "density_gb = 1").replace("width = 8", "width = 16");
+    let small = small.replace("set.toml", "x16.toml").replace("ranks = 2", "ranks = 1");
     [
         ("system.toml", SYSTEM.to_owned()),
+        ("small.toml", small.clone()),
         ("machine.toml", MACHINE.to_owned()),
-        ("slow-machine.toml", MACHINE.replace("system.toml", "slow.toml")),
-        ("slow.toml", SYSTEM.replace("1066G", "800D")),
+        ("slow-machine.toml", MACHINE.replace("small.toml", "slow.toml")),
+        ("slow.toml", small.replace("1066G", "800D")),
         ("cores.program", program(100)),
         ("other.program", program(200)),
         ("copies.program", copies()),
