@@ -86,6 +86,11 @@ const FULL: &[Step] = &[
     ),
     ("installation of the fuzzer", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
     ("a minute of arbitrary bytes for each reader", &["sh", "-c", FUZZ], SANITIZER),
+    (
+        "published orders that need long runs",
+        &["cargo", "test", "--release", "-p", "rowclone-cli", "--test", "cli", "--", "--ignored"],
+        &[],
+    ),
     ("the required orders of recorded programs", &["sh", "-c", APPLICATIONS], &[]),
     ("the table of a sweep, read by another implementation of Parquet", &["sh", "-c", PARQUET], &[]),
     ("a sweep on a Slurm cluster, with one task killed", &["sh", "-c", SLURM], &[]),

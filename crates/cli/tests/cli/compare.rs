@@ -147,12 +147,14 @@ fn impossible_comparisons_are_refused() {
     assert!(code == 2 && error.contains("`copiers.0` is \"loop-cached\", which needs programs on cores"), "{error}");
 }
 
-/// The pictures of the gallery, drawn anew, and the page.
+/// The pictures have the values of the gallery's at three sizes, and the page has the pictures.
+/// `cargo xtask gallery` draws all sizes.
 #[test]
 fn the_gallery_shows_the_pictures_of_a_comparison() {
     let directory = Directory::sound();
     let out = directory.path("compared");
-    let args = ["compare", "--operations", "copy", "--sources", "cold", "--reads", "0", "--format", "csv"];
+    let args = ["compare", "--operations", "copy", "--sources", "cold", "--reads", "0", "--sizes", "64,1KiB,16KiB"];
+    let args = [&args[..], &["--format", "csv"]].concat();
     let with_out = [&args[..], &["--out", out.to_str().unwrap()]].concat();
     let (code, csv, error) = run(&with_out);
     assert_eq!(code, 0, "{error}");
@@ -164,7 +166,8 @@ fn the_gallery_shows_the_pictures_of_a_comparison() {
         let name = format!("compare-copy-cold-0-{picture}.svg");
         let read = |path: std::path::PathBuf| -> Vec<String> { values(&fs::read_to_string(path).unwrap()) };
         let (drawn, shown) = (read(out.join(&name)), read(workspace().join("docs/gallery").join(&name)));
-        assert!(drawn.len() > 20 && drawn == shown, "`cargo xtask gallery` draws {name} anew");
+        let missing = drawn.iter().find(|value| !shown.contains(value));
+        assert!(drawn.len() > 20 && missing.is_none(), "{missing:?}: `cargo xtask gallery` draws {name} anew");
     }
     let page = fs::read_to_string(out.join("compare.html")).unwrap();
     assert_eq!((page.matches("<figure>").count(), page.matches("<table").count()), (4, 5));

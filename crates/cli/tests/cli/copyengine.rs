@@ -1,8 +1,13 @@
 //! `reproduce copyengine`: what holds of the gains of the copy engine on the machines of its paper.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use crate::common::{json, run};
+
+/// What `FEW` gives.
+static TABLE: LazyLock<Value> = LazyLock::new(|| json(&FEW));
 
 /// Few packets, all of which find the L2 as it was at the begin.
 const FEW: [&str; 6] = ["reproduce", "copyengine", "--packets", "60", "--warm-up", "20"];
@@ -15,8 +20,7 @@ fn of(value: &Value, key: &str) -> f64 {
 /// each row.
 #[test]
 fn modes_and_cores_have_the_published_order() {
-    let table = json(&FEW);
-    let orderings = table["orderings"].as_array().unwrap();
+    let orderings = TABLE["orderings"].as_array().unwrap();
     let held: Vec<&Value> = orderings
         .iter()
         .filter(|it| {
@@ -27,7 +31,7 @@ fn modes_and_cores_have_the_published_order() {
     for ordering in held {
         assert_eq!(ordering["failed"], Value::Array(Vec::new()), "{ordering}");
     }
-    let rows = table["rows"].as_array().unwrap();
+    let rows = TABLE["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 18);
     for row in rows {
         assert!(of(row, "base") > of(row, "base_without_copies"), "{row}");
@@ -38,17 +42,16 @@ fn modes_and_cores_have_the_published_order() {
             assert!(cycles >= of(row, "base_without_copies") - overlapped, "{row}");
         }
     }
-    let published = table["published"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap().clone());
+    let published = TABLE["published"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap().clone());
     let cells = published.flat_map(|row| row.as_array().unwrap().clone()).filter(|cell| !cell.is_null()).count();
-    assert_eq!((cells, table["cells_within"][2].as_u64()), (17, Some(17)), "the misprinted cell is left out");
+    assert_eq!((cells, TABLE["cells_within"][2].as_u64()), (17, Some(17)), "the misprinted cell is left out");
 }
 
 /// Twice the bandwidth shortens every mode, and a longer latency no mode.
 #[test]
 fn a_faster_memory_shortens_every_mode() {
-    let table = json(&FEW);
     let times = |figure: &str, run: usize| -> Vec<f64> {
-        let times = table[figure][run]["packet_ns"].as_array().unwrap();
+        let times = TABLE[figure][run]["packet_ns"].as_array().unwrap();
         times.iter().map(|time| time.as_f64().unwrap()).collect()
     };
     let [slow, fast] = [0, 1].map(|run| times("bandwidths", run));

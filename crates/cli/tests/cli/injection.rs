@@ -33,6 +33,7 @@ fn injection_saves_reads_and_prefetching_hides_them() {
 /// Read after twice the L3 has arrived, injected lines are written back and read again; with a working set beside them
 /// injection is slower than base.
 #[test]
+#[ignore = "a quarter of a minute of CPU: `cargo xtask full` runs it"]
 fn injection_beyond_the_cache_displaces_a_working_set() {
     let rows = rows(&["--cache-scale", "64", "--only", "delay"]);
     let beyond = |case: &str| rows.iter().find(|row| row["case"] == case).unwrap_or_else(|| panic!("no {case}"));

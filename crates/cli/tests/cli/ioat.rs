@@ -54,6 +54,7 @@ fn copies_keep_the_published_order() {
 /// The difference in points grows with the ports, and with many connections the benefit is at least that with a
 /// connection per port.
 #[test]
+#[ignore = "a quarter of a minute of CPU: `cargo xtask full` runs it"]
 fn the_benefit_grows_with_ports_and_connections() {
     let table = reproduced(&["--only", "receive"]);
     let receive = rows(&table, "receive");
@@ -68,8 +69,21 @@ fn the_benefit_grows_with_ports_and_connections() {
     }
 }
 
+/// Few packets: six ports gain more than three, and three more than one.
+#[test]
+fn the_benefit_grows_with_many_more_ports() {
+    let table = reproduced(&["--only", "receive", "--packets", "200"]);
+    for group in ["receive", "receive and send"] {
+        let rows = rows(&table, group);
+        assert!(rows.iter().all(|row| of(&row["with"], "link_load") > 0.9 && row["with"]["dropped"] == 0));
+        let growing = [0, 2, 5].map(|ports| points(rows[ports]));
+        assert!(growing.is_sorted_by(|a, b| a < b) && growing[0] > 0.0, "{group}: {growing:?}");
+    }
+}
+
 /// From the default to frames of 2,048 bytes. Segmentation offload changes nothing where nothing is sent.
 #[test]
+#[ignore = "a quarter of a minute of CPU: `cargo xtask full` runs it"]
 fn the_benefit_rises_with_the_socket_options() {
     let table = reproduced(&["--only", "options", "--packets", "400"]);
     for group in ["options, receive", "options, both"] {
@@ -82,6 +96,7 @@ fn the_benefit_rises_with_the_socket_options() {
 /// More threads of clients get more answers, until the link is full; larger files get fewer. No thread is faster than
 /// its client.
 #[test]
+#[ignore = "a quarter of a minute of CPU: `cargo xtask full` runs it"]
 fn servers_are_limited_by_clients_core_or_link() {
     let table = reproduced(&["--only", "servers", "--packets", "100"]);
     let transactions = |row: &&Value| of(&row["without"], "transactions_s");

@@ -34,12 +34,12 @@ fn by_row(table: &Value, figure: impl Fn(&Value) -> f64) -> Vec<f64> {
 /// The shares of copies rise with N and fall with S, as published; the gains rise with the copies.
 #[test]
 fn forkbench_gains_rise_with_the_copies_and_fpm_gains_more_than_psm() {
-    let table = reproduce(&["forkbench", "--mebibytes", "16", "--updates", "2,64,512,4096"]);
+    let table = reproduce(&["forkbench", "--mebibytes", "8", "--updates", "2,64,512,2048"]);
     let share = |row: &Value| of(&row["baselines"][0], "copy_bytes") / of(&row["baselines"][0], "channel_bytes");
     let ratio = |method: &'static str, key: &'static str| {
         by_row(&table, move |row| of(&row[method], key) / of(&row["baselines"][0], key))
     };
-    let [copy_share, larger] = [&table, &reproduce(&["forkbench", "--mebibytes", "32", "--updates", "2,64,512,4096"])]
+    let [copy_share, larger] = [&table, &reproduce(&["forkbench", "--mebibytes", "16", "--updates", "2,64,512,2048"])]
         .map(|table| by_row(table, share));
     assert!(is_rising(&copy_share) && copy_share[0] < 0.05 && copy_share[3] > 0.6, "{copy_share:?}");
     assert!(larger.iter().zip(&copy_share).all(|(larger, smaller)| larger < smaller), "{larger:?} {copy_share:?}");
