@@ -1,6 +1,6 @@
 //! Aging: a memory filled to a given utilization and fragmentation.
 
-use crate::allocator::{FrameAllocator, Request};
+use crate::allocator::FrameAllocator;
 use crate::blocks::{FreeBlocks, HUGE_ORDER};
 use crate::frame::Frame;
 use crate::frame_set::FrameSet;
@@ -141,7 +141,7 @@ impl Aged {
 /// If frames of the memory are already in use.
 pub fn age(set: &FrameSet, allocator: &mut dyn FrameAllocator, age: Age, seed: u64) -> Aged {
     assert_eq!(allocator.free_frames(), set.frames(), "a memory is aged before it is used");
-    while allocator.allocate(Request::ANYWHERE).is_some() {}
+    allocator.allocate_all();
     for frame in age.free(set, &mut Generator::new(seed)) {
         allocator.free(frame);
     }

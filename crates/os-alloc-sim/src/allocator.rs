@@ -74,6 +74,11 @@ pub trait FrameAllocator: DynClone + Debug + Send + Sync {
     /// The grains of a block may be freed separately.
     fn allocate(&mut self, request: Request) -> Option<Grant>;
 
+    /// Allocates all free grains, as [`Request::ANYWHERE`] does until no grain is left.
+    fn allocate_all(&mut self) {
+        while self.allocate(Request::ANYWHERE).is_some() {}
+    }
+
     /// Frees the grain that contains a frame.
     ///
     /// # Panics

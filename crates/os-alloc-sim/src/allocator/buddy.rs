@@ -158,6 +158,10 @@ impl FrameAllocator for Buddy {
         Some(Grant { frame: self.set.frame(first), found: Found::Blind })
     }
 
+    fn allocate_all(&mut self) {
+        *self = Buddy::empty(&self.set);
+    }
+
     fn free(&mut self, frame: Frame) {
         let grain = self.set.grain(frame);
         assert!(self.out.remove(grain), "{frame} is not allocated");

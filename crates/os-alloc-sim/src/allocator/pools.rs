@@ -62,6 +62,11 @@ impl Pools {
         Some(self.slots[(self.start[pool as usize] + left) as usize])
     }
 
+    /// Takes all grains.
+    pub(crate) fn take_all(&mut self) {
+        self.free.fill(0);
+    }
+
     /// Takes the free grain at a position of a pool's list.
     pub(crate) fn take_at(&mut self, place: u32, pool: u32) -> u32 {
         assert!(place < self.free(pool), "pool {pool} has {} free grains: none at {place}", self.free(pool));

@@ -201,6 +201,16 @@ impl FrameAllocator for SubarrayAware {
         Some(Grant { frame: self.set.frame(grain), found })
     }
 
+    fn allocate_all(&mut self) {
+        self.pools.take_all();
+        (self.offered, self.aside) = (Buddy::empty(&self.set), Buddy::empty(&self.set));
+        // The last request, which finds no grain, has given each pool the quota of one without free grains.
+        self.quotas.fill(0);
+        self.fullest = Fullest::new(&self.quotas);
+        self.free_in_bank.fill(0);
+        self.free = 0;
+    }
+
     fn free(&mut self, frame: Frame) {
         let grain = self.set.grain(frame);
         assert!(self.pools.put(grain, self.pool[grain as usize]), "{frame} is not allocated");

@@ -202,6 +202,54 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Also after other moves, and whatever is freed, claimed and allocated then.
+    #[test]
+    fn to_allocate_all_is_to_allocate_until_no_grain_is_left(
+        memory in 0..memories().len(),
+        policy in prop::sample::select(Policy::ALL.to_vec()),
+        before in moves(),
+        freed in 1..400_usize,
+        after in moves(),
+        seed in any::<u64>(),
+    ) {
+        let (map, set) = &memories()[memory];
+        let Ok(mut whole) = policy.allocator(map, set, seed) else { return Ok(()) };
+        let all: Vec<Frame> = set.grains().collect();
+        let mut model = Model { map, set, free: all.iter().copied().collect(), all: all.clone(), out: Vec::new() };
+        for step in before {
+            model.step(whole.as_mut(), step)?;
+        }
+        let mut single = whole.clone();
+        whole.allocate_all();
+        while single.allocate(Request::ANYWHERE).is_some() {}
+        prop_assert_eq!((whole.free_frames(), whole.free_blocks()), (0, FreeBlocks::default()));
+        for at in 0..freed.min(all.len()) {
+            // Grains of all parts of the memory, each once.
+            let frame = all[at * (all.len() / freed.min(all.len()))];
+            whole.free(frame);
+            single.free(frame);
+        }
+        for step in after {
+            let grant = |allocator: &mut dyn FrameAllocator| match step {
+                Move::Allocate { order, source } => {
+                    let source = source.map(|which| all[which as usize % all.len()]);
+                    allocator.allocate(Request { order, source }).map(|grant| (grant.frame, grant.found))
+                }
+                Move::Claim { which } => {
+                    let frame = all[which as usize % all.len()];
+                    allocator.claim(frame).then_some((frame, Found::Blind))
+                }
+                Move::Drain { .. } | Move::Free { .. } => None,
+            };
+            prop_assert_eq!(grant(whole.as_mut()), grant(single.as_mut()));
+            prop_assert_eq!(whole.free_blocks(), single.free_blocks());
+        }
+    }
+}
+
 /// A seed is part of a result: the sequence of allocations must not change.
 #[test]
 fn a_seed_determines_the_frames_allocated() {
