@@ -15,11 +15,47 @@ pub(crate) struct Bits {
 impl Bits {
     /// Creates the empty set of integers below `end`.
     pub(crate) fn new(end: usize) -> Bits {
-        let mut levels = vec![vec![0; end.div_ceil(WIDTH).max(1)]];
-        while let Some(words) = levels.last().map(Vec::len).filter(|&words| words > 1) {
-            levels.push(vec![0; words.div_ceil(WIDTH)]);
+        Bits::below(0, end)
+    }
+
+    /// Creates a set of integers below `end`: all those below `count`.
+    pub(crate) fn below(count: usize, end: usize) -> Bits {
+        let mut words = vec![0; end.div_ceil(WIDTH).max(1)];
+        words[..count / WIDTH].fill(u64::MAX);
+        if !count.is_multiple_of(WIDTH) {
+            words[count / WIDTH] = (1 << (count % WIDTH)) - 1;
+        }
+        Bits::of(words)
+    }
+
+    /// The set whose lowest level is these words.
+    fn of(words: Vec<u64>) -> Bits {
+        let mut levels = vec![words];
+        while let Some(words) = levels.last().filter(|words| words.len() > 1) {
+            let any = |words: &[u64]| words.iter().rev().fold(0, |bits, word| bits << 1 | u64::from(*word != 0));
+            levels.push(words.chunks(WIDTH).map(any).collect());
         }
         Bits { levels }
+    }
+
+    /// The numbers that another set with this bound does not contain.
+    pub(crate) fn without(&self, other: &Bits) -> Bits {
+        Bits::of(self.words().iter().zip(other.words()).map(|(word, other)| word & !other).collect())
+    }
+
+    /// Whether the set contains all, and whether it contains any of the 2^order numbers from `first` on, a multiple of
+    /// 2^order.
+    pub(crate) fn all_and_any(&self, first: u32, order: u8) -> (bool, bool) {
+        let (from, count) = (first as usize / WIDTH, 1_usize << order);
+        let words = &self.words()[from.min(self.words().len())..];
+        if count < WIDTH {
+            let mask = ((1 << count) - 1) << (first as usize % WIDTH);
+            let found = words.first().map_or(0, |word| word & mask);
+            return (found == mask, found != 0);
+        }
+        let words = &words[..words.len().min(count / WIDTH)];
+        let all = words.len() == count / WIDTH && words.iter().all(|&word| word == u64::MAX);
+        (all, words.iter().any(|&word| word != 0))
     }
 
     /// Whether the set contains a number.

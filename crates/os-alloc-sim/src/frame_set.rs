@@ -108,19 +108,14 @@ impl FrameSet {
         let (end, size) = (map.frames() >> grain_order, 1 << grain_order);
         let mut reservation =
             Reservation { row_bytes: map.address_map().geometry().reserved_bytes(), ..<_>::default() };
-        let (mut grains, mut count) = (Bits::new(end as usize), 0);
         // Where the reserved rows are the end of the memory, no frame below them needs a look at the map.
         let usable = match map.address_map() {
             map if map.scatters_reserved_rows() => 0,
             map => (map.usable_end().0 / FRAME_BYTES) as u32 >> grain_order,
         };
-        for grain in 0..end {
+        let (mut grains, mut count) = (Bits::below(usable as usize, end as usize), usable);
+        for grain in usable..end {
             let first = Frame(grain << grain_order);
-            if grain < usable {
-                grains.insert(grain);
-                count += 1;
-                continue;
-            }
             let reserved = (0..size).filter(|&frame| map.is_reserved(first.plus(frame))).count() as u64;
             if reserved == 0 {
                 grains.insert(grain);

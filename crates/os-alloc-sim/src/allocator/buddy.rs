@@ -52,23 +52,29 @@ impl Buddy {
         if set.grain_order() > MAX_ORDER {
             return Err(PolicyError::UnitAboveBlock { frames: set.grain_frames() });
         }
-        let mut buddy = Buddy::empty(set);
-        buddy.out = Bits::new(set.end() as usize);
-        let top = buddy.lists.len() as u8 - 1;
-        for block in (0..set.end().div_ceil(1 << top)).rev() {
-            buddy.give_block(block << top, top);
-        }
-        Ok(buddy)
+        Ok(Buddy::with_free(set, set.numbers()))
     }
 
-    /// Frees the grains of the set in a block, the highest first.
-    fn give_block(&mut self, first: u32, order: u8) {
-        let (end, grains) = (first + (1 << order), self.set.numbers());
-        if (first..end).all(|grain| grains.contains(grain)) {
-            self.push(first, order);
-        } else if order > 0 {
-            self.give_block(first + (1 << (order - 1)), order - 1);
-            self.give_block(first, order - 1);
+    /// Creates the allocator with these grains of a set free, as if they were freed one by one, the highest first.
+    pub(crate) fn with_free(set: &FrameSet, free: &Bits) -> Buddy {
+        let mut buddy = Buddy::empty(set);
+        buddy.out = set.numbers().without(free);
+        let top = buddy.lists.len() as u8 - 1;
+        for block in (0..set.end().div_ceil(1 << top)).rev() {
+            buddy.give_block(free, block << top, top);
+        }
+        buddy
+    }
+
+    /// Lists the free grains of a block, the highest first.
+    fn give_block(&mut self, free: &Bits, first: u32, order: u8) {
+        match free.all_and_any(first, order) {
+            (true, _) => self.push(first, order),
+            (false, true) => {
+                self.give_block(free, first + (1 << (order - 1)), order - 1);
+                self.give_block(free, first, order - 1);
+            }
+            (false, false) => {}
         }
     }
 
@@ -217,14 +223,23 @@ mod tests {
             for hole in [5, 6, 4096] {
                 assert!(set.withhold(Frame(hole)));
             }
-            let (mut whole, mut single) = (Buddy::new(&set).expect("a grain is a frame"), Buddy::empty(&set));
-            set.grains().rev().for_each(|frame| single.free(frame));
-            assert_eq!(whole.free_blocks(), single.free_blocks());
-            let next = |buddy: &mut Buddy| buddy.allocate(Request::ANYWHERE).map(|grant| grant.frame);
-            while let Some(frame) = next(&mut whole) {
-                assert_eq!(next(&mut single), Some(frame));
+            let whole = Buddy::new(&set).expect("a grain is a frame");
+            let scattered = |frame: &Frame| frame.0 / 100 % 3 > 0 && !frame.0.is_multiple_of(7);
+            let mut free = Bits::new(set.end() as usize);
+            set.grains().filter(scattered).for_each(|frame| assert!(free.insert(frame.0)));
+            let part = Buddy::with_free(&set, &free);
+            for (mut buddy, has) in [(whole, None), (part, Some(scattered))] {
+                let mut single = Buddy::empty(&set);
+                let has = |frame: &Frame| has.is_none_or(|has| has(frame));
+                set.grains().rev().filter(has).for_each(|frame| single.free(frame));
+                assert_eq!(buddy.free_blocks(), single.free_blocks());
+                assert!(set.grains().all(|frame| buddy.is_free(frame) == single.is_free(frame)));
+                let next = |buddy: &mut Buddy| buddy.allocate(Request::ANYWHERE).map(|grant| grant.frame);
+                while let Some(frame) = next(&mut buddy) {
+                    assert_eq!(next(&mut single), Some(frame));
+                }
+                assert_eq!(next(&mut single), None);
             }
-            assert_eq!(next(&mut single), None);
         }
     }
 }

@@ -5,6 +5,7 @@ use super::buddy::Buddy;
 use super::fullest::Fullest;
 use super::pools::Pools;
 use super::{Found, FrameAllocator, Grant, Policy, Request};
+use crate::bits::Bits;
 use crate::blocks::FreeBlocks;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
@@ -83,22 +84,21 @@ impl SubarrayAware {
         let counts: Vec<u32> = (0..count).map(|pool| pools.free(pool)).collect();
         let free_in_bank: Vec<u32> = counts.chunks(pools_per_bank as usize).map(|bank| bank.iter().sum()).collect();
         let quotas: Vec<u32> = counts.iter().map(|&free| quota(free)).collect();
-        let (mut offered, mut aside) = (Buddy::empty(set), Buddy::empty(set));
-        // Highest grain first, as a list of free blocks is last in, first out.
-        let mut to_set_aside: Vec<u32> = counts.iter().zip(&quotas).map(|(free, quota)| free - quota).collect();
-        for &(grain, pool) in grains.iter().rev() {
-            let left = &mut to_set_aside[pool as usize];
-            let part = if *left > 0 { &mut aside } else { &mut offered };
-            part.free(set.frame(grain));
-            *left = left.saturating_sub(1);
+        let (mut left, mut offered) = (quotas.clone(), Bits::new(set.end() as usize));
+        for &(grain, pool) in &grains {
+            if let Some(less) = left[pool as usize].checked_sub(1) {
+                left[pool as usize] = less;
+                offered.insert(grain);
+            }
         }
+        let aside = set.numbers().without(&offered);
         SubarrayAware {
             near,
             set: set.clone(),
             pools,
             pool,
-            offered,
-            aside,
+            offered: Buddy::with_free(set, &offered),
+            aside: Buddy::with_free(set, &aside),
             quotas,
             fullest: Fullest::new(&counts),
             free_in_bank,
