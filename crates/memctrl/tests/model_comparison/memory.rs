@@ -52,23 +52,26 @@ pub struct FlatMemory {
 }
 
 impl FlatMemory {
-    fn byte(&self, address: u64) -> u8 {
-        self.line(address / LINE_BYTES * LINE_BYTES)[(address % LINE_BYTES) as usize]
-    }
-
     fn line(&self, line: u64) -> LineBytes {
         self.lines.get(&line).copied().unwrap_or_else(|| line_at_reset(line))
     }
 
     fn bytes(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
-        (address.0..address.0 + bytes).map(|address| self.byte(address)).collect()
+        let end = address.0 + bytes;
+        let lines = (address.0 / LINE_BYTES * LINE_BYTES..end).step_by(LINE_BYTES as usize);
+        let all: Vec<u8> = lines.flat_map(|line| self.line(line)).collect();
+        let first = (address.0 % LINE_BYTES) as usize;
+        all[first..first + bytes as usize].to_vec()
     }
 
     fn write(&mut self, address: PhysicalAddress, bytes: &[u8]) {
-        for (address, &byte) in (address.0..).zip(bytes) {
-            let line = address / LINE_BYTES * LINE_BYTES;
-            let at_reset = || line_at_reset(line);
-            self.lines.entry(line).or_insert_with(at_reset)[(address % LINE_BYTES) as usize] = byte;
+        let (mut at, mut rest) = (address.0, bytes);
+        while !rest.is_empty() {
+            let (line, first) = (at / LINE_BYTES * LINE_BYTES, (at % LINE_BYTES) as usize);
+            let (of_line, others) = rest.split_at(rest.len().min(LINE_BYTES as usize - first));
+            let contents = self.lines.entry(line).or_insert_with(|| line_at_reset(line));
+            contents[first..first + of_line.len()].copy_from_slice(of_line);
+            (at, rest) = (line + LINE_BYTES, others);
         }
     }
 

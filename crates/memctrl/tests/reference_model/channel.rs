@@ -170,11 +170,11 @@ impl Channel {
                 && self.threads[..at].iter().all(|earlier| !earlier.uses(bank))
                 && !self.queued(Kind::Read).any(|read| read.place.bank == bank && is_before(read))
         };
-        thread.banks().into_iter().all(|bank| !self.is_bank_urgent(bank, now) && may_take(bank))
+        thread.banks().all(|bank| !self.is_bank_urgent(bank, now) && may_take(bank))
     }
 
     fn begin(&mut self, now: u64, at: usize, front: &mut FrontEnd, recorder: &mut Recorder) {
-        let banks = self.threads[at].banks();
+        let banks: Vec<BankId> = self.threads[at].banks().collect();
         let thread = &mut self.threads[at];
         (thread.state, thread.held, thread.began, thread.has_moved) = (State::Running, banks.clone(), now, false);
         self.set_term(now, at);
@@ -192,7 +192,7 @@ impl Channel {
     /// Whether a thread is preempted for a refresh (21).
     fn must_yield(&self, now: u64, at: usize, front: &FrontEnd) -> bool {
         let thread = &self.threads[at];
-        let is_urgent = thread.banks().into_iter().any(|bank| self.is_bank_urgent(bank, now));
+        let is_urgent = thread.banks().any(|bank| self.is_bank_urgent(bank, now));
         let data = front.programs[thread.program].data_arrives();
         let waits = is_urgent && thread.writes_next() && data.is_none();
         (waits || self.is_in_rank_that_must(now, thread)) && !thread.is_copying()
@@ -200,7 +200,7 @@ impl Channel {
 
     /// Whether a rank of a thread's banks must refresh.
     pub fn is_in_rank_that_must(&self, now: u64, thread: &Thread) -> bool {
-        thread.banks().into_iter().any(|bank| self.must_refresh_bank(bank, now))
+        thread.banks().any(|bank| self.must_refresh_bank(bank, now))
     }
 
     /// Whether a thread is checked in this cycle for preemption by reads (22).

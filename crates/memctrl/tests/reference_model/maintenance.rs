@@ -57,7 +57,7 @@ impl Channel {
     /// Whether no work is left in a rank (15).
     fn is_idle(&self, rank: u8) -> bool {
         let is_queued = self.accesses.iter().any(|access| access.is_queued() && access.place.bank.rank == rank);
-        !is_queued && !self.threads.iter().any(|thread| thread.banks().iter().any(|bank| bank.rank == rank))
+        !is_queued && !self.threads.iter().any(|thread| thread.banks().any(|bank| bank.rank == rank))
     }
 
     /// Whether a rank has been idle for this time.

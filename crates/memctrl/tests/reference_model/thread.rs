@@ -33,6 +33,8 @@ pub struct Thread {
     pub ask_at: u64,
     /// Whether it has issued a column command since it began.
     pub has_moved: bool,
+    /// All banks of its program, in the order of its steps.
+    banks: Vec<BankId>,
     steps: Vec<Step>,
     /// By step, the number of its completed commands: one for a row step, one per line for a column
     /// step.
@@ -41,6 +43,15 @@ pub struct Thread {
 
 impl Thread {
     pub fn new(program: usize, request: usize, dispatched: u64, steps: Vec<Step>) -> Thread {
+        let mut banks = Vec::new();
+        for step in &steps {
+            let (first, second) = step.banks();
+            for bank in [Some(first), second].into_iter().flatten() {
+                if !banks.contains(&bank) {
+                    banks.push(bank);
+                }
+            }
+        }
         Thread {
             program,
             request,
@@ -51,6 +62,7 @@ impl Thread {
             term: Stamp::after_accesses(0),
             ask_at: 0,
             has_moved: false,
+            banks,
             executed: vec![0; steps.len()],
             steps,
         }
@@ -89,18 +101,8 @@ impl Thread {
     }
 
     /// Banks that it is not done with, in the order of its program.
-    pub fn banks(&self) -> Vec<BankId> {
-        let mut banks = Vec::new();
-        for step in &self.steps {
-            let (first, second) = step.banks();
-            for bank in [Some(first), second].into_iter().flatten() {
-                if !banks.contains(&bank) {
-                    banks.push(bank);
-                }
-            }
-        }
-        banks.retain(|bank| self.uses(*bank));
-        banks
+    pub fn banks(&self) -> impl Iterator<Item = BankId> {
+        self.banks.iter().copied().filter(|&bank| self.uses(bank))
     }
 
     /// Row of a bank that a column step, `LeaveRow` or `CopyOpen` requires open: that of the last `Open` or
