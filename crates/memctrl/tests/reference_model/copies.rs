@@ -94,8 +94,7 @@ impl FrontEnd {
 
     /// Copies that are accepted and not dispatched, by number.
     pub fn undispatched(&self) -> impl Iterator<Item = (usize, &Copy)> {
-        let copies = self.requests.iter().enumerate();
-        let copies = copies.filter_map(|(number, pending)| Some((number, pending.undelivered_copy()?)));
+        let copies = self.left().filter_map(|(number, pending)| Some((number, pending.undelivered_copy()?)));
         copies.filter(|(_, copy)| !copy.is_dispatched)
     }
 

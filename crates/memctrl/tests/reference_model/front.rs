@@ -78,34 +78,44 @@ impl Pending {
 pub struct FrontEnd {
     pub config: Config,
     pub requests: Vec<Pending>,
+    /// All requests before this one are delivered.
+    delivered: usize,
     pub programs: Vec<ProgramRun>,
     pub bookings: Bookings,
 }
 
 impl FrontEnd {
     pub fn new(config: &Config) -> FrontEnd {
-        FrontEnd { config: config.clone(), requests: Vec::new(), programs: Vec::new(), bookings: Bookings::new(config) }
+        let (requests, programs, bookings) = (Vec::new(), Vec::new(), Bookings::new(config));
+        FrontEnd { config: config.clone(), requests, delivered: 0, programs, bookings }
+    }
+
+    /// The requests that are not delivered, by number.
+    pub fn left(&self) -> impl Iterator<Item = (usize, &Pending)> {
+        self.requests.iter().enumerate().skip(self.delivered).filter(|(_, pending)| !pending.is_delivered)
     }
 
     /// Whether every request is delivered.
     pub fn is_idle(&self) -> bool {
-        self.requests.iter().all(|pending| pending.is_delivered)
+        self.left().next().is_none()
     }
 
     /// Requests that are not delivered, for a message.
     pub fn describe(&self) -> String {
-        let left = self.requests.iter().enumerate().filter(|(_, pending)| !pending.is_delivered);
-        left.map(|(number, pending)| format!("{number}: {}", pending.request.operation)).collect::<Vec<_>>().join("; ")
+        self.left()
+            .map(|(number, pending)| format!("{number}: {}", pending.request.operation))
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 
     pub fn undelivered_copies(&self) -> usize {
-        self.requests.iter().filter(|pending| pending.undelivered_copy().is_some()).count()
+        self.left().filter(|(_, pending)| pending.undelivered_copy().is_some()).count()
     }
 
     /// Delivers due requests, by due cycle, then by order of acceptance (1).
     pub fn deliver(&mut self, now: u64, source: &mut impl RequestSource, recorder: &mut Recorder) {
-        let is_due = |pending: &Pending| !pending.is_delivered && pending.is_complete() && pending.done <= now;
-        let mut due: Vec<usize> = (0..self.requests.len()).filter(|&at| is_due(&self.requests[at])).collect();
+        let is_due = |pending: &Pending| pending.is_complete() && pending.done <= now;
+        let mut due: Vec<usize> = self.left().filter(|(_, it)| is_due(it)).map(|(number, _)| number).collect();
         due.sort_by_key(|&at| (self.requests[at].done, at));
         for number in due {
             let has_data = self.config.contents.is_some();
@@ -128,6 +138,8 @@ impl FrontEnd {
             recorder.delivered(&completion);
             source.complete(completion);
         }
+        let first = self.left().next().map(|(number, _)| number);
+        self.delivered = first.unwrap_or(self.requests.len());
     }
 
     /// Queues accesses that wait no longer (2), then accepts requests (3-8).
@@ -238,8 +250,10 @@ impl FrontEnd {
 
     /// Whether an access waits for a copy accepted before it (6).
     fn waits(&self, access: &Access) -> bool {
-        let copies = self.requests[..access.request].iter().filter_map(Pending::undelivered_copy);
-        copies.into_iter().any(|copy| conflicts(copy, access.kind, access.line))
+        let before = self.left().take_while(|(number, _)| *number < access.request);
+        before
+            .filter_map(|(_, pending)| pending.undelivered_copy())
+            .any(|copy| conflicts(copy, access.kind, access.line))
     }
 
     /// Forwards a read from the write queue, if that contains its line (7).
