@@ -49,7 +49,7 @@ fn program(seed: u64, steps: u64) -> Vec<Step> {
     program
 }
 
-/// All ways to copy, with the policy of the controller.
+/// All ways to copy, with the policy of the controller; loops of instructions last.
 pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
     let base = KernelSettings::default();
     let in_dram = KernelSettings { copier: Copier::Controller, ..base };
@@ -265,12 +265,25 @@ proptest! {
     /// Also with data of the kernel in the caches.
     #[test]
     fn loads_return_the_last_store_with_any_levels_lines_and_policies(seed: u64, cores in 1..4_u64) {
-        let programs: Vec<_> = (0..cores).map(|core| program(seed ^ core, 60)).collect();
-        for (kernel, policy) in kernels() {
-            let settings = any_caches(seed, kernel);
-            prop_assert_eq!(wrong(&settings, &programs, policy), None, "{:?}", settings);
-        }
+        check_any_caches(seed, cores, false)?;
     }
+
+    #[test]
+    fn loads_return_the_last_store_with_any_caches_and_loops_of_instructions(seed: u64, cores in 1..4_u64) {
+        check_any_caches(seed, cores, true)?;
+    }
+}
+
+/// Runs a program per core under each way to copy: by loops of instructions, or by all others.
+fn check_any_caches(seed: u64, cores: u64, by_instructions: bool) -> Result<(), TestCaseError> {
+    let programs: Vec<_> = (0..cores).map(|core| program(seed ^ core, 60)).collect();
+    let (all, loops) = (kernels(), copy_loops().len());
+    let others = all.len() - loops;
+    for &(kernel, policy) in if by_instructions { &all[others..] } else { &all[..others] } {
+        let settings = any_caches(seed, kernel);
+        prop_assert_eq!(wrong(&settings, &programs, policy), None, "{:?}", settings);
+    }
+    Ok(())
 }
 
 /// A page fault waits for stores in flight. If it began before they were over, a read would overtake
