@@ -16,8 +16,8 @@ mod regions;
 mod unaligned;
 mod virtual_addresses;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Cycle, Density, Operation, PhysicalAddress, System, Width};
@@ -115,6 +115,9 @@ fn play_boxed(
     Ok(Played { requests, done, outcome: machine.into_outcome()? })
 }
 
+/// Memories of the machines, most of which have equal ones.
+static MEMORIES: LazyLock<AgedMemories> = LazyLock::new(AgedMemories::default);
+
 /// Runs programs, and returns the machine in its last state.
 fn run(
     settings: MachineSettings,
@@ -125,7 +128,8 @@ fn run(
 ) -> Result<Recorded, MachineError> {
     let (system, map) = memory();
     let contents = seed.map(|seed| Contents::new(seed, map.clone()));
-    let machine = Machine::new(settings, region, programs, &map, contents.clone())?;
+    let regions = vec![region; programs.len()];
+    let machine = Machine::with_memories(&MEMORIES, settings, regions, programs, &map, contents.clone())?;
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));
     let config =
         Config { contents: contents.map(|contents| Arc::new(contents) as _), ..Config::new(system, planner, policy) };

@@ -17,7 +17,7 @@ use crate::engine::Engine;
 use crate::network::{Event, Network};
 use crate::prefetch::Prefetch;
 use crate::processes::Processes;
-use crate::runs::CoreFigures;
+use crate::runs::{CoreFigures, MEMORIES};
 use crate::traffic::{Holds, Incoming, Message, Outgoing, Sender, Waiting};
 
 /// Bytes of a line in machines with a copy engine.
@@ -62,7 +62,7 @@ pub struct ReferenceMachine {
 
 impl ReferenceMachine {
     pub fn new(settings: MachineSettings, programs: &[ProgramCase], map: &AddressMap) -> ReferenceMachine {
-        let kernel = settings.allocator.kernel(map, ZeroOnFree::Off).expect("the settings are sound");
+        let kernel = MEMORIES.kernel(&settings.allocator, map, ZeroOnFree::Off).expect("the settings are sound");
         let caches = cache_of(settings.sharing, programs.len() - 1) + 1;
         let mut processes = Processes::new(kernel, programs.len());
         ReferenceMachine {

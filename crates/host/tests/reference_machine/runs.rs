@@ -1,12 +1,12 @@
 //! Runs of a case on the machine and on the reference model.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 use dram_spec::{CommandEvent, CommandLog, Cycle, EventSink, Issued, Operation, SourceId};
-use host::Contents;
 use host::machine::{CoreCounters, CoreCycle, CoreOutcome, Machine, MachineOutcome, Program, Region, Steps};
+use host::{AgedMemories, Contents};
 use memctrl::policy::row::RowPolicy;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use proptest::test_runner::TestCaseError;
@@ -108,12 +108,16 @@ impl Program for RecordedSteps {
     }
 }
 
+/// Memories of the engine and of the reference model.
+pub static MEMORIES: LazyLock<AgedMemories> = LazyLock::new(AgedMemories::default);
+
 pub fn machine(case: &Case, contents: Option<Contents>) -> Machine {
     let boxed = case.programs.iter().map(|program| {
         let recorded = if program.is_uncached { Recorded::BehindLastLevel } else { Recorded::EveryAccess };
         Box::new(RecordedSteps(Steps(program.steps.clone().into_iter()), recorded)) as Box<dyn Program>
     });
-    Machine::new(case.settings, Region::default(), boxed.collect(), case.map(), contents)
+    let regions = vec![Region::default(); case.programs.len()];
+    Machine::with_memories(&MEMORIES, case.settings, regions, boxed.collect(), case.map(), contents)
         .expect("the settings are sound")
 }
 
