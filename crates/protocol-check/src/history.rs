@@ -98,6 +98,11 @@ pub(crate) enum Activation {
 }
 
 impl BankHistory {
+    fn close(&mut self, precharge: Option<Issued>) {
+        self.last.pre = precharge;
+        (self.open_row, self.moved) = (None, None);
+    }
+
     /// Subarrays from that of the open row to that of another row.
     pub(crate) fn hops(&self, row: Row, setting: &Setting) -> Option<u32> {
         self.open_row.map(|open| setting.geometry.subarray(open).abs_diff(setting.geometry.subarray(row)))
@@ -214,27 +219,20 @@ impl RankHistory {
             Command::Activate { bank, row } => self.activate(issued, bank, row, setting),
             Command::Precharge { bank } => {
                 if let Some(bank) = self.bank_mut(bank) {
-                    bank.last.pre = now;
-                    (bank.open_row, bank.moved) = (None, None);
+                    bank.close(now);
                     self.last.pre = now;
                 }
             }
             Command::PrechargeAll { .. } => {
-                for bank in &mut self.banks {
-                    bank.last.pre = now;
-                    (bank.open_row, bank.moved) = (None, None);
-                }
-                self.last.pre = now;
-                self.prea = now;
+                self.banks.iter_mut().for_each(|bank| bank.close(now));
+                (self.last.pre, self.prea) = (now, now);
             }
             Command::Read { bank, auto_precharge, .. } => self.access(
                 bank,
                 auto_precharge,
-                |last| {
-                    last.read = now;
-                    if auto_precharge == AutoPrecharge::Yes {
-                        last.rda = now;
-                    }
+                |last| match auto_precharge {
+                    AutoPrecharge::No => last.read = now,
+                    AutoPrecharge::Yes => (last.read, last.rda) = (now, now),
                 },
                 |group| group.read = now,
             ),
@@ -259,14 +257,7 @@ impl RankHistory {
                     bank.open_row = None;
                 }
             }
-            Command::Refresh { .. } => {
-                self.refresh = now;
-                self.refreshes.push(issued);
-                self.pdx_before_refresh = self.pdx;
-                self.srx_without_refresh = None;
-                self.same_bank.restart_round();
-                self.ledger.refresh(*issued, setting.limits.refresh.per_all_banks, &setting.limits.refresh);
-            }
+            Command::Refresh { .. } => self.refresh_all_banks(issued, setting),
             Command::RefreshSameBank { bank } => self.refresh_same_bank(issued, bank, setting),
             Command::PowerDownEnter { .. }
             | Command::PowerDownExit { .. }
@@ -291,6 +282,15 @@ impl RankHistory {
                 group.activation = Some(*issued);
             }
         }
+    }
+
+    fn refresh_all_banks(&mut self, issued: &Issued, setting: &Setting) {
+        self.refresh = Some(*issued);
+        self.refreshes.push(issued);
+        self.pdx_before_refresh = self.pdx;
+        self.srx_without_refresh = None;
+        self.same_bank.restart_round();
+        self.ledger.refresh(*issued, setting.limits.refresh.per_all_banks, &setting.limits.refresh);
     }
 
     /// Records a `REFsb`, unless the standard has none: then it has no effect.

@@ -243,16 +243,10 @@ impl Event {
     /// # Errors
     /// If there is no such event, or if operands are missing or beyond their range.
     pub fn of(number: u8, first: u64, further: &[u64]) -> Result<Event, LineError> {
-        let Some(&expected) = usize::from(number).checked_sub(1).and_then(|index| OPERANDS.get(index)) else {
-            return Err(wrong(format!("no event has the number {number}")));
-        };
-        let found = further.len() + 1;
-        if found != expected.max(1) {
-            return Err(wrong(format!("event {number} has {expected} operands, not {found}")));
-        }
+        check_operands(number, further.len() + 1)?;
         let value = |operand: usize, found: u64| wrong(format!("operand {operand} of event {number} is {found:#x}"));
-        let has_first = !matches!(number, 3 | 5..=10 | 12);
-        if !has_first && first != 0 {
+        // Events without a first operand.
+        if matches!(number, 3 | 5..=10 | 12) && first != 0 {
             return Err(value(1, first));
         }
         let process = || match u32::try_from(first) {
@@ -289,18 +283,14 @@ impl Event {
             10 => range(1, 2).map(|(_, bytes)| Event::Zero { dst: of(0), bytes })?,
             11 => {
                 let (dst, bytes) = range(0, 2)?;
-                let argument = further[1];
-                let src = || range(1, 2).map(|(src, _)| src);
-                let routine = match first {
-                    1 => Routine::Copy { src: src()? },
-                    2 => Routine::Move { src: src()? },
-                    4 => Routine::CopyPage { src: src()? },
-                    5 if argument == 0 => Routine::ClearPage,
-                    3 => match u8::try_from(argument) {
-                        Ok(value) => Routine::Set { value },
-                        Err(_) => return Err(value(3, argument)),
-                    },
-                    5 => return Err(value(3, argument)),
+                let (argument, src) = (further[1], || range(1, 2).map(|(src, _)| src));
+                let routine = match (first, u8::try_from(argument)) {
+                    (1, _) => Routine::Copy { src: src()? },
+                    (2, _) => Routine::Move { src: src()? },
+                    (3, Ok(value)) => Routine::Set { value },
+                    (4, _) => Routine::CopyPage { src: src()? },
+                    (5, Ok(0)) => Routine::ClearPage,
+                    (3 | 5, _) => return Err(value(3, argument)),
                     _ => return Err(value(1, first)),
                 };
                 Event::Call { routine, dst, bytes }
@@ -312,6 +302,15 @@ impl Event {
             }
             _ => Event::Time { nanoseconds: first },
         })
+    }
+}
+
+/// Checks that an event of this number has as many operands; one without any has an unused word.
+fn check_operands(number: u8, found: usize) -> Result<(), LineError> {
+    match usize::from(number).checked_sub(1).and_then(|index| OPERANDS.get(index)) {
+        None => Err(wrong(format!("no event has the number {number}"))),
+        Some(&expected) if found == expected.max(1) => Ok(()),
+        Some(expected) => Err(wrong(format!("event {number} has {expected} operands, not {found}"))),
     }
 }
 

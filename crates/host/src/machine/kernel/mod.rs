@@ -146,6 +146,24 @@ impl Kernel {
         units.any(is_pending)
     }
 
+    /// The first cycle in which a request can be executed.
+    fn earliest(&self, core: &mut Core, memory: &Memory, step: Step, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+        match step {
+            Step::Map { .. } | Step::Share { .. } | Step::Present { .. } => core.next_cycle().ok_or(Outcome::Blocked),
+            // The copies of other frames go on.
+            Step::Renew { page: address, bytes, .. }
+            | Step::Unmap { address, bytes }
+            | Step::Discard { address, bytes }
+            | Step::Move { from: address, bytes, .. }
+                if self.has_pending_copy(core, memory, (address, bytes)) =>
+            {
+                Err(core.stall_for_event())
+            }
+            Step::Fork { .. } | Step::Exit => core.idle_before(until),
+            _ => core.quiet_before(until),
+        }
+    }
+
     /// Executes a request to the kernel: `map`, `share` and `present`, which take no time, before the next
     /// instruction dispatches; the others once all earlier instructions have retired.
     #[cold]
@@ -156,31 +174,7 @@ impl Kernel {
         step: Step,
         until: CoreCycle,
     ) -> Result<Outcome, ProgramFault> {
-        let at = if matches!(step, Step::Map { .. } | Step::Share { .. } | Step::Present { .. }) {
-            core.next_cycle().ok_or(Outcome::Blocked)
-        } else {
-            match step {
-                // The copies of other frames go on.
-                Step::Renew { page, bytes, .. } if self.has_pending_copy(core, memory, (page, bytes)) => {
-                    Err(core.stall_for_event())
-                }
-                Step::Unmap { address, bytes }
-                | Step::Discard { address, bytes }
-                | Step::Move { from: address, bytes, .. }
-                    if self.has_pending_copy(core, memory, (address, bytes)) =>
-                {
-                    Err(core.stall_for_event())
-                }
-                Step::Run { .. }
-                | Step::Renew { .. }
-                | Step::Filled { .. }
-                | Step::Unmap { .. }
-                | Step::Discard { .. }
-                | Step::Move { .. } => core.quiet_before(until),
-                _ => core.idle_before(until),
-            }
-        };
-        let at = match at {
+        let at = match self.earliest(core, memory, step, until) {
             Ok(at) if at < until => at,
             Ok(at) => return Ok(Outcome::Later(at)),
             Err(outcome) => return Ok(outcome),
@@ -220,15 +214,7 @@ impl Kernel {
                 let event = self.processes.exit(index)?;
                 self.add_pages(core, memory, &event, self.settings.page_table_cycles, at)?;
             }
-            Step::Compute { .. }
-            | Step::Load { .. }
-            | Step::Store { .. }
-            | Step::Instruction { .. }
-            | Step::Copy { .. }
-            | Step::Zero { .. }
-            | Step::Device(_) => {
-                unreachable!("no request to the kernel")
-            }
+            _ => unreachable!("no request to the kernel"),
         }
         Ok(Outcome::Done)
     }
