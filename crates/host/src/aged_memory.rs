@@ -69,14 +69,6 @@ impl AllocatorSettings {
         };
         Ok(AgedMemory { map, set, allocator, aged })
     }
-
-    /// Builds a kernel without processes over this memory.
-    ///
-    /// # Errors
-    /// If a share is not from 0 to 1, or the policy cannot allocate copy units of this size.
-    pub fn kernel(&self, map: &AddressMap, zero_on_free: ZeroOnFree) -> Result<Kernel, AllocatorError> {
-        Ok(self.memory(map)?.into_kernel(zero_on_free))
-    }
 }
 
 /// A memory and its allocator before the run.
@@ -134,7 +126,7 @@ impl AgedMemories {
         kept.memory.get_or_init(|| settings.memory(map)).clone()
     }
 
-    /// The kernel that [`AllocatorSettings::kernel`] builds.
+    /// A kernel without processes over the memory that [`AllocatorSettings::memory`] builds.
     ///
     /// # Errors
     /// As of [`AllocatorSettings::kernel`].
@@ -212,7 +204,7 @@ mod tests {
         let memories = AgedMemories::default();
         for (settings, map) in &cases {
             for zero_on_free in [ZeroOnFree::Off, ZeroOnFree::On] {
-                let built = seen(settings.kernel(map, zero_on_free).unwrap());
+                let built = seen(settings.memory(map).unwrap().into_kernel(zero_on_free));
                 // Clones are not changed by what earlier kernels allocated.
                 for _ in 0..2 {
                     let kept = seen(memories.kernel(settings, map, zero_on_free).unwrap());

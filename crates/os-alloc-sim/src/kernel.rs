@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use derive_more::Display;
 
-use crate::age::{Age, Aged, age};
+use crate::age::Aged;
 use crate::allocator::{FrameAllocator, Grant, Policy, PolicyError, Request};
 use crate::blocks::FreeBlocks;
 use crate::frame::{Frame, FrameMap};
-use crate::frame_set::{CopyUnit, FrameSet};
+use crate::frame_set::FrameSet;
 use crate::operation::{Cause, MemoryOperation};
 use crate::page_table::AddressSpace;
 use crate::report::{HugePages, Report, Traffic};
@@ -117,28 +117,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Creates a kernel without processes, with all frames of a memory free.
-    ///
-    /// # Errors
-    ///
-    /// If the policy cannot allocate these units.
-    pub fn new(
-        map: FrameMap,
-        copy_unit: CopyUnit,
-        policy: Policy,
-        seed: u64,
-        zero_on_free: ZeroOnFree,
-    ) -> Result<Kernel, PolicyError> {
-        let set = FrameSet::new(&map, copy_unit);
-        Kernel::over(map, set, policy, seed, zero_on_free)
-    }
-
     /// Creates a kernel without processes, with the frames of a set free.
     ///
     /// # Errors
     ///
     /// If the policy cannot allocate these units.
-    pub fn over(
+    pub fn new(
         map: FrameMap,
         set: FrameSet,
         policy: Policy,
@@ -177,18 +161,6 @@ impl Kernel {
         };
         kernel.hold(aged);
         kernel
-    }
-
-    /// Ages the memory before any process exists, see [`crate::age()`]. The grains in use then belong to the
-    /// background, an idle user. The result lists them.
-    ///
-    /// # Panics
-    ///
-    /// If frames of the memory are already in use.
-    pub fn age(&mut self, target: Age, seed: u64) -> Aged {
-        let aged = age(&self.set, self.allocator.as_mut(), target, seed);
-        self.hold(aged.clone());
-        aged
     }
 
     /// Gives the grains in use after aging to the background.

@@ -145,16 +145,18 @@ pub(crate) fn no_counts() -> Report {
 mod tests {
     use dram_spec::address::Preset;
     use dram_spec::{AddressMap, Density, System, Width};
-    use os_alloc_sim::{Age, CopyUnit, FrameMap, Kernel, PageSize, Policy, ZeroOnFree};
+    use host::AllocatorSettings;
+    use os_alloc_sim::{CopyUnit, PageSize, Policy, ZeroOnFree};
 
     use super::*;
 
     /// A process of 64 pages in a half-full memory forks, and the parent writes to all its pages.
     fn forked(policy: Policy) -> AllocatorReport {
         let geometry = System::paper(1, Density::Gb1, Width::X8).geometry;
-        let map = FrameMap::new(AddressMap::preset(geometry, Preset::RowInterleaved));
-        let mut kernel = Kernel::new(map, CopyUnit::RowSet, policy, 1, ZeroOnFree::Off).expect("a frame is a row");
-        kernel.age(Age::new(0.5, 0.5).expect("shares"), 1);
+        let map = AddressMap::preset(geometry, Preset::RowInterleaved);
+        let copy_unit = CopyUnit::RowSet;
+        let settings = AllocatorSettings { policy, seed: 1, utilization: 0.5, fragmentation: 0.5, copy_unit };
+        let mut kernel = settings.memory(&map).expect("a frame is a row").into_kernel(ZeroOnFree::Off);
         let mut operations = Vec::new();
         let process = kernel.spawn();
         let first = kernel.map(process, 64, PageSize::Small).expect("it lives");

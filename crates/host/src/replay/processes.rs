@@ -235,7 +235,7 @@ mod tests {
         let map = AddressMap::preset(System::paper(channels, Density::Gb1, Width::X16).geometry, preset);
         let policy = Policy::Sequential;
         let settings = AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, copy_unit };
-        Processes::new(settings, settings.kernel(&map, ZeroOnFree::Off).unwrap())
+        Processes::new(settings, settings.memory(&map).unwrap().into_kernel(ZeroOnFree::Off))
     }
 
     const fn fault(pid: u32, address: u64, kind: FaultKind) -> OsEvent {

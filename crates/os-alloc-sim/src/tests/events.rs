@@ -13,7 +13,7 @@ use crate::{
 /// A kernel without processes over 4 KB rows, which places copies in the subarray of their source.
 fn kernel() -> Kernel {
     let (map, set) = memories()[0].clone();
-    Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap()
+    Kernel::new(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap()
 }
 
 /// Two processes over 4 KB rows: zeroed and copied frames, and causes, by hand.
@@ -80,7 +80,7 @@ fn a_shared_row_is_allocated_as_a_whole_or_prevents_fpm() {
     let check = |copy_unit: CopyUnit, frames: u32, by: Mechanism, why: Option<Fallback>| {
         let map = AddressMap::preset(geometry(8192), Preset::RowInterleaved);
         let (map, set) = few(map, copy_unit);
-        let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+        let mut kernel = Kernel::new(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
         let (parent, mut operations) = (kernel.spawn(), Vec::new());
         kernel.map(parent, 2, PageSize::Small).unwrap();
         kernel.write(parent, 0, &mut operations).unwrap();
@@ -102,7 +102,7 @@ fn a_shared_row_is_allocated_as_a_whole_or_prevents_fpm() {
 #[test]
 fn a_huge_page_is_copied_whole_while_there_are_blocks() {
     let (map, set) = memories()[0].clone();
-    let mut kernel = Kernel::over(map, set, Policy::Buddy, 0, ZeroOnFree::Off).unwrap();
+    let mut kernel = Kernel::new(map, set, Policy::Buddy, 0, ZeroOnFree::Off).unwrap();
     let (parent, mut operations) = (kernel.spawn(), Vec::new());
     kernel.map(parent, 3, PageSize::Small).unwrap();
     let first = kernel.map(parent, 512, PageSize::Huge).unwrap();
@@ -137,7 +137,7 @@ fn a_huge_page_is_copied_whole_while_there_are_blocks() {
 #[test]
 fn a_huge_page_that_was_split_is_copied_page_by_page() {
     let (map, set) = memories()[0].clone();
-    let mut kernel = Kernel::over(map, set, Policy::Buddy, 0, ZeroOnFree::Off).unwrap();
+    let mut kernel = Kernel::new(map, set, Policy::Buddy, 0, ZeroOnFree::Off).unwrap();
     let (parent, other, mut operations) = (kernel.spawn(), kernel.spawn(), Vec::new());
     kernel.map(parent, 512, PageSize::Huge).unwrap();
     kernel.map(other, 3 * 512, PageSize::Huge).unwrap();
@@ -156,7 +156,7 @@ fn a_huge_page_that_was_split_is_copied_page_by_page() {
 #[test]
 fn frames_zeroed_when_freed_are_not_zeroed_when_touched() {
     let (map, set) = memories()[0].clone();
-    let mut kernel = Kernel::over(map, set, Policy::Sequential, 0, ZeroOnFree::On).unwrap();
+    let mut kernel = Kernel::new(map, set, Policy::Sequential, 0, ZeroOnFree::On).unwrap();
     let mut operations = Vec::new();
     let frames = [(); 2].map(|()| {
         let process = kernel.spawn();
@@ -200,7 +200,7 @@ fn deduplication_is_undone_by_the_first_write() {
 fn undoing_takes_only_the_frames_it_needs() {
     let (map, set) = memories()[0].clone();
     let all = set.frames();
-    let mut kernel = Kernel::over(map, set, Policy::Sequential, 0, ZeroOnFree::Off).unwrap();
+    let mut kernel = Kernel::new(map, set, Policy::Sequential, 0, ZeroOnFree::Off).unwrap();
     let (process, mut operations) = (kernel.spawn(), Vec::new());
     kernel.map(process, all, PageSize::Small).unwrap();
     for page in 0..all {

@@ -13,7 +13,7 @@ use crate::{
 /// frame.
 fn forked(policy: Policy) -> (Kernel, crate::ProcessId, Frame) {
     let (map, set) = memories()[0].clone();
-    let mut kernel = Kernel::over(map, set, policy, 3, ZeroOnFree::Off).unwrap();
+    let mut kernel = Kernel::new(map, set, policy, 3, ZeroOnFree::Off).unwrap();
     let parent = kernel.spawn();
     kernel.map(parent, 1, PageSize::Small).unwrap();
     let source = kernel.write(parent, 0, &mut Vec::new()).unwrap();
@@ -43,7 +43,7 @@ fn copied(kernel: &mut Kernel, child: crate::ProcessId) -> (Mechanism, Vec<Fallb
 fn a_move_without_a_source_was_not_asked_to_stay_near_one() {
     for (to, expected) in [(Destination::NearSource, Found::SourcePool), (Destination::Anywhere, Found::Unbound)] {
         let (map, set) = memories()[0].clone();
-        let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 3, ZeroOnFree::Off).unwrap();
+        let mut kernel = Kernel::new(map, set, Policy::SubarrayAware, 3, ZeroOnFree::Off).unwrap();
         let process = kernel.spawn();
         kernel.map(process, 1, PageSize::Small).unwrap();
         kernel.write(process, 0, &mut Vec::new()).unwrap();
@@ -99,7 +99,7 @@ fn a_unit_that_is_too_large_is_the_reason_before_all_others() {
     assert!(!too_large.is_empty());
     for (map, set) in too_large {
         for policy in Policy::ALL {
-            let mut kernel = Kernel::over(map.clone(), set.clone(), policy, 3, ZeroOnFree::Off).unwrap();
+            let mut kernel = Kernel::new(map.clone(), set.clone(), policy, 3, ZeroOnFree::Off).unwrap();
             let (parent, mut operations) = (kernel.spawn(), Vec::new());
             kernel.map(parent, 1, PageSize::Small).unwrap();
             kernel.write(parent, 0, &mut operations).unwrap();

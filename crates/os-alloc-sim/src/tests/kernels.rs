@@ -221,10 +221,14 @@ fn run(
     steps: impl IntoIterator<Item = EventRecord>,
 ) -> Report {
     let (map, set) = memories()[memory].clone();
-    let mut kernel = Kernel::over(map, set, policy, 7, zero_on_free).unwrap();
-    if let Some(age) = age {
-        kernel.age(age, 5);
-    }
+    let mut kernel = match age {
+        None => Kernel::new(map, set, policy, 7, zero_on_free).unwrap(),
+        Some(age) => {
+            let mut allocator = policy.allocator(&map, &set, 7).unwrap();
+            let aged = crate::age(&set, allocator.as_mut(), age, 5);
+            Kernel::aged(map, set, allocator, aged, zero_on_free)
+        }
+    };
     let mut model = Model {
         kernel: &mut kernel,
         memory: BTreeMap::new(),
