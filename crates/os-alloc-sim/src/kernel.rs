@@ -170,11 +170,6 @@ impl Kernel {
         self.free_before = aged.free;
     }
 
-    /// The kernel's frame map.
-    pub const fn frame_map(&self) -> &FrameMap {
-        &self.map
-    }
-
     /// The kernel's frames.
     pub const fn frame_set(&self) -> &FrameSet {
         &self.set

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::block::{Block, Direction, Part, Shift};
 use crate::faulty::RowAddress;
 use crate::mechanism::Columns;
-use crate::step::{Line, Run, RunWrite, Step, StepList, Thread};
+use crate::step::{CopyStep, Line, Run, RunWrite, StepList, Thread};
 use crate::stripe::{Bytes, Stripe, Stripes, chunks, falling, joined};
 
 /// Steps that copy or initialize a part of a block by one mechanism.
@@ -29,18 +29,19 @@ pub struct Program {
 impl Program {
     /// Lines that the program reads over the channels.
     pub fn lines_read(&self) -> u32 {
-        let reads = |step: &Step| if let Step::Read { run, .. } = step { u32::from(run.count) } else { 0 };
+        let reads = |step: &CopyStep| if let CopyStep::Read { run, .. } = step { u32::from(run.count) } else { 0 };
         self.steps().map(reads).sum()
     }
 
     /// Lines that the program writes over the channels.
     pub fn lines_written(&self) -> u32 {
-        let writes = |step: &Step| if let Step::Write { write, .. } = step { u32::from(write.run.count) } else { 0 };
+        let writes =
+            |step: &CopyStep| if let CopyStep::Write { write, .. } = step { u32::from(write.run.count) } else { 0 };
         self.steps().map(writes).sum()
     }
 
     /// Steps of all threads.
-    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub fn steps(&self) -> impl Iterator<Item = &CopyStep> {
         self.threads.iter().flat_map(|thread| &thread.steps)
     }
 
@@ -49,8 +50,8 @@ impl Program {
     pub fn is_pipelined(&self) -> bool {
         let only = |thread: &Thread, read: bool| {
             thread.steps.iter().all(|step| match step {
-                Step::Read { .. } => read,
-                Step::Write { .. } => !read,
+                CopyStep::Read { .. } => read,
+                CopyStep::Write { .. } => !read,
                 _ => true,
             })
         };
@@ -217,16 +218,18 @@ impl Shift {
         Line { address, location: Location { channel: self.channel(location.channel), ..location } }
     }
 
-    fn step(self, step: &Step) -> Step {
+    fn step(self, step: &CopyStep) -> CopyStep {
         let shifted = |run: Run| Run { first: self.line(run.first), ..run };
         match *step {
-            Step::Read { bank, run } => Step::Read { bank, run: shifted(run) },
-            Step::Write { bank, write } => Step::Write { bank, write: RunWrite { run: shifted(write.run), ..write } },
-            Step::Open { .. }
-            | Step::LeaveRow { .. }
-            | Step::CopyOpen { .. }
-            | Step::Close { .. }
-            | Step::Transfer { .. } => *step,
+            CopyStep::Read { bank, run } => CopyStep::Read { bank, run: shifted(run) },
+            CopyStep::Write { bank, write } => {
+                CopyStep::Write { bank, write: RunWrite { run: shifted(write.run), ..write } }
+            }
+            CopyStep::Open { .. }
+            | CopyStep::LeaveRow { .. }
+            | CopyStep::CopyOpen { .. }
+            | CopyStep::Close { .. }
+            | CopyStep::Transfer { .. } => *step,
         }
     }
 

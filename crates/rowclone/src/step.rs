@@ -7,7 +7,7 @@ use crate::faulty::BankRow;
 
 /// Step of a copy program. A column step represents `count` lines, one command per line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CopyStep {
     /// ACT of a row.
     Open {
         /// The bank.
@@ -67,23 +67,23 @@ pub enum Step {
     },
 }
 
-impl Step {
+impl CopyStep {
     /// ACT of a row.
-    pub(crate) const fn open((bank, row): BankRow) -> Step {
-        Step::Open { bank, row }
+    pub(crate) const fn open((bank, row): BankRow) -> CopyStep {
+        CopyStep::Open { bank, row }
     }
 
     /// Banks of the step.
     #[inline]
     pub fn banks(&self) -> (BankId, Option<BankId>) {
         match *self {
-            Step::Open { bank, .. }
-            | Step::LeaveRow { bank, .. }
-            | Step::CopyOpen { bank, .. }
-            | Step::Close { bank }
-            | Step::Read { bank, .. }
-            | Step::Write { bank, .. } => (bank, None),
-            Step::Transfer { src, dst, .. } => (src, Some(dst)),
+            CopyStep::Open { bank, .. }
+            | CopyStep::LeaveRow { bank, .. }
+            | CopyStep::CopyOpen { bank, .. }
+            | CopyStep::Close { bank }
+            | CopyStep::Read { bank, .. }
+            | CopyStep::Write { bank, .. } => (bank, None),
+            CopyStep::Transfer { src, dst, .. } => (src, Some(dst)),
         }
     }
 
@@ -97,29 +97,31 @@ impl Step {
     /// Kind of the commands of the step.
     pub const fn kind(&self) -> CommandKind {
         match self {
-            Step::Open { .. } => CommandKind::Activate,
-            Step::LeaveRow { command, .. } => CommandKind::of(command, Effect::Plain),
-            Step::CopyOpen { .. } => CommandKind::CopyActivate,
-            Step::Close { .. } => CommandKind::Precharge,
-            Step::Transfer { .. } => CommandKind::Transfer,
-            Step::Read { .. } => CommandKind::Read,
-            Step::Write { .. } => CommandKind::Write,
+            CopyStep::Open { .. } => CommandKind::Activate,
+            CopyStep::LeaveRow { command, .. } => CommandKind::of(command, Effect::Plain),
+            CopyStep::CopyOpen { .. } => CommandKind::CopyActivate,
+            CopyStep::Close { .. } => CommandKind::Precharge,
+            CopyStep::Transfer { .. } => CommandKind::Transfer,
+            CopyStep::Read { .. } => CommandKind::Read,
+            CopyStep::Write { .. } => CommandKind::Write,
         }
     }
 
     /// Units by which the commands of the step are counted and priced: lines, of a column step.
     pub fn units(&self) -> u16 {
-        if let Step::LeaveRow { units, .. } = self { *units } else { self.lines().unwrap_or(1) }
+        if let CopyStep::LeaveRow { units, .. } = self { *units } else { self.lines().unwrap_or(1) }
     }
 
     /// Lines of a column step; `None` for a row step.
     #[inline]
     pub fn lines(&self) -> Option<u16> {
         match self {
-            Step::Open { .. } | Step::LeaveRow { .. } | Step::CopyOpen { .. } | Step::Close { .. } => None,
-            Step::Transfer { count, .. } => Some(*count),
-            Step::Read { run, .. } => Some(run.count),
-            Step::Write { write, .. } => Some(write.run.count),
+            CopyStep::Open { .. } | CopyStep::LeaveRow { .. } | CopyStep::CopyOpen { .. } | CopyStep::Close { .. } => {
+                None
+            }
+            CopyStep::Transfer { count, .. } => Some(*count),
+            CopyStep::Read { run, .. } => Some(run.count),
+            CopyStep::Write { write, .. } => Some(write.run.count),
         }
     }
 }
@@ -138,7 +140,7 @@ pub struct Thread {
 }
 
 /// Steps of a thread. Their memory is used again ([`crate::Block::programs_in`]).
-pub type StepList = Vec<Step>;
+pub type StepList = Vec<CopyStep>;
 
 impl Thread {
     /// No steps, in spare memory.
@@ -149,28 +151,28 @@ impl Thread {
     }
 
     /// Adds a step.
-    pub(crate) fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: CopyStep) {
         self.steps.push(step);
     }
 
     /// Opens a row that is not open, after closing another open row of the bank.
     fn open(&mut self, (bank, row): BankRow) {
         let opened = self.steps.iter().rev().find_map(|step| match *step {
-            Step::Open { bank: other, row } | Step::CopyOpen { bank: other, row } if other == bank => Some(row),
+            CopyStep::Open { bank: other, row } | CopyStep::CopyOpen { bank: other, row } if other == bank => Some(row),
             _ => None,
         });
         match opened {
             Some(open) if open == row => return,
-            Some(_) => self.push(Step::Close { bank }),
+            Some(_) => self.push(CopyStep::Close { bank }),
             None => {}
         }
-        self.push(Step::Open { bank, row });
+        self.push(CopyStep::Open { bank, row });
     }
 
     /// Copies lines from the open row of a bank to that of another bank.
     pub(crate) fn transfer(&mut self, src: BankId, dst: BankId, columns: impl Iterator<Item = ColumnRun>) {
         let mut push = |ColumnRun { src: src_column, dst: dst_column, count }| {
-            self.steps.push(Step::Transfer { src, src_column, dst, dst_column, count });
+            self.steps.push(CopyStep::Transfer { src, src_column, dst, dst_column, count });
         };
         let mut last: Option<ColumnRun> = None;
         for run in columns {
@@ -185,37 +187,37 @@ impl Thread {
     pub(crate) fn read(&mut self, run: Run) {
         let Location { bank, row, .. } = run.first.location;
         self.open((bank, row));
-        if let Some(Step::Read { run: last, .. }) = self.steps.last_mut()
+        if let Some(CopyStep::Read { run: last, .. }) = self.steps.last_mut()
             && last.append(&run)
         {
             return;
         }
-        self.push(Step::Read { bank, run });
+        self.push(CopyStep::Read { bank, run });
     }
 
     /// Writes lines of a row, which it opens.
     pub(crate) fn write(&mut self, write: RunWrite) {
         let Location { bank, row, .. } = write.run.first.location;
         self.open((bank, row));
-        if let Some(Step::Write { write: last, .. }) = self.steps.last_mut()
+        if let Some(CopyStep::Write { write: last, .. }) = self.steps.last_mut()
             && last.append(&write)
         {
             return;
         }
-        self.push(Step::Write { bank, write });
+        self.push(CopyStep::Write { bank, write });
     }
 
     /// Adds the steps that close all banks, in the order of their first opening.
     pub(crate) fn close(&mut self) {
         let mut opened: SmallVec<[BankId; 8]> = SmallVec::new();
         for step in &self.steps {
-            if let Step::Open { bank, .. } = *step
+            if let CopyStep::Open { bank, .. } = *step
                 && !opened.contains(&bank)
             {
                 opened.push(bank);
             }
         }
-        self.steps.extend(opened.into_iter().map(|bank| Step::Close { bank }));
+        self.steps.extend(opened.into_iter().map(|bank| CopyStep::Close { bank }));
     }
 }
 

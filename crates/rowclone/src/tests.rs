@@ -9,7 +9,7 @@ mod verdicts;
 
 use dram_spec::Row;
 
-use crate::{Block, Mechanism, Program, Step};
+use crate::{Block, CopyStep, Mechanism, Program};
 
 /// Programs of a block with a mechanism per part.
 fn programs(block: &Block, choices: &[Mechanism], staging_lines: usize) -> Vec<Program> {
@@ -20,6 +20,8 @@ fn programs(block: &Block, choices: &[Mechanism], staging_lines: usize) -> Vec<P
 
 /// Bank and row of a row that a program opens; the second of 2 x PSM is the temporary row.
 fn opened(program: &Program, number: usize) -> (u8, u32) {
-    let open = |step: &Step| if let Step::Open { bank, row: Row(row) } = *step { Some((bank.bank, row)) } else { None };
+    let open = |step: &CopyStep| {
+        if let CopyStep::Open { bank, row: Row(row) } = *step { Some((bank.bank, row)) } else { None }
+    };
     program.steps().filter_map(open).nth(number).expect("a program opens rows")
 }

@@ -11,7 +11,7 @@ use super::machine::Machine;
 
 /// Next action of a task.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(super) enum TaskStep {
     /// Issue this operation.
     Issue(Operation),
     /// Wait until all issued operations have completed.
@@ -22,9 +22,9 @@ pub(super) enum Step {
 
 /// A generator of bulk operations.
 pub(super) trait Task: fmt::Debug {
-    /// Returns the next step. After [`Step::Wait`], it is called once all operations have
+    /// Returns the next step. After [`TaskStep::Wait`], it is called once all operations have
     /// completed.
-    fn step(&mut self, machine: &mut Machine) -> Step;
+    fn step(&mut self, machine: &mut Machine) -> TaskStep;
 }
 
 /// The requests of a task. At most `window` copies are in flight; writes do not count.
@@ -32,7 +32,7 @@ pub(super) trait Task: fmt::Debug {
 pub(super) struct Bulk<T> {
     machine: Machine,
     task: T,
-    upcoming: Step,
+    upcoming: TaskStep,
     window: u64,
     /// Requests in flight.
     in_flight: u64,
@@ -52,7 +52,7 @@ impl<T: Task + 'static> Bulk<T> {
         gap: Gap,
         requests: u64,
     ) -> Box<dyn RequestGenerator> {
-        let (upcoming, next) = (Step::Wait, Cycle::ZERO);
+        let (upcoming, next) = (TaskStep::Wait, Cycle::ZERO);
         let mut bulk =
             Bulk { machine, task, upcoming, window, in_flight: 0, copies: 0, gaps: Gaps::new(gap), next, requests };
         bulk.advance();
@@ -61,7 +61,7 @@ impl<T: Task + 'static> Bulk<T> {
 
     fn advance(&mut self) {
         self.upcoming = self.task.step(&mut self.machine);
-        while self.in_flight == 0 && matches!(self.upcoming, Step::Wait) {
+        while self.in_flight == 0 && matches!(self.upcoming, TaskStep::Wait) {
             self.upcoming = self.task.step(&mut self.machine);
         }
     }
@@ -78,14 +78,14 @@ impl<T: Task + 'static> RequestGenerator for Bulk<T> {
 
     fn next_arrival(&self) -> Option<Cycle> {
         match self.upcoming {
-            Step::Issue(operation) if self.copies < self.window || !operation.is_copy() => Some(self.next),
-            Step::Issue(_) | Step::Wait | Step::Done => None,
+            TaskStep::Issue(operation) if self.copies < self.window || !operation.is_copy() => Some(self.next),
+            TaskStep::Issue(_) | TaskStep::Wait | TaskStep::Done => None,
         }
     }
 
     fn take(&mut self, now: Cycle) -> Option<(Option<Cycle>, Operation)> {
         self.next_arrival().filter(|&at| at <= now)?;
-        let Step::Issue(operation) = self.upcoming else { return None };
+        let TaskStep::Issue(operation) = self.upcoming else { return None };
         self.in_flight += 1;
         let mut arrival = Some(self.next);
         if operation.is_copy() {
@@ -109,7 +109,7 @@ impl<T: Task + 'static> RequestGenerator for Bulk<T> {
             }
             self.copies -= 1;
         }
-        if self.in_flight == 0 && matches!(self.upcoming, Step::Wait) {
+        if self.in_flight == 0 && matches!(self.upcoming, TaskStep::Wait) {
             self.next = self.next.max(done);
             self.advance();
         }

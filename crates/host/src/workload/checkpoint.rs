@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use os_alloc_sim::{CheckpointId, Generator};
 use rowclone::Operation;
 
-use super::bulk::{Bulk, Step, Task};
+use super::bulk::{Bulk, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
@@ -74,13 +74,13 @@ impl WorkloadKind for Checkpoint {
 }
 
 impl Task for Checkpoints {
-    fn step(&mut self, machine: &mut Machine) -> Step {
+    fn step(&mut self, machine: &mut Machine) -> TaskStep {
         if let Some(copy) = self.copies.pop_front() {
-            return Step::Issue(copy);
+            return TaskStep::Issue(copy);
         }
         if let Some(issued) = self.issued.take() {
             self.complete = Some(issued);
-            return Step::Wait;
+            return TaskStep::Wait;
         }
         if let Some(complete) = self.complete.take()
             && let Some(old) = self.kept.replace(complete)
@@ -88,14 +88,14 @@ impl Task for Checkpoints {
             machine.drop_checkpoint(old).expect("it is kept");
         }
         if self.left == 0 {
-            return Step::Done;
+            return TaskStep::Done;
         }
         if self.writes_left > 0 {
             self.writes_left -= 1;
             let page = machine.draw_page(&mut self.generator);
             let (process, line) = (machine.process, a_line(&mut self.generator));
             let store = machine.store(process, page, line, &mut Vec::new());
-            return Step::Issue(store.expect("the page is there, and not shared"));
+            return TaskStep::Issue(store.expect("the page is there, and not shared"));
         }
         self.left -= 1;
         self.writes_left = self.writes;

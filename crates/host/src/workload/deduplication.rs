@@ -7,7 +7,7 @@ use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::{Frame, Generator, ProcessId};
 use rowclone::Operation;
 
-use super::bulk::{Bulk, Step, Task};
+use super::bulk::{Bulk, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use crate::virtual_memory::ProcessEvent;
@@ -49,7 +49,7 @@ struct Merges {
     /// Pages to write to, last first.
     written: Vec<u64>,
     /// Steps to take before any other.
-    queue: VecDeque<Step>,
+    queue: VecDeque<TaskStep>,
     generator: Generator,
 }
 
@@ -105,14 +105,14 @@ impl Merges {
         };
         let frames = [frame(self.first), frame(machine.process)];
         for at in 0..lines(machine) {
-            let read = |frame| Step::Issue(Operation::Read { address: line(frame, at), bytes: LINE_BYTES });
+            let read = |frame| TaskStep::Issue(Operation::Read { address: line(frame, at), bytes: LINE_BYTES });
             self.queue.extend(frames.map(read));
             for process in [self.first, machine.process] {
                 let address = page * FRAME_BYTES + at * LINE_BYTES;
                 machine.log.push(ProcessEvent::Load { owner: owner(process), address });
             }
         }
-        self.queue.push_back(Step::Wait);
+        self.queue.push_back(TaskStep::Wait);
         self.compared = Some(page);
     }
 
@@ -123,14 +123,14 @@ impl Merges {
         let store = machine.store(machine.process, page, line, &mut operations);
         let store = store.expect("each copy takes a frame that a merge has freed");
         for operation in &operations {
-            self.queue.extend([Step::Issue(request(operation)), Step::Wait]);
+            self.queue.extend([TaskStep::Issue(request(operation)), TaskStep::Wait]);
         }
-        self.queue.push_back(Step::Issue(store));
+        self.queue.push_back(TaskStep::Issue(store));
     }
 }
 
 impl Task for Merges {
-    fn step(&mut self, machine: &mut Machine) -> Step {
+    fn step(&mut self, machine: &mut Machine) -> TaskStep {
         if let Some(step) = self.queue.pop_front() {
             return step;
         }
@@ -147,6 +147,6 @@ impl Task for Merges {
         } else if let Some(page) = self.written.pop() {
             self.write(machine, page);
         }
-        self.queue.pop_front().unwrap_or(Step::Done)
+        self.queue.pop_front().unwrap_or(TaskStep::Done)
     }
 }

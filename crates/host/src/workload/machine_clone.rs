@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rowclone::Operation;
 
-use super::bulk::{Bulk, Step, Task};
+use super::bulk::{Bulk, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
@@ -58,16 +58,16 @@ impl WorkloadKind for MachineClone {
 }
 
 impl Task for Clones {
-    fn step(&mut self, machine: &mut Machine) -> Step {
+    fn step(&mut self, machine: &mut Machine) -> TaskStep {
         if let Some(copy) = self.copies.pop_front() {
             self.wait = true;
-            return Step::Issue(copy);
+            return TaskStep::Issue(copy);
         }
         if std::mem::take(&mut self.wait) {
-            return Step::Wait;
+            return TaskStep::Wait;
         }
         if self.left == 0 {
-            return Step::Done;
+            return TaskStep::Done;
         }
         self.left -= 1;
         let mut operations = Vec::new();

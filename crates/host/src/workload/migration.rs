@@ -2,7 +2,7 @@
 
 use os_alloc_sim::{Destination, Generator};
 
-use super::bulk::{Bulk, Step, Task};
+use super::bulk::{Bulk, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
@@ -77,9 +77,9 @@ impl WorkloadKind for Migration {
 }
 
 impl Task for Moves {
-    fn step(&mut self, machine: &mut Machine) -> Step {
+    fn step(&mut self, machine: &mut Machine) -> TaskStep {
         if self.left == 0 {
-            return Step::Done;
+            return TaskStep::Done;
         }
         self.left -= 1;
         let page = machine.draw_page(&mut self.generator);
@@ -88,6 +88,6 @@ impl Task for Moves {
         moved.expect("the page is not shared, and a frame is free");
         machine.log.kernel_requests(operations.len());
         // One copy, as freed frames are not zeroed.
-        operations.first().map_or(Step::Done, |copy| Step::Issue(request(copy)))
+        operations.first().map_or(TaskStep::Done, |copy| TaskStep::Issue(request(copy)))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use os_alloc_sim::{Generator, ZeroOnFree};
 
-use super::bulk::{Bulk, Step, Task};
+use super::bulk::{Bulk, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
@@ -35,7 +35,7 @@ struct Exits {
     /// The page to which the process writes next.
     page: u64,
     /// Steps to take before any other.
-    queue: VecDeque<Step>,
+    queue: VecDeque<TaskStep>,
     generator: Generator,
 }
 
@@ -56,23 +56,23 @@ impl WorkloadKind for ProcessExits {
 }
 
 impl Task for Exits {
-    fn step(&mut self, machine: &mut Machine) -> Step {
+    fn step(&mut self, machine: &mut Machine) -> TaskStep {
         if let Some(step) = self.queue.pop_front() {
             return step;
         }
         if self.left == 0 {
-            return Step::Done;
+            return TaskStep::Done;
         }
         let mut operations = Vec::new();
         if self.page < machine.pages {
             let line = a_line(&mut self.generator);
             let store = machine.store(machine.process, self.page, line, &mut operations);
             self.page += 1;
-            return Step::Issue(store.expect("there is room for a process"));
+            return TaskStep::Issue(store.expect("there is room for a process"));
         }
         machine.exit(machine.process, &mut operations).expect("the process lives");
-        self.queue.extend(operations.iter().map(|zeroing| Step::Issue(request(zeroing))));
-        self.queue.push_back(Step::Wait);
+        self.queue.extend(operations.iter().map(|zeroing| TaskStep::Issue(request(zeroing))));
+        self.queue.push_back(TaskStep::Wait);
         (self.left, self.page) = (self.left - 1, 0);
         machine.begin_process();
         self.step(machine)

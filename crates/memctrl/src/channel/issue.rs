@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
     /// The RD or WR of an access was issued, and its entry freed.
     Access(Served),
     /// A thread executed a step, which is [`Channel::step`].
-    Step,
+    CopyStep,
 }
 
 /// A served access.
@@ -253,7 +253,7 @@ impl Channel {
         }
         let bank_ready = is_left.then(|| self.device.precharged(bank));
         self.step = ThreadStep { program, slot, moved: None, lines: 0, bank_ready, is_done };
-        Outcome::Step
+        Outcome::CopyStep
     }
 
     /// Issues one line of the column step of a thread.
@@ -307,7 +307,7 @@ impl Channel {
         let ColumnStepDone { program, moved } = step;
         let moved = moved.map(|kind| (kind, last + self.latencies[kind as usize]));
         self.step = ThreadStep { program, slot, moved, lines: lines as u32, bank_ready: None, is_done: false };
-        Outcome::Step
+        Outcome::CopyStep
     }
 
     /// Updates the state after a bank was closed.

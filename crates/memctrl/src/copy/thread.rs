@@ -3,7 +3,7 @@
 
 use dram_core::KeptKind;
 use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
-use rowclone::{Run, RunWrite, Step, StepList};
+use rowclone::{CopyStep, Run, RunWrite, StepList};
 use smallvec::SmallVec;
 
 use super::{CopyProgram, DataGate, NextCommand};
@@ -109,7 +109,7 @@ impl Thread {
             blocked: BankSet::EMPTY,
             held: BankSet::EMPTY,
             has_columns: false,
-            copies_rows: steps.iter().any(|step| matches!(step, Step::CopyOpen { .. })),
+            copies_rows: steps.iter().any(|step| matches!(step, CopyStep::CopyOpen { .. })),
             column: 0,
             line: 0,
             next_column: None,
@@ -167,7 +167,7 @@ impl Thread {
     /// Whether the next column step is a WR of a line that has not been read.
     #[inline]
     pub(crate) fn awaits_data(&self) -> bool {
-        matches!(self.steps.get(self.column), Some(Step::Write { .. })) && self.gate.arrival().is_none()
+        matches!(self.steps.get(self.column), Some(CopyStep::Write { .. })) && self.gate.arrival().is_none()
     }
 
     /// Banks with which the thread is not done.
@@ -187,7 +187,7 @@ impl Thread {
         self.copies_rows
             && self.banks.iter().any(|used| {
                 let mut rest = self.steps[used.next..].iter().filter(|step| step.uses(used.bank));
-                let opens = rest.any(|step| matches!(step, Step::Open { .. } | Step::CopyOpen { .. }));
+                let opens = rest.any(|step| matches!(step, CopyStep::Open { .. } | CopyStep::CopyOpen { .. }));
                 self.held.contains(used.index) && opens && has_begun(used)
             })
     }
@@ -252,19 +252,19 @@ impl Thread {
             return Some(precharge);
         }
         let wanted = match *self.steps.get(next)? {
-            Step::Close { .. } => return Some(precharge),
-            Step::CopyOpen { row: copy, .. } if open == row => {
+            CopyStep::Close { .. } => return Some(precharge),
+            CopyStep::CopyOpen { row: copy, .. } if open == row => {
                 return Some((Command::Activate { bank, row: copy }, KeptKind::ActCopy));
             }
-            Step::LeaveRow { command, .. } if open == row => {
+            CopyStep::LeaveRow { command, .. } if open == row => {
                 return Some((command, KeptKind::on_open_row(&command)));
             }
-            Step::Open { row, .. } => row,
-            Step::LeaveRow { .. }
-            | Step::CopyOpen { .. }
-            | Step::Transfer { .. }
-            | Step::Read { .. }
-            | Step::Write { .. } => row?,
+            CopyStep::Open { row, .. } => row,
+            CopyStep::LeaveRow { .. }
+            | CopyStep::CopyOpen { .. }
+            | CopyStep::Transfer { .. }
+            | CopyStep::Read { .. }
+            | CopyStep::Write { .. } => row?,
         };
         match open {
             None => Some((Command::Activate { bank, row: wanted }, KeptKind::Act)),
@@ -287,15 +287,15 @@ impl Thread {
         let auto_precharge = AutoPrecharge::No;
         let step = self.steps.get(self.column).filter(|_| self.phase == Phase::Running);
         self.next_column = step.and_then(|step| match *step {
-            Step::Transfer { src, src_column, dst, dst_column, .. } if is_next(src) && is_next(dst) => {
+            CopyStep::Transfer { src, src_column, dst, dst_column, .. } if is_next(src) && is_next(dst) => {
                 let (src_column, dst_column) = (at(src_column), at(dst_column));
                 Some(NextCommand::new(Command::Transfer { src, src_column, dst, dst_column }, KeptKind::Transfer))
             }
-            Step::Read { bank, run } if is_next(bank) => {
+            CopyStep::Read { bank, run } if is_next(bank) => {
                 let column = at(run.first.location.column);
                 Some(NextCommand::new(Command::Read { bank, column, auto_precharge }, KeptKind::Rd))
             }
-            Step::Write { bank, write } if is_next(bank) => {
+            CopyStep::Write { bank, write } if is_next(bank) => {
                 let column = at(write.run.first.location.column);
                 Some(NextCommand::new(Command::Write { bank, column, auto_precharge }, KeptKind::Wr))
             }
@@ -332,8 +332,8 @@ impl Thread {
         let (step, last) = self.moved;
         let first = last + 1 - count;
         match &self.steps[step] {
-            Step::Read { run, .. } => MovedLines::Read(run.part(first, count)),
-            Step::Write { write, .. } => MovedLines::Written(write.part(first, count)),
+            CopyStep::Read { run, .. } => MovedLines::Read(run.part(first, count)),
+            CopyStep::Write { write, .. } => MovedLines::Written(write.part(first, count)),
             step => unreachable!("{step:?} moves no line over the channel"),
         }
     }
@@ -351,11 +351,11 @@ impl Thread {
         let used = &mut self.banks[at];
         let was_open = std::mem::replace(&mut used.open, open);
         match self.steps.get(used.next) {
-            Some(&Step::CopyOpen { row, .. }) if open == Some(row) => {
+            Some(&CopyStep::CopyOpen { row, .. }) if open == Some(row) => {
                 used.row = Some(row);
                 self.advance(at);
             }
-            Some(Step::LeaveRow { .. })
+            Some(CopyStep::LeaveRow { .. })
                 if used.row.is_some() && was_open == used.row && self.phase == Phase::Running =>
             {
                 used.row = None;
@@ -377,8 +377,8 @@ impl Thread {
     pub(crate) fn columns_issued(&mut self, count: u64) -> (Option<AccessKind>, bool) {
         let step = &self.steps[self.column];
         let (lines, moved) = match step {
-            Step::Read { run, .. } => (run.count, Some(AccessKind::Read)),
-            Step::Write { write, .. } => (write.run.count, Some(AccessKind::Write)),
+            CopyStep::Read { run, .. } => (run.count, Some(AccessKind::Read)),
+            CopyStep::Write { write, .. } => (write.run.count, Some(AccessKind::Write)),
             step => (step.lines().unwrap_or(0), None),
         };
         if moved == Some(AccessKind::Write) {
@@ -406,7 +406,7 @@ impl Thread {
     /// except for its age and its next line, or its step is done.
     #[inline]
     pub(crate) fn steady_lines(&self) -> u64 {
-        let lines = self.steps.get(self.column).and_then(Step::lines).unwrap_or(0);
+        let lines = self.steps.get(self.column).and_then(CopyStep::lines).unwrap_or(0);
         match self.gate {
             DataGate::All(_) => u64::from((lines - self.line).saturating_sub(self.awaited_lines())),
             DataGate::Each(_) => 0,
@@ -444,8 +444,8 @@ impl Thread {
         loop {
             let used = &mut self.banks[at];
             match self.steps.get(used.next) {
-                Some(&Step::Open { row, .. }) if used.open == Some(row) => used.row = Some(row),
-                Some(Step::Close { .. }) if used.open.is_none() => used.row = None,
+                Some(&CopyStep::Open { row, .. }) if used.open == Some(row) => used.row = Some(row),
+                Some(CopyStep::Close { .. }) if used.open.is_none() => used.row = None,
                 _ => return,
             }
             self.advance(at);

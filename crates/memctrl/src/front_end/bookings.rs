@@ -19,7 +19,7 @@
 
 use dram_core::{P, Power};
 use dram_spec::{BankId, Cycle, Cycles, Row};
-use rowclone::{Program, Step, Thread};
+use rowclone::{CopyStep, Program, Thread};
 
 use super::durations::Durations;
 use crate::access::AccessKind;
@@ -123,7 +123,7 @@ impl Estimator {
 fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
     let mut rows: Vec<(BankId, Row)> = Vec::with_capacity(3);
     for step in &thread.steps {
-        if let Step::Open { bank, row } = *step
+        if let CopyStep::Open { bank, row } = *step
             && !rows.iter().any(|(known, _)| *known == bank)
         {
             rows.push((bank, row));
@@ -134,9 +134,9 @@ fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
 
 /// Lines that a thread moves over the channel.
 fn lines(thread: &Thread) -> u64 {
-    let lines = |step: &Step| match step {
-        Step::Read { run, .. } => u64::from(run.count),
-        Step::Write { write, .. } => u64::from(write.run.count),
+    let lines = |step: &CopyStep| match step {
+        CopyStep::Read { run, .. } => u64::from(run.count),
+        CopyStep::Write { write, .. } => u64::from(write.run.count),
         _ => 0,
     };
     thread.steps.iter().map(lines).sum()

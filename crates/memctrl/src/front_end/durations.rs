@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dram_core::Device;
 use dram_spec::{BankId, Cycle, Cycles, LINE_BYTES, Operation, PhysicalAddress, Refresh, RequestId, SourceId, System};
-use rowclone::{Planner, Program, Step};
+use rowclone::{CopyStep, Planner, Program};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -28,7 +28,7 @@ pub struct Durations {
 
 /// Properties of a program that determine its duration: the index of the thread, the kind, the banks
 /// and the units of each step.
-type Shape = SmallVec<[(u8, Discriminant<Step>, (BankId, Option<BankId>), u16); 12]>;
+type Shape = SmallVec<[(u8, Discriminant<CopyStep>, (BankId, Option<BankId>), u16); 12]>;
 
 impl Durations {
     /// Durations on the memory of a controller.

@@ -250,7 +250,7 @@ impl FrontEnd {
             Outcome::None => Cycle::NEVER,
             Outcome::Entry => at + Cycles(1),
             Outcome::Access(served) => self.observe_access(&mut channels[index], at, &served),
-            Outcome::Step => self.observe_step(channels, index, at).min(self.wakes_at(at)),
+            Outcome::CopyStep => self.observe_step(channels, index, at).min(self.wakes_at(at)),
         }
     }
 

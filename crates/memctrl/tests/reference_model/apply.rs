@@ -2,7 +2,7 @@
 
 use dram_core::P;
 use dram_spec::{BankId, Command, Cycle, Effect, Min};
-use rowclone::Step;
+use rowclone::CopyStep;
 
 use super::access::Kind;
 use super::arbiter::Owner;
@@ -141,12 +141,12 @@ impl Channel {
         let thread = &self.threads[at];
         let program = &mut front.programs[thread.program];
         match thread.column_step(&self.device) {
-            Some((&Step::Read { run, .. }, number)) => {
+            Some((&CopyStep::Read { run, .. }, number)) => {
                 let line = run.line(number);
                 let place = line.location;
                 program.read(line.address.0, self.device.read_line(place.bank, place.row, place.column), done);
             }
-            Some((&Step::Write { write, .. }, number)) => {
+            Some((&CopyStep::Write { write, .. }, number)) => {
                 let write = write.write(number);
                 let (place, data) = (write.line.location, program.write(&write));
                 self.device.write_line(place.bank, place.row, place.column, &data);

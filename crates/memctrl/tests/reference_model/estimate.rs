@@ -3,7 +3,7 @@
 use dram_core::{P, Power};
 use dram_spec::{BankId, Row};
 use memctrl::{Config, Durations};
-use rowclone::{Program, Step, Thread};
+use rowclone::{CopyStep, Program, Thread};
 
 use super::access::Kind;
 use super::channel::Channel;
@@ -96,7 +96,7 @@ impl FrontEnd {
 fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
     let mut rows: Vec<(BankId, Row)> = Vec::new();
     for step in &thread.steps {
-        if let Step::Open { bank, row } = *step
+        if let CopyStep::Open { bank, row } = *step
             && rows.iter().all(|(known, _)| *known != bank)
         {
             rows.push((bank, row));
@@ -107,6 +107,6 @@ fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
 
 /// Lines that a thread moves over the channel.
 fn lines(thread: &Thread) -> u64 {
-    let moves = thread.steps.iter().filter(|step| matches!(step, Step::Read { .. } | Step::Write { .. }));
-    moves.filter_map(Step::lines).map(u64::from).sum()
+    let moves = thread.steps.iter().filter(|step| matches!(step, CopyStep::Read { .. } | CopyStep::Write { .. }));
+    moves.filter_map(CopyStep::lines).map(u64::from).sum()
 }

@@ -2,7 +2,7 @@
 
 use dram_core::Device;
 use dram_spec::{BankId, Column, Command, Row};
-use rowclone::Step;
+use rowclone::CopyStep;
 
 use super::access::Stamp;
 
@@ -35,14 +35,14 @@ pub struct Thread {
     pub has_moved: bool,
     /// All banks of its program, in the order of its steps.
     banks: Vec<BankId>,
-    steps: Vec<Step>,
+    steps: Vec<CopyStep>,
     /// By step, the number of its completed commands: one for a row step, one per line for a column
     /// step.
     executed: Vec<u16>,
 }
 
 impl Thread {
-    pub fn new(program: usize, request: usize, dispatched: u64, steps: Vec<Step>) -> Thread {
+    pub fn new(program: usize, request: usize, dispatched: u64, steps: Vec<CopyStep>) -> Thread {
         let mut banks = Vec::new();
         for step in &steps {
             let (first, second) = step.banks();
@@ -109,8 +109,10 @@ impl Thread {
     /// `CopyOpen` before it, if no `LeaveRow` is after that.
     fn needs(&self, bank: BankId, step: usize) -> Option<Row> {
         let last = self.steps[..step].iter().rev().find_map(|before| match *before {
-            Step::Open { bank: of, row } | Step::CopyOpen { bank: of, row } => (of == bank).then_some(Some(row)),
-            Step::LeaveRow { bank: of, .. } => (of == bank).then_some(None),
+            CopyStep::Open { bank: of, row } | CopyStep::CopyOpen { bank: of, row } => {
+                (of == bank).then_some(Some(row))
+            }
+            CopyStep::LeaveRow { bank: of, .. } => (of == bank).then_some(None),
             _ => None,
         });
         last.flatten()
@@ -120,13 +122,13 @@ impl Thread {
     pub fn has_open(&self, bank: BankId, device: &Device) -> bool {
         let Some(step) = self.next(bank) else { return false };
         let open = device.open_row(bank);
-        !matches!(self.steps[step], Step::Open { .. }) && open.is_some() && open == self.needs(bank, step)
+        !matches!(self.steps[step], CopyStep::Open { .. }) && open.is_some() && open == self.needs(bank, step)
     }
 
     /// Whether it is between the ACT of a source row and the last ACT of a program with a copy ACT (21).
     pub fn is_copying(&self) -> bool {
-        let is_act = |step: &usize| matches!(self.steps[*step], Step::Open { .. } | Step::CopyOpen { .. });
-        let copies = self.steps.iter().any(|step| matches!(step, Step::CopyOpen { .. }));
+        let is_act = |step: &usize| matches!(self.steps[*step], CopyStep::Open { .. } | CopyStep::CopyOpen { .. });
+        let copies = self.steps.iter().any(|step| matches!(step, CopyStep::CopyOpen { .. }));
         let mut acts = (0..self.steps.len()).filter(is_act);
         let first_is_done = acts.next().is_some_and(|first| self.is_done_with(first));
         copies && first_is_done && !acts.all(|act| self.is_done_with(act))
@@ -146,10 +148,10 @@ impl Thread {
         };
         let step = self.next(bank)?;
         match self.steps[step] {
-            Step::Open { row, .. } => opened(row),
-            Step::CopyOpen { row, .. } if open == self.needs(bank, step) => Some(Command::Activate { bank, row }),
-            Step::LeaveRow { command, .. } if open == self.needs(bank, step) => Some(command),
-            Step::Close { .. } => close,
+            CopyStep::Open { row, .. } => opened(row),
+            CopyStep::CopyOpen { row, .. } if open == self.needs(bank, step) => Some(Command::Activate { bank, row }),
+            CopyStep::LeaveRow { command, .. } if open == self.needs(bank, step) => Some(command),
+            CopyStep::Close { .. } => close,
             _ => opened(self.needs(bank, step)?),
         }
     }
@@ -158,10 +160,10 @@ impl Thread {
     pub fn row_command_issued(&mut self, bank: BankId, command: &Command) {
         let Some(step) = self.next(bank) else { return };
         let is_step = match (&self.steps[step], command) {
-            (Step::CopyOpen { row, .. }, Command::Activate { row: of, .. }) => row == of,
-            (Step::LeaveRow { .. }, Command::MoveRowBuffer { .. })
-            | (Step::Open { .. }, Command::Activate { .. })
-            | (Step::Close { .. }, Command::Precharge { .. }) => true,
+            (CopyStep::CopyOpen { row, .. }, Command::Activate { row: of, .. }) => row == of,
+            (CopyStep::LeaveRow { .. }, Command::MoveRowBuffer { .. })
+            | (CopyStep::Open { .. }, Command::Activate { .. })
+            | (CopyStep::Close { .. }, Command::Precharge { .. }) => true,
             _ => false,
         };
         self.executed[step] += u16::from(is_step);
@@ -172,8 +174,8 @@ impl Thread {
     pub fn settle(&mut self, bank: BankId, device: &Device) {
         while let Some(step) = self.next(bank) {
             let is_settled = match self.steps[step] {
-                Step::Open { row, .. } => self.state == State::Running && device.open_row(bank) == Some(row),
-                Step::Close { .. } => device.open_row(bank).is_none(),
+                CopyStep::Open { row, .. } => self.state == State::Running && device.open_row(bank) == Some(row),
+                CopyStep::Close { .. } => device.open_row(bank).is_none(),
                 _ => false,
             };
             if !is_settled {
@@ -186,11 +188,11 @@ impl Thread {
     /// Whether its next column step is a WR.
     pub fn writes_next(&self) -> bool {
         let is_next = |&step: &usize| self.steps[step].lines().is_some() && !self.is_done_with(step);
-        (0..self.steps.len()).find(is_next).is_some_and(|at| matches!(self.steps[at], Step::Write { .. }))
+        (0..self.steps.len()).find(is_next).is_some_and(|at| matches!(self.steps[at], CopyStep::Write { .. }))
     }
 
     /// The next column step, if its rows are open, and the number of its next line.
-    pub fn column_step(&self, device: &Device) -> Option<(&Step, u16)> {
+    pub fn column_step(&self, device: &Device) -> Option<(&CopyStep, u16)> {
         if self.state != State::Running {
             return None;
         }
@@ -210,16 +212,16 @@ impl Thread {
         use dram_spec::AutoPrecharge::No;
         let (step, line) = self.column_step(device)?;
         Some(match *step {
-            Step::Transfer { src, src_column, dst, dst_column, .. } => Command::Transfer {
+            CopyStep::Transfer { src, src_column, dst, dst_column, .. } => Command::Transfer {
                 src,
                 src_column: Column(src_column.0 + line),
                 dst,
                 dst_column: Column(dst_column.0 + line),
             },
-            Step::Read { bank, run } => {
+            CopyStep::Read { bank, run } => {
                 Command::Read { bank, column: run.line(line).location.column, auto_precharge: No }
             }
-            Step::Write { bank, write } => {
+            CopyStep::Write { bank, write } => {
                 Command::Write { bank, column: write.run.line(line).location.column, auto_precharge: No }
             }
             _ => return None,

@@ -23,7 +23,7 @@ fn forked(policy: Policy) -> (Kernel, crate::ProcessId, Frame) {
 
 /// Allocates all free frames that satisfy a predicate.
 fn take_all(kernel: &mut Kernel, like: impl Fn(&FrameMap, Frame) -> bool) {
-    let frames: Vec<Frame> = kernel.frame_set().grains().filter(|&frame| like(kernel.frame_map(), frame)).collect();
+    let frames: Vec<Frame> = kernel.frame_set().grains().filter(|&frame| like(&kernel.map, frame)).collect();
     for frame in frames {
         kernel.allocator.claim(frame);
     }

@@ -5,7 +5,7 @@ use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 use super::{Columns, Copied, Coverage, Held, InDram, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::step::{Step, Thread};
+use crate::step::{CopyStep, Thread};
 
 /// Fast parallel mode: a whole row by a copy activation within one subarray.
 pub const FPM: Mechanism =
@@ -37,8 +37,8 @@ impl InDram for Fpm {
     }
 
     fn program(&self, route: &Route, (bank, row): BankRow, _columns: &Columns<'_>, steps: &mut Thread) {
-        steps.push(Step::Open { bank, row: route.src.1 });
-        steps.push(Step::CopyOpen { bank, row });
-        steps.push(Step::Close { bank });
+        steps.push(CopyStep::Open { bank, row: route.src.1 });
+        steps.push(CopyStep::CopyOpen { bank, row });
+        steps.push(CopyStep::Close { bank });
     }
 }

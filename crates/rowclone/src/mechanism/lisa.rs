@@ -7,7 +7,7 @@ use dram_spec::{Command, CommandKind, Mechanism, MechanismInfo};
 use super::{Columns, Copied, Coverage, Held, InDram, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::step::{Step, Thread};
+use crate::step::{CopyStep, Thread};
 
 /// A whole row to another subarray of its bank, by a row buffer movement and two activations of the
 /// destination row, one for each half of the row.
@@ -42,12 +42,12 @@ impl InDram for Lisa {
     }
 
     fn program(&self, route: &Route, (bank, row): BankRow, columns: &Columns<'_>, steps: &mut Thread) {
-        steps.push(Step::open(route.src));
+        steps.push(CopyStep::open(route.src));
         let hops = columns.geometry.subarray_distance(route.src.1, row);
-        steps.push(Step::LeaveRow { bank, command: Command::MoveRowBuffer { bank, row }, units: hops });
-        steps.push(Step::CopyOpen { bank, row });
-        steps.push(Step::Close { bank });
-        steps.push(Step::Open { bank, row });
-        steps.push(Step::Close { bank });
+        steps.push(CopyStep::LeaveRow { bank, command: Command::MoveRowBuffer { bank, row }, units: hops });
+        steps.push(CopyStep::CopyOpen { bank, row });
+        steps.push(CopyStep::Close { bank });
+        steps.push(CopyStep::Open { bank, row });
+        steps.push(CopyStep::Close { bank });
     }
 }

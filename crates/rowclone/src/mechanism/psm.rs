@@ -5,7 +5,7 @@ use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 use super::{Columns, Copied, Coverage, Held, InDram, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::step::{Step, Thread};
+use crate::step::{CopyStep, Thread};
 
 /// Pipelined serial mode: one TRANSFER per line, between two banks of a rank.
 pub const PSM: Mechanism =
@@ -45,10 +45,10 @@ impl InDram for Psm {
     }
 
     fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread) {
-        steps.push(Step::open(route.src));
-        steps.push(Step::open(dst));
+        steps.push(CopyStep::open(route.src));
+        steps.push(CopyStep::open(dst));
         steps.transfer(route.src.0, dst.0, columns.runs());
-        steps.push(Step::Close { bank: route.src.0 });
-        steps.push(Step::Close { bank: dst.0 });
+        steps.push(CopyStep::Close { bank: route.src.0 });
+        steps.push(CopyStep::Close { bank: dst.0 });
     }
 }

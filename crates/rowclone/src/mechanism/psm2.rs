@@ -5,7 +5,7 @@ use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 use super::{Columns, Copied, Coverage, Held, InDram, PSM, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::step::{ColumnRun, Step, Thread};
+use crate::step::{ColumnRun, CopyStep, Thread};
 
 /// Two TRANSFERs per line within one bank or one bank group, through the temporary row of another bank.
 pub const PSM2: Mechanism =
@@ -36,14 +36,14 @@ impl InDram for Psm2 {
     fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread) {
         let temporary = route.via.expect("the route is that of this mechanism");
         let (src, bank, other) = (route.src.0, dst.0, temporary.0);
-        steps.push(Step::open(route.src));
-        steps.push(Step::open(temporary));
+        steps.push(CopyStep::open(route.src));
+        steps.push(CopyStep::open(temporary));
         steps.transfer(src, other, columns.runs());
-        steps.push(Step::Close { bank: src });
-        steps.push(Step::open(dst));
+        steps.push(CopyStep::Close { bank: src });
+        steps.push(CopyStep::open(dst));
         steps.transfer(other, bank, columns.runs().map(|run| ColumnRun { src: run.dst, ..run }));
-        steps.push(Step::Close { bank });
-        steps.push(Step::Close { bank: other });
+        steps.push(CopyStep::Close { bank });
+        steps.push(CopyStep::Close { bank: other });
     }
 }
 

@@ -7,7 +7,7 @@ use dram_spec::address::AddressMap;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, Command, Geometry, LINE_BYTES, Location, PhysicalAddress, Row};
 
-use crate::{LineWrite, Operation, Program, Step, Thread};
+use crate::{CopyStep, LineWrite, Operation, Program, Thread};
 
 type LineAt = (Channel, BankId, Row, Column);
 
@@ -76,7 +76,7 @@ impl<'a> Memory<'a> {
         let mut staged: HashMap<u64, [u8; 64]> = HashMap::new();
         let mut open: HashMap<(Channel, BankId), Row> = HashMap::new();
         // A written line waits for all reads: those of every channel first.
-        let is_write = |step: &Step| matches!(step, Step::Write { .. });
+        let is_write = |step: &CopyStep| matches!(step, CopyStep::Write { .. });
         let first_write = |thread: &Thread| thread.steps.iter().position(is_write).unwrap_or(thread.steps.len());
         let halves = program.threads.iter().map(|thread| (thread.channel, thread.steps.split_at(first_write(thread))));
         let steps = halves.clone().flat_map(|(channel, (reads, _))| reads.iter().map(move |step| (channel, step)));
@@ -90,22 +90,22 @@ impl<'a> Memory<'a> {
     fn step(
         &mut self,
         operation: &Operation,
-        (channel, step): (Channel, &Step),
+        (channel, step): (Channel, &CopyStep),
         open: &mut HashMap<(Channel, BankId), Row>,
         staged: &mut HashMap<u64, [u8; 64]>,
         written_data: impl Fn(u64) -> u8,
     ) {
         match *step {
-            Step::Open { bank, row } => assert_eq!(open.insert((channel, bank), row), None, "closed before"),
-            Step::Close { bank } => assert!(open.remove(&(channel, bank)).is_some(), "open before"),
-            Step::LeaveRow { bank, command, units: hops } => {
+            CopyStep::Open { bank, row } => assert_eq!(open.insert((channel, bank), row), None, "closed before"),
+            CopyStep::Close { bank } => assert!(open.remove(&(channel, bank)).is_some(), "open before"),
+            CopyStep::LeaveRow { bank, command, units: hops } => {
                 let Command::MoveRowBuffer { row, .. } = command else { panic!("{command} leaves no row") };
                 let src = open.remove(&(channel, bank)).expect("a row is open");
                 let subarray = |row: Row| i64::from(subarray_by_counting(self.map.geometry(), row));
                 assert_eq!((subarray(row) - subarray(src)).unsigned_abs(), hops.into());
                 assert!(hops > 0 && self.moved.insert((channel, bank), (src, subarray(row))).is_none());
             }
-            Step::CopyOpen { bank, row } => {
+            CopyStep::CopyOpen { bank, row } => {
                 let subarray = |row: Row| i64::from(subarray_by_counting(self.map.geometry(), row));
                 let opened = open.insert((channel, bank), row).map(|src| (src, subarray(src)));
                 let (src, holds) = opened.or_else(|| self.moved.remove(&(channel, bank))).expect("contents to copy");
@@ -115,7 +115,7 @@ impl<'a> Memory<'a> {
                     self.set_destination((channel, bank, row, column), line, u64::MAX);
                 }
             }
-            Step::Transfer { src, src_column, dst, dst_column, count } => {
+            CopyStep::Transfer { src, src_column, dst, dst_column, count } => {
                 assert!(src.rank == dst.rank && src != dst, "between two banks of a rank");
                 let (src_row, dst_row) = (open[&(channel, src)], open[&(channel, dst)]);
                 for line in 0..count {
@@ -128,14 +128,14 @@ impl<'a> Memory<'a> {
                     }
                 }
             }
-            Step::Read { bank, run } => {
+            CopyStep::Read { bank, run } => {
                 for line in run.lines() {
                     assert_eq!(self.map.locate(line.address), Some(line.location));
                     assert_eq!((line.location.bank, open[&(channel, bank)]), (bank, line.location.row));
                     assert!(staged.insert(line.address.0, self.get(place(line.location))).is_none(), "read once");
                 }
             }
-            Step::Write { bank, write } => {
+            CopyStep::Write { bank, write } => {
                 for LineWrite { line, from, to } in write.writes() {
                     let base = line.address.0;
                     assert_eq!(self.map.locate(line.address), Some(line.location));

@@ -7,7 +7,7 @@ use dram_spec::{PhysicalAddress, Row};
 use super::arbitrary::{at, paper, whole_rows};
 use super::programs;
 use crate::{
-    Block, FPM, FaultyRows, MAX_WINDOW_BYTES, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Reason, Step,
+    Block, CopyStep, FPM, FaultyRows, MAX_WINDOW_BYTES, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Reason,
 };
 
 const ROW: u64 = 4096;
@@ -208,7 +208,7 @@ fn lines_equally_far_apart_are_one_step() {
     assert_eq!(blocks.len(), 4);
     for block in blocks {
         let program = &programs(&block, &[Mechanism::CHANNEL], 64)[0];
-        let lines: Vec<_> = program.threads[0].steps.iter().filter_map(Step::lines).collect();
+        let lines: Vec<_> = program.threads[0].steps.iter().filter_map(CopyStep::lines).collect();
         assert_eq!(lines, [16, 16]);
     }
 }

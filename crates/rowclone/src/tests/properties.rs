@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use super::arbitrary::{arb_case, arb_map, paper};
 use super::memory::{Memory, banks};
 use crate::{
-    Chip, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Program, Reason, Step,
+    Chip, CopyStep, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Program,
+    Reason,
 };
 
 /// A small generator of choices, so that a failing case consists of few numbers.
@@ -180,8 +181,8 @@ proptest! {
                 let (mut read, mut written) = (Vec::new(), Vec::new());
                 for step in &thread.steps {
                     match step {
-                        Step::Read { run, .. } => read.extend(run.lines().map(|line| line.address)),
-                        Step::Write { write, .. } => written.extend(write.writes().map(|write| write.line.address)),
+                        CopyStep::Read { run, .. } => read.extend(run.lines().map(|line| line.address)),
+                        CopyStep::Write { write, .. } => written.extend(write.writes().map(|write| write.line.address)),
                         _ => {}
                     }
                 }

@@ -3,7 +3,7 @@ use dram_spec::{BankId, Channel, Command, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper, whole_rows};
 use super::{opened, programs};
-use crate::{Chip, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Step};
+use crate::{Chip, CopyStep, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner};
 
 fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
     planner_of(channels, row_bytes, &preset.raw(), faulty)
@@ -74,10 +74,10 @@ fn lisa_copies_between_subarrays_of_a_bank_over_their_distance() {
         let steps = &programs(&block, &[LISA], 64)[0].threads[0].steps;
         let [
             _,
-            Step::LeaveRow { command: Command::MoveRowBuffer { row, .. }, units: hops, .. },
-            Step::CopyOpen { row: first, .. },
+            CopyStep::LeaveRow { command: Command::MoveRowBuffer { row, .. }, units: hops, .. },
+            CopyStep::CopyOpen { row: first, .. },
             _,
-            Step::Open { row: second, .. },
+            CopyStep::Open { row: second, .. },
             _,
         ] = steps[..]
         else {
@@ -153,7 +153,7 @@ fn a_granule_is_copied_by_one_copy_activation_a_row() {
             let steps = &program.threads[0].steps[..];
             let is_copy = matches!(
                 steps,
-                [Step::Open { row: Row(1), .. }, Step::CopyOpen { row: Row(2), .. }, Step::Close { .. }]
+                [CopyStep::Open { row: Row(1), .. }, CopyStep::CopyOpen { row: Row(2), .. }, CopyStep::Close { .. }]
             );
             assert!(is_copy, "{program:?}");
         }
@@ -243,8 +243,10 @@ fn ragged_lines_are_merged_with_what_they_held() {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     for step in program.steps() {
         match step {
-            Step::Read { run, .. } => reads.extend(run.lines().map(|line| line.address.0)),
-            Step::Write { write, .. } => writes.extend(write.writes().map(|it| (it.line.address.0, it.from, it.to))),
+            CopyStep::Read { run, .. } => reads.extend(run.lines().map(|line| line.address.0)),
+            CopyStep::Write { write, .. } => {
+                writes.extend(write.writes().map(|it| (it.line.address.0, it.from, it.to)));
+            }
             _ => {}
         }
     }

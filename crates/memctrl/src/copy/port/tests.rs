@@ -9,7 +9,7 @@ use dram_spec::{
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
-use rowclone::{FPM, Line, PSM, PSM2, Run, RunWrite, Step, Thread as Steps};
+use rowclone::{CopyStep, FPM, Line, PSM, PSM2, Run, RunWrite, Thread as Steps};
 
 use super::{ColumnContender, Port, RowStepDone};
 use crate::access::Stamp;
@@ -30,20 +30,20 @@ fn run(bank: BankId, row: Row, count: u16) -> Run {
 }
 
 /// A program on one or two banks of a rank: rows 1 to 3 are its own.
-fn program((kind, rank, swapped): (Mechanism, u8, bool)) -> Vec<Step> {
+fn program((kind, rank, swapped): (Mechanism, u8, bool)) -> Vec<CopyStep> {
     let (a, b) = (BankId { rank, bank: u8::from(swapped) }, BankId { rank, bank: u8::from(!swapped) });
-    let open = |bank, row| Step::Open { bank, row: Row(row) };
-    let (close, column) = (|bank| Step::Close { bank }, Column(5));
-    let transfer = |src, dst| Step::Transfer { src, src_column: column, dst, dst_column: Column(9), count: 2 };
-    let write = |bank| Step::Write { bank, write: RunWrite { run: run(bank, Row(2), 2), from: 0, to: 64 } };
+    let open = |bank, row| CopyStep::Open { bank, row: Row(row) };
+    let (close, column) = (|bank| CopyStep::Close { bank }, Column(5));
+    let transfer = |src, dst| CopyStep::Transfer { src, src_column: column, dst, dst_column: Column(9), count: 2 };
+    let write = |bank| CopyStep::Write { bank, write: RunWrite { run: run(bank, Row(2), 2), from: 0, to: 64 } };
     if kind == FPM {
-        vec![open(a, 1), Step::CopyOpen { bank: a, row: Row(2) }, close(a)]
+        vec![open(a, 1), CopyStep::CopyOpen { bank: a, row: Row(2) }, close(a)]
     } else if kind == PSM {
         vec![open(a, 1), open(b, 2), transfer(a, b), close(a), close(b)]
     } else if kind == PSM2 {
         vec![open(a, 1), open(b, 3), transfer(a, b), close(a), open(a, 2), transfer(b, a), close(a), close(b)]
     } else {
-        vec![open(a, 1), Step::Read { bank: a, run: run(a, Row(1), 2) }, close(a), open(b, 2), write(b), close(b)]
+        vec![open(a, 1), CopyStep::Read { bank: a, run: run(a, Row(1), 2) }, close(a), open(b, 2), write(b), close(b)]
     }
 }
 
@@ -139,7 +139,7 @@ impl Pair {
         self.world.urgent = ranks(*urgent).union(self.world.must);
     }
 
-    fn dispatch(&mut self, steps: Vec<Step>) {
+    fn dispatch(&mut self, steps: Vec<CopyStep>) {
         let model = Model::new(&steps, self.now);
         let gate = DataGate::All((model.reads_left == 0).then_some(Cycle::ZERO));
         let number = self.dispatched;
@@ -224,7 +224,7 @@ impl Pair {
         let open = if let Command::Activate { row, .. } = command { Some(row) } else { None };
         self.world.open[index.get()] = open;
         if let Some(next) = model.next(bank)
-            && let Step::CopyOpen { row, .. } = model.steps[next].0
+            && let CopyStep::CopyOpen { row, .. } = model.steps[next].0
             && open == Some(row)
         {
             model.steps[next].1 = 0;
@@ -312,8 +312,8 @@ fn without_a_bound_no_thread_is_preempted_for_reads() {
 #[test]
 fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     let bank = BankId { rank: 0, bank: 0 };
-    let write = Step::Write { bank, write: RunWrite { run: run(bank, Row(2), 2), from: 0, to: 64 } };
-    let steps = vec![Step::Open { bank, row: Row(2) }, write, Step::Close { bank }];
+    let write = CopyStep::Write { bank, write: RunWrite { run: run(bank, Row(2), 2), from: 0, to: 64 } };
+    let steps = vec![CopyStep::Open { bank, row: Row(2) }, write, CopyStep::Close { bank }];
     let origin = CopyProgram {
         request: RequestId(0),
         source: SourceId(0),

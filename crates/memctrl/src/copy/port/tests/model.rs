@@ -1,7 +1,7 @@
 //! Threads as lists of steps, with rules 20 to 22.
 
 use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Row};
-use rowclone::Step;
+use rowclone::CopyStep;
 
 use super::{HOLD, TOPOLOGY, WRITE_LATENCY};
 use crate::access::Stamp;
@@ -40,7 +40,7 @@ impl World {
 /// A thread as a list of steps, each with its remaining lines; a row step has one.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
-    pub(super) steps: Vec<(Step, u16)>,
+    pub(super) steps: Vec<(CopyStep, u16)>,
     pub(super) dispatched: Cycle,
     pub(super) phase: Phase,
     pub(super) held: BankSet,
@@ -53,8 +53,8 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(steps: &[Step], now: Cycle) -> Model {
-        let reads = |step: &Step| if let Step::Read { run, .. } = step { u32::from(run.count) } else { 0 };
+    pub(super) fn new(steps: &[CopyStep], now: Cycle) -> Model {
+        let reads = |step: &CopyStep| if let CopyStep::Read { run, .. } = step { u32::from(run.count) } else { 0 };
         Model {
             steps: steps.iter().map(|step| (*step, step.lines().unwrap_or(1))).collect(),
             dispatched: now,
@@ -102,8 +102,8 @@ impl Model {
     /// Row that the completed steps have opened in a bank, and not closed.
     fn row(&self, bank: BankId) -> Option<Row> {
         self.steps.iter().filter(|(_, left)| *left == 0).fold(None, |row, (step, _)| match *step {
-            Step::Open { bank: other, row } | Step::CopyOpen { bank: other, row } if other == bank => Some(row),
-            Step::Close { bank: other } if other == bank => None,
+            CopyStep::Open { bank: other, row } | CopyStep::CopyOpen { bank: other, row } if other == bank => Some(row),
+            CopyStep::Close { bank: other } if other == bank => None,
             _ => row,
         })
     }
@@ -111,7 +111,7 @@ impl Model {
     fn is_copying(&self) -> bool {
         self.banks().into_iter().any(|bank| {
             let next = self.next(bank).map(|next| self.steps[next].0);
-            matches!(next, Some(Step::CopyOpen { .. }))
+            matches!(next, Some(CopyStep::CopyOpen { .. }))
                 && self.held.contains(TOPOLOGY.index(bank))
                 && self.row(bank).is_some()
         })
@@ -125,8 +125,8 @@ impl Model {
     pub(super) fn skip(&mut self, bank: BankId, open: Option<Row>) {
         while let Some(next) = self.next(bank) {
             match self.steps[next].0 {
-                Step::Open { row, .. } if open == Some(row) => self.steps[next].1 = 0,
-                Step::Close { .. } if open.is_none() => self.steps[next].1 = 0,
+                CopyStep::Open { row, .. } if open == Some(row) => self.steps[next].1 = 0,
+                CopyStep::Close { .. } if open.is_none() => self.steps[next].1 = 0,
                 _ => return,
             }
         }
@@ -175,9 +175,9 @@ impl Model {
                 return Some(Command::Precharge { bank });
             }
             match self.steps[self.next(bank)?].0 {
-                Step::Open { row, .. } => reopened(row),
-                Step::CopyOpen { row, .. } if open == self.row(bank) => Some(Command::Activate { bank, row }),
-                Step::Close { .. } => Some(Command::Precharge { bank }),
+                CopyStep::Open { row, .. } => reopened(row),
+                CopyStep::CopyOpen { row, .. } if open == self.row(bank) => Some(Command::Activate { bank, row }),
+                CopyStep::Close { .. } => Some(Command::Precharge { bank }),
                 _ => reopened(self.row(bank)?),
             }
         };
@@ -199,14 +199,14 @@ impl Model {
         let column = |first: Column| Column(first.0 + step.lines().unwrap() - left);
         let auto_precharge = AutoPrecharge::No;
         match step {
-            Step::Transfer { src, src_column, dst, dst_column, .. } => {
+            CopyStep::Transfer { src, src_column, dst, dst_column, .. } => {
                 let (src_column, dst_column) = (column(src_column), column(dst_column));
                 Some((Command::Transfer { src, src_column, dst, dst_column }, Cycle::ZERO))
             }
-            Step::Read { bank, run } => {
+            CopyStep::Read { bank, run } => {
                 Some((Command::Read { bank, column: column(run.first.location.column), auto_precharge }, Cycle::ZERO))
             }
-            Step::Write { bank, write } if self.reads_left == 0 => {
+            CopyStep::Write { bank, write } if self.reads_left == 0 => {
                 let column = column(write.run.first.location.column);
                 let data_from = Cycle(self.arrived.0.saturating_sub(WRITE_LATENCY.0));
                 Some((Command::Write { bank, column, auto_precharge }, data_from))
