@@ -129,7 +129,7 @@ impl AgedMemories {
     /// A kernel without processes over the memory that [`AllocatorSettings::memory`] builds.
     ///
     /// # Errors
-    /// As of [`AllocatorSettings::kernel`].
+    /// As of [`AllocatorSettings::memory`].
     ///
     /// # Panics
     /// If a thread panicked during a call.
