@@ -5,8 +5,11 @@ use std::sync::LazyLock;
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::{AddressMap, Density, Geometry, RawGeometry, RowsPerSubarray, Standard, Width};
 
+use crate::age::Aged;
+use crate::allocator::{Policy, PolicyError};
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::{CopyUnit, FrameSet};
+use crate::kernel::{Kernel, ZeroOnFree};
 
 /// Two channels of eight banks with the fewest possible subarrays: 1 GiB with rows of 4 KB, 2 GiB
 /// with rows of 8 KB.
@@ -103,4 +106,19 @@ pub(crate) fn memories() -> &'static [(FrameMap, FrameSet)] {
         maps().into_iter().flat_map(both).collect()
     });
     &MEMORIES
+}
+
+impl Kernel {
+    /// Creates a kernel without processes, with the frames of a set free.
+    pub(crate) fn new(
+        map: FrameMap,
+        set: FrameSet,
+        policy: Policy,
+        seed: u64,
+        zero_on_free: ZeroOnFree,
+    ) -> Result<Kernel, PolicyError> {
+        let allocator = policy.allocator(&map, &set, seed)?;
+        let free = allocator.free_blocks();
+        Ok(Kernel::aged(map, set, allocator, Aged { held: Vec::new(), utilization: 0.0, free }, zero_on_free))
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use derive_more::Display;
 
 use crate::age::Aged;
-use crate::allocator::{FrameAllocator, Grant, Policy, PolicyError, Request};
+use crate::allocator::{FrameAllocator, Grant, Request};
 use crate::blocks::FreeBlocks;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
@@ -117,23 +117,6 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Creates a kernel without processes, with the frames of a set free.
-    ///
-    /// # Errors
-    ///
-    /// If the policy cannot allocate these units.
-    pub fn new(
-        map: FrameMap,
-        set: FrameSet,
-        policy: Policy,
-        seed: u64,
-        zero_on_free: ZeroOnFree,
-    ) -> Result<Kernel, PolicyError> {
-        let allocator = policy.allocator(&map, &set, seed)?;
-        let free = allocator.free_blocks();
-        Ok(Kernel::aged(map, set, allocator, Aged { held: Vec::new(), utilization: 0.0, free }, zero_on_free))
-    }
-
     /// Creates a kernel without processes over an aged memory: a frame map, its allocatable frames,
     /// the allocator, and the grains in use, which belong to the background.
     pub fn aged(

@@ -50,7 +50,12 @@ struct Model<'a> {
     out: Vec<Frame>,
 }
 
-impl Model<'_> {
+impl<'a> Model<'a> {
+    fn new(map: &'a FrameMap, set: &'a FrameSet) -> Model<'a> {
+        let all: Vec<Frame> = set.grains().collect();
+        Model { map, set, free: all.iter().copied().collect(), all, out: Vec::new() }
+    }
+
     fn grain(&self, frame: Frame) -> Frame {
         Frame(frame.0 >> self.set.grain_order() << self.set.grain_order())
     }
@@ -189,8 +194,7 @@ proptest! {
             prop_assert!(policy == Policy::Buddy && set.grain_order() > MAX_ORDER);
             return Ok(());
         };
-        let all: Vec<Frame> = set.grains().collect();
-        let mut model = Model { map, set, free: all.iter().copied().collect(), all, out: Vec::new() };
+        let mut model = Model::new(map, set);
         for step in moves {
             model.step(allocator.as_mut(), step)?;
             prop_assert_eq!(allocator.free_frames(), (model.free.len() as u64) << set.grain_order());
@@ -217,12 +221,11 @@ proptest! {
     ) {
         let (map, set) = &memories()[memory];
         let Ok(mut whole) = policy.allocator(map, set, seed) else { return Ok(()) };
-        let all: Vec<Frame> = set.grains().collect();
-        let mut model = Model { map, set, free: all.iter().copied().collect(), all: all.clone(), out: Vec::new() };
+        let mut model = Model::new(map, set);
         for step in before {
             model.step(whole.as_mut(), step)?;
         }
-        let mut single = whole.clone();
+        let (all, mut single) = (model.all, whole.clone());
         whole.allocate_all();
         while single.allocate(Request::ANYWHERE).is_some() {}
         prop_assert_eq!((whole.free_frames(), whole.free_blocks()), (0, FreeBlocks::default()));
