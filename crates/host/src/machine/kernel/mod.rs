@@ -214,7 +214,13 @@ impl Kernel {
                 let event = self.processes.exit(index)?;
                 self.add_pages(core, memory, &event, self.settings.page_table_cycles, at)?;
             }
-            _ => unreachable!("no request to the kernel"),
+            Step::Compute { .. }
+            | Step::Load { .. }
+            | Step::Store { .. }
+            | Step::Instruction { .. }
+            | Step::Copy { .. }
+            | Step::Zero { .. }
+            | Step::Device(_) => unreachable!("no request to the kernel"),
         }
         Ok(Outcome::Done)
     }
