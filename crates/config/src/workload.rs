@@ -4,8 +4,8 @@ use std::any::Any;
 
 use dram_spec::{Clock, Cycles, LINE_BYTES, PhysicalAddress};
 use host::workload::{
-    Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
-    Pairs, Pattern, ProcessExits, Random, Settings, Stream, WorkloadError,
+    Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies, Pairs,
+    Pattern, ProcessExits, Random, Settings, Stream, StreamAccess, WorkloadError,
 };
 use host::{AllocatorSettings, ListedOperation, Place, Timing, UnusableRecords};
 use trace_io::trace::Format;
@@ -255,7 +255,7 @@ fn check_keys(table: &Section<'_>, kind: &KindDescription) -> Result<(), Failure
 pub(crate) struct Made<'a> {
     table: &'a Section<'a>,
     start: PhysicalAddress,
-    access: Access,
+    access: StreamAccess,
     gap: Gap,
 }
 
@@ -279,13 +279,13 @@ fn gap(table: &Section<'_>, clock: Clock) -> Result<Gap, Failure> {
     Ok(Gap::of_ps(ps, clock))
 }
 
-fn access(table: &Section<'_>) -> Result<Access, Failure> {
+fn access(table: &Section<'_>) -> Result<StreamAccess, Failure> {
     table.not_both("pattern", "dst", ": a stream reads and writes by a pattern, or copies line by line to `dst`")?;
     if let Some(dst) = table.get("dst") {
-        return Ok(Access::Copy { dst });
+        return Ok(StreamAccess::Copy { dst });
     }
-    let Some(found) = table.text("pattern") else { return Ok(Access::Pattern(Pattern::READS)) };
-    Pattern::named(found).map(Access::Pattern).ok_or_else(|| {
+    let Some(found) = table.text("pattern") else { return Ok(StreamAccess::Pattern(Pattern::READS)) };
+    Pattern::named(found).map(StreamAccess::Pattern).ok_or_else(|| {
         let message = format!("`workload.pattern` is {found:?}, but must be 1 to 64 letters `r` and `w`");
         table.fault("pattern", message).with_help("try `pattern = \"rrw\"`: two lines read, one written")
     })

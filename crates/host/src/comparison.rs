@@ -5,7 +5,7 @@ use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
 use crate::contents::BLOCK_LINES;
-use crate::flat_memory::{Block, FlatMemory, Held, line_in};
+use crate::flat_memory::{FlatMemory, Held, LineBlock, line_in};
 
 /// A byte of the cells that differs from the flat memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn compare_lines(flat: &FlatMemory, line: impl Fn(u64) -> LineBytes) -> Opti
 struct Comparison<'a> {
     flat: &'a FlatMemory,
     /// The block of the line compared last, and the number of its first line.
-    block: (u64, Option<&'a Block>),
+    block: (u64, Option<&'a LineBlock>),
     /// Lines written in the flat memory that were found in changed rows.
     written_met: u64,
     first: Option<Mismatch>,

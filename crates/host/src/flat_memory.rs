@@ -39,13 +39,13 @@ pub(crate) enum Expected {
 #[derive(Default)]
 pub(crate) struct WrittenLines {
     /// By number of their first line, divided by 64.
-    blocks: FxHashMap<u64, Block>,
+    blocks: FxHashMap<u64, LineBlock>,
     count: u64,
 }
 
 /// An aligned block of 64 lines, some of which were written.
 #[derive(Clone)]
-pub(crate) struct Block {
+pub(crate) struct LineBlock {
     /// Number of the block whose contents at reset are those of the lines that are not stored. If
     /// it is another block, all lines of this one were written.
     origin: u64,
@@ -55,9 +55,9 @@ pub(crate) struct Block {
     lines: SmallVec<[Held; 1]>,
 }
 
-impl Block {
-    fn of(origin: u64) -> Block {
-        Block { origin, present: 0, lines: SmallVec::new() }
+impl LineBlock {
+    fn of(origin: u64) -> LineBlock {
+        LineBlock { origin, present: 0, lines: SmallVec::new() }
     }
 
     fn index(&self, bit: u64) -> usize {
@@ -108,7 +108,7 @@ impl Block {
 
 impl WrittenLines {
     /// The block of a line, if any line of the block was written.
-    pub(crate) fn block(&self, line: u64) -> Option<&Block> {
+    pub(crate) fn block(&self, line: u64) -> Option<&LineBlock> {
         self.blocks.get(&(line / BLOCK_LINES))
     }
 
@@ -118,12 +118,12 @@ impl WrittenLines {
 
     fn insert(&mut self, line: u64, held: Held) {
         let number = line / BLOCK_LINES;
-        let block = self.blocks.entry(number).or_insert(Block::of(number));
+        let block = self.blocks.entry(number).or_insert(LineBlock::of(number));
         let is_new = block.insert(line, held) && block.origin == number;
         self.count += u64::from(is_new);
     }
 
-    fn insert_block(&mut self, number: u64, block: Block) {
+    fn insert_block(&mut self, number: u64, block: LineBlock) {
         self.count += block.written(number);
         let before = self.blocks.insert(number, block);
         self.count -= before.map_or(0, |before| before.written(number));
@@ -134,7 +134,7 @@ impl WrittenLines {
         for (block, lines) in blocks(first, count) {
             if lines.end - lines.start == BLOCK_LINES {
                 let lines = SmallVec::from_elem(held.clone(), BLOCK_LINES as usize);
-                self.insert_block(block, Block { present: u64::MAX, lines, ..Block::of(block) });
+                self.insert_block(block, LineBlock { present: u64::MAX, lines, ..LineBlock::of(block) });
             } else {
                 lines.for_each(|line| self.insert(line, held.clone()));
             }
@@ -144,7 +144,7 @@ impl WrittenLines {
     /// Copies lines that lie in one block of the destination.
     fn copy_within_block(&mut self, src: u64, dst: u64, count: u64) {
         if count == BLOCK_LINES && src.is_multiple_of(BLOCK_LINES) {
-            let block = self.block(src).cloned().unwrap_or(Block::of(src / BLOCK_LINES));
+            let block = self.block(src).cloned().unwrap_or(LineBlock::of(src / BLOCK_LINES));
             return self.insert_block(dst / BLOCK_LINES, block);
         }
         let held: Vec<_> = (src..src + count).map(|line| self.held(line)).collect();

@@ -55,7 +55,7 @@ pub use page_copies::{CopyBy, PageCopies};
 pub use pairs::Pairs;
 pub use process_exits::ProcessExits;
 pub use random::Random;
-pub use stream::{Access, Pattern, Stream};
+pub use stream::{Pattern, Stream, StreamAccess};
 
 /// Settings of a workload of some kind.
 #[derive(Clone, Debug)]
@@ -143,7 +143,7 @@ pub struct Workload {
 
 /// Results of a workload other than its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct WorkloadOutcome {
     /// Results of the system software; `None` if the workload uses none.
     pub os: Option<OsOutcome>,
     /// The first byte that a process reads wrong at a virtual address, if contents are modeled.
@@ -165,13 +165,13 @@ impl Workload {
     }
 
     /// Results of the workload after the run.
-    pub fn into_outcome(mut self) -> Outcome {
-        let Some(machine) = self.generator.machine() else { return Outcome { os: None, wrong: None } };
+    pub fn into_outcome(mut self) -> WorkloadOutcome {
+        let Some(machine) = self.generator.machine() else { return WorkloadOutcome { os: None, wrong: None } };
         let wrong = self.check.take().and_then(|check| {
             machine.compare_all();
             check.finish(&mut machine.log)
         });
-        Outcome { os: Some(OsOutcome { report: machine.kernel.report() }), wrong }
+        WorkloadOutcome { os: Some(OsOutcome { report: machine.kernel.report() }), wrong }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dram_core::{Cells, Device};
 use dram_spec::{Cycle, Cycles, EventSink};
 
-use crate::channel::{Channel, Limits, Outcome};
+use crate::channel::{Channel, IssueEffect, Limits};
 use crate::config::Config;
 use crate::front_end::FrontEnd;
 use crate::policy::scheduler::Others;
@@ -220,7 +220,7 @@ impl Controller {
         let limits = Limits { awaits, ends, wants_queues: wants.queues, ..limits };
         match self.channels[index].advance(&limits, &mut self.front.recorder.accesses, sink) {
             None => Cycle::NEVER,
-            Some((at, Outcome::Entry)) => at + Cycles(1),
+            Some((at, IssueEffect::Entry)) => at + Cycles(1),
             Some((at, outcome)) => self.front.observe(&mut self.channels, index, at, outcome),
         }
     }

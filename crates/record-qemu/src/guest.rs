@@ -11,7 +11,7 @@ use trace_io::recording::request::Request;
 use trace_io::recording::{Event, MapFlags, ObjectAddress};
 
 use crate::is_repeated;
-use crate::qemu::{self, AccessKind, Block, Id};
+use crate::qemu::{self, AccessKind, Id, TranslationBlock};
 use crate::thread::Thread;
 
 /// Bytes of a page.
@@ -66,7 +66,7 @@ fn begin() {
     thread.event(Event::Map { flags, address: 0, bytes, of });
 }
 
-extern "C" fn on_translation(_: Id, block: Block) {
+extern "C" fn on_translation(_: Id, block: TranslationBlock) {
     let Some(guest) = GUEST.get() else { return };
     let executed = Thread::of(0).executed();
     for instruction in block.instructions() {
@@ -156,7 +156,7 @@ extern "C" fn on_access(processor: u32, kind: AccessKind, address: u64, routine:
 /// Consecutive accesses of an instruction, which are not words yet: those of a string instruction are mostly two
 /// ranges.
 #[derive(Debug)]
-struct Run {
+struct AccessRun {
     /// Instructions executed, with the instruction of the accesses.
     executed: u64,
     /// Number of the routine that the instruction is in; 0 if it is in none.
@@ -165,13 +165,13 @@ struct Run {
     ranges: [(u64, u64); 2],
 }
 
-static RUN: Mutex<Run> = Mutex::new(Run { executed: 0, routine: 0, ranges: [(0, 0); 2] });
+static RUN: Mutex<AccessRun> = Mutex::new(AccessRun { executed: 0, routine: 0, ranges: [(0, 0); 2] });
 
-fn run() -> MutexGuard<'static, Run> {
+fn run() -> MutexGuard<'static, AccessRun> {
     RUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Run {
+impl AccessRun {
     /// Adds an access of some bytes of a page.
     fn access(&mut self, thread: &Thread, kind: AccessKind, address: u64, bytes: u64, routine: usize) {
         let memory = GUEST.get().map_or(0, |guest| guest.memory);

@@ -24,7 +24,7 @@ use std::sync::Once;
 use std::sync::atomic::Ordering;
 
 use guest::Guest;
-use qemu::{AccessKind, Block, Id};
+use qemu::{AccessKind, Id, TranslationBlock};
 use symbols::Symbols;
 use thread::Thread;
 use trace_io::recording::request::Request;
@@ -67,7 +67,7 @@ fn hexadecimal(text: &str) -> Result<u64, ()> {
     u64::from_str_radix(text, 16).map_err(|_| ())
 }
 
-extern "C" fn on_translation(_: Id, block: Block) {
+extern "C" fn on_translation(_: Id, block: TranslationBlock) {
     static FIRST: Once = Once::new();
     let mut instructions = block.instructions();
     let count = instructions.len();

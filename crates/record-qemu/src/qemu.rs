@@ -15,7 +15,7 @@ pub type Id = u64;
 /// Handle of a translation block.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
-pub struct Block(usize);
+pub struct TranslationBlock(usize);
 
 /// Handle of an instruction of a translation block.
 #[repr(transparent)]
@@ -32,7 +32,7 @@ struct Physical(usize);
 #[derive(Clone, Copy, Debug)]
 pub struct AccessKind(u32);
 
-type OnTranslation = extern "C" fn(Id, Block);
+type OnTranslation = extern "C" fn(Id, TranslationBlock);
 type OnExecution = extern "C" fn(u32, usize);
 type OnAccess = extern "C" fn(u32, AccessKind, u64, usize);
 type OnSystemCall = extern "C" fn(Id, u32, i64, u64, u64, u64, u64, u64, u64, u64, u64);
@@ -50,7 +50,12 @@ const ADD: c_int = 0;
 // callback that it was an argument of.
 unsafe extern "C" {
     safe fn qemu_plugin_register_vcpu_tb_trans_cb(id: Id, callback: OnTranslation);
-    safe fn qemu_plugin_register_vcpu_tb_exec_cb(block: Block, callback: OnExecution, flags: c_int, argument: usize);
+    safe fn qemu_plugin_register_vcpu_tb_exec_cb(
+        block: TranslationBlock,
+        callback: OnExecution,
+        flags: c_int,
+        argument: usize,
+    );
     safe fn qemu_plugin_register_vcpu_insn_exec_cb(
         instruction: Instruction,
         callback: OnExecution,
@@ -76,8 +81,8 @@ unsafe extern "C" {
     safe fn qemu_plugin_hwaddr_phys_addr(of: Physical) -> u64;
     safe fn qemu_plugin_register_vcpu_syscall_cb(id: Id, callback: OnSystemCall);
     safe fn qemu_plugin_register_vcpu_syscall_ret_cb(id: Id, callback: OnReturn);
-    safe fn qemu_plugin_tb_n_insns(block: Block) -> usize;
-    safe fn qemu_plugin_tb_get_insn(block: Block, position: usize) -> Instruction;
+    safe fn qemu_plugin_tb_n_insns(block: TranslationBlock) -> usize;
+    safe fn qemu_plugin_tb_get_insn(block: TranslationBlock, position: usize) -> Instruction;
     safe fn qemu_plugin_insn_vaddr(instruction: Instruction) -> u64;
     safe fn qemu_plugin_insn_haddr(instruction: Instruction) -> u64;
     safe fn qemu_plugin_insn_data(instruction: Instruction) -> *const u8;
@@ -116,7 +121,7 @@ pub fn register_guest(id: Id, on_translation: OnTranslation, on_exit: OnExit) {
     qemu_plugin_register_atexit_cb(id, on_exit, 0);
 }
 
-impl Block {
+impl TranslationBlock {
     /// Its instructions.
     pub fn instructions(self) -> impl ExactSizeIterator<Item = Instruction> {
         (0..qemu_plugin_tb_n_insns(self)).map(move |position| qemu_plugin_tb_get_insn(self, position))

@@ -128,7 +128,7 @@ impl<'a> Experiment<'a> {
         within("epoch", epoch.map_or(Experiment::EPOCH_MIN, |epoch| epoch.0), Experiment::EPOCH_MIN, CYCLES_MAX)?;
         let check = is_checked.then(|| Contents::new(seed, system.map().clone()));
         let is_listed = matches!(workload, Workload::Operations(_));
-        let run = Run { system, policy, seed, warm_up, epoch, check, is_listed };
+        let run = RunSettings { system, policy, seed, warm_up, epoch, check, is_listed };
         match workload {
             Workload::Operations(listed) => run.operations(&listed, attachments),
             Workload::Made { settings, allocator } => run.made(&settings, allocator, attachments),
@@ -146,7 +146,7 @@ pub fn dialect(policy: &'static dyn CopyPolicy) -> Dialect {
 }
 
 /// The settings of an experiment except its workload.
-struct Run<'a> {
+struct RunSettings<'a> {
     system: &'a MemorySystem,
     policy: &'static dyn CopyPolicy,
     seed: u64,
@@ -157,7 +157,7 @@ struct Run<'a> {
     is_listed: bool,
 }
 
-impl Run<'_> {
+impl RunSettings<'_> {
     fn operations(
         self,
         listed: &[ListedOperation],
@@ -189,7 +189,7 @@ impl Run<'_> {
         let source = settings.source_with(memories, planner, allocator.as_ref(), self.seed, self.check.clone())?;
         let total = source.requests();
         let (source, mut played) = self.play(source, total, attachments)?;
-        let host::workload::Outcome { os, wrong } = source.into_outcome();
+        let host::workload::WorkloadOutcome { os, wrong } = source.into_outcome();
         played.check.iter_mut().for_each(|check| check.add_wrong_byte(wrong));
         let allocator = os.map(|os| AllocatorReport::new(&os.report));
         let fixed_arrivals = settings.has_fixed_arrivals();
@@ -227,7 +227,7 @@ impl Run<'_> {
         let method = CopyMethod::of(self.policy);
         let settings = method.applied_to(&settings, &devices);
         let system = &self.system.with_controller(method.controller(self.system.controller(), &devices));
-        let run = Run { system, ..self };
+        let run = RunSettings { system, ..self };
         let (cores, memories) = (programs.len(), system.aged_memories());
         let machine = Machine::with_memories(memories, settings, regions, programs, system.map(), run.check.clone())?;
         let mut meter = IntervalMeter::new(system, &machine, cores, attachments.commands);

@@ -10,8 +10,8 @@ use dram_spec::{
     RowsPerSubarray, Standard, Width,
 };
 use host::workload::{
-    Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
-    Pairs, Pattern, ProcessExits, Random, Settings, Stream,
+    Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies, Pairs,
+    Pattern, ProcessExits, Random, Settings, Stream, StreamAccess,
 };
 use host::{AllocatorSettings, OperationKind, OperationSpec, Place, Timing, UnusableRecords};
 use memctrl::policy::copy::POLICIES;
@@ -192,8 +192,8 @@ fn gap() -> impl Strategy<Value = Gap> {
 }
 
 fn addressed() -> impl Strategy<Value = Settings> {
-    let pattern = Access::Pattern(Pattern::WRITES);
-    let access = prop_oneof![Just(pattern), address().prop_map(|dst| Access::Copy { dst })];
+    let pattern = StreamAccess::Pattern(Pattern::WRITES);
+    let access = prop_oneof![Just(pattern), address().prop_map(|dst| StreamAccess::Copy { dst })];
     let stream = (address(), count(), bytes(), access, gap()).prop_map(|(start, count, stride_bytes, access, gap)| {
         Settings::new(Stream { start, count, stride_bytes, access, gap })
     });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dram_spec::address::{Fields, Preset, RawAddressMap};
 use dram_spec::{Command, CommandLog, Density, Issued, PhysicalAddress, ReferenceCycle, Refresh, SpeedBin, Width};
-use host::workload::{Access, Gap, Pattern, Random, Settings, Stream};
+use host::workload::{Gap, Pattern, Random, Settings, Stream, StreamAccess};
 use host::{OperationKind, OperationSpec, Place};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, PSM_ONLY, ROWCLONE};
 use rowclone_sim::{Attachments, Experiment, MemorySystem, SystemBuilder, Workload};
@@ -128,7 +128,7 @@ fn check_stream(fields: [&str; 7], clocks_per_line: u64) {
     let map = RawAddressMap { fields: Fields::List(fields.map(str::to_owned).to_vec()), xor: Vec::new() };
     let system =
         system("DDR4-2400R", Density::Gb8, 8192).refresh(Refresh::NORMAL).address_map(map).build().expect("a system");
-    let access = Access::Pattern(Pattern::READS);
+    let access = StreamAccess::Pattern(Pattern::READS);
     let stream = Stream { start: PhysicalAddress(0), count: LINES, stride_bytes: 64, access, gap: Gap::ZERO };
     let workload = Workload::Made { settings: Settings::new(stream), allocator: None };
     let outcome = Experiment::new(&system, workload).policy(BASELINE).run().expect("a run");
@@ -179,7 +179,7 @@ fn write_distances(settings: Settings) -> (BTreeMap<u64, u64>, u64) {
 /// 10 % of the distances in random traffic were five clocks.
 #[test]
 fn no_two_writes_are_at_the_forbidden_distance() {
-    let access = Access::Pattern(Pattern::WRITES);
+    let access = StreamAccess::Pattern(Pattern::WRITES);
     let (start, gap) = (PhysicalAddress(0), Gap::ZERO);
     let stream = Stream { start, count: 20_000, stride_bytes: 64, access, gap };
     let (distances, _) = write_distances(Settings::new(stream));

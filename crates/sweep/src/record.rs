@@ -34,7 +34,7 @@ struct JournalLine {
 
 /// Part of a line that a starting sweep reads; cells are skipped.
 #[derive(Deserialize)]
-struct Key<'a> {
+struct RecordDigest<'a> {
     digest: &'a str,
     error: Option<IgnoredAny>,
 }
@@ -53,7 +53,7 @@ impl Record {
 
     /// Digest of the run of a line, and whether the run failed; none if the line is incomplete.
     pub(super) fn key(line: &str) -> Option<(Digest, bool)> {
-        let Key { digest, error } = serde_json::from_str(line).ok()?;
+        let RecordDigest { digest, error } = serde_json::from_str(line).ok()?;
         Some((digest.parse().ok()?, error.is_some()))
     }
 

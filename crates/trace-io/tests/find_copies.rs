@@ -8,7 +8,7 @@ use std::path::Path;
 
 use dram_spec::PhysicalAddress;
 use proptest::prelude::*;
-use trace_io::trace::copies::{Accesses, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
+use trace_io::trace::copies::{Amount, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
 use trace_io::trace::{Arrival, Event, FORMATS, Format, Reader, Record};
 
 use fuzzed::search;
@@ -173,10 +173,10 @@ fn check(records: &[Record], expected: &[Record]) -> CopyReport {
 #[test]
 fn a_loop_of_lines_is_one_copy() {
     let report = check(&Loop::up(0x10_0000, 0x4000, 64).records(), &[copy(0x10_0000, 0x4000, 4096)]);
-    assert_eq!(report.copies, Accesses { count: 1, bytes: 4096 });
+    assert_eq!(report.copies, Amount { count: 1, bytes: 4096 });
     assert_eq!(
         (report.replaced, report.reads),
-        (Accesses { count: 128, bytes: 8192 }, Accesses { count: 64, bytes: 4096 })
+        (Amount { count: 128, bytes: 8192 }, Amount { count: 64, bytes: 4096 })
     );
     assert_eq!((report.listed[0].lines, report.listed[0].choices, report.ambiguous), ((2, 128), 1, 0));
     assert_eq!(report.sizes, BTreeMap::from([(4096, 1)]));
@@ -270,7 +270,7 @@ fn what_is_no_copy_stays() {
     unchanged(Loop::up(0x8000, 0x4000, 3).records());
     unchanged((0..64).flat_map(|n| [access(false, 64 * n, 64), access(true, 64 * n, 64)]).collect());
     let fill = unchanged((0..64).map(|n| access(true, 64 * n, 64)).collect());
-    assert_eq!((fill.write_runs, fill.write_runs_with_data), (Accesses { count: 1, bytes: 4096 }, 0));
+    assert_eq!((fill.write_runs, fill.write_runs_with_data), (Amount { count: 1, bytes: 4096 }, 0));
     unchanged((0..64).flat_map(|n| [access(true, 0x8000 + 64 * n, 64), access(false, 64 * n, 64)]).take(2).collect());
     // The reads are further away than the window.
     let mut late: Vec<Record> = (0..300).map(|n| access(false, 64 * n, 64)).collect();

@@ -50,7 +50,7 @@ pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
 
 /// The lines of the table.
 fn rows(path: &Path, format: &Format, summary: &Summary) -> Vec<(&'static str, String)> {
-    let bulk = |of: trace_io::trace::copies::Accesses| format!("{} ({})", grouped(of.count), bytes(of.bytes));
+    let bulk = |of: trace_io::trace::copies::Amount| format!("{} ({})", grouped(of.count), bytes(of.bytes));
     let mut rows = vec![
         ("file", path.display().to_string()),
         ("format", format.name.to_owned()),

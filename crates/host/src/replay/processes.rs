@@ -27,7 +27,7 @@ use crate::workload::request;
 pub(super) struct Processes {
     settings: AllocatorSettings,
     kernel: Kernel,
-    by_pid: FxHashMap<u32, Process>,
+    by_pid: FxHashMap<u32, ReplayedProcess>,
     before: Before,
     /// Pages that got a frame of the page cache.
     cached: u64,
@@ -44,7 +44,7 @@ const fn owner(process: ProcessId) -> Owner {
 
 /// A process of the kernel.
 #[derive(Clone, Debug)]
-struct Process {
+struct ReplayedProcess {
     id: ProcessId,
     /// The kernel's first page of each copy unit.
     units: FxHashMap<u64, u64>,
@@ -52,9 +52,9 @@ struct Process {
     shown: FxHashSet<u64>,
 }
 
-impl Process {
-    fn new(id: ProcessId) -> Process {
-        Process { id, units: FxHashMap::default(), shown: FxHashSet::default() }
+impl ReplayedProcess {
+    fn new(id: ProcessId) -> ReplayedProcess {
+        ReplayedProcess { id, units: FxHashMap::default(), shown: FxHashSet::default() }
     }
 }
 
@@ -106,7 +106,7 @@ impl Processes {
                 let id = self.kernel.fork(forked.id).expect("the process lives");
                 self.log.push(ProcessEvent::Fork { parent, child: owner(id) });
                 self.end(child, &mut operations);
-                self.by_pid.insert(child, Process { id, ..forked });
+                self.by_pid.insert(child, ReplayedProcess { id, ..forked });
             }
             OsEvent::Exec { pid } | OsEvent::Exit { pid } => self.end(pid, &mut operations),
         }
@@ -122,7 +122,7 @@ impl Processes {
     ) -> Result<(), os_alloc_sim::Fault> {
         let pages_per_unit = u64::from(self.kernel.frame_set().grain_frames());
         let (unit, within) = (page / pages_per_unit, page % pages_per_unit);
-        let Process { id, units, shown } = self.process(pid);
+        let ReplayedProcess { id, units, shown } = self.process(pid);
         let (id, mut known) = (*id, units.get(&unit).copied());
         let was_shown = !shown.insert(page);
         let is_unmapped = was_shown && matches!(kind, FaultKind::WriteAbsent | FaultKind::ReadAbsent);
@@ -171,14 +171,14 @@ impl Processes {
     }
 
     /// The process with this pid, which starts if it does not exist.
-    fn process(&mut self, pid: u32) -> &mut Process {
+    fn process(&mut self, pid: u32) -> &mut ReplayedProcess {
         let kernel = &mut self.kernel;
-        self.by_pid.entry(pid).or_insert_with(|| Process::new(kernel.spawn()))
+        self.by_pid.entry(pid).or_insert_with(|| ReplayedProcess::new(kernel.spawn()))
     }
 
     /// Frees the pages of a process, if it exists.
     fn end(&mut self, pid: u32, operations: &mut Vec<MemoryOperation>) {
-        if let Some(Process { id, .. }) = self.by_pid.remove(&pid) {
+        if let Some(ReplayedProcess { id, .. }) = self.by_pid.remove(&pid) {
             self.compare(id);
             self.log.push(ProcessEvent::End { owner: owner(id) });
             self.kernel.exit(id, operations).expect("the process lives");

@@ -29,7 +29,7 @@ pub struct Random {
 
 /// The requests of a [`Random`].
 #[derive(Clone, Debug)]
-struct Accesses {
+struct RandomRequests {
     region: Region,
     writes: Share,
     generator: Generator,
@@ -44,13 +44,16 @@ impl WorkloadKind for Random {
         let Random { count, start, bytes, write_share, gap } = *self;
         positive_multiple("count", count, 1)?;
         let region = Region::new(setup.planner, start, bytes, LINE_BYTES)?;
-        let accesses =
-            Accesses { region, writes: Share::new("write_share", write_share)?, generator: Generator::new(setup.seed) };
+        let accesses = RandomRequests {
+            region,
+            writes: Share::new("write_share", write_share)?,
+            generator: Generator::new(setup.seed),
+        };
         Ok(Paced::generator(accesses, count, gap))
     }
 }
 
-impl Iterator for Accesses {
+impl Iterator for RandomRequests {
     type Item = Operation;
 
     #[inline]

@@ -56,7 +56,7 @@ impl Pattern {
 
 /// Accesses to the lines of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum StreamAccess {
     /// Each line is read or written, by a repeated pattern.
     Pattern(Pattern),
     /// Each line is read, and then the line at the same offset from `dst` is written: a copy by a
@@ -77,17 +77,17 @@ pub struct Stream {
     /// Distance between lines in bytes: a multiple of 64.
     pub stride_bytes: u64,
     /// Accesses to the lines.
-    pub access: Access,
+    pub access: StreamAccess,
     /// Time between two arrivals. With 0, each request arrives when it is accepted.
     pub gap: Gap,
 }
 
 /// The requests of a [`Stream`].
 #[derive(Clone, Debug)]
-struct Accesses {
+struct StreamRequests {
     lines: Lines,
     start: u64,
-    access: Access,
+    access: StreamAccess,
     turn: u8,
 }
 
@@ -148,8 +148,8 @@ impl WorkloadKind for Stream {
         let end = planner.map().usable_end().0;
         let past_end = |key| WorkloadError::PastEnd { key, end: PhysicalAddress(end) };
         let dst = match access {
-            Access::Pattern(_) => None,
-            Access::Copy { dst } => {
+            StreamAccess::Pattern(_) => None,
+            StreamAccess::Copy { dst } => {
                 multiple("dst", dst.0, LINE_BYTES)?;
                 if dst.0 >= end {
                     return Err(past_end("dst"));
@@ -178,13 +178,13 @@ impl WorkloadKind for Stream {
             ahead.advance(ahead.known);
         }
         lines.skip_to_usable(end);
-        let each = if matches!(access, Access::Copy { .. }) { 2 } else { 1 };
-        let accesses = Accesses { lines, start: start.0, access, turn: 0 };
+        let each = if matches!(access, StreamAccess::Copy { .. }) { 2 } else { 1 };
+        let accesses = StreamRequests { lines, start: start.0, access, turn: 0 };
         Ok(Paced::generator(accesses, count * each, gap))
     }
 }
 
-impl Iterator for Accesses {
+impl Iterator for StreamRequests {
     type Item = Operation;
 
     #[inline]
@@ -195,17 +195,17 @@ impl Iterator for Accesses {
         }
         let (address, bytes) = (PhysicalAddress(self.lines.at), LINE_BYTES);
         Some(match self.access {
-            Access::Pattern(pattern) => {
+            StreamAccess::Pattern(pattern) => {
                 let write = pattern.is_write(self.turn);
                 self.turn = if self.turn + 1 == pattern.turns { 0 } else { self.turn + 1 };
                 self.lines.advance(1);
                 if write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } }
             }
-            Access::Copy { .. } if self.turn == 0 => {
+            StreamAccess::Copy { .. } if self.turn == 0 => {
                 self.turn = 1;
                 Operation::Read { address, bytes }
             }
-            Access::Copy { dst } => {
+            StreamAccess::Copy { dst } => {
                 self.turn = 0;
                 self.lines.advance(1);
                 let address = PhysicalAddress(address.0.wrapping_add(dst.0.wrapping_sub(self.start)));

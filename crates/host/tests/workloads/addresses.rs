@@ -4,7 +4,7 @@ use memctrl::policy::copy::ROWCLONE;
 use std::collections::BTreeMap;
 
 use dram_spec::{Cycle, Cycles, PhysicalAddress};
-use host::workload::{Access, CopyBy, Gap, Mixed, PageCopies, Pairs, Pattern, Random, Settings, Stream};
+use host::workload::{CopyBy, Gap, Mixed, PageCopies, Pairs, Pattern, Random, Settings, Stream, StreamAccess};
 use host::{Contents, Place};
 use rowclone::{Operation, Planner};
 
@@ -37,7 +37,7 @@ fn a_stream_accesses_lines_in_order_and_skips_reserved_rows() {
             start: END_OF_SUBARRAYS,
             count: 3000,
             stride_bytes: stride,
-            ..stream(Access::Pattern(Pattern::READS))
+            ..stream(StreamAccess::Pattern(Pattern::READS))
         };
         let expected: Vec<_> = sound(&planner, END_OF_SUBARRAYS, stride).take(3000).map(read).collect();
         assert!(expected[2999].target().0 > END_OF_SUBARRAYS.0 + 2999 * stride, "some are skipped");
@@ -47,7 +47,7 @@ fn a_stream_accesses_lines_in_order_and_skips_reserved_rows() {
 
 #[test]
 fn a_pattern_selects_the_lines_to_write() {
-    let access = Access::Pattern(Pattern::named("rrw").unwrap());
+    let access = StreamAccess::Pattern(Pattern::named("rrw").unwrap());
     let list = operations(&Settings::new(Stream { count: 7, ..stream(access) }), &paper());
     let line = |index: u64| START.0 + 64 * index;
     let expected =
@@ -64,7 +64,8 @@ fn a_pattern_selects_the_lines_to_write() {
 fn a_copying_stream_reads_each_line_and_writes_another() {
     let planner = paper();
     for (start, dst) in [(START, END_OF_SUBARRAYS), (END_OF_SUBARRAYS, START), (START, START)] {
-        let list = operations(&Settings::new(Stream { start, count: 3000, ..stream(Access::Copy { dst }) }), &planner);
+        let list =
+            operations(&Settings::new(Stream { start, count: 3000, ..stream(StreamAccess::Copy { dst }) }), &planner);
         let usable = |offset: &u64| [start, dst].iter().all(|base| planner.check(&read(base.0 + offset)).is_ok());
         let offsets = (0..).map(|line| 64 * line).filter(usable).take(3000);
         let expected: Vec<_> = offsets.flat_map(|offset| [read(start.0 + offset), write(dst.0 + offset)]).collect();
@@ -78,7 +79,7 @@ fn requests_arrive_at_the_distance_of_the_gap() {
     let pace = |gap: Cycles| {
         let gap = Gap::from(gap);
         [
-            Settings::new(Stream { gap, ..stream(Access::Pattern(Pattern::READS)) }),
+            Settings::new(Stream { gap, ..stream(StreamAccess::Pattern(Pattern::READS)) }),
             Settings::new(Random { gap, ..random() }),
             Settings::new(Mixed { gap, ..mixed() }),
             Settings::new(PageCopies { gap, ..page_copies(Pairs::Random, CopyBy::Operation) }),

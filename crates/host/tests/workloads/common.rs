@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::{Preset, RawAddressMap};
 use dram_spec::{AddressMap, Channel, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
 use host::workload::{
-    Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, Outcome,
-    PageCopies, Pairs, Pattern, ProcessExits, Random, Settings, Stream, Workload,
+    Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies, Pairs,
+    Pattern, ProcessExits, Random, Settings, Stream, StreamAccess, Workload, WorkloadOutcome,
 };
 use host::{AllocatorSettings, CheckedSource, Contents, FlatMemory, MemoryCheck, Place};
 use memctrl::stats::Stats;
@@ -52,7 +52,7 @@ pub const START: PhysicalAddress = PhysicalAddress(0x0100_0000);
 pub const END_OF_SUBARRAYS: PhysicalAddress = PhysicalAddress(0x0200_0000 - 0x2_0000);
 pub const FAST: Gap = Gap::ZERO;
 
-pub fn stream(access: Access) -> Stream {
+pub fn stream(access: StreamAccess) -> Stream {
     Stream { start: START, count: 200, stride_bytes: 64, access, gap: FAST }
 }
 
@@ -100,15 +100,15 @@ pub fn all() -> Vec<Settings> {
     let copies =
         [Pairs::Neighbors, Pairs::Random, Pairs::Placed(Place::SameBank), Pairs::Placed(Place::Address(START))];
     let mut all = vec![
-        Settings::new(stream(Access::Pattern(Pattern::READS))),
-        Settings::new(Stream { gap: Cycles(20).into(), ..stream(Access::Pattern(Pattern::WRITES)) }),
+        Settings::new(stream(StreamAccess::Pattern(Pattern::READS))),
+        Settings::new(Stream { gap: Cycles(20).into(), ..stream(StreamAccess::Pattern(Pattern::WRITES)) }),
         Settings::new(Stream {
             start: END_OF_SUBARRAYS,
             count: 60,
             stride_bytes: 4096 + 64,
-            ..stream(Access::Pattern(Pattern::named("rrw").unwrap()))
+            ..stream(StreamAccess::Pattern(Pattern::named("rrw").unwrap()))
         }),
-        Settings::new(stream(Access::Copy { dst: PhysicalAddress(0x0300_0000) })),
+        Settings::new(stream(StreamAccess::Copy { dst: PhysicalAddress(0x0300_0000) })),
         Settings::new(random()),
         Settings::new(Random { gap: Cycles(30).into(), start: END_OF_SUBARRAYS, bytes: 0x4_0000, ..random() }),
         Settings::new(mixed()),
@@ -186,7 +186,7 @@ pub struct Played {
     pub done: Vec<Completion>,
     pub most_copies: usize,
     pub stats: Stats,
-    pub outcome: Outcome,
+    pub outcome: WorkloadOutcome,
     pub requests: Option<u64>,
 }
 
@@ -219,7 +219,7 @@ pub fn play(
 }
 
 /// All requests of a workload, each completed as soon as it is taken, without simulation.
-pub fn requests(mut workload: Workload) -> (Vec<Request>, Outcome) {
+pub fn requests(mut workload: Workload) -> (Vec<Request>, WorkloadOutcome) {
     let (mut taken, mut now) = (Vec::new(), Cycle::ZERO);
     while let Some(at) = workload.next_arrival() {
         now = now.max(at);

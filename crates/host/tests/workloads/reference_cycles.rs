@@ -8,7 +8,7 @@ use dram_spec::address::RawAddressMap;
 use dram_spec::{
     AddressMap, Cycles, Density, Geometry, PhysicalAddress, RawGeometry, SpeedBin, Standard, System, Width,
 };
-use host::workload::{Access, CopyBy, PageCopies, Pairs, Pattern, Settings, Stream};
+use host::workload::{CopyBy, PageCopies, Pairs, Pattern, Settings, Stream, StreamAccess};
 use memctrl::{Config, Controller};
 use rowclone::{FaultyRows, Planner};
 
@@ -43,7 +43,7 @@ fn assert_within_half_a_percent(found: u64, expected: f64) {
 /// A tenth of 1,000,000 reads, which take 4,157,000 cycles.
 #[test]
 fn sequential_reads_agree_with_other_simulators() {
-    let (start, access) = (PhysicalAddress(0), Access::Pattern(Pattern::READS));
+    let (start, access) = (PhysicalAddress(0), StreamAccess::Pattern(Pattern::READS));
     let stream = Stream { start, count: 100_000, stride_bytes: 64, access, gap: Cycles(0).into() };
     assert_within_half_a_percent(cycles(&Settings::new(stream)), 415_700.0);
 }

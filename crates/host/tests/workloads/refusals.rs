@@ -2,8 +2,8 @@
 
 use dram_spec::PhysicalAddress;
 use host::workload::{
-    Access, Checkpoint, CopyBy, Deduplication, Fork, MachineClone, Migration, Mixed, PageCopies, Pairs, Pattern,
-    ProcessExits, Random, Settings, Stream, WorkloadError,
+    Checkpoint, CopyBy, Deduplication, Fork, MachineClone, Migration, Mixed, PageCopies, Pairs, Pattern, ProcessExits,
+    Random, Settings, Stream, StreamAccess, WorkloadError,
 };
 use host::{AllocatorSettings, Place};
 use os_alloc_sim::Policy;
@@ -18,7 +18,7 @@ fn refusal(settings: &Settings, allocator: Option<AllocatorSettings>) -> Workloa
     made.err().unwrap_or_else(|| panic!("{settings:?} is not refused"))
 }
 
-const READS: Access = Access::Pattern(Pattern::READS);
+const READS: StreamAccess = StreamAccess::Pattern(Pattern::READS);
 /// 512 MiB.
 const END: u64 = 0x2000_0000;
 
@@ -39,9 +39,9 @@ fn each_invalid_setting_is_named_with_a_remedy() {
         ("start", "lower `start`", Settings::new(Stream { start: PhysicalAddress(END), ..stream(READS) })),
         ("count", "lower `count`", Settings::new(Stream { start: anywhere, ..stream(READS) })),
         ("count", "lower `count`", Settings::new(Stream { count: u64::MAX, ..stream(READS) })),
-        ("count", "lower `count`", Settings::new(stream(Access::Copy { dst: anywhere }))),
-        ("dst", "try `dst = 64`", Settings::new(stream(Access::Copy { dst: PhysicalAddress(7) }))),
-        ("dst", "lower `dst`", Settings::new(stream(Access::Copy { dst: PhysicalAddress(END) }))),
+        ("count", "lower `count`", Settings::new(stream(StreamAccess::Copy { dst: anywhere }))),
+        ("dst", "try `dst = 64`", Settings::new(stream(StreamAccess::Copy { dst: PhysicalAddress(7) }))),
+        ("dst", "lower `dst`", Settings::new(stream(StreamAccess::Copy { dst: PhysicalAddress(END) }))),
         ("count", "try `count = 1`", Settings::new(Random { count: 0, ..random() })),
         ("bytes", "try `bytes = 64`", Settings::new(Random { bytes: 0, ..random() })),
         ("bytes", "lower `bytes`", Settings::new(Random { bytes: END, ..random() })),

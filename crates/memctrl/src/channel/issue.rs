@@ -12,11 +12,11 @@ use super::offer::Choice;
 use super::{Channel, Limits, Next};
 use crate::access::{Access, AccessKind, RowOutcome};
 use crate::copy::port::{ColumnStepDone, RowStepDone};
-use crate::stats::accesses::Accesses;
+use crate::stats::accesses::AccessTally;
 
 /// Effect of a command on the front end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum IssueEffect {
     /// None.
     None,
     /// The entry was freed for which the head request waits; nothing else concerns the front end.
@@ -67,7 +67,7 @@ impl Channel {
     /// Issues the decided command in the decided cycle, and the run of columns that it begins before
     /// `limits.runs`.
     #[inline]
-    pub(super) fn issue(&mut self, limits: &Limits, done: &mut Accesses, sink: &mut impl EventSink) -> Outcome {
+    pub(super) fn issue(&mut self, limits: &Limits, done: &mut AccessTally, sink: &mut impl EventSink) -> IssueEffect {
         let Next { at, choice, .. } = self.next;
         let outcome = match choice {
             Choice::Access(bank) => self.issue_candidate(at, bank, limits, done, sink),
@@ -108,9 +108,9 @@ impl Channel {
         at: Cycle,
         index: BankIndex,
         limits: &Limits,
-        done: &mut Accesses,
+        done: &mut AccessTally,
         sink: &mut impl EventSink,
-    ) -> Outcome {
+    ) -> IssueEffect {
         let candidate = self.accesses.candidate(index);
         let Candidate { kind, place, bank, .. } = candidate;
         let (row, cause) = (self.queues.get(place).row(), cause(kind, self.queues.get(place).id()));
@@ -119,12 +119,12 @@ impl Channel {
                 self.emit(at, Command::Precharge { bank }, cause, sink);
                 self.counters.unused_activates += u64::from(self.accesses.unused().contains(index));
                 self.row_command_issued(at, index, CommandKind::Precharge, RowOutcome::Conflict);
-                Outcome::None
+                IssueEffect::None
             }
             KeptKind::Act => {
                 self.emit(at, Command::Activate { bank, row }, cause, sink);
                 self.row_command_issued(at, index, CommandKind::Activate, RowOutcome::Miss);
-                Outcome::None
+                IssueEffect::None
             }
             _ => self.issue_column(at, index, candidate, limits, done, sink),
         }
@@ -147,9 +147,9 @@ impl Channel {
         index: BankIndex,
         candidate: Candidate,
         limits: &Limits,
-        done: &mut Accesses,
+        done: &mut AccessTally,
         sink: &mut impl EventSink,
-    ) -> Outcome {
+    ) -> IssueEffect {
         let Candidate { kind, place, bank, .. } = candidate;
         let (column, cause) = (self.queues.get(place).column(), cause(kind, self.queues.get(place).id()));
         let closes = self.row_policy.closes_with(&self.queues, place)
@@ -177,10 +177,10 @@ impl Channel {
             // The front end moves the data.
             let has_data = self.device.cells().is_some();
             if !(queued.is_awaited || has_data) && (done.unreported > 0 || !limits.ends) {
-                return if limits.awaits == Some(kind) { Outcome::Entry } else { Outcome::None };
+                return if limits.awaits == Some(kind) { IssueEffect::Entry } else { IssueEffect::None };
             }
         }
-        Outcome::Access(Served { place, done: end })
+        IssueEffect::Access(Served { place, done: end })
     }
 
     /// Issues the RDA or WRA of an access.
@@ -196,7 +196,7 @@ impl Channel {
 
     /// Issues a command other than that of an access or a column step.
     #[inline(never)]
-    fn issue_other(&mut self, at: Cycle, choice: Choice, sink: &mut impl EventSink) -> Outcome {
+    fn issue_other(&mut self, at: Cycle, choice: Choice, sink: &mut impl EventSink) -> IssueEffect {
         let (command, cause) = match choice {
             Choice::Maintenance(rank) => self.maintenance.command(rank),
             Choice::Row(bank) => self.port.row_command(bank),
@@ -209,7 +209,7 @@ impl Channel {
             return self.row_step_issued(at, bank);
         }
         self.maintenance_issued(at, &command);
-        Outcome::None
+        IssueEffect::None
     }
 
     /// Updates the state after a maintenance command, or a PRE by the row policy.
@@ -241,7 +241,7 @@ impl Channel {
     }
 
     /// Updates the state after a row step of a thread.
-    fn row_step_issued(&mut self, at: Cycle, bank: BankIndex) -> Outcome {
+    fn row_step_issued(&mut self, at: Cycle, bank: BankIndex) -> IssueEffect {
         let open = self.device.row_in(bank);
         match open {
             Some(_) => self.accesses.opened(bank),
@@ -253,12 +253,12 @@ impl Channel {
         }
         let bank_ready = is_left.then(|| self.device.precharged(bank));
         self.step = ThreadStep { program, slot, moved: None, lines: 0, bank_ready, is_done };
-        Outcome::CopyStep
+        IssueEffect::CopyStep
     }
 
     /// Issues one line of the column step of a thread.
     #[inline(never)]
-    fn issue_column_step(&mut self, at: Cycle, slot: u8, sink: &mut impl EventSink) -> Outcome {
+    fn issue_column_step(&mut self, at: Cycle, slot: u8, sink: &mut impl EventSink) -> IssueEffect {
         let (command, cause) = self.port.column_command(slot);
         self.emit(at, command, cause, sink);
         self.served_columns(at, slot, &command, 1);
@@ -277,7 +277,7 @@ impl Channel {
     /// Issues a run of column commands, `pitch` apart: one issue of the device, one count, and one
     /// call of each reader.
     #[inline(never)]
-    fn issue_run(&mut self, at: Cycle, slot: u8, lines: u64, pitch: Cycles, sink: &mut impl EventSink) -> Outcome {
+    fn issue_run(&mut self, at: Cycle, slot: u8, lines: u64, pitch: Cycles, sink: &mut impl EventSink) -> IssueEffect {
         let (command, cause) = self.port.column_command(slot);
         let last = at + pitch * (lines - 1);
         self.device.issue_run(at, &command, lines);
@@ -303,11 +303,11 @@ impl Channel {
 
     /// Effect of column commands of a thread, of which the last was issued at `last`.
     #[inline]
-    fn columns_issued(&mut self, slot: u8, step: ColumnStepDone, lines: u64, last: Cycle) -> Outcome {
+    fn columns_issued(&mut self, slot: u8, step: ColumnStepDone, lines: u64, last: Cycle) -> IssueEffect {
         let ColumnStepDone { program, moved } = step;
         let moved = moved.map(|kind| (kind, last + self.latencies[kind as usize]));
         self.step = ThreadStep { program, slot, moved, lines: lines as u32, bank_ready: None, is_done: false };
-        Outcome::CopyStep
+        IssueEffect::CopyStep
     }
 
     /// Updates the state after a bank was closed.

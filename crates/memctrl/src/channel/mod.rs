@@ -2,7 +2,7 @@
 //! offer issues the next command.
 //!
 //! A channel has no reference to other channels or to the front end. It returns the effect of a
-//! command as [`Outcome`]. The front end queues accesses and threads.
+//! command as [`IssueEffect`]. The front end queues accesses and threads.
 
 mod accesses;
 mod candidates;
@@ -20,7 +20,7 @@ use dram_spec::{BankIndex, BankSet, Cycle, Cycles, EventSink, PerRank, Row, Topo
 #[cfg(feature = "test-api")]
 pub use maintenance::yield_from;
 
-pub(crate) use issue::{Outcome, Served, ThreadStep};
+pub(crate) use issue::{IssueEffect, Served, ThreadStep};
 
 use crate::access::{Access, AccessKind};
 use crate::config::Config;
@@ -221,9 +221,9 @@ impl Channel {
     pub(crate) fn advance(
         &mut self,
         limits: &Limits,
-        done: &mut stats::accesses::Accesses,
+        done: &mut stats::accesses::AccessTally,
         sink: &mut impl EventSink,
-    ) -> Option<(Cycle, Outcome)> {
+    ) -> Option<(Cycle, IssueEffect)> {
         while self.next.at < limits.commands {
             let at = self.next.at;
             if matches!(self.next.choice, Choice::Nothing) {
@@ -231,7 +231,7 @@ impl Channel {
                 continue;
             }
             let outcome = self.issue(limits, done, sink);
-            if !matches!(outcome, Outcome::None) {
+            if !matches!(outcome, IssueEffect::None) {
                 return Some((at, outcome));
             }
         }

@@ -30,7 +30,7 @@ use in_flight::InFlightTable;
 use recorder::Recorder;
 
 use crate::access::{Access, AccessKind};
-use crate::channel::{Channel, Outcome, Served};
+use crate::channel::{Channel, IssueEffect, Served};
 use crate::config::Config;
 use crate::policy::copy::CopyPolicy;
 use crate::price::PriceTable;
@@ -245,12 +245,12 @@ impl FrontEnd {
     /// Applies the effect of a channel's command. Returns the next cycle in which the front end
     /// acts on it, if any.
     #[inline]
-    pub(crate) fn observe(&mut self, channels: &mut [Channel], index: usize, at: Cycle, outcome: Outcome) -> Cycle {
+    pub(crate) fn observe(&mut self, channels: &mut [Channel], index: usize, at: Cycle, outcome: IssueEffect) -> Cycle {
         match outcome {
-            Outcome::None => Cycle::NEVER,
-            Outcome::Entry => at + Cycles(1),
-            Outcome::Access(served) => self.observe_access(&mut channels[index], at, &served),
-            Outcome::CopyStep => self.observe_step(channels, index, at).min(self.wakes_at(at)),
+            IssueEffect::None => Cycle::NEVER,
+            IssueEffect::Entry => at + Cycles(1),
+            IssueEffect::Access(served) => self.observe_access(&mut channels[index], at, &served),
+            IssueEffect::CopyStep => self.observe_step(channels, index, at).min(self.wakes_at(at)),
         }
     }
 

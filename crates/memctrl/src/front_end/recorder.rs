@@ -4,7 +4,7 @@ use dram_spec::{CommandKind, Cycle, Cycles, LINE_BYTES};
 
 use crate::channel::Channel;
 use crate::config::Config;
-use crate::stats::accesses::Accesses;
+use crate::stats::accesses::AccessTally;
 use crate::stats::gauge::Gauge;
 use crate::stats::{Epoch, Figures, Stats};
 
@@ -21,7 +21,7 @@ pub(crate) struct Recorder {
     from: Cycle,
     epoch: Option<Cycles>,
     is_warming_up: bool,
-    pub(crate) accesses: Accesses,
+    pub(crate) accesses: AccessTally,
     /// Undelivered copies.
     pub(crate) copies: Gauge,
 }
@@ -39,7 +39,7 @@ impl Recorder {
             from: Cycle::ZERO,
             epoch: config.epoch,
             is_warming_up,
-            accesses: Accesses::new(if is_warming_up { start } else { next_end }),
+            accesses: AccessTally::new(if is_warming_up { start } else { next_end }),
             copies: Gauge::default(),
         }
     }

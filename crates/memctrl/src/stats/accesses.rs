@@ -9,7 +9,7 @@ use crate::access::AccessKind;
 
 /// Reads and writes, up to the end of the present epoch.
 #[derive(Debug)]
-pub(crate) struct Accesses {
+pub(crate) struct AccessTally {
     /// Accepted or waiting requests of one line whose completion is not reported, and the end of the
     /// last one served.
     pub(crate) unreported: u64,
@@ -22,10 +22,10 @@ pub(crate) struct Accesses {
     later: Vec<(Cycle, AccessKind, Cycles)>,
 }
 
-impl Accesses {
-    pub(crate) fn new(until: Cycle) -> Accesses {
+impl AccessTally {
+    pub(crate) fn new(until: Cycle) -> AccessTally {
         let (latencies, later) = (<[Histogram; 2]>::default(), Vec::new());
-        Accesses { unreported: 0, last_done: Cycle::ZERO, until, latencies, later }
+        AccessTally { unreported: 0, last_done: Cycle::ZERO, until, latencies, later }
     }
 
     /// End of the present epoch, or of the warm-up, exclusive.

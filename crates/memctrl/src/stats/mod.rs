@@ -16,9 +16,9 @@ pub use histogram::{Histogram, Summary};
 
 /// Parts of copies by mechanism, and by the reason why no better one was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartTally(SmallVec<[(Key, Parts); 1]>);
+pub struct PartTally(SmallVec<[(PartKey, Parts); 1]>);
 
-type Key = (Mechanism, &'static str);
+type PartKey = (Mechanism, &'static str);
 
 /// Number of parts, and bytes of operations that they served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,17 +9,17 @@ use crate::table::percent;
 const LEAST: f64 = 0.005;
 
 /// A copier with its figures.
-type Run<'a> = (NamedCopier, &'a CopierFigures);
+type CopierResult<'a> = (NamedCopier, &'a CopierFigures);
 
 impl ComparedCase {
     /// Three sentences on a program or scenario; none without a loop and a copier in DRAM among the copiers.
     pub(super) fn verdict(&self) -> Option<[String; 3]> {
-        let runs: Vec<Run<'_>> =
+        let runs: Vec<CopierResult<'_>> =
             self.results.iter().filter_map(|(copier, result)| Some((*copier, result.figures.as_ref().ok()?))).collect();
         let of_kind = |kind: CopierKind| runs.iter().filter(move |(copier, _)| copier.kind() == kind);
         let base = runs.iter().find(|(copier, _)| copier.name() == "baseline");
         let (base_name, base) = base.or_else(|| of_kind(CopierKind::Loop).next())?;
-        let fastest = |a: &&Run<'_>, b: &&Run<'_>| a.1.time_ns.total_cmp(&b.1.time_ns);
+        let fastest = |a: &&CopierResult<'_>, b: &&CopierResult<'_>| a.1.time_ns.total_cmp(&b.1.time_ns);
         let (in_dram, figures) = of_kind(CopierKind::InDram).min_by(fastest)?;
         let ratio = figures.time_ns / base.time_ns;
         let help = match ratio {

@@ -13,7 +13,7 @@ fn check(kind: OperationKind, bytes: u64) -> CheckReport {
     let other = AddressMap::preset(system.system().geometry, Preset::LineInterleaved);
     let check = Some(Contents::new(1, other));
     let (policy, seed, warm_up, epoch) = (ROWCLONE, 1, Cycles(0), None);
-    let run = Run { system: &system, policy, seed, warm_up, epoch, check, is_listed: true };
+    let run = RunSettings { system: &system, policy, seed, warm_up, epoch, check, is_listed: true };
     let spec = OperationSpec { kind, src: None, dst: PhysicalAddress(0x40_0040), bytes, value: 0, at: None };
     let listed = spec.resolve(system.planner()).unwrap();
     run.operations(&[listed], Attachments::default()).unwrap().check.unwrap()

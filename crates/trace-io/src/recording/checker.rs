@@ -9,7 +9,7 @@ use crate::LineError;
 
 /// State of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Process {
+enum ProcessState {
     #[default]
     NotBegun,
     Running,
@@ -18,7 +18,7 @@ enum Process {
 
 /// State of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Thread {
+enum ThreadState {
     #[default]
     Unseen,
     Outside,
@@ -31,8 +31,8 @@ enum Thread {
 pub(super) struct Checker {
     has_accesses: bool,
     has_contents: bool,
-    processes: Vec<Process>,
-    threads: Vec<Thread>,
+    processes: Vec<ProcessState>,
+    threads: Vec<ThreadState>,
     totals: Totals,
 }
 
@@ -46,18 +46,18 @@ pub(super) struct Sums {
 
 /// Sums of accesses.
 #[derive(Clone, Copy, Debug, Default, derive_more::AddAssign)]
-struct Accesses {
+struct AccessSums {
     count: u64,
     stores: u64,
     instructions: u64,
 }
 
-impl Accesses {
+impl AccessSums {
     /// Those before the first word that is none, or that may go beyond the last address. Most words are accesses, so
     /// that this loop is apart and has few instructions.
     #[inline(never)]
-    fn at_begin(words: &[u64]) -> Accesses {
-        let mut sums = Accesses::default();
+    fn at_begin(words: &[u64]) -> AccessSums {
+        let mut sums = AccessSums::default();
         for &bits in words {
             if bits >> 63 != 0 || bits & INLINE_MAX > INLINE_MAX - 127 {
                 break;
@@ -70,10 +70,10 @@ impl Accesses {
     }
 
     /// That of one word; `None` if it goes beyond the last address.
-    fn of_word(bits: u64) -> Option<Accesses> {
+    fn of_word(bits: u64) -> Option<AccessSums> {
         let Ok(Word::Access(access)) = Word::from_bits(bits) else { return None };
         access.address.checked_add(access.bytes() - 1)?;
-        Some(Accesses { count: 1, stores: access.is_store.into(), instructions: access.instructions.into() })
+        Some(AccessSums { count: 1, stores: access.is_store.into(), instructions: access.instructions.into() })
     }
 }
 
@@ -120,20 +120,20 @@ impl Checker {
             return Err((0, wrong_length("the number of words", words.len() as u32)));
         }
         let of_thread = state(&mut self.threads, thread);
-        if *of_thread == Thread::Unseen {
-            *of_thread = Thread::Outside;
+        if *of_thread == ThreadState::Unseen {
+            *of_thread = ThreadState::Outside;
             self.totals.threads += 1;
         }
         let mut of_process = *state(&mut self.processes, process);
-        let (mut accesses, mut instructions, mut bytes) = (Accesses::default(), 0_u64, 0);
+        let (mut accesses, mut instructions, mut bytes) = (AccessSums::default(), 0_u64, 0);
         let mut index = 0;
         while let Some(&bits) = words.get(index) {
-            if of_process == Process::Running && bits >> 63 == 0 {
+            if of_process == ProcessState::Running && bits >> 63 == 0 {
                 if !self.has_accesses {
                     return Err((index, error::wrong("an access is in a recording whose `detail` is `faults`")));
                 }
-                let run = match Accesses::at_begin(&words[index..]) {
-                    Accesses { count: 0, .. } => Accesses::of_word(bits)
+                let run = match AccessSums::at_begin(&words[index..]) {
+                    AccessSums { count: 0, .. } => AccessSums::of_word(bits)
                         .ok_or_else(|| (index, error::wrong("the access goes beyond the last address, 2^64 - 1")))?,
                     run => run,
                 };
@@ -154,7 +154,7 @@ impl Checker {
                 index += 1 + operands.len();
                 continue;
             }
-            if of_process != Process::Running {
+            if of_process != ProcessState::Running {
                 return Err((index, not_running(process, of_process)));
             }
             if let Word::Instructions(count) = word {
@@ -182,21 +182,21 @@ impl Checker {
             _ => {}
         }
         let of_process = state(&mut self.processes, process);
-        if *of_process != Process::Running {
+        if *of_process != ProcessState::Running {
             return Err(not_running(process, *of_process));
         }
         let of_thread = state(&mut self.threads, thread);
         match event {
             Event::Fork { process } => self.begin(process)?,
-            Event::Exit => *of_process = Process::Ended,
-            Event::Call { .. } if *of_thread == Thread::InRoutine => {
+            Event::Exit => *of_process = ProcessState::Ended,
+            Event::Call { .. } if *of_thread == ThreadState::InRoutine => {
                 return Err(LineError::new("a `call` follows a `call` without `return`", error::ROUTINES));
             }
-            Event::Call { .. } => *of_thread = Thread::InRoutine,
-            Event::Return if *of_thread != Thread::InRoutine => {
+            Event::Call { .. } => *of_thread = ThreadState::InRoutine,
+            Event::Return if *of_thread != ThreadState::InRoutine => {
                 return Err(LineError::new("a `return` has no `call`", error::ROUTINES));
             }
-            Event::Return => *of_thread = Thread::Outside,
+            Event::Return => *of_thread = ThreadState::Outside,
             _ => {}
         }
         Ok(())
@@ -208,16 +208,16 @@ impl Checker {
             return Err(wrong_number("the process", process));
         }
         let of_process = state(&mut self.processes, process);
-        if *of_process != Process::NotBegun {
+        if *of_process != ProcessState::NotBegun {
             return Err(LineError::new(format!("process {process} begins a second time"), error::PROCESSES));
         }
-        *of_process = Process::Running;
+        *of_process = ProcessState::Running;
         self.totals.processes += 1;
         Ok(())
     }
 }
 
-fn not_running(process: u32, state: Process) -> LineError {
-    let state = if state == Process::Ended { "ended" } else { "not begun" };
+fn not_running(process: u32, state: ProcessState) -> LineError {
+    let state = if state == ProcessState::Ended { "ended" } else { "not begun" };
     LineError::new(format!("process {process} has words, but has {state}"), error::PROCESSES)
 }

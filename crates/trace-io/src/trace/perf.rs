@@ -143,12 +143,12 @@ struct Recording {
     /// Process of each thread that is alive and is not the first of its process.
     threads: BTreeMap<u32, u32>,
     /// Processes with such threads.
-    processes: BTreeMap<u32, Process>,
+    processes: BTreeMap<u32, ThreadedProcess>,
 }
 
 /// A process with several threads.
 #[derive(Debug, Default)]
-struct Process {
+struct ThreadedProcess {
     /// Threads that are alive, apart from the first.
     others: u32,
     /// Whether the first thread ended.

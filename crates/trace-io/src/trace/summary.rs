@@ -5,7 +5,7 @@ use std::io::Read;
 use dram_spec::LINE_BYTES;
 use rustc_hash::FxHashMap;
 
-use super::copies::Accesses;
+use super::copies::Amount;
 use super::reader::Reader;
 use super::record::{Access, Arrival, Event, OsEvent, Record};
 use crate::LineError;
@@ -27,9 +27,9 @@ pub struct Summary {
     /// Writebacks of reads.
     pub writebacks: u64,
     /// Copies, and their bytes.
-    pub copies: Accesses,
+    pub copies: Amount,
     /// Fills, and their bytes.
-    pub fills: Accesses,
+    pub fills: Amount,
     /// Reads and writes by DRAM coordinates. They are among the reads and writes, and have no
     /// address.
     pub located: u64,
@@ -171,7 +171,7 @@ mod tests {
     fn a_summary_is_that_by_hand() {
         let found = summary("R 1008 40 9\nC 8000 10fc0 4096 30\nS 2000 7 65 5\nR 1000 0 5\n");
         assert_eq!((found.records, found.reads, found.writes, found.writebacks), (4, 2, 0, 1));
-        assert_eq!((found.copies, found.fills), (Accesses { count: 1, bytes: 4096 }, Accesses { count: 1, bytes: 65 }));
+        assert_eq!((found.copies, found.fills), (Amount { count: 1, bytes: 4096 }, Amount { count: 1, bytes: 65 }));
         assert_eq!((found.instructions, found.last_cycle, found.last_ps), (14, None, None));
         assert_eq!(found.addresses, Some((0x40, 0x11fbf)));
         // Pages 0, 1, 2, 8, 0x10 and 0x11; 64 + 64 lines of the copy, 2 of the fill, 2 others.

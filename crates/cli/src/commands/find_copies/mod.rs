@@ -9,7 +9,7 @@ use report::table::{TextColumn, listed};
 use rowclone_config::{AtomicFile, Existing, Failure, Overrides, SystemConfig, file};
 use rowclone_sim::quantity::{bytes, counted, grouped};
 use serde_json::{Value, json};
-use trace_io::trace::copies::{Accesses, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
+use trace_io::trace::copies::{Amount, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
 use trace_io::trace::{Addresses, ConvertSystem, Converter, Event, Format, Reader, Record, in_rank, place_of};
 use trace_io::{ErrorKind, LineError};
 
@@ -115,7 +115,7 @@ fn with_address(record: Record, system: Option<&ConvertSystem>) -> Result<Record
 }
 
 /// `12 (48 KiB)`.
-fn sized(accesses: Accesses) -> String {
+fn sized(accesses: Amount) -> String {
     format!("{} ({})", grouped(accesses.count), bytes(accesses.bytes))
 }
 
@@ -205,7 +205,7 @@ fn unknown(report: &CopyReport) -> Vec<String> {
 }
 
 fn json(args: &FindCopiesArgs, format: &str, report: &CopyReport, marks: Option<(u64, u64)>) -> Value {
-    let accesses = |of: Accesses| json!({ "count": of.count, "bytes": of.bytes });
+    let accesses = |of: Amount| json!({ "count": of.count, "bytes": of.bytes });
     let all = report.reads.count + report.writes.count;
     let copy = |copy: &FoundCopy| {
         json!({

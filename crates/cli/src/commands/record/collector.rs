@@ -13,7 +13,7 @@ use trace_io::recording::{BLOCK_WORDS_MAX, CONTENTS_MAX, Event, ObjectAddress, W
 
 /// Words of a thread, and the contents of their accesses.
 #[derive(Debug, Default)]
-pub struct Block {
+pub struct ThreadWords {
     pub task: Task,
     pub words: Vec<u64>,
     pub contents: Vec<u8>,
@@ -35,8 +35,8 @@ struct State {
     threads: u32,
     processes: u32,
     /// The current block.
-    block: Block,
-    blocks: Option<SyncSender<Block>>,
+    block: ThreadWords,
+    blocks: Option<SyncSender<ThreadWords>>,
     /// Threads that will connect, without those that the program starts with `clone`.
     expected: BTreeSet<u32>,
     /// Processes that begin without memory.
@@ -57,12 +57,12 @@ struct State {
 
 impl Collector {
     /// A collector that sends blocks to `blocks`, and expects the first thread of the first process.
-    pub fn new(blocks: SyncSender<Block>) -> Arc<Collector> {
+    pub fn new(blocks: SyncSender<ThreadWords>) -> Arc<Collector> {
         let first = Task { thread: 1, process: 1 };
         let state = State {
             threads: 1,
             processes: 1,
-            block: Block { task: first, ..Block::default() },
+            block: ThreadWords { task: first, ..ThreadWords::default() },
             blocks: Some(blocks),
             expected: BTreeSet::from([first.thread]),
             created: BTreeSet::from([first.process]),
@@ -258,7 +258,7 @@ impl State {
 
     /// Sends the block, unless it is empty. An error of the writer is reported by the writer.
     fn send(&mut self) {
-        let empty = Block { task: self.block.task, words: Vec::new(), contents: Vec::new() };
+        let empty = ThreadWords { task: self.block.task, words: Vec::new(), contents: Vec::new() };
         let block = std::mem::replace(&mut self.block, empty);
         if let (Some(blocks), false) = (&self.blocks, block.words.is_empty()) {
             let _ = blocks.send(block);
@@ -291,7 +291,7 @@ mod tests {
 
     use super::*;
 
-    fn collector() -> (Arc<Collector>, Receiver<Block>) {
+    fn collector() -> (Arc<Collector>, Receiver<ThreadWords>) {
         let (blocks, received) = sync_channel(100);
         (Collector::new(blocks), received)
     }
@@ -311,7 +311,7 @@ mod tests {
         requests.iter().map(|_| read_reply(&mut program).unwrap()).collect()
     }
 
-    fn words(received: &Receiver<Block>) -> Vec<(u32, u32, Vec<u64>)> {
+    fn words(received: &Receiver<ThreadWords>) -> Vec<(u32, u32, Vec<u64>)> {
         received.try_iter().map(|block| (block.task.thread, block.task.process, block.words)).collect()
     }
 

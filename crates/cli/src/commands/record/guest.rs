@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::installed::{found_in_path, install};
 use super::kernel_symbols::KernelSymbols;
 use super::session::Session;
-use super::{Output, Run, qemu, root, started};
+use super::{Output, RecordedRun, qemu, root, started};
 use crate::args::{GuestArgs, RecordArgs};
 use crate::child::{Group, POLL};
 use crate::{interrupt, output};
@@ -112,7 +112,7 @@ impl Guest<'_> {
     ///
     /// # Errors
     /// It cannot be started, or does not reach the begin of the recording; an interruption.
-    pub fn record(&self, args: &RecordArgs, output: Output) -> Result<Run, Failure> {
+    pub fn record(&self, args: &RecordArgs, output: Output) -> Result<RecordedRun, Failure> {
         let symbols = self.symbols()?;
         let mut options = format!("memory={},begin={:x}", self.args.memory, symbols.address(&self.args.from)?);
         for routine in symbols.page_routines()? {

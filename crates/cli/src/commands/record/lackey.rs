@@ -13,7 +13,7 @@ use trace_io::recording::request::Task;
 use trace_io::recording::{Access, Event, MapFlags, ObjectAddress, Word};
 
 use super::installed::{found_in_path, install};
-use super::{Output, PAGE_BYTES, Run, push, started};
+use super::{Output, PAGE_BYTES, RecordedRun, push, started};
 use crate::args::RecordArgs;
 use crate::child::{Group, POLL};
 use crate::interrupt;
@@ -38,7 +38,7 @@ pub fn available() -> Result<(), Failure> {
 ///
 /// # Errors
 /// It cannot be started; an interruption.
-pub fn record(args: &RecordArgs, output: Output) -> Result<Run, Failure> {
+pub fn record(args: &RecordArgs, output: Output) -> Result<RecordedRun, Failure> {
     // Text of 20 bytes per instruction: beside the output, not in a small folder for temporary files.
     let folder = args.output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let directory = tempfile::tempdir_in(folder).map_err(|error| Failure::writing(folder, &error))?;
@@ -53,12 +53,12 @@ pub fn record(args: &RecordArgs, output: Output) -> Result<Run, Failure> {
     let status = group.wait(PROGRAM, &stop, POLL)?;
     let seconds = start.elapsed().as_secs_f64();
     let mut conversion = Conversion { directory: directory.path(), output, processes: 1 };
-    let first = Process::new(1);
+    let first = ProcessFile::new(1);
     conversion.convert(pid, first, Begin::Create)?;
     group.ended();
     let mut output = conversion.output;
     output.unseen.extend(UNSEEN.map(str::to_owned));
-    Ok(Run { output, status, seconds })
+    Ok(RecordedRun { output, status, seconds })
 }
 
 /// Origin of a process.
@@ -70,7 +70,7 @@ enum Begin {
 
 /// A process whose file is read.
 #[derive(Debug)]
-struct Process {
+struct ProcessFile {
     task: Task,
     words: Vec<u64>,
     /// Instructions since the last word.
@@ -79,9 +79,9 @@ struct Process {
     end: u64,
 }
 
-impl Process {
-    fn new(process: u32) -> Process {
-        Process { task: Task { thread: process, process }, words: Vec::new(), instructions: 0, end: 0 }
+impl ProcessFile {
+    fn new(process: u32) -> ProcessFile {
+        ProcessFile { task: Task { thread: process, process }, words: Vec::new(), instructions: 0, end: 0 }
     }
 
     /// Adds an access, of any size: words of powers of two.
@@ -157,7 +157,7 @@ struct Conversion<'a> {
 
 impl Conversion<'_> {
     /// Reads the file of a process. A child is read where it is forked.
-    fn convert(&mut self, pid: u32, mut process: Process, begin: Begin) -> Result<(), Failure> {
+    fn convert(&mut self, pid: u32, mut process: ProcessFile, begin: Begin) -> Result<(), Failure> {
         let path = self.directory.join(format!("{pid}.log"));
         let Ok(file) = File::open(&path) else {
             self.output.unseen.insert("Processes of which valgrind wrote no file.".to_owned());
@@ -179,7 +179,8 @@ impl Conversion<'_> {
                     process.event(Event::Exit);
                     self.write(&mut process)?;
                     self.processes += 1;
-                    process = Process { task: Task { process: self.processes, ..process.task }, ..Process::new(0) };
+                    process =
+                        ProcessFile { task: Task { process: self.processes, ..process.task }, ..ProcessFile::new(0) };
                     process.event(Event::Create { process: self.processes });
                 }
             }
@@ -210,20 +211,20 @@ impl Conversion<'_> {
         self.end(&mut process)
     }
 
-    fn fork(&mut self, process: &mut Process, pid: u32) -> Result<(), Failure> {
+    fn fork(&mut self, process: &mut ProcessFile, pid: u32) -> Result<(), Failure> {
         self.processes += 1;
-        let child = Process { end: process.end, ..Process::new(self.processes) };
+        let child = ProcessFile { end: process.end, ..ProcessFile::new(self.processes) };
         process.event(Event::Fork { process: self.processes });
         self.write(process)?;
         self.convert(pid, child, Begin::Fork)
     }
 
-    fn end(&mut self, process: &mut Process) -> Result<(), Failure> {
+    fn end(&mut self, process: &mut ProcessFile) -> Result<(), Failure> {
         process.event(Event::Exit);
         self.write(process)
     }
 
-    fn write(&mut self, process: &mut Process) -> Result<(), Failure> {
+    fn write(&mut self, process: &mut ProcessFile) -> Result<(), Failure> {
         let words = std::mem::take(&mut process.words);
         if words.is_empty() { Ok(()) } else { self.output.block(process.task, &words, &[]) }
     }

@@ -41,7 +41,7 @@ struct Output {
 }
 
 /// A recorded run of a program.
-struct Run {
+struct RecordedRun {
     output: Output,
     status: ExitStatus,
     /// Duration of the run in seconds.
@@ -101,11 +101,11 @@ fn run_guest(args: &RecordArgs, kernel: &Path) -> Result<ExitCode, Failure> {
 /// Completes the file, and prints what was recorded. The exit code is that of the program.
 fn complete(
     args: &RecordArgs,
-    run: Run,
+    run: RecordedRun,
     program: &str,
     plain_run: impl FnOnce() -> Result<f64, Failure>,
 ) -> Result<ExitCode, Failure> {
-    let Run { output, status, seconds } = run;
+    let RecordedRun { output, status, seconds } = run;
     let events = output.events;
     let metadata = output.finish()?;
     summarize(&metadata, events, args, seconds)?;

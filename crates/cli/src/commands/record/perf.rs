@@ -9,7 +9,7 @@ use rowclone_config::Failure;
 use trace_io::trace;
 
 use super::installed::{found_in_path, install};
-use super::{Output, Run};
+use super::{Output, RecordedRun};
 use crate::args::RecordArgs;
 use crate::child::started;
 use crate::child::{Group, POLL};
@@ -36,7 +36,7 @@ pub fn available() -> Result<(), Failure> {
 ///
 /// # Errors
 /// It cannot be started; an interruption; perf prints what cannot be read.
-pub fn record(args: &RecordArgs, mut output: Output) -> Result<Run, Failure> {
+pub fn record(args: &RecordArgs, mut output: Output) -> Result<RecordedRun, Failure> {
     let directory = tempfile::tempdir().map_err(|error| Failure::writing(&std::env::temp_dir(), &error))?;
     let data = directory.path().join("perf.data");
     // Before the start: an interruption must end the program, too.
@@ -54,7 +54,7 @@ pub fn record(args: &RecordArgs, mut output: Output) -> Result<Run, Failure> {
     convert(&data, &mut output)?;
     group.ended();
     output.unseen.extend(faults::UNSEEN.map(str::to_owned));
-    Ok(Run { output, status, seconds })
+    Ok(RecordedRun { output, status, seconds })
 }
 
 /// Writes the page faults of a file of perf.

@@ -9,7 +9,7 @@ use trace_io::recording::executable::Executable;
 
 use super::installed::{found_in_path, install, no_program};
 use super::session::Session;
-use super::{Output, Run};
+use super::{Output, RecordedRun};
 use crate::args::RecordArgs;
 
 /// The program of Debian's package `qemu-user`; the static one of `qemu-user-static` loads no plugins.
@@ -57,7 +57,7 @@ pub fn program() -> Result<PathBuf, Failure> {
 ///
 /// # Errors
 /// It cannot be started; an interruption.
-pub fn record(args: &RecordArgs, output: Output) -> Result<Run, Failure> {
+pub fn record(args: &RecordArgs, output: Output) -> Result<RecordedRun, Failure> {
     let (qemu, plugin) = (program()?, plugin(args)?);
     let executable = executable(&args.program)?;
     let folder = tempfile::tempdir().map_err(|error| Failure::writing(&std::env::temp_dir(), &error))?;

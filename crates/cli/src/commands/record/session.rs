@@ -12,8 +12,8 @@ use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use rowclone_config::Failure;
 use rowclone_sim::quantity::grouped;
 
-use super::collector::{Block, Collector};
-use super::{Output, Run};
+use super::collector::{Collector, ThreadWords};
+use super::{Output, RecordedRun};
 use crate::child::started;
 use crate::child::{self, Group, POLL};
 use crate::interrupt;
@@ -26,7 +26,7 @@ const WAITING_BLOCKS: usize = 16;
 pub struct Session {
     socket: PathBuf,
     collector: Arc<Collector>,
-    blocks: Receiver<Block>,
+    blocks: Receiver<ThreadWords>,
 }
 
 impl Session {
@@ -60,7 +60,7 @@ impl Session {
         output: Output,
         program: &str,
         (recorded, help): (&str, &str),
-    ) -> Result<Run, Failure> {
+    ) -> Result<RecordedRun, Failure> {
         let Session { collector, blocks, .. } = self;
         let stop = interrupt::flag();
         let progress = words_line();
@@ -91,13 +91,13 @@ impl Session {
         }
         group.ended();
         output.unseen.extend(unseen);
-        Ok(Run { output, status, seconds })
+        Ok(RecordedRun { output, status, seconds })
     }
 }
 
 /// Writes the blocks.
-fn write(mut output: Output, blocks: &Receiver<Block>) -> Result<Output, Failure> {
-    for Block { task, words, contents } in blocks {
+fn write(mut output: Output, blocks: &Receiver<ThreadWords>) -> Result<Output, Failure> {
+    for ThreadWords { task, words, contents } in blocks {
         output.block(task, &words, &contents)?;
     }
     Ok(output)

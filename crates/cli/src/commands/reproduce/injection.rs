@@ -103,7 +103,7 @@ struct RawCase<'a> {
 }
 
 /// A case under a mode.
-struct Run {
+struct CaseRun {
     mode: &'static str,
     machine: MachineConfig,
     cores: usize,
@@ -122,7 +122,7 @@ pub fn run(args: &InjectionArgs) -> Result<String, Failure> {
     let cases: Vec<(&RawGroup<'static>, &RawCase<'static>)> =
         groups.flat_map(|group| group.cases.iter().map(move |case| (group, case))).collect();
     let runs = cases.iter().flat_map(|&(group, case)| group.modes.map(|mode| (group, case, mode)));
-    let runs = runs.map(|(group, case, mode)| Run::new(args, (group, case), (mode, &table.modes[mode])));
+    let runs = runs.map(|(group, case, mode)| CaseRun::new(args, (group, case), (mode, &table.modes[mode])));
     let runs = runs.collect::<Result<Vec<_>, _>>()?;
     let picture = args.picture.open()?;
     let figures = in_parallel(&runs, |run| run.figures(args.output.check))?;
@@ -162,12 +162,12 @@ fn scale(machine: &mut MachineConfig, divisor: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-impl Run {
+impl CaseRun {
     fn new(
         args: &InjectionArgs,
         (group, case): (&RawGroup<'_>, &RawCase<'_>),
         (mode, set): (&'static str, &[String]),
-    ) -> Result<Run, Failure> {
+    ) -> Result<CaseRun, Failure> {
         let overrides = Overrides::parse(&[&args.set[..], &group.set, set].concat())?;
         let mut machine = MachineConfig::read(Path::new("power5-like"), &overrides)?;
         if case.delay_percent.is_some() {
@@ -209,7 +209,7 @@ impl Run {
             ring: network.ring.max(buffers as usize),
             ..*network
         };
-        Ok(Run { mode, machine, cores, packets, reader })
+        Ok(CaseRun { mode, machine, cores, packets, reader })
     }
 
     fn figures(&self, is_checked: bool) -> Result<InjectionFigures, Failure> {
@@ -220,7 +220,7 @@ impl Run {
     }
 
     fn of_report(&self, report: &CoresReport) -> InjectionFigures {
-        let Run { machine, .. } = self;
+        let CaseRun { machine, .. } = self;
         let clock = machine.system.memory.system().clock();
         let core_ns = clock.ns(Cycles(1)) / machine.settings.clock.per_clock();
         let bytes = (self.packets * self.reader.packet_bytes * self.cores as u64) as f64;

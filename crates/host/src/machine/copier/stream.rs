@@ -25,7 +25,7 @@ const STRING_PART: u64 = 64;
 
 /// Instructions of a loop, in program order.
 #[derive(Debug, Default)]
-struct Stream {
+struct LoopStream {
     works: Vec<Work>,
     /// Number of instructions.
     count: u64,
@@ -40,9 +40,9 @@ struct Loaded {
     parts: u64,
 }
 
-impl Stream {
-    fn new(line_bytes: u64) -> Stream {
-        Stream { line_bytes, ..Stream::default() }
+impl LoopStream {
+    fn new(line_bytes: u64) -> LoopStream {
+        LoopStream { line_bytes, ..LoopStream::default() }
     }
 
     /// The first part of a range that lies in a line.
@@ -139,7 +139,7 @@ impl Strings {
         let word =
             if is_fast { u64::from(self.settings.fast_string_bytes) } else { self.word_bytes }.min(self.line_bytes);
         let (load, store) = classes(is_fast);
-        let mut stream = Stream::new(self.line_bytes);
+        let mut stream = LoopStream::new(self.line_bytes);
         let mut at = 0;
         while at < STRING_PART && at + word <= bytes {
             let (from, to) = (PhysicalAddress(src.0 + at), PhysicalAddress(dst.0 + at));
@@ -160,7 +160,7 @@ impl Strings {
     pub(super) fn bytes(&self, src: PhysicalAddress, dst: PhysicalAddress, bytes: u64) -> Vec<Work> {
         let is_fast = self.copy_loop == CopyLoop::RepMovsb;
         let (word, (load, store)) = (if is_fast { bytes.max(1) } else { 1 }, classes(is_fast));
-        let mut stream = Stream::new(self.line_bytes);
+        let mut stream = LoopStream::new(self.line_bytes);
         for at in (0..bytes).step_by(word as usize) {
             let (from, to) = (PhysicalAddress(src.0 + at), PhysicalAddress(dst.0 + at));
             let loaded = stream.load(load, from, word);
@@ -235,7 +235,7 @@ impl Body {
 
     /// Loads of the lines of a block, as far as it consists of whole steps.
     pub(super) fn load_block(&self, src: PhysicalAddress, block: u64) -> Vec<Work> {
-        let (step, mut stream) = (u64::from(self.settings.block_step_bytes), Stream::new(self.line_bytes));
+        let (step, mut stream) = (u64::from(self.settings.block_step_bytes), LoopStream::new(self.line_bytes));
         for start in (0..block / step).map(|number| number * step) {
             for line in (0..step).step_by(self.line_bytes as usize) {
                 stream.load(InstructionClass::Load, PhysicalAddress(src.0 + start + line), 1);
@@ -247,7 +247,7 @@ impl Body {
 
     /// An iteration.
     pub(super) fn iteration(&self, src: PhysicalAddress, dst: PhysicalAddress, bytes: u64) -> Vec<Work> {
-        let mut stream = Stream::new(self.line_bytes);
+        let mut stream = LoopStream::new(self.line_bytes);
         let places: Vec<u64> = (0..self.unroll / self.word).map(|number| number * self.word).collect();
         match self.copy_loop {
             CopyLoop::Integer => {
@@ -263,7 +263,7 @@ impl Body {
     }
 
     /// Loads a byte of each line that the next iterations load first, as far as the source has it.
-    fn touch(&self, stream: &mut Stream, src: PhysicalAddress, bytes: u64) {
+    fn touch(&self, stream: &mut LoopStream, src: PhysicalAddress, bytes: u64) {
         let distance = self.settings.touch_bytes.map_or(self.line_bytes, u64::from);
         if distance == 0 {
             return;
@@ -278,7 +278,7 @@ impl Body {
     /// Loads words at some places, and then stores them, if `is_reversed` in reverse order.
     fn words(
         &self,
-        stream: &mut Stream,
+        stream: &mut LoopStream,
         (src, dst): (PhysicalAddress, PhysicalAddress),
         places: &[u64],
         is_reversed: bool,
@@ -302,7 +302,7 @@ impl Body {
     }
 
     /// Loads the words of each line, and then stores the line past the caches.
-    fn lines(&self, stream: &mut Stream, src: PhysicalAddress, dst: PhysicalAddress) {
+    fn lines(&self, stream: &mut LoopStream, src: PhysicalAddress, dst: PhysicalAddress) {
         for line in (0..self.unroll).step_by(self.line_bytes as usize) {
             let from = PhysicalAddress(src.0 + line);
             let places = (0..self.line_bytes).step_by(self.word as usize);

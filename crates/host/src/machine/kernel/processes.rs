@@ -57,7 +57,7 @@ impl Range {
 }
 
 #[derive(Clone, Debug)]
-struct Process {
+struct KernelProcess {
     id: ProcessId,
     /// Number of its array of page table entries: the lowest that no other process of the core has.
     table: u32,
@@ -65,9 +65,9 @@ struct Process {
     ranges: BTreeMap<u64, Range>,
 }
 
-impl Process {
-    fn new(id: ProcessId) -> Process {
-        Process { id, table: 0, ranges: BTreeMap::new() }
+impl KernelProcess {
+    fn new(id: ProcessId) -> KernelProcess {
+        KernelProcess { id, table: 0, ranges: BTreeMap::new() }
     }
 
     /// The kernel's number of the first page of a copy unit, if a page of the unit is mapped.
@@ -98,20 +98,20 @@ impl Process {
 #[derive(Debug)]
 struct Family {
     running: u32,
-    processes: BTreeMap<u32, Process>,
+    processes: BTreeMap<u32, KernelProcess>,
     /// The memory of the kernel; none before its first page.
-    kernel: Option<Process>,
+    kernel: Option<KernelProcess>,
     memory: ArrayMemory,
 }
 
 impl Family {
     fn new(first: ProcessId) -> Family {
-        let processes = BTreeMap::from([(1, Process::new(first))]);
+        let processes = BTreeMap::from([(1, KernelProcess::new(first))]);
         Family { running: 1, processes, kernel: None, memory: ArrayMemory::default() }
     }
 
     /// The running process, or the kernel for an address of its region.
-    fn owner_mut(&mut self, address: PhysicalAddress) -> Option<&mut Process> {
+    fn owner_mut(&mut self, address: PhysicalAddress) -> Option<&mut KernelProcess> {
         if is_of_kernel(address) { self.kernel.as_mut() } else { self.processes.get_mut(&self.running) }
     }
 }
@@ -153,14 +153,14 @@ impl Processes {
         self.kernel.report()
     }
 
-    fn running(&self, core: usize) -> Result<(u32, &Process), ProgramFault> {
+    fn running(&self, core: usize) -> Result<(u32, &KernelProcess), ProgramFault> {
         let Family { running: process, processes, .. } = &self.families[core];
         let found = processes.get(process).ok_or(ProgramFault::NoProcess { process: *process })?;
         Ok((*process, found))
     }
 
     /// The running process, or the kernel for an address of its region.
-    fn owner(&self, core: usize, address: PhysicalAddress) -> Result<&Process, ProgramFault> {
+    fn owner(&self, core: usize, address: PhysicalAddress) -> Result<&KernelProcess, ProgramFault> {
         let family = &self.families[core];
         if is_of_kernel(address) {
             let process = family.running;
@@ -231,7 +231,7 @@ impl Processes {
     }
 
     /// Those of the virtual pages of a process from one on and before another that have frames.
-    fn frames_in(&self, process: &Process, first: u64, end: u64) -> Vec<(u64, Frame)> {
+    fn frames_in(&self, process: &KernelProcess, first: u64, end: u64) -> Vec<(u64, Frame)> {
         let Some(space) = self.kernel.address_space(process.id) else { return Vec::new() };
         let of_range = |(from, range): (u64, Range)| {
             let pages = space.pages_in(range.kernel_first, range.pages);
@@ -360,7 +360,7 @@ impl Processes {
     pub(super) fn map(&mut self, core: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
         require_region(address, bytes)?;
         if is_of_kernel(address) && self.families[core].kernel.is_none() {
-            let kernel = Process { table: KERNEL_TABLE, ..Process::new(self.kernel.spawn()) };
+            let kernel = KernelProcess { table: KERNEL_TABLE, ..KernelProcess::new(self.kernel.spawn()) };
             self.families[core].kernel = Some(kernel);
         }
         self.require_unmapped(core, address, bytes)?;
@@ -410,10 +410,10 @@ impl Processes {
         let is_free = |table: &u32| processes.values().all(|process| process.table != *table);
         let table = (0..=u32::MAX).find(is_free).expect("processes are fewer than numbers");
         let (_, parent) = self.running(core)?;
-        let (forked, tables) = (Process { table, ..parent.clone() }, [parent.table, table]);
+        let (forked, tables) = (KernelProcess { table, ..parent.clone() }, [parent.table, table]);
         let event = self.pages(parent.id, &tables);
         let id = self.kernel.fork(parent.id)?;
-        self.families[core].processes.insert(child, Process { id, ..forked });
+        self.families[core].processes.insert(child, KernelProcess { id, ..forked });
         Ok(event)
     }
 

@@ -10,7 +10,7 @@ mod stride;
 use std::fmt::Debug;
 
 use self::next_line::NextLine;
-use self::stream::Stream;
+use self::stream::StreamPrefetcher;
 use self::stride::Stride;
 use super::settings::{PrefetchSettings, PrefetcherKind};
 
@@ -52,6 +52,6 @@ pub fn prefetcher(kind: PrefetcherKind, settings: PrefetchSettings) -> Option<Bo
         PrefetcherKind::None => None,
         PrefetcherKind::NextLine => Some(Box::new(NextLine::new(settings))),
         PrefetcherKind::Stride => Some(Box::new(Stride::new(settings))),
-        PrefetcherKind::Stream => Some(Box::new(Stream::new(settings))),
+        PrefetcherKind::Stream => Some(Box::new(StreamPrefetcher::new(settings))),
     }
 }

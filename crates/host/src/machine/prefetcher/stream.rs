@@ -20,15 +20,15 @@ struct Sequence {
 /// Follows sequences of adjacent lines, which begin with two misses, and keeps a number of lines ahead of each
 /// requested: `distance + degree - 1`.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct StreamPrefetcher {
     settings: PrefetchSettings,
     /// Sequences, that of the last access last.
     sequences: Vec<Sequence>,
 }
 
-impl Stream {
-    pub(super) const fn new(settings: PrefetchSettings) -> Stream {
-        Stream { settings, sequences: Vec::new() }
+impl StreamPrefetcher {
+    pub(super) const fn new(settings: PrefetchSettings) -> StreamPrefetcher {
+        StreamPrefetcher { settings, sequences: Vec::new() }
     }
 
     /// Follows a sequence to the line of an access, and names the lines ahead that it has not named.
@@ -45,7 +45,7 @@ impl Stream {
     }
 }
 
-impl Prefetcher for Stream {
+impl Prefetcher for StreamPrefetcher {
     fn observe(&mut self, access: &Observed, wanted: &mut Vec<u64>) {
         let distance = |sequence: &Sequence| access.line.cast_signed() - sequence.line.cast_signed();
         // The latest sequence of which the access is part.
@@ -75,14 +75,14 @@ impl Prefetcher for Stream {
 mod tests {
     use super::*;
 
-    fn wanted(prefetcher: &mut Stream, line: u64, is_hit: bool) -> Vec<u64> {
+    fn wanted(prefetcher: &mut StreamPrefetcher, line: u64, is_hit: bool) -> Vec<u64> {
         let mut wanted = Vec::new();
         prefetcher.observe(&Observed { line, is_hit, is_first_use: false, lines_per_page: 32 }, &mut wanted);
         wanted
     }
 
-    fn stream(degree: u64, distance: u64) -> Stream {
-        Stream::new(PrefetchSettings { degree, distance, mshrs: 4 })
+    fn stream(degree: u64, distance: u64) -> StreamPrefetcher {
+        StreamPrefetcher::new(PrefetchSettings { degree, distance, mshrs: 4 })
     }
 
     /// Three lines ahead: the second miss names three, and each further access one, also if it hits.

@@ -8,7 +8,7 @@ const PAGES: usize = 16;
 
 /// The last accesses to a page.
 #[derive(Clone, Copy, Debug)]
-struct Stream {
+struct PageHistory {
     page: u64,
     line: u64,
     /// Lines from the access before to the last one; 0 after one access.
@@ -21,7 +21,7 @@ struct Stream {
 pub(super) struct Stride {
     settings: PrefetchSettings,
     /// Pages, that of the last access last.
-    streams: Vec<Stream>,
+    streams: Vec<PageHistory>,
 }
 
 impl Stride {
@@ -31,7 +31,7 @@ impl Stride {
 
     /// The stream of a page before its last access, if it is known; the least recently used one is
     /// forgotten.
-    fn take(&mut self, page: u64) -> Option<Stream> {
+    fn take(&mut self, page: u64) -> Option<PageHistory> {
         let known = self.streams.iter().position(|stream| stream.page == page);
         let oldest = (self.streams.len() == PAGES).then_some(0);
         let taken = known.or(oldest).map(|place| self.streams.remove(place));
@@ -43,13 +43,13 @@ impl Prefetcher for Stride {
     fn observe(&mut self, access: &Observed, wanted: &mut Vec<u64>) {
         let (line, page) = (access.line, access.page());
         let Some(stream) = self.take(page) else {
-            return self.streams.push(Stream { page, line, stride: 0 });
+            return self.streams.push(PageHistory { page, line, stride: 0 });
         };
         let stride = line.cast_signed() - stream.line.cast_signed();
         if stride == 0 {
             return self.streams.push(stream);
         }
-        self.streams.push(Stream { page, line, stride });
+        self.streams.push(PageHistory { page, line, stride });
         if stride == stream.stride {
             let PrefetchSettings { degree, distance, .. } = self.settings;
             let steps = distance.cast_signed()..(distance + degree).cast_signed();

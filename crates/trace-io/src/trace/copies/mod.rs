@@ -13,11 +13,11 @@ use dram_spec::PhysicalAddress;
 use super::convert::Arrivals;
 use super::record::{Access, Event, Record};
 
-use run::{CandidateSource, Run, Write};
+use run::{CandidateSource, Write, WriteRun};
 use slots::{Fate, Slot, Slots};
 use span::{PIECE_BYTES, Recent, Span};
 
-pub use report::{Accesses, CopyReport, FoundCopy};
+pub use report::{Amount, CopyReport, FoundCopy};
 pub use span::Direction;
 
 /// Settings of a search for copies.
@@ -65,7 +65,7 @@ pub struct CopyFinder {
     beginnings: Recent,
     /// Writes that belong to no run.
     writes: Recent,
-    runs: Vec<Run>,
+    runs: Vec<WriteRun>,
     report: CopyReport,
 }
 
@@ -232,7 +232,7 @@ impl CopyFinder {
             let (line, is_zero) = self.slots.line_of(first.number);
             let first = Write { at, number: first.number, is_zero };
             let sources = self.reads.latest().take(SOURCES_MAX).chain(self.beginnings.latest().take(SOURCES_MAX));
-            let Some(run) = Run::begin((first, write), direction, line, sources, &self.reads) else { continue };
+            let Some(run) = WriteRun::begin((first, write), direction, line, sources, &self.reads) else { continue };
             if self.runs.len() == RUNS_MAX {
                 let oldest = (0..RUNS_MAX).min_by_key(|&index| self.runs[index].last).unwrap_or(0);
                 self.end(oldest, true);
@@ -291,7 +291,7 @@ impl CopyFinder {
         let run = &self.runs[index];
         let mut sources: Vec<(u64, usize)> = best.iter().map(|&at| (run.origins[at].first_read, at)).collect();
         sources.sort_unstable_by(|one, other| other.cmp(one));
-        let competes = |other: &&Run| {
+        let competes = |other: &&WriteRun| {
             let shares = |origin: &CandidateSource| sources.iter().any(|(read, _)| *read == origin.first_read);
             !other.is_chosen() && other.origins.iter().any(shares)
         };

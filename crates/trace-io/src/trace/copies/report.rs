@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use dram_spec::PhysicalAddress;
 
-use super::run::Run;
+use super::run::WriteRun;
 use super::span::{Direction, Span};
 use crate::trace::record::Event;
 
@@ -17,15 +17,15 @@ pub struct CopyReport {
     /// Records read.
     pub records: u64,
     /// Reads and writes, in pieces of a line or at most 64 bytes.
-    pub reads: Accesses,
+    pub reads: Amount,
     /// Writes.
-    pub writes: Accesses,
+    pub writes: Amount,
     /// Reads and writes that belong to copies and fills.
-    pub replaced: Accesses,
+    pub replaced: Amount,
     /// Copies found.
-    pub copies: Accesses,
+    pub copies: Amount,
     /// Fills with zeros found, by the data of the trace.
-    pub fills: Accesses,
+    pub fills: Amount,
     /// Copies with several equally good sources, of which one was taken.
     pub ambiguous: u64,
     /// Number of copies by size in bytes, of the first [`CopyReport::SIZES_MAX`] sizes.
@@ -33,9 +33,9 @@ pub struct CopyReport {
     /// The first [`CopyReport::LISTED_MAX`] copies and fills, in the order of their ends.
     pub listed: Vec<FoundCopy>,
     /// Copies and fills that were records of the trace, and their bytes.
-    pub recorded: Accesses,
+    pub recorded: Amount,
     /// Other runs of writes to ascending addresses of at least the least size.
-    pub write_runs: Accesses,
+    pub write_runs: Amount,
     /// Of these, runs whose data the trace has in full: they are no fills with zeros.
     pub write_runs_with_data: u64,
     /// The present runs of writes that are kept, and whether the trace has their data; the latest last.
@@ -44,7 +44,7 @@ pub struct CopyReport {
 
 /// A number of accesses or ranges, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Accesses {
+pub struct Amount {
     /// Number.
     pub count: u64,
     /// Bytes, up to the maximum of the type.
@@ -72,7 +72,7 @@ pub struct FoundCopy {
     pub pieces: u64,
 }
 
-impl Accesses {
+impl Amount {
     pub(in crate::trace) const fn add(&mut self, bytes: u64) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -101,13 +101,13 @@ impl CopyReport {
     }
 
     /// Counts a run with a chosen origin, whose last write is in `last_line`; returns its record.
-    pub(super) fn found(&mut self, run: &Run, last_line: u64) -> Event {
+    pub(super) fn found(&mut self, run: &WriteRun, last_line: u64) -> Event {
         let Span { start, bytes } = run.dst;
         let (dst, instructions) = (PhysicalAddress(start), 0);
         let source = run.origins.first().and_then(|origin| origin.from.source(run.dst));
         let src = source.map(|source| PhysicalAddress(source.start));
         if self.listed.len() < CopyReport::LISTED_MAX {
-            let Run { line, direction, choices, begin_line, pieces, .. } = *run;
+            let WriteRun { line, direction, choices, begin_line, pieces, .. } = *run;
             let lines = (line, last_line);
             self.listed.push(FoundCopy { lines, src, dst, bytes, direction, choices, begin_line, pieces });
         }

@@ -4,7 +4,7 @@ use super::span::{Direction, Recent, Span};
 
 /// Consecutive writes, in the order of their addresses, with their possible sources.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct WriteRun {
     pub(super) direction: Direction,
     /// Bytes written.
     pub(super) dst: Span,
@@ -74,7 +74,7 @@ impl Data {
     }
 }
 
-impl Run {
+impl WriteRun {
     /// The run of two writes side by side, if the sources of both are known. `sources` are first
     /// bytes of recent reads.
     pub(super) fn begin(
@@ -83,7 +83,7 @@ impl Run {
         line: u64,
         sources: impl Iterator<Item = u64>,
         reads: &Recent,
-    ) -> Option<Run> {
+    ) -> Option<WriteRun> {
         let mut origins: Vec<CandidateSource> = Vec::new();
         for source in sources {
             let from = Data::Memory(source.wrapping_sub(first.at.start));
@@ -108,7 +108,7 @@ impl Run {
         }
         let mut dst = first.at;
         dst.grow(second.at);
-        (!origins.is_empty()).then_some(Run {
+        (!origins.is_empty()).then_some(WriteRun {
             direction,
             dst,
             line,

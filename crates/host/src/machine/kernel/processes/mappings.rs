@@ -5,9 +5,9 @@ use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::{Fault, Kernel, MemoryOperation, ProcessId};
 
 use super::super::data::Datum;
-use super::{PagesOfEvent, Process, Processes, ProgramFault, Range, end_page, is_of_kernel, require_region};
+use super::{KernelProcess, PagesOfEvent, Processes, ProgramFault, Range, end_page, is_of_kernel, require_region};
 
-impl Process {
+impl KernelProcess {
     /// Splits the range of a page before the page, unless it begins there.
     fn split_at(&mut self, page: u64) {
         if let Some((distance, range)) = self.range(page)
@@ -122,7 +122,7 @@ impl Processes {
     }
 
     /// Those of the pages of a process from one on and before another that have frames, with their entries.
-    fn event_of(&self, process: &Process, first: u64, end: u64) -> PagesOfEvent {
+    fn event_of(&self, process: &KernelProcess, first: u64, end: u64) -> PagesOfEvent {
         let Some(space) = self.kernel.address_space(process.id) else { return PagesOfEvent::default() };
         let pages = process.ranges_in(first, end);
         let present = pages.flat_map(|(_, range)| space.pages_in(range.kernel_first, range.pages));

@@ -16,7 +16,7 @@ enum Space {
     Object(u64),
 }
 
-type Key = (Space, u64);
+type SpaceAddress = (Space, u64);
 
 /// The bytes of a page, as far as they are known.
 type Page = Rc<[Option<u8>; FRAME_BYTES as usize]>;
@@ -65,7 +65,7 @@ pub struct ContentsCounts {
 /// recording, are known from their first load on.
 #[derive(Debug, Default)]
 pub(super) struct ContentsCheck {
-    pages: FxHashMap<Key, Page>,
+    pages: FxHashMap<SpaceAddress, Page>,
     counts: ContentsCounts,
     /// Addresses of the private bytes that the thread of the block has stored in it, since the last event.
     stored: FxHashSet<u64>,
@@ -77,7 +77,7 @@ pub(super) struct ContentsCheck {
 
 impl ContentsCheck {
     /// The page of an address, and the one whose bytes it has until a store.
-    fn keys(process: u32, mappings: &Mappings, page: u64) -> (Key, Option<Key>) {
+    fn keys(process: u32, mappings: &Mappings, page: u64) -> (SpaceAddress, Option<SpaceAddress>) {
         let of_object = |of: ObjectAddress| (Space::Object(of.object), of.address / FRAME_BYTES);
         match mappings.at(page).map(|mapping| mapping.backing) {
             Some(Backing::Shared(of)) => (of_object(of), None),
@@ -87,7 +87,7 @@ impl ContentsCheck {
     }
 
     /// The page to write, which is then its own.
-    fn page(&mut self, (own, source): (Key, Option<Key>)) -> &mut [Option<u8>; FRAME_BYTES as usize] {
+    fn page(&mut self, (own, source): (SpaceAddress, Option<SpaceAddress>)) -> &mut [Option<u8>; FRAME_BYTES as usize] {
         if !self.pages.contains_key(&own) {
             let found = source.and_then(|source| self.pages.get(&source).cloned());
             self.pages.insert(own, found.unwrap_or_else(|| Rc::new([None; FRAME_BYTES as usize])));
@@ -150,7 +150,7 @@ impl ContentsCheck {
     }
 
     /// The pages of the bytes of an object; none of streams and physical memory, whose bytes are not known.
-    fn keys_of(of: ObjectAddress, process: u32, mappings: &Mappings) -> Option<(Key, Option<Key>)> {
+    fn keys_of(of: ObjectAddress, process: u32, mappings: &Mappings) -> Option<(SpaceAddress, Option<SpaceAddress>)> {
         let page = of.address / FRAME_BYTES;
         match of.object {
             ObjectAddress::PROCESS => Some(Self::keys(process, mappings, page)),
@@ -195,10 +195,10 @@ impl ContentsCheck {
         };
         match *event {
             Event::Fork { process: child } => {
-                let of_parent = |((space, page), data): (&Key, &Page)| {
+                let of_parent = |((space, page), data): (&SpaceAddress, &Page)| {
                     (*space == Space::Process(process)).then(|| ((Space::Process(child), *page), Rc::clone(data)))
                 };
-                let pages: Vec<(Key, Page)> = self.pages.iter().filter_map(of_parent).collect();
+                let pages: Vec<(SpaceAddress, Page)> = self.pages.iter().filter_map(of_parent).collect();
                 self.pages.extend(pages);
             }
             Event::Exit => self.pages.retain(|(space, _), _| *space != Space::Process(process)),
