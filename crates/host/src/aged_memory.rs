@@ -61,11 +61,10 @@ impl AllocatorSettings {
         let map = FrameMap::new(map.clone());
         let set = FrameSet::new(&map, self.copy_unit);
         let mut seeds = Generator::new(self.seed);
-        let mut allocator = self.policy.allocator(&map, &set, seeds.number())?;
-        let aged = if self.is_fresh() {
-            Aged { held: Vec::new(), utilization: 0.0, free: allocator.free_blocks() }
+        let (allocator, aged) = if self.is_fresh() {
+            (self.policy.allocator(&map, &set, seeds.number())?, Aged::fresh(&set))
         } else {
-            age(&set, allocator.as_mut(), target, seeds.number())
+            age(&map, &set, self.policy, target, &mut seeds)?
         };
         Ok(AgedMemory { map, set, allocator, aged })
     }

@@ -30,8 +30,8 @@ fn churn(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("churn");
     group.throughput(Throughput::Elements(STEPS));
     for policy in Policy::ALL {
-        let mut allocator = policy.allocator(&map, &set, 1).expect("a unit is one frame");
-        let mut held = age(&set, allocator.as_mut(), half, 2).held;
+        let (mut allocator, aged) = age(&map, &set, policy, half, &mut Generator::new(1)).expect("a unit is one frame");
+        let mut held = aged.held;
         let mut generator = Generator::new(3);
         group.bench_function(policy.name(), |bencher| {
             bencher.iter(|| {

@@ -1,8 +1,9 @@
 //! Aging: a memory filled to a given utilization and fragmentation.
 
-use crate::allocator::FrameAllocator;
+use crate::allocator::{FrameAllocator, Policy, PolicyError};
+use crate::bits::Bits;
 use crate::blocks::{FreeBlocks, HUGE_ORDER};
-use crate::frame::Frame;
+use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
 use crate::generator::Generator;
 
@@ -61,11 +62,11 @@ impl Age {
     }
 
     /// Chooses the grains of a set that are to be free, in random order.
-    fn free(&self, set: &FrameSet, generator: &mut Generator) -> Vec<Frame> {
-        let block_order = HUGE_ORDER.max(set.grain_order());
-        let per_block = 1_usize << (block_order - set.grain_order());
-        let block = |grain: &Frame| (grain.0 >> block_order) as usize;
-        let mut grains: Vec<Frame> = set.grains().collect();
+    fn free(&self, set: &FrameSet, generator: &mut Generator) -> Vec<u32> {
+        let order = HUGE_ORDER.saturating_sub(set.grain_order());
+        let per_block = 1_usize << order;
+        let block = |grain: &u32| (grain >> order) as usize;
+        let mut grains: Vec<u32> = set.numbers().iter().collect();
         let target = portion(1.0 - self.utilization, grains.len() as f64);
 
         // First, the blocks that are to be free as a whole.
@@ -84,7 +85,7 @@ impl Age {
 
         // Then single grains, without completing a free block unless no other grains remain.
         generator.shuffle(&mut grains);
-        let (mut free, others): (Vec<Frame>, Vec<Frame>) = grains.into_iter().partition(|grain| is_whole[block(grain)]);
+        let (mut free, others): (Vec<u32>, Vec<u32>) = grains.into_iter().partition(|grain| is_whole[block(grain)]);
         let mut last = Vec::new();
         for grain in others {
             if free.len() == target {
@@ -124,29 +125,43 @@ pub struct Aged {
 }
 
 impl Aged {
+    fn new(set: &FrameSet, free: &Bits) -> Aged {
+        let held: Vec<Frame> = set.numbers().without(free).iter().map(|grain| set.frame(grain)).collect();
+        let in_use = held.len() as f64 * f64::from(set.grain_frames());
+        let utilization = if set.frames() == 0 { 1.0 } else { in_use / set.frames() as f64 };
+        Aged { held, utilization, free: FreeBlocks::of(free.words().to_vec(), set.grain_order()) }
+    }
+
+    /// A memory of which all frames are free.
+    pub fn fresh(set: &FrameSet) -> Aged {
+        Aged::new(set, set.numbers())
+    }
+
     /// Unusable free space index of order 9, 0 to 1.
     pub fn unusable(&self) -> f64 {
         self.free.unusable(HUGE_ORDER)
     }
 }
 
-/// Ages a memory: allocates all frames, then frees as many in random order as the target requires.
+/// Ages a memory and builds its allocator, as if it had allocated all frames, and then freed as many in random order
+/// as the target requires.
 ///
 /// Utilization is within half a grain of its target. Fragmentation is as close to its target as
 /// whole blocks of order 9 permit: it is 1 with less than one block free, and about 0 with almost
 /// nothing in use.
 ///
-/// # Panics
+/// # Errors
 ///
-/// If frames of the memory are already in use.
-pub fn age(set: &FrameSet, allocator: &mut dyn FrameAllocator, age: Age, seed: u64) -> Aged {
-    assert_eq!(allocator.free_frames(), set.frames(), "a memory is aged before it is used");
-    allocator.allocate_all();
-    for frame in age.free(set, &mut Generator::new(seed)) {
-        allocator.free(frame);
-    }
-    let held: Vec<Frame> = set.grains().filter(|&grain| !allocator.is_free(grain)).collect();
-    let in_use = held.len() as f64 * f64::from(set.grain_frames());
-    let utilization = if set.frames() == 0 { 1.0 } else { in_use / set.frames() as f64 };
-    Aged { held, utilization, free: allocator.free_blocks() }
+/// As of [`Policy::allocator`].
+pub fn age(
+    map: &FrameMap,
+    set: &FrameSet,
+    policy: Policy,
+    age: Age,
+    seeds: &mut Generator,
+) -> Result<(Box<dyn FrameAllocator>, Aged), PolicyError> {
+    let seed = seeds.number();
+    let freed = age.free(set, &mut Generator::new(seeds.number()));
+    let allocator = policy.allocator_after(map, set, seed, &freed)?;
+    Ok((allocator, Aged::new(set, &Bits::collect(set.end() as usize, freed.into_iter()))))
 }

@@ -17,6 +17,7 @@ pub use subarray_aware::{Near, SubarrayAware};
 use derive_more::Display;
 use dyn_clone::DynClone;
 
+use crate::bits::Bits;
 use crate::blocks::FreeBlocks;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
@@ -73,11 +74,6 @@ pub trait FrameAllocator: DynClone + Debug + Send + Sync {
     ///
     /// The grains of a block may be freed separately.
     fn allocate(&mut self, request: Request) -> Option<Grant>;
-
-    /// Allocates all free grains, as [`Request::ANYWHERE`] does until no grain is left.
-    fn allocate_all(&mut self) {
-        while self.allocate(Request::ANYWHERE).is_some() {}
-    }
 
     /// Frees the grain that contains a frame.
     ///
@@ -152,6 +148,34 @@ impl Policy {
             Policy::Buddy => Box::new(Buddy::new(set)?),
             Policy::SubarrayAware => Box::new(SubarrayAware::new(map, set, Near::Subarray)),
             Policy::BankAware => Box::new(SubarrayAware::new(map, set, Near::OtherBank)),
+        })
+    }
+
+    /// Builds an allocator as [`Policy::allocator`] does, which has then allocated all grains of the set by
+    /// [`Request::ANYWHERE`], and freed these in this order.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Policy::allocator`].
+    pub(crate) fn allocator_after(
+        self,
+        map: &FrameMap,
+        set: &FrameSet,
+        seed: u64,
+        freed: &[u32],
+    ) -> Result<Box<dyn FrameAllocator>, PolicyError> {
+        Ok(match self {
+            Policy::Sequential => {
+                let free = Bits::collect(set.end() as usize, freed.iter().copied());
+                Box::new(Sequential::with_free(set, free))
+            }
+            Policy::Random => Box::new(Random::freed(set, freed, seed)),
+            Policy::Buddy => {
+                buddy::require_whole_units(set)?;
+                Box::new(Buddy::freed(set, freed))
+            }
+            Policy::SubarrayAware => Box::new(SubarrayAware::freed(map, set, Near::Subarray, freed)),
+            Policy::BankAware => Box::new(SubarrayAware::freed(map, set, Near::OtherBank, freed)),
         })
     }
 }

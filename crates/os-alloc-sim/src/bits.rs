@@ -13,11 +13,6 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
-    /// Creates the empty set of integers below `end`.
-    pub(crate) fn new(end: usize) -> Bits {
-        Bits::below(0, end)
-    }
-
     /// Creates a set of integers below `end`: all those below `count`.
     pub(crate) fn below(count: usize, end: usize) -> Bits {
         let mut words = vec![0; end.div_ceil(WIDTH).max(1)];
@@ -25,6 +20,13 @@ impl Bits {
         if !count.is_multiple_of(WIDTH) {
             words[count / WIDTH] = (1 << (count % WIDTH)) - 1;
         }
+        Bits::of(words)
+    }
+
+    /// Creates the set of these integers, which are below `end`.
+    pub(crate) fn collect(end: usize, numbers: impl Iterator<Item = u32>) -> Bits {
+        let mut words = vec![0; end.div_ceil(WIDTH).max(1)];
+        numbers.for_each(|number| words[number as usize / WIDTH] |= 1 << (number as usize % WIDTH));
         Bits::of(words)
     }
 
@@ -111,9 +113,28 @@ impl Bits {
     /// All numbers of the set, ascending.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = u32> {
         let words = self.levels[0].iter().enumerate();
-        words.filter(|(_, bits)| **bits != 0).flat_map(|(word, &bits)| {
-            (0..WIDTH).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| (word * WIDTH + bit) as u32)
-        })
+        words.flat_map(|(word, &bits)| Ones(bits).map(move |bit| (word * WIDTH) as u32 + bit))
+    }
+}
+
+/// The places of the ones in a word, ascending.
+struct Ones(u64);
+
+impl Iterator for Ones {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let bit = (self.0 != 0).then(|| self.0.trailing_zeros())?;
+        self.0 &= self.0 - 1;
+        Some(bit)
+    }
+}
+
+impl DoubleEndedIterator for Ones {
+    fn next_back(&mut self) -> Option<u32> {
+        let bit = self.0.checked_ilog2()?;
+        self.0 ^= 1 << bit;
+        Some(bit)
     }
 }
 
@@ -131,7 +152,7 @@ mod tests {
             end in 1_u32..9000,
             moves in prop::collection::vec((any::<bool>(), any::<u32>()), 0..300),
         ) {
-            let (mut bits, mut model) = (Bits::new(end as usize), BTreeSet::new());
+            let (mut bits, mut model) = (Bits::below(0, end as usize), BTreeSet::new());
             for (insert, number) in moves {
                 let number = number % end;
                 if insert {
@@ -141,7 +162,8 @@ mod tests {
                 }
                 prop_assert_eq!(bits.first(), model.first().copied());
             }
-            prop_assert_eq!(bits.iter().collect::<Vec<_>>(), model.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(bits.iter().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(bits.iter().rev().collect::<Vec<_>>(), model.into_iter().rev().collect::<Vec<_>>());
         }
     }
 }

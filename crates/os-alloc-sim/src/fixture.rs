@@ -118,7 +118,7 @@ impl Kernel {
         zero_on_free: ZeroOnFree,
     ) -> Result<Kernel, PolicyError> {
         let allocator = policy.allocator(&map, &set, seed)?;
-        let free = allocator.free_blocks();
-        Ok(Kernel::aged(map, set, allocator, Aged { held: Vec::new(), utilization: 0.0, free }, zero_on_free))
+        let fresh = Aged::fresh(&set);
+        Ok(Kernel::aged(map, set, allocator, fresh, zero_on_free))
     }
 }

@@ -33,11 +33,11 @@ impl Generator {
     pub const fn below(&mut self, end: u32) -> u32 {
         assert!(end > 0, "there is no number below 0");
         // The high half of a product. The low half identifies the few draws to reject, which would
-        // bias the result (Lemire, 2019).
-        let spare = end.wrapping_neg() % end;
+        // bias the result (Lemire, 2019). Their bound is below `end`, and takes a division.
         loop {
             let product = (self.number() >> 32) * end as u64;
-            if product as u32 >= spare {
+            let low = product as u32;
+            if low >= end || low >= end.wrapping_neg() % end {
                 return (product >> 32) as u32;
             }
         }

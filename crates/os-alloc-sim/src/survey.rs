@@ -42,8 +42,7 @@ impl Survey {
     pub fn run(&self, map: &FrameMap) -> Result<Surveyed, PolicyError> {
         let set = FrameSet::new(map, self.copy_unit);
         let mut seeds = Generator::new(self.seed);
-        let mut allocator = self.policy.allocator(map, &set, seeds.number())?;
-        let aged = age(&set, allocator.as_mut(), self.age, seeds.number());
+        let (mut allocator, aged) = age(map, &set, self.policy, self.age, &mut seeds)?;
         let (mut held, mut generator) = (aged.held.clone(), Generator::new(seeds.number()));
         let mut traffic = Traffic::default();
         for _ in 0..if held.is_empty() { 0 } else { self.copies } {

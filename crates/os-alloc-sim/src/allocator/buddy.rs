@@ -49,9 +49,7 @@ impl Buddy {
     ///
     /// If a grain is larger than the largest block.
     pub fn new(set: &FrameSet) -> Result<Buddy, PolicyError> {
-        if set.grain_order() > MAX_ORDER {
-            return Err(PolicyError::UnitAboveBlock { frames: set.grain_frames() });
-        }
+        require_whole_units(set)?;
         Ok(Buddy::with_free(set, set.numbers()))
     }
 
@@ -59,23 +57,41 @@ impl Buddy {
     pub(crate) fn with_free(set: &FrameSet, free: &Bits) -> Buddy {
         let mut buddy = Buddy::empty(set);
         buddy.out = set.numbers().without(free);
-        let top = buddy.lists.len() as u8 - 1;
-        for block in (0..set.end().div_ceil(1 << top)).rev() {
-            buddy.give_block(free, block << top, top);
+        for (first, order) in buddy.blocks(free).into_iter().rev() {
+            buddy.push(first, order);
         }
         buddy
     }
 
-    /// Lists the free grains of a block, the highest first.
-    fn give_block(&mut self, free: &Bits, first: u32, order: u8) {
-        match free.all_and_any(first, order) {
-            (true, _) => self.push(first, order),
-            (false, true) => {
-                self.give_block(free, first + (1 << (order - 1)), order - 1);
-                self.give_block(free, first, order - 1);
-            }
-            (false, false) => {}
+    /// Creates the allocator with these grains of a set free, as if they were freed one by one in this order.
+    pub(crate) fn freed(set: &FrameSet, freed: &[u32]) -> Buddy {
+        let free = Bits::collect(set.end() as usize, freed.iter().copied());
+        let mut buddy = Buddy::empty(set);
+        buddy.out = set.numbers().without(&free);
+        for (first, order) in buddy.blocks(&free) {
+            buddy.order[first as usize] = order;
         }
+        // A block enters its list when the last of its grains is freed.
+        let mut is_listed = vec![false; set.end() as usize];
+        let last = |grain: &u32| {
+            let (first, order) = buddy.block(*grain);
+            (!std::mem::replace(&mut is_listed[first as usize], true)).then_some((first, order))
+        };
+        let latest_first: Vec<(u32, u8)> = freed.iter().rev().filter_map(last).collect();
+        for (first, order) in latest_first.into_iter().rev() {
+            buddy.push(first, order);
+        }
+        buddy
+    }
+
+    /// The blocks of free grains and their orders, ascending.
+    fn blocks(&self, free: &Bits) -> Vec<(u32, u8)> {
+        let top = self.lists.len() as u8 - 1;
+        let mut blocks = Vec::new();
+        for block in 0..self.set.end().div_ceil(1 << top) {
+            add_blocks(free, block << top, top, &mut blocks);
+        }
+        blocks
     }
 
     /// Creates the allocator with all frames of a set allocated. A grain above the largest block is
@@ -144,6 +160,26 @@ impl Buddy {
     }
 }
 
+/// Returns an error if a grain is larger than the largest block.
+pub(super) fn require_whole_units(set: &FrameSet) -> Result<(), PolicyError> {
+    if set.grain_order() > MAX_ORDER {
+        return Err(PolicyError::UnitAboveBlock { frames: set.grain_frames() });
+    }
+    Ok(())
+}
+
+/// Appends the free blocks of a block, ascending.
+fn add_blocks(free: &Bits, first: u32, order: u8, blocks: &mut Vec<(u32, u8)>) {
+    match free.all_and_any(first, order) {
+        (true, _) => blocks.push((first, order)),
+        (false, true) => {
+            add_blocks(free, first, order - 1, blocks);
+            add_blocks(free, first + (1 << (order - 1)), order - 1, blocks);
+        }
+        (false, false) => {}
+    }
+}
+
 impl FrameAllocator for Buddy {
     fn policy(&self) -> Policy {
         Policy::Buddy
@@ -162,10 +198,6 @@ impl FrameAllocator for Buddy {
             self.out.insert(grain);
         }
         Some(Grant { frame: self.set.frame(first), found: Found::Blind })
-    }
-
-    fn allocate_all(&mut self) {
-        *self = Buddy::empty(&self.set);
     }
 
     fn free(&mut self, frame: Frame) {
@@ -213,8 +245,24 @@ mod tests {
     use crate::fixture::maps;
     use crate::frame::FrameMap;
     use crate::frame_set::CopyUnit;
+    use crate::generator::Generator;
 
-    /// Lists built from whole blocks are those of grains freed one by one, the highest first.
+    /// Compares an allocator with one that frees these grains one by one.
+    fn check(set: &FrameSet, mut buddy: Buddy, freed: &[u32]) {
+        let mut single = Buddy::empty(set);
+        for &grain in freed {
+            single.free(set.frame(grain));
+        }
+        assert_eq!(buddy.free_blocks(), single.free_blocks());
+        assert!(set.grains().all(|frame| buddy.is_free(frame) == single.is_free(frame)));
+        let next = |buddy: &mut Buddy| buddy.allocate(Request::ANYWHERE).map(|grant| grant.frame);
+        while let Some(frame) = next(&mut buddy) {
+            assert_eq!(next(&mut single), Some(frame));
+        }
+        assert_eq!(next(&mut single), None);
+    }
+
+    /// Lists built from whole blocks are those of grains freed one by one, the highest first, or in any order.
     #[test]
     fn a_new_allocator_has_the_lists_of_grains_freed_one_by_one() {
         for map in maps() {
@@ -223,21 +271,16 @@ mod tests {
             for hole in [5, 6, 4096] {
                 assert!(set.withhold(Frame(hole)));
             }
-            let mut scattered = Bits::new(set.end() as usize);
+            let mut scattered = Bits::below(0, set.end() as usize);
             set.numbers()
                 .iter()
                 .filter(|it| it / 100 % 3 != 2 && it % 7 != 0)
                 .for_each(|it| assert!(scattered.insert(it)));
             for free in [set.numbers().clone(), scattered] {
-                let (mut buddy, mut single) = (Buddy::with_free(&set, &free), Buddy::empty(&set));
-                free.iter().rev().for_each(|grain| single.free(set.frame(grain)));
-                assert_eq!(buddy.free_blocks(), single.free_blocks());
-                assert!(set.grains().all(|frame| buddy.is_free(frame) == single.is_free(frame)));
-                let next = |buddy: &mut Buddy| buddy.allocate(Request::ANYWHERE).map(|grant| grant.frame);
-                while let Some(frame) = next(&mut buddy) {
-                    assert_eq!(next(&mut single), Some(frame));
-                }
-                assert_eq!(next(&mut single), None);
+                let mut order: Vec<u32> = free.iter().rev().collect();
+                check(&set, Buddy::with_free(&set, &free), &order);
+                Generator::new(1).shuffle(&mut order);
+                check(&set, Buddy::freed(&set, &order), &order);
             }
         }
     }

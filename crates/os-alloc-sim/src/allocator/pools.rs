@@ -1,5 +1,7 @@
 //! Pools of free grains with removal in constant time.
 
+use crate::frame_set::FrameSet;
+
 /// No slot: the grain is never allocated.
 const NOWHERE: u32 = u32::MAX;
 
@@ -23,30 +25,45 @@ pub(crate) struct Pools {
 }
 
 impl Pools {
-    /// Creates pools of these free grains. Each pool provides its grains in the order listed.
-    pub(crate) fn new(pools: usize, end: u32, grains: impl DoubleEndedIterator<Item = (u32, u32)> + Clone) -> Pools {
-        let mut free = vec![0; pools];
-        grains.clone().for_each(|(_, pool)| free[pool as usize] += 1);
-        let mut start: Vec<u32> = Vec::with_capacity(pools);
-        let mut next = 0;
-        for count in &free {
+    /// Creates pools of the grains of a set, of which these are free. Each pool provides them in reverse order, as if
+    /// they were freed one by one.
+    pub(crate) fn new(
+        pools: usize,
+        set: &FrameSet,
+        free: impl Iterator<Item = u32>,
+        pool: impl Fn(u32) -> u32,
+    ) -> Pools {
+        let mut sizes = vec![0; pools];
+        set.numbers().iter().for_each(|grain| sizes[pool(grain) as usize] += 1);
+        let (mut start, mut next): (Vec<u32>, u32) = (Vec::with_capacity(pools), 0);
+        for size in sizes {
             start.push(next);
-            next += count;
+            next += size;
         }
-        let (mut slots, mut slot) = (vec![NOWHERE; next as usize], vec![NOWHERE; end as usize]);
-        let mut ends = start.clone();
-        for (grain, pool) in grains.rev() {
-            let at = &mut ends[pool as usize];
-            slots[*at as usize] = grain;
-            slot[grain as usize] = *at;
-            *at += 1;
-        }
+        let (mut slots, mut slot) = (vec![NOWHERE; next as usize], vec![NOWHERE; set.end() as usize]);
+        let mut used = vec![0; pools];
+        let mut place = |grain: u32, used: &mut [u32]| {
+            let pool = pool(grain) as usize;
+            if slot[grain as usize] == NOWHERE {
+                slot[grain as usize] = start[pool] + used[pool];
+                slots[slot[grain as usize] as usize] = grain;
+                used[pool] += 1;
+            }
+        };
+        free.for_each(|grain| place(grain, &mut used));
+        let free = used.clone();
+        set.numbers().iter().for_each(|grain| place(grain, &mut used));
         Pools { start, free, slots, slot }
     }
 
     /// Number of free grains of a pool.
     pub(crate) fn free(&self, pool: u32) -> u32 {
         self.free[pool as usize]
+    }
+
+    /// Number of free grains of each pool.
+    pub(crate) fn all_free(&self) -> &[u32] {
+        &self.free
     }
 
     /// Whether a grain of this pool is free.
@@ -60,11 +77,6 @@ impl Pools {
         let left = self.free[pool as usize].checked_sub(1)?;
         self.free[pool as usize] = left;
         Some(self.slots[(self.start[pool as usize] + left) as usize])
-    }
-
-    /// Takes all grains.
-    pub(crate) fn take_all(&mut self) {
-        self.free.fill(0);
     }
 
     /// Takes the free grain at a position of a pool's list.

@@ -20,9 +20,18 @@ pub struct Random {
 impl Random {
     /// Creates the allocator with all frames of a set free.
     pub fn new(set: &FrameSet, seed: u64) -> Random {
-        let grains: Vec<(u32, u32)> = set.numbers().iter().map(|grain| (grain, 0)).collect();
-        let pools = Pools::new(1, set.end(), grains.into_iter());
+        let pools = Pools::new(1, set, set.numbers().iter().rev(), |_| 0);
         Random { set: set.clone(), pools, generator: Generator::new(seed) }
+    }
+
+    /// Creates the allocator as if it had allocated all grains, and these were freed again in this order.
+    pub(super) fn freed(set: &FrameSet, freed: &[u32], seed: u64) -> Random {
+        let mut generator = Generator::new(seed);
+        for free in (1..=set.grain_count()).rev() {
+            generator.below(free);
+        }
+        let pools = Pools::new(1, set, freed.iter().copied(), |_| 0);
+        Random { set: set.clone(), pools, generator }
     }
 }
 

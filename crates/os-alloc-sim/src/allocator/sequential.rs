@@ -17,7 +17,13 @@ pub struct Sequential {
 impl Sequential {
     /// Creates the allocator with all frames of a set free.
     pub fn new(set: &FrameSet) -> Sequential {
-        Sequential { set: set.clone(), free: set.numbers().clone(), count: set.numbers().iter().count() as u32 }
+        Sequential::with_free(set, set.numbers().clone())
+    }
+
+    /// Creates the allocator with these grains of a set free.
+    pub(super) fn with_free(set: &FrameSet, free: Bits) -> Sequential {
+        let count = free.words().iter().map(|word| word.count_ones()).sum();
+        Sequential { set: set.clone(), free, count }
     }
 }
 

@@ -64,47 +64,86 @@ pub struct SubarrayAware {
     banks_per_rank: u32,
 }
 
-impl SubarrayAware {
-    /// Creates the allocator with all frames of a set free.
-    pub fn new(map: &FrameMap, set: &FrameSet, near: Near) -> SubarrayAware {
+/// The pools of a memory.
+struct Places {
+    /// Pool of each grain.
+    pool: Vec<u32>,
+    count: usize,
+    pools_per_bank: u32,
+    banks_per_rank: u32,
+}
+
+impl Places {
+    fn new(map: &FrameMap, set: &FrameSet) -> Places {
         let geometry = map.address_map().geometry();
         // A power of two, as the tree of counts needs; pools above the last subarray stay empty.
         let pools_per_bank = geometry.subarrays_per_bank().next_power_of_two();
         let banks_per_rank = u32::from(geometry.banks());
-        let banks = u32::from(geometry.channels()) * u32::from(geometry.ranks()) * banks_per_rank;
+        let ranks = u32::from(geometry.ranks());
         let pool_of = |grain| {
             let at = map.subarray(set.frame(grain));
-            let rank = u32::from(at.channel.0) * u32::from(geometry.ranks()) + u32::from(at.bank.rank);
+            let rank = u32::from(at.channel.0) * ranks + u32::from(at.bank.rank);
             (rank * banks_per_rank + u32::from(at.bank.bank)) * pools_per_bank + at.subarray
         };
-        let pool: Vec<u32> = (0..set.end()).map(pool_of).collect();
-        let grains: Vec<(u32, u32)> = set.numbers().iter().map(|grain| (grain, pool[grain as usize])).collect();
-        let count = banks * pools_per_bank;
-        let pools = Pools::new(count as usize, set.end(), grains.iter().rev().copied());
-        let counts: Vec<u32> = (0..count).map(|pool| pools.free(pool)).collect();
-        let free_in_bank: Vec<u32> = counts.chunks(pools_per_bank as usize).map(|bank| bank.iter().sum()).collect();
-        let quotas: Vec<u32> = counts.iter().map(|&free| quota(free)).collect();
-        let (mut left, mut offered) = (quotas.clone(), Bits::new(set.end() as usize));
-        for &(grain, pool) in &grains {
-            if let Some(less) = left[pool as usize].checked_sub(1) {
-                left[pool as usize] = less;
-                offered.insert(grain);
-            }
-        }
+        let count = u32::from(geometry.channels()) * ranks * banks_per_rank * pools_per_bank;
+        Places { pool: (0..set.end()).map(pool_of).collect(), count: count as usize, pools_per_bank, banks_per_rank }
+    }
+
+    fn pools(&self, set: &FrameSet, free: impl Iterator<Item = u32>) -> Pools {
+        Pools::new(self.count, set, free, |grain| self.pool[grain as usize])
+    }
+}
+
+impl SubarrayAware {
+    /// Creates the allocator with all frames of a set free.
+    pub fn new(map: &FrameMap, set: &FrameSet, near: Near) -> SubarrayAware {
+        let places = Places::new(map, set);
+        let pools = places.pools(set, set.numbers().iter());
+        let quotas = pools.all_free().iter().map(|&free| quota(free)).collect::<Vec<_>>();
+        let mut left = quotas.clone();
+        let is_offered = |grain: &u32| {
+            let left = &mut left[places.pool[*grain as usize] as usize];
+            left.checked_sub(1).map(|less| *left = less).is_some()
+        };
+        let offered = Bits::collect(set.end() as usize, set.numbers().iter().filter(is_offered));
         let aside = set.numbers().without(&offered);
+        let (offered, aside) = (Buddy::with_free(set, &offered), Buddy::with_free(set, &aside));
+        SubarrayAware::with(near, set, places, pools, (offered, aside), quotas)
+    }
+
+    /// Creates the allocator as if it had allocated all grains, and these were freed again in this order.
+    pub(super) fn freed(map: &FrameMap, set: &FrameSet, near: Near, freed: &[u32]) -> SubarrayAware {
+        let places = Places::new(map, set);
+        let pools = places.pools(set, freed.iter().copied());
+        // The last request, which found no grain, gave each pool the quota of one without free grains.
+        let quotas = vec![0; places.count];
+        let lists = (Buddy::empty(set), Buddy::freed(set, freed));
+        SubarrayAware::with(near, set, places, pools, lists, quotas)
+    }
+
+    fn with(
+        near: Near,
+        set: &FrameSet,
+        places: Places,
+        pools: Pools,
+        (offered, aside): (Buddy, Buddy),
+        quotas: Vec<u32>,
+    ) -> SubarrayAware {
+        let free_in_bank: Vec<u32> =
+            pools.all_free().chunks(places.pools_per_bank as usize).map(|bank| bank.iter().sum()).collect();
         SubarrayAware {
             near,
             set: set.clone(),
-            pools,
-            pool,
-            offered: Buddy::with_free(set, &offered),
-            aside: Buddy::with_free(set, &aside),
+            offered,
+            aside,
             quotas,
-            fullest: Fullest::new(&counts),
+            fullest: Fullest::new(pools.all_free()),
+            free: free_in_bank.iter().sum(),
             free_in_bank,
-            free: grains.len() as u32,
-            pools_per_bank,
-            banks_per_rank,
+            pools,
+            pool: places.pool,
+            pools_per_bank: places.pools_per_bank,
+            banks_per_rank: places.banks_per_rank,
         }
     }
 
@@ -199,16 +238,6 @@ impl FrameAllocator for SubarrayAware {
         let quota = &mut self.quotas[self.pool[grain as usize] as usize];
         *quota = quota.saturating_sub(1);
         Some(Grant { frame: self.set.frame(grain), found })
-    }
-
-    fn allocate_all(&mut self) {
-        self.pools.take_all();
-        (self.offered, self.aside) = (Buddy::empty(&self.set), Buddy::empty(&self.set));
-        // The last request, which finds no grain, has given each pool the quota of one without free grains.
-        self.quotas.fill(0);
-        self.fullest = Fullest::new(&self.quotas);
-        self.free_in_bank.fill(0);
-        self.free = 0;
     }
 
     fn free(&mut self, frame: Frame) {

@@ -224,8 +224,7 @@ fn run(
     let mut kernel = match age {
         None => Kernel::new(map, set, policy, 7, zero_on_free).unwrap(),
         Some(age) => {
-            let mut allocator = policy.allocator(&map, &set, 7).unwrap();
-            let aged = crate::age(&set, allocator.as_mut(), age, 5);
+            let (allocator, aged) = crate::age(&map, &set, policy, age, &mut Generator::new(7)).unwrap();
             Kernel::aged(map, set, allocator, aged, zero_on_free)
         }
     };

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rowclone::FPM;
 
 use crate::fixture::geometry;
-use crate::{Age, CopyUnit, Fallback, FrameMap, FrameSet, HUGE_ORDER, Policy, Survey, Tally, age};
+use crate::{Age, CopyUnit, Fallback, FrameMap, FrameSet, Generator, HUGE_ORDER, Policy, Survey, Tally, age};
 
 const COPIES: u64 = 20_000;
 const UTILIZATIONS: [f64; 9] = [0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.98, 0.99];
@@ -95,8 +95,8 @@ proptest! {
     ) {
         let map = map(4096, preset);
         let set = FrameSet::new(&map, CopyUnit::RowSet);
-        let mut allocator = policy.allocator(&map, &set, 0).unwrap();
-        let aged = age(&set, allocator.as_mut(), Age::new(utilization, unusable).unwrap(), seed);
+        let target = Age::new(utilization, unusable).unwrap();
+        let (allocator, aged) = age(&map, &set, policy, target, &mut Generator::new(seed)).unwrap();
         let (all, grain) = (set.frames() as f64, f64::from(set.grain_frames()));
         prop_assert!((aged.utilization - utilization).abs() * all <= grain);
         let free = allocator.free_frames() as f64;
@@ -115,8 +115,8 @@ fn aging_reports_targets_it_cannot_reach() {
     let map = map(4096, Preset::RowInterleaved);
     let set = FrameSet::new(&map, CopyUnit::RowSet);
     let reached = |utilization, unusable| {
-        let mut allocator = Policy::Buddy.allocator(&map, &set, 0).unwrap();
-        let aged = age(&set, allocator.as_mut(), Age::new(utilization, unusable).unwrap(), 0);
+        let target = Age::new(utilization, unusable).unwrap();
+        let (_, aged) = age(&map, &set, Policy::Buddy, target, &mut Generator::new(0)).unwrap();
         (aged.utilization, aged.unusable())
     };
     let (utilization, unusable) = reached(0.0, 1.0);
