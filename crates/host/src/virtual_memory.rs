@@ -6,6 +6,7 @@
 //! existed before the run.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use std::rc::Rc;
 
 use dram_spec::LINE_BYTES;
@@ -93,7 +94,7 @@ impl ProcessMemories {
     }
 
     /// Removes pages. Those that have their data keep them.
-    pub(crate) fn release(&mut self, owner: Owner, pages: std::ops::Range<u64>) {
+    pub(crate) fn release(&mut self, owner: Owner, pages: Range<u64>) {
         if let Owner::KernelOf(_) = owner {
             self.keep_shared(owner, &pages);
         }
@@ -105,7 +106,7 @@ impl ProcessMemories {
     }
 
     /// Gives the pages that have the data of some other pages data of their own.
-    fn keep_shared(&mut self, owner: Owner, pages: &std::ops::Range<u64>) {
+    fn keep_shared(&mut self, owner: Owner, pages: &Range<u64>) {
         let is_of = |data: &Page| matches!(data, Page::Of(of, page) if *of == owner && pages.contains(page));
         let kept: Vec<(Owner, u64)> = self.pages.iter().filter(|(_, data)| is_of(data)).map(|(key, _)| *key).collect();
         for key in kept {
@@ -114,7 +115,7 @@ impl ProcessMemories {
     }
 
     /// Moves pages to a place where no page is.
-    pub(crate) fn move_pages(&mut self, owner: Owner, pages: std::ops::Range<u64>, to: u64) {
+    pub(crate) fn move_pages(&mut self, owner: Owner, pages: Range<u64>, to: u64) {
         if let Owner::KernelOf(_) = owner {
             self.keep_shared(owner, &pages);
         }
@@ -147,11 +148,13 @@ impl ProcessMemories {
         while !rest.is_empty() {
             let (key, within) = ((owner, at / FRAME_BYTES), (at % FRAME_BYTES) as usize);
             let (now, later) = rest.split_at(rest.len().min(FRAME_BYTES as usize - within));
-            let mut data = self.page(owner, key.1);
-            // Only a page that another process has is copied.
-            self.pages.remove(&key);
-            Rc::make_mut(&mut data)[within..within + now.len()].copy_from_slice(now);
-            self.pages.insert(key, Page::Bytes(data));
+            if !matches!(self.pages.get(&key), Some(Page::Bytes(_))) {
+                self.pages.insert(key, Page::Bytes(self.page(owner, key.1)));
+            }
+            if let Some(Page::Bytes(data)) = self.pages.get_mut(&key) {
+                // Only a page that another process has is copied.
+                Rc::make_mut(data)[within..within + now.len()].copy_from_slice(now);
+            }
             (at, rest) = (at.wrapping_add(now.len() as u64), later);
         }
     }
@@ -163,9 +166,28 @@ impl ProcessMemories {
             let from = address.wrapping_add(read.len() as u64);
             let within = (from % FRAME_BYTES) as usize;
             let length = (FRAME_BYTES as usize - within).min(bytes as usize - read.len());
-            read.extend_from_slice(&self.page(owner, from / FRAME_BYTES)[within..within + length]);
+            self.read_page(owner, from / FRAME_BYTES, within..within + length, &mut read);
         }
         read
+    }
+
+    /// Appends bytes of a page.
+    fn read_page(&self, owner: Owner, page: u64, bytes: Range<usize>, read: &mut Vec<u8>) {
+        match self.pages.get(&(owner, page)) {
+            None => read.resize(read.len() + bytes.len(), 0),
+            Some(Page::Bytes(data)) => read.extend_from_slice(&data[bytes]),
+            Some(Page::Of(owner, page)) => self.read_page(*owner, *page, bytes, read),
+            Some(Page::AtReset(frame)) => {
+                let mut at = bytes.start;
+                while at < bytes.end {
+                    let line = self.contents.line_at((frame.address().0 + at as u64) / LINE_BYTES);
+                    let within = at % line.len();
+                    let length = (line.len() - within).min(bytes.end - at);
+                    read.extend_from_slice(&line[within..within + length]);
+                    at += length;
+                }
+            }
+        }
     }
 
     /// Compares bytes that a process reads.
@@ -198,17 +220,8 @@ impl ProcessMemories {
 
     fn page(&self, owner: Owner, page: u64) -> Rc<[u8; FRAME_BYTES as usize]> {
         match self.pages.get(&(owner, page)) {
-            None => Rc::new([0; FRAME_BYTES as usize]),
             Some(Page::Bytes(bytes)) => Rc::clone(bytes),
-            Some(Page::Of(owner, page)) => self.page(*owner, *page),
-            Some(Page::AtReset(frame)) => {
-                let mut bytes = [0; FRAME_BYTES as usize];
-                let first = frame.address().0 / LINE_BYTES;
-                for (line, number) in bytes.chunks_exact_mut(LINE_BYTES as usize).zip(first..) {
-                    line.copy_from_slice(&self.contents.line_at(number));
-                }
-                Rc::new(bytes)
-            }
+            _ => Rc::new(self.read(owner, page * FRAME_BYTES, FRAME_BYTES).try_into().expect("a page has these bytes")),
         }
     }
 }
