@@ -1,5 +1,7 @@
 //! Phrases that no text may have.
 
+use std::collections::BTreeMap;
+
 use crate::texts::{read, texts};
 
 /// A phrase of the list in `docs/style.md`, with its replacement.
@@ -42,9 +44,13 @@ fn words(text: &str) -> Vec<(usize, String)> {
 /// Lines in which retired phrases begin, with messages.
 fn found(text: &str, retired: &[Retired]) -> Vec<(usize, String)> {
     let words = words(text);
+    let mut by_first_word: BTreeMap<&str, Vec<&Retired>> = BTreeMap::new();
+    for phrase in retired {
+        by_first_word.entry(&phrase.words[0]).or_default().push(phrase);
+    }
     let mut found = Vec::new();
-    for (at, (line, _)) in words.iter().enumerate() {
-        for Retired { words: phrase, instead } in retired {
+    for (at, (line, first)) in words.iter().enumerate() {
+        for Retired { words: phrase, instead } in by_first_word.get(first.as_str()).into_iter().flatten() {
             let here = words[at..].iter().map(|(_, word)| word);
             if here.take(phrase.len()).eq(phrase) {
                 found.push((*line, format!("`{}`; write: {instead}", phrase.join(" "))));

@@ -10,7 +10,7 @@ use crate::common::{json, run};
 static TABLE: LazyLock<Value> = LazyLock::new(|| json(&FEW));
 
 /// Few packets, all of which find the L2 as it was at the begin.
-const FEW: [&str; 6] = ["reproduce", "copyengine", "--packets", "60", "--warm-up", "20"];
+const FEW: [&str; 6] = ["reproduce", "copyengine", "--packets", "20", "--warm-up", "8"];
 
 fn of(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("no {key} in {value}"))

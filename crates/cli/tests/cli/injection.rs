@@ -16,7 +16,7 @@ fn rows(arguments: &[&str]) -> Vec<Value> {
 /// Base, prefetching, and injection into the L3 and the L2.
 #[test]
 fn injection_saves_reads_and_prefetching_hides_them() {
-    let rows = rows(&["--messages", "64", "--only", "share"]);
+    let rows = rows(&["--messages", "32", "--only", "share"]);
     assert_eq!(rows.len(), 5);
     let plain = &rows[0];
     let [base, prefetch, l3, l2] =
@@ -24,8 +24,8 @@ fn injection_saves_reads_and_prefetching_hides_them() {
     assert!(l3.0 <= 0.1 * base.0 && l2.0 <= 0.1 * base.0, "{plain}");
     assert!((prefetch.0 / base.0 - 1.0).abs() <= 0.02, "{plain}");
     assert!(l2.1 <= l3.1 && prefetch.1 < l3.1 && l3.1 < base.1, "{plain}");
-    assert_eq!(plain["runs"][2]["injected"].as_u64(), Some(64 * 32));
-    assert!(plain["runs"][1]["prefetched"][0].as_u64() > Some(64 * 20), "{plain}");
+    assert_eq!(plain["runs"][2]["injected"].as_u64(), Some(32 * 32));
+    assert!(plain["runs"][1]["prefetched"][0].as_u64() > Some(32 * 20), "{plain}");
     let saved: Vec<f64> = rows.iter().map(|row| of(row, 0, "reads_per_line") - of(row, 2, "reads_per_line")).collect();
     assert!(saved.iter().all(|saved| (saved - saved.round()).abs() < 0.05 && *saved > 0.9), "{saved:?}");
 }

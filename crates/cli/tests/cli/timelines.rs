@@ -7,6 +7,7 @@ use std::path::Path;
 
 use dram_spec::{AutoPrecharge, BankId, Command, Cycle, Cycles, Issued};
 use prost::Message;
+use rayon::prelude::*;
 use report::timeline::nanoseconds;
 use report::timeline::schema::{Content, EventType, Trace, TrackDescriptor, TrackEvent, Value};
 use rowclone_config::{Scenario, SystemConfig};
@@ -239,69 +240,64 @@ fn scenarios() -> Vec<(&'static str, Vec<&'static str>)> {
     ]
 }
 
+/// Buses and banks are drawn as by hand. The programs of a copy lie within it and make it up.
 #[test]
-fn a_timeline_draws_the_commands_of_its_log() {
-    for (scenario, sets) in scenarios() {
+fn a_timeline_draws_the_commands_of_its_log_and_the_programs_of_its_copies() {
+    scenarios().into_par_iter().for_each(|(scenario, sets)| {
         let run = Run::of(scenario, &sets, &[]);
         for result in &run.results {
+            let what = format!("{scenario} {sets:?} {}", result["policy"]);
             let (log, tracks) = (run.log(result), run.timeline(result, ALL));
-            let end = result["makespan_cycles"].as_u64().unwrap();
-            let expected = drawn_by_hand(&run.system, &log, end);
-            let of_channels = tracks.slices.iter().filter(|(name, _)| name.starts_with("channel "));
-            let drawn = of_channels.map(|(name, slices)| {
-                (name.clone(), slices.iter().map(|slice| (slice.begin, slice.end)).collect::<Vec<_>>())
-            });
-            let drawn: BTreeMap<_, _> = drawn.collect();
-            assert!(drawn == expected, "{scenario} {sets:?} {}", result["policy"]);
-            for channel in 0..run.system.memory.system().geometry.channels() {
-                let commands = log.iter().filter(|issued| issued.channel.0 == channel);
-                let slices = tracks.slices.get(&format!("channel {channel}/command bus"));
-                for (slice, issued) in slices.into_iter().flatten().zip(commands) {
-                    assert!(slice.name.starts_with(&issued.command.to_string()), "{slice:?} {issued:?}");
-                }
-            }
+            check_commands(&tracks, &log, &run.system, result["makespan_cycles"].as_u64().unwrap(), &what);
+            check_copies(&tracks, result["served"].as_array().unwrap(), &what);
+        }
+    });
+}
+
+fn check_commands(tracks: &Tracks, log: &[Issued], system: &SystemConfig, end: u64, what: &str) {
+    let of_channels = tracks.slices.iter().filter(|(name, _)| name.starts_with("channel "));
+    let drawn = of_channels
+        .map(|(name, slices)| (name.clone(), slices.iter().map(|slice| (slice.begin, slice.end)).collect::<Vec<_>>()));
+    let drawn: BTreeMap<_, _> = drawn.collect();
+    assert!(drawn == drawn_by_hand(system, log, end), "{what}");
+    for channel in 0..system.memory.system().geometry.channels() {
+        let commands = log.iter().filter(|issued| issued.channel.0 == channel);
+        let slices = tracks.slices.get(&format!("channel {channel}/command bus"));
+        for (slice, issued) in slices.into_iter().flatten().zip(commands) {
+            assert!(slice.name.starts_with(&issued.command.to_string()), "{slice:?} {issued:?}");
         }
     }
 }
 
-#[test]
-fn the_programs_of_a_copy_lie_within_it_and_make_it_up() {
-    for (scenario, sets) in scenarios() {
-        let run = Run::of(scenario, &sets, &[]);
-        for result in &run.results {
-            let tracks = run.timeline(result, ALL);
-            let mut moved = BTreeMap::<String, u64>::new();
-            let mut copies = 0;
-            let lanes = tracks.slices.iter().filter_map(|(name, slices)| Some((name.strip_suffix("/copy")?, slices)));
-            for (lane, slices) in lanes {
-                let of_lane = tracks.slices.iter().filter(|(name, _)| name.starts_with(&format!("{lane}/programs")));
-                let programs: Vec<&Slice> = of_lane.flat_map(|(_, slices)| slices).collect();
-                let mut accounted = 0;
-                for copy in slices {
-                    let within = |program: &&&Slice| copy.begin <= program.begin && program.end <= copy.end;
-                    let inside: Vec<_> = programs.iter().filter(within).collect();
-                    accounted += inside.len();
-                    let bytes: u64 = inside.iter().map(|program| program.number("bytes")).sum();
-                    assert_eq!(bytes, copy.number("bytes"), "{scenario} {sets:?} {copy:?}");
-                    assert_eq!(copy.end - copy.number("arrival_cycle"), copy.number("response_cycles"));
-                    for program in inside {
-                        assert!(copy.notes["mechanism"].contains(&program.notes["mechanism"]), "{copy:?} {program:?}");
-                        *moved.entry(program.notes["mechanism"].clone()).or_default() += program.number("bytes");
-                    }
-                    copies += 1;
-                }
-                assert_eq!(accounted, programs.len(), "{scenario} {sets:?}: a program of no copy, or of two");
+fn check_copies(tracks: &Tracks, served: &[Json], what: &str) {
+    let mut moved = BTreeMap::<String, u64>::new();
+    let mut copies = 0;
+    let lanes = tracks.slices.iter().filter_map(|(name, slices)| Some((name.strip_suffix("/copy")?, slices)));
+    for (lane, slices) in lanes {
+        let of_lane = tracks.slices.iter().filter(|(name, _)| name.starts_with(&format!("{lane}/programs")));
+        let programs: Vec<&Slice> = of_lane.flat_map(|(_, slices)| slices).collect();
+        let mut accounted = 0;
+        for copy in slices {
+            let within = |program: &&&Slice| copy.begin <= program.begin && program.end <= copy.end;
+            let inside: Vec<_> = programs.iter().filter(within).collect();
+            accounted += inside.len();
+            let bytes: u64 = inside.iter().map(|program| program.number("bytes")).sum();
+            assert_eq!(bytes, copy.number("bytes"), "{what} {copy:?}");
+            assert_eq!(copy.end - copy.number("arrival_cycle"), copy.number("response_cycles"));
+            for program in inside {
+                assert!(copy.notes["mechanism"].contains(&program.notes["mechanism"]), "{copy:?} {program:?}");
+                *moved.entry(program.notes["mechanism"].clone()).or_default() += program.number("bytes");
             }
-            let served = result["served"].as_array().unwrap();
-            let mut expected = BTreeMap::<String, u64>::new();
-            for row in served {
-                *expected.entry(row["mechanism"].as_str().unwrap().to_owned()).or_default() +=
-                    row["bytes"].as_u64().unwrap();
-            }
-            assert_eq!(moved, expected, "{scenario} {sets:?} {}", result["policy"]);
-            assert!(copies > 0);
+            copies += 1;
         }
+        assert_eq!(accounted, programs.len(), "{what}: a program of no copy, or of two");
     }
+    let mut expected = BTreeMap::<String, u64>::new();
+    for row in served {
+        *expected.entry(row["mechanism"].as_str().unwrap().to_owned()).or_default() += row["bytes"].as_u64().unwrap();
+    }
+    assert_eq!(moved, expected, "{what}");
+    assert!(copies > 0);
 }
 
 #[test]
