@@ -14,6 +14,16 @@ const PAGES: u64 = 6;
 
 /// A program that fills pages, forks, writes, copies and zeroes, and reads all pages at the end.
 fn program(seed: u64, steps: u64) -> Vec<Step> {
+    program_with(seed, steps, |bytes| bytes)
+}
+
+/// The program with short copies: several blocks of the loops of [`copy_loops`], each instruction of which is
+/// simulated.
+fn short_program(seed: u64, steps: u64) -> Vec<Step> {
+    program_with(seed, steps, |bytes| 1 + (bytes - 1) % 1000)
+}
+
+fn program_with(seed: u64, steps: u64, length_of: impl Fn(u64) -> u64) -> Vec<Step> {
     let mut generator = os_alloc_sim::Generator::new(seed);
     let bytes = PAGES * 4096;
     let mut program = vec![
@@ -33,7 +43,7 @@ fn program(seed: u64, steps: u64) -> Vec<Step> {
             other => {
                 let whole = below(2) == 0;
                 let dst = if whole { START + below(PAGES / 2) * 4096 } else { START + below(bytes / 2) };
-                let length = if whole { 4096 } else { 1 + below(5000) };
+                let length = length_of(if whole { 4096 } else { 1 + below(5000) });
                 let src = PhysicalAddress(START + bytes / 2 + if whole { below(2) * 4096 } else { below(4096) });
                 let (dst, bytes) = (PhysicalAddress(dst), length.min(bytes / 2 + START - dst));
                 if other == 10 { Step::Copy { dst, src, bytes } } else { Step::Zero { address: dst, bytes } }
@@ -196,20 +206,26 @@ proptest! {
         let sharing = if is_shared { Sharing::Shared } else { Sharing::Private };
         let last_level = CacheShape::new(1 << 13, 16, 12);
         let bus = has_bus.then_some(BUS);
-        let programs: Vec<_> = (0..cores).map(|core| begun(program(seed ^ core, 60))).collect();
         for (kernel, policy) in kernels() {
+            let programs: Vec<_> = programs(seed, cores, kernel).into_iter().map(begun).collect();
             let settings = MachineSettings { last_level, sharing, bus, kernel, ..settings() };
             assert_eq!(wrong(&settings, &programs, policy), None, "{kernel:?}");
         }
     }
 }
 
+/// A program per core. Those of loops of instructions have short copies.
+fn programs(seed: u64, cores: u64, kernel: KernelSettings) -> Vec<Vec<Step>> {
+    let is_loop = copy_loops().iter().any(|(of_loop, _)| *of_loop == kernel);
+    let program = if is_loop { short_program } else { program };
+    (0..cores).map(|core| program(seed ^ core, 60)).collect()
+}
+
 /// Runs a program per core under each way to copy.
 fn check(seed: u64, cores: u64, settings: &MachineSettings) {
-    let programs: Vec<_> = (0..cores).map(|core| program(seed ^ core, 60)).collect();
     for (kernel, policy) in kernels() {
         let settings = MachineSettings { kernel, ..*settings };
-        assert_eq!(wrong(&settings, &programs, policy), None, "{kernel:?}");
+        assert_eq!(wrong(&settings, &programs(seed, cores, kernel), policy), None, "{kernel:?}");
     }
 }
 
@@ -276,12 +292,11 @@ proptest! {
 
 /// Runs a program per core under each way to copy: by loops of instructions, or by all others.
 fn check_any_caches(seed: u64, cores: u64, by_instructions: bool) -> Result<(), TestCaseError> {
-    let programs: Vec<_> = (0..cores).map(|core| program(seed ^ core, 60)).collect();
     let (all, loops) = (kernels(), copy_loops().len());
     let others = all.len() - loops;
     for &(kernel, policy) in if by_instructions { &all[others..] } else { &all[..others] } {
         let settings = any_caches(seed, kernel);
-        prop_assert_eq!(wrong(&settings, &programs, policy), None, "{:?}", settings);
+        prop_assert_eq!(wrong(&settings, &programs(seed, cores, kernel), policy), None, "{:?}", settings);
     }
     Ok(())
 }
