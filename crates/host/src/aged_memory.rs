@@ -47,11 +47,6 @@ impl AllocatorError {
 }
 
 impl AllocatorSettings {
-    /// Whether no frame is in use before the run.
-    fn is_fresh(&self) -> bool {
-        self.utilization <= 0.0 && self.fragmentation <= 0.0
-    }
-
     /// Builds the memory and its allocator.
     ///
     /// # Errors
@@ -61,7 +56,7 @@ impl AllocatorSettings {
         let map = FrameMap::new(map.clone());
         let set = FrameSet::new(&map, self.copy_unit);
         let mut seeds = Generator::new(self.seed);
-        let (allocator, aged) = if self.is_fresh() {
+        let (allocator, aged) = if self.utilization <= 0.0 && self.fragmentation <= 0.0 {
             (self.policy.allocator(&map, &set, seeds.number())?, Aged::fresh(&set))
         } else {
             age(&map, &set, self.policy, target, &mut seeds)?
@@ -123,22 +118,6 @@ impl AgedMemories {
         // The memory is built without the lock: runs with other settings do not wait for it.
         let kept = self.entry(settings, map);
         kept.memory.get_or_init(|| settings.memory(map)).clone()
-    }
-
-    /// A kernel without processes over the memory that [`AllocatorSettings::memory`] builds.
-    ///
-    /// # Errors
-    /// As of [`AllocatorSettings::memory`].
-    ///
-    /// # Panics
-    /// If a thread panicked during a call.
-    pub fn kernel(
-        &self,
-        settings: &AllocatorSettings,
-        map: &AddressMap,
-        zero_on_free: ZeroOnFree,
-    ) -> Result<Kernel, AllocatorError> {
-        Ok(self.memory(settings, map)?.into_kernel(zero_on_free))
     }
 
     /// The entry of a memory, which may be empty.
@@ -206,7 +185,7 @@ mod tests {
                 let built = seen(settings.memory(map).unwrap().into_kernel(zero_on_free));
                 // Clones are not changed by what earlier kernels allocated.
                 for _ in 0..2 {
-                    let kept = seen(memories.kernel(settings, map, zero_on_free).unwrap());
+                    let kept = seen(memories.memory(settings, map).unwrap().into_kernel(zero_on_free));
                     assert!(kept == built, "{settings:?}, {zero_on_free:?}");
                 }
             }

@@ -189,7 +189,7 @@ impl<R: Read> Replay<R> {
         let (pages, processes) = match allocator {
             None => (None, None),
             Some(settings) if reader.format().addresses == Addresses::Processes => {
-                (None, Some(Processes::new(settings, memories.kernel(&settings, map, ZeroOnFree::Off)?)))
+                (None, Some(Processes::new(settings, memories.memory(&settings, map)?.into_kernel(ZeroOnFree::Off))))
             }
             Some(settings) => (Some(Pages::new(settings, memories.memory(&settings, map)?)), None),
         };

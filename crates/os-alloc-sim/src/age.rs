@@ -27,11 +27,8 @@ pub struct AgeError {
 impl AgeError {
     /// Suggested change.
     pub fn help(&self) -> String {
-        format!(
-            "try `{} = {}`",
-            self.key,
-            if self.found > 1.0 && self.found <= 100.0 { self.found / 100.0 } else { 0.5 }
-        )
+        let share = if self.found > 1.0 && self.found <= 100.0 { self.found / 100.0 } else { 0.5 };
+        format!("try `{} = {share}`", self.key)
     }
 }
 
@@ -162,6 +159,6 @@ pub fn age(
 ) -> Result<(Box<dyn FrameAllocator>, Aged), PolicyError> {
     let seed = seeds.number();
     let freed = age.free(set, &mut Generator::new(seeds.number()));
-    let allocator = policy.allocator_after(map, set, seed, &freed)?;
+    let allocator = policy.allocator_after(map, set, seed, Some(&freed))?;
     Ok((allocator, Aged::new(set, &Bits::collect(set.end() as usize, freed.into_iter()))))
 }

@@ -17,8 +17,7 @@ pub use subarray_aware::{Near, SubarrayAware};
 use derive_more::Display;
 use dyn_clone::DynClone;
 
-use crate::bits::Bits;
-use crate::blocks::FreeBlocks;
+use crate::blocks::{FreeBlocks, MAX_ORDER};
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
 
@@ -142,40 +141,26 @@ impl Policy {
     ///
     /// If the policy is `buddy` and a unit is larger than its largest block.
     pub fn allocator(self, map: &FrameMap, set: &FrameSet, seed: u64) -> Result<Box<dyn FrameAllocator>, PolicyError> {
-        Ok(match self {
-            Policy::Sequential => Box::new(Sequential::new(set)),
-            Policy::Random => Box::new(Random::new(set, seed)),
-            Policy::Buddy => Box::new(Buddy::new(set)?),
-            Policy::SubarrayAware => Box::new(SubarrayAware::new(map, set, Near::Subarray)),
-            Policy::BankAware => Box::new(SubarrayAware::new(map, set, Near::OtherBank)),
-        })
+        self.allocator_after(map, set, seed, None)
     }
 
-    /// Builds an allocator as [`Policy::allocator`] does, which has then allocated all grains of the set by
-    /// [`Request::ANYWHERE`], and freed these in this order.
-    ///
-    /// # Errors
-    ///
-    /// As of [`Policy::allocator`].
+    /// The same allocator, after it has allocated all grains by [`Request::ANYWHERE`], and freed these in this order.
     pub(crate) fn allocator_after(
         self,
         map: &FrameMap,
         set: &FrameSet,
         seed: u64,
-        freed: &[u32],
+        freed: Option<&[u32]>,
     ) -> Result<Box<dyn FrameAllocator>, PolicyError> {
         Ok(match self {
-            Policy::Sequential => {
-                let free = Bits::collect(set.end() as usize, freed.iter().copied());
-                Box::new(Sequential::with_free(set, free))
+            Policy::Sequential => Box::new(Sequential::new(set, freed)),
+            Policy::Random => Box::new(Random::new(set, seed, freed)),
+            Policy::Buddy if set.grain_order() > MAX_ORDER => {
+                return Err(PolicyError::UnitAboveBlock { frames: set.grain_frames() });
             }
-            Policy::Random => Box::new(Random::freed(set, freed, seed)),
-            Policy::Buddy => {
-                buddy::require_whole_units(set)?;
-                Box::new(Buddy::freed(set, freed))
-            }
-            Policy::SubarrayAware => Box::new(SubarrayAware::freed(map, set, Near::Subarray, freed)),
-            Policy::BankAware => Box::new(SubarrayAware::freed(map, set, Near::OtherBank, freed)),
+            Policy::Buddy => Box::new(Buddy::new(set, freed.unwrap_or(&set.descending()))),
+            Policy::SubarrayAware => Box::new(SubarrayAware::new(map, set, Near::Subarray, freed)),
+            Policy::BankAware => Box::new(SubarrayAware::new(map, set, Near::OtherBank, freed)),
         })
     }
 }

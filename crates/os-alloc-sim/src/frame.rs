@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_pool_provides_the_rows_of_its_subarray() {
         let map = FrameMap::new(AddressMap::preset(ddr4([640, 640, 768]), Preset::RowInterleaved));
-        let mut aware = SubarrayAware::new(&map, &FrameSet::new(&map, CopyUnit::Page), Near::Subarray);
+        let mut aware = SubarrayAware::new(&map, &FrameSet::new(&map, CopyUnit::Page), Near::Subarray, None);
         let mut near = || aware.allocate(Request::near(Frame(32 * 700))).unwrap();
         for grant in (0..639 * 2).map(|_| near()) {
             let Frame(frame) = grant.frame;

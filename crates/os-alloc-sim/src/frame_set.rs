@@ -145,11 +145,6 @@ impl FrameSet {
         (self.count as u64) << self.grain_order
     }
 
-    /// Allocatable grains.
-    pub(crate) const fn grain_count(&self) -> u32 {
-        self.count
-    }
-
     /// Order of a grain: a grain is 2^order frames.
     pub const fn grain_order(&self) -> u8 {
         self.grain_order
@@ -171,7 +166,7 @@ impl FrameSet {
     }
 
     /// The allocatable grains, by their first frames, ascending.
-    pub fn grains(&self) -> impl DoubleEndedIterator<Item = Frame> {
+    pub fn grains(&self) -> impl Iterator<Item = Frame> {
         self.grains.iter().map(|grain| self.frame(grain))
     }
 
@@ -193,6 +188,13 @@ impl FrameSet {
     /// Number of grains of the memory, allocatable or not.
     pub(crate) const fn end(&self) -> u32 {
         self.end
+    }
+
+    /// Indices of the allocatable grains, descending.
+    pub(crate) fn descending(&self) -> Vec<u32> {
+        let mut grains: Vec<u32> = self.grains.iter().collect();
+        grains.reverse();
+        grains
     }
 
     /// The allocatable grains, as a set of indices.

@@ -126,8 +126,9 @@ impl Kernel {
         aged: Aged,
         zero_on_free: ZeroOnFree,
     ) -> Kernel {
-        let references = vec![0; set.end() as usize];
-        let mut kernel = Kernel {
+        let mut references = vec![0; set.end() as usize];
+        aged.held.iter().for_each(|&grain| references[set.grain(grain) as usize] = 1);
+        Kernel {
             map,
             set,
             allocator,
@@ -135,22 +136,13 @@ impl Kernel {
             zero_on_free,
             spaces: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
-            background: Vec::new(),
+            background: aged.held,
             next_process: 0,
             next_checkpoint: 0,
             traffic: Traffic::default(),
             huge_pages: HugePages::default(),
             free_before: aged.free,
-        };
-        kernel.hold(aged);
-        kernel
-    }
-
-    /// Gives the grains in use after aging to the background.
-    pub(crate) fn hold(&mut self, aged: Aged) {
-        aged.held.iter().for_each(|&grain| self.share(grain));
-        self.background = aged.held;
-        self.free_before = aged.free;
+        }
     }
 
     /// The kernel's frames.

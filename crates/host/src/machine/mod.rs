@@ -155,7 +155,7 @@ impl Machine {
         }
         let min_bytes = &mut settings.kernel.copier_min_bytes;
         *min_bytes = min_bytes.or_else(|| programs.iter().map(|program| program.copier_min_bytes()).max());
-        let kernel = memories.kernel(&settings.allocator, map, ZeroOnFree::Off)?;
+        let kernel = memories.memory(&settings.allocator, map)?.into_kernel(ZeroOnFree::Off);
         let lacking = programs.iter().map(|program| match program.recorded() {
             Recorded::EveryAccess => Lacking::None,
             Recorded::BehindFirstLevel | Recorded::OsEvents => Lacking::L1,

@@ -31,7 +31,7 @@ impl Setup<'_> {
     /// A kernel without processes.
     pub(super) fn kernel(&self, zero_on_free: ZeroOnFree) -> Result<Kernel, WorkloadError> {
         let settings = self.allocator.ok_or(WorkloadError::NoAllocator { workload: self.workload })?;
-        Ok(self.memories.kernel(settings, self.planner.map(), zero_on_free)?)
+        Ok(self.memories.memory(settings, self.planner.map())?.into_kernel(zero_on_free))
     }
 }
 

@@ -62,7 +62,8 @@ pub struct ReferenceMachine {
 
 impl ReferenceMachine {
     pub fn new(settings: MachineSettings, programs: &[ProgramCase], map: &AddressMap) -> ReferenceMachine {
-        let kernel = MEMORIES.kernel(&settings.allocator, map, ZeroOnFree::Off).expect("the settings are sound");
+        let memory = MEMORIES.memory(&settings.allocator, map).expect("the settings are sound");
+        let kernel = memory.into_kernel(ZeroOnFree::Off);
         let caches = cache_of(settings.sharing, programs.len() - 1) + 1;
         let mut processes = Processes::new(kernel, programs.len());
         ReferenceMachine {

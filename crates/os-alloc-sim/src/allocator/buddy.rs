@@ -1,6 +1,6 @@
 //! `buddy`: blocks that are split in halves and merged again.
 
-use super::{Found, FrameAllocator, Grant, Policy, PolicyError, Request};
+use super::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::bits::Bits;
 use crate::blocks::{FreeBlocks, MAX_ORDER};
 use crate::frame::Frame;
@@ -43,55 +43,27 @@ pub struct Buddy {
 }
 
 impl Buddy {
-    /// Creates the allocator with all frames of a set free; the lowest block is first in its list.
-    ///
-    /// # Errors
-    ///
-    /// If a grain is larger than the largest block.
-    pub fn new(set: &FrameSet) -> Result<Buddy, PolicyError> {
-        require_whole_units(set)?;
-        Ok(Buddy::with_free(set, set.numbers()))
-    }
-
-    /// Creates the allocator with these grains of a set free, as if they were freed one by one, the highest first.
-    pub(crate) fn with_free(set: &FrameSet, free: &Bits) -> Buddy {
-        let mut buddy = Buddy::empty(set);
-        buddy.out = set.numbers().without(free);
-        for (first, order) in buddy.blocks(free).into_iter().rev() {
-            buddy.push(first, order);
-        }
-        buddy
-    }
-
     /// Creates the allocator with these grains of a set free, as if they were freed one by one in this order.
-    pub(crate) fn freed(set: &FrameSet, freed: &[u32]) -> Buddy {
-        let free = Bits::collect(set.end() as usize, freed.iter().copied());
+    pub(super) fn new(set: &FrameSet, freed: &[u32]) -> Buddy {
         let mut buddy = Buddy::empty(set);
-        buddy.out = set.numbers().without(&free);
-        for (first, order) in buddy.blocks(&free) {
+        buddy.out = set.numbers().without(&Bits::collect(set.end() as usize, freed.iter().copied()));
+        for &grain in freed {
+            let (mut first, mut order) = (grain, 0);
+            while let Some(other) = buddy.free_buddy(first, order) {
+                buddy.order[other as usize] = INSIDE;
+                (first, order) = (first & other, order + 1);
+            }
             buddy.order[first as usize] = order;
         }
         // A block enters its list when the last of its grains is freed.
         let mut is_listed = vec![false; set.end() as usize];
-        let last = |grain: &u32| {
+        let mut first_of_list = |grain: &u32| {
             let (first, order) = buddy.block(*grain);
             (!std::mem::replace(&mut is_listed[first as usize], true)).then_some((first, order))
         };
-        let latest_first: Vec<(u32, u8)> = freed.iter().rev().filter_map(last).collect();
-        for (first, order) in latest_first.into_iter().rev() {
-            buddy.push(first, order);
-        }
+        let blocks: Vec<(u32, u8)> = freed.iter().rev().filter_map(&mut first_of_list).collect();
+        blocks.into_iter().rev().for_each(|(first, order)| buddy.push(first, order));
         buddy
-    }
-
-    /// The blocks of free grains and their orders, ascending.
-    fn blocks(&self, free: &Bits) -> Vec<(u32, u8)> {
-        let top = self.lists.len() as u8 - 1;
-        let mut blocks = Vec::new();
-        for block in 0..self.set.end().div_ceil(1 << top) {
-            add_blocks(free, block << top, top, &mut blocks);
-        }
-        blocks
     }
 
     /// Creates the allocator with all frames of a set allocated. A grain above the largest block is
@@ -138,17 +110,19 @@ impl Buddy {
         self.order[grain as usize] = INSIDE;
     }
 
+    /// The other half of the block above a block, where it is free as a whole.
+    fn free_buddy(&self, first: u32, order: u8) -> Option<u32> {
+        let other = first ^ 1 << order;
+        let is_free = usize::from(order) + 1 < self.lists.len() && self.order.get(other as usize) == Some(&order);
+        is_free.then_some(other)
+    }
+
     /// Frees a grain and merges it with free buddies.
     fn give(&mut self, grain: u32) {
         let (mut first, mut order) = (grain, 0);
-        while usize::from(order) + 1 < self.lists.len() {
-            let other = first ^ 1 << order;
-            if self.order.get(other as usize) != Some(&order) {
-                break;
-            }
+        while let Some(other) = self.free_buddy(first, order) {
             self.unlink(other, order);
-            first &= other;
-            order += 1;
+            (first, order) = (first & other, order + 1);
         }
         self.push(first, order);
     }
@@ -157,26 +131,6 @@ impl Buddy {
     fn block(&self, grain: u32) -> (u32, u8) {
         let mut blocks = (0..self.lists.len() as u8).map(|order| (grain >> order << order, order));
         blocks.find(|&(first, order)| self.order[first as usize] == order).expect("a free grain lies in a free block")
-    }
-}
-
-/// Returns an error if a grain is larger than the largest block.
-pub(super) fn require_whole_units(set: &FrameSet) -> Result<(), PolicyError> {
-    if set.grain_order() > MAX_ORDER {
-        return Err(PolicyError::UnitAboveBlock { frames: set.grain_frames() });
-    }
-    Ok(())
-}
-
-/// Appends the free blocks of a block, ascending.
-fn add_blocks(free: &Bits, first: u32, order: u8, blocks: &mut Vec<(u32, u8)>) {
-    match free.all_and_any(first, order) {
-        (true, _) => blocks.push((first, order)),
-        (false, true) => {
-            add_blocks(free, first, order - 1, blocks);
-            add_blocks(free, first + (1 << (order - 1)), order - 1, blocks);
-        }
-        (false, false) => {}
     }
 }
 
@@ -248,8 +202,8 @@ mod tests {
     use crate::generator::Generator;
 
     /// Compares an allocator with one that frees these grains one by one.
-    fn check(set: &FrameSet, mut buddy: Buddy, freed: &[u32]) {
-        let mut single = Buddy::empty(set);
+    fn check(set: &FrameSet, freed: &[u32]) {
+        let (mut buddy, mut single) = (Buddy::new(set, freed), Buddy::empty(set));
         for &grain in freed {
             single.free(set.frame(grain));
         }
@@ -276,11 +230,12 @@ mod tests {
                 .iter()
                 .filter(|it| it / 100 % 3 != 2 && it % 7 != 0)
                 .for_each(|it| assert!(scattered.insert(it)));
-            for free in [set.numbers().clone(), scattered] {
-                let mut order: Vec<u32> = free.iter().rev().collect();
-                check(&set, Buddy::with_free(&set, &free), &order);
-                Generator::new(1).shuffle(&mut order);
-                check(&set, Buddy::freed(&set, &order), &order);
+            let mut scattered: Vec<u32> = scattered.iter().collect();
+            scattered.reverse();
+            for mut freed in [set.descending(), scattered] {
+                check(&set, &freed);
+                Generator::new(1).shuffle(&mut freed);
+                check(&set, &freed);
             }
         }
     }

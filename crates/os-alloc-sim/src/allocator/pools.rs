@@ -27,20 +27,13 @@ pub(crate) struct Pools {
 impl Pools {
     /// Creates pools of the grains of a set, of which these are free. Each pool provides them in reverse order, as if
     /// they were freed one by one.
-    pub(crate) fn new(
-        pools: usize,
-        set: &FrameSet,
-        free: impl Iterator<Item = u32>,
-        pool: impl Fn(u32) -> u32,
-    ) -> Pools {
+    pub(crate) fn new(pools: usize, set: &FrameSet, free: &[u32], pool: impl Fn(u32) -> u32) -> Pools {
         let mut sizes = vec![0; pools];
         set.numbers().iter().for_each(|grain| sizes[pool(grain) as usize] += 1);
-        let (mut start, mut next): (Vec<u32>, u32) = (Vec::with_capacity(pools), 0);
-        for size in sizes {
-            start.push(next);
-            next += size;
-        }
-        let (mut slots, mut slot) = (vec![NOWHERE; next as usize], vec![NOWHERE; set.end() as usize]);
+        let next = |next: &mut u32, size: &u32| Some(std::mem::replace(next, *next + size));
+        let start: Vec<u32> = sizes.iter().scan(0, next).collect();
+        let mut slots = vec![NOWHERE; sizes.iter().sum::<u32>() as usize];
+        let mut slot = vec![NOWHERE; set.end() as usize];
         let mut used = vec![0; pools];
         let mut place = |grain: u32, used: &mut [u32]| {
             let pool = pool(grain) as usize;
@@ -50,7 +43,7 @@ impl Pools {
                 used[pool] += 1;
             }
         };
-        free.for_each(|grain| place(grain, &mut used));
+        free.iter().copied().for_each(|grain| place(grain, &mut used));
         let free = used.clone();
         set.numbers().iter().for_each(|grain| place(grain, &mut used));
         Pools { start, free, slots, slot }

@@ -18,20 +18,14 @@ pub struct Random {
 }
 
 impl Random {
-    /// Creates the allocator with all frames of a set free.
-    pub fn new(set: &FrameSet, seed: u64) -> Random {
-        let pools = Pools::new(1, set, set.numbers().iter().rev(), |_| 0);
-        Random { set: set.clone(), pools, generator: Generator::new(seed) }
-    }
-
-    /// Creates the allocator as if it had allocated all grains, and these were freed again in this order.
-    pub(super) fn freed(set: &FrameSet, freed: &[u32], seed: u64) -> Random {
-        let mut generator = Generator::new(seed);
-        for free in (1..=set.grain_count()).rev() {
+    /// Creates the allocator with all frames of a set free; or as if it had allocated all, and these grains were freed
+    /// again in this order.
+    pub(super) fn new(set: &FrameSet, seed: u64, freed: Option<&[u32]>) -> Random {
+        let (all, mut generator) = (set.descending(), Generator::new(seed));
+        for free in (1..=freed.map_or(0, |_| all.len() as u32)).rev() {
             generator.below(free);
         }
-        let pools = Pools::new(1, set, freed.iter().copied(), |_| 0);
-        Random { set: set.clone(), pools, generator }
+        Random { set: set.clone(), pools: Pools::new(1, set, freed.unwrap_or(&all), |_| 0), generator }
     }
 }
 

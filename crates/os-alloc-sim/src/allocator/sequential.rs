@@ -15,13 +15,10 @@ pub struct Sequential {
 }
 
 impl Sequential {
-    /// Creates the allocator with all frames of a set free.
-    pub fn new(set: &FrameSet) -> Sequential {
-        Sequential::with_free(set, set.numbers().clone())
-    }
-
-    /// Creates the allocator with these grains of a set free.
-    pub(super) fn with_free(set: &FrameSet, free: Bits) -> Sequential {
+    /// Creates the allocator with these grains of a set free, or all.
+    pub(super) fn new(set: &FrameSet, free: Option<&[u32]>) -> Sequential {
+        let free =
+            free.map_or_else(|| set.numbers().clone(), |free| Bits::collect(set.end() as usize, free.iter().copied()));
         let count = free.words().iter().map(|word| word.count_ones()).sum();
         Sequential { set: set.clone(), free, count }
     }

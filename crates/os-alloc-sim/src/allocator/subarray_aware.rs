@@ -5,7 +5,6 @@ use super::buddy::Buddy;
 use super::fullest::Fullest;
 use super::pools::Pools;
 use super::{Found, FrameAllocator, Grant, Policy, Request};
-use crate::bits::Bits;
 use crate::blocks::FreeBlocks;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
@@ -59,22 +58,14 @@ pub struct SubarrayAware {
     fullest: Fullest,
     /// Free grains of each bank of the memory.
     free_in_bank: Vec<u32>,
-    free: u32,
     pools_per_bank: u32,
     banks_per_rank: u32,
 }
 
-/// The pools of a memory.
-struct Places {
-    /// Pool of each grain.
-    pool: Vec<u32>,
-    count: usize,
-    pools_per_bank: u32,
-    banks_per_rank: u32,
-}
-
-impl Places {
-    fn new(map: &FrameMap, set: &FrameSet) -> Places {
+impl SubarrayAware {
+    /// Creates the allocator with all frames of a set free; or as if it had allocated all, and these grains were freed
+    /// again in this order.
+    pub(crate) fn new(map: &FrameMap, set: &FrameSet, near: Near, freed: Option<&[u32]>) -> SubarrayAware {
         let geometry = map.address_map().geometry();
         // A power of two, as the tree of counts needs; pools above the last subarray stay empty.
         let pools_per_bank = geometry.subarrays_per_bank().next_power_of_two();
@@ -85,65 +76,39 @@ impl Places {
             let rank = u32::from(at.channel.0) * ranks + u32::from(at.bank.rank);
             (rank * banks_per_rank + u32::from(at.bank.bank)) * pools_per_bank + at.subarray
         };
+        let pool: Vec<u32> = (0..set.end()).map(pool_of).collect();
         let count = u32::from(geometry.channels()) * ranks * banks_per_rank * pools_per_bank;
-        Places { pool: (0..set.end()).map(pool_of).collect(), count: count as usize, pools_per_bank, banks_per_rank }
-    }
-
-    fn pools(&self, set: &FrameSet, free: impl Iterator<Item = u32>) -> Pools {
-        Pools::new(self.count, set, free, |grain| self.pool[grain as usize])
-    }
-}
-
-impl SubarrayAware {
-    /// Creates the allocator with all frames of a set free.
-    pub fn new(map: &FrameMap, set: &FrameSet, near: Near) -> SubarrayAware {
-        let places = Places::new(map, set);
-        let pools = places.pools(set, set.numbers().iter());
-        let quotas = pools.all_free().iter().map(|&free| quota(free)).collect::<Vec<_>>();
+        let all: Vec<u32> = set.numbers().iter().collect();
+        let pools = Pools::new(count as usize, set, freed.unwrap_or(&all), |grain| pool[grain as usize]);
+        // The last request for all grains, which found none, gave each pool the quota of one without free grains.
+        let quota_of = |free: &u32| if freed.is_some() { 0 } else { quota(*free) };
+        let quotas: Vec<u32> = pools.all_free().iter().map(quota_of).collect();
         let mut left = quotas.clone();
         let is_offered = |grain: &u32| {
-            let left = &mut left[places.pool[*grain as usize] as usize];
+            let left = &mut left[pool[*grain as usize] as usize];
             left.checked_sub(1).map(|less| *left = less).is_some()
         };
-        let offered = Bits::collect(set.end() as usize, set.numbers().iter().filter(is_offered));
-        let aside = set.numbers().without(&offered);
-        let (offered, aside) = (Buddy::with_free(set, &offered), Buddy::with_free(set, &aside));
-        SubarrayAware::with(near, set, places, pools, (offered, aside), quotas)
-    }
-
-    /// Creates the allocator as if it had allocated all grains, and these were freed again in this order.
-    pub(super) fn freed(map: &FrameMap, set: &FrameSet, near: Near, freed: &[u32]) -> SubarrayAware {
-        let places = Places::new(map, set);
-        let pools = places.pools(set, freed.iter().copied());
-        // The last request, which found no grain, gave each pool the quota of one without free grains.
-        let quotas = vec![0; places.count];
-        let lists = (Buddy::empty(set), Buddy::freed(set, freed));
-        SubarrayAware::with(near, set, places, pools, lists, quotas)
-    }
-
-    fn with(
-        near: Near,
-        set: &FrameSet,
-        places: Places,
-        pools: Pools,
-        (offered, aside): (Buddy, Buddy),
-        quotas: Vec<u32>,
-    ) -> SubarrayAware {
+        let (mut offered, mut aside): (Vec<u32>, Vec<u32>) =
+            freed.unwrap_or(&all).iter().copied().partition(is_offered);
+        if freed.is_none() {
+            // Buddies list the lowest block first.
+            offered.reverse();
+            aside.reverse();
+        }
         let free_in_bank: Vec<u32> =
-            pools.all_free().chunks(places.pools_per_bank as usize).map(|bank| bank.iter().sum()).collect();
+            pools.all_free().chunks(pools_per_bank as usize).map(|bank| bank.iter().sum()).collect();
         SubarrayAware {
             near,
             set: set.clone(),
-            offered,
-            aside,
-            quotas,
             fullest: Fullest::new(pools.all_free()),
-            free: free_in_bank.iter().sum(),
-            free_in_bank,
             pools,
-            pool: places.pool,
-            pools_per_bank: places.pools_per_bank,
-            banks_per_rank: places.banks_per_rank,
+            pool,
+            offered: Buddy::new(set, &offered),
+            aside: Buddy::new(set, &aside),
+            quotas,
+            free_in_bank,
+            pools_per_bank,
+            banks_per_rank,
         }
     }
 
@@ -212,9 +177,7 @@ impl SubarrayAware {
         let pool = self.pool[grain as usize];
         self.fullest.set(pool, self.pools.free(pool));
         let in_bank = &mut self.free_in_bank[(pool / self.pools_per_bank) as usize];
-        for count in [in_bank, &mut self.free] {
-            *count = if out { *count - 1 } else { *count + 1 };
-        }
+        *in_bank = if out { *in_bank - 1 } else { *in_bank + 1 };
     }
 }
 
@@ -263,7 +226,7 @@ impl FrameAllocator for SubarrayAware {
     }
 
     fn free_frames(&self) -> u64 {
-        u64::from(self.free) << self.set.grain_order()
+        self.free_in_bank.iter().copied().map(u64::from).sum::<u64>() << self.set.grain_order()
     }
 
     fn free_blocks(&self) -> FreeBlocks {

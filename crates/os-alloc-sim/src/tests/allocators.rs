@@ -234,7 +234,7 @@ proptest! {
         for &grain in &free {
             single.free(set.frame(grain));
         }
-        let mut whole = policy.allocator_after(map, set, seed, &free).unwrap();
+        let mut whole = policy.allocator_after(map, set, seed, Some(&free)).unwrap();
         prop_assert_eq!((whole.free_frames(), whole.free_blocks()), (single.free_frames(), single.free_blocks()));
         prop_assert!(all.iter().all(|&frame| whole.is_free(frame) == single.is_free(frame)));
         for step in after {

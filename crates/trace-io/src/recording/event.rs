@@ -249,10 +249,7 @@ impl Event {
         if matches!(number, 3 | 5..=10 | 12) && first != 0 {
             return Err(value(1, first));
         }
-        let process = || match u32::try_from(first) {
-            Ok(process) if process > 0 => Ok(process),
-            _ => Err(value(1, first)),
-        };
+        let process = || u32::try_from(first).ok().filter(|&process| process > 0).ok_or_else(|| value(1, first));
         let of = |object: usize| ObjectAddress { object: further[object], address: further[object + 1] };
         // A range has bytes, and ends within 64 bits.
         let range = |start: usize, bytes: usize| match further[start].checked_add(further[bytes]) {
