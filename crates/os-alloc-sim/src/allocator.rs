@@ -7,6 +7,7 @@ mod random;
 mod sequential;
 mod subarray_aware;
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 
 pub use buddy::Buddy;
@@ -158,7 +159,7 @@ impl Policy {
             Policy::Buddy if set.grain_order() > MAX_ORDER => {
                 return Err(PolicyError::UnitAboveBlock { frames: set.grain_frames() });
             }
-            Policy::Buddy => Box::new(Buddy::new(set, freed.unwrap_or(&set.descending()))),
+            Policy::Buddy => Box::new(Buddy::new(set, &freed.map_or_else(|| set.descending().into(), Cow::from))),
             Policy::SubarrayAware => Box::new(SubarrayAware::new(map, set, Near::Subarray, freed)),
             Policy::BankAware => Box::new(SubarrayAware::new(map, set, Near::OtherBank, freed)),
         })

@@ -65,10 +65,7 @@ mod tests {
     use crate::bits::Bits;
 
     fn check(free: &[(u32, u32)], blocks: &[(u8, u64)], unusable: f64) {
-        let mut bits = Bits::below(0, 4096);
-        for frame in free.iter().flat_map(|&(from, to)| from..to) {
-            bits.insert(frame);
-        }
+        let bits = Bits::collect(4096, free.iter().flat_map(|&(from, to)| from..to));
         let found = FreeBlocks::of(bits.words().to_vec(), 0);
         let mut expected = FreeBlocks::default();
         for &(order, count) in blocks {

@@ -145,6 +145,11 @@ impl FrameSet {
         (self.count as u64) << self.grain_order
     }
 
+    /// Allocatable grains.
+    pub(crate) const fn grain_count(&self) -> u32 {
+        self.count
+    }
+
     /// Order of a grain: a grain is 2^order frames.
     pub const fn grain_order(&self) -> u8 {
         self.grain_order

@@ -10,15 +10,26 @@ struct Retired {
     instead: String,
 }
 
-fn retired() -> Vec<Retired> {
+fn retired() -> Phrases {
     let page = read("docs/style.md");
     let block = page.split("```retired\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the list");
     let phrase = |line: &str| {
         let (phrase, instead) = line.split_once("=>").unwrap_or_else(|| panic!("no `=>` in `{line}`"));
         Retired { words: phrase.split_whitespace().map(str::to_lowercase).collect(), instead: instead.trim().into() }
     };
-    block.lines().map(phrase).collect()
+    by_first_word(block.lines().map(phrase))
 }
+
+fn by_first_word(phrases: impl IntoIterator<Item = Retired>) -> Phrases {
+    let mut by_first_word = Phrases::new();
+    for phrase in phrases {
+        by_first_word.entry(phrase.words[0].clone()).or_default().push(phrase);
+    }
+    by_first_word
+}
+
+/// The phrases that begin with each word.
+type Phrases = BTreeMap<String, Vec<Retired>>;
 
 /// Words of a text in lower case, each with its line number (from 1), without the list of retired
 /// phrases and without comment and quotation marks, so that phrases are found across lines.
@@ -42,15 +53,11 @@ fn words(text: &str) -> Vec<(usize, String)> {
 }
 
 /// Lines in which retired phrases begin, with messages.
-fn found(text: &str, retired: &[Retired]) -> Vec<(usize, String)> {
+fn found(text: &str, retired: &Phrases) -> Vec<(usize, String)> {
     let words = words(text);
-    let mut by_first_word: BTreeMap<&str, Vec<&Retired>> = BTreeMap::new();
-    for phrase in retired {
-        by_first_word.entry(&phrase.words[0]).or_default().push(phrase);
-    }
     let mut found = Vec::new();
     for (at, (line, first)) in words.iter().enumerate() {
-        for Retired { words: phrase, instead } in by_first_word.get(first.as_str()).into_iter().flatten() {
+        for Retired { words: phrase, instead } in retired.get(first).into_iter().flatten() {
             let here = words[at..].iter().map(|(_, word)| word);
             if here.take(phrase.len()).eq(phrase) {
                 found.push((*line, format!("`{}`; write: {instead}", phrase.join(" "))));
@@ -63,7 +70,8 @@ fn found(text: &str, retired: &[Retired]) -> Vec<(usize, String)> {
 #[test]
 fn no_covered_text_has_a_retired_phrase() {
     let retired = retired();
-    assert!(retired.len() > 20, "the list of docs/style.md has {} phrases", retired.len());
+    let phrases: usize = retired.values().map(Vec::len).sum();
+    assert!(phrases > 20, "the list of docs/style.md has {phrases} phrases");
     let mut report = Vec::new();
     for (path, text) in texts() {
         report.extend(found(&text, &retired).into_iter().map(|(line, what)| format!("{path}:{line}: {what}")));
@@ -73,7 +81,8 @@ fn no_covered_text_has_a_retired_phrase() {
 
 #[test]
 fn a_phrase_is_found_across_lines_and_only_as_whole_words() {
-    let retired = [Retired { words: vec!["rows".into(), "a".into(), "subarray".into()], instead: String::new() }];
+    let phrase = Retired { words: vec!["rows".into(), "a".into(), "subarray".into()], instead: String::new() };
+    let retired = by_first_word([phrase]);
     let lines = |text: &str| found(text, &retired).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
     assert_eq!(lines("/// With 512 rows\n/// a Subarray."), [1]);
     assert_eq!(lines("arrows a subarray, rows a subarrays, rows_a_subarray"), []);

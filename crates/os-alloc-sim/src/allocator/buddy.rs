@@ -57,11 +57,11 @@ impl Buddy {
         }
         // A block enters its list when the last of its grains is freed.
         let mut is_listed = vec![false; set.end() as usize];
-        let mut first_of_list = |grain: &u32| {
+        let newly_listed = |grain: &u32| {
             let (first, order) = buddy.block(*grain);
             (!std::mem::replace(&mut is_listed[first as usize], true)).then_some((first, order))
         };
-        let blocks: Vec<(u32, u8)> = freed.iter().rev().filter_map(&mut first_of_list).collect();
+        let blocks: Vec<(u32, u8)> = freed.iter().rev().filter_map(newly_listed).collect();
         blocks.into_iter().rev().for_each(|(first, order)| buddy.push(first, order));
         buddy
     }
@@ -225,13 +225,8 @@ mod tests {
             for hole in [5, 6, 4096] {
                 assert!(set.withhold(Frame(hole)));
             }
-            let mut scattered = Bits::below(0, set.end() as usize);
-            set.numbers()
-                .iter()
-                .filter(|it| it / 100 % 3 != 2 && it % 7 != 0)
-                .for_each(|it| assert!(scattered.insert(it)));
-            let mut scattered: Vec<u32> = scattered.iter().collect();
-            scattered.reverse();
+            let mut scattered = set.descending();
+            scattered.retain(|it| it / 100 % 3 != 2 && it % 7 != 0);
             for mut freed in [set.descending(), scattered] {
                 check(&set, &freed);
                 Generator::new(1).shuffle(&mut freed);

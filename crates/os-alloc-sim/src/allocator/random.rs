@@ -1,5 +1,7 @@
 //! `random`: any free frame.
 
+use std::borrow::Cow;
+
 use super::pools::Pools;
 use super::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::blocks::FreeBlocks;
@@ -21,11 +23,14 @@ impl Random {
     /// Creates the allocator with all frames of a set free; or as if it had allocated all, and these grains were freed
     /// again in this order.
     pub(super) fn new(set: &FrameSet, seed: u64, freed: Option<&[u32]>) -> Random {
-        let (all, mut generator) = (set.descending(), Generator::new(seed));
-        for free in (1..=freed.map_or(0, |_| all.len() as u32)).rev() {
-            generator.below(free);
+        let mut generator = Generator::new(seed);
+        if freed.is_some() {
+            for free in (1..=set.grain_count()).rev() {
+                generator.below(free);
+            }
         }
-        Random { set: set.clone(), pools: Pools::new(1, set, freed.unwrap_or(&all), |_| 0), generator }
+        let free = freed.map_or_else(|| set.descending().into(), Cow::from);
+        Random { set: set.clone(), pools: Pools::new(1, set, &free, |_| 0), generator }
     }
 }
 

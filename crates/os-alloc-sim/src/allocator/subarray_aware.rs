@@ -1,6 +1,8 @@
 //! `subarray-aware`: copies within one subarray, all else in the order of `buddy`; and `bank-aware`:
 //! copies between two banks of a rank.
 
+use std::borrow::Cow;
+
 use super::buddy::Buddy;
 use super::fullest::Fullest;
 use super::pools::Pools;
@@ -78,8 +80,8 @@ impl SubarrayAware {
         };
         let pool: Vec<u32> = (0..set.end()).map(pool_of).collect();
         let count = u32::from(geometry.channels()) * ranks * banks_per_rank * pools_per_bank;
-        let all: Vec<u32> = set.numbers().iter().collect();
-        let pools = Pools::new(count as usize, set, freed.unwrap_or(&all), |grain| pool[grain as usize]);
+        let free = freed.map_or_else(|| set.numbers().iter().collect(), Cow::from);
+        let pools = Pools::new(count as usize, set, &free, |grain| pool[grain as usize]);
         // The last request for all grains, which found none, gave each pool the quota of one without free grains.
         let quota_of = |free: &u32| if freed.is_some() { 0 } else { quota(*free) };
         let quotas: Vec<u32> = pools.all_free().iter().map(quota_of).collect();
@@ -88,8 +90,7 @@ impl SubarrayAware {
             let left = &mut left[pool[*grain as usize] as usize];
             left.checked_sub(1).map(|less| *left = less).is_some()
         };
-        let (mut offered, mut aside): (Vec<u32>, Vec<u32>) =
-            freed.unwrap_or(&all).iter().copied().partition(is_offered);
+        let (mut offered, mut aside): (Vec<u32>, Vec<u32>) = free.iter().copied().partition(is_offered);
         if freed.is_none() {
             // Buddies list the lowest block first.
             offered.reverse();

@@ -63,10 +63,8 @@ impl<'a> Model<'a> {
     }
 
     fn blocks(&self) -> FreeBlocks {
-        let mut bits = Bits::below(0, self.map.frames() as usize);
-        for grain in &self.free {
-            bits.insert(grain.0 >> self.set.grain_order());
-        }
+        let grains = self.free.iter().map(|grain| grain.0 >> self.set.grain_order());
+        let bits = Bits::collect(self.map.frames() as usize, grains);
         FreeBlocks::of(bits.words().to_vec(), self.set.grain_order())
     }
 
