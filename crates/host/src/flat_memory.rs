@@ -187,7 +187,7 @@ fn blocks(first: u64, count: u64) -> impl DoubleEndedIterator<Item = (u64, Range
 }
 
 /// The lines that a range overlaps, by number, and the bytes of each within the range.
-fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, Range<usize>)> {
+pub(crate) fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, Range<usize>)> {
     let end = address.0 + bytes;
     (address.0 / LINE_BYTES..end.div_ceil(LINE_BYTES)).map(move |line| {
         let base = line * LINE_BYTES;

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-use dram_spec::LINE_BYTES;
+use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::Frame;
 use rowclone::Operation;
 
 use crate::contents::Contents;
-use crate::flat_memory::FlatMemory;
+use crate::flat_memory::{FlatMemory, lines};
 
 /// A process, or a checkpoint, which no process writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, derive_more::Display)]
@@ -178,13 +178,9 @@ impl ProcessMemories {
             Some(Page::Bytes(data)) => read.extend_from_slice(&data[bytes]),
             Some(Page::Of(owner, page)) => self.read_page(*owner, *page, bytes, read),
             Some(Page::AtReset(frame)) => {
-                let mut at = bytes.start;
-                while at < bytes.end {
-                    let line = self.contents.line_at((frame.address().0 + at as u64) / LINE_BYTES);
-                    let within = at % line.len();
-                    let length = (line.len() - within).min(bytes.end - at);
-                    read.extend_from_slice(&line[within..within + length]);
-                    at += length;
+                let first = PhysicalAddress(frame.address().0 + bytes.start as u64);
+                for (line, part) in lines(first, bytes.len() as u64) {
+                    read.extend_from_slice(&self.contents.line_at(line)[part]);
                 }
             }
         }
