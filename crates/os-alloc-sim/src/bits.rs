@@ -31,7 +31,7 @@ impl Bits {
     }
 
     /// The set whose lowest level is these words.
-    fn of(words: Vec<u64>) -> Bits {
+    pub(crate) fn of(words: Vec<u64>) -> Bits {
         let mut levels = vec![words];
         while let Some(words) = levels.last().filter(|words| words.len() > 1) {
             let any = |words: &[u64]| words.iter().rev().fold(0, |bits, word| bits << 1 | u64::from(*word != 0));

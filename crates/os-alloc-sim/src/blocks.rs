@@ -18,9 +18,7 @@ impl FreeBlocks {
         let count = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         let mut blocks = FreeBlocks::default();
         for order in grain_order..MAX_ORDER {
-            let merged =
-                free.chunks(2).map(|two| whole_pairs(two[0]) | two.get(1).map_or(0, |&it| whole_pairs(it) << 32));
-            let merged: Vec<u64> = merged.collect();
+            let merged = merged(&free);
             blocks.0[usize::from(order)] = count(&free) - 2 * count(&merged);
             free = merged;
         }
@@ -46,6 +44,11 @@ impl FreeBlocks {
         let free = self.frames();
         if free == 0 { 1.0 } else { (free - self.frames_from(order)) as f64 / free as f64 }
     }
+}
+
+/// A bit for each pair of bits of a set, the lowest first: whether both are set.
+pub(crate) fn merged(free: &[u64]) -> Vec<u64> {
+    free.chunks(2).map(|two| whole_pairs(two[0]) | two.get(1).map_or(0, |&it| whole_pairs(it) << 32)).collect()
 }
 
 /// A bit for each pair of bits, the lowest first: whether both are set.

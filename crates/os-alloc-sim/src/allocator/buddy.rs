@@ -2,7 +2,7 @@
 
 use super::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::bits::Bits;
-use crate::blocks::{FreeBlocks, MAX_ORDER};
+use crate::blocks::{FreeBlocks, MAX_ORDER, merged};
 use crate::frame::Frame;
 use crate::frame_set::FrameSet;
 
@@ -46,22 +46,22 @@ impl Buddy {
     /// Creates the allocator with these grains of a set free, as if they were freed one by one in this order.
     pub(super) fn new(set: &FrameSet, freed: &[u32]) -> Buddy {
         let mut buddy = Buddy::empty(set);
-        buddy.out = set.numbers().without(&Bits::collect(set.end() as usize, freed.iter().copied()));
-        for &grain in freed {
-            let (mut first, mut order) = (grain, 0);
-            while let Some(other) = buddy.free_buddy(first, order) {
-                buddy.order[other as usize] = INSIDE;
-                (first, order) = (first & other, order + 1);
-            }
-            buddy.order[first as usize] = order;
+        let free = Bits::collect(set.end() as usize, freed.iter().copied());
+        buddy.out = set.numbers().without(&free);
+        let mut whole = vec![free];
+        for order in 1..buddy.lists.len() {
+            whole.push(Bits::of(merged(whole[order - 1].words())));
         }
         // A block enters its list when the last of its grains is freed.
-        let mut is_listed = vec![false; set.end() as usize];
-        let newly_listed = |grain: &u32| {
-            let (first, order) = buddy.block(*grain);
-            (!std::mem::replace(&mut is_listed[first as usize], true)).then_some((first, order))
-        };
-        let blocks: Vec<(u32, u8)> = freed.iter().rev().filter_map(newly_listed).collect();
+        let mut blocks = Vec::new();
+        for grain in freed.iter().rev() {
+            let is_whole = |order: &u8| whole[usize::from(*order)].contains(grain >> order);
+            let order = (0..whole.len() as u8).rev().find(is_whole).expect("the grain itself is free");
+            let first = grain >> order << order;
+            if std::mem::replace(&mut buddy.order[first as usize], order) == INSIDE {
+                blocks.push((first, order));
+            }
+        }
         blocks.into_iter().rev().for_each(|(first, order)| buddy.push(first, order));
         buddy
     }
