@@ -196,7 +196,9 @@ pub fn directory() -> Result<PathBuf, String> {
 /// target.
 pub fn build(what: &[&str], name: &str) -> Result<PathBuf, String> {
     let words = ["build", "--release", "--message-format", "json"];
-    let output = Command::new("cargo").args(words).args(what).stderr(Stdio::inherit()).output();
+    // What is measured is the profile, as users build it.
+    let mut cargo = Command::new("cargo");
+    let output = cargo.args(words).args(what).env_remove("CARGO_INCREMENTAL").stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("`cargo` cannot be started: {error}"))?;
     let messages = String::from_utf8_lossy(&output.stdout);
     let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
