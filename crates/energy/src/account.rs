@@ -223,6 +223,37 @@ impl Account {
         Some(rank)
     }
 
+    /// Counts a command of the most frequent kinds, if address and time are valid.
+    // Where the kind of the command is known, little of this is left.
+    #[inline(always)]
+    fn take(&mut self, event: &CommandEvent) -> Option<()> {
+        let (at, channel, effect) = (event.at, event.channel, event.effect);
+        let (rows, columns, asleep) = (self.geometry.rows_per_bank(), self.columns, self.asleep);
+        match event.command {
+            Command::Read { bank, column, auto_precharge: AutoPrecharge::No } if column.0 < columns => {
+                self.rank_of(at, channel, bank)?.count(CommandKind::Read);
+            }
+            Command::Write { bank, column, auto_precharge: AutoPrecharge::No } if column.0 < columns => {
+                self.rank_of(at, channel, bank)?.count(CommandKind::Write);
+            }
+            Command::Activate { bank, row } if row.0 < rows => {
+                self.rank_of(at, channel, bank)?.activate(at, bank, effect, asleep);
+            }
+            Command::Precharge { bank } => {
+                let rank = self.rank_of(at, channel, bank)?;
+                rank.count(CommandKind::Precharge);
+                rank.close(at, bank, asleep);
+            }
+            Command::Transfer { src, src_column, dst, dst_column }
+                if src_column.0 < columns && dst_column.0 < columns && dst.bank < self.banks =>
+            {
+                self.rank_of(at, channel, src).filter(|_| dst.rank == src.rank)?.count(CommandKind::Transfer);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
     /// Counts a command, or records the fault.
     #[inline(never)]
     fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: Command, effect: Effect) {
@@ -250,40 +281,10 @@ impl Account {
 }
 
 impl EventSink for Account {
-    #[expect(
-        clippy::inline_always,
-        reason = "the kind of a command is a constant where it is issued, so most of this is removed"
-    )]
     #[inline(always)]
     fn command(&mut self, event: &CommandEvent) {
-        let (at, channel, command) = (event.at, event.channel, &event.command);
-        let (rows, columns, asleep) = (self.geometry.rows_per_bank(), self.columns, self.asleep);
-        // Most commands are RD, WR, ACT, PRE and TRANSFER.
-        let taken = match *command {
-            Command::Read { bank, column, auto_precharge: AutoPrecharge::No } if column.0 < columns => {
-                self.rank_of(at, channel, bank).map(|rank| rank.count(CommandKind::Read))
-            }
-            Command::Write { bank, column, auto_precharge: AutoPrecharge::No } if column.0 < columns => {
-                self.rank_of(at, channel, bank).map(|rank| rank.count(CommandKind::Write))
-            }
-            Command::Activate { bank, row } if row.0 < rows => {
-                self.rank_of(at, channel, bank).map(|rank| rank.activate(at, bank, event.effect, asleep))
-            }
-            Command::Precharge { bank } => self.rank_of(at, channel, bank).map(|rank| {
-                rank.count(CommandKind::Precharge);
-                rank.close(at, bank, asleep);
-            }),
-            Command::Transfer { src, src_column, dst, dst_column }
-                if src_column.0 < columns && dst_column.0 < columns && dst.bank < self.banks =>
-            {
-                self.rank_of(at, channel, src)
-                    .filter(|_| dst.rank == src.rank)
-                    .map(|rank| rank.count(CommandKind::Transfer))
-            }
-            _ => None,
-        };
-        if taken.is_none() {
-            self.take_or_fault(at, channel, *command, event.effect);
+        if self.take(event).is_none() {
+            self.take_or_fault(event.at, event.channel, event.command, event.effect);
         }
     }
 
