@@ -249,6 +249,7 @@ impl Device {
     }
 
     /// Refreshes issued to a rank, and owed.
+    #[inline]
     pub fn refresh(&self, rank: u8) -> &RefreshLedger {
         &self.rank(rank).refresh
     }
@@ -269,6 +270,7 @@ impl Device {
     }
 
     /// Last cycle at which an open bank may be closed (tRAS maximum).
+    #[inline]
     pub fn close_by(&self, bank: BankId) -> Option<Cycle> {
         let bank = self.bank(bank);
         bank.open.map(|_| bank.activated + self.row_open_most)
@@ -282,12 +284,14 @@ impl Device {
     }
 
     /// Row whose contents RBM has moved from the row buffer of a bank, and no ACT has stored.
+    #[inline]
     fn moved_from(&self, bank: BankId) -> Option<Row> {
         let index = self.topology.index(bank);
         self.moved.contains(index).then(|| self.movements[index].0)
     }
 
     /// Contents of the cells, if they are modeled.
+    #[inline]
     pub fn cells(&self) -> Option<&Cells> {
         self.cells.as_ref()
     }

@@ -90,6 +90,7 @@ impl RefreshLedger {
     }
 
     /// Number of REFs due by `at` and not issued.
+    #[inline]
     pub fn owed(&self, at: Cycle) -> u64 {
         let late = at.since(self.due);
         match at >= self.due {

@@ -81,6 +81,7 @@ impl Timings {
     }
 
     /// A parameter in clocks.
+    #[inline]
     pub const fn get(&self, parameter: P) -> Cycles {
         self.clocks[parameter as usize]
     }

@@ -260,6 +260,7 @@ impl Layout {
             | u64::from(location.row.0) << self.row
     }
 
+    #[inline]
     fn unpack(&self, word: u64) -> Location {
         Location {
             channel: Channel((word >> self.channel) as u8 & self.channel_mask),
@@ -400,6 +401,7 @@ impl AddressMap {
     }
 
     /// Geometry of the map.
+    #[inline]
     pub const fn geometry(&self) -> &Geometry {
         &self.geometry
     }
@@ -445,6 +447,7 @@ impl AddressMap {
     }
 
     /// First byte of an address's run.
+    #[inline]
     const fn run_base(&self, address: PhysicalAddress) -> u64 {
         address.0 & !(self.run_bytes - 1)
     }
@@ -477,6 +480,7 @@ impl AddressMap {
     /// up, and the offset vary, so that one `locate` decodes the block.
     ///
     /// A power of two from 64 to the row.
+    #[inline]
     pub const fn run_bytes(&self) -> u64 {
         self.run_bytes
     }

@@ -73,6 +73,7 @@ pub enum Cause {
 
 impl Cause {
     /// Request served by the command, if any.
+    #[inline]
     pub const fn request(&self) -> Option<RequestId> {
         match self {
             Cause::Read(request) | Cause::Write(request) | Cause::Copy { request, .. } => Some(*request),
@@ -145,6 +146,7 @@ pub struct ColumnRun {
 
 impl ColumnRun {
     /// Cycle of the last command.
+    #[inline]
     pub fn last(&self) -> Cycle {
         self.first.at + self.pitch * (self.lines - 1)
     }
@@ -309,7 +311,6 @@ fn command_to_all<S: EventSink>(sinks: &mut [S], event: CommandEvent) {
 }
 
 impl<A: EventSink, B: EventSink> EventSink for (A, B) {
-    #[expect(clippy::inline_always, reason = "who issues a command knows its kind: then little of this is left")]
     #[inline(always)]
     fn command(&mut self, event: &CommandEvent) {
         self.0.command(event);

@@ -48,6 +48,7 @@ impl Geometry {
         self.channels
     }
     /// Ranks per channel, 1 to 4.
+    #[inline]
     pub const fn ranks(&self) -> u8 {
         self.ranks
     }
@@ -56,6 +57,7 @@ impl Geometry {
         self.chip.banks()
     }
     /// Channels, ranks, bank groups and banks.
+    #[inline]
     pub const fn topology(&self) -> Topology {
         Topology {
             channels: self.channels,
@@ -89,10 +91,12 @@ impl Geometry {
         self.row_bytes
     }
     /// Bytes per row of one chip, which determine tRRD and tFAW.
+    #[inline]
     pub const fn page_bytes(&self) -> u64 {
         self.row_bytes / self.chips()
     }
     /// Rows per bank.
+    #[inline]
     pub const fn rows_per_bank(&self) -> u32 {
         self.subarrays.rows_per_bank()
     }
@@ -191,6 +195,7 @@ impl Geometry {
     }
 
     /// Whether a bank, row and column exist.
+    #[inline]
     pub const fn holds(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> bool {
         channel.0 < self.channels
             && bank.rank < self.ranks

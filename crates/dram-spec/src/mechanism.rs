@@ -67,12 +67,14 @@ impl Mechanism {
     }
 
     /// Rank; 0 is preferred.
+    #[inline]
     pub const fn rank(self) -> u8 {
         self.0.rank
     }
 }
 
 impl PartialEq for Mechanism {
+    #[inline]
     fn eq(&self, other: &Mechanism) -> bool {
         self.rank() == other.rank()
     }

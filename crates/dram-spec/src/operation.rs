@@ -45,6 +45,7 @@ pub enum Operation {
 
 impl Operation {
     /// Size in bytes.
+    #[inline]
     pub const fn bytes(&self) -> u64 {
         match self {
             Operation::Copy { bytes, .. }
@@ -55,6 +56,7 @@ impl Operation {
     }
 
     /// First byte written or, for a read, read. Blocks are divided by this range.
+    #[inline]
     pub const fn target(&self) -> PhysicalAddress {
         match self {
             Operation::Copy { dst, .. } | Operation::Init { dst, .. } => *dst,
@@ -68,6 +70,7 @@ impl Operation {
     }
 
     /// First byte read by a copy.
+    #[inline]
     pub const fn src(&self) -> Option<PhysicalAddress> {
         match self {
             Operation::Copy { src, .. } => Some(*src),

@@ -242,6 +242,7 @@ impl Subarrays {
     }
 
     /// Rows per bank.
+    #[inline]
     pub(crate) const fn rows_per_bank(&self) -> u32 {
         self.rows_per_bank
     }

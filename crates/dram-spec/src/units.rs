@@ -20,6 +20,7 @@ impl Cycle {
     pub const NEVER: Cycle = Cycle(u64::MAX);
 
     /// Distance from `earlier` to `self`; 0 if `earlier` is later.
+    #[inline]
     pub const fn since(self, earlier: Cycle) -> Cycles {
         Cycles(self.0.saturating_sub(earlier.0))
     }
@@ -27,6 +28,7 @@ impl Cycle {
 
 impl Add<Cycles> for Cycle {
     type Output = Cycle;
+    #[inline]
     fn add(self, distance: Cycles) -> Cycle {
         Cycle(self.0 + distance.0)
     }
@@ -108,6 +110,7 @@ impl Clock {
 
     /// Clocks that cover a *minimum* such as tRCD, rounded up. DDR3-1066, 13.125 ns: 7 cycles. The
     /// maximum of `u64` for more than 2^58 ps, which are three days.
+    #[inline]
     pub const fn at_least(&self, min: Min) -> Cycles {
         // Up to this, the product does not overflow.
         let ck = if min.ps > u64::MAX / self.k { u64::MAX } else { (min.ps * self.k).div_ceil(15_000) };

@@ -15,6 +15,7 @@ pub enum AccessKind {
 impl AccessKind {
     /// The opposite kind.
     #[must_use]
+    #[inline]
     pub const fn other(self) -> AccessKind {
         match self {
             AccessKind::Read => AccessKind::Write,

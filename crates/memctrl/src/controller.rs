@@ -91,6 +91,7 @@ impl Controller {
     }
 
     /// Whether no request is in progress and no completion is left to take.
+    #[inline]
     pub fn is_idle(&self) -> bool {
         self.front.is_idle(self.now)
     }
@@ -175,7 +176,7 @@ impl Controller {
 
     /// Issues commands up to `until`, or to the first cycle in which the front end reacts to one.
     /// Returns that cycle.
-    #[inline]
+    #[inline(always)]
     fn run_channels(&mut self, mut until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         // The channel for which the head request waits determines how far the others run.
         if let Some(awaited) = self.front.awaited_channel()
@@ -214,7 +215,7 @@ impl Controller {
 
     /// Runs a channel up to its limits, or to a command that concerns the front end. Returns the cycle
     /// in which the front end reacts to it, if any.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, index: usize, limits: Limits, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         let (awaits, ends) = (self.front.awaited_kind(self.channels[index].id), self.front.may_end);
         let limits = Limits { awaits, ends, wants_queues: wants.queues, ..limits };

@@ -14,6 +14,7 @@ pub struct Frame(pub u32);
 
 impl Frame {
     /// Address of the first byte.
+    #[inline]
     pub const fn address(self) -> PhysicalAddress {
         PhysicalAddress(self.0 as u64 * FRAME_BYTES)
     }

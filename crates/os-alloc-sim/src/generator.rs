@@ -17,6 +17,7 @@ impl Generator {
     }
 
     /// A number from 0 to 2^64 - 1.
+    #[inline]
     pub const fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -261,6 +261,7 @@ impl Kernel {
     }
 
     /// Gives consecutive pages consecutive unshared frames.
+    #[inline]
     pub(crate) fn enter(&mut self, process: ProcessId, first: u64, frame: Frame, frames: u32) {
         let step = self.grain_frames();
         let space = self.spaces.get_mut(&process).expect("the event has found the process");

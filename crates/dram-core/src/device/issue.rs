@@ -45,7 +45,7 @@ impl Device {
     /// # Panics
     /// If the command is early or the state forbids it, with both cycles and the rule's name. The
     /// scheduler must prevent this.
-    #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
+    // Where the kind of the command is known, little of this is left.
     #[inline(always)]
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
         match *command {

@@ -29,6 +29,7 @@ pub(crate) struct Accesses {
 }
 
 /// Column command of a kind of access.
+#[inline]
 const fn column(kind: AccessKind) -> KeptKind {
     match kind {
         AccessKind::Read => KeptKind::Rd,

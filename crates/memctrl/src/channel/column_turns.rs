@@ -22,6 +22,7 @@ pub(crate) struct ThreadOffers {
 impl Port {
     /// The offers of the threads; `claim` is that of the accesses for column commands, if any, and
     /// `key` the scheduler's key of the row commands of a source's copies.
+    #[inline(always)]
     pub(crate) fn offer(
         &mut self,
         view: &View<'_>,
@@ -35,6 +36,7 @@ impl Port {
 
     /// The first row step of the threads. In a rank in power-down or self-refresh they wait for its
     /// exit command.
+    #[inline(always)]
     pub(crate) fn offer_row_steps(&mut self, view: &View<'_>, key: impl Fn(SourceId) -> Key) -> Offer {
         let (mut at, mut first) = (Cycle::NEVER, None);
         let start = view.device.bus_free().max(view.from);
@@ -74,6 +76,7 @@ impl Port {
 
     /// The first column step of the threads, the oldest contender first, and the contenders before
     /// the accesses.
+    #[inline(always)]
     fn offer_column_steps(&mut self, view: &View<'_>, claim: Option<&Claim>) -> ThreadOffers {
         let (mut turns, mut lead, mut number) = (Turns::free(), None, 0);
         let (mut best, mut others_at, mut is_first) = (Offer::NOTHING, Cycle::NEVER, true);
@@ -129,6 +132,7 @@ impl Port {
 }
 
 /// Cycle at which its banks permit a column command.
+#[inline]
 fn banks_ready(command: &Command, device: &Device) -> Cycle {
     let ready = |bank, kind| device.kept_bank_hold(device.topology().index(bank), kind).until();
     match *command {

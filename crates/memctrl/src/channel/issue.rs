@@ -91,7 +91,7 @@ impl Channel {
     }
 
     /// Issues a command: device, counters and event.
-    #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
+    // Where the kind of the command is known, little of this is left.
     #[inline(always)]
     fn emit(&mut self, at: Cycle, command: Command, cause: Cause, sink: &mut impl EventSink) {
         let effect = self.device.issue(at, &command);

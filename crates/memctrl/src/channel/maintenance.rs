@@ -8,6 +8,7 @@ use crate::config::{Config, PowerPolicy, RefreshPolicy, closing_time};
 /// Cycle from which a rank must close its rows so that its REF is in time; with refresh off, so
 /// that no row exceeds the maximum of tRAS. `None` with refresh off and all banks closed. `longer_hold`
 /// is [`Config::longer_hold`].
+#[inline]
 pub fn yield_from(device: &Device, rank: u8, longer_hold: Cycles) -> Option<Cycle> {
     let topology = device.topology();
     let must_close = || topology.rank(rank).into_iter().filter_map(|bank| device.close_by(topology.bank(bank))).min();

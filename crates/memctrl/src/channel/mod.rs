@@ -97,6 +97,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// Runs to a cycle, for a caller that waits for nothing.
+    #[inline]
     pub(crate) const fn until(cycle: Cycle) -> Limits {
         Limits { commands: cycle, runs: cycle, awaits: None, ends: true, wants_queues: false }
     }
@@ -145,6 +146,7 @@ impl Channel {
         &mut self.queues
     }
 
+    #[inline]
     pub(crate) fn queued(&self) -> &Queues {
         &self.queues
     }
@@ -287,7 +289,7 @@ impl Channel {
         self.all.without(self.port.held())
     }
 
-    #[inline]
+    #[inline(always)]
     fn due(&mut self, from: Cycle) -> &Due {
         let (queues, port) = (&self.queues, &self.port);
         let queued = || queues.pending(AccessKind::Read).union(queues.pending(AccessKind::Write));

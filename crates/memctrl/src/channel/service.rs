@@ -21,6 +21,7 @@ impl Channel {
     }
 
     /// Reports the next row step in a bank, which has been issued.
+    #[inline(always)]
     pub(super) fn served_row_step(&mut self, at: Cycle, bank: BankIndex) {
         if self.accesses.wants_service() {
             let step = self.port.row_step(bank);
@@ -39,7 +40,7 @@ impl Channel {
     }
 
     /// Reports a run of column steps of the thread in a slot.
-    #[inline]
+    #[inline(always)]
     pub(super) fn served_columns(&mut self, at: Cycle, slot: u8, command: &Command, commands: u64) {
         if self.accesses.wants_service() {
             let (source, kind) = (self.port.source(slot), CommandKind::of(command, Effect::Plain));

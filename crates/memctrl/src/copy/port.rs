@@ -220,6 +220,7 @@ impl Port {
     }
 
     /// Next row command of the thread that holds a bank, and its cause.
+    #[inline]
     pub(crate) fn row_command(&self, bank: BankIndex) -> (Command, Cause) {
         let step = &self.row_steps[bank];
         (step.next.command, self.thread(step.slot).cause())

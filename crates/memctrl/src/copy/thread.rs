@@ -135,6 +135,7 @@ impl Thread {
     }
 
     /// Cause of its commands.
+    #[inline]
     pub(crate) fn cause(&self) -> Cause {
         let CopyProgram { request, mechanism, program, .. } = self.origin;
         Cause::Copy { request, mechanism, program }

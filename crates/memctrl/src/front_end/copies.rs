@@ -180,6 +180,7 @@ impl Default for DispatchQueue {
 
 impl FrontEnd {
     /// Whether a copy is not completely dispatched.
+    #[inline]
     pub(crate) fn has_copies_to_dispatch(&self) -> bool {
         !self.dispatch.order.is_empty()
     }

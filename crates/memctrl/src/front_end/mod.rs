@@ -235,7 +235,7 @@ impl FrontEnd {
     }
 
     /// Plans the delivery of a request, all of which is executed. Returns its cycle.
-    #[inline]
+    #[inline(always)]
     fn completes(&mut self, slot: u32) -> Cycle {
         let in_flight = self.in_flight.get(slot);
         self.completions.push(in_flight.done(), in_flight.accepted, slot);
