@@ -1,6 +1,7 @@
 //! Instructions that wait in the window for operands, and loads and stores that access the caches later than
 //! they dispatch.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use trace_io::program::InstructionClass;
@@ -71,6 +72,8 @@ pub(super) struct Deferred {
     instructions: VecDeque<DeferredInstruction>,
     /// Cycle of the last access or event: later attempts are not earlier.
     now: CoreCycle,
+    /// Answer of `first_access` since the last change.
+    first: Cell<Option<(CoreCycle, usize)>>,
 }
 
 impl Deferred {
@@ -80,6 +83,9 @@ impl Deferred {
     }
 
     pub(super) fn push(&mut self, instruction: DeferredInstruction) {
+        if instruction.can_access().is_some() {
+            self.first.take();
+        }
         self.instructions.push_back(instruction);
     }
 
@@ -102,32 +108,34 @@ impl Deferred {
 
     /// Cycle and place in the list of the first access that can be attempted; [`CoreCycle::NEVER`] without one.
     pub(super) fn first_access(&self, pipeline: &Pipeline) -> (CoreCycle, usize) {
+        if let Some(first) = self.first.get() {
+            return first;
+        }
         let mut first = (CoreCycle::NEVER, 0);
         // The first slot of the cycle of `first`, so that most are compared without a division.
         let mut earlier = Slot(u64::MAX);
         for (place, instruction) in self.instructions.iter().enumerate() {
-            let (Some(begin), Some(access)) = (instruction.begin, &instruction.access) else { continue };
-            let waits = access.is_refused || access.is_behind || !access.copies.is_empty();
-            if waits || begin >= earlier {
-                continue;
-            }
+            let Some(begin) = instruction.can_access().filter(|begin| *begin < earlier) else { continue };
             first = (pipeline.cycle(begin).max(self.now), place);
             if first.0 == self.now {
                 break;
             }
             earlier = pipeline.first_slot(first.0);
         }
+        self.first.set(Some(first));
         first
     }
 
     /// The access at a place of the list, which is attempted at a cycle.
     pub(super) fn attempt(&mut self, place: usize, at: CoreCycle) -> &mut DeferredInstruction {
         self.now = at;
+        self.first.take();
         &mut self.instructions[place]
     }
 
     /// Removes an access that the caches have accepted.
     pub(super) fn remove(&mut self, place: usize) {
+        self.first.take();
         let line = self.instructions.remove(place).and_then(|it| it.line());
         let mut younger = self.instructions.range_mut(place..).filter_map(|it| it.access.as_mut());
         if let Some(next) = younger.find(|it| Some(it.line) == line) {
@@ -138,6 +146,7 @@ impl Deferred {
     /// Attempts refused accesses again, from a cycle on.
     pub(super) fn retry(&mut self, at: CoreCycle) {
         self.now = self.now.max(at);
+        self.first.take();
         self.instructions.iter_mut().filter_map(|it| it.access.as_mut()).for_each(|it| it.is_refused = false);
     }
 
@@ -145,6 +154,7 @@ impl Deferred {
     /// alone.
     pub(super) fn copy_completed(&mut self, id: CopyId, at: CoreCycle) -> Option<EntryId> {
         self.now = self.now.max(at);
+        self.first.take();
         let waited = self.instructions.front().filter(|it| it.access.as_ref().is_some_and(|it| it.copies == [id]));
         let entry = waited.map(|it| it.entry);
         let accesses = self.instructions.iter_mut().filter_map(|it| it.access.as_mut());
@@ -167,6 +177,7 @@ impl Deferred {
             let begin = pipeline.begin(units, it.class, it.operands.from);
             pipeline.occupy(units, it.class, begin, Slot(0));
             it.begin = Some(begin);
+            self.first.take();
             if it.access.is_none() {
                 let result = pipeline.plus(begin, units.latency(it.class));
                 pipeline.resolve(it.entry, result);
@@ -180,6 +191,13 @@ impl Deferred {
 }
 
 impl DeferredInstruction {
+    /// The slot from which its access can be attempted, unless it waits.
+    fn can_access(&self) -> Option<Slot> {
+        let access = self.access.as_ref()?;
+        let waits = access.is_refused || access.is_behind || !access.copies.is_empty();
+        if waits { None } else { self.begin }
+    }
+
     /// The line that it accesses.
     fn line(&self) -> Option<LineNumber> {
         self.access.as_ref().map(|it| it.line)
