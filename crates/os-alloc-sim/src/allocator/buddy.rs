@@ -1,18 +1,22 @@
 //! `buddy`: blocks that are split in halves and merged again.
 
+use rustc_hash::FxHashMap;
+
 use super::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::bits::Bits;
 use crate::blocks::{FreeBlocks, MAX_ORDER, merged};
 use crate::frame::Frame;
 use crate::frame_set::FrameSet;
 
-/// End of a list; and the order of a grain that is not the first of a free block.
+/// End of a list.
 const NONE: u32 = u32::MAX;
-const INSIDE: u8 = u8::MAX;
 
-/// Neighbors of a free block's first grain in the list of its order.
+/// A free block, in the list of its order.
 #[derive(Clone, Copy, Debug)]
-struct Links {
+struct Block {
+    /// Relative to the grain's.
+    order: u8,
+    /// First grain of its neighbors in the list.
     next: u32,
     previous: u32,
 }
@@ -35,9 +39,8 @@ pub struct Buddy {
     set: FrameSet,
     /// List of each order above the grain's order.
     lists: Vec<List>,
-    links: Vec<Links>,
-    /// Order, relative to the grain's, of the free block that starts at each grain; else `INSIDE`.
-    order: Vec<u8>,
+    /// Free blocks by their first grain.
+    blocks: FxHashMap<u32, Block>,
     /// Allocated grains.
     out: Bits,
 }
@@ -53,15 +56,17 @@ impl Buddy {
             whole.push(Bits::of(merged(whole[order - 1].words())));
         }
         // A block enters its list when the last of its grains is freed.
-        let mut blocks = Vec::new();
+        let (mut listed, mut blocks) = (Bits::below(0, set.end() as usize), Vec::new());
         for grain in freed.iter().rev() {
             let is_whole = |order: &u8| whole[usize::from(*order)].contains(grain >> order);
             let order = (0..whole.len() as u8).rev().find(is_whole).expect("the grain itself is free");
             let first = grain >> order << order;
-            if std::mem::replace(&mut buddy.order[first as usize], order) == INSIDE {
+            if !listed.contains(first) {
+                listed.insert(first);
                 blocks.push((first, order));
             }
         }
+        buddy.blocks.reserve(blocks.len());
         blocks.into_iter().rev().for_each(|(first, order)| buddy.push(first, order));
         buddy
     }
@@ -69,12 +74,10 @@ impl Buddy {
     /// Creates the allocator with all frames of a set allocated. A grain above the largest block is
     /// a block.
     pub(crate) fn empty(set: &FrameSet) -> Buddy {
-        let end = set.end() as usize;
         Buddy {
             set: set.clone(),
             lists: vec![List { head: NONE, blocks: 0 }; usize::from(MAX_ORDER.saturating_sub(set.grain_order())) + 1],
-            links: vec![Links { next: NONE, previous: NONE }; end],
-            order: vec![INSIDE; end],
+            blocks: FxHashMap::default(),
             out: set.numbers().clone(),
         }
     }
@@ -88,40 +91,38 @@ impl Buddy {
         let list = &mut self.lists[usize::from(order)];
         let next = std::mem::replace(&mut list.head, grain);
         list.blocks += 1;
-        self.links[grain as usize] = Links { next, previous: NONE };
-        self.order[grain as usize] = order;
-        if next != NONE {
-            self.links[next as usize].previous = grain;
+        self.blocks.insert(grain, Block { order, next, previous: NONE });
+        if let Some(next) = self.blocks.get_mut(&next) {
+            next.previous = grain;
         }
     }
 
-    fn unlink(&mut self, grain: u32, order: u8) {
-        let Links { next, previous } = self.links[grain as usize];
+    /// Removes a block from its list.
+    fn unlink(&mut self, grain: u32) {
+        let Block { order, next, previous } = self.blocks.remove(&grain).expect("a free block starts here");
         let list = &mut self.lists[usize::from(order)];
         list.blocks -= 1;
-        if previous == NONE {
-            list.head = next;
-        } else {
-            self.links[previous as usize].next = next;
+        match self.blocks.get_mut(&previous) {
+            Some(previous) => previous.next = next,
+            None => list.head = next,
         }
-        if next != NONE {
-            self.links[next as usize].previous = previous;
+        if let Some(next) = self.blocks.get_mut(&next) {
+            next.previous = previous;
         }
-        self.order[grain as usize] = INSIDE;
     }
 
     /// The other half of the block above a block, where it is free as a whole.
     fn free_buddy(&self, first: u32, order: u8) -> Option<u32> {
         let other = first ^ 1 << order;
-        let is_free = usize::from(order) + 1 < self.lists.len() && self.order.get(other as usize) == Some(&order);
-        is_free.then_some(other)
+        let is_whole = |block: &Block| block.order == order && usize::from(order) + 1 < self.lists.len();
+        self.blocks.get(&other).is_some_and(is_whole).then_some(other)
     }
 
     /// Frees a grain and merges it with free buddies.
     fn give(&mut self, grain: u32) {
         let (mut first, mut order) = (grain, 0);
         while let Some(other) = self.free_buddy(first, order) {
-            self.unlink(other, order);
+            self.unlink(other);
             (first, order) = (first & other, order + 1);
         }
         self.push(first, order);
@@ -130,7 +131,9 @@ impl Buddy {
     /// The free block that contains a free grain, and its order.
     fn block(&self, grain: u32) -> (u32, u8) {
         let mut blocks = (0..self.lists.len() as u8).map(|order| (grain >> order << order, order));
-        blocks.find(|&(first, order)| self.order[first as usize] == order).expect("a free grain lies in a free block")
+        blocks
+            .find(|(first, order)| self.blocks.get(first).is_some_and(|block| block.order == *order))
+            .expect("a free grain lies in a free block")
     }
 }
 
@@ -143,7 +146,7 @@ impl FrameAllocator for Buddy {
         let wanted = request.order.saturating_sub(self.set.grain_order());
         let mut order = (wanted..self.lists.len() as u8).find(|&order| self.lists[usize::from(order)].blocks > 0)?;
         let first = self.lists[usize::from(order)].head;
-        self.unlink(first, order);
+        self.unlink(first);
         while order > wanted {
             order -= 1;
             self.push(first + (1 << order), order);
@@ -166,7 +169,7 @@ impl FrameAllocator for Buddy {
         }
         let grain = self.set.grain(frame);
         let (mut first, mut order) = self.block(grain);
-        self.unlink(first, order);
+        self.unlink(first);
         while order > 0 {
             order -= 1;
             let upper = first + (1 << order);

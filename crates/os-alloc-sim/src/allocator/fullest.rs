@@ -40,7 +40,7 @@ impl Fullest {
     /// Index of the largest count of a range, the first on ties. The range's length is a power of
     /// two, and its start is a multiple of that length.
     pub(crate) fn in_range(&self, range: Range<u32>) -> u32 {
-        debug_assert!(range.len().is_power_of_two() && (range.start as usize).is_multiple_of(range.len()));
+        assert!(range.len().is_power_of_two() && (range.start as usize).is_multiple_of(range.len()));
         let mut node = (self.leaves + range.start as usize) / range.len();
         while node < self.leaves {
             node *= 2;

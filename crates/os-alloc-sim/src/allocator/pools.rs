@@ -1,5 +1,7 @@
 //! Pools of free grains with removal in constant time.
 
+use std::sync::Arc;
+
 use crate::frame_set::FrameSet;
 
 /// No slot: the grain is never allocated.
@@ -19,9 +21,30 @@ pub(crate) struct Pools {
     start: Vec<u32>,
     /// Number of free grains of each pool.
     free: Vec<u32>,
-    slots: Vec<u32>,
+    slots: Numbers,
     /// Slot of each grain.
-    slot: Vec<u32>,
+    slot: Numbers,
+}
+
+/// A list of numbers in parts. Clones share the parts that they have not changed.
+#[derive(Clone, Debug)]
+struct Numbers(Vec<Arc<[u32]>>);
+
+/// Numbers in a part.
+const PART: usize = 1024;
+
+impl Numbers {
+    fn new(numbers: &[u32]) -> Numbers {
+        Numbers(numbers.chunks(PART).map(Arc::from).collect())
+    }
+
+    fn get(&self, index: u32) -> u32 {
+        self.0[index as usize / PART][index as usize % PART]
+    }
+
+    fn set(&mut self, index: u32, number: u32) {
+        Arc::make_mut(&mut self.0[index as usize / PART])[index as usize % PART] = number;
+    }
 }
 
 impl Pools {
@@ -46,7 +69,7 @@ impl Pools {
         free.iter().copied().for_each(|grain| place(grain, &mut used));
         let free = used.clone();
         set.numbers().iter().for_each(|grain| place(grain, &mut used));
-        Pools { start, free, slots, slot }
+        Pools { start, free, slots: Numbers::new(&slots), slot: Numbers::new(&slot) }
     }
 
     /// Number of free grains of a pool.
@@ -61,7 +84,7 @@ impl Pools {
 
     /// Whether a grain of this pool is free.
     pub(crate) fn is_free(&self, grain: u32, pool: u32) -> bool {
-        let slot = self.slot[grain as usize];
+        let slot = self.slot.get(grain);
         slot != NOWHERE && slot - self.start[pool as usize] < self.free[pool as usize]
     }
 
@@ -69,13 +92,13 @@ impl Pools {
     pub(crate) fn pop(&mut self, pool: u32) -> Option<u32> {
         let left = self.free[pool as usize].checked_sub(1)?;
         self.free[pool as usize] = left;
-        Some(self.slots[(self.start[pool as usize] + left) as usize])
+        Some(self.slots.get(self.start[pool as usize] + left))
     }
 
     /// Takes the free grain at a position of a pool's list.
     pub(crate) fn take_at(&mut self, place: u32, pool: u32) -> u32 {
         assert!(place < self.free(pool), "pool {pool} has {} free grains: none at {place}", self.free(pool));
-        let grain = self.slots[(self.start[pool as usize] + place) as usize];
+        let grain = self.slots.get(self.start[pool as usize] + place);
         self.take(grain, pool);
         grain
     }
@@ -92,7 +115,7 @@ impl Pools {
 
     /// Returns a grain to its pool; returns whether it was taken.
     pub(crate) fn put(&mut self, grain: u32, pool: u32) -> bool {
-        let taken = self.slot[grain as usize] != NOWHERE && !self.is_free(grain, pool);
+        let taken = self.slot.get(grain) != NOWHERE && !self.is_free(grain, pool);
         if taken {
             self.exchange(grain, self.start[pool as usize] + self.free[pool as usize]);
             self.free[pool as usize] += 1;
@@ -102,9 +125,9 @@ impl Pools {
 
     /// The free grains: a bit per grain, 64 in a word.
     pub(crate) fn free_grains(&self) -> Vec<u64> {
-        let mut words = vec![0; self.slot.len().div_ceil(64)];
+        let mut words = vec![0; (self.slot.0.len() * PART).div_ceil(64)];
         for (&start, &free) in self.start.iter().zip(&self.free) {
-            for &grain in &self.slots[start as usize..(start + free) as usize] {
+            for grain in (start..start + free).map(|slot| self.slots.get(slot)) {
                 words[grain as usize / 64] |= 1 << (grain % 64);
             }
         }
@@ -113,10 +136,11 @@ impl Pools {
 
     /// Exchanges a grain with the grain in slot `to`.
     fn exchange(&mut self, grain: u32, to: u32) {
-        let from = self.slot[grain as usize];
-        let other = self.slots[to as usize];
-        self.slots.swap(from as usize, to as usize);
-        self.slot[grain as usize] = to;
-        self.slot[other as usize] = from;
+        let from = self.slot.get(grain);
+        let other = self.slots.get(to);
+        self.slots.set(from, other);
+        self.slots.set(to, grain);
+        self.slot.set(other, from);
+        self.slot.set(grain, to);
     }
 }

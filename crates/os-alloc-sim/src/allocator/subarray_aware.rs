@@ -2,6 +2,7 @@
 //! copies between two banks of a rank.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::buddy::Buddy;
 use super::fullest::Fullest;
@@ -50,7 +51,7 @@ pub struct SubarrayAware {
     /// All free grains, by pool.
     pools: Pools,
     /// Pool of each grain.
-    pool: Vec<u32>,
+    pool: Arc<[u32]>,
     /// Free grains available to first touches. Each free grain is here or in `aside`.
     offered: Buddy,
     /// Free grains available to copies only, until `offered` is empty.
@@ -78,7 +79,7 @@ impl SubarrayAware {
             let rank = u32::from(at.channel.0) * ranks + u32::from(at.bank.rank);
             (rank * banks_per_rank + u32::from(at.bank.bank)) * pools_per_bank + at.subarray
         };
-        let pool: Vec<u32> = (0..set.end()).map(pool_of).collect();
+        let pool: Arc<[u32]> = (0..set.end()).map(pool_of).collect();
         let count = u32::from(geometry.channels()) * ranks * banks_per_rank * pools_per_bank;
         let free = freed.map_or_else(|| set.numbers().iter().collect(), Cow::from);
         let pools = Pools::new(count as usize, set, &free, |grain| pool[grain as usize]);
