@@ -18,6 +18,7 @@ const ENGINES: [&str; 3] = ["copy-engine-sync-nlb", "copy-engine-sync-wlb", "cop
 /// Each byte of a copy crosses the channel twice, as with non-temporal stores. Mixes on four cores: the energy per
 /// instruction is that of the baseline, within 3 %.
 #[test]
+#[ignore = "seconds of CPU: `cargo xtask full` runs it"]
 fn an_engine_saves_no_energy_against_non_temporal_stores() {
     let table = results(&[
         "reproduce",

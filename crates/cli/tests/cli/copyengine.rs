@@ -19,6 +19,7 @@ fn of(value: &Value, key: &str) -> f64 {
 /// With half, once and twice the instructions. Parts of the reductions and times of copies are consistent in
 /// each row.
 #[test]
+#[ignore = "seconds of CPU: `cargo xtask full` runs it"]
 fn modes_and_cores_have_the_published_order() {
     let orderings = TABLE["orderings"].as_array().unwrap();
     let held: Vec<&Value> = orderings
@@ -49,6 +50,7 @@ fn modes_and_cores_have_the_published_order() {
 
 /// Twice the bandwidth shortens every mode, and a longer latency no mode.
 #[test]
+#[ignore = "seconds of CPU: `cargo xtask full` runs it"]
 fn a_faster_memory_shortens_every_mode() {
     let times = |figure: &str, run: usize| -> Vec<f64> {
         let times = TABLE[figure][run]["packet_ns"].as_array().unwrap();

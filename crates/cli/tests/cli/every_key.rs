@@ -177,7 +177,8 @@ impl Inputs {
     /// The digests of the runs of each point of a sweep.
     fn digests(&self, axes: &[(&str, Vec<&str>)]) -> Vec<Vec<String>> {
         let axes: Vec<String> = axes.iter().map(|(key, values)| format!("'{key}' = [{}]", values.join(", "))).collect();
-        let sweep = format!("scenario = 'scenario.toml'\n[[axis]]\nzip = {{ {} }}\n", axes.join(", "));
+        let sweep =
+            format!("scenario = 'scenario.toml'\nbaseline = false\n[[axis]]\nzip = {{ {} }}\n", axes.join(", "));
         fs::write(self.path("sweep.toml"), sweep).unwrap();
         let (file, out) = (self.path("sweep.toml"), self.path("out"));
         let (code, _, stderr) = run(&["sweep", text(&file), "--out", text(&out), "--force"]);

@@ -15,6 +15,7 @@ fn rates<'a>(table: &'a Value, machine: &str) -> impl Iterator<Item = (u64, [f64
 }
 
 #[test]
+#[ignore = "seconds of CPU: `cargo xtask full` runs it"]
 fn loops_have_the_published_order() {
     let few = ["reproduce", "fastcopy", "--bytes", "4096", "--largest", "16384", "--check", "--format", "json"];
     let (code, text, error) = run(&few);

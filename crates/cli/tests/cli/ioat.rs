@@ -71,6 +71,7 @@ fn the_benefit_grows_with_ports_and_connections() {
 
 /// Few packets: six ports gain more than three, and three more than one.
 #[test]
+#[ignore = "seconds of CPU: `cargo xtask full` runs it"]
 fn the_benefit_grows_with_many_more_ports() {
     let table = reproduced(&["--only", "receive", "--packets", "200"]);
     for group in ["receive", "receive and send"] {

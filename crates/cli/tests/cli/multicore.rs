@@ -193,6 +193,7 @@ fn memory_traces_run_without_the_caches_behind_which_they_were_recorded() {
 /// All that the paper leaves open comes from the file: a target gives the bytes of the shipped
 /// file, and others if the file has another value.
 #[test]
+#[ignore = "seconds of CPU: `cargo xtask full` runs it"]
 fn every_target_runs_on_the_machine_of_the_paper() {
     let shipped = std::fs::read_to_string(workspace().join("configs/paper.toml")).unwrap();
     let system = workspace().join("configs/ddr3-1066-paper.toml");

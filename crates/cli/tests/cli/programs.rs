@@ -33,6 +33,7 @@ fn by_row(table: &Value, figure: impl Fn(&Value) -> f64) -> Vec<f64> {
 
 /// The shares of copies rise with N and fall with S, as published; the gains rise with the copies.
 #[test]
+#[ignore = "seconds of CPU: `cargo xtask full` runs it"]
 fn forkbench_gains_rise_with_the_copies_and_fpm_gains_more_than_psm() {
     let table = reproduce(&["forkbench", "--mebibytes", "8", "--updates", "2,64,512,2048"]);
     let share = |row: &Value| of(&row["baselines"][0], "copy_bytes") / of(&row["baselines"][0], "channel_bytes");

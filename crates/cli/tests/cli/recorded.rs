@@ -76,12 +76,17 @@ fn check(trace: &Path, accesses: u64, copies: u64, fills: u64) {
 #[test]
 fn a_forking_program_runs_whole_under_every_policy() {
     check(&sample("forkset-rc.gz"), 4246, 954, 0);
-    recording("forkset-rc.gz").inspect(|trace| check(trace, 145_129, 21_787, 185));
 }
 
 #[test]
 fn a_shell_runs_whole_under_every_policy() {
     check(&sample("shell-rc.gz"), 3353, 52, 95);
+}
+
+#[test]
+#[ignore = "recordings that are not in the repository: `cargo xtask full` runs it"]
+fn whole_recordings_run_under_every_policy() {
+    recording("forkset-rc.gz").inspect(|trace| check(trace, 145_129, 21_787, 185));
     recording("shell-rc.gz").inspect(|trace| check(trace, 165_753, 2_340, 4_350));
 }
 

@@ -84,20 +84,20 @@ impl Word {
     /// The bits of a word.
     ///
     /// # Panics
-    /// In builds with debug assertions, if a field is beyond its range.
+    /// If a field is beyond its range.
     #[inline]
     pub const fn bits(self) -> u64 {
         match self {
             Word::Access(Access { is_store, address, log2_bytes, instructions }) => {
-                debug_assert!(log2_bytes < 8 && instructions as u64 <= ACCESS_INSTRUCTIONS_MAX);
+                assert!(log2_bytes < 8 && instructions as u64 <= ACCESS_INSTRUCTIONS_MAX);
                 (is_store as u64) << 62 | (log2_bytes as u64) << 59 | (instructions as u64) << 48 | address & INLINE_MAX
             }
             Word::Instructions(count) => {
-                debug_assert!(count > 0 && count <= INLINE_MAX);
+                assert!(count > 0 && count <= INLINE_MAX);
                 0b10 << 62 | count
             }
             Word::Event { number, further, first } => {
-                debug_assert!(number < 64 && further < 16 && first <= INLINE_MAX);
+                assert!(number < 64 && further < 16 && first <= INLINE_MAX);
                 0b11 << 62 | (number as u64) << 56 | (further as u64) << 52 | first
             }
         }
