@@ -1,6 +1,7 @@
 //! Modules of a folder import each other in one direction.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -202,18 +203,20 @@ fn keep_cycles(imports: &mut Imports) {
 fn no_module_is_in_an_import_cycle() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
     let entries = fs::read_dir(&crates).expect("the crates").map(|entry| entry.expect("an entry").file_name());
-    let mut found = BTreeMap::new();
-    for name in entries {
+    let cycles = |name: OsString| {
         let src = Path::new(&name).join("src");
         let modules = Modules::of(&crates.join(&src));
-        for (folder, mut imports) in modules.imports() {
+        let in_folders = modules.imports().into_iter().filter_map(|(folder, mut imports)| {
             keep_cycles(&mut imports);
-            if !imports.is_empty() {
-                let folder = folder.iter().fold(src.clone(), |path, name| path.join(name));
-                found.insert(folder, format!("{imports:?}"));
-            }
-        }
-    }
+            let folder = folder.iter().fold(src.clone(), |path, name| path.join(name));
+            (!imports.is_empty()).then(|| format!("{}: {imports:?}", folder.display()))
+        });
+        in_folders.collect::<Vec<_>>()
+    };
+    let found: Vec<String> = std::thread::scope(|scope| {
+        let crates: Vec<_> = entries.map(|name| scope.spawn(|| cycles(name))).collect();
+        crates.into_iter().flat_map(|found| found.join().expect("the crate is read")).collect()
+    });
     assert!(found.is_empty(), "modules import each other in cycles: {found:#?}");
 }
 

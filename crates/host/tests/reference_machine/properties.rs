@@ -12,7 +12,7 @@ use trace_io::program::{InstructionClass, InstructionKind, Step};
 use crate::cases::{Case, arb_case, arb_case_of_few_places, arb_case_with_a_frame_per_unit};
 use crate::listed::Listed;
 use crate::runs::{Outcome, checked, engine, reference, same, tick_by_tick};
-use crate::sequence::runs;
+use crate::sequence::{in_halves, runs};
 
 /// What the page determines of an outcome.
 ///
@@ -46,15 +46,16 @@ pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-proptest! {
-    #![proptest_config(runs(400, 1))]
-
-    /// Requests, commands, counters and cycles of the machine and the reference model are equal.
-    #[test]
-    fn machine_and_reference_model_agree(case in arb_case()) {
-        let outcomes = [engine(&case), reference(&case)].map(|outcome| determined(&case, outcome));
-        same(["engine", "reference model"], [&outcomes[0], &outcomes[1]])?;
-    }
+/// Requests, commands, counters and cycles of the machine and the reference model are equal.
+#[test]
+fn machine_and_reference_model_agree() {
+    in_halves(&runs(400, 1), |config| {
+        let compare = |case: Case| {
+            let outcomes = [engine(&case), reference(&case)].map(|outcome| determined(&case, outcome));
+            same(["engine", "reference model"], [&outcomes[0], &outcomes[1]])
+        };
+        TestRunner::new(config).run(&arb_case(), compare).unwrap_or_else(|failure| panic!("{failure}"));
+    });
 }
 
 proptest! {

@@ -9,7 +9,7 @@ use memctrl::policy::row::ROW_POLICIES;
 use memctrl::policy::scheduler::SCHEDULERS;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::{RngSeed, TestRunner};
+use proptest::test_runner::TestRunner;
 
 use crate::cases::{Case, arb_case, registered_copy_policies};
 use crate::compare::same;
@@ -18,7 +18,7 @@ use crate::runs::{Outcome, engine, model, silent, stepped, unordered};
 #[path = "sequence.rs"]
 mod sequence;
 
-use self::sequence::runs;
+use self::sequence::{in_halves, runs};
 
 /// Number of random cases of the comparison with the reference model.
 const CASES: u32 = 120;
@@ -27,13 +27,7 @@ const CASES: u32 = 120;
 /// each registered scheduler, row policy and copy policy.
 #[test]
 fn engine_and_reference_model_agree() {
-    // Two sequences side by side: this is the longest property.
-    let half = |number: u64| {
-        let mut config = runs(CASES, 1);
-        config.cases = config.cases.div_ceil(2);
-        if let RngSeed::Fixed(seed) = &mut config.rng_seed {
-            *seed = seed.wrapping_add(number);
-        }
+    let halves = in_halves(&runs(CASES, 1), |config| {
         let drawn = RefCell::new(BTreeSet::new());
         let compare = |case: Case| {
             let Config { scheduler, row_policy, copy_policy, .. } = &case.config;
@@ -43,9 +37,6 @@ fn engine_and_reference_model_agree() {
         let cases = config.cases;
         TestRunner::new(config).run(&arb_case(), compare).unwrap_or_else(|failure| panic!("{failure}"));
         (cases, drawn.into_inner())
-    };
-    let halves = std::thread::scope(|scope| {
-        [0, 1].map(|number| scope.spawn(move || half(number))).map(|half| half.join().expect("no case differs"))
     });
     let cases: u32 = halves.iter().map(|(cases, _)| cases).sum();
     let drawn: BTreeSet<&str> = halves.into_iter().flat_map(|(_, drawn)| drawn).collect();

@@ -15,3 +15,18 @@ pub fn runs(cases: u32, seed: u64) -> ProptestConfig {
         ..asked
     }
 }
+
+/// Two sequences of half of the cases, side by side, for the longest properties; what is returned for each.
+pub fn in_halves<T: Send>(config: &ProptestConfig, of_half: impl Fn(ProptestConfig) -> T + Sync) -> [T; 2] {
+    let half = |number: u64| {
+        let mut config = ProptestConfig { cases: config.cases.div_ceil(2), ..config.clone() };
+        if let RngSeed::Fixed(seed) = &mut config.rng_seed {
+            *seed = seed.wrapping_add(number);
+        }
+        of_half(config)
+    };
+    let half = &half;
+    std::thread::scope(|scope| {
+        [0, 1].map(|number| scope.spawn(move || half(number))).map(|half| half.join().expect("no case differs"))
+    })
+}
