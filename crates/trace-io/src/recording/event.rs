@@ -195,7 +195,7 @@ impl Event {
     /// The words of an event.
     ///
     /// # Panics
-    /// In builds with debug assertions, if the first operand is beyond the range of a word.
+    /// If the first operand is beyond the range of a word.
     pub fn words(self) -> SmallVec<[u64; OPERANDS_MAX]> {
         let (number, operands) = (self.number(), self.operands());
         let further = operands.len().saturating_sub(1) as u8;
