@@ -53,13 +53,15 @@ impl Bits {
 
     /// Inserts a number; returns whether it was absent.
     pub(crate) fn insert(&mut self, number: u32) -> bool {
-        let fresh = !self.contains(number);
+        if self.contains(number) {
+            return false;
+        }
         let mut number = number as usize;
         for level in &mut self.levels {
             level[number / WIDTH] |= 1 << (number % WIDTH);
             number /= WIDTH;
         }
-        fresh
+        true
     }
 
     /// Removes a number; returns whether it was present.

@@ -29,7 +29,7 @@ fn the_list_has_each_loop_and_each_policy() {
 
 #[test]
 fn the_first_screen_answers_each_question() {
-    let args = ["--sources", "cold,dirty", "--sizes", "64,4KiB", "--reads", "0,100", "--check"];
+    let args = ["--sources", "cold,dirty", "--sizes", "64,4KiB,16KiB", "--reads", "0,100", "--check"];
     let (code, text, error) = run(&[&["compare", "--copiers", COPIERS], &args[..]].concat());
     assert_eq!((code, error.as_str()), (0, ""));
     insta::assert_snapshot!(text);

@@ -223,7 +223,7 @@ fn drawn_by_hand(system: &SystemConfig, log: &[Issued], end: u64) -> BTreeMap<St
 fn scenarios() -> Vec<(&'static str, Vec<&'static str>)> {
     let mixed = [
         "policies=[\"baseline\", \"rowclone\"]",
-        "workload.count=600",
+        "workload.count=1500",
         "workload.bytes=0x40_0000",
         "workload.copy_share=0.1",
         "warm_up_cycles=0",
