@@ -1,10 +1,11 @@
-//! Every documented key has an effect: another value gives the sweep another digest, and `run` another result.
+//! Every documented key has an effect: another value gives a run another digest and another result.
 //!
 //! `cases` is the table of all keys with two values of each. A key without a case fails `every_key_has_a_case`.
 
 mod cases;
 mod input;
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,11 @@ use crate::common::run;
 use rowclone_config::key::{Key, without_indices};
 use rowclone_config::{currents, machine, scenario, system};
 
-/// Fields of a result that repeat the input. They are no evidence that a key has an effect.
+/// Fields of a result of `run` that repeat the input. They are no evidence that a key has an effect.
 const ECHOES: [&str; 8] = ["policy", "placement", "scenario", "system", "controller", "seed", "currents", "warnings"];
+
+/// The first and the last column of a sweep's table with a figure.
+const FIGURES: [&str; 2] = ["speedup", "trace_skipped_share"];
 
 #[test]
 fn every_key_has_an_effect() {
@@ -79,10 +83,11 @@ fn a_file_under_another_name_has_the_same_digest() {
         ("system.device.currents", ["'set.toml'", "'set.toml'", "'c.toml'", "'set.toml'"]),
         ("workload.file", ["'native.trace'", "'native.trace'", "'native.trace'", "'t.trace'"]),
     ];
-    let digests = directory.digests(&points.map(|(key, values)| (key, values.to_vec())));
+    let points = directory.points(&points.map(|(key, values)| (key, values.to_vec())));
+    let digests: Vec<_> = points.iter().map(digests).collect();
     assert_eq!(digests.len(), 4);
     assert_eq!(digests.iter().collect::<BTreeSet<_>>().len(), 1, "{digests:?}");
-    assert_ne!(digests[0], [""], "every point can be run");
+    assert_ne!(digests[0], BTreeSet::from([""]), "every point can be run");
 }
 
 /// A directory with a scenario and every file that the cases name.
@@ -131,19 +136,29 @@ impl Inputs {
             let of = cases.iter().zip(&all[1..]).find(|(_, changed)| *changed == values);
             of.is_some_and(|(case, _)| matches!(case.effect, Effect::Refused(_)))
         };
-        let points: Vec<_> = all.iter().filter(|values| !refused(values)).collect();
-        let axes: Vec<_> = keys.keys().map(|key| (*key, points.iter().map(|values| values[key]).collect())).collect();
-        let digests = self.digests(&axes);
-        let bases = [false, true]
-            .map(|baseline| self.result(&all[0], baseline).unwrap_or_else(|error| panic!("{name}: {error}")));
-        assert_eq!(digests.iter().collect::<BTreeSet<_>>().len(), points.len(), "{name}: two values share a digest");
+        let usable: Vec<_> = all.iter().filter(|values| !refused(values)).collect();
+        let axes: Vec<_> = keys.keys().map(|key| (*key, usable.iter().map(|values| values[key]).collect())).collect();
+        let points = self.points(&axes);
+        let distinct: BTreeSet<_> = points.iter().map(digests).collect();
+        assert_eq!(distinct.len(), usable.len(), "{name}: two values share a digest");
+        let first = &all[0];
+        let bases = [false, true].map(|baseline| {
+            LazyCell::new(move || self.result(first, baseline).unwrap_or_else(|error| panic!("{name}: {error}")))
+        });
+        let mut changed_points = points.iter().skip(1);
         for (case, values) in cases.iter().zip(&all[1..]) {
             let Case { key, base: from, changed: to, effect } = case;
             let about = format!("{name}: `{key}` from {from} to {to}");
-            // Most effects show in the run itself. That there is no other effect must hold of the baseline, too.
+            let point = if matches!(effect, Effect::Refused(_)) { None } else { changed_points.next() };
+            let in_table = |point: &[Row]| point.iter().map(|row| row.figures.clone()).collect::<Vec<_>>();
+            if matches!(effect, Effect::Figures) && point.is_some_and(|point| in_table(point) != in_table(&points[0])) {
+                continue;
+            }
+            // The table has no effect on the baseline, and not every figure. That there is no other effect must hold of
+            // the baseline, too.
             let shows_alone = matches!(effect, Effect::Figures | Effect::Refused(_));
             let baseline = !shows_alone || key.contains("baseline") || key.contains("reference.");
-            let base = &bases[usize::from(baseline)];
+            let base = &*bases[usize::from(baseline)];
             match (effect, self.result(values, baseline)) {
                 (Effect::Refused(message), Err(error)) => assert!(error.contains(message), "{about}: {error}"),
                 (Effect::Refused(_), Ok(_)) => panic!("{about}: is not refused"),
@@ -181,8 +196,8 @@ impl Inputs {
         Ok(results)
     }
 
-    /// The digests of the runs of each point of a sweep.
-    fn digests(&self, axes: &[(&str, Vec<&str>)]) -> Vec<Vec<String>> {
+    /// The rows of each point of a sweep.
+    fn points(&self, axes: &[(&str, Vec<&str>)]) -> Vec<Vec<Row>> {
         let axes: Vec<String> = axes.iter().map(|(key, values)| format!("'{key}' = [{}]", values.join(", "))).collect();
         let sweep =
             format!("scenario = 'scenario.toml'\nbaseline = false\n[[axis]]\nzip = {{ {} }}\n", axes.join(", "));
@@ -190,17 +205,31 @@ impl Inputs {
         let (file, out) = (self.path("sweep.toml"), self.path("out"));
         let (code, _, stderr) = run(&["sweep", text(&file), "--out", text(&out), "--force"]);
         assert_eq!(code, 0, "{stderr}");
-        let mut points: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-        for row in csv::Reader::from_path(out.join("results.csv")).unwrap().deserialize() {
-            let row: BTreeMap<String, String> = row.unwrap();
-            points.entry(row["point"].parse().unwrap()).or_default().push(row["digest"].clone());
+        let mut table = csv::Reader::from_path(out.join("results.csv")).unwrap();
+        let headers = table.headers().unwrap().clone();
+        let column = |name: &str| headers.iter().position(|header| header == name).unwrap();
+        let [first, last] = FIGURES.map(column);
+        let mut points: BTreeMap<u64, Vec<Row>> = BTreeMap::new();
+        for row in table.records() {
+            let row = row.unwrap();
+            let figures = row.iter().take(last + 1).skip(first).map(str::to_owned).collect();
+            let row_of = points.entry(row[column("point")].parse().unwrap()).or_default();
+            row_of.push(Row { digest: row[column("digest")].to_owned(), figures });
         }
         let points: Vec<_> = points.into_values().collect();
-        for runs in &points {
-            assert_eq!(runs.iter().collect::<BTreeSet<_>>().len(), runs.len(), "two runs of a point share a digest");
-        }
+        assert!(points.iter().all(|runs| digests(runs).len() == runs.len()), "two runs of a point share a digest");
         points
     }
+}
+
+/// A row of the table of a sweep.
+struct Row {
+    digest: String,
+    figures: Vec<String>,
+}
+
+fn digests(rows: &Vec<Row>) -> BTreeSet<&str> {
+    rows.iter().map(|row| row.digest.as_str()).collect()
 }
 
 /// Values of keys, as TOML.
