@@ -6,7 +6,7 @@ use Origin::Jesd79_2 as Jedec;
 
 /// The rules of DDR2.
 pub(super) const TABLE: Table = Table {
-    rules: &with_mechanisms::<{ RULES.len() + MECHANISMS.len() }>(RULES),
+    rules: &with_mechanisms::<{ RULES.len() + MECHANISMS }>(RULES, CCD, CCD, WRITE_TO_READ, READ_TO_PRECHARGE),
     refresh_before_power_down: false,
     row_open: (Term::Plus(1, P::RasMax), Public("Micron DDR2 HDL model: tRAS max 70 us")),
     power_down: (Term::Plus(9, P::Refi), Jedec("at most 9 tREFI between two REF: recalled")),
@@ -59,17 +59,4 @@ const RULES: &[Rule] = &[
     rule("tXSNR",    Rank, &[Srx], NO_DLL_OR_PDE, &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
     rule("tXSRD",    Rank, &[Srx], &[Rd, Rda, Wr, Wra], &[plus(P::Dllk)],              1, Jedec("SRX to RD; to WR: chosen")),
     rule("bus",      Channel, ANY, ANY,    &[plus(P::Clock)],                          1, Jedec("one command a clock")),
-    rule("bus-TRANSFER", Channel, &[Transfer], ANY, &[Term::Plus(2, P::Clock)],        1, RowClone("TRANSFER takes two command-bus cycles")),
-    rule("FPM",      Bank, ACTS, &[ActCopy], &[plus(P::Ras)],                          1, RowClone("source row restored first")),
-    rule("FPM-tWR",  Bank, &[Wr, TransferDst], &[ActCopy], WRITE_RECOVERY,             1, Project("written data is in the row before it is copied")),
-    rule("TRANSFER-tRCD", Bank, ACTS, &[TransferSrc, TransferDst], RCD,                1, Project("ACT to TRANSFER, in both banks")),
-    rule("TRANSFER-tCCD", Rank, &[Transfer], &[Transfer], CCD,                         1, Project("TRANSFER to TRANSFER")),
-    rule("TRANSFER-turnaround", Bank, &[TransferDst], &[TransferSrc], WRITE_TO_READ,   1, Project("TRANSFER into a bank to TRANSFER out of it")),
-    rule("RD-TRANSFER",   Rank, READS, &[Transfer], CCD,                              1, Project("RD to TRANSFER")),
-    rule("TRANSFER-WR",   Rank, &[Transfer], WRITES, CCD,                             1, Project("TRANSFER to WR")),
-    rule("WR-TRANSFER",   Rank, WRITES, &[Transfer], WRITE_TO_READ,                    1, Project("WR to TRANSFER")),
-    rule("TRANSFER-RD",   Rank, &[Transfer], READS, WRITE_TO_READ,                     1, Project("TRANSFER to RD")),
-    rule("TRANSFER-tRTP", Bank, &[TransferSrc], TO_PRES, READ_TO_PRECHARGE,                 1, Project("TRANSFER to PRE of its source bank")),
-    rule("TRANSFER-tWR",  Bank, &[TransferDst], TO_PRES, WRITE_RECOVERY,                  1, Project("TRANSFER to PRE of its destination bank")),
-    rule("TRANSFER-PDE",  Rank, &[Transfer], &[Pde], WRITE_RECOVERY,                   1, Project("the internal write ends first")),
 ];

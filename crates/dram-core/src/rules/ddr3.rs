@@ -6,7 +6,7 @@ use Origin::Jesd79_3 as Jedec;
 
 /// The rules of DDR3.
 pub(super) const TABLE: Table = Table {
-    rules: &with_mechanisms::<{ RULES.len() + MECHANISMS.len() }>(RULES),
+    rules: &with_mechanisms::<{ RULES.len() + MECHANISMS }>(RULES, CCD, CCD, WRITE_TO_READ, RTP),
     refresh_before_power_down: false,
     row_open: (Term::Plus(9, P::Refi), Public("Samsung M378B5673EH1 rev 1.03")),
     power_down: (Term::Plus(9, P::Refi), Public("Samsung K4B2G0446D rev 1.01, table 49")),
@@ -19,7 +19,7 @@ const RULES: &[Rule] = &[
     rule("tRAS",     Bank, ACTS,   TO_PRES, &[plus(P::Ras)],                            1, Jedec("ACT to PRE")),
     rule("tRC",      Bank, ACTS,   &[Act], &[plus(P::Rc)],                             1, Jedec("ACT to ACT of a bank")),
     rule("tRP",      Bank, PRES,   &[Act], &[plus(P::Rp)],                             1, Jedec("PRE to ACT")),
-    rule("tRTP",     Bank, READS,  TO_PRES, &[plus(P::Rtp)],                            1, Jedec("RD to PRE")),
+    rule("tRTP",     Bank, READS,  TO_PRES, RTP,                                       1, Jedec("RD to PRE")),
     rule("tWR",      Bank, WRITES, TO_PRES, WRITE_RECOVERY,                             1, Jedec("write recovery")),
     rule("RDA-ACT",  Bank, &[Rda], &[Act], READ_RECOVERY,                              1, Jedec("auto-precharge after a read")),
     rule("WRA-ACT",  Bank, &[Wra], &[Act], WRITE_RECOVERY_AND_RP,                      1, Jedec("auto-precharge after a write")),
@@ -57,17 +57,4 @@ const RULES: &[Rule] = &[
     rule("tXS",      Rank, &[Srx], NO_DLL, &[plus(P::Xs)], 1, Jedec("SRX to a command that needs no DLL")),
     rule("tXSDLL",   Rank, &[Srx], &[Rd, Rda, Wr, Wra, Pde], &[plus(P::Dllk)],         1, Jedec("SRX to RD or PDE; to WR: chosen")),
     rule("bus",      Channel, ANY, ANY,    &[plus(P::Clock)],                          1, Jedec("one command a clock")),
-    rule("bus-TRANSFER", Channel, &[Transfer], ANY, &[Term::Plus(2, P::Clock)],        1, RowClone("TRANSFER takes two command-bus cycles")),
-    rule("FPM",      Bank, ACTS, &[ActCopy], &[plus(P::Ras)],                          1, RowClone("source row restored first")),
-    rule("FPM-tWR",  Bank, &[Wr, TransferDst], &[ActCopy], WRITE_RECOVERY,             1, Project("written data is in the row before it is copied")),
-    rule("TRANSFER-tRCD", Bank, ACTS, &[TransferSrc, TransferDst], RCD,                1, Project("ACT to TRANSFER, in both banks")),
-    rule("TRANSFER-tCCD", Rank, &[Transfer], &[Transfer], CCD,                         1, Project("TRANSFER to TRANSFER")),
-    rule("TRANSFER-turnaround", Bank, &[TransferDst], &[TransferSrc], WRITE_TO_READ,   1, Project("TRANSFER into a bank to TRANSFER out of it")),
-    rule("RD-TRANSFER",   Rank, READS, &[Transfer], CCD,                               1, Project("RD to TRANSFER")),
-    rule("TRANSFER-WR",   Rank, &[Transfer], WRITES, CCD,                              1, Project("TRANSFER to WR")),
-    rule("WR-TRANSFER",   Rank, WRITES, &[Transfer], WRITE_TO_READ,                    1, Project("WR to TRANSFER")),
-    rule("TRANSFER-RD",   Rank, &[Transfer], READS, WRITE_TO_READ,                     1, Project("TRANSFER to RD")),
-    rule("TRANSFER-tRTP", Bank, &[TransferSrc], TO_PRES, &[plus(P::Rtp)],                 1, Project("TRANSFER to PRE of its source bank")),
-    rule("TRANSFER-tWR",  Bank, &[TransferDst], TO_PRES, WRITE_RECOVERY,                  1, Project("TRANSFER to PRE of its destination bank")),
-    rule("TRANSFER-PDE",  Rank, &[Transfer], &[Pde], WRITE_RECOVERY,                   1, Project("the internal write ends first")),
 ];

@@ -360,6 +360,9 @@ use Term::Minus;
 
 const RCD: &[Term] = &[plus(P::Rcd)];
 const CCD: &[Term] = &[plus(P::Ccd)];
+const CCD_L: &[Term] = &[plus(P::CcdL)];
+const CCD_L_WR: &[Term] = &[plus(P::CcdLWr)];
+const RTP: &[Term] = &[plus(P::Rtp)];
 const READ_RECOVERY: &[Term] = &[plus(P::Rtp), plus(P::Rp)];
 const WRITE_RECOVERY: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::Wr)];
 const WRITE_RECOVERY_AND_RP: &[Term] = &[plus(P::Cwl), plus(P::Burst), plus(P::Wr), plus(P::Rp)];
@@ -384,17 +387,40 @@ const NO_DLL_OR_REFSB: &[Kind] = &[Act, Pre, PreA, Transfer, Rbm, Ref, RefSb, Sr
 const ANY: &[Kind] =
     &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Rbm, Ref, RefSb, Pde, Pdx, PdxSlow, Sre, Srx];
 
-/// Rules of mechanisms that every standard has.
-const MECHANISMS: [Rule; 1] =
-    [rule("RBM", Bank, &[Rbm], &[ActCopy], &[Term::Hops], 1, Lisa("the contents have arrived at the destination"))];
+/// Number of the rules that are added to those of each standard.
+const MECHANISMS: usize = 14;
 
-/// The rules of a standard, and those of all.
-const fn with_mechanisms<const COUNT: usize>(own: &[Rule]) -> [Rule; COUNT] {
-    assert!(COUNT == own.len() + MECHANISMS.len(), "the rules of a standard, and those of all");
-    let mut all = [MECHANISMS[0]; COUNT];
+/// The rules of a standard, and those of FPM, TRANSFER and RBM. A TRANSFER keeps the distances of column commands, in a
+/// bank group if the standard has those: `ccd` of reads, and `ccd_write` of writes.
+const fn with_mechanisms<const COUNT: usize>(
+    own: &[Rule],
+    ccd: &'static [Term],
+    ccd_write: &'static [Term],
+    write_to_read: &'static [Term],
+    read_to_precharge: &'static [Term],
+) -> [Rule; COUNT] {
+    #[rustfmt::skip] // One rule per line.
+    let mechanisms: [Rule; MECHANISMS] = [
+        rule("bus-TRANSFER", Channel, &[Transfer], ANY, &[Term::Plus(2, P::Clock)],   1, RowClone("TRANSFER takes two command-bus cycles")),
+        rule("FPM",      Bank, ACTS, &[ActCopy], &[Term::Plus(1, P::Ras)],            1, RowClone("source row restored first")),
+        rule("FPM-tWR",  Bank, &[Wr, TransferDst], &[ActCopy], WRITE_RECOVERY,        1, Project("written data is in the row before it is copied")),
+        rule("TRANSFER-tRCD", Bank, ACTS, &[TransferSrc, TransferDst], RCD,           1, Project("ACT to TRANSFER, in both banks")),
+        rule("TRANSFER-tCCD", Rank, &[Transfer], &[Transfer], ccd,                    1, Project("TRANSFER to TRANSFER")),
+        rule("TRANSFER-turnaround", Bank, &[TransferDst], &[TransferSrc], write_to_read, 1, Project("TRANSFER into a bank to TRANSFER out of it")),
+        rule("RD-TRANSFER",   Rank, READS, &[Transfer], ccd,                          1, Project("RD to TRANSFER")),
+        rule("TRANSFER-WR",   Rank, &[Transfer], WRITES, ccd_write,                   1, Project("TRANSFER to WR")),
+        rule("WR-TRANSFER",   Rank, WRITES, &[Transfer], write_to_read,               1, Project("WR to TRANSFER")),
+        rule("TRANSFER-RD",   Rank, &[Transfer], READS, write_to_read,                1, Project("TRANSFER to RD")),
+        rule("TRANSFER-tRTP", Bank, &[TransferSrc], TO_PRES, read_to_precharge,       1, Project("TRANSFER to PRE of its source bank")),
+        rule("TRANSFER-tWR",  Bank, &[TransferDst], TO_PRES, WRITE_RECOVERY,          1, Project("TRANSFER to PRE of its destination bank")),
+        rule("TRANSFER-PDE",  Rank, &[Transfer], &[Pde], WRITE_RECOVERY,              1, Project("the internal write ends first")),
+        rule("RBM",      Bank, &[Rbm], &[ActCopy], &[Term::Hops],                     1, Lisa("the contents have arrived at the destination")),
+    ];
+    assert!(COUNT == own.len() + MECHANISMS, "the rules of a standard, and those of all");
+    let mut all = [mechanisms[0]; COUNT];
     let mut at = 0;
     while at < COUNT {
-        all[at] = if at < own.len() { own[at] } else { MECHANISMS[at - own.len()] };
+        all[at] = if at < own.len() { own[at] } else { mechanisms[at - own.len()] };
         at += 1;
     }
     all
