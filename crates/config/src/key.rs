@@ -20,7 +20,7 @@ pub struct Key {
     pub example: &'static str,
     /// Its meaning, for the page of keys.
     pub about: &'static str,
-    /// Its values in words, where `holds` does not describe them.
+    /// [`Self::values_in_words`], where `holds` does not describe them.
     values: &'static str,
     /// Earlier names of its values, each with the current name.
     pub(crate) renamed: &'static [(&'static str, &'static str)],
@@ -162,14 +162,9 @@ impl Key {
         }
     }
 
-    /// Its row in the page of keys.
-    pub(crate) fn row(&self) -> String {
-        let default = match self.presence {
-            Presence::Required => "",
-            Presence::Optional(default) => default,
-        };
-        let values = if self.values.is_empty() { self.holds.in_words() } else { self.values.to_owned() };
-        format!("| `{}` | {} | {values} | {default} |\n", self.path, self.about)
+    /// Its values in words.
+    pub fn values_in_words(&self) -> String {
+        if self.values.is_empty() { self.holds.in_words() } else { self.values.to_owned() }
     }
 }
 
@@ -218,7 +213,7 @@ impl Holds {
         }
     }
 
-    /// Its values, for the page of keys.
+    /// Its values in words.
     fn in_words(self) -> String {
         let range = |least: u64, most: u64| match most {
             u64::MAX => format!("at least {least}"),

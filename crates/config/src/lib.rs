@@ -25,7 +25,6 @@ mod loops;
 pub mod machine;
 mod operations;
 pub mod overrides;
-pub mod page;
 mod page_mode;
 pub mod preset;
 pub mod programs;

@@ -40,12 +40,16 @@ impl Workload {
     }
 }
 
-/// A kind of workload: its name, what happens, the keys that it needs, and those that it may have.
-pub(crate) struct KindDescription {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    pub(crate) needs: &'static [&'static str],
-    pub(crate) may_have: &'static [&'static str],
+/// A kind of workload.
+pub struct KindDescription {
+    /// Value of `kind`.
+    pub name: &'static str,
+    /// What happens.
+    pub about: &'static str,
+    /// Keys that it needs.
+    pub needs: &'static [&'static str],
+    /// Keys that it may have.
+    pub may_have: &'static [&'static str],
     made: Option<MadeBy>,
 }
 
@@ -162,7 +166,7 @@ pub(crate) const KEYS: &[Key] = &[
 ];
 
 /// All kinds, those that need a machine last.
-pub(crate) fn kinds() -> impl Iterator<Item = &'static KindDescription> {
+pub fn kinds() -> impl Iterator<Item = &'static KindDescription> {
     KINDS.iter().chain(CORE_KINDS)
 }
 

@@ -9,7 +9,7 @@ use clap::CommandFactory;
 use cli::commands::Cli;
 use report::plot::{ChartKind, Unit};
 use rowclone_config::key::{Key, Presence};
-use rowclone_config::{currents, machine, page, receive, scenario, system};
+use rowclone_config::{currents, machine, receive, scenario, system, workload};
 
 use crate::common::workspace;
 
@@ -31,15 +31,40 @@ pub(crate) fn check(name: &str, tables: &[(&str, String)]) {
     assert!(found == expected, "docs/{name} differs from the keys: UPDATE_PAGES=1 writes it anew");
 }
 
+/// The table of these keys.
+fn keys(keys: &[Key]) -> String {
+    let mut rows = "| key | sets | values | default |\n|---|---|---|---|\n".to_owned();
+    for key in keys {
+        let default = match key.presence {
+            Presence::Required => "",
+            Presence::Optional(default) => default,
+        };
+        let _ = writeln!(rows, "| `{}` | {} | {} | {default} |", key.path, key.about, key.values_in_words());
+    }
+    rows
+}
+
+/// The table of the kinds of workload.
+fn workload_kinds() -> String {
+    let header = "| `kind` | what happens | keys that it needs | keys that it may have |";
+    let mut rows = format!("{header}\n|---|---|---|---|\n");
+    for kind in workload::kinds() {
+        let [needs, may_have] = [kind.needs, kind.may_have]
+            .map(|keys| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" "));
+        let _ = writeln!(rows, "| `{}` | {} | {needs} | {may_have} |", kind.name, kind.about);
+    }
+    rows
+}
+
 #[test]
 fn the_page_about_input_has_every_key() {
     check(
         "input.md",
         &[
-            ("keys of a system", page::keys(&system::KEYS)),
-            ("keys of a scenario", page::keys(&scenario::KEYS)),
-            ("kinds of workload", page::workload_kinds()),
-            ("keys of a current set", page::keys(currents::KEYS)),
+            ("keys of a system", keys(&system::KEYS)),
+            ("keys of a scenario", keys(&scenario::KEYS)),
+            ("kinds of workload", workload_kinds()),
+            ("keys of a current set", keys(currents::KEYS)),
         ],
     );
 }
@@ -48,13 +73,13 @@ fn the_page_about_input_has_every_key() {
 fn the_page_about_cores_has_every_key() {
     check(
         "cores.md",
-        &[("keys of a machine", page::keys(machine::KEYS)), ("keys of a receive program", page::keys(receive::KEYS))],
+        &[("keys of a machine", keys(machine::KEYS)), ("keys of a receive program", keys(receive::KEYS))],
     );
 }
 
 #[test]
 fn the_page_about_sweeps_has_every_key() {
-    check("sweeps.md", &[("keys of a sweep", page::keys(&rowclone_sweep::KEYS))]);
+    check("sweeps.md", &[("keys of a sweep", keys(&rowclone_sweep::KEYS))]);
 }
 
 /// The options of `plot`, each with the key of `[[plot]]` for the same.
