@@ -84,7 +84,7 @@ fn a_file_under_another_name_has_the_same_digest() {
         ("workload.file", ["'native.trace'", "'native.trace'", "'native.trace'", "'t.trace'"]),
     ];
     let points = directory.points(&points.map(|(key, values)| (key, values.to_vec())));
-    let digests: Vec<_> = points.iter().map(digests).collect();
+    let digests: Vec<_> = points.iter().map(|point| digests(point)).collect();
     assert_eq!(digests.len(), 4);
     assert_eq!(digests.iter().collect::<BTreeSet<_>>().len(), 1, "{digests:?}");
     assert_ne!(digests[0], BTreeSet::from([""]), "every point can be run");
@@ -139,7 +139,7 @@ impl Inputs {
         let usable: Vec<_> = all.iter().filter(|values| !refused(values)).collect();
         let axes: Vec<_> = keys.keys().map(|key| (*key, usable.iter().map(|values| values[key]).collect())).collect();
         let points = self.points(&axes);
-        let distinct: BTreeSet<_> = points.iter().map(digests).collect();
+        let distinct: BTreeSet<_> = points.iter().map(|point| digests(point)).collect();
         assert_eq!(distinct.len(), usable.len(), "{name}: two values share a digest");
         let first = &all[0];
         let bases = [false, true].map(|baseline| {
@@ -228,7 +228,7 @@ struct Row {
     figures: Vec<String>,
 }
 
-fn digests(rows: &Vec<Row>) -> BTreeSet<&str> {
+fn digests(rows: &[Row]) -> BTreeSet<&str> {
     rows.iter().map(|row| row.digest.as_str()).collect()
 }
 
