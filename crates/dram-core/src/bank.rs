@@ -71,11 +71,6 @@ impl Floors {
     }
 
     #[inline]
-    pub(crate) fn of(&self, group: GroupIndex) -> &Holds {
-        &self.groups[group.get() % Topology::GROUPS_MAX]
-    }
-
-    #[inline]
     pub(crate) fn of_mut(&mut self, group: GroupIndex) -> &mut Holds {
         &mut self.groups[group.get() % Topology::GROUPS_MAX]
     }

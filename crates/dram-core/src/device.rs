@@ -4,8 +4,8 @@ mod exclusion;
 mod issue;
 
 use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Effect, Geometry, GroupIndex, PerBank,
-    PerRank, PrechargePowerDown, Refresh, Row, SlowExit, System, Topology,
+    AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Effect, Geometry, PerBank, PerRank,
+    PrechargePowerDown, Refresh, Row, SlowExit, System, Topology,
 };
 
 use crate::bank::{Bank, Floor, Floors};
@@ -175,14 +175,6 @@ impl Device {
     #[inline]
     pub fn kept_bank_hold(&self, bank: BankIndex, kind: KeptKind) -> Hold {
         self.banks[bank].holds[kind as usize]
-    }
-
-    /// Delay of a kind of command by its rank, its bank group and the command bus, independent of the
-    /// bank. [`Self::earliest`] of a command to one bank returns the larger of this and
-    /// [`Self::kept_bank_hold`].
-    #[inline]
-    pub fn kept_group_hold(&self, group: GroupIndex, kind: KeptKind) -> Hold {
-        self.bus.max(self.floors.of(group)[kind as usize])
     }
 
     /// Whether a RD that is legal at `at` may close its bank: in some standards, a write to it must
@@ -557,7 +549,7 @@ impl Device {
     #[inline]
     fn held(&self, id: BankId, kind: Kind) -> Hold {
         let held = if let Some(kept) = KeptKind::of(kind) {
-            self.floors.of(self.bank(id).group)[kept as usize]
+            self.floors.at(Floor::of(self.bank(id).group, kept))
         } else {
             let Rank { lasts, refreshes, .. } = self.rank(id.rank);
             self.constraints.work_out_in_rank(kind, lasts, refreshes)

@@ -168,8 +168,9 @@ fn check_holds(device: &Device, command: &Command) -> Result<(), TestCaseError> 
         }
         _ => return Ok(()),
     };
-    let together = in_banks.max(device.kept_group_hold(topology.group(BankId { rank: command.rank(), bank: 0 }), kind));
-    prop_assert_eq!(together.until(), earliest.until(), "{}", command);
+    let in_rank = device.floor(device.floor_of(topology.index(BankId { rank: command.rank(), bank: 0 }), kind));
+    let together = in_banks.until().max(in_rank).max(device.bus_free());
+    prop_assert_eq!(together, earliest.until(), "{}", command);
     Ok(())
 }
 

@@ -268,7 +268,6 @@ impl<R: Read> Replay<R> {
 
     /// Plays a part of the current record, or begins the next one; `false` if that is no request, and
     /// a further step may be one.
-    #[inline]
     fn step(&mut self) -> Result<bool, Box<ReplayError>> {
         let lines = match self.current {
             Current::Lines(lines) => lines,
@@ -286,7 +285,6 @@ impl<R: Read> Replay<R> {
 
     /// The next record, with its arrival under this timing; `None` if there is none, or copies or fills
     /// in flight block it.
-    #[inline]
     fn next_record(&mut self) -> Result<Option<(Arrival, Event)>, Box<ReplayError>> {
         let record = if let Some(record) = self.blocked {
             self.blocked = None;
@@ -304,7 +302,6 @@ impl<R: Read> Replay<R> {
     }
 
     /// Starts a record.
-    #[inline]
     fn enter(&mut self, arrival: Arrival, event: &Event) -> Result<Entered, Box<ReplayError>> {
         self.is_skipped = false;
         self.when_taken = arrival == Arrival::WhenTaken;
@@ -314,7 +311,6 @@ impl<R: Read> Replay<R> {
     }
 
     /// Sets the next request of the current record.
-    #[inline]
     fn announce(&mut self, operation: Operation) -> Result<bool, Box<ReplayError>> {
         let at = self.arrivals.now().map_err(|why| Box::new(self.no_arrival(why)))?;
         self.upcoming = Some(Upcoming { operation, at, when_taken: self.when_taken });

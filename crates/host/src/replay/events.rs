@@ -17,7 +17,6 @@ use super::{Current, Entered, LineData, Lines, Replay};
 use crate::virtual_memory::ProcessEvent;
 
 impl<R: Read> Replay<R> {
-    #[inline]
     pub(super) fn enter_event(&mut self, event: &Event) -> Result<Entered, Box<ReplayError>> {
         match *event {
             Event::Read { address, bytes, writeback } => Ok(self.access(Access::Read, address, bytes, writeback)),
@@ -36,7 +35,6 @@ impl<R: Read> Replay<R> {
         }
     }
 
-    #[inline]
     fn access(
         &mut self,
         access: Access,
@@ -62,7 +60,6 @@ impl<R: Read> Replay<R> {
     }
 
     /// Sets the request of the next line of an access or, after the last one, of its writeback.
-    #[inline]
     pub(super) fn enter_line(&mut self, lines: Lines) -> Result<bool, Box<ReplayError>> {
         let Lines { access, next, left, writeback } = lines;
         let (access, recorded, is_writeback) = match writeback {
@@ -239,7 +236,6 @@ impl<R: Read> Replay<R> {
     }
 
     /// Records what the program does, if its addresses are virtual.
-    #[inline]
     fn record(&mut self, event: ProcessEvent) {
         if let Some(pages) = &mut self.pages {
             pages.log.push(event);

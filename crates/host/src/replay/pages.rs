@@ -43,13 +43,6 @@ pub struct PageReport {
     pub allocator: Report,
 }
 
-impl PageReport {
-    /// Frames allocated.
-    pub const fn allocations(&self) -> u64 {
-        self.appeared + self.copied + self.filled
-    }
-}
-
 /// No frame is free.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoFrame {

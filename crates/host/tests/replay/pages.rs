@@ -178,7 +178,7 @@ proptest! {
         prop_assert_eq!(check.replay.next_arrival(), None);
 
         let pages = check.replay.into_outcome().unwrap().pages.unwrap();
-        prop_assert_eq!(pages.allocations() - pages.freed, PAGES);
+        prop_assert_eq!(pages.appeared + pages.copied + pages.filled - pages.freed, PAGES);
         let used = pages.allocator.frames - pages.allocator.free.frames();
         prop_assert_eq!(used, PAGES + aged.held.len() as u64);
         prop_assert_eq!(pages.utilization_before.to_bits(), aged.utilization.to_bits());
