@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Effects, Style};
 use clap::Parser;
-use rowclone_config::{Failure, error::Cause};
+use rowclone_config::{Failure, error::FailureCause};
 
 /// Exit code of an error of the input or output.
 const AT_FAULT: u8 = 2;
@@ -57,9 +57,9 @@ fn answer(error: &clap::Error) -> Result<ExitCode, Failure> {
 /// Prints an error to standard error; an error of this output is ignored.
 fn report(error: &Failure) -> ExitCode {
     let code = match error.cause {
-        Cause::ClosedPipe => return ExitCode::SUCCESS,
-        Cause::Refused => AT_FAULT,
-        Cause::Interrupted => interrupt::exit_code(),
+        FailureCause::ClosedPipe => return ExitCode::SUCCESS,
+        FailureCause::Refused => AT_FAULT,
+        FailureCause::Interrupted => interrupt::exit_code(),
     };
     let mut stderr = anstream::stderr().lock();
     let _ = writeln!(stderr, "{ERROR}error:{ERROR:#} {error}");

@@ -14,7 +14,7 @@ use crate::file::located;
 #[error("{message}")]
 pub struct Failure {
     /// What ended the command.
-    pub cause: Cause,
+    pub cause: FailureCause,
     /// Place and finding; printed after `error:`.
     pub message: String,
     /// What would work, or the state of the results; printed after `help:`.
@@ -23,7 +23,7 @@ pub struct Failure {
 
 /// What ends a command before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum FailureCause {
     /// Error in the input, or an output that cannot be written.
     Refused,
     /// A signal.
@@ -35,7 +35,7 @@ pub enum Cause {
 impl Failure {
     /// Creates an error with a message.
     pub fn new(message: impl Display) -> Failure {
-        Failure { cause: Cause::Refused, message: message.to_string(), help: None }
+        Failure { cause: FailureCause::Refused, message: message.to_string(), help: None }
     }
 
     /// Creates an error of a file or a directory.
@@ -89,7 +89,7 @@ impl Failure {
 
     /// A signal ended the command.
     pub fn interrupted() -> Failure {
-        Failure { cause: Cause::Interrupted, ..Failure::new("interrupted") }
+        Failure { cause: FailureCause::Interrupted, ..Failure::new("interrupted") }
     }
 
     /// Checks the flag that a signal raises.
@@ -102,7 +102,7 @@ impl Failure {
 
     /// The reader of standard output has closed it.
     pub fn closed_pipe() -> Failure {
-        Failure { cause: Cause::ClosedPipe, ..Failure::new("the reader of standard output has gone") }
+        Failure { cause: FailureCause::ClosedPipe, ..Failure::new("the reader of standard output has gone") }
     }
 }
 

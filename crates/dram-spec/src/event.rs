@@ -47,7 +47,7 @@ impl SourceId {
 
 /// Reason why the controller issued a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum IssueCause {
     /// For a line of a read.
     Read(RequestId),
     /// For a line of a write.
@@ -71,13 +71,13 @@ pub enum Cause {
     Unknown,
 }
 
-impl Cause {
+impl IssueCause {
     /// Request served by the command, if any.
     #[inline]
     pub const fn request(&self) -> Option<RequestId> {
         match self {
-            Cause::Read(request) | Cause::Write(request) | Cause::Copy { request, .. } => Some(*request),
-            Cause::Refresh | Cause::Power | Cause::RowPolicy | Cause::Unknown => None,
+            IssueCause::Read(request) | IssueCause::Write(request) | IssueCause::Copy { request, .. } => Some(*request),
+            IssueCause::Refresh | IssueCause::Power | IssueCause::RowPolicy | IssueCause::Unknown => None,
         }
     }
 }
@@ -105,7 +105,7 @@ pub struct CommandEvent {
     /// Effect of the command on the rows of its bank.
     pub effect: Effect,
     /// Reason why the command was issued.
-    pub cause: Cause,
+    pub cause: IssueCause,
     /// The timing rule that permits the command from `at` on, if it determined the cycle; `None` if
     /// there was another reason.
     pub held_by: Option<&'static str>,
@@ -114,7 +114,7 @@ pub struct CommandEvent {
 impl CommandEvent {
     /// A command of unknown cause.
     pub const fn new(at: Cycle, channel: Channel, command: Command, effect: Effect) -> CommandEvent {
-        CommandEvent { at, channel, command, effect, cause: Cause::Unknown, held_by: None }
+        CommandEvent { at, channel, command, effect, cause: IssueCause::Unknown, held_by: None }
     }
 
     /// Kind of the command, by its effect.

@@ -26,7 +26,7 @@ pub use address::{AddressMap, Location, PhysicalAddress};
 pub use command::{AutoPrecharge, Command, CommandKind, Constructor};
 pub use coordinates::{BankId, Channel, Column, Row};
 pub use counts::{CommandCounts, PerKind};
-pub use event::{Cause, ColumnRun, CommandEvent, EventSink, Issued, Queued, RequestId, SourceId};
+pub use event::{ColumnRun, CommandEvent, EventSink, IssueCause, Issued, Queued, RequestId, SourceId};
 pub use geometry::{Geometry, GeometryError, LINE_BYTES, RawGeometry, SubarrayId};
 pub use log::CommandLog;
 pub use mechanism::{Mechanism, MechanismInfo};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use dram_spec::address::{Locator, Preset};
 use dram_spec::{
-    AddressMap, AutoPrecharge, BankId, BankIndex, BankSet, Cause, Channel, Clock, Column, Command, CommandLog, Cycle,
-    Cycles, Density, Dialect, EventSink, Geometry, GeometryError, Mechanism, MechanismInfo, Min, Operation,
+    AddressMap, AutoPrecharge, BankId, BankIndex, BankSet, Channel, Clock, Column, Command, CommandLog, Cycle, Cycles,
+    Density, Dialect, EventSink, Geometry, GeometryError, IssueCause, Mechanism, MechanismInfo, Min, Operation,
     PhysicalAddress, Picojoule, RawGeometry, Refresh, RequestId, Row, SpeedBin, Standard, System, TimingParameter,
     Width,
 };
@@ -138,7 +138,7 @@ fn a_log_is_replayed_with_its_end() {
 fn causes_know_their_request() {
     let request = RequestId(9);
     assert_eq!(
-        [Cause::Read(request), Cause::Write(request), Cause::Refresh].map(|cause| cause.request()),
+        [IssueCause::Read(request), IssueCause::Write(request), IssueCause::Refresh].map(|cause| cause.request()),
         [Some(request), Some(request), None]
     );
 }

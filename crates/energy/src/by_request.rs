@@ -41,11 +41,11 @@ impl EventSink for ByRequest {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::{Cause, Channel, CommandKind, Cycle, Mechanism};
+    use dram_spec::{Channel, CommandKind, Cycle, IssueCause, Mechanism};
 
     use super::*;
 
-    fn event(kind: CommandKind, cause: Cause) -> CommandEvent {
+    fn event(kind: CommandKind, cause: IssueCause) -> CommandEvent {
         let (command, effect) = kind.examples()[0];
         CommandEvent { cause, ..CommandEvent::new(Cycle(0), Channel(0), command, effect) }
     }
@@ -55,9 +55,15 @@ mod tests {
     fn a_command_counts_for_the_request_of_its_cause_by_its_kind() {
         let mut reader = ByRequest::default();
         let (read, copy) = (RequestId(4), RequestId(7));
-        let copies = Cause::Copy { request: copy, mechanism: Mechanism::CHANNEL, program: 0 };
+        let copies = IssueCause::Copy { request: copy, mechanism: Mechanism::CHANNEL, program: 0 };
         for (count, kind) in (0..).zip(CommandKind::ALL) {
-            for cause in [Cause::Refresh, Cause::Power, Cause::RowPolicy, Cause::Unknown, Cause::Read(read)] {
+            for cause in [
+                IssueCause::Refresh,
+                IssueCause::Power,
+                IssueCause::RowPolicy,
+                IssueCause::Unknown,
+                IssueCause::Read(read),
+            ] {
                 reader.command(&event(kind, cause));
             }
             (0..count).for_each(|_| reader.command(&event(kind, copies)));
@@ -71,7 +77,7 @@ mod tests {
     fn requests_of_a_group_are_counted_together() {
         let mut reader = ByRequest::in_groups(2);
         for request in [2, 3, 5, 7] {
-            reader.command(&event(CommandKind::Read, Cause::Read(RequestId(request))));
+            reader.command(&event(CommandKind::Read, IssueCause::Read(RequestId(request))));
         }
         assert_eq!([0, 1].map(|group| reader.of(RequestId(group))[CommandKind::Read]), [1, 3]);
     }

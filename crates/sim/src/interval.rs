@@ -145,7 +145,7 @@ mod tests {
             phase.set(phase_now);
             let command = Command::Activate { bank: BankId { rank: 0, bank }, row: Row(1) };
             let event = CommandEvent::new(Cycle(at), Channel(0), command, Effect::Plain);
-            meter.command(&CommandEvent { cause: dram_spec::Cause::Read(RequestId(request)), ..event });
+            meter.command(&CommandEvent { cause: dram_spec::IssueCause::Read(RequestId(request)), ..event });
         };
         activate(50, Phase::WarmUp, 0, 2);
         activate(100, Phase::Measured, 1, 2);

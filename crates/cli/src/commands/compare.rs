@@ -16,8 +16,8 @@ use report::plot::{Extent, Picture, svg};
 use report::table::Align::Left;
 use report::table::{TextColumn, listed};
 use rowclone_config::{
-    AtomicFile, Existing, Failure, MachineConfig, ReceiverConfig, Scenario, Variant, create_directory, error::Cause,
-    programs, programs::assumptions,
+    AtomicFile, Existing, Failure, MachineConfig, ReceiverConfig, Scenario, Variant, create_directory,
+    error::FailureCause, programs, programs::assumptions,
 };
 use rowclone_sim::Outcome;
 use rowclone_sim::compare::{Case, CaseOperation, CopierComparison, CopierResult, NamedCopier, Unable};
@@ -133,7 +133,7 @@ fn checked(copier: NamedCopier, result: CopierResult) -> Result<CopierResult, Fa
 fn copier_result(copier: NamedCopier, run: Result<Outcome, Failure>) -> Result<CopierResult, Failure> {
     match run {
         Ok(outcome) => checked(copier, CopierResult::of_outcome(copier, &outcome)),
-        Err(error) if error.cause == Cause::Interrupted => Err(error),
+        Err(error) if error.cause == FailureCause::Interrupted => Err(error),
         Err(error) => Ok(refused(Unable::Impossible(error.to_string()))),
     }
 }

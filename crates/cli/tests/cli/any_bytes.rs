@@ -3,7 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use rowclone_config::error::Cause;
+use rowclone_config::error::FailureCause;
 use rowclone_config::{Failure, Overrides, Scenario};
 
 use crate::common::{Directory, SCENARIO, SYSTEM};
@@ -64,7 +64,7 @@ proptest! {
         let path = directory.path("scenario.toml");
         for sets in [&[][..], &[set]] {
             if let Err(error) = Scenario::read(&path, sets) {
-                let Failure { cause: Cause::Refused, message, .. } = error else { panic!("nothing is printed") };
+                let Failure { cause: FailureCause::Refused, message, .. } = error else { panic!("nothing is printed") };
                 let place = [".toml:", "--set "].iter().any(|place| message.contains(place));
                 prop_assert!(place, "{message}");
             }

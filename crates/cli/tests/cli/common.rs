@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use rowclone_config::error::Cause;
+use rowclone_config::error::FailureCause;
 use rowclone_config::{Failure, Overrides, Scenario, SystemConfig};
 use tempfile::TempDir;
 
@@ -69,7 +69,7 @@ impl Directory {
 
     /// The message and the help of an error, without the directory's name.
     fn explain(&self, error: Failure) -> (String, String) {
-        let Failure { cause: Cause::Refused, message, help } = error else { panic!("{error}") };
+        let Failure { cause: FailureCause::Refused, message, help } = error else { panic!("{error}") };
         let prefix = format!("{}/", self.0.path().display());
         (message.replace(&prefix, ""), help.unwrap_or_default().replace(&prefix, ""))
     }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use rowclone_config::Failure;
-use rowclone_config::error::Cause;
+use rowclone_config::error::FailureCause;
 use rowclone_sweep::SweepFile;
 
 use crate::common::Directory;
@@ -13,7 +13,7 @@ fn explain(sweep: &str) -> (String, String) {
     let directory = Directory::sound();
     let path = directory.path("sweep.toml");
     fs::write(&path, format!("scenario = \"scenario.toml\"\n{sweep}")).unwrap();
-    let Err(Failure { cause: Cause::Refused, message, help }) = SweepFile::read(&path) else {
+    let Err(Failure { cause: FailureCause::Refused, message, help }) = SweepFile::read(&path) else {
         panic!("{sweep} is not refused")
     };
     let place = format!("{}", directory.path("").display());

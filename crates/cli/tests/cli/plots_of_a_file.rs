@@ -8,7 +8,7 @@ use report::plot::Table;
 use crate::common::{Directory, run, workspace};
 use cli::commands::plot;
 use report::plot_file::{KEYS, PictureFormat, PlotEntry, check_all};
-use rowclone_config::{Document, Existing, Failure, error::Cause, key::Key};
+use rowclone_config::{Document, Existing, Failure, error::FailureCause, key::Key};
 
 const SOUND: &str = "\
 [[plot]]
@@ -108,7 +108,8 @@ fn what_is_wrong_is_told_with_its_line() {
         ),
     ] {
         assert!(SOUND.contains(from));
-        let Err(Failure { cause: Cause::Refused, message: found, help }) = entries(&SOUND.replacen(from, to, 1)) else {
+        let Err(Failure { cause: FailureCause::Refused, message: found, help }) = entries(&SOUND.replacen(from, to, 1))
+        else {
             panic!("{to}")
         };
         assert_eq!(found, message);

@@ -3,8 +3,8 @@
 
 use dram_core::{KeptKind, P};
 use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, Cause, Column, ColumnRun, Command, CommandEvent, CommandKind, Cycle, Cycles,
-    Effect, EventSink, Queued, RequestId,
+    AutoPrecharge, BankId, BankIndex, Column, ColumnRun, Command, CommandEvent, CommandKind, Cycle, Cycles, Effect,
+    EventSink, IssueCause, Queued, RequestId,
 };
 
 use super::candidates::Candidate;
@@ -56,10 +56,10 @@ pub(crate) struct ThreadStep {
 
 /// Cause of the commands for an access.
 #[inline]
-const fn cause(kind: AccessKind, request: RequestId) -> Cause {
+const fn cause(kind: AccessKind, request: RequestId) -> IssueCause {
     match kind {
-        AccessKind::Read => Cause::Read(request),
-        AccessKind::Write => Cause::Write(request),
+        AccessKind::Read => IssueCause::Read(request),
+        AccessKind::Write => IssueCause::Write(request),
     }
 }
 
@@ -93,7 +93,7 @@ impl Channel {
     /// Issues a command: device, counters and event.
     // Where the kind of the command is known, little of this is left.
     #[inline(always)]
-    fn emit(&mut self, at: Cycle, command: Command, cause: Cause, sink: &mut impl EventSink) {
+    fn emit(&mut self, at: Cycle, command: Command, cause: IssueCause, sink: &mut impl EventSink) {
         let effect = self.device.issue(at, &command);
         self.maintenance.issued(command.rank(), cause);
         self.counters.commands.count(&command, effect);
@@ -185,10 +185,10 @@ impl Channel {
 
     /// Issues the RDA or WRA of an access.
     #[inline(never)]
-    fn issue_closing(&mut self, at: Cycle, bank: BankId, column: Column, cause: Cause, sink: &mut impl EventSink) {
+    fn issue_closing(&mut self, at: Cycle, bank: BankId, column: Column, cause: IssueCause, sink: &mut impl EventSink) {
         let auto_precharge = AutoPrecharge::Yes;
         let command = match cause {
-            Cause::Write(_) => Command::Write { bank, column, auto_precharge },
+            IssueCause::Write(_) => Command::Write { bank, column, auto_precharge },
             _ => Command::Read { bank, column, auto_precharge },
         };
         self.emit(at, command, cause, sink);
@@ -200,7 +200,7 @@ impl Channel {
         let (command, cause) = match choice {
             Choice::Maintenance(rank) => self.maintenance.command(rank),
             Choice::Row(bank) => self.port.row_command(bank),
-            Choice::Timeout(bank) => (Command::Precharge { bank: self.topology.bank(bank) }, Cause::RowPolicy),
+            Choice::Timeout(bank) => (Command::Precharge { bank: self.topology.bank(bank) }, IssueCause::RowPolicy),
             Choice::Access(_) | Choice::Column(_) | Choice::Nothing => unreachable!("these have no other command"),
         };
         self.emit(at, command, cause, sink);

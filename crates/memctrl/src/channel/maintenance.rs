@@ -1,7 +1,7 @@
 //! Maintenance of ranks: refresh, power-down, self-refresh. Rules 15 to 19 of `docs/controller.md`.
 
 use dram_core::{Device, P, Power};
-use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles};
+use dram_spec::{BankIndex, BankSet, Command, Cycle, Cycles, IssueCause};
 
 use crate::config::{Config, PowerPolicy, RefreshPolicy, closing_time};
 
@@ -56,7 +56,7 @@ enum RankState {
 struct Plan {
     /// Earliest cycle of the command; without a command, when to plan again.
     at: Cycle,
-    command: Option<(Command, Cause)>,
+    command: Option<(Command, IssueCause)>,
     /// State of the rank until then.
     state: RankState,
     /// Whether commands of accesses leave the plan valid.
@@ -116,14 +116,14 @@ impl Maintenance {
 
     /// Records a command to a rank. One that serves no request changes what the rank is due to do.
     #[inline]
-    pub(crate) fn issued(&mut self, rank: u8, cause: Cause) {
+    pub(crate) fn issued(&mut self, rank: u8, cause: IssueCause) {
         if cause.request().is_none() || !self.plans[usize::from(rank)].is_steady {
             self.valid_until = Cycle::ZERO;
         }
     }
 
     /// The planned command of a rank, and its cause.
-    pub(crate) fn command(&self, rank: u8) -> (Command, Cause) {
+    pub(crate) fn command(&self, rank: u8) -> (Command, IssueCause) {
         self.plans[usize::from(rank)].command.expect("the rank has planned a command")
     }
 
@@ -286,7 +286,7 @@ impl Planner<'_> {
 
     fn asleep(&self, is_urgent: bool) -> Next {
         let (rank, is_due) = (self.rank, self.owed() > 0 || is_urgent);
-        let cause = if is_due { Cause::Refresh } else { Cause::Power };
+        let cause = if is_due { IssueCause::Refresh } else { IssueCause::Power };
         let is_wanted = self.is_busy || is_due;
         match self.device.power(rank) {
             Power::SelfRefresh { .. } if is_wanted => Next::Issue(Command::SelfRefreshExit { rank }, cause),
@@ -316,8 +316,8 @@ impl Planner<'_> {
             let may_wait = !is_urgent && owed < self.refresh.postpone_max;
             return match (self.is_held, open) {
                 (false, Some(_)) if may_wait && now < idle_at => Next::NotBefore(idle_at),
-                (false, Some(open)) => Next::Issue(self.closing(open), Cause::Refresh),
-                (false, None) if owed > 0 => Next::Issue(device.refresh_command(rank), Cause::Refresh),
+                (false, Some(open)) => Next::Issue(self.closing(open), IssueCause::Refresh),
+                (false, None) if owed > 0 => Next::Issue(device.refresh_command(rank), IssueCause::Refresh),
                 (true, _) | (false, None) => Next::Nothing,
             };
         }
@@ -334,9 +334,9 @@ impl Planner<'_> {
             return Next::Nothing;
         };
         match (is_open && closes, owes) {
-            (true, _) => Next::Issue(Command::PrechargeAll { rank }, Cause::Power),
-            (false, true) => Next::Issue(Command::Refresh { rank }, Cause::Refresh),
-            (false, false) => Next::Issue(command, Cause::Power),
+            (true, _) => Next::Issue(Command::PrechargeAll { rank }, IssueCause::Power),
+            (false, true) => Next::Issue(Command::Refresh { rank }, IssueCause::Refresh),
+            (false, false) => Next::Issue(command, IssueCause::Power),
         }
     }
 }
@@ -345,5 +345,5 @@ impl Planner<'_> {
 enum Next {
     Nothing,
     NotBefore(Cycle),
-    Issue(Command, Cause),
+    Issue(Command, IssueCause),
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use dram_core::KeptKind;
-use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, PerBank, Row, SourceId};
+use dram_spec::{BankIndex, BankSet, Command, Cycle, Cycles, IssueCause, PerBank, Row, SourceId};
 use rowclone::StepList;
 
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
@@ -221,7 +221,7 @@ impl Port {
 
     /// Next row command of the thread that holds a bank, and its cause.
     #[inline]
-    pub(crate) fn row_command(&self, bank: BankIndex) -> (Command, Cause) {
+    pub(crate) fn row_command(&self, bank: BankIndex) -> (Command, IssueCause) {
         let step = &self.row_steps[bank];
         (step.next.command, self.thread(step.slot).cause())
     }
@@ -254,7 +254,7 @@ impl Port {
 
     /// Next column command of a thread, and its cause.
     #[inline]
-    pub(crate) fn column_command(&self, slot: u8) -> (Command, Cause) {
+    pub(crate) fn column_command(&self, slot: u8) -> (Command, IssueCause) {
         let thread = self.thread(slot);
         (thread.next_column().expect("the thread has a column step").command, thread.cause())
     }

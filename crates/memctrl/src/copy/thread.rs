@@ -2,7 +2,7 @@
 //! `docs/planner.md` has the rules of steps.
 
 use dram_core::KeptKind;
-use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
+use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, IssueCause, Row, Topology};
 use rowclone::{CopyStep, Run, RunWrite, StepList};
 use smallvec::SmallVec;
 
@@ -136,9 +136,9 @@ impl Thread {
 
     /// Cause of its commands.
     #[inline]
-    pub(crate) fn cause(&self) -> Cause {
+    pub(crate) fn cause(&self) -> IssueCause {
         let CopyProgram { request, mechanism, program, .. } = self.origin;
-        Cause::Copy { request, mechanism, program }
+        IssueCause::Copy { request, mechanism, program }
     }
 
     pub(crate) fn phase(&self) -> Phase {

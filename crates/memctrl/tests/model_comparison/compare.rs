@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use dram_spec::{Cause, CommandEvent, Effect};
+use dram_spec::{CommandEvent, Effect, IssueCause};
 use memctrl::stats::{Epoch, Stats};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -68,7 +68,7 @@ fn list(events: &[CommandEvent]) -> String {
 fn listed(event: &CommandEvent) -> String {
     let CommandEvent { at, channel, command, effect, cause, held_by } = event;
     let cause = match cause {
-        Cause::Copy { request, mechanism, program } => format!("copy {} {mechanism} {program}", request.0),
+        IssueCause::Copy { request, mechanism, program } => format!("copy {} {mechanism} {program}", request.0),
         cause => format!("{cause:?}"),
     };
     let effect = match effect {

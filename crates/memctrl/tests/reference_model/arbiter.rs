@@ -1,7 +1,7 @@
 //! Command of a cycle (23-27).
 
 use dram_core::P;
-use dram_spec::{AutoPrecharge, BankId, Cause, Command, CommandEvent, Cycle};
+use dram_spec::{AutoPrecharge, BankId, Command, CommandEvent, Cycle, IssueCause};
 
 use super::access::{Kind, Stamp};
 use super::channel::Channel;
@@ -14,7 +14,7 @@ use super::thread::Thread;
 /// Owner of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    Rank(Cause),
+    Rank(IssueCause),
     /// The thread with this index, and the bank of a row command.
     ThreadRow(usize, BankId),
     ThreadColumn(usize),
@@ -253,16 +253,16 @@ impl Channel {
         closes.map(|command| (Owner::RowPolicy, command)).find(|(_, command)| self.allows(now, command))
     }
 
-    fn cause(&self, owner: Owner, front: &FrontEnd) -> Cause {
+    fn cause(&self, owner: Owner, front: &FrontEnd) -> IssueCause {
         match owner {
             Owner::Rank(cause) => cause,
             Owner::ThreadRow(at, _) | Owner::ThreadColumn(at) => {
                 let program = self.threads[at].program;
                 front.programs[program].cause(program)
             }
-            Owner::Access(at) if self.accesses[at].kind == Kind::Read => Cause::Read(self.accesses[at].id),
-            Owner::Access(at) => Cause::Write(self.accesses[at].id),
-            Owner::RowPolicy => Cause::RowPolicy,
+            Owner::Access(at) if self.accesses[at].kind == Kind::Read => IssueCause::Read(self.accesses[at].id),
+            Owner::Access(at) => IssueCause::Write(self.accesses[at].id),
+            Owner::RowPolicy => IssueCause::RowPolicy,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Maintenance of a rank: refresh and power (15-19).
 
 use dram_core::Power;
-use dram_spec::{BankId, Cause, Command, Cycle};
+use dram_spec::{BankId, Command, Cycle, IssueCause};
 use memctrl::yield_from;
 
 use super::channel::Channel;
@@ -67,7 +67,7 @@ impl Channel {
     }
 
     /// The command for which a rank waits (17-19).
-    pub fn rank_command(&self, rank: u8, now: u64) -> Option<(Command, Cause)> {
+    pub fn rank_command(&self, rank: u8, now: u64) -> Option<(Command, IssueCause)> {
         let owed = self.owed(rank, now);
         let (is_idle, is_urgent) = (self.is_idle(rank), self.is_urgent(rank, now));
         let idle_for = |cycles: Option<dram_spec::Cycles>| cycles.is_some_and(|n| self.is_idle_for(rank, now, n.0));
@@ -75,10 +75,10 @@ impl Channel {
         let is_open = self.device.any_open(rank);
         match self.device.power(rank) {
             Power::SelfRefresh { .. } => {
-                return (!is_idle).then_some((Command::SelfRefreshExit { rank }, Cause::Power));
+                return (!is_idle).then_some((Command::SelfRefreshExit { rank }, IssueCause::Power));
             }
             Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. } => {
-                let cause = if owed > 0 || is_urgent { Cause::Refresh } else { Cause::Power };
+                let cause = if owed > 0 || is_urgent { IssueCause::Refresh } else { IssueCause::Power };
                 let wakes = !is_idle || owed > 0 || is_urgent || self_refresh;
                 return wakes.then_some((Command::PowerDownExit { rank }, cause));
             }
@@ -98,23 +98,23 @@ impl Channel {
             };
             return match (is_held, open) {
                 (true, _) => None,
-                (false, Some(bank)) => (!waits).then_some((close(bank), Cause::Refresh)),
-                (false, None) => (owed > 0).then_some((refresh, Cause::Refresh)),
+                (false, Some(bank)) => (!waits).then_some((close(bank), IssueCause::Refresh)),
+                (false, None) => (owed > 0).then_some((refresh, IssueCause::Refresh)),
             };
         }
         if self_refresh {
             return Some(if is_open {
-                (Command::PrechargeAll { rank }, Cause::Power)
+                (Command::PrechargeAll { rank }, IssueCause::Power)
             } else if self.device.owes_refresh_before_self_refresh(rank) {
-                (Command::Refresh { rank }, Cause::Refresh)
+                (Command::Refresh { rank }, IssueCause::Refresh)
             } else {
-                (Command::SelfRefreshEnter { rank }, Cause::Power)
+                (Command::SelfRefreshEnter { rank }, IssueCause::Power)
             });
         }
         idle_for(self.config.power.power_down_after).then(|| match self.device.owes_refresh_before_power_down(rank) {
-            true if is_open => (Command::PrechargeAll { rank }, Cause::Power),
-            true => (Command::Refresh { rank }, Cause::Refresh),
-            false => (Command::PowerDownEnter { rank }, Cause::Power),
+            true if is_open => (Command::PrechargeAll { rank }, IssueCause::Power),
+            true => (Command::Refresh { rank }, IssueCause::Refresh),
+            false => (Command::PowerDownEnter { rank }, IssueCause::Power),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Data of a program, from its reads to its writes.
 
 use dram_core::LineBytes;
-use dram_spec::{Cause, LINE_BYTES, Operation, SourceId};
+use dram_spec::{IssueCause, LINE_BYTES, Operation, SourceId};
 use memctrl::Request;
 use rowclone::{LineWrite, Program};
 
@@ -28,8 +28,8 @@ impl ProgramRun {
     }
 
     /// Cause of its commands; `number` is the number of the program.
-    pub fn cause(&self, number: usize) -> Cause {
-        Cause::Copy { request: self.request.id, mechanism: self.program.mechanism, program: number as u64 }
+    pub fn cause(&self, number: usize) -> IssueCause {
+        IssueCause::Copy { request: self.request.id, mechanism: self.program.mechanism, program: number as u64 }
     }
 
     /// Arrival of the data of the next line to be written; `None` if not known.

@@ -12,7 +12,7 @@ mod writer;
 use std::io::{self, Write};
 
 use dram_spec::{
-    AddressMap, Burst, Cause, Channel, CommandEvent, Cycle, EventSink, LINE_BYTES, Location, Operands, Operation,
+    AddressMap, Burst, Channel, CommandEvent, Cycle, EventSink, IssueCause, LINE_BYTES, Location, Operands, Operation,
     Queued, RequestId, System,
 };
 use memctrl::{Completion, Request};
@@ -64,7 +64,7 @@ impl<W: Write> Timeline<W> {
 
     /// Effect of a command on the copy for which it was issued.
     fn step(&self, event: &CommandEvent) -> Option<(RequestId, CopyEffect)> {
-        let Cause::Copy { request, mechanism, program } = event.cause else { return None };
+        let IssueCause::Copy { request, mechanism, program } = event.cause else { return None };
         let open = |bank| self.channels[usize::from(event.channel.0)].open_row(bank).map(|open| open.row);
         let row_bytes = self.map.geometry().row_bytes();
         let (first, second, filled, bytes) = match event.command.operands() {

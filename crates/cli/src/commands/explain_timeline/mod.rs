@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_core::{Rule, Scope, Timings, rules_of};
-use dram_spec::{Cause, Channel, Command, CommandEvent, Cycle, Cycles, EventSink, Operands, RequestId, System};
+use dram_spec::{Channel, Command, CommandEvent, Cycle, Cycles, EventSink, IssueCause, Operands, RequestId, System};
 use memctrl::{Completion, Request};
 use report::table::Align::{Left, Right};
 use report::table::{TextColumn, listed, wrapped};
@@ -129,11 +129,11 @@ impl FirstCommands<'_> {
         // The controller accepted the request in this cycle, or in the cycle before.
         let is_new = |request| self.taken.iter().any(|&(at, other)| at + Cycles(1) >= event.at && other == request);
         let reason = match (event.cause, event.command) {
-            (Cause::Power, Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }) => {
+            (IssueCause::Power, Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }) => {
                 "nothing: it arrived then"
             }
-            (Cause::Power | Cause::RowPolicy, _) => "nothing: its idle time was over",
-            (Cause::Refresh, _) => "nothing: refresh due then",
+            (IssueCause::Power | IssueCause::RowPolicy, _) => "nothing: its idle time was over",
+            (IssueCause::Refresh, _) => "nothing: refresh due then",
             (cause, _) if cause.request().is_some_and(is_new) => "nothing: it arrived then",
             _ => "other commands went first",
         };
@@ -165,7 +165,7 @@ impl FirstCommands<'_> {
 
     /// The RD whose data the WR of a copy follows without a clock between them.
     fn read_of(&self, event: &CommandEvent) -> Option<u64> {
-        let (Command::Write { .. }, Cause::Copy { .. }) = (&event.command, event.cause) else { return None };
+        let (Command::Write { .. }, IssueCause::Copy { .. }) = (&event.command, event.cause) else { return None };
         let needed = event.at + self.timings.write_latency();
         let arrives = |earlier: &CommandEvent| {
             matches!(earlier.command, Command::Read { .. }) && earlier.at + self.timings.read_data() == needed
