@@ -121,7 +121,7 @@ const FULL: &[Step] = &[
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("check") => exit_code(CHECK.iter().try_for_each(run)),
-        Some("full") => full(),
+        Some("full") => full(&std::env::args().nth(2).unwrap_or_default()),
         Some("browser") => browser::check(),
         Some("gallery") => gallery::draw(),
         Some("instructions") => instructions::check(),
@@ -132,7 +132,7 @@ fn main() -> ExitCode {
         Some("timelines") => timelines::check(),
         _ => {
             eprintln!(
-                "usage: cargo xtask browser | check | full | gallery | instructions | lines | mutants | recorded | \
+                "usage: cargo xtask browser | check | full [PART OF A STEP'S NAME] | gallery | instructions | lines | mutants | recorded | \
                  recordings | timelines"
             );
             ExitCode::from(2)
@@ -140,11 +140,18 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs every step, also after one that fails, and lists the results: the steps take hours, and each is of interest.
+/// Runs the steps with this text in their name, also after one that fails, and lists the results: all steps take hours,
+/// and each is of interest.
 #[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
-fn full() -> ExitCode {
+fn full(part: &str) -> ExitCode {
+    let steps: Vec<&Step> = CHECK.iter().chain(FULL).filter(|step| step.0.contains(part)).collect();
+    if steps.is_empty() {
+        eprintln!("no step has `{part}` in its name; the steps are:");
+        CHECK.iter().chain(FULL).for_each(|step| eprintln!("  {}", step.0));
+        return ExitCode::from(2);
+    }
     let mut results = Vec::new();
-    for step in CHECK.iter().chain(FULL) {
+    for step in steps {
         let start = Instant::now();
         let result = run(step);
         results.push((step.0, result, start.elapsed().as_secs()));
