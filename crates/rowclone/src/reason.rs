@@ -152,25 +152,7 @@ impl Reason {
             Reason::PartialRow { granularity, .. }
             | Reason::Interleaved { granularity, .. }
             | Reason::ColumnsDiffer { granularity } => Some(granularity),
-            Reason::NotACopy
-            | Reason::Overlap { .. }
-            | Reason::LineMisaligned { .. }
-            | Reason::PartialLine
-            | Reason::OtherChannel
-            | Reason::OtherRank
-            | Reason::OtherBank
-            | Reason::OtherSubarray
-            | Reason::SameBank
-            | Reason::SameGroup
-            | Reason::SameSubarray
-            | Reason::SameRow
-            | Reason::FaultyRow { .. }
-            | Reason::NoTemporaryRow
-            | Reason::NoZeroRow
-            | Reason::PsmSuffices
-            | Reason::FirstRowIsWritten
-            | Reason::NoSource
-            | Reason::NotOffered => None,
+            _ => None,
         }
     }
 
