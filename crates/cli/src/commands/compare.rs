@@ -1,6 +1,7 @@
 //! `rowclone-sim compare`: every copier on one machine and workload.
 
 use std::cmp::Reverse;
+use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,6 +28,15 @@ use super::run::assumptions_of;
 use crate::args::{CompareArgs, RunFormat};
 use crate::{interrupt, output};
 
+/// Refuses an option that lists a value twice.
+fn once<T: PartialEq + Display>(option: &str, values: impl IntoIterator<Item = T>) -> Result<(), Failure> {
+    let values: Vec<T> = values.into_iter().collect();
+    match values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
+        Some((_, again)) => Err(Failure::new(format!("--{option} lists `{again}` twice; name each value once"))),
+        None => Ok(()),
+    }
+}
+
 /// Compares copiers, and prints and writes the results.
 ///
 /// # Errors
@@ -37,9 +47,11 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Failure> {
     }
     args.format.check_details(args.details)?;
     let copiers = if args.copiers.is_empty() { NamedCopier::all() } else { args.copiers.clone() };
-    if let Some((_, again)) = copiers.iter().enumerate().find(|(at, copier)| copiers[..*at].contains(copier)) {
-        return Err(Failure::new(format!("--copiers lists `{}` twice; name each copier once", again.name())));
-    }
+    once("copiers", copiers.iter().map(|copier| copier.name()))?;
+    once("operations", &args.operations)?;
+    once("sources", &args.sources)?;
+    once("sizes", &args.sizes)?;
+    once("reads", &args.reads)?;
     let files = args.out.as_deref().map(|path| Files::open(path, args.force)).transpose()?;
     let pool = ThreadPoolBuilder::new().num_threads(args.jobs.map_or(0, std::num::NonZeroUsize::get)).build();
     let pool = pool.map_err(|error| Failure::new(format!("the runs cannot be started: {error}")))?;

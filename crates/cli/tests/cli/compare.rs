@@ -125,6 +125,10 @@ fn impossible_comparisons_are_refused() {
     for (args, parts) in [
         (vec!["--copiers", "loop"], ["invalid value 'loop' for '--copiers <NAME>'", "loop-cached"]),
         (vec!["--copiers", "dma,rowclone,dma"], ["--copiers lists `dma` twice", "once"]),
+        (vec!["--operations", "copy,copy"], ["--operations lists `copy` twice", "once"]),
+        (vec!["--sources", "cold,warm,cold"], ["--sources lists `cold` twice", "once"]),
+        (vec!["--sizes", "4KiB,64,4096"], ["--sizes lists `4096` twice", "once"]),
+        (vec!["--reads", "0,0"], ["--reads lists `0` twice", "once"]),
         (vec!["--sizes", "0"], ["invalid value '0' for '--sizes <BYTES>'", "0 is not from 1 to 1 GiB"]),
         (vec!["--reads", "101"], ["invalid value '101' for '--reads <PERCENT>'", "0..=100"]),
         (vec![path, "--sizes", "64"], ["cannot be used with", "--sizes"]),
