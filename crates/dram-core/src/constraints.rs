@@ -89,8 +89,7 @@ const KEPT_OF: [Option<KeptKind>; Kind::COUNT] = {
 };
 
 /// The rules of all standards, one table after the other.
-#[expect(clippy::large_const_arrays, reason = "only constants are computed from it")]
-const ALL_RULES: [Rule; ALL_COUNT] = {
+const ALL_RULES: &[Rule; ALL_COUNT] = &{
     let mut all = [table(Standard::ALL[0]).rules[0]; ALL_COUNT];
     let (mut standard, mut at) = (0, 0);
     while standard < Standard::ALL.len() {
@@ -113,12 +112,31 @@ const ALL_COUNT: usize = {
     count
 };
 
+/// The kinds that each of [`ALL_RULES`] delays, a bit each.
+const DELAYED: &[u32; ALL_COUNT] = &{
+    let mut delayed = [0; ALL_COUNT];
+    let (mut rule, mut at) = (0, 0);
+    while rule < ALL_COUNT {
+        while at < ALL_RULES[rule].to.len() {
+            delayed[rule] |= 1 << ALL_RULES[rule].to[at] as u32;
+            at += 1;
+        }
+        (rule, at) = (rule + 1, 0);
+    }
+    delayed
+};
+
+/// Whether a rule delays a kind.
+const fn delays(rule: usize, kind: Kind) -> bool {
+    DELAYED[rule] & 1 << kind as u32 != 0
+}
+
 /// Whether every rule that delays one kind also delays the other, in the same scope. (A PREA is
 /// delayed in its banks, like their PREs.) A RDA may have rules of its own in its bank.
 const fn are_held_back_alike(one: Kind, other: Kind) -> bool {
     let mut rule = 0;
     while rule < ALL_RULES.len() {
-        let (is_one, is_other) = (lists(ALL_RULES[rule].to, one), lists(ALL_RULES[rule].to, other));
+        let (is_one, is_other) = (delays(rule, one), delays(rule, other));
         let is_own = matches!((other, ALL_RULES[rule].scope), (Kind::Rda, Scope::Bank));
         if is_one && !is_other || is_other && !is_one && !is_own {
             return false;
@@ -132,17 +150,6 @@ const fn are_held_back_alike(one: Kind, other: Kind) -> bool {
 /// checked in each bank.
 const fn is_held_back_in_banks(kind: Kind) -> bool {
     !kind.is_rank_wide() || matches!(kind, Kind::PreA)
-}
-
-const fn lists(kinds: &[Kind], kind: Kind) -> bool {
-    let mut at = 0;
-    while at < kinds.len() {
-        if kinds[at] as u8 == kind as u8 {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }
 
 /// Set of banks or ranks in which a command delays others.
@@ -185,23 +192,30 @@ impl HoldScope {
 const RAISES: [[Raises; HoldScope::COUNT]; Kind::COUNT] = {
     let mut raises = [[[false; KEPT.len()]; HoldScope::COUNT]; Kind::COUNT];
     let mut index = 0;
-    while index < ALL_RULES.len() * Kind::COUNT * KEPT.len() {
-        let (rule, kinds) = (&ALL_RULES[index / (Kind::COUNT * KEPT.len())], index % (Kind::COUNT * KEPT.len()));
-        let (from, slot) = (kinds / KEPT.len(), kinds % KEPT.len());
-        if lists(rule.from, Kind::ALL[from]) && lists(rule.to, KEPT[slot]) {
-            let place = HoldScope::of(rule, Kind::ALL[from], KEPT[slot]);
-            raises[from][place as usize][slot] = true;
-            // A window delays in the whole rank, and the bank group of a command is a part of its rank.
-            if matches!(place, HoldScope::Rank | HoldScope::Window) {
-                raises[from][HoldScope::Rank as usize][slot] = true;
-                raises[from][HoldScope::Group as usize][slot] = true;
+    while index < ALL_RULES.len() {
+        let rule = &ALL_RULES[index];
+        let mut pair = 0;
+        while pair < rule.from.len() * KEPT.len() {
+            let (from, slot) = (rule.from[pair / KEPT.len()], pair % KEPT.len());
+            if delays(index, KEPT[slot]) {
+                let place = HoldScope::of(rule, from, KEPT[slot]);
+                let raises = &mut raises[from as usize];
+                raises[place as usize][slot] = true;
+                // A window delays in the whole rank, and the bank group of a command is a part of its rank.
+                if matches!(place, HoldScope::Rank | HoldScope::Window) {
+                    raises[HoldScope::Rank as usize][slot] = true;
+                    raises[HoldScope::Group as usize][slot] = true;
+                }
             }
+            pair += 1;
         }
         let is_kept = KeptKind::of(rule.to[0]).is_some();
         assert!(
             rule.nth == 1 || (is_kept && rule.nth as usize == Ring::DEPTH) || (!is_kept && rule.nth == WINDOW),
             "a history is as deep as its window"
         );
+        let of_writes = matches!((rule.from, rule.to), ([Kind::Wr, Kind::Wra], [Kind::Wr, Kind::Wra]));
+        assert!(rule.or_exactly.is_empty() || of_writes, "only WRs have a forbidden distance");
         index += 1;
     }
     raises
@@ -328,17 +342,6 @@ pub(crate) struct Constraints {
     standard: Standard,
 }
 
-/// Only WRs have a forbidden distance.
-const _: () = {
-    let mut index = 0;
-    while index < ALL_RULES.len() {
-        let rule = &ALL_RULES[index];
-        let of_writes = lists(rule.from, Kind::Wr) && lists(rule.to, Kind::Wr) && rule.from.len() + rule.to.len() == 4;
-        assert!(rule.or_exactly.is_empty() || of_writes, "a forbidden distance of other commands");
-        index += 1;
-    }
-};
-
 impl Constraints {
     /// Resolves every rule that applies to this system.
     pub(crate) fn new(system: &System, timings: &Timings) -> Constraints {
@@ -396,7 +399,7 @@ impl Constraints {
         }
         let longest = |gaps: &mut Gaps, kept: KeptKind| gaps[kept as usize] = gaps[kept as usize].max(gap);
         // A rule of RDA alone is worked out.
-        let kept = KeptKind::of(to).filter(|kept| lists(rule.to, kept.kind()));
+        let kept = KeptKind::of(to).filter(|kept| rule.to.contains(&kept.kind()));
         match (HoldScope::of(rule, from, to), kept) {
             (_, Some(_)) if !rule.between.is_empty() => unreachable!("only kinds that are worked out look at an order"),
             (HoldScope::Bus, _) => pushes.bus = gap,
@@ -416,8 +419,8 @@ impl Constraints {
     /// Delays in its bank by a command with a time of its own ([`Timings::own_time`]).
     pub(crate) fn after(&self, kind: Kind, own_time: Cycles, timings: &Timings) -> Gaps {
         let mut gaps = self.of(kind).bank;
-        for &(rule, index) in self.of_own_time.iter().filter(|(rule, _)| lists(rule.from, kind)) {
-            for (gap, &to) in gaps.iter_mut().zip(&KEPT).filter(|&(_, &to)| lists(rule.to, to)) {
+        for &(rule, index) in self.of_own_time.iter().filter(|(rule, _)| rule.from.contains(&kind)) {
+            for (gap, &to) in gaps.iter_mut().zip(&KEPT).filter(|&(_, &to)| rule.to.contains(&to)) {
                 let distance = rule.distance_after(own_time, kind, to, timings);
                 *gap = (*gap).max(Gap::new(distance, self.standard, index));
             }
