@@ -132,8 +132,8 @@ fn main() -> ExitCode {
         Some("timelines") => timelines::check(),
         _ => {
             eprintln!(
-                "usage: cargo xtask browser | check | full [PART OF A STEP'S NAME] | gallery | instructions | lines | mutants | recorded | \
-                 recordings | timelines"
+                "usage: cargo xtask browser | check | full [PART OF A STEP'S NAME] | gallery | instructions | lines | \
+                 mutants | recorded | recordings | timelines"
             );
             ExitCode::from(2)
         }

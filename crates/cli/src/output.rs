@@ -11,8 +11,8 @@ use serde_json::Value;
 /// Prints the output of a command to standard output.
 ///
 /// # Errors
-/// Standard output cannot be written; [`FailureCause::ClosedPipe`](rowclone_config::error::FailureCause) if its reader has
-/// closed it.
+/// Standard output cannot be written; [`FailureCause::ClosedPipe`](rowclone_config::error::FailureCause) if its reader
+/// has closed it.
 pub fn print(text: impl fmt::Display) -> Result<ExitCode, Failure> {
     let mut output = BufWriter::new(io::stdout().lock());
     write!(output, "{text}").and_then(|()| output.flush()).map_err(|source| stdout_error(&source))?;
