@@ -70,6 +70,11 @@ const FULL: &[Step] = &[
         &[("PROPTEST_CASES", "5000")],
     ),
     (
+        "the kernel and its allocators, with many random operations",
+        &["cargo", "test", "--release", "-p", "rowclone-os-alloc-sim"],
+        &[("PROPTEST_CASES", "1000")],
+    ),
+    (
         "arbitrary bytes for the trace readers, arbitrary commands for the device and the checker",
         &[
             "cargo",
