@@ -6,7 +6,7 @@ use Origin::Jesd79_3 as Jedec;
 
 /// The rules of DDR3.
 pub(super) const TABLE: Table = Table {
-    rules: &with_mechanisms::<{ RULES.len() + MECHANISMS }>(RULES, CCD, CCD, WRITE_TO_READ, RTP),
+    rules: &with_mechanisms::<{ RULES.len() + MECHANISMS }>(RULES, 0, CCD, CCD, WRITE_TO_READ, RTP),
     refresh_before_power_down: false,
     row_open: (Term::Plus(9, P::Refi), Public("Samsung M378B5673EH1 rev 1.03")),
     power_down: (Term::Plus(9, P::Refi), Public("Samsung K4B2G0446D rev 1.01, table 49")),

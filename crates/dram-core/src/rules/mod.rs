@@ -391,9 +391,11 @@ const ANY: &[Kind] =
 const MECHANISMS: usize = 14;
 
 /// The rules of a standard, and those of FPM, TRANSFER and RBM. A TRANSFER keeps the distances of column commands, in a
-/// bank group if the standard has those: `ccd` of reads, and `ccd_write` of writes.
+/// bank group if the standard has those: `ccd` of reads, and `ccd_write` of writes. The last `after_ccd` rules of the
+/// standard follow TRANSFER-tCCD: of two rules that end in one cycle, the later one is reported.
 const fn with_mechanisms<const COUNT: usize>(
     own: &[Rule],
+    after_ccd: usize,
     ccd: &'static [Term],
     ccd_write: &'static [Term],
     write_to_read: &'static [Term],
@@ -418,10 +420,11 @@ const fn with_mechanisms<const COUNT: usize>(
     ];
     assert!(COUNT == own.len() + MECHANISMS, "the rules of a standard, and those of all");
     let mut all = [mechanisms[0]; COUNT];
-    let mut at = 0;
+    let (first_moved, mut at, mut own_at) = (own.len() - after_ccd, 0, 0);
     while at < COUNT {
-        all[at] = if at < own.len() { own[at] } else { mechanisms[at - own.len()] };
-        at += 1;
+        let is_own = own_at < first_moved || own_at < own.len() && at >= first_moved + 5;
+        all[at] = if is_own { own[own_at] } else { mechanisms[at - own_at] };
+        (at, own_at) = (at + 1, own_at + is_own as usize);
     }
     all
 }
