@@ -154,7 +154,7 @@ impl Inputs {
             if matches!(effect, Effect::Figures) && point.is_some_and(|point| in_table(point) != in_table(&points[0])) {
                 continue;
             }
-            // The table has no effect on the baseline, and not every figure. That there is no other effect must hold of
+            // The table shows no effect on the baseline, nor every figure. That there is no other effect must hold of
             // the baseline, too.
             let shows_alone = matches!(effect, Effect::Figures | Effect::Refused(_));
             let baseline = !shows_alone || key.contains("baseline") || key.contains("reference.");
