@@ -118,7 +118,7 @@ impl PageModeMemory {
             if steps.is_multiple_of(1 << 12) && stop.load(Ordering::Relaxed) {
                 return Err(PageModeError::Stopped);
             }
-            let taken = source.next_arrival().map(|at| at.max(self.takes_from()).max(self.now));
+            let taken = source.next_arrival().map(|at| at.max(self.bus_free).max(self.place_from()).max(self.now));
             let end = self.ends.front().map(|completion| completion.done.max(self.now));
             match (end, taken) {
                 (Some(end), taken) if taken.is_none_or(|at| end <= at) => {
@@ -141,11 +141,6 @@ impl PageModeMemory {
         sink.finish(self.now);
         let from = self.from.min(self.now);
         Ok(Stats { from, end: self.now, whole: std::mem::take(&mut self.figures), epochs: Vec::new() })
-    }
-
-    /// The first cycle in which the bus is free and the write queue has a place.
-    fn takes_from(&self) -> Cycle {
-        self.bus_free.max(self.place_from())
     }
 
     /// When the write queue has a place for the next transfer.

@@ -169,12 +169,6 @@ rules! {
 }
 
 impl Rule {
-    /// Whether the earlier command determines the minimum. Such a rule is in every standard, and no standard has a
-    /// limit for it.
-    pub(crate) const fn depends_on_command(self) -> bool {
-        matches!(self, Rule::Rbm)
-    }
-
     /// The rule with a name as in `docs/rules.md`, if there is one.
     pub fn named(name: &str) -> Option<Rule> {
         Rule::ALL.into_iter().find(|rule| rule.name() == name)

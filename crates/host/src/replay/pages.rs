@@ -145,7 +145,7 @@ impl Pages {
         }
         self.release(piece.dst);
         self.counts.copied += 1;
-        let source = frame_of(placed);
+        let source = Frame((placed.0 / FRAME_BYTES) as u32);
         let (frame, found) = self.allocate(piece.dst, Request::near(source))?;
         if piece.bytes == self.unit_bytes() {
             let cause = Cause::CopyOnWrite;
@@ -219,9 +219,4 @@ impl Pages {
         self.frames.insert(self.number(address), grant.frame);
         Ok((grant.frame, grant.found))
     }
-}
-
-/// Frame of a physical address.
-const fn frame_of(address: PhysicalAddress) -> Frame {
-    Frame((address.0 / FRAME_BYTES) as u32)
 }

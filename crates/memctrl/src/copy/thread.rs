@@ -409,15 +409,10 @@ impl Thread {
     pub(crate) fn steady_lines(&self) -> u64 {
         let lines = self.steps.get(self.column).and_then(CopyStep::lines).unwrap_or(0);
         match self.gate {
-            DataGate::All(_) => u64::from((lines - self.line).saturating_sub(self.awaited_lines())),
+            // Another channel may wait for the last line.
+            DataGate::All(_) => u64::from((lines - self.line).saturating_sub(u16::from(!self.origin.is_alone))),
             DataGate::Each(_) => 0,
         }
-    }
-
-    /// Lines at the end of a step for which another channel may wait.
-    #[inline]
-    fn awaited_lines(&self) -> u16 {
-        u16::from(!self.origin.is_alone)
     }
 
     /// Ends the column step after its last line.
