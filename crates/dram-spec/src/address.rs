@@ -52,7 +52,7 @@ impl<T: Copy> Locator<T> {
         address: PhysicalAddress,
         keep: impl FnOnce(Location) -> T,
     ) -> Option<()> {
-        let run = PhysicalAddress(map.run_base(address));
+        let run = PhysicalAddress(address.0 & !(map.run_bytes - 1));
         self.first = keep(map.locate(run)?);
         (self.run, self.bytes) = (run.0, map.run_bytes);
         Some(())
@@ -62,7 +62,7 @@ impl<T: Copy> Locator<T> {
 #[cfg(test)]
 mod tests;
 
-use derive_more::Display;
+use derive_more::{BitXor, Display};
 
 use crate::coordinates::{BankId, Channel, Column, Row};
 use crate::geometry::{Geometry, LINE_BYTES, SubarrayId};
@@ -85,8 +85,10 @@ pub struct PhysicalAddress(pub u64);
 
 /// DRAM coordinates of a byte.
 ///
+/// Maps are linear over XOR: the location of `a ^ b` is that of `a` `^` that of `b`.
+///
 /// Displayed as `channel 0 rank 0 bank 3 row 511 column 17`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BitXor, Display)]
 #[display("channel {} {bank} row {} column {}", channel.0, row.0, column.0)]
 pub struct Location {
     /// Channel.
@@ -444,12 +446,6 @@ impl AddressMap {
         let shifted = self.other_shifts.iter().fold(stays, |word, shift| word | shift.of(address));
         let parity = |hash: &Hash| u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;
         self.hashes.iter().fold(shifted, |word, hash| word ^ parity(hash))
-    }
-
-    /// First byte of an address's run.
-    #[inline]
-    const fn run_base(&self, address: PhysicalAddress) -> u64 {
-        address.0 & !(self.run_bytes - 1)
     }
 
     /// The address of a location, or `None` if the geometry does not have it.

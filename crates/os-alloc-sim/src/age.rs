@@ -63,7 +63,7 @@ impl Age {
         let order = HUGE_ORDER.saturating_sub(set.grain_order());
         let per_block = 1_usize << order;
         let block = |grain: &u32| (grain >> order) as usize;
-        let mut grains: Vec<u32> = set.numbers().iter().collect();
+        let mut grains = set.ascending();
         let target = portion(1.0 - self.utilization, grains.len() as f64);
 
         // First, the blocks that are to be free as a whole.
@@ -126,7 +126,7 @@ impl Aged {
         let held: Vec<Frame> = set.numbers().without(free).iter().map(|grain| set.frame(grain)).collect();
         let in_use = held.len() as f64 * f64::from(set.grain_frames());
         let utilization = if set.frames() == 0 { 1.0 } else { in_use / set.frames() as f64 };
-        Aged { held, utilization, free: FreeBlocks::of(free.words().to_vec(), set.grain_order()) }
+        Aged { held, utilization, free: FreeBlocks::of(free, set.grain_order()) }
     }
 
     /// A memory of which all frames are free.

@@ -99,10 +99,10 @@ impl Bits {
 
     /// All numbers of the set, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
-        let lowest = |(word, bits): (usize, u64)| (bits != 0).then(|| (word * WIDTH) as u32 + bits.trailing_zeros());
-        let without_lowest = |&(word, bits): &(usize, u64)| Some((word, bits & bits.wrapping_sub(1)));
-        let words = self.levels[0].iter().copied().enumerate();
-        words.flat_map(move |word| std::iter::successors(Some(word), without_lowest).map_while(lowest))
+        let words = self.levels[0].iter().enumerate().filter(|(_, bits)| **bits != 0);
+        words.flat_map(|(word, bits)| {
+            (0..WIDTH).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| (word * WIDTH + bit) as u32)
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Free blocks by size, and fragmentation.
 
+use crate::bits::Bits;
+
 /// The largest order of a block: 2^10 frames, 4 MiB.
 pub const MAX_ORDER: u8 = 10;
 
@@ -13,8 +15,9 @@ pub const HUGE_ORDER: u8 = 9;
 pub struct FreeBlocks(pub [u64; MAX_ORDER as usize + 1]);
 
 impl FreeBlocks {
-    /// Counts the blocks of a set of free grains of 2^`grain_order` frames each, a bit per grain.
-    pub(crate) fn of(mut free: Vec<u64>, grain_order: u8) -> FreeBlocks {
+    /// Counts the blocks of a set of free grains of 2^`grain_order` frames each.
+    pub(crate) fn of(free: &Bits, grain_order: u8) -> FreeBlocks {
+        let mut free = free.words().to_vec();
         let count = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         let mut blocks = FreeBlocks::default();
         for order in grain_order..MAX_ORDER {
@@ -65,11 +68,10 @@ const fn whole_pairs(word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bits::Bits;
 
     fn check(free: &[(u32, u32)], blocks: &[(u8, u64)], unusable: f64) {
         let bits = Bits::collect(4096, free.iter().flat_map(|&(from, to)| from..to));
-        let found = FreeBlocks::of(bits.words().to_vec(), 0);
+        let found = FreeBlocks::of(&bits, 0);
         let mut expected = FreeBlocks::default();
         for &(order, count) in blocks {
             expected.0[usize::from(order)] = count;

@@ -1,5 +1,7 @@
 //! Page frames and their places in the address map.
 
+use std::ops::Range;
+
 use derive_more::Display;
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{AddressMap, Location, PhysicalAddress, SubarrayId};
@@ -37,6 +39,11 @@ impl Frame {
 pub struct FrameMap {
     /// Classifies copies, for a memory with this map and without faulty rows.
     pub(crate) planner: Planner,
+    /// Locations of the frames of the lowest [`LOW_BITS`] bits. The location of any frame is that of its lowest bits
+    /// `^` that of the others.
+    low: Vec<Location>,
+    /// Locations of the frames whose lowest [`LOW_BITS`] bits are 0.
+    high: Vec<Location>,
     /// XOR masks from a frame number to those that share its rows; 0 first.
     shared: Vec<u32>,
     /// XOR masks from the row of a frame's first byte to all rows of the frame.
@@ -45,6 +52,9 @@ pub struct FrameMap {
     /// subarrays, as their size is no power of two.
     pub(crate) compared_rows: Vec<u32>,
 }
+
+/// Bits of a frame number that one table decodes; half of those of a large memory.
+const LOW_BITS: u32 = 10;
 
 impl FrameMap {
     /// Creates the frame map of an address map.
@@ -57,7 +67,9 @@ impl FrameMap {
         rows.dedup();
         let compared = if map.geometry().subarray_row_bits().is_some() { 1 } else { rows.len() };
         let compared_rows = rows[..compared].to_vec();
-        FrameMap { planner: Planner::new(map, FaultyRows::default()), shared, rows, compared_rows }
+        let bits = (map.geometry().bytes() / FRAME_BYTES).trailing_zeros();
+        let (low, high) = (locations(&map, 0..bits.min(LOW_BITS)), locations(&map, LOW_BITS..bits));
+        FrameMap { planner: Planner::new(map, FaultyRows::default()), low, high, shared, rows, compared_rows }
     }
 
     /// The address map.
@@ -110,9 +122,16 @@ impl FrameMap {
 
     /// Location of a frame's first byte.
     pub(crate) fn place(&self, frame: Frame) -> Location {
-        let place = self.address_map().locate(frame.address());
-        place.unwrap_or_else(|| panic!("{frame} lies past the end of the memory"))
+        self.low[frame.0 as usize % (1 << LOW_BITS)] ^ self.high[frame.0 as usize >> LOW_BITS]
     }
+}
+
+/// Locations of the frames that have no other bits than these, in the order of the frames.
+fn locations(map: &AddressMap, bits: Range<u32>) -> Vec<Location> {
+    bits.fold(vec![Location::default()], |known, bit| {
+        let place = map.locate(Frame(1 << bit).address()).expect("the memory has this bit");
+        known.iter().copied().chain(known.iter().map(|&other| other ^ place)).collect()
+    })
 }
 
 #[cfg(test)]
@@ -136,13 +155,13 @@ mod tests {
         }
     }
 
-    /// `sharing` and `subarray`, computed from XOR masks, agree with the map's answer for each
-    /// frame.
+    /// `place`, `sharing` and `subarray`, computed from XOR masks, agree with the map's answer for each frame.
     #[test]
     fn rows_and_subarrays_are_those_of_the_address_map() {
         for map in maps() {
             let frames = FrameMap::new(map.clone());
             for frame in (0..frames.frames()).step_by(97).map(Frame) {
+                assert_eq!(Some(frames.place(frame)), map.locate(frame.address()));
                 let mut sharing: Vec<u64> = frames.sharing(frame).map(|frame| u64::from(frame.0)).collect();
                 sharing.sort_unstable();
                 assert_eq!(sharing, map.frames_sharing_rows(u64::from(frame.0)));

@@ -195,9 +195,16 @@ impl FrameSet {
         self.end
     }
 
+    /// Indices of the allocatable grains, ascending.
+    pub(crate) fn ascending(&self) -> Vec<u32> {
+        let mut grains = Vec::with_capacity(self.count as usize);
+        self.grains.iter().for_each(|grain| grains.push(grain));
+        grains
+    }
+
     /// Indices of the allocatable grains, descending.
     pub(crate) fn descending(&self) -> Vec<u32> {
-        let mut grains: Vec<u32> = self.grains.iter().collect();
+        let mut grains = self.ascending();
         grains.reverse();
         grains
     }

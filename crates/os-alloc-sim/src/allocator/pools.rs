@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::bits::Bits;
 use crate::frame_set::FrameSet;
 
 /// No slot: the grain is never allocated.
@@ -51,25 +52,24 @@ impl Pools {
     /// Creates pools of the grains of a set, of which these are free. Each pool provides them in reverse order, as if
     /// they were freed one by one.
     pub(crate) fn new(pools: usize, set: &FrameSet, free: &[u32], pool: impl Fn(u32) -> u32) -> Pools {
+        let in_use = set.numbers().without(&Bits::collect(set.end() as usize, free.iter().copied()));
         let mut sizes = vec![0; pools];
-        set.numbers().iter().for_each(|grain| sizes[pool(grain) as usize] += 1);
+        free.iter().copied().for_each(|grain| sizes[pool(grain) as usize] += 1);
+        let free_of_pool = sizes.clone();
+        in_use.iter().for_each(|grain| sizes[pool(grain) as usize] += 1);
         let next = |next: &mut u32, size: &u32| Some(std::mem::replace(next, *next + size));
         let start: Vec<u32> = sizes.iter().scan(0, next).collect();
-        let mut slots = vec![NOWHERE; sizes.iter().sum::<u32>() as usize];
+        let mut slots = vec![NOWHERE; set.grain_count() as usize];
         let mut slot = vec![NOWHERE; set.end() as usize];
-        let mut used = vec![0; pools];
-        let mut place = |grain: u32, used: &mut [u32]| {
-            let pool = pool(grain) as usize;
-            if slot[grain as usize] == NOWHERE {
-                slot[grain as usize] = start[pool] + used[pool];
-                slots[slot[grain as usize] as usize] = grain;
-                used[pool] += 1;
-            }
+        let mut next = start.clone();
+        let mut enter = |grain: u32| {
+            let next = &mut next[pool(grain) as usize];
+            (slots[*next as usize], slot[grain as usize]) = (grain, *next);
+            *next += 1;
         };
-        free.iter().copied().for_each(|grain| place(grain, &mut used));
-        let free = used.clone();
-        set.numbers().iter().for_each(|grain| place(grain, &mut used));
-        Pools { start, free, slots: Numbers::new(&slots), slot: Numbers::new(&slot) }
+        free.iter().copied().for_each(&mut enter);
+        in_use.iter().for_each(enter);
+        Pools { start, free: free_of_pool, slots: Numbers::new(&slots), slot: Numbers::new(&slot) }
     }
 
     /// Number of free grains of a pool.
@@ -121,17 +121,6 @@ impl Pools {
             self.free[pool as usize] += 1;
         }
         taken
-    }
-
-    /// The free grains: a bit per grain, 64 in a word.
-    pub(crate) fn free_grains(&self) -> Vec<u64> {
-        let mut words = vec![0; (self.slot.0.len() * PART).div_ceil(64)];
-        for (&start, &free) in self.start.iter().zip(&self.free) {
-            for grain in (start..start + free).map(|slot| self.slots.get(slot)) {
-                words[grain as usize / 64] |= 1 << (grain % 64);
-            }
-        }
-        words
     }
 
     /// Exchanges a grain with the grain in slot `to`.

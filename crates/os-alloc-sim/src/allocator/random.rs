@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::pools::Pools;
 use super::{Found, FrameAllocator, Grant, Policy, Request};
+use crate::bits::Bits;
 use crate::blocks::FreeBlocks;
 use crate::frame::Frame;
 use crate::frame_set::FrameSet;
@@ -65,6 +66,7 @@ impl FrameAllocator for Random {
     }
 
     fn free_blocks(&self) -> FreeBlocks {
-        FreeBlocks::of(self.pools.free_grains(), self.set.grain_order())
+        let free = self.set.numbers().iter().filter(|&grain| self.pools.is_free(grain, 0));
+        FreeBlocks::of(&Bits::collect(self.set.end() as usize, free), self.set.grain_order())
     }
 }

@@ -59,6 +59,6 @@ impl FrameAllocator for Sequential {
     }
 
     fn free_blocks(&self) -> FreeBlocks {
-        FreeBlocks::of(self.free.words().to_vec(), self.set.grain_order())
+        FreeBlocks::of(&self.free, self.set.grain_order())
     }
 }

@@ -81,7 +81,7 @@ impl SubarrayAware {
         };
         let pool: Arc<[u32]> = (0..set.end()).map(pool_of).collect();
         let count = u32::from(geometry.channels()) * ranks * banks_per_rank * pools_per_bank;
-        let free = freed.map_or_else(|| set.numbers().iter().collect(), Cow::from);
+        let free = freed.map_or_else(|| set.ascending().into(), Cow::from);
         let pools = Pools::new(count as usize, set, &free, |grain| pool[grain as usize]);
         // The last request for all grains, which found none, gave each pool the quota of one without free grains.
         let quota_of = |free: &u32| if freed.is_some() { 0 } else { quota(*free) };
@@ -232,6 +232,7 @@ impl FrameAllocator for SubarrayAware {
     }
 
     fn free_blocks(&self) -> FreeBlocks {
-        FreeBlocks::of(self.pools.free_grains(), self.set.grain_order())
+        let in_use = self.offered.in_use().without(&self.set.numbers().without(self.aside.in_use()));
+        FreeBlocks::of(&self.set.numbers().without(&in_use), self.set.grain_order())
     }
 }

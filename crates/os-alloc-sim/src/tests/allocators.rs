@@ -65,7 +65,7 @@ impl<'a> Model<'a> {
     fn blocks(&self) -> FreeBlocks {
         let grains = self.free.iter().map(|grain| grain.0 >> self.set.grain_order());
         let bits = Bits::collect(self.map.frames() as usize, grains);
-        FreeBlocks::of(bits.words().to_vec(), self.set.grain_order())
+        FreeBlocks::of(&bits, self.set.grain_order())
     }
 
     /// The pool that the destination of a copy must come from, unless no grain is free.
