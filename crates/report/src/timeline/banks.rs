@@ -1,7 +1,6 @@
 //! Tracks of a channel from its command stream: buses, ranks, and the open row of each bank.
 
 use std::fmt::Write as _;
-use std::io::Write;
 
 use dram_spec::{
     BankId, Burst, Channel, Command, CommandEvent, Cycle, Cycles, Effect, Geometry, Operands, PerKind, Queued, Row,
@@ -53,8 +52,8 @@ const POWER_STATES: &str = "0 awake, 1 active power-down, 2 precharge power-down
 
 impl ChannelTracks {
     /// Draws its tracks into a group.
-    pub(super) fn new<W: Write>(
-        writer: &mut PacketWriter<W>,
+    pub(super) fn new(
+        writer: &mut PacketWriter,
         root: Track,
         rank: usize,
         channel: Channel,
@@ -94,7 +93,7 @@ impl ChannelTracks {
     }
 
     /// Records the number of accesses in the queues.
-    pub(super) fn queued<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, queued: Queued) {
+    pub(super) fn queued(&mut self, writer: &mut PacketWriter, at: Cycle, queued: Queued) {
         for (counter, entries) in self.queues.iter_mut().zip([queued.reads, queued.writes]) {
             counter.change(writer, at, entries);
         }
@@ -106,7 +105,7 @@ impl ChannelTracks {
     }
 
     /// Draws a command and its effects on rows and ranks; returns the banks that it closes.
-    pub(super) fn push<W: Write>(&mut self, writer: &mut PacketWriter<W>, event: &CommandEvent) -> Vec<BankId> {
+    pub(super) fn push(&mut self, writer: &mut PacketWriter, event: &CommandEvent) -> Vec<BankId> {
         let CommandEvent { at, ref command, effect, .. } = *event;
         let end = at + self.bus_cycles[event.kind()];
         writer.slice(self.command_bus, at, end, format!("{command}{}", effect.remark()), Vec::new());
@@ -136,7 +135,7 @@ impl ChannelTracks {
     }
 
     /// Draws the rows that a command closes, and records the row that it opens; returns the banks that it closes.
-    fn change_rows<W: Write>(&mut self, writer: &mut PacketWriter<W>, event: &CommandEvent) -> Vec<BankId> {
+    fn change_rows(&mut self, writer: &mut PacketWriter, event: &CommandEvent) -> Vec<BankId> {
         let CommandEvent { at, ref command, effect, .. } = *event;
         let opened = match command.row_change() {
             RowChange::Opens(_) if matches!(effect, Effect::Dropped { .. }) => return Vec::new(),
@@ -157,7 +156,7 @@ impl ChannelTracks {
     }
 
     /// Draws the rows and states that last to the end of the run.
-    pub(super) fn finish<W: Write>(&mut self, writer: &mut PacketWriter<W>, end: Cycle) {
+    pub(super) fn finish(&mut self, writer: &mut PacketWriter, end: Cycle) {
         for rank in 0..self.geometry.ranks() {
             (0..self.geometry.banks()).for_each(|bank| self.close(writer, end, BankId { rank, bank }));
             self.ranks[usize::from(rank)].power.begin(writer);
@@ -171,11 +170,11 @@ impl ChannelTracks {
         &mut self.ranks[usize::from(bank.rank)].banks[usize::from(bank.bank)]
     }
 
-    fn power<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, rank: u8, state: u64) {
+    fn power(&mut self, writer: &mut PacketWriter, at: Cycle, rank: u8, state: u64) {
         self.ranks[usize::from(rank)].power.set(writer, at, state);
     }
 
-    fn close<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: BankId) {
+    fn close(&mut self, writer: &mut PacketWriter, at: Cycle, bank: BankId) {
         let subarray = |row| self.geometry.subarray(row);
         let Some(open) = self.open_row(bank) else { return };
         let mut name = format!("row {} (subarray {})", open.row.0, subarray(open.row));

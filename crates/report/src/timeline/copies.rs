@@ -2,7 +2,6 @@
 //! slices.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use dram_spec::{BankId, Channel, Cycle, LINE_BYTES, Mechanism, Operation, PhysicalAddress, RequestId, Row};
 use memctrl::{Completion, Request};
@@ -79,7 +78,7 @@ impl Copies {
     }
 
     /// The controller accepted a copy or initialization.
-    pub(super) fn taken<W: Write>(&mut self, writer: &mut PacketWriter<W>, now: Cycle, request: &Request) {
+    pub(super) fn taken(&mut self, writer: &mut PacketWriter, now: Cycle, request: &Request) {
         let arrival = request.arrival.unwrap_or(now);
         let lane = self.lane(writer, arrival);
         let begin = self.lanes[lane].free_from.take().map_or(arrival, |free| free.max(arrival));
@@ -87,7 +86,7 @@ impl Copies {
     }
 
     /// A track that is free from `arrival` on; beyond the maximum number, the one that has been free longest.
-    fn lane<W: Write>(&mut self, writer: &mut PacketWriter<W>, arrival: Cycle) -> usize {
+    fn lane(&mut self, writer: &mut PacketWriter, arrival: Cycle) -> usize {
         let free = |lane: &Lane| lane.free_from.is_some_and(|free| free <= arrival);
         if let Some(index) = self.lanes.iter().position(free) {
             return index;
@@ -130,7 +129,7 @@ impl Copies {
     }
 
     /// A bank was closed: programs that wrote data, and have no other bank open, end.
-    pub(super) fn closed<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: ChannelBank) {
+    pub(super) fn closed(&mut self, writer: &mut PacketWriter, at: Cycle, bank: ChannelBank) {
         for copy in self.running.values_mut() {
             let lane = &mut self.lanes[copy.lane];
             copy.programs.retain(|_, program| {
@@ -146,7 +145,7 @@ impl Copies {
     }
 
     /// A request is complete; requests that are not copies have no effect.
-    pub(super) fn done<W: Write>(&mut self, writer: &mut PacketWriter<W>, completion: &Completion) {
+    pub(super) fn done(&mut self, writer: &mut PacketWriter, completion: &Completion) {
         let Some(copy) = self.running.remove(&completion.id) else { return };
         let lane = &mut self.lanes[copy.lane];
         for program in copy.programs.values() {
@@ -159,7 +158,7 @@ impl Copies {
 }
 
 impl Lane {
-    fn program<W: Write>(&mut self, writer: &mut PacketWriter<W>, program: &Running, end: Cycle) {
+    fn program(&mut self, writer: &mut PacketWriter, program: &Running, end: Cycle) {
         // Programs come in the order of their ends. The track with the latest end that is free leaves the others for
         // longer programs.
         let free = self.programs.iter_mut().filter(|(_, free_from)| *free_from <= program.begin);

@@ -24,13 +24,18 @@ use writer::{Counter, PacketWriter, Shows};
 
 pub use writer::{Window, nanoseconds};
 
+/// Bytes of packets that are kept before they are written.
+const WRITTEN_AT_ONCE: usize = 1 << 16;
+
 /// A trace of a run.
 ///
 /// Observer methods cannot return an error. The first I/O error is kept, later output is dropped, and
 /// [`into_result`](Self::into_result) returns the error.
 #[derive(Debug)]
 pub struct Timeline<W: Write> {
-    writer: PacketWriter<W>,
+    /// The output, or its first error.
+    output: io::Result<W>,
+    writer: PacketWriter,
     map: AddressMap,
     channels: Vec<ChannelTracks>,
     copies: Copies,
@@ -41,7 +46,7 @@ pub struct Timeline<W: Write> {
 impl<W: Write> Timeline<W> {
     /// Creates the timeline of a run on a system, from cycle 0. `map` translates its addresses; `title` names it.
     pub fn new(output: W, title: &str, system: &System, map: &AddressMap, window: Window) -> Timeline<W> {
-        let mut writer = PacketWriter::new(output, system.clock(), window);
+        let mut writer = PacketWriter::new(system.clock(), window);
         let root = writer.track(None, 0, title, "", Shows::Group);
         let requests = writer.track(Some(root), 0, "requests in progress", "taken and not done", Shows::Group);
         let depths = [(0, "reads"), (1, "writes"), (2, "copies")]
@@ -51,15 +56,26 @@ impl<W: Write> Timeline<W> {
         let channels = (0..system.geometry.channels())
             .map(|channel| ChannelTracks::new(&mut writer, root, 2 + usize::from(channel), Channel(channel), system))
             .collect();
-        Timeline { writer, map: map.clone(), channels, copies, depths }
+        Timeline { output: Ok(output), writer, map: map.clone(), channels, copies, depths }
     }
 
     /// The output, after everything was written to it.
     ///
     /// # Errors
     /// The first error of the output.
-    pub fn into_result(self) -> io::Result<W> {
-        self.writer.into_result()
+    pub fn into_result(mut self) -> io::Result<W> {
+        self.write();
+        self.output
+    }
+
+    /// Writes the packets to the output, or drops them after an error.
+    fn write(&mut self) {
+        if let Ok(output) = &mut self.output
+            && let Err(error) = output.write_all(&self.writer.bytes)
+        {
+            self.output = Err(error);
+        }
+        self.writer.bytes.clear();
     }
 
     /// Effect of a command on the copy for which it was issued.
@@ -111,6 +127,9 @@ impl<W: Write> EventSink for Timeline<W> {
         }
         for bank in closed {
             self.copies.closed(&mut self.writer, at, (channel, bank));
+        }
+        if self.writer.bytes.len() >= WRITTEN_AT_ONCE {
+            self.write();
         }
     }
 

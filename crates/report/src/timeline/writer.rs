@@ -1,6 +1,5 @@
 //! Writer of packets: tracks, slices and counters. Times are in cycles in this module, and in ns in the file.
 
-use std::io::{self, BufWriter, Write};
 use std::mem;
 
 use dram_spec::{Clock, Cycle, Cycles};
@@ -52,16 +51,15 @@ pub(super) enum Shows {
     Counter(&'static str),
 }
 
-/// Writes packets, and keeps the first error; later packets are dropped.
+/// Encodes packets.
 #[derive(Debug)]
-pub(super) struct PacketWriter<W: Write> {
-    output: io::Result<BufWriter<W>>,
+pub(super) struct PacketWriter {
     clock: Clock,
     window: Window,
     tracks: Track,
     is_first: bool,
-    /// Buffer for packets.
-    bytes: Vec<u8>,
+    /// Packets that are not yet written.
+    pub(super) bytes: Vec<u8>,
 }
 
 /// The number of the only writer.
@@ -70,15 +68,9 @@ const SEQUENCE: u32 = 1;
 /// The reader drops its state from before the first packet.
 const SEQUENCE_BEGINS: u32 = 1;
 
-impl<W: Write> PacketWriter<W> {
-    pub(super) fn new(output: W, clock: Clock, window: Window) -> Self {
-        let output = Ok(BufWriter::new(output));
-        PacketWriter { output, clock, window, tracks: 0, is_first: true, bytes: Vec::new() }
-    }
-
-    /// The output, after everything was written to it.
-    pub(super) fn into_result(self) -> io::Result<W> {
-        self.output?.into_inner().map_err(io::IntoInnerError::into_error)
+impl PacketWriter {
+    pub(super) const fn new(clock: Clock, window: Window) -> PacketWriter {
+        PacketWriter { clock, window, tracks: 0, is_first: true, bytes: Vec::new() }
     }
 
     /// Creates a track in a group.
@@ -135,22 +127,14 @@ impl<W: Write> PacketWriter<W> {
     }
 
     fn packet(&mut self, at: Option<Cycle>, content: Content) {
-        let Ok(output) = &mut self.output else { return };
         let packet = TracePacket {
             timestamp: at.map(|at| nanoseconds(self.clock, at)),
             trusted_packet_sequence_id: Some(SEQUENCE),
             sequence_flags: mem::take(&mut self.is_first).then_some(SEQUENCE_BEGINS),
             content: Some(content),
         };
-        self.bytes.clear();
         // A file is the concatenation of traces of one packet.
         Trace { packet: vec![packet] }.encode_raw(&mut self.bytes);
-        if let Err(error) = output.write_all(&self.bytes)
-            && let Ok(output) = mem::replace(&mut self.output, Err(error))
-        {
-            // A writer that is dropped without this would write its buffer.
-            let _ = output.into_parts();
-        }
     }
 }
 
@@ -178,14 +162,14 @@ impl Counter {
     }
 
     /// Sets the value from `at` on, if it differs from the current one.
-    pub(super) fn change<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, value: u64) {
+    pub(super) fn change(&mut self, writer: &mut PacketWriter, at: Cycle, value: u64) {
         if self.value != value {
             self.set(writer, at, value);
         }
     }
 
     /// Sets the value from `at` on.
-    pub(super) fn set<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, value: u64) {
+    pub(super) fn set(&mut self, writer: &mut PacketWriter, at: Cycle, value: u64) {
         let Window { from, to } = writer.window;
         if at > from {
             self.begin(writer);
@@ -197,7 +181,7 @@ impl Counter {
     }
 
     /// Writes the value at the begin of the range, if it is not yet written.
-    pub(super) fn begin<W: Write>(&mut self, writer: &mut PacketWriter<W>) {
+    pub(super) fn begin(&mut self, writer: &mut PacketWriter) {
         if !mem::replace(&mut self.is_drawn, true) {
             writer.counter(self.track, writer.window.from, self.value);
         }
