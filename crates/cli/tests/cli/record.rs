@@ -32,9 +32,19 @@ fn written(folder: &TempDir) -> String {
     }
 }
 
+/// Whether a process that sleeps unless it is killed has ended. Waits for the end of a process that was killed: a loaded
+/// machine takes its time.
 fn has_ended(pid: &str) -> bool {
-    let state = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    state.is_empty() || state.contains(") Z ")
+    loop {
+        let status = fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
+        let is_pending = |name| u64::from_str_radix(field(name), 16).is_ok_and(|signals| signals >> 8 & 1 == 1);
+        match field("State:").chars().next() {
+            None | Some('Z' | 'X') => return true,
+            Some('S') if !is_pending("SigPnd:") && !is_pending("ShdPnd:") => return false,
+            Some(_) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
 }
 
 /// The plugin of a debug or release build, if there is one and qemu is installed.
