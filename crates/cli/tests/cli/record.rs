@@ -32,8 +32,8 @@ fn written(folder: &TempDir) -> String {
     }
 }
 
-/// Whether a process that sleeps unless it is killed has ended. Waits for the end of a process that was killed: a loaded
-/// machine takes its time.
+/// Whether a process that sleeps unless it is killed has ended. Waits for the end of a process that was killed, which
+/// may take a while.
 fn has_ended(pid: &str) -> bool {
     loop {
         let status = fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
