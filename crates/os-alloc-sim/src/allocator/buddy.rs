@@ -207,6 +207,8 @@ impl FrameAllocator for Buddy {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::fixture::maps;
     use crate::frame::FrameMap;
@@ -231,15 +233,24 @@ mod tests {
     /// Lists built from whole blocks are those of grains freed one by one, the highest first, or in any order.
     #[test]
     fn a_new_allocator_has_the_lists_of_grains_freed_one_by_one() {
-        let map = maps().pop().expect("there are maps");
-        let set = FrameSet::new(&FrameMap::new(map), CopyUnit::Page);
-        let (mut holes, mut scattered) = (set.descending(), set.descending());
-        holes.retain(|it| ![5, 6, 4096].contains(it));
-        scattered.retain(|it| it / 100 % 3 != 2 && it % 7 != 0);
-        for mut freed in [holes, scattered] {
-            check(&set, &freed);
-            Generator::new(1).shuffle(&mut freed);
-            check(&set, &freed);
+        // Many maps reserve the same frames: the map itself has no effect.
+        let mut seen = BTreeSet::new();
+        for map in maps() {
+            let mut set = FrameSet::new(&FrameMap::new(map), CopyUnit::Page);
+            // Holes of one grain, besides the reserved frames.
+            for hole in [5, 6, 4096] {
+                assert!(set.withhold(Frame(hole)));
+            }
+            if !seen.insert(set.numbers().words().to_vec()) {
+                continue;
+            }
+            let mut scattered = set.descending();
+            scattered.retain(|it| it / 100 % 3 != 2 && it % 7 != 0);
+            for mut freed in [set.descending(), scattered] {
+                check(&set, &freed);
+                Generator::new(1).shuffle(&mut freed);
+                check(&set, &freed);
+            }
         }
     }
 }

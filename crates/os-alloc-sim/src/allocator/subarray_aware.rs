@@ -232,6 +232,7 @@ impl FrameAllocator for SubarrayAware {
     }
 
     fn free_blocks(&self) -> FreeBlocks {
+        // Each of the two allocators takes the grains of the other as in use.
         let in_use = self.offered.in_use().without(&self.set.numbers().without(self.aside.in_use()));
         FreeBlocks::of(&self.set.numbers().without(&in_use), self.set.grain_order())
     }
