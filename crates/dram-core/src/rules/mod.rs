@@ -390,6 +390,9 @@ const ANY: &[Kind] =
 /// Number of the rules that are added to those of each standard.
 const MECHANISMS: usize = 14;
 
+/// Number of them up to TRANSFER-tCCD.
+const UP_TO_CCD: usize = 5;
+
 /// The rules of a standard, and those of FPM, TRANSFER and RBM. A TRANSFER keeps the distances of column commands, in a
 /// bank group if the standard has those: `ccd` of reads, and `ccd_write` of writes. The last `after_ccd` rules of the
 /// standard follow TRANSFER-tCCD: of two rules that end in one cycle, the later one is reported.
@@ -422,7 +425,7 @@ const fn with_mechanisms<const COUNT: usize>(
     let mut all = [mechanisms[0]; COUNT];
     let (first_moved, mut at, mut own_at) = (own.len() - after_ccd, 0, 0);
     while at < COUNT {
-        let is_own = own_at < first_moved || own_at < own.len() && at >= first_moved + 5;
+        let is_own = own_at < first_moved || own_at < own.len() && at >= first_moved + UP_TO_CCD;
         all[at] = if is_own { own[own_at] } else { mechanisms[at - own_at] };
         (at, own_at) = (at + 1, own_at + is_own as usize);
     }
