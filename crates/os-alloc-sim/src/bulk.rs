@@ -1,7 +1,5 @@
 //! Bulk copies: checkpoints, clones of virtual machines, de-duplication, migration.
 
-use std::collections::BTreeMap;
-
 use crate::allocator::{Found, Grant};
 use crate::frame::Frame;
 use crate::kernel::{CheckpointId, Fault, Kernel, ProcessId};
@@ -126,38 +124,6 @@ impl Kernel {
         }
         self.release(freed, operations);
         Ok(true)
-    }
-
-    /// Reverses de-duplication for all pages of a process: each that still shares its frame gets a
-    /// copy.
-    ///
-    /// # Errors
-    ///
-    /// If the process does not exist, or too few frames are free.
-    pub fn undo_deduplication(
-        &mut self,
-        process: ProcessId,
-        operations: &mut Vec<MemoryOperation>,
-    ) -> Result<(), Fault> {
-        let merged: Vec<(u64, PageTableEntry)> =
-            self.space(process)?.entries().filter(|(_, entry)| entry.merged).collect();
-        // The last user of a frame keeps it; that may be one of the process's own pages.
-        let mut pages = BTreeMap::new();
-        for (_, entry) in &merged {
-            *pages.entry(entry.frame).or_insert(0_u32) += 1;
-        }
-        self.need(pages.iter().map(|(&frame, &own)| own.min(self.references(frame) - 1) as usize).sum())?;
-        for (page, entry) in merged {
-            let frame = if self.references(entry.frame) > 1 {
-                let copy = self.copy_near(entry.frame, Cause::DedupUndo, operations)?;
-                self.release(entry.frame, operations);
-                copy
-            } else {
-                entry.frame
-            };
-            self.space_mut(process)?.enter(page, PageTableEntry::alone(frame));
-        }
-        Ok(())
     }
 
     /// Moves a page to another frame, frees its old frame, and returns the new one.

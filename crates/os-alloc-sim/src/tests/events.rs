@@ -195,25 +195,6 @@ fn deduplication_is_undone_by_the_first_write() {
     }
 }
 
-/// Two merged pages require one additional frame, not two.
-#[test]
-fn undoing_takes_only_the_frames_it_needs() {
-    let (map, set) = memories()[0].clone();
-    let all = set.frames();
-    let mut kernel = Kernel::new(map, set, Policy::Sequential, 0, ZeroOnFree::Off).unwrap();
-    let (process, mut operations) = (kernel.spawn(), Vec::new());
-    kernel.map(process, all, PageSize::Small).unwrap();
-    for page in 0..all {
-        kernel.touch(process, page, &mut operations).unwrap();
-    }
-    kernel.deduplicate((process, 0), (process, 1), &mut operations).unwrap();
-    kernel.undo_deduplication(process, &mut operations).unwrap();
-    let copies = kernel.report().traffic.copies_of(Cause::DedupUndo).operations;
-    assert_eq!((copies, kernel.report().free.frames()), (1, 0));
-    let full = Err(Fault::OutOfMemory { needed: 1, free: 0 });
-    assert_eq!(kernel.migrate(process, 0, Destination::Anywhere, &mut operations), full);
-}
-
 /// A migration has its reason for not using FPM: the request did not name the source.
 #[test]
 fn a_migration_elsewhere_is_reported_as_not_asked() {
@@ -315,4 +296,19 @@ fn the_reason_against_fpm_has_the_bytes_that_are_covered() {
     // Frames 0 and 1 share a row, and so do 2 and 3.
     assert_eq!([covered(0, 1, 0), covered(1, 2, 0), covered(1, 2, 1)], [4096; 3]);
     assert_eq!([covered(0, 2, 0), covered(0, 2, 1), covered(1, 3, 1)], [8192; 3]);
+}
+
+/// A migration needs a free frame, and without one changes nothing.
+#[test]
+fn a_full_memory_migrates_no_page() {
+    let (map, set) = memories()[0].clone();
+    let all = set.frames();
+    let mut kernel = Kernel::new(map, set, Policy::Sequential, 0, ZeroOnFree::Off).unwrap();
+    let (process, mut operations) = (kernel.spawn(), Vec::new());
+    kernel.map(process, all, PageSize::Small).unwrap();
+    for page in 0..all {
+        kernel.touch(process, page, &mut operations).unwrap();
+    }
+    let full = Err(Fault::OutOfMemory { needed: 1, free: 0 });
+    assert_eq!(kernel.migrate(process, 0, Destination::Anywhere, &mut operations), full);
 }

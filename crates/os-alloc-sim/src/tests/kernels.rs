@@ -151,10 +151,6 @@ impl Model<'_> {
                     assert_eq!(frame(page), frame(other));
                 }
             }
-            11 => {
-                self.kernel.undo_deduplication(process, &mut operations)?;
-                self.apply(operations);
-            }
             _ => {
                 let to = [Destination::NearSource, Destination::Anywhere, Destination::Near(Frame(6 * 1024 + 17))];
                 let to = to[more as usize % to.len()];
@@ -211,7 +207,7 @@ impl Model<'_> {
 }
 
 /// Kinds of steps; frequent ones are repeated.
-const KINDS: [u8; 19] = [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 10, 11, 12];
+const KINDS: [u8; 18] = [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 10, 11];
 
 fn run(
     memory: usize,
